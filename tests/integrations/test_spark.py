@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -390,6 +391,54 @@ def test_names_are_not_shuffled(spark, files):
     assert "name#" not in behind and "high#" in behind
 
 
+def test_without_an_order_nothing_is_aggregated_before_the_shuffle(files):
+    plan = us.dedup(files[0], "name")._jdf.queryExecution().executedPlan().toString()
+    source_of_exchange = plan[plan.index("Exchange hashpartitioning(high#") :].split("\n")[1]
+    assert "MapInArrow" in source_of_exchange
+
+
+def reduced(batches, reduces=True):
+    """What the function for mapInArrow makes of (identifiers, orders): its rows, numbered from 0."""
+    given = {"kind": "urn", "level": None, "secret": KEY, "errors": "keep"}
+    row, source = 0, []
+    for names, orders in batches:
+        columns = [pa.array(names, pa.string()), pa.array(range(row, row + len(names))), pa.array(orders, pa.int64())]
+        source.append(pa.RecordBatch.from_arrays(columns, names=["name", "row", "by"]))
+        row += len(names)
+    return [each for batch in us._fingerprints(given, reduces)(iter(source)) for each in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("size", [1 << 26, 1])
+@pytest.mark.parametrize("orders", ["ascending", "equal", "descending", "random"])
+def test_reduction_in_the_workers_keeps_the_lowest_of_each_fingerprint(monkeypatch, orders, size):
+    monkeypatch.setattr(us, "_TABLE_SIZE", size)
+    rng = random.Random(orders)
+    names = [variant(rng, rng.randrange(4_000)) for _ in range(30_000)]
+    lists = {"ascending": range(30_000), "equal": [7] * 30_000, "descending": range(30_000, 0, -1)}
+    by = lists.get(orders) or [rng.randrange(-100, 100) for _ in names]
+    rows = [*zip(names, by, strict=True)]
+    bounds = [0, 0, 1, 9_000, 9_000, 9_500, 30_000]
+    batches = [tuple(zip(*rows[first:stop], strict=True)) or ((), ()) for first, stop in pairwise(bounds)]
+    everything, found = reduced(batches, False), reduced(batches)
+    assert [(row["row"], row["by"]) for row in everything] == list(enumerate(by))
+    numbers = {row["row"] for row in found}
+    assert found == [row for row in everything if row["row"] in numbers]
+
+    def lowest(rows):
+        least = {}
+        for row in rows:
+            key = row["high"], row["low"]
+            least[key] = min(least.get(key, row["by"]), row["by"])
+        return least
+
+    assert lowest(found) == lowest(everything)
+    assert len(lowest(everything)) == len({key_of("urn", None)(name) for name in names})
+    if orders in {"ascending", "equal"}:
+        first = [row for row, _ in first_of_each(list(enumerate(names)), key_of("urn", None))]
+        assert [row["row"] for row in found] == first if size > 1 else set(first) <= numbers
+        assert len(found) < len(names)
+
+
 @pytest.mark.parametrize(("given", "error"), [({"kind": "no"}, ValueError), ({"level": "no"}, ValueError)])
 def test_dedup_rejects_in_the_driver(names, given, error):
     with pytest.raises(error):
@@ -489,7 +538,7 @@ def test_numbers_instead_of_names(type_, size):
     rows = [row if row is None or type_ == "string" else row.encode() for row in ROWS]
     table = pa.table({"name": pa.array(rows, type_), "row": pa.array(range(len(rows)), pa.int64())})
     how = {"kind": "urn", "level": None, "secret": bulk.FingerprintKey(KEY), "errors": "keep"}
-    done = list(us._fingerprints(how)(pieces(table, size)))
+    done = list(us._fingerprints(how, False)(pieces(table, size)))
     assert all(len(batch) and batch.schema.names == ["high", "low", "row"] for batch in done)
     found = [row for batch in done for row in batch.to_pylist()]
     want = []

@@ -4,7 +4,7 @@
 
 Spark passes columns to the Python workers as Arrow arrays, and each array is one call of `uricodec.bulk`; pandas is not
 used. The workers need uricodec and pyarrow, too. `dedup` shuffles the fingerprint of each identifier and the number of
-its row, never the identifier:
+its row, never the identifier. The workers omit fingerprints that they have seen in their partition:
 
     part 1: identifiers --> (fingerprint, row) --> first of each fingerprint --\\
     part 2: identifiers --> (fingerprint, row) --> first of each fingerprint ---+--> shuffle --> first of all: rows
@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 from uricodec import bulk, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows.registry import OPERATIONS
+from uricodec.dedup._table import FingerprintBatch, Table
 from uricodec.errors import UriError
 from uricodec.integrations._methods import arguments_of, documentation, signature_of
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
@@ -204,6 +205,9 @@ _ROW, _BLOCK, _MARKS = "\0row", "\0block", "\0marks"
 _NUMBERS = dict.fromkeys(("ByteType", "ShortType", "IntegerType", "LongType"), "cast(by as bigint)")
 _NUMBERS |= {"DateType": "cast(unix_date(by) as bigint)", "TimestampType": "unix_micros(by)"}
 
+_TABLE_SIZE = 1 << 26  # limit for the table of a partition in bytes: 3 million fingerprints
+_SEEN = 1  # mark of a row whose fingerprint is in the table
+
 # Nodes of a plan that return the same rows at the same positions each time.
 _DETERMINISTIC_NODES = {"Project", "Filter", "LocalRelation", "Range", "ArrowEvalPython", "BatchEvalPython"}
 
@@ -270,9 +274,14 @@ def dedup(  # noqa: PLR0913, PLR0917
             first = sf.min_by("row", "by")
         else:
             first = sf.coalesce(sf.min_by("row", "by"), first)  # min_by ignores rows whose order is NULL
-    numbers = [StructField("high", LongType()), StructField("low", LongType())]
-    schema = StructType([*numbers, *names.schema.fields[1:]])
-    kept = names.mapInArrow(_fingerprints(given), schema).groupBy("high", "low").agg(first.alias("row"))
+    halves = [StructField("high", LongType()), StructField("low", LongType())]
+    schema = StructType([*halves, *names.schema.fields[1:]])
+    is_number = isinstance(names.schema.fields[-1].dataType, LongType)
+    prints = names.mapInArrow(_fingerprints(given, is_number), schema)
+    if order is None:
+        # The rows of a partition have different fingerprints, so there is nothing to aggregate before the shuffle.
+        prints = prints.repartition("high", "low")
+    kept = prints.groupBy("high", "low").agg(first.alias("row"))
     # A bit for each row: a million rows cost 125 kB, and the keys of the blocks of 64.
     marks = kept.groupBy(sf.shiftright("row", 6).alias(_BLOCK)).agg(
         sf.bit_or(sf.expr("shiftleft(1L, cast(row & 63 as int))")).alias(_MARKS)
@@ -306,25 +315,48 @@ def _is_of_files(relation: Any) -> bool:
     return relation.getClass().getSimpleName() == "HadoopFsRelation" and relation.bucketSpec().isEmpty()
 
 
-def _fingerprints(given: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return a function from batches of identifiers to two integers each; Spark groups integers faster than binary."""
+def _fingerprints(given: dict[str, Any], reduces: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return a function from batches of identifiers to two integers each; Spark groups integers faster than binary.
+
+    The last column of a batch is the order. With `reduces`, it consists of integers, and most rows that are not the
+    first of their fingerprint are omitted:
+
+        omit a row if its fingerprint is in the table, and its order is at least the highest before it
+
+    The row that put the fingerprint into the table has the same order or a lower one. So rows in ascending order are
+    reduced to one for each fingerprint, unless the table is full.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     def batches(source: Iterator[Any]) -> Iterator[Any]:
+        table, highest = Table(_TABLE_SIZE), None
         for batch in source:
             prints = pa.array(bulk.fingerprint(batch.column(0), threads=1, **given))
             data = prints.buffers()[1]
             if len(batch) == 0 or data is None:
                 continue
-            numbers = pa.Array.from_buffers(pa.int64(), data.size // 8, [None, data])
-            pairs = pa.FixedSizeListArray.from_arrays(numbers.slice(2 * prints.offset, 2 * len(prints)), 2)
+            data = data.slice(16 * prints.offset, 16 * len(prints))
+            pairs = pa.FixedSizeListArray.from_arrays(
+                pa.Array.from_buffers(pa.int64(), data.size // 8, [None, data]), 2
+            )
             halves = [pc.list_element(pairs, half) for half in (0, 1)]
             if prints.null_count:
                 halves = [pc.if_else(prints.is_valid(), half, None) for half in halves]
-            yield pa.RecordBatch.from_arrays(
+            rows = pa.RecordBatch.from_arrays(
                 [*halves, *batch.columns[1:]], names=["high", "low", *batch.schema.names[1:]]
             )
+            if reduces:
+                if prints.null_count:
+                    data = prints.fill_null(bytes(16)).buffers()[1]  # a null row has any bytes
+                names = FingerprintBatch(data)
+                table.add(names)
+                marks = pa.Array.from_buffers(pa.uint8(), len(batch), [None, pa.py_buffer(names.marks)])
+                highest_so_far = pc.cumulative_max(batch.columns[-1], start=highest)
+                highest = highest_so_far[-1]
+                is_lower = pc.not_equal(batch.columns[-1], highest_so_far)
+                rows = rows.filter(pc.or_(pc.not_equal(marks, _SEEN), is_lower))
+            yield rows
 
     return batches
 
