@@ -643,7 +643,7 @@ def test_progress(tmp_path):
     seen = []
     dedup.dedup_files(tmp_path / "in", tmp_path / "out", kind="urn", memory=TINY, rules=True, on_progress=seen.append)
     assert [phase for phase, _ in itertools.groupby(each.phase for each in seen)][:3] == ["read", "partitions", "write"]
-    assert all(0 <= each.octets <= each.total == len(DATA) or each.phase == "partitions" for each in seen)
+    assert all(0 <= each.bytes_read <= each.total == len(DATA) or each.phase == "partitions" for each in seen)
     with pytest.raises(ZeroDivisionError):
         dedup.dedup_files(tmp_path / "in", tmp_path / "out", kind="urn", on_progress=lambda _: 1 / 0)
 

@@ -809,7 +809,7 @@ def copy_urls(src, dst, bytes prefix=None, size_t before=0):
 
     Args:
         src (bytes-like): The text.
-        dst (bytes-like): The lines; enough for one of them.
+        dst (bytes-like): The lines; enough for one of them, and with offsets 22 bytes more.
         prefix (bytes | None): What each line begins with, before its offset in the input and a tab; None: no offsets.
         before (int): The offset of the text in the input.
 
@@ -817,7 +817,7 @@ def copy_urls(src, dst, bytes prefix=None, size_t before=0):
         tuple[int, int]: Where the first URL begins that does not fit, or the size of the text; and how many bytes have
             been written.
 
-    >>> dst = bytearray(25)
+    >>> dst = bytearray(45)
     >>> copy_urls(b"http://a.example http://b.example", dst, b"", 80)
     (17, 20)
     >>> bytes(dst[:20])

@@ -657,7 +657,7 @@ def copy_urns(src, dst, bytes prefix=None, size_t before=0):
 
     Args:
         src (bytes-like): The text.
-        dst (bytes-like): The lines; enough for one of them.
+        dst (bytes-like): The lines; enough for one of them, and with offsets 22 bytes more.
         prefix (bytes | None): What each line begins with, before its offset in the input and a tab; None: no offsets.
         before (int): The offset of the text in the input.
 
