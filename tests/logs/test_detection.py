@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uricodec import logs
-from uricodec.logs import Candidate, Format, FormatError
+from uricodec.logs import Candidate, Format, FormatError, _detection
 from uricodec.logs._detection import HEAD, LINES, decide
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +32,30 @@ def test_samples(name):
     expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
     for source in SAMPLES[name], io.BytesIO(SAMPLES[name]), b"\n\n" + SAMPLES[name]:
         assert [record.status for record in logs.parse(source)] == [json.loads(line)["status"] for line in expected]
+
+
+def decision(head):
+    try:
+        return decide(head)
+    except FormatError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_formats_that_match_none_of_the_first_lines(name, monkeypatch):
+    """They are not tried on the others, and the outcome is that of trying all formats on all lines."""
+    chance = random.Random(name)
+    lines = [line for line in SAMPLES[name].splitlines(keepends=True) if not line.startswith(b"#")]
+    other = SAMPLES[chance.choice(PRESETS)].splitlines(keepends=True)[-1]
+    cut = lines[-1][len(lines[-1]) // 2 :]
+    for first, middle, last in (0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 0, 2), (60, 0, 0), (49, 0, 0), (0, 0, 90):
+        for strange in other, cut, b"?\n":
+            head = b"".join([strange] * first + lines * 40 + [strange] * middle + lines * 10 + [strange] * last)
+            staged = decision(head)
+            with monkeypatch.context() as patched:
+                patched.setattr(_detection, "FIRST", len(head))
+                assert decision(head) == staged
+
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -25,6 +25,9 @@ CUT_OFF = 2
 # How many lines are compared if formats have equally many votes.
 COMPARED = 50
 
+# A format that matches none of so many lines is not tried on more, if another one matches all.
+FIRST = 50
+
 # Lines of this size do not vote: no server writes them.
 LONGEST = 65536
 
@@ -90,10 +93,12 @@ def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[
     return records
 
 
-def count(format: Format, data: bytes, strict: int = 1) -> Candidate:
-    """Return a candidate, given the lines that vote."""
+def count(format: Format, data: bytes, strict: int = 1, buffer: bytearray | None = None) -> Candidate:
+    """Return a candidate, given the lines that vote. The buffer is for records, and grows if needed."""
     reader = LogReader(format.programs, strict=strict)
-    buffer = bytearray(max(reader.capacity_for(len(data)) // 8, reader.capacity_for(LONGEST)))
+    buffer = bytearray() if buffer is None else buffer
+    size = max(reader.capacity_for(len(data)) // 8, reader.capacity_for(LONGEST))
+    buffer.extend(bytes(max(size - len(buffer), 0)))
     at = votes = voted = 0
     reach = 0.0
     while at < len(data):
@@ -111,11 +116,22 @@ def candidates(head: bytes) -> list[Candidate]:
     A text in quotes that contains quotes is a mistake of a server, and could be several fields. So such lines do not
     vote, unless most lines have them.
     """
-    data = b"\n".join(voters(head))
+    lines, buffer = voters(head), bytearray()
+
+    def counted(formats: Iterable[Format], lines: list[bytes], strict: int) -> list[Candidate]:
+        found = [count(format, b"\n".join(lines), strict, buffer) for format in formats]
+        return sorted(found, key=lambda each: (-each.votes, -each.reach))
+
+    known = [KNOWN[name] for name in presets()]
     found: list[Candidate] = []
     for strict in 2, 1:
-        found = [count(format, data, strict) for format in map(KNOWN.__getitem__, presets())]
-        found.sort(key=lambda each: (-each.votes, -each.reach))
+        if len(lines) >= 2 * FIRST:
+            matching = [each.format for each in counted(known, lines[:FIRST], strict) if each.votes]
+            found = counted(matching, lines, strict)
+            # All others match fewer lines, by more than choose() forgives.
+            if found and found[0].votes == found[0].lines:
+                break
+        found = counted(known, lines, strict)
         if found[0].votes * 2 > found[0].lines:
             break
     return found

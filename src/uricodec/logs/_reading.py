@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from uricodec._io import compress, streams
-from uricodec.logs._detection import HEAD, FormatError, decide
+from uricodec.logs._detection import HEAD, Candidate, FormatError, decide
 from uricodec.logs._format import Format
 from uricodec.logs._records import Lines, LogReader
 
@@ -48,20 +48,25 @@ class LogEnds(streams.LineEnds):
     Args:
         detecting (bool): Whether the format is being detected.
         wait (bool): Whether the log grows: what is there decides then, as soon as it shows one format.
+
+    Attributes:
+        found (Candidate | None): The format that the first chunk shows, if it was cut for that.
     """
 
     def __init__(self, detecting: bool, wait: bool) -> None:
         super().__init__()
         self.detecting, self._wait = detecting, wait
+        self.found: Candidate | None = None
 
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
         if not self.detecting or stop - first >= min(HEAD, streams.CHUNK):
             return self.last(buffer, first if self.detecting else start, stop)
         end = self.last(buffer, start, stop)
         try:
-            return end if end and decide(bytes(buffer[:end]), early=not self._wait) else 0
+            self.found = decide(bytes(buffer[:end]), early=not self._wait) if end else None
         except FormatError:
-            return 0
+            self.found = None
+        return end if self.found else 0
 
 
 class Piece(NamedTuple):
@@ -139,7 +144,7 @@ class Log:
         for chunk in chunks(buffers, ends, max(self.max_line + 1, streams.CHUNK)):
             if reader is None:
                 if self.format is None:
-                    found = decide(bytes(chunk.view[: min(chunk.size, HEAD)]))
+                    found = ends.found or decide(bytes(chunk.view[: min(chunk.size, HEAD)]))
                     self.format = found.format if found else Format("combined")  # blank lines and comments only
                     if self._on_format and found:
                         self._on_format(found.format, found.lines, found.votes)
