@@ -1,9 +1,9 @@
 """Percent-encoding (RFC 3986 section 2) of rows: the codec's operations for the row engine.
 
-A kernel processes all bytes of a block at once, ignoring rows. Bit masks mark each encoded byte or decoded triplet. Each
-mark moves what follows by two bytes, so the new end of a row is its old end plus (encoding) or minus (decoding) twice
-the number of marks before it. This requires that no triplet extends over the end of a row and, for text, that each row by
-itself is UTF-8. If the masks or the first bytes of rows show otherwise, rows are processed one by one.
+A kernel processes all bytes of a block at once, ignoring rows. A bit mask marks the bytes to encode, or the digits of
+triplets to decode. The new end of a row is its old end plus 2 for each byte to encode before it, or minus 1 for each digit
+before it. This requires that no triplet extends over the end of a row and, for text, that each row by itself is UTF-8. If
+the masks or the first bytes of rows show otherwise, rows are processed one by one.
 
 Spans of lines are decoded or encoded as if nothing in them were special, and then checked at once: a valid UTF-8
 sequence never extends over a line end. If the check fails, they are processed as rows.
