@@ -24,7 +24,7 @@ import uricodec
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `data`
 
-MEASURED = "yarl", "uritools", "ada-url", "fast-query-parsers", "pyarrow", "polars", "pandas", "duckdb"
+MEASURED = "yarl", "uritools", "ada-url", "can_ada", "fast-query-parsers", "pyarrow", "polars", "pandas", "duckdb"
 SECONDS = 0.4  # of urllib.parse, in a row
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import ada_url
+import can_ada
 import uritools
 from corpus import WORDS
 from fast_query_parsers import parse_query_string
@@ -166,6 +167,7 @@ PEERS = {
     "parse_qsl": {
         "yarl": Library(query_to_pairs),
         "ada-url": Library(lambda query: list(ada_url.URLSearchParams(query).items())),
+        "can_ada": Library(lambda query: list(can_ada.URLSearchParams(query))),
         "fast-query-parsers": Library(parse_query_string, encoded_args),
     },
     "parse_qs": {},
@@ -173,6 +175,7 @@ PEERS = {
         "yarl": Library(split_url),
         "uritools": Library(uritools.urisplit, result=defined),
         "ada-url": Library(ada_url.URL, result=five),
+        "can_ada": Library(can_ada.parse, result=five),
     },
     "urlparse": {},
     "urlunsplit": {

@@ -16,6 +16,7 @@ COLOURS = {
     "urllib.parse": ("#c8ccd0", "#4b5157"),
     "yarl": ("#b87900", "#e69f00"),
     "ada-url": ("#00805c", "#2bb68c"),
+    "can_ada": ("#a800c0", "#f25cff"),
     "uritools": ("#b05286", "#d98cb8"),
     "werkzeug": ("#c24e00", "#ee7733"),
     "hyperlink": ("#6b6f73", "#a5abb0"),

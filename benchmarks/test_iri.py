@@ -9,6 +9,7 @@ python -m pytest benchmarks
 from urllib.parse import quote, quote_from_bytes, unquote, unquote_to_bytes
 
 import ada_url
+import can_ada
 import hyperlink
 import idna
 import pytest
@@ -100,6 +101,7 @@ CALL_LIBRARIES = {
         "uricodec": Library(lambda text: iri.iri_to_uri(text, host="idna")),
         "idna": Library(lambda text: f"http://{idna.encode(text[7:-1], uts46=True, std3_rules=True).decode()}/"),
         "ada-url": Library(lambda text: ada_url.URL(text).href),
+        "can_ada": Library(lambda text: can_ada.parse(text).href),
         "yarl": Library(lambda text: str(URL(text))),
     },
     "uri_to_iri, host=unicode": {

@@ -8,6 +8,7 @@ python -m pytest benchmarks
 from urllib.parse import urlsplit
 
 import ada_url
+import can_ada
 import pytest
 import uritools
 from data import WORDS, Library, cases, defined, five, many, real, url
@@ -50,20 +51,22 @@ def has_scheme(text):
 
 
 SPLIT, IS = Library(urlsplit), Library(has_scheme)
+WHATWG = {"ada-url": Library(ada_url.check_url), "can_ada": Library(can_ada.can_parse)}
 LIBRARIES = {
     "uri.split": {
         "urllib.parse": SPLIT,
         "uricodec": Library(uri.split, result=defined),
         "uritools": Library(uritools.urisplit, result=defined),
         "ada-url": Library(ada_url.URL, result=five),
+        "can_ada": Library(can_ada.parse, result=five),
     },
-    "uri.is_valid": {"urllib.parse": IS, "uricodec": Library(uri.is_valid), "ada-url": Library(ada_url.check_url)},
+    "uri.is_valid": {"urllib.parse": IS, "uricodec": Library(uri.is_valid), **WHATWG},
     "iri.split": {
         "urllib.parse": SPLIT,
         "uricodec": Library(iri.split, result=defined),
         "uritools": Library(uritools.urisplit, result=defined),
     },
-    "iri.is_valid": {"urllib.parse": IS, "uricodec": Library(iri.is_valid), "ada-url": Library(ada_url.check_url)},
+    "iri.is_valid": {"urllib.parse": IS, "uricodec": Library(iri.is_valid), **WHATWG},
 }
 
 

@@ -9,6 +9,7 @@ import re
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 import ada_url
+import can_ada
 import pytest
 import uritools
 from data import Library, cases, columns, many, reference, url
@@ -40,6 +41,7 @@ LIBRARIES = {
         "uricodec, level iri": Library(lambda text: uri.normalize(text, "iri")),
         "yarl": Library(URL, result=str),
         "ada-url": Library(ada_url.normalize_url),
+        "can_ada": Library(lambda text: can_ada.parse(text).href),
     },
     "resolve": {
         "urllib.parse": Library(urljoin),
