@@ -149,6 +149,8 @@ cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
         if not utf8_of(plain, &source, buffer):
             raise UriError("lone surrogate", data, first_surrogate(plain))
         try:
+            if type(data) is str and is_unchanged(source.data, source.size, safe, plus):
+                return data
             result = encode_bytes(source.data, source.size, safe, plus, ascii or PyUnicode_IS_ASCII(plain))
         finally:
             release(&source)
@@ -158,13 +160,19 @@ cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
                 result = (<bytes>result).decode()
             except UnicodeDecodeError:
                 raise ValueError("safe contains only some of the bytes of a character") from None
-        return data if type(data) is str and result == data else result
+        return result
     borrow_bytes(data, &view)
     try:
-        result = encode_bytes(<const uint8_t *>view.buf, <size_t>view.len, safe, plus, False)
+        if type(data) is bytes and is_unchanged(<const uint8_t *>view.buf, <size_t>view.len, safe, plus):
+            return data
+        return encode_bytes(<const uint8_t *>view.buf, <size_t>view.len, safe, plus, False)
     finally:
         PyBuffer_Release(&view)
-    return data if type(data) is bytes and result == data else result
+
+
+cdef inline bint is_unchanged(const uint8_t *src, size_t n, const uc_set *safe, bint plus) noexcept nogil:
+    """Return whether there is nothing to encode."""
+    return kernels.span(src, n, safe) == n and not (plus and is_spaced(src, n))
 
 
 def percent_encode(data, safe=UNRESERVED, plus=False):
