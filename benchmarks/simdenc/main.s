@@ -1,0 +1,1 @@
+// Go compiles declarations of functions without bodies only in packages that have an assembly file.
