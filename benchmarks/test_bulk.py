@@ -142,4 +142,4 @@ def test_fingerprints(benchmark):
     column = arrow(URNS)
     assert rows_of(bulk.fingerprint(column, secret="k")) == bulk.fingerprint(URNS, secret="k")
     benchmark.group = "fingerprint"
-    benchmark(bulk.fingerprint, column, key="k", threads=1)
+    benchmark(bulk.fingerprint, column, secret="k", threads=1)
