@@ -57,7 +57,6 @@ def test_formats_that_match_none_of_the_first_lines(name, monkeypatch):
                 assert decision(head) == staged
 
 
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_line_that_is_cut_off_is_one_line(name):
     """The first one where the log was rotated, the last one where it is being written."""
