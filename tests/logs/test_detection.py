@@ -31,7 +31,9 @@ def test_samples(name):
     assert found(SAMPLES[name]) == (name, 3, 3)
     expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
     for source in SAMPLES[name], io.BytesIO(SAMPLES[name]), b"\n\n" + SAMPLES[name]:
-        assert [record.status for record in logs.parse(source)] == [json.loads(line)["status"] for line in expected]
+        records = list(logs.parse(source))
+        assert [record.status for record in records] == [json.loads(line)["status"] for line in expected]
+        assert records == list(logs.parse(SAMPLES[name], format=name))
 
 
 def decision(head):

@@ -173,7 +173,7 @@ def decide(head: bytes, early: bool = False) -> Candidate | None:
     best = ranking[0]
     if early:
         try:
-            return best if 0 < best.votes == best.lines and choose(ranking, head) else None
+            return choose(ranking, head) if 0 < best.votes == best.lines else None
         except FormatError:
             return None
     if best.votes * SHARE < best.lines and len(ranking) > 1:
