@@ -1,13 +1,15 @@
 """Runs the command line, in this process or another."""
 
+import contextlib
 import io
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
-from uricodec._io import streams
+from uricodec._io import streams, temporary
 from uricodec.cli import main
 
 # What follows the message about an invalid record under --errors raise.
@@ -53,6 +55,18 @@ COMMAND = [sys.executable, "-m", "uricodec"]
 
 def process(*arguments, **options):
     return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, check=False, timeout=120, **options)
+
+
+def wait_for_output(out):
+    """Wait until a process writes to the temporary file of this output (Path), which is made twice (_mode_of_new)."""
+    path = out.with_name(temporary.name_for(out.name))
+    deadline = time.monotonic() + 60
+    size = 0
+    while not size:
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+        with contextlib.suppress(FileNotFoundError):
+            size = os.path.getsize(path)
 
 
 GROWTH = """

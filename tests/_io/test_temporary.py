@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from command import COMMAND, output_of, process, run
+from command import COMMAND, output_of, process, run, wait_for_output
 
 from uricodec._io import streams, temporary
 
@@ -587,8 +587,8 @@ def test_killed_at_any_moment(tmp_path):
     chance = random.Random(3)
     for waits in [False, True] * 6:
         child = subprocess.Popen([*COMMAND, "decode", path, *["-"] * waits, "-o", out], stdin=subprocess.PIPE)
-        while waits and ".out.uricodec.tmp" not in left_in(tmp_path):
-            time.sleep(0.001)
+        if waits:
+            wait_for_output(out)
         time.sleep(chance.uniform(0.0, 0.15))
         child.send_signal(signal.SIGKILL)
         child.wait()

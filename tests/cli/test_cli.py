@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import COMMAND, HINT, growth, output_of, output_to_nobody, process, run
+from command import COMMAND, HINT, growth, output_of, output_to_nobody, process, run, wait_for_output
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -420,18 +420,11 @@ def test_a_signal_leaves_nothing_behind(tmp_path, number):
     ) as child:
         child.stdin.write(b"%41\n")
         child.stdin.flush()
-        wait_for(lambda: any(path.stat().st_size for path in tmp_path.iterdir()))
+        wait_for_output(tmp_path / "out")
         child.send_signal(number)
         assert child.wait(60) == 128 + number
         assert child.stderr.read() == b""
     assert os.listdir(tmp_path) == []
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 # --- exit statuses and complaints -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import sys
 import time
 
 import pytest
-from command import COMMAND, growth, output_to_nobody, process, run
+from command import COMMAND, growth, output_to_nobody, process, run, wait_for_output
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -230,8 +230,7 @@ def test_interrupted_threads_leave_nothing(tmp_path, command):
         child = subprocess.Popen(
             [*COMMAND, *command, path, "-", "-o", out], stdin=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        while not list(tmp_path.glob(".*.uricodec.tmp")):
-            time.sleep(0.01)
+        wait_for_output(out)
         time.sleep(0.3)
         child.send_signal(number)
         child.stdin.close()
