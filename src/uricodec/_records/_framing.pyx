@@ -350,6 +350,13 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
     return o + 1
 
 
+cdef bytes json_string(bytes text):
+    """Return a text as a JSON string, with its quotes."""
+    cdef bytes escaped = PyBytes_FromStringAndSize(NULL, 6 * len(text) + 2)
+    cdef size_t size = escape_json(<const uint8_t *>PyBytes_AS_STRING(text), len(text), <uint8_t *>PyBytes_AS_STRING(escaped))
+    return escaped[:<Py_ssize_t>size]
+
+
 # --- records ----------------------------------------------------------------------------------------------------------
 
 cdef list FORM_NAMES = ["lines", "delimited", "csv", "json"]

@@ -5,7 +5,7 @@ with the most votes is the format. Several can have as many: then the one that r
 format, if it reads all that the others read; otherwise the readings differ, and the user has to choose.
 """
 
-import json
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -27,6 +27,9 @@ COMPARED = 50
 
 # A format that matches none of so many lines is not tried on more, if another one matches all.
 FIRST = 50
+
+# A member without a value, as records of the core have it.
+NULL = re.compile(rb',"\w+":null')
 
 # Lines of this size do not vote: no server writes them.
 LONGEST = 65536
@@ -79,15 +82,15 @@ def voters(head: bytes) -> list[bytes]:
     return [line for line in lines if line.strip() and len(line) < LONGEST]
 
 
-def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[dict[str, Any] | None]:
-    """Return the record of each line, or None. Comments are left out."""
+def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[bytes | None]:
+    """Return the record of each line as JSON, or None. Comments are left out."""
     reader = LogReader(format.programs, strict=strict)
-    records: list[dict[str, Any] | None] = []
+    records: list[bytes | None] = []
     for line in lines:
         buffer = bytearray(reader.capacity_for(len(line)))
         found = reader.convert(line, buffer)
         if found.records:
-            records.append(json.loads(buffer[: found.written]))
+            records.append(bytes(buffer[: found.written]))
         elif found.invalid:
             records.append(None)
     return records
@@ -97,7 +100,7 @@ def count(format: Format, data: bytes, strict: int = 1, buffer: bytearray | None
     """Return a candidate, given the lines that vote. The buffer is for records, and grows if needed."""
     reader = LogReader(format.programs, strict=strict)
     buffer = bytearray() if buffer is None else buffer
-    size = max(reader.capacity_for(len(data)) // 8, reader.capacity_for(LONGEST))
+    size = min(reader.capacity_for(len(data)), reader.capacity_for(max(len(data) // 8, LONGEST)))
     buffer.extend(bytes(max(size - len(buffer), 0)))
     at = votes = voted = 0
     reach = 0.0
@@ -206,9 +209,9 @@ def choose(ranking: list[Candidate], head: bytes) -> Candidate:
     best = choose_equal([candidate for candidate in ranking if candidate.votes == ranking[0].votes], head)
     near = [each for each in ranking if each.votes < best.votes < 2 * each.votes and best.votes - each.votes <= CUT_OFF]
     lines = voters(head)[:COMPARED]
-    reading = [given(record) for record in records_of(best.format, lines)] if near else []
+    reading = list(map(given, records_of(best.format, lines))) if near else []
     for other in near:
-        more = [given(record) for record in records_of(other.format, lines)]
+        more = list(map(given, records_of(other.format, lines)))
         pairs = [(one, two) for one, two in zip(reading, more, strict=True) if one and two]
         if pairs and all(len(one) < len(two) and one == {name: two.get(name) for name in one} for one, two in pairs):
             return other
@@ -220,11 +223,16 @@ def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
     if len(equal) == 1:
         return equal[0]
     lines = voters(head)[:COMPARED]
-    readings: list[list[dict[str, Any]]] = []
+    records: list[list[bytes | None]] = []
     for strict in 2, 1:
-        readings = [[given(record) for record in records_of(each.format, lines, strict)] for each in equal]
-        if any(map(any, readings)):
+        records = [records_of(each.format, lines, strict) for each in equal]
+        if any(map(any, records)):
             break
+    # To import json takes two milliseconds, and there is nothing to choose if they differ in missing fields alone.
+    values = [[NULL.sub(b"", record or b"") for record in each] for each in records]
+    if all(each == values[0] for each in values):
+        return equal[0]
+    readings = [list(map(given, each)) for each in records]
     best = max(range(len(equal)), key=lambda i: sum(len(record) for record in readings[i]))
     for i, reading in enumerate(readings):
         for one, other in zip(readings[best], reading, strict=True):
@@ -240,9 +248,12 @@ def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
     return equal[best]
 
 
-def given(record: dict[str, Any] | None) -> dict[str, Any]:
+def given(record: bytes | None) -> dict[str, Any]:
     """Return the standard fields of a record that have values."""
-    return {name: value for name, value in (record or {}).items() if value is not None and name != "extra"}
+    from json import loads
+
+    values = loads(record) if record else {}
+    return {name: value for name, value in values.items() if value is not None and name != "extra"}
 
 
 def nearest(ranking: list[Candidate]) -> str:

@@ -17,8 +17,8 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from configparser import ConfigParser, Error
-from datetime import datetime, timedelta, timezone
 from itertools import pairwise
+from operator import contains
 from os import PathLike
 from typing import NamedTuple, NoReturn
 
@@ -268,6 +268,8 @@ def time_directive(argument: str | None, written: str, offset: int) -> list[Toke
 
 def sample_of(pattern: str) -> str:
     """Return a time in a format of strftime()."""
+    from datetime import datetime, timedelta, timezone
+
     return datetime(2000, 10, 10, 13, 55, 36, tzinfo=timezone(timedelta(hours=-7))).strftime(pattern)
 
 
@@ -333,8 +335,13 @@ ESCAPED = {"t": "\t", "n": "\n", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 
 def source_of(written: str, spans: Iterable[tuple[int, int]], escapes: str | None = None) -> Source:
     """Join parts of a text, and undo its escapes."""
-    text, offsets = [], []
+    text: list[str] = []
+    offsets: list[int] = []
     for start, stop in spans:
+        if "\\" not in written[start:stop]:
+            text.append(written[start:stop])
+            offsets += range(start, stop)
+            continue
         i = start
         while i < stop:
             character, size = written[i], 1
@@ -437,28 +444,29 @@ def join_literals(tokens: list[Token]) -> list[Token]:
 
 # Directives that are one value together: the path, which the server has decoded, and the query after its "?"; a URL.
 TARGET_DECODED = Directive(Field("target_decoded", "word"))
-JOINED = (
-    (re.compile(r"%U %q"), TARGET_DECODED),
-    (re.compile(r"\$(?:document_)?uri \$is_args \$(?:args|query_string)"), TARGET_DECODED),
-    (re.compile(r"\$scheme :// \$(?:host|http_host|server_name) \$request_uri"), standard("target")),
-)
+JOINED = {
+    "%U": ([{"%q"}], TARGET_DECODED),
+    "$uri": ([{"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED),
+    "$document_uri": ([{"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED),
+    "$scheme": ([{"://"}, {"$host", "$http_host", "$server_name"}, {"$request_uri"}], standard("target")),
+}
+MARKS = str.maketrans("", "", "{}<>")
 
 
 def join_targets(tokens: list[Token]) -> list[Token]:
     """Join directives that are one value."""
-    names = [re.sub(r"[{}<>]", "", token.text) for token in tokens]
+    names = [token.text.translate(MARKS) for token in tokens]
     result: list[Token] = []
     i = 0
     while i < len(tokens):
-        for pattern, directive in JOINED:
-            stop = i + pattern.pattern.count(" ") + 1
-            if pattern.fullmatch(" ".join(names[i:stop])):
-                written = "".join(token.text for token in tokens[i:stop])
-                result.append(Token(written, tokens[i].offset, directive, written))
-                break
-        else:
-            stop = i + 1
-            result.append(tokens[i])
+        token, stop = tokens[i], i + 1
+        if names[i] in JOINED:
+            others, directive = JOINED[names[i]]
+            end = stop + len(others)
+            if end <= len(names) and all(map(contains, others, names[stop:end])):
+                written = "".join(each.text for each in tokens[i:end])
+                token, stop = Token(written, token.offset, directive, written), end
+        result.append(token)
         i = stop
     return result
 

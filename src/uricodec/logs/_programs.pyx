@@ -11,12 +11,11 @@ from libc.stdint cimport uint16_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._records._framing cimport json_string
 from uricodec.logs._fields cimport *
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-
-from json import dumps
 
 cimport cython
 
@@ -762,7 +761,7 @@ cdef class Program:
             key = name.encode()
             self._kept.append(key)
             self.plan.name[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
-            key = f',{dumps(name)}:"'.encode()
+            key = b',%s:"' % json_string(key)
             self._kept.append(key)
             self.plan.key[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
+from mmap import mmap
 from typing import Any, NamedTuple
 
 from uricodec._io import compress, streams
@@ -30,16 +31,18 @@ class RecordBuffer:
     def convert(self, reader: LogReader, lines: memoryview, limit: int) -> "tuple[Lines, memoryview]":
         """Convert as many lines as the buffer can hold. Return the outcome, and the records until the next call."""
         if not self._buffer:
-            self._buffer = memoryview(bytearray(reader.capacity_for(streams.CHUNK // 8)))
+            self._allocate(reader, streams.CHUNK // 8)
         found = reader.convert(lines, self._buffer, limit)
         if not found.read:
-            from mmap import mmap  # its pages take memory only when they are used
-
             head = bytes(lines[: self._max_line + 1])
             size = head.find(b"\n")
-            self._buffer = memoryview(mmap(-1, reader.capacity_for(len(head) if size < 0 else size)))
+            self._allocate(reader, len(head) if size < 0 else size)
             found = reader.convert(lines, self._buffer, limit)
         return found, self._buffer[: found.written]
+
+    def _allocate(self, reader: LogReader, size: int) -> None:
+        """Allocate a buffer for the record of a line of `size` bytes. Its pages take memory only when they are used."""
+        self._buffer = memoryview(mmap(-1, reader.capacity_for(size)))
 
 
 class LogEnds(streams.LineEnds):

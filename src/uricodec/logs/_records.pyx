@@ -15,7 +15,7 @@ from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset, charset_decode
 from uricodec._codec._percent cimport hex_value, is_plain
-from uricodec._records._framing cimport starts_formula
+from uricodec._records._framing cimport json_string, starts_formula
 from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
@@ -696,14 +696,12 @@ cdef class LogReader:
         self.begin()
 
     cdef int set_params(self, list names) except -1:
-        import json
-
         self.writer.param = <Text *>PyMem_Calloc(2 * len(names) + 1, sizeof(Text))
         if self.writer.param == NULL:
             raise MemoryError  # pragma: no cover: no memory
         self.writer.param_key = self.writer.param + len(names)
         for k, name in enumerate(dict.fromkeys(names)):
-            key = f',{json.dumps("param." + name.decode("utf-8", "replace"), ensure_ascii=False)}:'.encode()
+            key = b",%s:" % json_string(f"param.{name.decode('utf-8', 'replace')}".encode())
             self._kept += [name, key]
             self.writer.param[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name))
             self.writer.param_key[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
