@@ -1,5 +1,6 @@
 """UTF-8 (RFC 3629): the portable kernels that validate it, and convert it from and to code units. Bytes of objects."""
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.bytearray cimport PyByteArray_FromStringAndSize
 from libc.stdint cimport uint64_t
 from libc.string cimport strchr
 
@@ -329,6 +330,24 @@ cdef int borrow_row(object item, size_t row, Py_buffer *view) except -1:
         if not isinstance(error, (TypeError, ValueError, BufferError)):     # replaced by a MemoryError
             raise error  # pragma: no cover: no memory
         raise TypeError(f"row {row}: {error}") from None
+
+
+def new_buffer(size):
+    """Return a bytearray for results. Its bytes are not set: large ones take memory, and time, only where they are used.
+
+    Args:
+        size (int): Bytes.
+
+    Returns:
+        bytearray: The buffer.
+
+    Raises:
+        MemoryError: If there is not enough memory.
+
+    >>> len(new_buffer(5))
+    5
+    """
+    return PyByteArray_FromStringAndSize(NULL, size)
 
 
 cdef bytes copy_of_bytes(object data):

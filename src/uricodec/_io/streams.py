@@ -12,6 +12,8 @@ from _thread import get_ident
 from stat import S_ISREG
 from time import monotonic
 
+from uricodec._base._text import new_buffer
+
 # Bytes of a line buffer. A longer line is processed in pieces, so the buffer must hold a character and a byte: four
 # triplets and a byte.
 CHUNK = 384 * 1024
@@ -374,7 +376,8 @@ def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
         ends (LineEnds | None): Finds the ends of lines, or of records; None: lines end with a newline.
         max_line (int | None): The limit for the bytes of a line, without its terminator. Buffers grow up to it and
             shrink again. None: the capacity of a buffer is the limit, and a longer line is cut where safe_cut() says.
-        most_read (int | None): The number of bytes per read; None: CHUNK.
+        most_read (int | None): The number of bytes per read after the first, which reads at most CHUNK: what only the
+            start of the output is needed for is done soon. None: CHUNK.
 
     Yields:
         Chunk: The next chunk: whole lines, the last of which may lack its terminator at the end of the input, or a
@@ -386,7 +389,7 @@ def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
     # Whether a chunk was yielded, and whether the buffer begins inside a long line. A piece of an unfinished line
     # leaves one byte unyielded, so that a last piece exists.
     begun = in_long = False
-    read_into, end = begin(chunk.view[:most_read])
+    read_into, end = begin(chunk.view[: min(most_read, CHUNK)])
     size = end
     while size:
         most = len(chunk.buffer) if max_line is None else max_line + 1
@@ -442,7 +445,7 @@ class Chunk:
     """
 
     def __init__(self, capacity, state=None):
-        self.buffer, self.state = bytearray(capacity), state
+        self.buffer, self.state = new_buffer(capacity), state
         self.size, self.begins, self.ends = 0, True, True
         self._capacity = capacity
 
@@ -463,7 +466,7 @@ class Chunk:
 
     def replace(self, data, capacity):
         """Replace the buffer by one of `capacity` bytes that begins with `data`."""
-        self.buffer = bytearray(capacity)
+        self.buffer = new_buffer(capacity)
         self.view[: len(data)] = data
 
     def begin(self, data):

@@ -5,6 +5,7 @@ the chunks. Data without such bytes for more than the size of a chunk are search
 where a match may go on, the rest moves to the start of the buffer, and the next data follow it.
 """
 
+from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
 from uricodec.cli.lines import progress_of
@@ -78,7 +79,7 @@ class Extractor:
     def __init__(self, kind, output, workers):
         self._kind, self._output, self._workers = kind, output, workers
         self._copy = kind.copier()
-        self._buffers = streams.Buffers(max(streams.CHUNK, LEAST), lambda: bytearray(2 * streams.CHUNK))
+        self._buffers = streams.Buffers(max(streams.CHUNK, LEAST), lambda: new_buffer(2 * streams.CHUNK))
 
     def extract(self, source, prefix):
         """Write the matches of an input.
@@ -106,7 +107,7 @@ class Extractor:
         start, parts = 0, []
         longest = chunk.size + 1 + (0 if self._prefix is None else len(self._prefix) + OFFSET)
         if len(chunk.state) < longest:
-            chunk.state = bytearray(longest)
+            chunk.state = new_buffer(longest)
         while start < chunk.size:
             if parts:
                 parts[-1] = bytes(parts[-1])
@@ -146,7 +147,7 @@ class Matches:
     def __init__(self, output, prefix, before):
         self._output, self._prefix = output, prefix
         self._before = before  # bytes of the input before the buffer
-        self._buffer = bytearray(self.capacity())
+        self._buffer = new_buffer(self.capacity())
         self._size = 0  # of what is in the buffer
 
     def feed(self, data):

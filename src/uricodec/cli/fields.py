@@ -3,6 +3,7 @@
 import os
 
 from uricodec import ByteSet
+from uricodec._base._text import new_buffer
 from uricodec._codec._rows import NO_CONTROL
 from uricodec._io import streams
 from uricodec._records._fields import reason_of, transform_fields
@@ -187,7 +188,7 @@ class Values(lines.Worker):
     def __init__(self, plan, rows):
         self._plan, self._rows = plan, rows
         self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
-        self._buffer = bytearray(2 * streams.CHUNK)
+        self._buffer = new_buffer(2 * streams.CHUNK)
         if hasattr(rows, "record") and plan.added is None:
             self.header, self.record = rows.header, rows.record
         elif plan.jsonl:
@@ -215,7 +216,7 @@ class Values(lines.Worker):
             if read or found.invalid:
                 return read, found, memoryview(self._buffer)[: found.written]
             size, self._buffer = 2 * len(self._buffer), bytearray()  # the result of the first record did not fit
-            self._buffer = bytearray(size)
+            self._buffer = new_buffer(size)
 
     def reason(self, code):
         return reason_of(self._rows, code)

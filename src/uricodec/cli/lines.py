@@ -6,6 +6,7 @@ only invalid lines, to report them: `REASONS` of the operation has the words, `_
 
 from collections import namedtuple
 
+from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
 from uricodec._rows._tasks import transform_lines
@@ -17,7 +18,7 @@ CAPACITY = 2
 
 # How many chunks several threads read at once if a worker takes long lines in pieces. Such work is fast: with one at a
 # time, threads often wait for each other.
-PARALLEL = 2
+PARALLEL = 4
 
 # The most invalid lines that the core reports at once.
 FAULTS = 16_384
@@ -56,11 +57,9 @@ class Worker:
 
         The buffer is large enough for most chunks. The rest of a longer result is computed when it can be written.
         """
-        from mmap import mmap  # its pages take memory, and time, only when they are used
-
         clone = object.__new__(type(self))
         clone.__dict__.update(self.__dict__)
-        clone._buffer = mmap(-1, max(len(self._buffer), AHEAD * streams.CHUNK))
+        clone._buffer = new_buffer(max(len(self._buffer), AHEAD * streams.CHUNK))
         return clone
 
     def begin(self, chunk, name):
@@ -133,7 +132,7 @@ class Rows(Worker):
         self._rows, self._group_rows = rows, group_rows
         self.end = self.out = terminator
         self.raw, self.in_pieces, self.groups = raw, in_pieces, groups
-        self._buffer = bytearray(2 * streams.CHUNK)
+        self._buffer = new_buffer(2 * streams.CHUNK)
         if hasattr(rows, "record"):
             self.header, self.record = rows.header, rows.record
 
@@ -143,13 +142,13 @@ class Rows(Worker):
             if read or found.invalid or not len(lines):
                 return read, found, memoryview(self._buffer)[: found.written]
             size = bytes(lines).find(self.end) + 1 or len(lines)  # the result of the first line did not fit
-            self._buffer = bytearray(self._rows.capacity(size, errors))
+            self._buffer = new_buffer(self._rows.capacity(size, errors))
 
     def group(self, lines, found):
         if self._group_rows is None:
             names = memoryview(self._buffer)[: found.written]
         else:
-            names = bytearray(self._group_rows.capacity(len(lines)))
+            names = new_buffer(self._group_rows.capacity(len(lines)))
             _, written = transform_lines(lines, names, self._group_rows, self.end, "drop", 0)
             del names[written.written :]
         names = bytes(names).replace(self.end, b"\n").splitlines()

@@ -16,6 +16,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Union
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
@@ -472,7 +473,7 @@ def _new_lines(names: LineBatch) -> bytes:
     """Return the lines that are marked as new."""
     if not names.new:
         return b""
-    buffer = bytearray(names.capacity())
+    buffer = new_buffer(names.capacity())
     return bytes(memoryview(buffer)[: names.write(buffer)])
 
 

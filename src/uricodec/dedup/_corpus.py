@@ -12,6 +12,7 @@ from stat import S_ISREG
 from time import monotonic
 from typing import NamedTuple
 
+from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
 from uricodec._records._fields import reason_of
@@ -433,7 +434,7 @@ class Lines:
 
     def __init__(self, output, records, counted=False):
         self._output, self._records, self._counted = output, records, counted
-        self._buffer = memoryview(bytearray(ROOM))
+        self._buffer = memoryview(new_buffer(ROOM))
         self.written = 0
 
     def begin(self):
@@ -448,7 +449,7 @@ class Lines:
         """Write the lines that are marked as new, with their counts if given."""
         self.begin()
         if names.capacity() > len(self._buffer):
-            self._buffer = memoryview(bytearray(2 * names.capacity()))
+            self._buffer = memoryview(new_buffer(2 * names.capacity()))
         self._output.write(self._buffer[: names.write(self._buffer, counts)])
         self.written += names.new
 
@@ -500,7 +501,7 @@ class Counts:
             return counts
         counts = self._scratch.mapping(max(size, 8))
         window = max(self._memory, mmap.ALLOCATIONGRANULARITY) // 8 * 8
-        buffer = bytearray(16 * COUNTS)
+        buffer = new_buffer(16 * COUNTS)
         try:
             # Pairs are in no order, and not all pages of the mapped file fit in memory: read the pairs once for each
             # window of ranks.

@@ -17,6 +17,7 @@ import os
 import sys
 from mmap import mmap
 
+from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec.dedup._spill import SpillBuffers, SpilledBatch
 from uricodec.dedup._table import Table
@@ -192,11 +193,11 @@ class Spill:
         Yields:
             SpilledBatch: The next batch.
         """
-        buffer = bytearray(SPILL_CAPACITY)
+        buffer = new_buffer(SPILL_CAPACITY)
         for place, size in self._blocks[part]:
             names.release()
             if size > len(buffer):
-                buffer = bytearray(size)
+                buffer = new_buffer(size)
             view = memoryview(buffer)[:size]
             self._read(view, place)
             names.read(view)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from uricodec._base._text import new_buffer
 from uricodec.logs._format import Format, presets
 from uricodec.logs._records import LogReader
 
@@ -87,7 +88,7 @@ def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[
     reader = LogReader(format.programs, strict=strict)
     records: list[bytes | None] = []
     for line in lines:
-        buffer = bytearray(reader.capacity_for(len(line)))
+        buffer = new_buffer(reader.capacity_for(len(line)))
         found = reader.convert(line, buffer)
         if found.records:
             records.append(bytes(buffer[: found.written]))
@@ -96,12 +97,10 @@ def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[
     return records
 
 
-def count(format: Format, data: bytes, strict: int = 1, buffer: bytearray | None = None) -> Candidate:
-    """Return a candidate, given the lines that vote. The buffer is for records, and grows if needed."""
+def count(format: Format, data: bytes, strict: int = 1) -> Candidate:
+    """Return a candidate, given the lines that vote."""
     reader = LogReader(format.programs, strict=strict)
-    buffer = bytearray() if buffer is None else buffer
-    size = min(reader.capacity_for(len(data)), reader.capacity_for(max(len(data) // 8, LONGEST)))
-    buffer.extend(bytes(max(size - len(buffer), 0)))
+    buffer = new_buffer(reader.capacity_for(max(len(data) // 8, LONGEST)))
     at = votes = voted = 0
     reach = 0.0
     while at < len(data):
@@ -119,10 +118,10 @@ def candidates(head: bytes) -> list[Candidate]:
     A text in quotes that contains quotes is a mistake of a server, and could be several fields. So such lines do not
     vote, unless most lines have them.
     """
-    lines, buffer = voters(head), bytearray()
+    lines = voters(head)
 
     def counted(formats: Iterable[Format], lines: list[bytes], strict: int) -> list[Candidate]:
-        found = [count(format, b"\n".join(lines), strict, buffer) for format in formats]
+        found = [count(format, b"\n".join(lines), strict) for format in formats]
         return sorted(found, key=lambda each: (-each.votes, -each.reach))
 
     known = [KNOWN[name] for name in presets()]

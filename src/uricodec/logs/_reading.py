@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
-from mmap import mmap
 from typing import Any, NamedTuple
 
+from uricodec._base._text import new_buffer
 from uricodec._io import compress, streams
 from uricodec.logs._detection import HEAD, Candidate, FormatError, decide
 from uricodec.logs._format import Format
@@ -41,8 +41,8 @@ class RecordBuffer:
         return found, self._buffer[: found.written]
 
     def _allocate(self, reader: LogReader, size: int) -> None:
-        """Allocate a buffer for the record of a line of `size` bytes. Its pages take memory only when they are used."""
-        self._buffer = memoryview(mmap(-1, reader.capacity_for(size)))
+        """Allocate a buffer for the record of a line of `size` bytes."""
+        self._buffer = memoryview(new_buffer(reader.capacity_for(size)))
 
 
 class LogEnds(streams.LineEnds):
