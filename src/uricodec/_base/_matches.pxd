@@ -2,7 +2,15 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
+from uricodec._base._text cimport borrow_bytes
+
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+
+
+# Writes the spans of the matches from *start on, at most FOUND of them; returns their number, and sets *start to where
+# the next call continues.
+ctypedef size_t (*FindMatches)(const uint8_t *src, size_t n, size_t *start, size_t *spans) noexcept nogil
 
 
 # Where lines go. With a prefix, each begins with it, the decimal offset and a tab.
@@ -15,6 +23,7 @@ cdef struct MatchLines:
     size_t before           # the offset of the text in the input
 
 cdef enum:
+    FOUND = 256     # the most matches that one call finds
     DIGITS = 20     # the most digits of an offset
 
 
@@ -54,10 +63,25 @@ cdef inline bint write_match(MatchLines *lines, const uint8_t *src, size_t start
     return True
 
 
-cdef inline size_t write_matches(MatchLines *lines, const uint8_t *src, const size_t *spans, size_t count) noexcept nogil:
-    """Write lines for spans (a start and an end each). Return how many fit."""
-    cdef size_t i
-    for i in range(count):
-        if not write_match(lines, src, spans[2 * i], spans[2 * i + 1]):
-            return i
-    return count
+cdef inline tuple copy_matches(FindMatches find, object src, object dst, bytes prefix, size_t before):
+    """Write the matches in src as lines into dst, as many as fit.
+
+    Return where the first match begins that does not fit, or the size of src; and how many bytes have been written.
+    """
+    cdef Py_buffer source, target
+    cdef MatchLines lines
+    cdef size_t spans[2 * FOUND]
+    cdef size_t count = FOUND, fit = FOUND, start = 0
+    borrow_bytes(src, &source)
+    try:
+        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+        lines = lines_in(<uint8_t *>target.buf, <size_t>target.len, prefix, before)
+        with nogil:
+            while count == FOUND and fit == count:
+                count, fit = find(<const uint8_t *>source.buf, <size_t>source.len, &start, spans), 0
+                while fit < count and write_match(&lines, <const uint8_t *>source.buf, spans[2 * fit], spans[2 * fit + 1]):
+                    fit += 1
+        PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)
+    return spans[2 * fit] if fit < count else start, lines.written

@@ -4,11 +4,11 @@ from libc.string cimport memcmp
 
 from uricodec._rows._engine cimport Outcome
 from uricodec._base._kernels cimport ByteSet, kernels
-from uricodec._base._matches cimport MatchLines, lines_in, write_matches
+from uricodec._base._matches cimport FOUND, copy_matches
 from uricodec._base._text cimport *
 from uricodec.uri._grammar cimport *
 
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
@@ -609,7 +609,6 @@ cdef ByteSet NAME_BYTES = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 cdef ByteSet SCHEME_BYTES = NAME_BYTES | "+-."
 
 cdef enum:
-    FOUND = 256             # the most URLs that one call of scan_urls() finds
     LONGEST_SCHEME = 64     # a bound on what is read again backwards; the longest registered scheme has 36 characters
     NOT_FULL = 4            # the bytes of the longest character
 
@@ -804,6 +803,10 @@ def find_part(buffer, size_t longest, bint last):
     return found, rest
 
 
+cdef size_t find_whole_urls(const uint8_t *s, size_t n, size_t *start, size_t *spans) noexcept nogil:
+    return scan_urls(s, n, start, <size_t>-1, True, spans)
+
+
 def copy_urls(src, dst, bytes prefix=None, size_t before=0):
     r"""Write the URLs of a text as lines, as many as fit. No URL may go on before or after the text.
 
@@ -823,22 +826,7 @@ def copy_urls(src, dst, bytes prefix=None, size_t before=0):
     >>> bytes(dst[:20])
     b'80\thttp://a.example\n'
     """
-    cdef Py_buffer source, target
-    cdef MatchLines lines
-    cdef size_t spans[2 * FOUND]
-    cdef size_t count = FOUND, fit = FOUND, start = 0
-    borrow_bytes(src, &source)
-    try:
-        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
-        lines = lines_in(<uint8_t *>target.buf, <size_t>target.len, prefix, before)
-        with nogil:
-            while count == FOUND and fit == count:
-                count = scan_urls(<const uint8_t *>source.buf, <size_t>source.len, &start, <size_t>-1, True, spans)
-                fit = write_matches(&lines, <const uint8_t *>source.buf, spans, count)
-        PyBuffer_Release(&target)
-    finally:
-        PyBuffer_Release(&source)
-    return spans[2 * fit] if fit < count else start, lines.written
+    return copy_matches(find_whole_urls, src, dst, prefix, before)
 
 
 # Functions are pickled by reference: the reference must be their public name.

@@ -4,12 +4,12 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
-from uricodec._base._matches cimport MatchLines, lines_in, write_matches
+from uricodec._base._matches cimport FOUND, copy_matches
 from uricodec._base._text cimport *
 from uricodec.urn._normalize cimport *
 from uricodec.urn._grammar cimport *
 
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE
 
@@ -551,7 +551,6 @@ cdef ByteSet PLAIN = ~(TERMINATORS | "%")
 # A URN may begin three bytes before each ":" that follows an "n": kernels mark both characters in blocks of the text.
 cdef enum:
     SCAN_WORDS = 64, SCAN = 64 * SCAN_WORDS     # bytes in a block
-    FOUND = 256                                 # the most URNs that one call of scan_urns() returns
 cdef ByteSet NO_N = ~ByteSet("nN")
 cdef ByteSet NO_COLON = ~ByteSet(":")
 
@@ -571,9 +570,8 @@ cdef size_t end_of_urn(const uint8_t *s, size_t n, const uc_set *plain, bint tri
     return 0 if i == start else i
 
 
-cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const uc_set *plain, bint triplets, size_t *spans,
-                      size_t capacity) noexcept nogil:
-    """Write the start and end of each URN from *start on, until the text ends or `capacity` URNs are found.
+cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const uc_set *plain, bint triplets, size_t *spans) noexcept nogil:
+    """Write the start and end of each URN from *start on, until the text ends or FOUND of them are found.
 
     Return their number, and set *start to where the next call continues.
     """
@@ -603,7 +601,7 @@ cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const uc_set *p
                 spans[2 * count] = at
                 spans[2 * count + 1] = done
                 count += 1
-                if count == capacity:
+                if count == FOUND:
                     start[0] = done
                     return count
         chunk += size
@@ -643,13 +641,16 @@ def find(buffer, terminators=TERMINATORS):
     try:
         while start < <size_t>view.len:
             with nogil:
-                count = scan_urns(<const uint8_t *>view.buf, <size_t>view.len, &start, &plain.set, triplets, spans,
-                                  FOUND)
+                count = scan_urns(<const uint8_t *>view.buf, <size_t>view.len, &start, &plain.set, triplets, spans)
             for i in range(count):
                 found.append((<Py_ssize_t>spans[2 * i], <Py_ssize_t>spans[2 * i + 1]))
     finally:
         PyBuffer_Release(&view)
     return found
+
+
+cdef size_t find_urns(const uint8_t *s, size_t n, size_t *start, size_t *spans) noexcept nogil:
+    return scan_urns(s, n, start, &PLAIN.set, True, spans)
 
 
 def copy_urns(src, dst, bytes prefix=None, size_t before=0):
@@ -669,22 +670,7 @@ def copy_urns(src, dst, bytes prefix=None, size_t before=0):
     >>> copy_urns(b"<urn:isbn:0451450523>", dst), bytes(dst)
     ((21, 20), b'urn:isbn:0451450523\n')
     """
-    cdef Py_buffer source, target
-    cdef MatchLines lines
-    cdef size_t spans[2 * FOUND]
-    cdef size_t count = FOUND, fit = FOUND, start = 0
-    borrow_bytes(src, &source)
-    try:
-        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
-        lines = lines_in(<uint8_t *>target.buf, <size_t>target.len, prefix, before)
-        with nogil:
-            while count == FOUND and fit == count:
-                count = scan_urns(<const uint8_t *>source.buf, <size_t>source.len, &start, &PLAIN.set, True, spans, FOUND)
-                fit = write_matches(&lines, <const uint8_t *>source.buf, spans, count)
-        PyBuffer_Release(&target)
-    finally:
-        PyBuffer_Release(&source)
-    return spans[2 * fit] if fit < count else start, lines.written
+    return copy_matches(find_urns, src, dst, prefix, before)
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------
