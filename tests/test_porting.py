@@ -317,14 +317,22 @@ CASES = {
         "surt",
         [
             *(*URLS, "HTTP://me@WWW2.Example.org:80/A//../b/?b=1&a#c", "http://bücher.example/ü", "http://h/%2541", ""),
-            *("www.example.org/a", "//example.org", "http://h/a b", "http://h/100%", " http://h/\n", "http://h/../a"),
+            *(
+                "mailto:A@b",
+                "file:///A",
+                "www.example.org/a",
+                "//example.org",
+                "http://h/a b",
+                "http://h/100%",
+                " http://h/\n",
+                "http://h/../a",
+            ),
         ],
         {
             "http://h:x/": ("ValueError!", "h:x)/"),
             "http://h:99999/": ("ValueError!", "h:99999)/"),
+            "HTTP:/a": ("HTTP:/a", "a)/"),
             "http://@:8080/b": ("b:8080)/", ":8080)/b"),
-            "mailto:A@b": ("mailto:a@b", "mailto:A@b"),
-            "file:///A": ("file:/a", "file:///A"),
         },
     ),
     "surt.surt(url, surt=False, with_scheme=True)": Case(

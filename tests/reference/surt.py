@@ -58,10 +58,22 @@ def normal_path(path):
             segments.pop()
         elif segment != b".":
             segments.append(segment)
-    path = escaped(b"/" + b"/".join(filter(None, segments)))
+    return without_asp_sessions(escaped(b"/" + b"/".join(filter(None, segments))))
+
+
+def without_asp_sessions(path):
     for session in ASP_SESSIONS:
         path = re.sub(rb"^(.*/)" + session + rb"([^?]+\.aspx.*)$", rb"\1\2", path)
     return path
+
+
+def without_host(rest):
+    """What follows the scheme, where the path is not a list of segments."""
+    path, _, query = rest.removeprefix(b"//").partition(b"#")[0].partition(b"?")
+    path, query = without_asp_sessions(escaped(decoded(path))), normal_query(query)
+    if path != b"/":
+        path = path.removesuffix(b"/")
+    return path + (b"/" * (not path) + b"?" + query if query else b"")
 
 
 def normal_query(query):
@@ -88,7 +100,7 @@ def key(url):
     given, rest = (found[0], url[found.end() :]) if found else (b"http:", url)
     has_authority = not found or bool(re.match(rb"//[^/]", rest))
     if not has_authority and scheme not in WEB:
-        return url
+        return given + without_host(rest)
     rest = re.sub(rb"(?i)\A/*(https?:///*)*" if has_authority else rb"\A/*", b"", rest).partition(b"#")[0]
     before, mark, query = rest.partition(b"?")
     host, slash, path = before.partition(b"/")

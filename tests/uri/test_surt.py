@@ -24,6 +24,14 @@ KEYS = [
     ("http:/a.example:81/", "example:81,a)/"),
     ("http://http://a.example/b", "example,a)/b"),
     ("mailto:a@b.example", "mailto:a@b.example"),
+    ("Mailto:A%2542/#c", "Mailto:ab"),
+    ("urn:A/../B?b=%20&A", "urn:a/../b?a&b=%20"),
+    ("file:///A/./b//", "file:/a/./b/"),
+    ("file:////", "file:/"),
+    ("dns:?B", "dns:/?b"),
+    ("data:?#", "data:"),
+    ("a:?sid=0123456789abcdefghijklmnopqrstuv", "a:"),
+    (f"a:b/(S({ASP}))/c.aspx/", "a:b/c.aspx"),
     ("", "-"),
     ("http://", "http:"),
     ("http://?a", "http:/?a"),
@@ -118,7 +126,7 @@ def test_the_policy_is_a_value_without_fields():
 
 # After these, the host could be empty, and the package reads the path as one.
 LIKE_THE_PACKAGE = [piece for piece in PIECES if piece not in ("@", "[")]
-STARTS = "http://a", "HTTPS://u:p@a", "http://[2001:DB8::1]", "ftp://a"
+STARTS = "http://a", "HTTPS://u:p@a", "http://[2001:DB8::1]", "ftp://a", "mailto:A", "file:///A", "Urn:%", "data:?"
 
 
 @pytest.mark.interop

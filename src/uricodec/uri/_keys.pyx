@@ -569,12 +569,33 @@ cdef inline size_t web_size(const uint8_t *s, size_t n) noexcept nogil:
     return size if size < n and s[size] == c':' else 0
 
 
-cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+cdef size_t write_without_host(const uint8_t *s, size_t n, uint8_t *copy, uint8_t *dst, bint *failed) noexcept nogil:
+    """Write what follows the scheme of a URL that has no host: "mailto:me@example.org". The path has no segments."""
+    cdef size_t path = 2 if n >= 2 and s[0] == c'/' and s[1] == c'/' else 0     # after an empty authority
+    cdef size_t end, o
+    n = size_until(s, n, c'#')
+    end = path + size_until(s + path, n - path, c'?')
+    o = write_escaped(copy + path, decode_wholly(copy + path, move(copy + path, s + path, end - path)), dst)
+    o = drop_asp_sessions(dst, o)
+    if o > 1 and dst[o - 1] == c'/':
+        o -= 1
+    if end < n:
+        end += 1
+        if o:
+            return o + write_surt_query(s + end, n - end, copy + end, dst + o, failed)
+        o = write_surt_query(s + end, n - end, copy + end, dst + 1, failed)
+        if o:
+            dst[0] = c'/'
+            o += 1
+    return o
+
+
+cdef size_t write_surt(const uint8_t *src, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
     cdef const uint8_t *s = src
     cdef uint8_t *copy = dst + 3 * n + KEY_EXTRA
     cdef size_t i = 0, end, host, host_end, port, port_end, o, scheme, web
     cdef uint32_t default_port = 0
-    cdef bint failed = False, has_authority = True, is_plain = True
+    cdef bint has_authority = True, is_plain = True
     if kernels.span(s, n, &VISIBLE.set) < n:
         s = copy
         n = clean_copy(src, n, copy)
@@ -587,7 +608,8 @@ cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t 
         i = scheme + 1
         has_authority = n - i > 2 and s[i] == c'/' and s[i + 1] == c'/' and s[i + 2] != c'/'
         if not has_authority and not web:
-            return move(dst, s, n)
+            o = move(dst, s, i)
+            return o + write_without_host(s + i, n - i, copy + i, dst + o, failed)
     if web or not scheme:
         default_port = 443 if web == 5 else 80
     # "http://http://a.example/" has a scheme too many.
@@ -621,10 +643,9 @@ cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t 
             else:
                 host_end = port = host + size_until(s + host, port_end - host, c':')
             port += port < port_end
-    o = write_surt_host(s + host, host_end - host, is_plain, copy + host, dst, &failed)
-    if failed:
-        outcome.code, outcome.offset = UC_RAISED, 0
-        return UC_REJECTED
+    o = write_surt_host(s + host, host_end - host, is_plain, copy + host, dst, failed)
+    if failed[0]:
+        return 0
     o += write_port(s + port, port_end - port, default_port, dst + o)
     end = i + size_until(s + i, n - i, c'?')
     if o:
@@ -638,11 +659,17 @@ cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t 
     o += write_surt_path(s + i, end - i, copy + i, dst + o)
     if end < n:
         end += 1
-        o += write_surt_query(s + end, n - end, copy + end, dst + o, &failed)
-        if failed:
-            outcome.code, outcome.offset = UC_RAISED, 0
-            return UC_REJECTED
+        o += write_surt_query(s + end, n - end, copy + end, dst + o, failed)
     return o
+
+
+cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef bint failed = False
+    cdef size_t size = write_surt(src, n, dst, &failed)
+    if failed:
+        outcome.code, outcome.offset = UC_RAISED, 0
+        return UC_REJECTED
+    return size
 
 
 # --- w3lib ------------------------------------------------------------------------------------------------------------
