@@ -269,7 +269,7 @@ cdef object decode_buffer(object data, StrictOptions *how):
 
 
 def percent_decode(data, plus=False, errors="keep"):
-    """Decode percent-encoded bytes once, without loss of information.
+    """Decode percent-encoded bytes once. By default, what cannot be decoded stays as it is written.
 
     Args:
         data (str | bytes-like): The data to decode. For a str, the decoded bytes are interpreted as UTF-8.
