@@ -376,8 +376,8 @@ def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
         ends (LineEnds | None): Finds the ends of lines, or of records; None: lines end with a newline.
         max_line (int | None): The limit for the bytes of a line, without its terminator. Buffers grow up to it and
             shrink again. None: the capacity of a buffer is the limit, and a longer line is cut where safe_cut() says.
-        most_read (int | None): The number of bytes per read after the first, which reads at most CHUNK: what only the
-            start of the output is needed for is done soon. None: CHUNK.
+        most_read (int | None): The number of bytes per read; None: CHUNK. The first read is never larger than CHUNK, so
+            that the first output comes early.
 
     Yields:
         Chunk: The next chunk: whole lines, the last of which may lack its terminator at the end of the input, or a
