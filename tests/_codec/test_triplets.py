@@ -431,7 +431,7 @@ def test_pointers_and_characters_are_no_bytes(buffer):
     }
     for function, arguments in functions.items():
         for data in buffer, memoryview(buffer):
-            with pytest.raises(TypeError, match=r"with items of format '<[OuP]'"):
+            with pytest.raises(TypeError, match=r"with items of format '[<>][OuP]'"):
                 function(data, *arguments[1:])
 
 

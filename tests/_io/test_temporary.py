@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import pytest
 from command import COMMAND, output_of, process, run, wait_for_output
@@ -87,7 +88,11 @@ def owner_of(path):
 def run_as(folder, groups, *arguments):
     """Run main() in a child that is no longer root, in a folder that need not be accessible by its path."""
     output_of("decode", "-o", os.devnull)  # what is imported here need not be readable there
-    child = os.fork()
+    with (
+        warnings.catch_warnings()
+    ):  # that there are threads, from Python 3.12 on: pytest has one for faulthandler_timeout
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if not child:
         status = 99
         try:

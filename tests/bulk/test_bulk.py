@@ -569,7 +569,7 @@ def test_what_is_no_column(source):
 def test_buffers_of_pointers_or_characters_are_no_columns(name, buffer):
     function = getattr(bulk, name)
     for column in buffer, memoryview(buffer), [b"a:b" if "valid" not in name else b"urn:example:a", buffer]:
-        with pytest.raises(TypeError, match=r"with items of format '<[Ou]'"):
+        with pytest.raises(TypeError, match=r"with items of format '[<>][Ou]'"):
             function(column, errors="raise")
 
 
