@@ -22,7 +22,7 @@ release = version = uricodec.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_design"]
 myst_enable_extensions = ["colon_fence"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 smartquotes = False  # "--help" and quoted values are copied
 html_theme = "furo"
 html_static_path = ["_static"]
