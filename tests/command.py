@@ -58,7 +58,7 @@ def process(*arguments, **options):
 
 
 def wait_for_output(out):
-    """Wait until a process writes to the temporary file of this output (Path), which is made twice (_mode_of_new)."""
+    """Wait until the temporary file of this output (Path) has contents: an empty one may be removed again."""
     path = out.with_name(temporary.name_for(out.name))
     deadline = time.monotonic() + 60
     size = 0

@@ -88,9 +88,8 @@ def owner_of(path):
 def run_as(folder, groups, *arguments):
     """Run main() in a child that is no longer root, in a folder that need not be accessible by its path."""
     output_of("decode", "-o", os.devnull)  # what is imported here need not be readable there
-    with (
-        warnings.catch_warnings()
-    ):  # that there are threads, from Python 3.12 on: pytest has one for faulthandler_timeout
+    with warnings.catch_warnings():
+        # From Python 3.12 on, fork() warns of other threads: pytest has one for faulthandler_timeout.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if not child:
