@@ -1,8 +1,11 @@
 """`python -m uricodec.run` and `pytest -p uricodec.pytest_plugin`: programs and test suites with the drop-in."""
 
 import os
+import py_compile
 import subprocess
 import sys
+import sysconfig
+import zipapp
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,57 @@ def test_run(folder, program):
     process = run(folder, "-m", "uricodec.run", *program, "-x", "--profile")
     assert (process.returncode, process.stderr) == (3, "")
     assert process.stdout == f"uricodec.parse ['-x', '--profile'] {folder}\n"
+
+
+STATE = """
+import json, sys, __main__
+module = [__name__, __file__, __package__, __spec__ and __spec__.name, type(__loader__).__name__, __doc__]
+print(json.dumps([sys.path, sys.argv, module, globals().get("__cached__"), __main__.__dict__ is globals()]))
+"""
+
+
+@pytest.fixture
+def programs(tmp_path):
+    """A script, a link to it from another folder, a package, a module, a folder and an archive with __main__.py."""
+    for name in "scripts", "links", "package", "application":
+        tmp_path.joinpath(name).mkdir()
+    for name in "scripts/script.py", "package/__main__.py", "package/module.py", "application/__main__.py", "top.py":
+        tmp_path.joinpath(name).write_text(STATE)
+    tmp_path.joinpath("package", "__init__.py").touch()
+    tmp_path.joinpath("links", "link.py").symlink_to(Path("..", "scripts", "script.py"))
+    tmp_path.joinpath("links", "absolute.py").symlink_to(tmp_path / "scripts" / "script.py")
+    tmp_path.joinpath("links", "folder").symlink_to(tmp_path / "scripts")
+    zipapp.create_archive(tmp_path / "application", tmp_path / "application.pyz")
+    py_compile.compile(str(tmp_path / "top.py"), str(tmp_path / "compiled.pyc"))
+    return tmp_path
+
+
+KINDS = [
+    ["scripts/script.py"], ["./scripts/../scripts/script.py"], ["top.py"], ["links/link.py"], ["links/absolute.py"],
+    ["links/folder/script.py"], ["compiled.pyc"], ["application"], ["application.pyz"], ["-m", "package"],
+    ["-m", "package.module"], ["-m", "top"],
+]  # fmt: skip
+MODES = [([], {}), (["-I"], {}), ([], {"PYTHONSAFEPATH": "1"}), (["-E"], {"PYTHONSAFEPATH": "1"}), (["-s"], {})]
+MODES += [(["-P"], {}), (["-P", "-I"], {})] if sys.version_info >= (3, 11) else []
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=" ".join)
+def test_as_the_interpreter_itself(programs, kind):
+    """sys.path, sys.argv and __main__, with each option about sys.path."""
+    installed = sysconfig.get_path("purelib")
+    for options, variables in MODES:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | variables
+        states = []
+        for launcher in [], ["-m", "uricodec.run"]:
+            if not {"-I", "-E"} & set(options):  # so that uricodec is found where it is not installed
+                environment["PYTHONPATH"] = str(Path(uricodec.__file__).parent.parent)
+            command = [sys.executable, *options, *launcher, *kind, "-x", "argument"]
+            process = subprocess.run(
+                command, cwd=programs, env=environment, capture_output=True, text=True, check=False
+            )
+            assert installed in process.stdout or kind[0] == "-m", (command, process.stderr)
+            states.append((process.returncode, process.stdout))
+        assert states[0] == states[1], command
 
 
 def test_profile(folder):

@@ -1,18 +1,23 @@
 """Run a program with the drop-in: `python -m uricodec.run [--profile] script.py | -m module [argument ...]`.
 
 The functions of urllib.parse are replaced in urllib.parse itself and in all modules that are loaded, before the
-program starts: see `uricodec.install`. With `--profile`, each call with ordinary arguments is also made with
+program starts: see `uricodec.install`. `sys.path` and `__main__` are as if the interpreter had started the program,
+with its options `-P` and `-I`, too. With `--profile`, each call with ordinary arguments is also made with
 urllib.parse's own function, and a table at the end shows the calls and the time that the drop-in saved.
 """
 
 import argparse
+import builtins
 import functools
 import importlib.util
+import io
 import os
+import pkgutil
 import runpy
 import sys
 from array import array
 from collections.abc import Callable, Sequence
+from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from threading import local
 from time import perf_counter_ns
 from types import ModuleType
@@ -126,6 +131,46 @@ class Profile:
         print(f"{'all':20}{sum(row.calls for row in self.figures.values()):10}{'':24}{total:9.2f} ms", file=file)
 
 
+def _replace_first_path(path: str | None) -> None:
+    """Replace the folder that the interpreter has put before sys.path for `-m`, if it has: see `-P` and `-I`."""
+    if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
+        sys.path[:1] = [] if path is None else [path]
+
+
+def _run_path(path: str) -> None:
+    """Run a script, or the __main__.py of a folder or archive, as the module __main__.
+
+    runpy.run_path() differs from the interpreter in `__file__` and `sys.argv[0]`.
+    """
+    full = os.path.abspath(path) if os.name == "nt" else os.path.join(os.getcwd(), path)
+    importer = pkgutil.get_importer(full)
+    module = ModuleType("__main__")
+    if importer is not None:
+        _replace_first_path(None)
+        sys.path.insert(0, full)  # whatever the options are
+        spec = importer.find_spec("__main__", None)
+        if spec is None:
+            sys.exit(f"{sys.executable}: can't find '__main__' module in {path!r}")
+        loader: Any = spec.loader
+        code = loader.get_code("__main__")
+        names = {"__file__": spec.origin, "__package__": spec.parent, "__spec__": spec, "__cached__": spec.cached}
+    else:
+        _replace_first_path(os.path.dirname(full if os.name == "nt" else os.path.realpath(full)))
+        loader = (SourcelessFileLoader if path.endswith(".pyc") else SourceFileLoader)("__main__", full)
+        code = loader.get_code("__main__") if path.endswith(".pyc") else loader.source_to_code(_contents(full), full)
+        names = {"__file__": full, "__cached__": None}
+    if sys.version_info >= (3, 15):
+        del names["__cached__"]
+    module.__dict__.update(names, __loader__=loader, __builtins__=builtins)
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)
+
+
+def _contents(path: str) -> bytes:
+    with io.open_code(path) as file:
+        return file.read()
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a script or a module with the drop-in installed.
 
@@ -146,11 +191,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.argv[:] = [options.program, *options.arguments]
     try:
         if options.is_module:
-            sys.path[0] = os.getcwd()
+            _replace_first_path(os.getcwd())
             runpy.run_module(options.program, run_name="__main__", alter_sys=True)
         else:
-            sys.path[0] = os.path.dirname(os.path.abspath(options.program))
-            runpy.run_path(options.program, run_name="__main__")
+            _run_path(options.program)
     finally:
         if profile:
             profile.print(sys.stderr)

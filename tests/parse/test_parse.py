@@ -24,6 +24,7 @@ import tracemalloc
 import urllib.parse
 import warnings
 from array import array
+from encodings.aliases import aliases
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -709,6 +710,59 @@ def test_differential_of_encodings(name):
         check(name, *arguments, encoding=encoding, errors=errors)
 
     run()
+
+
+UNUSUAL_HANDLERS = [
+    "",
+    " ",
+    "no such",
+    "Strict",
+    "REPLACE",
+    "uricodec.triplets",
+    "stri\0ct",
+    "\xe9",
+    *HANDLERS,
+    None,
+    5,
+    b"strict",
+]
+UNUSUAL_TEXTS = [
+    "",
+    "a",
+    "%",
+    "%4",
+    "a%zz",
+    "a=%",
+    "a=b",
+    "%41",
+    "a=%41+&b",
+    "%FF%FE",
+    "\xe9%",
+    "a.b%2E",
+    "xn--%41",
+    "+",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::BytesWarning")
+@pytest.mark.parametrize("name", ["quote", "unquote", "unquote_plus", "parse_qs", "parse_qsl"])
+def test_every_encoding_with_unusual_error_handlers(name):
+    """Some codecs look at the name of the handler although nothing is wrong, or accept "strict" alone."""
+    names = {
+        *aliases.values(),
+        *NAMED,
+        "idna",
+        "punycode",
+        "undefined",
+        "unicode_escape",
+        "utf-8-sig",
+    }
+    for encoding in [*sorted(names), "no such", "", "\xe9", "utf\0", None, 5, b"utf-8"]:
+        for errors in UNUSUAL_HANDLERS:
+            for text in UNUSUAL_TEXTS:
+                check(name, text, encoding=encoding, errors=errors)
+                check(name, text.encode("latin-1"), encoding=encoding, errors=errors)
 
 
 # --- subclasses of str ------------------------------------------------------------------------------------------------

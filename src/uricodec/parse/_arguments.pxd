@@ -29,7 +29,7 @@ cdef struct Codec:
 
 cdef object stdlib()
 cdef object usable_subclass(object argument, unsigned int methods)
-cdef bint is_custom_handler(object errors)
+cdef bint is_custom_handler(object encoding, object errors)
 cdef bint find_any_codec(object encoding, object errors, str handler, Codec *codec)
 cdef str decode_as(const uint8_t *src, size_t n, bint plus, const Codec *codec)
 cdef object unquote_as(object text, bint plus, const Codec *codec)

@@ -118,10 +118,14 @@ cdef object look_encoding_up(str name):
     return found
 
 
-cdef bint is_custom_handler(object errors):
-    """Whether it may name an error handler of a program. Nothing asks for one as long as nothing is wrong."""
+cdef bint is_custom_handler(object encoding, object errors):
+    """Whether `errors` may name an error handler of a program, for which nothing asks as long as nothing is wrong.
+
+    This holds for the encodings that are known. Others may check the name first: "idna" accepts "strict" alone.
+    """
+    cdef Codec codec
     return (type(errors) is str and errors not in HANDLERS and (<str>errors).isascii() and (<str>errors).isprintable()
-            and not stdlib().CHECKS_HANDLERS)
+            and not stdlib().CHECKS_HANDLERS and (encoding is None or find_any_codec(encoding, "strict", "strict", &codec)))
 
 
 cdef bint find_any_codec(object encoding, object errors, str handler, Codec *codec):

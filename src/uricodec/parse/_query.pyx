@@ -196,7 +196,7 @@ cdef object parse(object query, object keep_blank, object strict, object encodin
     if given is None or type(keep_blank) is not bool or type(strict) is not bool or encoding is None or errors is None:
         return None
     if not find_codec(encoding, errors, "replace", &rules.codec):
-        if not is_custom_handler(errors):
+        if not is_custom_handler(encoding, errors):
             return None
         return stdlib().unless_invalid(parse_qs if grouped else parse_qsl, query, keep_blank, strict, encoding, "strict",
                                        max_fields, separator)

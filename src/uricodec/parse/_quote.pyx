@@ -176,7 +176,7 @@ def unquote(string, encoding='utf-8', errors='replace'):
             return string
     elif type(string) is str and "%" not in <str>string:
         return string
-    elif (type(string) is str or type(string) is bytes) and is_custom_handler(errors):
+    elif (type(string) is str or type(string) is bytes) and is_custom_handler(encoding, errors):
         given = stdlib().unless_invalid(unquote, string, encoding, "strict")
         if given is not None:
             return given
@@ -208,7 +208,7 @@ def unquote_plus(string, encoding='utf-8', errors='replace'):
         given = usable(string, REPLACE)
         if given is not None and type(given) is not bytes:
             return unquote_as(given, True, &codec)
-    elif type(string) is str and is_custom_handler(errors):
+    elif type(string) is str and is_custom_handler(encoding, errors):
         given = stdlib().unless_invalid(unquote_plus, string, encoding, "strict")
         if given is not None:
             return given
