@@ -105,10 +105,14 @@ ROWS = {
     "check_urn": lambda row, rfc="8141": fault_of(urn.check, row, rfc=rfc),
     "split_urn": lambda row, rfc="8141": parts("split_urn", urn.parse(row, rfc)),
     "normalize_uri": lambda row, level="path", policy=None: uri.normalize(row, level, policy=policy),
-    "is_valid_uri": lambda row, production="URI-reference": uri.is_valid(row, production),
+    "is_valid_uri": lambda row, production="URI-reference", safe_host=False: uri.is_valid(row, production, safe_host),
     "is_valid_iri": lambda row, production="IRI-reference": iri.is_valid(row, production),
-    "check_uri": lambda row, production="URI-reference": fault_of(uri.check, row, production=production),
-    "check_iri": lambda row, production="IRI-reference": fault_of(iri.check, row, production=production),
+    "check_uri": lambda row, production="URI-reference", safe_host=False: fault_of(
+        uri.check, row, production=production, safe_host=safe_host
+    ),
+    "check_iri": lambda row, production="IRI-reference", safe_host=False: fault_of(
+        iri.check, row, production=production, safe_host=safe_host
+    ),
     "split_uri": lambda row: parts("split_uri", uri.split(row)),
     "split_iri": lambda row: parts("split_iri", iri.split(row)),
     "agreed_host": lambda row, **how: {

@@ -9,6 +9,7 @@ URI_ASCII = UNRESERVED | set(":/?#[]@!$&'()*+,;=%")
 OPTIONAL = set('<>" {}|\\^`')
 TRIPLET = re.compile("%[0-9A-Fa-f]{2}")
 SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*:")
+LITERAL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//(?:[^@/?#]*@)?(\[[^\]@/?#]*\])(?::[0-9]*)?(?=[/?#]|\Z)", re.DOTALL)
 
 # RFC 3987 section 2.2
 UCSCHAR = [(0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), (0x10000, 0x1FFFD), (0x20000, 0x2FFFD)]
@@ -81,6 +82,10 @@ def uri_to_iri(data):
     """RFC 3987 section 3.2."""
     check_raw(data)
     text = characters(data)
+    literal = LITERAL.match(text)
+    if literal:  # it has no triplets (RFC 3986 section 3.2.2)
+        before, after = decoded(text[: literal.start(1)], 0), decoded(text, literal.end(1))
+        return kind_of(before + literal[1] + after, data)
     result = decoded(text, 0)
     if SCHEME.match(result) and not SCHEME.match(text):
         first = text.index("%") + 3

@@ -94,7 +94,7 @@ class Grammar:
         self.query = f"{self.fragment}{private}"
         pchar = f"(?:{self.pchar}|{PCT_ENCODED})"
         segment_nz_nc = f"(?:{self.reg_name}|@|{PCT_ENCODED})+"
-        host = f"(?P<host>{IP_LITERAL}|{IPV4}|(?:{self.reg_name}|{PCT_ENCODED})*)"
+        host = f"(?:{IP_LITERAL}|{IPV4}|(?:{self.reg_name}|{PCT_ENCODED})*)"
         authority = f"(?:(?:{self.userinfo}|{PCT_ENCODED})*@)?{host}(?::[0-9]*)?"
         abempty, rootless = f"(?:/{pchar}*)*", f"{pchar}+(?:/{pchar}*)*"
         absolute, noscheme = f"/(?:{rootless})?", f"{segment_nz_nc}(?:/{pchar}*)*"
@@ -111,19 +111,14 @@ class Grammar:
         }
 
     def is_valid(self, text, production):
-        """Whether a str matches, and deceives nobody."""
-        match = next(filter(None, (each.fullmatch(text) for each in self.productions[production])), None)
-        if match is None:
-            return False
-        octets = {chr(int(triplet, 16)) for triplet in re.findall("%(..)", match["host"] or "")}
-        return not any(map(is_delimiter_like, split(text)[1] or "")) and not any(map(is_hostile, octets))
+        return any(each.fullmatch(text) for each in self.productions[production])
 
 
 URI, IRI = Grammar(False), Grammar(True)
 
 
 def is_hostile(character):
-    """Whether no triplet of a host may stand for it."""
+    """Whether no triplet of a safe host stands for it."""
     return character in DELIMITERS or character <= " " or character == "\x7f"
 
 
@@ -184,6 +179,26 @@ def check(text, production="URI-reference", iri=False):
         whole = text[: error.start].decode() + "\ud800"
     fault = check_whole(whole, production, iri, "utf-8", len(whole.rstrip("\ud800")))
     return fault and Fault(fault.code, len(whole[: fault.offset].encode()))
+
+
+def check_safe(text, production="URI-reference", iri=False):
+    """The same, with safe_host=True."""
+    fault = check(text, production, iri)
+    if fault:
+        return fault
+    characters = text if isinstance(text, str) else text.decode("utf-8" if iri else "latin-1")
+    authority = split(characters)[1]
+    if authority is None:
+        return None
+    host = split_authority(authority)[1]
+    start = characters.index("//") + 2
+    at = start + authority.index("@") + 1 if "@" in authority else start
+    found = [match.start() for match in re.finditer("%..", characters) if at <= match.start() < at + len(host)]
+    found = [i for i in found if is_hostile(chr(int(characters[i + 1 : i + 3], 16)))]
+    found += [i for i in range(start, start + len(authority)) if iri and is_delimiter_like(characters[i])]
+    if not found:
+        return None
+    return Fault("host-delimiter", min(found) if isinstance(text, str) else len(characters[: min(found)].encode()))
 
 
 def check_whole(text, production, iri, code, end):
@@ -260,14 +275,10 @@ def check_component(component, at, code, allowed, grammar):
         if character == "%":
             if not re.match(PCT_ENCODED, component[i:]):
                 return Fault("percent", at + i)
-            if code == "host" and is_hostile(chr(int(component[i + 1 : i + 3], 16))):
-                return Fault("host-delimiter", at + i)
             i += 3
             continue
         if not re.fullmatch(allowed, character):
             return Fault(code_of(character, code, grammar), at + i)
-        if code in {"host", "userinfo"} and is_delimiter_like(character):
-            return Fault("host-delimiter", at + i)
         i += 1
     return None
 

@@ -192,12 +192,6 @@ def fold(component):
     return re.sub(f"%{HEX}{HEX}|[A-Z]", lambda found: found[0] if len(found[0]) == 3 else found[0].lower(), component)
 
 
-def fold_host(host):
-    """Lower case, but for the zone of an address (RFC 6874), which is the name of a network interface."""
-    address, zone = re.fullmatch(r"(\[.*?(?=%25)|.*)(.*)", host, re.DOTALL).groups()
-    return fold(address) + zone
-
-
 def one_spelling(host):
     """RFC 5952, of an IPv6 address with or without a zone; all other hosts stay."""
     found = re.fullmatch(r"\[([^%]*)(%25.+)?\]", host, re.DOTALL)
@@ -229,23 +223,11 @@ def name_of(host):
         return host
 
 
-# RFC 1738 section 3; RFC 9110 section 4.2; RFC 6455 section 3; RFC 2326 section 3.2; RFC 4516; RFC 7252 section 6.
-PORTS = {
-    "ftp": "21",
-    "gopher": "70",
-    "nntp": "119",
-    "telnet": "23",
-    "wais": "210",
-    "prospero": "1525",
-    "http": "80",
-    "https": "443",
-    "ws": "80",
-    "wss": "443",
-    "rtsp": "554",
-    "ldap": "389",
-    "coap": "5683",
-    "coaps": "5684",
-}
+# RFC 1738 section 3; RFC 9110 section 4.2; and what docs/guides/uri.md names.
+PORTS = {"acap": "674", "coap": "5683", "coaps": "5684", "dict": "2628", "ftp": "21", "gopher": "70", "http": "80"}
+PORTS |= {"https": "443", "imap": "143", "ipp": "631", "ipps": "631", "ldap": "389", "mupdate": "3905", "nfs": "2049"}
+PORTS |= {"nntp": "119", "pop": "110", "prospero": "1525", "rsync": "873", "rtsp": "554", "rtsps": "322", "rtspu": "554"}
+PORTS |= {"sieve": "4190", "snmp": "161", "telnet": "23", "tftp": "69", "wais": "210", "ws": "80", "wss": "443"}
 DNS = {*PORTS, "file"}  # RFC 8089 section 2
 
 
@@ -258,9 +240,13 @@ def normal_authority(authority, scheme, level):
     userinfo, host, port = found.groups()
     decoded = DECODED.get(level, UNRESERVED) - ({"@"} if level == "rfc1630" else set())
     encoded = encoded_at(level)
-    host = encode_level(host, decoded, encoded)
-    if level != "rfc1630":
-        host = fold_host(host)
+    if host.startswith("["):
+        address, percent, zone = host.partition("%")  # nothing is decoded (RFC 3986 section 3.2.2), and a zone stays
+        host = (address if level == "rfc1630" else fold(address)) + percent + zone
+        host = "".join(triplets(character) if character in encoded else character for character in host)
+    else:
+        host = encode_level(host, decoded, encoded)
+        host = host if level == "rfc1630" else fold(host)
     if level in {"scheme", "iri"}:
         host = one_spelling(host)
     if level == "iri":
@@ -270,8 +256,11 @@ def normal_authority(authority, scheme, level):
     if userinfo is not None:
         userinfo = encode_level(userinfo, decoded, encoded)
         host = (map_to_uri(userinfo) if level == "iri" else userinfo) + "@" + host
-    if level in {"scheme", "iri"} and scheme is not None and port in {"", PORTS.get(scheme)}:
-        port = None
+    if level in {"scheme", "iri"} and scheme is not None and port is not None:
+        port = str(int(port)) if port else None
+        port = None if port == PORTS.get(scheme) else port
+    if level in {"scheme", "iri"} and scheme == "file" and host == "localhost" and port is None:
+        return ""
     return host if port is None else f"{host}:{port}"
 
 
@@ -306,6 +295,8 @@ def normalize(uri, level="path"):
     if level in LADDER[3:] and path.startswith("/"):
         path = remove_dot_segments(path)
     if level in LADDER[4:] and scheme is not None:
+        if scheme == "file" and authority is None and path.startswith("/"):
+            authority = ""
         if authority is not None and path == "":
             path = "/"
         if scheme == "mailto" and authority is None:

@@ -48,6 +48,7 @@ BEYOND = (
 )
 
 cached_check = functools.cache(naive.check)  # every tier asks the same
+cached_check_safe = functools.cache(naive.check_safe)
 
 
 def compare(text, iri_too=True):
@@ -56,10 +57,16 @@ def compare(text, iri_too=True):
         want = cached_check(text, production)
         assert brief(uri.check(text, production)) == want, f"check({text!r}, {production!r})"
         assert uri.is_valid(text, production) is (want is None)
+        safe = cached_check_safe(text, production)
+        assert brief(uri.check(text, production, safe_host=True)) == safe, f"check({text!r}, {production!r}, safe_host=True)"
+        assert uri.is_valid(text, production, safe_host=True) is (safe is None)
     for production in naive.IRI_PRODUCTIONS if iri_too else ():
         want = cached_check(text, production, True)
         assert brief(iri.check(text, production)) == want, f"check_iri({text!r}, {production!r})"
         assert iri.is_valid(text, production) is (want is None)
+        safe = cached_check_safe(text, production, True)
+        assert brief(iri.check(text, production, safe_host=True)) == safe, f"check_iri({text!r}, {production!r}, True)"
+        assert iri.is_valid(text, production, safe_host=True) is (safe is None)
     compare_split(text, uri, cached_check(text), UriSyntaxError)
     if iri_too:
         compare_split(text, iri, cached_check(text, "IRI-reference", True), IriError)
@@ -203,7 +210,7 @@ def test_every_character(before, allowed):
     every = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
     want = set(re.findall(getattr(naive.IRI, allowed), every))
     if before == "//":
-        want = {c for c in want if not naive.is_delimiter_like(c)} | set(":/?#@")  # what may follow
+        want |= set(":/?#@")  # what may follow
     elif before == "p":
         want |= set("?#:")
     elif before == "?":
@@ -217,11 +224,12 @@ def test_cve_2019_9636_characters_like_delimiters_are_all_known():
     for code in [*range(0x80, 0xD800), *range(0xE000, 0x30000)]:
         if naive.is_delimiter_like(chr(code)):
             name = unicodedata.name(chr(code))
-            assert brief(iri.check(f"http://a{chr(code)}b/")) == ("host-delimiter", 8), name
-            assert brief(iri.check(f"http://a{chr(code)}@b/")) == ("host-delimiter", 8), name
+            for text in f"http://a{chr(code)}b/", f"http://a{chr(code)}@b/":
+                assert brief(iri.check(text, safe_host=True)) == ("host-delimiter", 8), name
+                assert iri.is_valid(text) and iri.split(text).host in {f"a{chr(code)}b", "b"}, name
             assert iri.is_valid(f"http://a@b/{chr(code)}?{chr(code)}#{chr(code)}")
     for text in "http://example.com\uff03@bing.com", "http://user@example.com\uff0fpath", "http://a\ufe68b":
-        assert iri.check(text).code == "host-delimiter" and uri.check(text).code in {"host", "userinfo"}
+        assert iri.check(text, safe_host=True).code == "host-delimiter" and uri.check(text).code in {"host", "userinfo"}
 
 
 ILL_FORMED = [
@@ -374,9 +382,15 @@ def test_triplets_in_hosts():
     for octet in range(256):
         text = f"http://example.com%{octet:02x}.example/"
         hostile = octet <= 0x20 or octet == 0x7F or chr(octet) in ":/?#[]@%\\"
-        assert brief(uri.check(text)) == brief(iri.check(text)) == (("host-delimiter", 18) if hostile else None)
+        assert uri.is_valid(text) and iri.is_valid(text) and uri.split(text).host == f"example.com%{octet:02x}.example"
+        for check in uri.check, iri.check:
+            assert brief(check(text, safe_host=True)) == (("host-delimiter", 18) if hostile else None)
         assert uri.is_valid(f"http://u%{octet:02X}@h/%{octet:02X}?%{octet:02X}#%{octet:02X}")
-    assert brief(uri.check("http://example.com%2F10.0.0.1/")) == ("host-delimiter", 18)
+    assert brief(uri.check("http://example.com%2F10.0.0.1/", safe_host=True)) == ("host-delimiter", 18)
+    for text in "postgresql://%2Fvar%2Frun/db", "http+unix://%2Fvar%2Frun%2Fx.sock/path", "//%5B::1%5D:8%40", "http://%25":
+        compare(text)
+        if ":8%40" not in text:
+            assert uri.is_valid(text) and not uri.is_valid(text, safe_host=True)
 
 
 # --- what hostile texts get -------------------------------------------------------------------------------------------
@@ -408,8 +422,9 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts(tier, name):
     text, code, offset = HOSTILE[name]
-    assert brief(uri.check(text)) == brief(uri.check(text.encode())) == (code, offset)
-    assert brief(iri.check(text, "IRI-reference")) == (code, offset)
+    for safe_host in {True, code == "host-delimiter"}:
+        assert brief(uri.check(text, safe_host=safe_host)) == brief(uri.check(text.encode(), safe_host=safe_host)) == (code, offset)
+        assert brief(iri.check(text, "IRI-reference", safe_host=safe_host)) == (code, offset)
     compare(text)
 
 

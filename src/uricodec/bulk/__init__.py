@@ -395,6 +395,7 @@ def normalize_uri(
 def is_valid_uri(
     column: Any,
     production: UriProduction = "URI-reference",
+    safe_host: bool = False,
     *,
     errors: VerdictErrors = "keep",
     invalid: InvalidRows | None = None,
@@ -406,6 +407,7 @@ def is_valid_uri(
     Args:
         column (Any): The rows.
         production (str): The production: "URI-reference", "URI" (with a scheme), "absolute-URI" or "relative-ref".
+        safe_host (bool): Whether a host that decodes or normalizes to a delimiter is invalid, too.
         errors (str): How an invalid row is handled: "keep", "null" or "raise".
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
@@ -419,13 +421,15 @@ def is_valid_uri(
     >>> is_valid_uri(["http://example.org/", "/a", "a b", None], production="URI")
     [True, False, False, None]
     """
-    return run("is_valid_uri", column, {"production": production}, errors, invalid, threads, line_terminator)
+    arguments = {"production": production, "safe_host": safe_host}
+    return run("is_valid_uri", column, arguments, errors, invalid, threads, line_terminator)
 
 
 @returns_verdicts
 def is_valid_iri(
     column: Any,
     production: IriProduction = "IRI-reference",
+    safe_host: bool = False,
     *,
     errors: VerdictErrors = "keep",
     invalid: InvalidRows | None = None,
@@ -437,6 +441,7 @@ def is_valid_iri(
     Args:
         column (Any): The rows.
         production (str): The production: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or "irelative-ref".
+        safe_host (bool): Whether a host that decodes or normalizes to a delimiter is invalid, too.
         errors (str): How an invalid row is handled: "keep", "null" or "raise".
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
@@ -448,13 +453,15 @@ def is_valid_iri(
     >>> is_valid_iri(["http://example.org/é"])
     [True]
     """
-    return run("is_valid_iri", column, {"production": production}, errors, invalid, threads, line_terminator)
+    arguments = {"production": production, "safe_host": safe_host}
+    return run("is_valid_iri", column, arguments, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
 def check_uri(
     column: Any,
     production: UriProduction = "URI-reference",
+    safe_host: bool = False,
     *,
     errors: DiagnosticErrors = "keep",
     invalid: InvalidRows | None = None,
@@ -466,6 +473,7 @@ def check_uri(
     Args:
         column (Any): The rows.
         production (str): The production: "URI-reference", "URI" (with a scheme), "absolute-URI" or "relative-ref".
+        safe_host (bool): Whether a host that decodes or normalizes to a delimiter is invalid, too.
         errors (str): How an invalid row is handled: "keep" or "raise".
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
@@ -478,13 +486,15 @@ def check_uri(
     >>> check_uri(["/a", "/a b"])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return run("check_uri", column, {"production": production}, errors, invalid, threads, line_terminator)
+    arguments = {"production": production, "safe_host": safe_host}
+    return run("check_uri", column, arguments, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
 def check_iri(
     column: Any,
     production: IriProduction = "IRI-reference",
+    safe_host: bool = False,
     *,
     errors: DiagnosticErrors = "keep",
     invalid: InvalidRows | None = None,
@@ -496,6 +506,7 @@ def check_iri(
     Args:
         column (Any): The rows.
         production (str): The production: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or "irelative-ref".
+        safe_host (bool): Whether a host that decodes or normalizes to a delimiter is invalid, too.
         errors (str): How an invalid row is handled: "keep" or "raise".
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
@@ -507,7 +518,8 @@ def check_iri(
     >>> check_iri(["/é", "/é "])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return run("check_iri", column, {"production": production}, errors, invalid, threads, line_terminator)
+    arguments = {"production": production, "safe_host": safe_host}
+    return run("check_iri", column, arguments, errors, invalid, threads, line_terminator)
 
 
 @returns_structs

@@ -153,7 +153,7 @@ text, separated by tabs. Control characters in the text are escaped.
             "uricodec check --kind uri --production URI urls.txt",
             "uricodec check --kind web urls.txt             # may parsers disagree?",
         ),
-        f"{_FILES} kind rfc production {_FIELDS} stats {_LIMITS}",
+        f"{_FILES} kind rfc production safe-host {_FIELDS} stats {_LIMITS}",
         "uricodec.cli.filters:check",
     ),
     Command(

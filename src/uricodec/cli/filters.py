@@ -96,9 +96,9 @@ def check(arguments):
         from uricodec.uri._rows import CheckedRows, CheckRows, SchemeRows
 
         production = arguments.production or f"{arguments.kind.upper()}-reference"
-        groups, rows = "schemes", CheckRows(arguments.kind, production)
+        groups, rows = "schemes", CheckRows(arguments.kind, production, arguments.safe_host)
         if arguments.stats:
-            rows = CheckedRows(arguments.kind, production, SchemeRows())
+            rows = CheckedRows(arguments.kind, production, SchemeRows(), arguments.safe_host)
     plan = plan_of(arguments, only=True)
     if plan:
         from uricodec.cli import fields

@@ -421,6 +421,12 @@ OPTIONS = {
         },
         hint="--rfc selects the grammar of URNs",
     ),
+    "safe-host": Option(
+        "--safe-host",
+        "reject hosts that decode to a delimiter: a%2Fb",
+        "The grammar allows them. Characters of an IRI that normalize to a delimiter are rejected, too.",
+        conflicts="--kind=urn --kind=web",
+    ),
     "base": Option(
         "--base BASE",
         "the URI or IRI that references are relative to",

@@ -89,17 +89,33 @@ class ExpressionMethods(Generic[_Column, _Frame]):
         self, level: UrnLevel = "8141", rfc: UrnRfc | None = None, *, errors: TextErrors | None = None
     ) -> _Column: ...
     def is_valid_uri(
-        self, production: UriProduction = "URI-reference", *, errors: VerdictErrors | None = None
+        self,
+        production: UriProduction = "URI-reference",
+        safe_host: bool = False,
+        *,
+        errors: VerdictErrors | None = None,
     ) -> _Column: ...
     def is_valid_iri(
-        self, production: IriProduction = "IRI-reference", *, errors: VerdictErrors | None = None
+        self,
+        production: IriProduction = "IRI-reference",
+        safe_host: bool = False,
+        *,
+        errors: VerdictErrors | None = None,
     ) -> _Column: ...
     def is_valid_urn(self, rfc: UrnRfc = "8141", *, errors: VerdictErrors | None = None) -> _Column: ...
     def check_uri(
-        self, production: UriProduction = "URI-reference", *, errors: DiagnosticErrors | None = None
+        self,
+        production: UriProduction = "URI-reference",
+        safe_host: bool = False,
+        *,
+        errors: DiagnosticErrors | None = None,
     ) -> _Frame: ...
     def check_iri(
-        self, production: IriProduction = "IRI-reference", *, errors: DiagnosticErrors | None = None
+        self,
+        production: IriProduction = "IRI-reference",
+        safe_host: bool = False,
+        *,
+        errors: DiagnosticErrors | None = None,
     ) -> _Frame: ...
     def check_urn(self, rfc: UrnRfc = "8141", *, errors: DiagnosticErrors | None = None) -> _Frame: ...
     def split_uri(self, *, errors: SplitErrors | None = None) -> _Frame: ...
@@ -217,6 +233,7 @@ class ColumnMethods(Generic[_Column, _Frame]):
     def is_valid_uri(
         self,
         production: UriProduction = "URI-reference",
+        safe_host: bool = False,
         *,
         errors: VerdictErrors | None = None,
         invalid: InvalidRows | None = None,
@@ -225,6 +242,7 @@ class ColumnMethods(Generic[_Column, _Frame]):
     def is_valid_iri(
         self,
         production: IriProduction = "IRI-reference",
+        safe_host: bool = False,
         *,
         errors: VerdictErrors | None = None,
         invalid: InvalidRows | None = None,
@@ -241,6 +259,7 @@ class ColumnMethods(Generic[_Column, _Frame]):
     def check_uri(
         self,
         production: UriProduction = "URI-reference",
+        safe_host: bool = False,
         *,
         errors: DiagnosticErrors | None = None,
         invalid: InvalidRows | None = None,
@@ -249,6 +268,7 @@ class ColumnMethods(Generic[_Column, _Frame]):
     def check_iri(
         self,
         production: IriProduction = "IRI-reference",
+        safe_host: bool = False,
         *,
         errors: DiagnosticErrors | None = None,
         invalid: InvalidRows | None = None,
@@ -363,11 +383,11 @@ def normalize_uri(
 def normalize_urn(
     column: Any, level: UrnLevel = "8141", rfc: UrnRfc | None = None, *, errors: TextErrors | None = None
 ) -> Any: ...
-def is_valid_uri(column: Any, production: UriProduction = "URI-reference") -> Any: ...
-def is_valid_iri(column: Any, production: IriProduction = "IRI-reference") -> Any: ...
+def is_valid_uri(column: Any, production: UriProduction = "URI-reference", safe_host: bool = False) -> Any: ...
+def is_valid_iri(column: Any, production: IriProduction = "IRI-reference", safe_host: bool = False) -> Any: ...
 def is_valid_urn(column: Any, rfc: UrnRfc = "8141") -> Any: ...
-def check_uri(column: Any, production: UriProduction = "URI-reference") -> Any: ...
-def check_iri(column: Any, production: IriProduction = "IRI-reference") -> Any: ...
+def check_uri(column: Any, production: UriProduction = "URI-reference", safe_host: bool = False) -> Any: ...
+def check_iri(column: Any, production: IriProduction = "IRI-reference", safe_host: bool = False) -> Any: ...
 def check_urn(column: Any, rfc: UrnRfc = "8141") -> Any: ...
 def split_uri(column: Any, *, errors: SplitErrors | None = None) -> Any: ...
 def split_iri(column: Any, *, errors: SplitErrors | None = None) -> Any: ...

@@ -15,7 +15,7 @@ So a triplet that stays keeps its spelling, and its bytes never become part of a
 encoded, because they were checked to be well-formed UTF-8 by themselves. Pieces never end within a triplet or character.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy, memmove
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._kernels cimport ByteSet, kernels, raise_set, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport *
@@ -363,13 +363,28 @@ cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
     return n
 
 
+cdef inline void find_literal(const uint8_t *src, size_t n, size_t *start, size_t *end) noexcept nogil:
+    """Find a host in brackets, in which there are no triplets (RFC 3986 section 3.2.2)."""
+    cdef Parts parts
+    cdef Authority authority
+    start[0] = end[0] = 0
+    if memchr(src, c'[', n) == NULL:
+        return
+    find_parts(src, n, &parts)
+    if (parts.authority >= 0 and find_authority(src, parts.authority, parts.path, &authority)
+            and authority.host < authority.host_end and src[authority.host] == c'['):
+        start[0], end[0] = <size_t>authority.host, <size_t>authority.host_end
+
+
 cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef uint8_t piece[CHUNK]
     cdef Work work
     cdef size_t i = 0, o = 0, size, whole, decoded, k, kept = n
     cdef Place looked = BEFORE_QUERY, settled = BEFORE_QUERY
     cdef uc_utf8 found
+    cdef size_t literal, literal_end
     kept = scheme_to_be(src, n)
+    find_literal(src, n, &literal, &literal_end)
     while i < n:
         size = n - i
         if size > CHUNK:
@@ -390,6 +405,9 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
                 shield(piece, size, work.ascii)
                 if kept - i < size:
                     piece[kept - i] = SHIELD
+            for k in range(max(literal, i), min(literal_end, i + size)):
+                if piece[k - i] == c'%':
+                    piece[k - i] = SHIELD
             decoded = kernels.decode(piece, size, False, piece, CHUNK)
             if size < n - i:
                 k = begun(piece, decoded)       # from triplets: sequences that were not encoded are complete

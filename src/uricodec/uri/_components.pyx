@@ -126,32 +126,37 @@ cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, 
     return False
 
 
-cdef object find_fault(object input, Syntax syntax, Production production):
+cdef object find_fault(object input, Syntax syntax, Production production, bint safe_host):
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
     cdef Parts parts
     cdef Outcome outcome
     cdef object text = plain(input)
-    if not read_text(text, &source, buffer, syntax, production, &parts, &outcome):
-        return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
-    release(&source)
-    return None
+    if read_text(text, &source, buffer, syntax, production, &parts, &outcome):
+        if not (safe_host and find_unsafe(source.data, &parts, &outcome)):
+            release(&source)
+            return None
+        if type(text) is str:
+            outcome.offset = <size_t>characters_before(source.data, outcome.offset)
+        release(&source)
+    return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
 
 
-def check(uri, production="URI-reference"):
+def check(uri, production="URI-reference", safe_host=False):
     """Find the first fault of a URI reference.
 
     Args:
         uri (str | bytes-like): The text to check.
         production (str): The grammar rule it must match: "URI-reference", "URI" (with a scheme), "absolute-URI" (with a
             scheme, without a fragment) or "relative-ref".
+        safe_host (bool): Whether a host with a triplet that represents a delimiter, a "%", or a control character is a
+            fault, too. The grammar allows it, and some schemes use it: postgresql://%2Fvar%2Frun/db.
 
     Returns:
         Diagnostic | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
             otherwise; if something is missing at the end, the offset is the length. The codes:
             "scheme" (missing), "userinfo", "host", "port", "path", "query", "fragment" (invalid character in that
-            component, or a fragment that is not allowed), "host-delimiter" (a triplet in the host represents a
-            delimiter or control character), "ip-literal" (invalid address in brackets, a zone, or text other than a
+            component, or a fragment that is not allowed), "host-delimiter" (see `safe_host`), "ip-literal" (invalid address in brackets, a zone, or text other than a
             port after it),
             "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
             digits).
@@ -163,18 +168,19 @@ def check(uri, production="URI-reference"):
 
     >>> check("http://example.org/a b")
     Diagnostic(code='path', offset=20, message="invalid character ' ' in path at offset 20")
-    >>> check("http://example.org%2Fa@b"), check("http://example.org%2Fa")
+    >>> check("http://example.org%2Fa"), check("http://example.org%2Fa", safe_host=True)
     (None, Diagnostic(code='host-delimiter', offset=18, message='authority contains a character that decodes or normalizes to a delimiter at offset 18'))
     """
-    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX))
+    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX), safe_host)
 
 
-def is_valid(uri, production="URI-reference"):
+def is_valid(uri, production="URI-reference", safe_host=False):
     """Return whether a text is a URI reference, or matches another production.
 
     Args:
         uri (str | bytes-like): The text to check.
         production (str): See `check`. With the default, relative references are valid; "URI" requires a scheme.
+        safe_host (bool): See `check`.
 
     Returns:
         bool: Whether `check` finds no fault.
@@ -187,21 +193,21 @@ def is_valid(uri, production="URI-reference"):
     >>> is_valid("http://example.org/"), is_valid("/a"), is_valid("/a", production="URI"), is_valid("http://[::1%25eth0]/")
     (True, True, False, False)
     """
-    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX)) is None
+    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX), safe_host) is None
 
 
-def check_iri(iri, production="IRI-reference"):
+def check_iri(iri, production="IRI-reference", safe_host=False):
     """Find the first fault of an IRI reference.
 
     Args:
         iri (str | bytes-like): The text to check; bytes are read as UTF-8.
         production (str): The grammar rule it must match: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" (with a
             scheme, without a fragment) or "irelative-ref".
+        safe_host (bool): As in `uricodec.uri.check`; characters of an authority that NFKC maps to a delimiter are faults, too.
 
     Returns:
         Diagnostic | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
-            otherwise. The codes are those of `uricodec.uri.check`; "host-delimiter" is also used for a character in an
-            authority that NFKC maps to a delimiter. Further ones: "utf-8" (bytes are not UTF-8), "surrogate" (a str
+            otherwise. The codes are those of `uricodec.uri.check`. Further ones: "utf-8" (bytes are not UTF-8), "surrogate" (a str
             contains a lone surrogate), "character" (a character beyond ASCII that is not allowed in IRIs), "private" (a
             private-use character outside the query), "bidi" (one of the seven bidirectional formatting characters).
 
@@ -214,15 +220,16 @@ def check_iri(iri, production="IRI-reference"):
     >>> iri.check("http://résumé.example.org/\u202ea")
     Diagnostic(code='bidi', offset=26, message='bidirectional formatting character at offset 26')
     """
-    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX))
+    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX), safe_host)
 
 
-def is_valid_iri(iri, production="IRI-reference"):
+def is_valid_iri(iri, production="IRI-reference", safe_host=False):
     """Return whether a text is an IRI reference, or matches another production.
 
     Args:
         iri (str | bytes-like): The text to check; bytes are read as UTF-8.
         production (str): See `check`. With the default, relative references are valid; "IRI" requires a scheme.
+        safe_host (bool): See `check`.
 
     Returns:
         bool: Whether `check` finds no fault.
@@ -236,7 +243,7 @@ def is_valid_iri(iri, production="IRI-reference"):
     >>> iri.is_valid("http://résumé.example.org/"), iri.is_valid("résumé"), iri.is_valid("résumé", production="IRI")
     (True, True, False)
     """
-    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX)) is None
+    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX), safe_host) is None
 
 
 # --- components -------------------------------------------------------------------------------------------------------

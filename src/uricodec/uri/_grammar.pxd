@@ -64,6 +64,9 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production p
 cdef bint read_bytes(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                       Outcome *outcome) noexcept nogil
 
+# Whether the authority of a valid reference has what decodes or normalizes to a delimiter; `outcome` says where.
+cdef bint find_unsafe(const uint8_t *s, const Parts *parts, Outcome *outcome) noexcept nogil
+
 # Parse an authority strictly. False: `outcome` has the first fault.
 cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
                          Outcome *outcome) noexcept nogil
@@ -117,6 +120,7 @@ cdef struct Scheme:
     uint8_t port[8]     # the digits of the default port
     uint8_t port_size   # 0: the scheme has no default port
     bint dns            # a host that is not an address is a domain name
+    bint is_file        # "file": RFC 8089
 
 # Find a scheme, given in lower case. NULL: it is unknown.
 cdef const Scheme *find_scheme(const uint8_t *name, size_t n) noexcept nogil

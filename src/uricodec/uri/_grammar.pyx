@@ -8,9 +8,9 @@ marks the bytes that need a decision, as bits of 64-bit words: "%", "?", "#", in
 of characters that IRIs do not allow everywhere. Only marked bytes are examined, in order.
 
 The offset of a fault is that of the first byte that cannot continue its component. It is the "%" of a triplet, the
-first byte of a character, and the ":" or "#" if the production does not allow that delimiter. Two things are rejected
-although the ABNF allows them: triplets in a host or characters in an authority that decode or normalize to delimiters,
-because they mislead; and the characters that RFC 3987 section 4.1 forbids.
+first byte of a character, and the ":" or "#" if the production does not allow that delimiter. Beyond the ABNF, only the
+characters that RFC 3987 section 4.1 forbids are rejected. Whether the host is safe is another question: find_unsafe() finds
+triplets in a host and characters in an authority that decode or normalize to delimiters.
 
 Last, what is known of authorities beyond the grammar: the defaults of schemes, and the spelling of IPv6 addresses. These
 are read in any text form of RFC 4291 section 2.2 and written in the form of RFC 5952.
@@ -48,7 +48,7 @@ cdef ByteSet SUB_DELIMS = ByteSet("!$&'()*+,;=")
 #   gen-delims    = ":" / "/" / "?" / "#" / "[" / "]" / "@"
 cdef ByteSet GEN_DELIMS = ByteSet(":/?#[]@")
 
-# Bytes to which no triplet of a host may decode: they would delimit the host or begin a triplet after decoding.
+# Bytes to which no triplet of a safe host decodes: they would delimit the host or begin a triplet after decoding.
 cdef ByteSet HOSTILE = GEN_DELIMS | "%\\ \x7F" | range(0x20)
 
 # The bytes that continue a path, and those that continue a query.
@@ -246,16 +246,10 @@ cdef bint reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
     return False
 
 
-cdef bint read_triplet(const uint8_t *s, size_t n, size_t i, Code component, Outcome *outcome) noexcept nogil:
+cdef bint read_triplet(const uint8_t *s, size_t n, size_t i, Outcome *outcome) noexcept nogil:
     """pct-encoded = "%" HEXDIG HEXDIG"""
-    cdef int high, low
-    if n - i < 3:
+    if n - i < 3 or hex_value(s[i + 1]) < 0 or hex_value(s[i + 2]) < 0:
         return reject(outcome, PERCENT, i)
-    high, low = hex_value(s[i + 1]), hex_value(s[i + 2])
-    if high < 0 or low < 0:
-        return reject(outcome, PERCENT, i)
-    if component == HOST and HOSTILE.set.member[<uint8_t>(high << 4 | low)]:
-        return reject(outcome, HOST_DELIMITER, i)
     return True
 
 
@@ -264,8 +258,8 @@ cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *ou
     cdef int length
     cdef uint32_t c = character_at(s + i, &length)
     cdef CharacterKind kind = character_kind(c)
-    if kind == UCSCHAR:         # codes up to HOST are those of the authority
-        return component > HOST or not is_delimiter_like(c) or reject(outcome, HOST_DELIMITER, i)
+    if kind == UCSCHAR:
+        return True
     if kind == IPRIVATE:        # iquery = *( ipchar / iprivate / "/" / "?" )
         return component == QUERY or reject(outcome, PRIVATE, i)
     return reject(outcome, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
@@ -275,7 +269,7 @@ cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code 
                       Outcome *outcome) noexcept nogil:
     """Check a marked byte that is not a delimiter between components."""
     if s[i] == c'%':
-        return read_triplet(s, n, i, component, outcome)
+        return read_triplet(s, n, i, outcome)
     if s[i] < 0x80 or syntax == URI_SYNTAX:
         return reject(outcome, component, i)
     return read_character(s, i, component, outcome)
@@ -560,6 +554,27 @@ cdef bint read_bytes(const uint8_t *s, size_t n, Syntax syntax, Production produ
     return done
 
 
+cdef bint find_unsafe(const uint8_t *s, const Parts *parts, Outcome *outcome) noexcept nogil:
+    """Find what misleads in the authority of a valid reference: RFC 3986 section 7.5, and CVE-2022-27780, CVE-2019-9636."""
+    cdef Authority authority
+    cdef Py_ssize_t i
+    cdef int length, octet
+    if parts.authority < 0 or not find_authority(s, parts.authority, parts.path, &authority):
+        return False
+    i = parts.authority
+    while i < parts.path:
+        length = 1
+        if s[i] == c'%':
+            length = 3
+            octet = hex_value(s[i + 1]) << 4 | hex_value(s[i + 2])
+            if authority.host <= i < authority.host_end and HOSTILE.set.member[<uint8_t>octet]:
+                return not reject(outcome, HOST_DELIMITER, i)
+        elif s[i] >= 0x80 and is_delimiter_like(character_at(s + i, &length)):
+            return not reject(outcome, HOST_DELIMITER, i)
+        i += length
+    return False
+
+
 # --- IPv6 addresses ---------------------------------------------------------------------------------------------------
 
 cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *groups) noexcept nogil:
@@ -721,8 +736,14 @@ cdef size_t normalize_ipv6(uint8_t *host, size_t n) noexcept nogil:
 # Facts that the definitions of schemes state about authorities: the default port, and whether the host is a domain
 # name.
 
-# scheme, default port, whether hosts are domain names
+# scheme, default port, whether hosts are domain names; the most frequent ones first
 cdef list SCHEMES = [
+    # RFC 9110 section 4.2.1: "If the port subcomponent is empty or not given, TCP port 80 (the reserved port for WWW
+    # services) is the default." Section 4.2.2: "TCP port 443 (the reserved port for HTTP over TLS) is the default."
+    ("https", 443, True),
+    ("http", 80, True),
+    # RFC 8089 section 2: "The "host" is the fully qualified domain name of the system on which the file is accessible."
+    ("file", None, True),
     # RFC 1738 section 3.1, of <host>: "The fully qualified domain name of a network host, or its IP address". Section
     # 3.2, and 3.4, 3.7 to 3.9 and 3.11 in the same words: "If :<port> is omitted, the port defaults to 21."
     ("ftp", 21, True),
@@ -731,23 +752,36 @@ cdef list SCHEMES = [
     ("telnet", 23, True),
     ("wais", 210, True),
     ("prospero", 1525, True),
-    # RFC 8089 section 2: "The "host" is the fully qualified domain name of the system on which the file is accessible."
-    ("file", None, True),
-    # RFC 9110 section 4.2.1: "If the port subcomponent is empty or not given, TCP port 80 (the reserved port for WWW
-    # services) is the default." Section 4.2.2: "TCP port 443 (the reserved port for HTTP over TLS) is the default."
-    ("http", 80, True),
-    ("https", 443, True),
     # RFC 6455 section 3: "The port component is OPTIONAL; the default for "ws" is port 80, while the default for "wss"
     # is port 443."
     ("ws", 80, True),
     ("wss", 443, True),
-    # RFC 2326 section 3.2: "If the port is empty or not given, port 554 is assumed."
+    # RFC 2326 section 3.2: "If the port is empty or not given, port 554 is assumed"; rtsps: RFC 7826 section 4.2.
     ("rtsp", 554, True),
+    ("rtspu", 554, True),
+    ("rtsps", 322, True),
     # RFC 4516 section 2: "The default LDAP port is TCP port 389."
     ("ldap", 389, True),
     # RFC 7252 section 6.1: "If it is empty or not given, then the default port 5683 is assumed"; 6.2: 5684.
     ("coap", 5683, True),
     ("coaps", 5684, True),
+    # Mail: RFC 5092 section 3 (imap), RFC 2384 section 3 (pop), RFC 5804 section 3 (sieve), RFC 3656 (mupdate), RFC 2244
+    # section 5 (acap).
+    ("imap", 143, True),
+    ("pop", 110, True),
+    ("sieve", 4190, True),
+    ("mupdate", 3905, True),
+    ("acap", 674, True),
+    # RFC 3510 section 4.1 (ipp), RFC 7472 section 4.2 (ipps).
+    ("ipp", 631, True),
+    ("ipps", 631, True),
+    # RFC 2224 section 4 (nfs), RFC 3617 section 3 (tftp), RFC 5781 section 2 (rsync).
+    ("nfs", 2049, True),
+    ("tftp", 69, True),
+    ("rsync", 873, True),
+    # RFC 2229 section 5 (dict), RFC 4088 section 2.2 (snmp).
+    ("dict", 2628, True),
+    ("snmp", 161, True),
 ]
 
 cdef enum:
@@ -765,7 +799,7 @@ cdef int add(bytes name, bytes port, bint dns) except -1:
     memcpy(row.name, <const char *>name, <size_t>len(name))
     memcpy(row.port, <const char *>port, <size_t>len(port))
     row.port_size = <uint8_t>len(port)
-    row.dns = dns
+    row.dns, row.is_file = dns, name == b"file"
     scheme_count += 1
     return 0
 

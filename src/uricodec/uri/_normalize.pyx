@@ -306,29 +306,26 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
     return size
 
 
-cdef inline size_t zone_start(const uint8_t *host, size_t n) noexcept nogil:
-    """Return where the zone of a host in brackets begins (RFC 6874: "%25" ZoneID); n if it has no zone."""
-    cdef size_t i = 0
-    cdef const uint8_t *found
-    while True:
-        found = <const uint8_t *>memchr(host + i, c'%', n - i)
-        if found == NULL:
-            return n
-        i = found - host
-        if triplet_value(host + i, n - i) == c'%':
-            return i
-        i += 1
-
-
 cdef inline size_t write_host(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:
-    """Write a host. A zone keeps its case, because it names a network interface."""
-    cdef size_t zone = n, size
-    if n and s[0] == c'[':
-        zone = zone_start(s, n)
-    size = write_bytes(s, zone, form, form.in_authority, form.folds, dst)
-    if zone < n:
-        size += write_bytes(s + zone, n - zone, form, form.in_authority, False, dst + size)
-    return size
+    """Write a host.
+
+    An IP-literal has no triplets (RFC 3986 section 3.2.2), so nothing in brackets is decoded. What follows a "%" is a zone
+    (RFC 6874, RFC 9844) or invalid: it stays as it is, because zones are the names of network interfaces.
+    """
+    cdef size_t i = 0, o = 0, size
+    cdef const uint8_t *found
+    if n == 0 or s[0] != c'[':
+        return write_bytes(s, n, form, form.in_authority, form.folds, dst)
+    while True:
+        found = <const uint8_t *>memchr(s + i, c'%', n - i)
+        size = n - i if found == NULL else <size_t>(found - s) - i
+        o += write_bytes(s + i, size, form, &NONE.set, form.folds and i == 0, dst + o)
+        i += size
+        if i == n:
+            return o
+        dst[o] = c'%'
+        i += 1
+        o += 1
 
 
 cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, const Form *form, bint by_scheme,
@@ -351,11 +348,18 @@ cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, 
         if size == UC_REJECTED:
             return size
     o += size
-    if found.port >= 0:
+    if found.port >= 0 and by_scheme:
+        while end - found.port > 1 and s[found.port] == c'0':       # port = *DIGIT, a number
+            found.port += 1
         size = <size_t>(end - found.port)
-        if by_scheme and (size == 0 or scheme != NULL and size == scheme.port_size
-                          and memcmp(s + found.port, scheme.port, size) == 0):
-            return o
+        if size == 0 or scheme != NULL and size == scheme.port_size and memcmp(s + found.port, scheme.port, size) == 0:
+            found.port = -1
+    if found.port < 0:
+        # RFC 8089 section 2: "localhost" and the empty string are the same host.
+        if scheme != NULL and scheme.is_file and o == 9 and memcmp(dst, b"localhost", 9) == 0:
+            return 0
+    else:
+        size = <size_t>(end - found.port)
         dst[o] = c':'
         memcpy(dst + o + 1, s + found.port, size)
         o += 1 + size
@@ -421,6 +425,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
                        Outcome *outcome) noexcept nogil:
     cdef size_t i, o = 0, size, path_size = <size_t>(parts.path_end - parts.path)
     cdef const Scheme *scheme = NULL
+    cdef Py_ssize_t authority
     cdef bint has_scheme = parts.scheme_end >= 0, by_scheme = has_scheme and form.by_scheme
     cdef uint8_t *path
     if has_scheme:
@@ -431,7 +436,13 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
             scheme = find_scheme(dst, o)
         dst[o] = c':'
         o += 1
-    if parts.authority >= 0:
+    authority = parts.authority
+    if scheme != NULL and scheme.is_file and authority < 0 and path_size and s[parts.path] == c'/':
+        # RFC 8089 appendix B: file:/path is file:///path. It takes the two bytes that a guard would.
+        dst[o] = dst[o + 1] = c'/'
+        o += 2
+        authority = parts.path
+    elif authority >= 0:
         dst[o] = dst[o + 1] = c'/'
         o += 2
         size = write_authority(s, parts.authority, parts.path, form, by_scheme, scheme, dst + o)
@@ -447,7 +458,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
     # Only paths that begin with "/" are hierarchical: data:text/plain,a/../b is not data:text/b.
     if form.removes_dots and size and path[0] == c'/':
         size = remove_dot_segments(path, size)
-    if parts.authority < 0:
+    if authority < 0:
         size = guard_slashes(path, size)
         if not has_scheme:
             size = guard_colon(path, size)

@@ -195,6 +195,7 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
 cdef struct Grammar:
     Syntax syntax
     Production production
+    bint safe_host
     uint8_t delimiter       # between the fields of CSV
 
 cdef Operation CHECK_ROW            # writes no output
@@ -230,7 +231,9 @@ for number in range(FIELDS):
 cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Grammar *grammar = <const Grammar *>options
     cdef Parts parts
-    return 0 if read_bytes(src, n, grammar.syntax, grammar.production, &parts, outcome) else UC_REJECTED
+    if not read_bytes(src, n, grammar.syntax, grammar.production, &parts, outcome):
+        return UC_REJECTED
+    return UC_REJECTED if grammar.safe_host and find_unsafe(src, &parts, outcome) else 0
 
 
 cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
@@ -363,7 +366,7 @@ def run_row(name, src, dst, production, iri=False):
     cdef Grammar grammar
     cdef Outcome outcome
     cdef size_t written, needed
-    grammar.delimiter = c','
+    grammar.delimiter, grammar.safe_host = c',', False
     if name not in rows:
         raise ValueError(f"unknown row {name!r}; choose from {', '.join(rows)}")
     operation = operations + <int>rows[name]
@@ -390,12 +393,13 @@ def run_row(name, src, dst, production, iri=False):
 
 # --- operations -------------------------------------------------------------------------------------------------------
 
-cdef int set_grammar(Grammar *grammar, object kind, object production) except -1:
+cdef int set_grammar(Grammar *grammar, object kind, object production, bint safe_host=False) except -1:
     """Set a grammar by its names. Without a production, references of any kind are valid."""
     if kind not in ("uri", "iri"):
         raise ValueError(f"unknown kind {kind!r}; choose from uri, iri")
     grammar.syntax = URI_SYNTAX if kind == "uri" else IRI_SYNTAX
     grammar.production = REFERENCE if production is None else <Production>production_of(production, grammar.syntax)
+    grammar.safe_host = safe_host
     return 0
 
 
@@ -417,6 +421,7 @@ cdef class CheckRows(UriRows):
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
         production (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; for IRIs "IRI-reference", "IRI",
             "absolute-IRI" or "irelative-ref".
+        safe_host (bool): See `uricodec.uri.check`.
 
     Raises:
         ValueError: If the kind or the production is unknown.
@@ -425,8 +430,8 @@ cdef class CheckRows(UriRows):
     """
     cdef Grammar grammar
 
-    def __cinit__(self, kind, production):
-        set_grammar(&self.grammar, kind, production)
+    def __cinit__(self, kind, production, safe_host=False):
+        set_grammar(&self.grammar, kind, production, safe_host)
         self.slots.strict, self.slots.options, self.slots.result = CHECK_ROW, &self.grammar, WRITES_NOTHING
         self.error = IriError if kind == "iri" else UriSyntaxError
 
@@ -452,6 +457,7 @@ cdef class CheckedRows(UriRows):
         kind (str): See CheckRows.
         production (str): See CheckRows.
         rows (RowOperation): The other operation, on URIs or IRIs, which must not write records.
+        safe_host (bool): See CheckRows.
 
     Raises:
         ValueError: If the kind or the production is unknown.
@@ -459,9 +465,9 @@ cdef class CheckedRows(UriRows):
     cdef Checked checked
     cdef RowOperation rows
 
-    def __cinit__(self, kind, production, RowOperation rows not None):
+    def __cinit__(self, kind, production, RowOperation rows not None, safe_host=False):
         self.rows = rows
-        set_grammar(&self.checked.grammar, kind, production)
+        set_grammar(&self.checked.grammar, kind, production, safe_host)
         self.checked.row, self.checked.options = rows.slots.strict.row, rows.slots.options
         self.error = IriError if kind == "iri" else UriSyntaxError
         self.slots.strict, self.slots.options = rows.slots.strict, &self.checked

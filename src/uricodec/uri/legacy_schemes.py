@@ -194,13 +194,17 @@ def _url(piece: _Piece) -> _Url:
 
 # "Sequences which start with a percent sign but are not followed by two hexadecimal characters are reserved for future
 # extension."
-_REASONS = {"percent": "malformed percent (reserved for future extension)", "scheme": "missing scheme"}
+_REASONS = {
+    "percent": "malformed percent (reserved for future extension)",
+    "scheme": "missing scheme",
+    "host-delimiter": "host contains an encoded delimiter",  # hosts are decoded here
+}
 
 
 def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") -> Components:
     # The double quote is one of the "extra" characters in RFC 1630, as the single quote is, and of no later RFC.
     text = piece.text.replace('"', "'")
-    fault = check(text, production)
+    fault = check(text, production, safe_host=True)
     if fault and fault.code in _REASONS:
         raise piece.error(_REASONS[fault.code], fault.offset)
     try:
