@@ -222,7 +222,8 @@ def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
     rejected = [
         chr(code)
         for code in range(0x80, sys.maxunicode + 1)
-        if not 0xD800 <= code <= 0xDFFF and brief(iri.check(f"http://a{chr(code)}b/", safe_host=True)) == ("host-delimiter", 8)
+        if not 0xD800 <= code <= 0xDFFF
+        and brief(iri.check(f"http://a{chr(code)}b/", safe_host=True)) == ("host-delimiter", 8)
     ]
     assert set(ALIKE) <= set(rejected)
     assert {unicodedata.category(character) for character in set(rejected) - set(ALIKE)} <= {"Cn"}

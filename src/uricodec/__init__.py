@@ -35,18 +35,31 @@ At the command line                      uricodec --help
 import os
 import sys
 
+_program = sys.argv[0] if sys.argv else ""
+if _program == "-m":  # Python is still searching for the module; its own arguments contain its name, or "-mNAME"
+    _program = sys.orig_argv[-len(sys.argv)].removeprefix("-m")
+_is_command = os.path.basename(_program) in ("uricodec", "uricodec.exe")
+if _is_command:  # until cli.main() handles interrupts, they end the process, without a traceback
+    import _signal
+
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 try:
     from uricodec._base._kernels import ByteSet, cpu_tier, cpu_tiers
 except ValueError:  # the environment selects a tier that this CPU lacks
-    _program = sys.argv[0] if sys.argv else ""
-    if _program == "-m":  # Python is still searching for the module; its own arguments contain its name, or "-mNAME"
-        _program = sys.orig_argv[-len(sys.argv)].removeprefix("-m")
-    if os.path.basename(_program) not in ("uricodec", "uricodec.exe"):
+    if not _is_command:
         raise
     sys.stderr.write(f"uricodec: URICODEC_TIER: {sys.exc_info()[1]}\n")  # uricodec.cli cannot be imported
     raise SystemExit(2) from None
-from uricodec._codec._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into
-from uricodec.errors import AmbiguousUrlError, IriError, UnknownNamespaceError, UriError, UriSyntaxError, UrnError
+from uricodec._codec._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into  # noqa: E402
+from uricodec.errors import (  # noqa: E402
+    AmbiguousUrlError,
+    IriError,
+    UnknownNamespaceError,
+    UriError,
+    UriSyntaxError,
+    UrnError,
+)
 
 TYPE_CHECKING = False  # importing typing would take longer than importing this package
 if TYPE_CHECKING:

@@ -412,6 +412,36 @@ def interrupts():
     signal.signal(signal.SIGINT, before)
 
 
+INTERRUPTED = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000):  # bytecode, between which Python raises KeyboardInterrupt
+                pass
+sys.meta_path.insert(0, Finder())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["uricodec", "--version"]
+from uricodec.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="other signals")
+@pytest.mark.parametrize("name", ["uricodec._codec._triplets", "uricodec._io.streams", "uricodec.cli.errors"])
+def test_an_interrupt_while_the_command_is_imported(name):
+    process = subprocess.run([sys.executable, "-c", INTERRUPTED.format(name=name)], capture_output=True, check=False)
+    assert (process.returncode, process.stdout, process.stderr) == (-signal.SIGINT, b"", b"")
+
+
+def test_interrupts_are_handled_as_before_when_the_command_runs():
+    code = INTERRUPTED.format(name="none") + "\n"
+    code = code.replace("sys.exit(main())", "main(); print(signal.getsignal(2) is signal.default_int_handler)")
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert process.stdout.endswith("\nTrue\n") and not process.stderr
+
+
 @pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_nothing_behind(tmp_path, number):

@@ -156,6 +156,17 @@ def test_levels_and_policies():
         )
 
 
+def test_links_to_folders_are_not_followed(tmp_path):
+    """A few that lead to each other are an endless number of paths."""
+    for i in range(30):
+        tmp_path.joinpath("in", f"part={i}").mkdir(parents=True)
+        for link in "a", "b":
+            tmp_path.joinpath("in", f"part={i}", link).symlink_to(tmp_path / "in" / f"part={(i + 1) % 30}")
+    tmp_path.joinpath("data.parquet").touch()
+    tmp_path.joinpath("in", "part=7", "link.parquet").symlink_to(tmp_path / "data.parquet")
+    assert list(_dataset.walk(str(tmp_path / "in"))) == [str(tmp_path / "in" / "part=7" / "link.parquet")]
+
+
 def test_sizes_of_batches_and_row_groups(monkeypatch):
     """They do not change the rows. A row group has as many rows as the largest of the input, or so many bytes."""
     urls = some_urls(600)

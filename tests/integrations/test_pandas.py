@@ -258,30 +258,26 @@ def test_columns_of_no_text(column):
         column.uricodec  # noqa: B018
 
 
-@pytest.mark.parametrize("errors", ["keep", "null", None])
-def test_objects_of_another_type_are_invalid_rows(errors):
+def test_objects_of_another_type_are_errors_or_null():
     others = [1, 1.5, True, ["a"], np.int64(7)]
     column = pd.Series(["%41", None, *others, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "ns")], dtype=object)
-    given = {} if errors is None else {"errors": errors}
     faults = bulk.InvalidRows()
-    done = column.uricodec.unquote(invalid=faults, **given)
+    done = column.uricodec.unquote(invalid=faults, errors="null")
     assert faults.rows == [(row, "type", 0) for row in range(2, 7)] and done[0] == "A"
     for row, value in enumerate(column):
-        assert row == 0 or done[row] is (None if errors == "null" and 2 <= row < 7 else value)
-    faults = bulk.InvalidRows()
-    assert column.uricodec.check_uri(invalid=faults)["code"].tolist()[2:7] == ["type"] * 5
-    assert column.uricodec.check_uri().isna().all(axis=1).tolist() == [True] * 2 + [False] * 5 + [True] * 4
-    assert faults.count == 5
-    valid = column.uricodec.is_valid_iri("IRI-reference")
-    assert valid.dtype == "boolean" and valid.isna().tolist() == [False, True] + [False] * 5 + [True] * 4
-    assert valid.dropna().tolist() == [True] + [False] * 5
-    assert column.uricodec.split_uri().isna().all(axis=1).tolist() == [False] + [True] * 10
-    assert column.uricodec.fingerprint().isna().tolist() == [False] + [True] * 10
+        assert row == 0 or done[row] is (None if 2 <= row < 7 else value)
+    valid = column.uricodec.is_valid_iri("IRI-reference", errors="null")
+    assert valid.dtype == "boolean" and valid.isna().tolist() == [False] + [True] * 10
+    assert column.uricodec.split_uri(errors="null").isna().all(axis=1).tolist() == [False] + [True] * 10
+    assert column.uricodec.fingerprint(errors="null").isna().tolist() == [False] + [True] * 10
+    for method in "unquote", "check_uri", "is_valid_iri", "split_uri", "fingerprint":
+        with pytest.raises(TypeError, match=r"^expected str, bytes-like or None at row 2, got int$"):
+            getattr(column.uricodec, method)()
 
 
 def test_objects_that_are_no_text():
     for rows in ["a", 1], [None, 1.5]:
-        with pytest.raises(TypeError, match=r"^row 1: .*bytes-like"):
+        with pytest.raises(TypeError, match=r"^expected str, bytes-like or None at row 1, got (int|float)$"):
             pd.Series(rows, dtype=object).uricodec.unquote(errors="raise")
 
 

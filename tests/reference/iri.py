@@ -9,7 +9,9 @@ URI_ASCII = UNRESERVED | set(":/?#[]@!$&'()*+,;=%")
 OPTIONAL = set('<>" {}|\\^`')
 TRIPLET = re.compile("%[0-9A-Fa-f]{2}")
 SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*:")
-LITERAL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//(?:[^@/?#]*@)?(\[[^\]@/?#]*\])(?::[0-9]*)?(?=[/?#]|\Z)", re.DOTALL)
+LITERAL = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//(?:[^@/?#]*@)?(\[[^\]@/?#]*\])(?::[0-9]*)?(?=[/?#]|\Z)", re.DOTALL
+)
 
 # RFC 3987 section 2.2
 UCSCHAR = [(0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), (0x10000, 0x1FFFD), (0x20000, 0x2FFFD)]

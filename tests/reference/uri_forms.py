@@ -226,7 +226,15 @@ def name_of(host):
 # RFC 1738 section 3; RFC 9110 section 4.2; and what docs/guides/uri.md names.
 PORTS = {"acap": "674", "coap": "5683", "coaps": "5684", "dict": "2628", "ftp": "21", "gopher": "70", "http": "80"}
 PORTS |= {"https": "443", "imap": "143", "ipp": "631", "ipps": "631", "ldap": "389", "mupdate": "3905", "nfs": "2049"}
-PORTS |= {"nntp": "119", "pop": "110", "prospero": "1525", "rsync": "873", "rtsp": "554", "rtsps": "322", "rtspu": "554"}
+PORTS |= {
+    "nntp": "119",
+    "pop": "110",
+    "prospero": "1525",
+    "rsync": "873",
+    "rtsp": "554",
+    "rtsps": "322",
+    "rtspu": "554",
+}
 PORTS |= {"sieve": "4190", "snmp": "161", "telnet": "23", "tftp": "69", "wais": "210", "ws": "80", "wss": "443"}
 DNS = {*PORTS, "file"}  # RFC 8089 section 2
 

@@ -58,7 +58,9 @@ def compare(text, iri_too=True):
         assert brief(uri.check(text, production)) == want, f"check({text!r}, {production!r})"
         assert uri.is_valid(text, production) is (want is None)
         safe = cached_check_safe(text, production)
-        assert brief(uri.check(text, production, safe_host=True)) == safe, f"check({text!r}, {production!r}, safe_host=True)"
+        assert brief(uri.check(text, production, safe_host=True)) == safe, (
+            f"check({text!r}, {production!r}, safe_host=True)"
+        )
         assert uri.is_valid(text, production, safe_host=True) is (safe is None)
     for production in naive.IRI_PRODUCTIONS if iri_too else ():
         want = cached_check(text, production, True)
@@ -387,7 +389,12 @@ def test_triplets_in_hosts():
             assert brief(check(text, safe_host=True)) == (("host-delimiter", 18) if hostile else None)
         assert uri.is_valid(f"http://u%{octet:02X}@h/%{octet:02X}?%{octet:02X}#%{octet:02X}")
     assert brief(uri.check("http://example.com%2F10.0.0.1/", safe_host=True)) == ("host-delimiter", 18)
-    for text in "postgresql://%2Fvar%2Frun/db", "http+unix://%2Fvar%2Frun%2Fx.sock/path", "//%5B::1%5D:8%40", "http://%25":
+    for text in (
+        "postgresql://%2Fvar%2Frun/db",
+        "http+unix://%2Fvar%2Frun%2Fx.sock/path",
+        "//%5B::1%5D:8%40",
+        "http://%25",
+    ):
         compare(text)
         if ":8%40" not in text:
             assert uri.is_valid(text) and not uri.is_valid(text, safe_host=True)
@@ -423,7 +430,11 @@ HOSTILE = {
 def test_hostile_texts(tier, name):
     text, code, offset = HOSTILE[name]
     for safe_host in {True, code == "host-delimiter"}:
-        assert brief(uri.check(text, safe_host=safe_host)) == brief(uri.check(text.encode(), safe_host=safe_host)) == (code, offset)
+        assert (
+            brief(uri.check(text, safe_host=safe_host))
+            == brief(uri.check(text.encode(), safe_host=safe_host))
+            == (code, offset)
+        )
         assert brief(iri.check(text, "IRI-reference", safe_host=safe_host)) == (code, offset)
     compare(text)
 

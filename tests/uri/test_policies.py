@@ -366,3 +366,21 @@ def test_deduplication(tmp_path):
     assert '"by": "drop_parameters"' in groups.read_text("utf-8")
     assert dedup.estimate_files(source, kind="uri", policy="crawl") == 2
     assert dedup.rules_of("uri", policy=Policy(level="rfc2396", query="sort")) == ("rfc2396", "query")
+
+
+class Strict(uri.Policy):
+    """A subclass."""
+
+
+def test_subclasses_stay_what_they_are():
+    for policy in Strict(level="scheme", query="sort"), Strict.ready("crawl"), Strict._key("surt"):
+        again = pickle.loads(pickle.dumps(policy))
+        assert type(again) is type(policy) is type(copy.deepcopy(policy)) and again == policy
+    assert pickle.loads(pickle.dumps(uri.Policy.ready("surt"))) is uri.Policy.ready("surt")
+
+
+def test_toml_of_many_levels(tmp_path):
+    path = tmp_path / "policy.toml"
+    path.write_text("query = " + "[" * 100_000)
+    with pytest.raises(ValueError, match="invalid TOML in"):
+        uri.Policy.from_toml(path)

@@ -395,9 +395,9 @@ cdef class ListWork:
             PyErr_Clear()
             if self.missing is not None and self.missing(item):
                 return item if self.octets.kind == TEXT else None
-            if self.policy != RAISE_ROW:
-                return self.invalid(self.octets, item, row, "type", 0)
-            borrow_row(item, <size_t>row, &view)    # raises it again
+            if self.policy != NULL_ROW:     # it is no text that could be kept
+                raise TypeError(f"expected str, bytes-like or None at row {row}, got {type(item).__name__}")
+            return self.invalid(self.octets, item, row, "type", 0)
         try:
             return self.answer(self.octets, item, <const uint8_t *>view.buf, <size_t>view.len, row)
         finally:
@@ -628,7 +628,7 @@ cdef class ListWork:
         """Process a list.
 
         Args:
-            items (Iterable[object]): str, bytes-like and None. A value of another type is invalid (code "type").
+            items (Iterable[object]): str, bytes-like and None. With errors="null", a value of another type is invalid (code "type").
             columns (Callable[[int], object] | None): For results with fields ("struct" or "diagnostic"): returns an
                 array of n None objects, a writable buffer, for one field. None: the result has a dict for each item.
 
@@ -637,7 +637,7 @@ cdef class ListWork:
 
         Raises:
             UriError: If a row is rejected and `errors` is "raise".
-            TypeError: If an item has another type and `errors` is "raise".
+            TypeError: If an item has another type, unless `errors` is "null".
         """
         cdef list results = list(items)
         cdef Columns fields = None

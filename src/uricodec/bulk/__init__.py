@@ -26,8 +26,8 @@ All functions have these parameters besides their own:
   stays as it is (functions that encode or decode keep only the invalid part), a verdict is false, a fingerprint is
   that of the row. "null": the row becomes null (None, an empty line). "drop": the line is left out (lines and files
   only). "raise": raises the exception that the function for single values raises, with the index of the row.
-  "replace": U+FFFD replaces bytes that are not UTF-8. A list item of another type is an invalid row with the code
-  "type": "keep" and "replace" keep it, "raise" raises a TypeError.
+  "replace": U+FFFD replaces bytes that are not UTF-8. A list item of another type raises a TypeError with
+  its position; with "null" it is an invalid row with the code "type".
 - `invalid` (InvalidRows | None): Receives the number of invalid rows, and the first of them.
 - `threads` (int | None): The maximum number of threads. None: one per core for more than 1 MiB, otherwise one. Lists
   always use one. The order of rows never changes.

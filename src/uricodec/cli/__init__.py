@@ -5,6 +5,7 @@ from them. A command is a function that gets the arguments and returns the exit 
 runs, so that every command starts fast.
 """
 
+import _signal as signal  # without its enumerations, which take longer than all other imports
 import importlib
 import os
 import sys
@@ -32,6 +33,8 @@ def main(argv=None):
     """
     words = sys.argv[1:] if argv is None else argv
     try:
+        if argv is None and signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # see uricodec/__init__.py
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             status = run(words)
         except SystemExit as stop:  # signals that end the process

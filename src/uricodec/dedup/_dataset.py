@@ -96,16 +96,24 @@ def find_files(paths: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def walk(folder: str) -> Iterator[str]:
-    """Yield the paths of the files below a folder."""
-    with os.scandir(folder) as entries:
-        names = sorted(entries, key=lambda entry: entry.name)
-    for entry in names:
-        is_folder = entry.is_dir()
-        if entry.name[0] not in "._" or (is_folder and "=" in entry.name):
-            if is_folder:
-                yield from walk(entry.path)
-            else:
-                yield entry.path
+    """Yield the paths of the files below a folder, in order.
+
+    Links to files are followed. Links to folders are not: a few that lead to each other are an endless number of paths.
+    """
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        if path != folder and not os.path.isdir(path):
+            yield path
+            continue
+        with os.scandir(path) as entries:
+            names = sorted(entries, key=lambda entry: entry.name, reverse=True)
+        for entry in names:
+            is_folder = entry.is_dir()
+            if (entry.name[0] not in "._" or (is_folder and "=" in entry.name)) and not (
+                is_folder and entry.is_symlink()
+            ):
+                waiting.append(entry.path)
 
 
 def check_output(output: str, paths: Iterable[str]) -> None:

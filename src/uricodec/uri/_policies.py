@@ -360,11 +360,13 @@ class Policy:
         return f"Policy({', '.join(changed)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (self._values(),)) if self._form is None else (_named, (self._form,))
+        return _restore, (type(self), self._form, self._values())
 
 
-def _restore(values: dict[str, Any]) -> Policy:
-    return Policy(**values)
+def _restore(kind: type[Policy], form: str | None, values: dict[str, Any]) -> Policy:
+    if form is None:
+        return kind(**values)
+    return _named(form) if kind is Policy else kind._key(form)
 
 
 def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
@@ -405,6 +407,8 @@ def _read_toml(path: Any) -> dict[str, Any]:
             return tomllib.load(file)
         except ValueError as error:
             raise ValueError(f"invalid TOML in {str(path)!r}: {error}") from None
+        except RecursionError:
+            raise ValueError(f"invalid TOML in {str(path)!r}: values are nested too deeply") from None
 
 
 # --- ready policies ---------------------------------------------------------------------------------------------------

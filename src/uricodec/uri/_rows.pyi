@@ -24,9 +24,7 @@ class UriRows(RowOperation): ...
 
 @final
 class CheckRows(UriRows):
-    def __new__(
-        cls, kind: _Kind, production: UriProduction | IriProduction, safe_host: bool = False
-    ) -> CheckRows: ...
+    def __new__(cls, kind: _Kind, production: UriProduction | IriProduction, safe_host: bool = False) -> CheckRows: ...
 
 @final
 class CheckedRows(UriRows):
