@@ -1,6 +1,8 @@
 """uricodec.logs.Format: what it is equal to, its fields, and why a line does not match it."""
 
+import contextlib
 import pickle
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from reference.log_strategies import HOSTILE, cases
 
 from uricodec import logs
 from uricodec._base.diagnostics import Diagnostic
-from uricodec.logs import Format
+from uricodec.logs import Format, _formats
 
 ROOT = Path(__file__).parents[2]
 LINE = b'192.0.2.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?b HTTP/1.0" 200 2326 "https://e.example/" "curl/8"'
@@ -144,3 +146,80 @@ def test_any_bytes_are_explained(format, line):
 def test_any_bytes_are_explained_by_any_format(case, line):
     diagnostic = Format(case.format).explain(line)
     assert diagnostic is None or (0 <= diagnostic.offset <= len(line) and diagnostic.message.isprintable())
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "%%",
+        "%h ",
+        "%{",
+        "%{a}i ",
+        "#",
+        "\n",
+        "'",
+        "'a' ",
+        "\\",
+        "\\\n",
+        "%{usec_frac}t.",
+        "%{%T}t ",
+        "%U%q ",
+        "$a ",
+        "a",
+    ],
+)
+@pytest.mark.parametrize("start", ["", "#LogFormat", "log_format x ", "LogFormat ", 'CustomLog "'])
+def test_long_formats_end(start, unit):
+    """In a moment: a format has a limit, below which no step takes more than linear time, or much of it."""
+    text = (start + unit * _formats.LONGEST)[: _formats.LONGEST]
+    for _ in range(5):
+        with contextlib.suppress(ValueError):
+            _formats.compile_format(text)
+    with pytest.raises(
+        ValueError, match=f"^the format has {len(text) + 1} characters; at most {len(text)} are allowed$"
+    ):
+        Format(text + "a")
+
+
+def test_limits_of_mappings():
+    with pytest.raises(ValueError, match=r"^a path for 'target' has 33 names; at most 32 are allowed$"):
+        Format(map={"target": ".".join(["a"] * 33)})
+    with pytest.raises(ValueError, match=r"^the mapping has more than 512 paths$"):
+        Format(map={"target": "|".join(f"a{i}" for i in range(513))})
+    with pytest.raises(ValueError, match=r"^the mapping has more than 16384 characters$"):
+        Format(map={"target": "a" * 16384})
+
+
+def test_json_of_many_levels():
+    """On a small stack: nothing recurses over the line. The last of 512 alternatives counts, too."""
+    format = Format(map={"target": "|".join(f"a{i}" for i in range(511)), "status": ".".join(["s"] * 32)})
+    found = []
+
+    def work():
+        for size in 1, 31, 32, 33, 546, 60_000:
+            line = b'{"s":' * size + b"200" + b"}" * size + b"\n"
+            found.append([size, *(record.status for record in logs.parse(line, format))])
+            for torn in line[: size * 5], b'{"a510":' + line.strip() + b"}", b'{"s":' * size + b"[" * size:
+                assert not list(logs.parse(torn + b'\n{"a510":"/"}\n', format))[1:]
+
+    before = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert found == [[1], [31], [32, 200], [33], [546], [60_000]]
+
+
+class Named(Format):
+    """A subclass."""
+
+
+def test_subclasses_of_formats_stay_what_they_are():
+    for format in Named("combined"), Named(map={"target": "a"}):
+        again = pickle.loads(pickle.dumps(format))
+        assert type(again) is Named and again == format

@@ -384,3 +384,20 @@ def test_toml_of_many_levels(tmp_path):
     path.write_text("query = " + "[" * 100_000)
     with pytest.raises(ValueError, match="invalid TOML in"):
         uri.Policy.from_toml(path)
+
+
+def rule_of(unit, size):
+    return (unit * size)[:size].rstrip("\\")
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "a?", "(a|b)", "[a-z]", "[0-9]", "(?:a|b)?", "(", "[a-", "a|", "[^a]", "\\d", ".*"]
+)
+def test_long_rules_of_clearurls_end(tmp_path, unit):
+    """An expression of more characters than the limit stands for other names; all below it take a moment."""
+    path = tmp_path / "rules.json"
+    rules = [rule_of(unit, size) for size in (499, 500, 501, 1000, 100_000)] * 20 + ["utm_source"]
+    rules += [rule_of("[0-9][0-9]", 10) + "x" * 480]
+    path.write_text(json.dumps({"providers": {"all": {"urlPattern": ".*", "rules": rules}}}))
+    with pytest.warns(UserWarning, match="rules for all URLs"):
+        assert "utm_source" in uri.Policy.from_clearurls(path).drop_parameters

@@ -26,7 +26,8 @@ class Format:
 
     Raises:
         ValueError: If no preset has this name, a directive is unknown, nothing separates two directives, or a field of
-            the map is unknown.
+            the map is unknown; if a format or map has more than 16384 characters, a map more than 512 paths, or a path
+            more than 32 names.
 
     Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
@@ -62,7 +63,7 @@ class Format:
         return hash((self.text, tuple(self._map or ())))
 
     def __reduce__(self) -> Any:
-        return _unpickle, (self.text, self._map)
+        return _unpickle, (type(self), self.text, self._map)
 
     @cached_property
     def programs(self) -> tuple[Program, ...]:
@@ -186,8 +187,8 @@ def _names(program: Text | Json | W3c) -> list[str]:
     return names
 
 
-def _unpickle(text: str | None, map: Mapping[str, str] | None) -> Format:
-    return Format(text, map=map)
+def _unpickle(kind: type[Format], text: str | None, map: Mapping[str, str] | None) -> Format:
+    return kind(text, map=map)
 
 
 def presets() -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from configparser import ConfigParser, Error
-from itertools import pairwise
+from itertools import groupby, pairwise
 from operator import contains
 from os import PathLike
 from typing import NamedTuple, NoReturn
@@ -204,7 +204,7 @@ VARIANTS = {
     "{s}T": standard("duration", 3),
 }
 APACHE_DIRECTIVE = re.compile(
-    r"%(?:%|(?P<status>(?:!?\d{3}(?:,\d{3})*|[<>])*)(?:\{(?P<argument>[^}]*)\})?(?P<final>[<>]?)(?P<letter>\^FB|\^t[io]|[A-Za-z]))"
+    r"%(?:%|(?P<status>(?:!?\d{3}(?:,\d{3})*|[<>])*)(?:\{(?P<argument>[^}]{0,999})\})?(?P<final>[<>]?)(?P<letter>\^FB|\^t[io]|[A-Za-z]))"
 )
 
 
@@ -368,7 +368,7 @@ ESCAPE = re.compile(r"\s*escape=(\w+)(?=\s)")
 def configured(written: str) -> Source:
     """Return the format string of a text, which may be a whole directive of a configuration file."""
     if re.match(r"\s*#\s*(?:log_format|LogFormat|CustomLog)\b", written):
-        written = re.sub(r"(?m)^(\s*)#", r"\1 ", written)
+        written = re.sub(r"(?m)^([^\S\n]*)#", r"\1 ", written)
     if found := APACHE_LOG.match(written):
         word = WORD.match(written, found.end())
         if word is None:
@@ -434,11 +434,13 @@ def no_match(source: Source, i: int) -> NoReturn:
 def join_literals(tokens: list[Token]) -> list[Token]:
     """Join literals that follow each other, and drop empty ones."""
     joined: list[Token] = []
-    for token in tokens:
-        if joined and token.directive is None and joined[-1].directive is None:
-            joined[-1] = joined[-1]._replace(text=joined[-1].text + token.text)
-        elif token.text:
-            joined.append(token)
+    for is_literal, group in groupby(tokens, lambda token: token.directive is None):
+        if not is_literal:
+            joined += group
+            continue
+        literals = [token for token in group if token.text]
+        if literals:
+            joined.append(literals[0]._replace(text="".join(token.text for token in literals)))
     return joined
 
 
@@ -562,14 +564,16 @@ def names_of(tokens: list[Token]) -> list[str | None]:
     for i, token in enumerate(tokens):
         if token.directive and (name := token.directive.field.name):
             best[name] = min(best.get(name, (token.directive.rank, i)), (token.directive.rank, i))
-    names: list[str | None] = []
+    names: dict[str, None] = {}
+    found: list[str | None] = []
     for i, token in enumerate(tokens):
         name = token.directive.field.name if token.directive else None
         if name and best[name][1] != i:
             name = f"extra.{token.name}"
         # The same directive again has the same value.
-        names.append(None if name in names else name)
-    return names
+        found.append(None if name in names else name)
+        names.update({name: None} if name else {})
+    return found
 
 
 def field_of(tokens: list[Token], i: int, name: str | None, open_end: bool) -> Field | None:
@@ -587,6 +591,12 @@ def field_of(tokens: list[Token], i: int, name: str | None, open_end: bool) -> F
     return Field(name, kind, unit)
 
 
+# The most characters of a format, paths of a mapping, and names of a path. A line is read in time that grows with them.
+LONGEST = 16_384
+PATHS = 512
+LEVELS = 32
+
+
 def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Json:
     """Compile a mapping of fields to members of JSON records.
 
@@ -600,17 +610,26 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
         Json: The program.
 
     Raises:
-        ValueError: If a field is unknown, a path or a name in it is empty, two fields have the same path, or there are
-            both `path` and `path_decoded`, which are one field of a record.
+        ValueError: If a field is unknown, a path or a name in it is empty, two fields have the same path, there are both
+            `path` and `path_decoded`, which are one field of a record, or there are more than PATHS paths, LEVELS names in
+            one, or LONGEST characters.
 
     >>> compile_mapping([("target", "request.uri")]).members
     ((('request', 'uri'), Field(name='target', kind='text', unit=0)),)
     """
     members: dict[tuple[str, ...], Field] = {}
+    size = 0
     for name, paths in pairs:
+        size += len(name) + len(paths)
+        if size > LONGEST:
+            raise ValueError(f"the mapping has more than {LONGEST} characters")
         field = mapped_field(name)
         for path in paths.split("|"):
             names = tuple(path.strip().split("."))
+            if len(names) > LEVELS:
+                raise ValueError(f"a path for {name!r} has {len(names)} names; at most {LEVELS} are allowed")
+            if len(members) == PATHS:
+                raise ValueError(f"the mapping has more than {PATHS} paths")
             if not all(names):
                 raise ValueError(f"invalid path {path.strip()!r} for {name!r}; expected names separated by dots")
             if names in members:
@@ -765,7 +784,7 @@ def compile_format(text: str, presets: Presets | None = None) -> list[Program]:
 
     Raises:
         ValueError: If no preset has this name; if a directive is unknown or incomplete, or nothing separates two
-            directives.
+            directives; if the format has more than LONGEST characters.
 
     Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
@@ -773,6 +792,8 @@ def compile_format(text: str, presets: Presets | None = None) -> list[Program]:
     >>> [step if isinstance(step, bytes) else f"{step.name}: {step.kind}" for step in program.steps]
     ['client: address', b' "', 'request: quoted', b'" ', 'status: number']
     """
+    if len(text) > LONGEST:
+        raise ValueError(f"the format has {len(text)} characters; at most {LONGEST} are allowed")
     if presets and text in presets:
         return presets[text]
     if not re.fullmatch(r"[\w.+-]*", text):

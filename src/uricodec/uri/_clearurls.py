@@ -24,7 +24,8 @@ __all__ = ["read"]
 _ALL_URLS = ".*"  # the urlPattern of the provider for all URLs
 _LISTS = ("rules", "rawRules", "referralMarketing", "exceptions", "redirections")
 _MOST = 1000  # names of an expression
-_LONGEST = 1000  # characters of an expression: the time grows with their square
+_LONGEST = 500  # characters of an expression,
+_TOTAL = 20_000  # and of all names that a part of it stands for: each character of the expression copies them
 _CLASSES = {"d": digits, "w": ascii_letters + digits + "_"}
 _TOKENS = re.compile(r"\(\?:|\[(?:[^\]\\]|\\.)+\]|\\.|.", re.DOTALL)
 
@@ -123,7 +124,8 @@ def _alternatives(tokens: list[str], nested: bool) -> _Matches:
         if token == ")" and nested:
             return found | sequence
         if token == "|":
-            found, sequence = found | sequence, {("", False)}
+            found |= sequence
+            sequence = {("", False)}
         else:
             sequence = _joined(sequence, _repeated(token, tokens))
     if nested:
@@ -135,6 +137,8 @@ def _joined(first: _Matches, second: _Matches) -> _Matches:
     if any(open_end for _, open_end in first) and any(text for text, _ in second):
         raise _OtherError
     if len(first) * len(second) > _MOST:
+        raise _OtherError
+    if sum(len(text) for text, _ in first) * len(second) > _TOTAL:
         raise _OtherError
     return {(text + more, open_end or more_open) for text, open_end in first for more, more_open in second}
 
