@@ -566,8 +566,11 @@ cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogi
 cdef ByteSet HOST = ALPHA | DIGIT | "-._:[]%"
 
 
-cdef bint has_usual_values(const Entry *entry, bint has_client) noexcept nogil:
-    """Return whether the values are what the names of the fields promise. Used to find out the format of a log."""
+cdef bint has_usual_values(const Entry *entry, bint list_is_client) noexcept nogil:
+    """Return whether the values are what the names of the fields promise. Used to find out the format of a log.
+
+    `list_is_client`: whether X-Forwarded-For stands in the place of the peer.
+    """
     cdef uint8_t buffer[48]
     cdef Text client = entry.text[CLIENT], status = entry.text[STATUS], method = entry.text[METHOD]
     cdef Text list = entry.text[FORWARDED_FOR], time = entry.text[TIME], vhost = entry.text[VHOST], user = entry.text[USER]
@@ -584,7 +587,7 @@ cdef bint has_usual_values(const Entry *entry, bint has_client) noexcept nogil:
         return False
     if method.at != NULL and not consists_of(method, &TCHAR.set):
         return False
-    if list.at != NULL and not has_client and find(list.at, 0, list.n, c',') == list.n:
+    if list.at != NULL and list_is_client and find(list.at, 0, list.n, c',') == list.n:
         return False        # one address in the place of the peer may be the peer
     if list.at != NULL and not is_one(list, c'-'):
         for i in range(list.n):
