@@ -15,7 +15,7 @@ import warnings
 import pytest
 from command import COMMAND, output_of, process, run, wait_for_output
 
-from uricodec._io import streams, temporary
+from uricodec._io import folders, streams, temporary
 
 fcntl = pytest.importorskip("fcntl", reason="no locks of files here: temporary files have random names")
 
@@ -616,3 +616,41 @@ def test_the_lock_is_not_inherited(tmp_path):
     with streams.Output(str(tmp_path / "out")):
         assert left_in(tmp_path) == [".out.uricodec.tmp", "out"]
     child.communicate(b"\n")
+
+
+@pytest.mark.skipif(temporary.fcntl is None, reason="Windows has no such locks")
+def test_a_file_that_took_the_place_of_an_abandoned_one_stays(tmp_path, monkeypatch):
+    """Another process may replace the file after it was opened, and before it is locked."""
+    path = tmp_path / "abandoned"
+    path.write_bytes(b"old")
+    flock = temporary.fcntl.flock
+
+    def replace_and_lock(number, operation):
+        path.unlink()
+        path.write_bytes(b"new")
+        flock(number, operation)
+
+    monkeypatch.setattr(temporary.fcntl, "flock", replace_and_lock)
+    assert temporary.clear(str(path), None)
+    assert path.read_bytes() == b"new"
+    monkeypatch.undo()
+    assert temporary.clear(str(path), None) and not path.exists()
+
+
+@pytest.mark.skipif(folders.fcntl is None, reason="Windows has no such locks")
+def test_a_folder_that_took_the_place_of_an_abandoned_one_stays(tmp_path, monkeypatch):
+    path = tmp_path / "abandoned"
+    path.mkdir()
+    flock = folders.fcntl.flock
+
+    def replace_and_lock(number, operation):
+        path.rename(tmp_path / "moved")
+        path.mkdir()
+        path.joinpath("new").touch()
+        flock(number, operation)
+
+    monkeypatch.setattr(folders.fcntl, "flock", replace_and_lock)
+    assert not folders.clear(str(path))
+    assert path.joinpath("new").exists() and tmp_path.joinpath("moved").exists()
+    monkeypatch.undo()
+    assert folders.clear(str(path)) and not path.exists()

@@ -57,15 +57,20 @@ def test_command(tmp_path, monkeypatch):
     data = COMBINED + b"\njunk\n" + COMBINED
     status, output, complaint = run("log", stdin=data)
     assert (status, output) == (0, 2 * converted(COMBINED))
-    assert complaint == "uricodec: 1 of 3 lines are not records\n\nhint: --invalid-to FILE lists them\n"
+    assert complaint == (
+        "uricodec: 1 of 3 lines are not records (33 %)\n"
+        "  1: client, as in <stdin>:2: expected ' - ' after client at offset 0, got 'junk'\n"
+        "\nhint: --invalid-to FILE lists them\n"
+    )
     monkeypatch.setenv("URICODEC_NO_DOCS_LINKS", "")
     assert run("log", stdin=data)[2] == f"{complaint}see: {page_of('log', 1)}\n"
     bad = tmp_path / "bad"
-    assert output_of("log", "--invalid-to", bad, stdin=data) == output
+    status, written, complaint = run("log", "--invalid-to", bad, stdin=data)
+    assert (status, written, complaint.splitlines()[0]) == (0, output, "uricodec: 1 of 3 lines are not records (33 %)")
     assert bad.read_bytes() == b"<stdin>\t2\t0\tclient\tjunk\n"
     status, _, said = run("log", "--stats", stdin=data)
     counts = {"lines": 3, "records": 2, "invalid": 1, "directives": 0, "faults": {"client": 1}}
-    assert json.loads(said) == counts | {"formats": {"<stdin>": "combined"}}
+    assert json.loads(said.splitlines()[-1]) == counts | {"formats": {"<stdin>": "combined"}}
 
 
 def test_command_writes_csv():
@@ -264,7 +269,7 @@ def test_chunks_of_the_command(tmp_path, chunk):
         assert output == (b"" if status else converted(b"\n".join(fit)))
         if status:
             continue
-        counts = json.loads(said)
+        counts = json.loads(said.splitlines()[-1])
         assert counts["lines"] == 14 + (end > b"\n") == counts["records"] + counts["invalid"]
         assert bad.read_text().count("\n") == counts["invalid"]
         assert [int(line.split("\t")[1]) for line in bad.read_text().splitlines()][-1] >= (12 if end <= b"\n" else 15)
@@ -283,7 +288,7 @@ def test_the_longest_line(end):
         arguments = ["--format", "combined", "--max-line", LONGEST, "-o", os.devnull, "--stats", "--invalid-to", "-"]
         _, shown, counts = run("log", *arguments, stdin=line + end)
         assert shown == b"<stdin>\t1\t%d\ttoo-long\t%b...\n" % (LONGEST, line[:100]) * more
-        counts = json.loads(counts.splitlines()[0])
+        counts = json.loads(next(line for line in counts.splitlines() if line.startswith("{")))
         assert (counts["records"], counts["invalid"]) == (len(paths), more)
         assert counts["lines"] == len(paths) + more == 1 + end.endswith(COMBINED)
         assert [len(path) for path in paths if path != "/café"] == [LONGEST - len(start) - 15] * (1 - more)
@@ -518,3 +523,32 @@ def test_a_line_of_a_log_may_have_256_megabytes():
     done = process("log", "--max-line", "257M", os.devnull)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.endswith(b"--max-line: must be from 1 to 268435456, got 269484032\n")
+
+
+def test_the_commonest_reasons_are_reported():
+    good, junk = COMBINED + b"\n", b"junk\n"
+    late = COMBINED.replace(b" 200 ", b" OK ", 1) + b"\n"
+    odd = COMBINED.replace(b"[", b"(", 1) + b"\n"
+    data = good * 4 + late * 2 + junk * 3 + odd + good
+    for arguments in [], ["--stats"], ["--invalid-to", os.devnull]:
+        status, output, said = run("log", "--format", "combined", *arguments, stdin=data)
+        assert (status, output.count(b"\n")) == (0, 5)
+        lines = said.splitlines()
+        assert lines[0] == "uricodec: 6 of 11 lines are not records (55 %)"
+        assert [line.split(":")[0].strip() for line in lines[1:4]] == ["3", "2", "1"]
+        assert [int(line.split("<stdin>:")[1].split(":")[0]) for line in lines[1:4]] == [7, 5, 10]
+    few = good * 200 + junk
+    assert run("log", "--invalid-to", os.devnull, stdin=few)[2] == ""
+    assert run("log", stdin=few)[2].startswith("uricodec: 1 of 201 lines are not records (0.5 %)\n  1: client, as in")
+
+
+def test_json_without_the_important_fields_is_named():
+    line = b'{"a":"192.0.2.1","u":"/a","s":"-","t":null}\n'
+    maps = [f"--map={pair}" for pair in ("client=a", "target=u", "status=s", "time=t", "method=m")]
+    status, output, said = run("log", *maps, stdin=line * 3)
+    assert (status, output.count(b"\n")) == (0, 3)
+    assert said == "uricodec: <stdin>: time, method, status: null in all 3 records of the format map\n"
+    assert run("log", *maps, stdin=line * 3 + line.replace(b"null", b'"2025-01-01T00:00:00Z"'))[2] == (
+        "uricodec: <stdin>: method, status: null in all 4 records of the format map\n"
+    )
+    assert run("log", "--map=target=u", stdin=line)[2] == ""

@@ -187,3 +187,38 @@ def test_any_bytes_have_a_format_or_none(data):
         assert str(error).isprintable()
     else:
         assert candidate is None or 0 <= candidate.votes <= candidate.lines
+
+
+# --- what visitors write ----------------------------------------------------------------------------------------------
+
+MORE = {
+    "envoy": b'[2025-04-15T20:17:00.310Z] "POST /api HTTP/2" 204 - 154 0 226 100 "192.0.2.28" "agent" "cc21d9b0" '
+    b'"a.example" "192.0.2.1:80"\n',
+    "haproxy": b"192.0.2.2:33317 [06/Feb/2009:12:14:14.655] https-in~ static/srv1 1/0/3/6/10 200 2 - - "
+    b'---- 1/1/1/1/0 0/0 {a.example} {} "GET /i HTTP/1.1" 0/0000000000000000/0/0/0 a.example/TLSv1.3/TLS_AES_256_GCM_SHA384\n',
+    "squid": b"1286536308.779    180 192.0.2.4 TCP_MISS/200 411 GET http://a.example/a.gif - HIER_DIRECT/192.0.2.7 "
+    b"image/gif [User-Agent: agent%5d\\r\\nHost: a.example\\r\\n] [HTTP/1.1 200 OK\\r\\nDate: Mon\\r\\n\\r]\n",
+    "traefik": b'192.0.2.9 - - [19/Jun/2025:07:41:05 +0000] "GET /a HTTP/1.1" 200 12 "-" "agent" 1 "w@docker" '
+    b'"http://192.0.2.2:80" 5ms\n',
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+@pytest.mark.parametrize(
+    "agent", [b"agent", b"a\\x41", b"\\", b"-", b"", b"[1] {2} 3/4 5:6", b"192.0.2.1 - -", b'{"a":1}']
+)
+def test_visitors_do_not_change_the_format(name, agent):
+    line = MORE[name]
+    strange = line.replace(b"agent", agent) if b'"agent"' in line or b"[" not in agent else line
+    for head in strange + 19 * line, 10 * strange + 10 * line, 19 * line + strange, 120 * line + strange:
+        assert str(decide(head).format) == name
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_more_variants_read_all_fields(name):
+    [record] = logs.parse(MORE[name], name)
+    assert record.time and record.status in {200, 204} and record.target
+    if name == "haproxy":
+        assert record.extra["ssl_version"] == "TLSv1.3" and record.extra["ssl_fc_sni"] == "a.example"
+    if name == "squid":
+        assert record.extra["request_headers"].startswith("User-Agent: agent") and "reply_headers" in record.extra

@@ -227,3 +227,12 @@ def test_subclasses_of_formats_stay_what_they_are():
     for format in Named("combined"), Named(map={"target": "a"}):
         again = pickle.loads(pickle.dumps(format))
         assert type(again) is Named and again == format
+
+
+@pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 130, 1000])
+def test_members_that_a_format_does_not_list(count):
+    """At most 128 of them become extra fields: the first ones."""
+    members = "".join(f',"x{i}":"{i}"' for i in range(count))
+    [record] = logs.parse(f'{{"request_uri":"/","status":200{members}}}'.encode(), "nginx-json")
+    assert record.extra == ({f"x{i}": str(i) for i in range(min(count, 128))} or None)
+    assert (record.target, record.status, record.referer, record.forwarded_for) == ("/", 200, None, None)

@@ -245,3 +245,38 @@ def test_a_host_is_a_value():
         if len(outcome(url)) > 2:
             host = uri.agreed_host(url)
             assert uri.agreed_host(host.as_url()) == host
+
+
+@pytest.mark.parametrize("start", ["", "a.", "A.b-c."])
+@pytest.mark.parametrize("end", ["", ".example", ".b.example.", ":80", "/path"])
+@pytest.mark.parametrize("letter", "aZ7_")
+def test_the_longest_label(start, end, letter):
+    """63 bytes (RFC 1035 section 2.3.4), at the start, in the middle and at the end of a host."""
+    for size in 62, 63, 64, 65, 128:
+        label = "x" + letter * (size - 2) + "x"
+        url = f"http://{start}{label}{end}"
+        given = {"trailing_dot": "allow"}
+        for text in url, url.encode(), url.replace("http", "https"):
+            if size <= 63:
+                assert uri.agreed_host(text, **given).host.startswith(f"{start}{label}".lower())
+            else:
+                with pytest.raises(AmbiguousUrlError) as caught:
+                    uri.agreed_host(text, **given)
+                assert caught.value.offset >= 7
+
+
+METADATA = ["169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.0.23", "100.100.100.200", "192.0.0.192"]
+METADATA += ["168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"]
+
+
+@pytest.mark.parametrize("address", METADATA)
+def test_each_metadata_service_and_its_neighbours(address):
+    at = ipaddress.ip_address(address)
+    assert uri.address_category(address) == "metadata"
+    host = f"[{address}]" if at.version == 6 else address
+    assert uri.agreed_host(f"http://{host}/").category == "metadata"
+    if at.version == 4:
+        assert uri.address_category(f"::ffff:{address}") == "metadata"
+        assert uri.address_category(str(ipaddress.ip_address("64:ff9b::") + int(at))) == "metadata"
+    for other in at - 1, at + 1, at - 256, at + 256:
+        assert (uri.address_category(str(other)) == "metadata") is (str(other) in METADATA)

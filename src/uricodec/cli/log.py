@@ -19,6 +19,9 @@ ERRORS_HINT = "--errors drop leaves such lines out, --invalid-to FILE lists them
 # The most invalid lines that the core reports at once.
 INVALID = 1024
 
+# One invalid line in so many is reported always; the number of reasons that are.
+FEW, REASONS = 100, 3
+
 
 def run(arguments):
     """Write the records of all logs.
@@ -90,7 +93,8 @@ class Converter:
         if arguments.to != "arrow":
             self._options |= {"to": arguments.to, "csv_safe": arguments.csv_safe}
         self._lines = self._records = 0
-        self._invalid = {}  # the number of invalid lines, by code
+        self._invalid = {}  # the number of invalid lines, by code,
+        self._examples = {}  # and what was wrong with the first of them: its place and the reason
         self._formats = {}  # of the logs, by name
         self._failures = []  # of the logs that have no record
 
@@ -123,6 +127,7 @@ class Converter:
         Raises:
             CommandError, FileError: No log has a record, and one is not empty.
         """
+        self._tell_invalid()
         if self._arguments.stats:
             self._show()
         for error in self._failures[: len(self._failures) - (not self._records)]:
@@ -132,11 +137,27 @@ class Converter:
                 raise CommandError(str(self._failures[-1]), 1, FORMAT_HINT)
             raise self._failures[-1]
         self._sink.close()
-        if not self._arguments.stats and self._rejects is None and self._invalid:
-            count = sum(self._invalid.values())
-            what = f"{count} of {self._lines} lines are not records\n\nhint: --invalid-to FILE lists them"
-            streams.tell(f"uricodec: {with_link(what, 'log', 1)}\n")
         return max([3 if isinstance(error, streams.FileError) else 1 for error in self._failures], default=0)
+
+    def _tell_invalid(self):
+        """Say how many lines were left out, and why: if nothing else does, or if they are more than one in 100."""
+        count = sum(self._invalid.values())
+        reported = self._arguments.stats or self._rejects is not None
+        if count == 0 or not self._records or (reported and count * FEW <= self._lines):
+            return
+        text = f"{count} of {self._lines} lines are not records ({100 * count / self._lines:.2g} %)"
+        for code, number in list(descending(self._invalid).items())[:REASONS]:
+            text += f"\n  {number}: {code}, as in {self._examples[code]}"
+        if self._rejects is None:
+            text += "\n\nhint: --invalid-to FILE lists them"
+        streams.tell(f"uricodec: {with_link(text, 'log', 1)}\n")
+
+    def _tell_missing(self, log):
+        """Say which important fields of a JSON format had no value in any record: the members have other names."""
+        missing = [name for name in log.format.fields if name in log.missing]
+        if missing and log.format.is_json:
+            named = f"{self._name}: " + ", ".join(missing)
+            streams.tell(f"uricodec: {named}: null in all {log.records} records of the format {log.format}\n")
 
     def _convert(self, source, buffers, threads):
         """Convert one log.
@@ -175,6 +196,8 @@ class Converter:
         finally:
             self._lines += log.lines
             self._records += log.records
+        if log.records:
+            self._tell_missing(log)
         if self._first and not log.records:
             raise FormatError(logs.no_records(log.format, source.name, self._first))
 
@@ -186,16 +209,22 @@ class Converter:
 
     def _report(self, log, line, offset, code, text):
         self._invalid[code] = self._invalid.get(code, 0) + 1
+        if code not in self._examples:
+            self._examples[code] = f"{self._name}:{line}: {self._why(log, offset, code, text)}"
         if self._first is None:
             self._first = logs.InvalidLine(line, offset, code, bytes(text[: 1 << 16]))
         if self._arguments.errors == "raise":
-            diagnostic = log.format.explain(bytes(text)) if code != "too-long" else None
-            why = diagnostic.message if diagnostic else f"the line has more than {offset} bytes"
+            why = self._why(log, offset, code, text)
             raise CommandError(f"{self._name}:{line}:{offset + 1}: {why}", 1, ERRORS_HINT)
         if self._rejects:
             long = code == "too-long"
             shown = self._hide(bytes(text[:SHOWN] if long else text)) + b"..." * long
             self._rejects.write(InvalidLine(self._name, line, offset, code, shown).row())
+
+    @staticmethod
+    def _why(log, offset, code, text):
+        diagnostic = log.format.explain(bytes(text)) if code != "too-long" else None
+        return diagnostic.message if diagnostic else f"the line has more than {offset} bytes"
 
     def _show(self):
         """Write the counts to standard error."""

@@ -33,7 +33,9 @@ FIRST = 50
 NULL = re.compile(rb',"\w+":null')
 
 # The fields that visitors write. Their contents decide nothing.
-VISITORS = frozenset(("user", "method", "target", "path", "query", "protocol", "referer", "user_agent", "forwarded_for"))
+VISITORS = frozenset(
+    ("user", "method", "target", "path", "query", "protocol", "referer", "user_agent", "forwarded_for")
+)
 
 # Lines of this size do not vote: no server writes them.
 LONGEST = 65536

@@ -79,6 +79,11 @@ class Format:
         standard = [name for name in ORDER if name in names]
         return (*standard, *(name for name in names if name.startswith("extra.")))
 
+    @property
+    def is_json(self) -> bool:
+        """Whether its lines are JSON objects."""
+        return isinstance(self._programs[0], Json)
+
     def explain(self, line: bytes) -> Diagnostic | None:
         """Say where a line stops matching.
 

@@ -610,9 +610,9 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
         Json: The program.
 
     Raises:
-        ValueError: If a field is unknown, a path or a name in it is empty, two fields have the same path, there are both
-            `path` and `path_decoded`, which are one field of a record, or there are more than PATHS paths, LEVELS names
-            in one, or LONGEST characters.
+        ValueError: If a field is unknown, a path or a name in it is empty, two fields have the same path, there are
+            both `path` and `path_decoded`, which are one field of a record, or there are more than PATHS paths, LEVELS
+            names in one, or LONGEST characters.
 
     >>> compile_mapping([("target", "request.uri")]).members
     ((('request', 'uri'), Field(name='target', kind='text', unit=0)),)

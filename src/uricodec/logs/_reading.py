@@ -11,7 +11,7 @@ from uricodec._base._text import new_buffer
 from uricodec._io import compress, streams
 from uricodec.logs._detection import HEAD, Candidate, FormatError, decide
 from uricodec.logs._format import Format
-from uricodec.logs._records import Lines, LogReader
+from uricodec.logs._records import IMPORTANT, Lines, LogReader
 
 # Capacity of the read buffer, in chunks. It grows for longer lines, up to `max_line`.
 CAPACITY = 4
@@ -109,6 +109,7 @@ class Log:
         format (Format | None): The format, as soon as it is known.
         lines (int): The number of lines that have been used.
         records (int): The number of records among them.
+        missing (frozenset[str]): Those of IMPORTANT that no record had a value of.
     """
 
     def __init__(
@@ -123,6 +124,7 @@ class Log:
         self._options, self._threads, self._on_format, self._wait = options, threads, on_format, wait
         self.max_line = options["max_line"]
         self.lines = self.records = 0
+        self.missing = frozenset(IMPORTANT)
 
     def reader(self) -> LogReader:
         assert self.format is not None
@@ -172,6 +174,7 @@ class Log:
                 line (memoryview); of a line that is too long, at least its first SHOWN bytes.
         """
         chunk = piece.chunk
+        self.missing &= piece.reader.missing
         for start, found, _ in parts:
             lines = chunk.view[start:]
             for line, at, size, code, offset in found.invalid:

@@ -71,6 +71,7 @@ cdef class LogReader:
     cdef size_t *shared         # how many steps each has in common with the one before it,
     cdef Columns *columns       # and what the columns of each mean
     cdef int variants           # how many there are
+    cdef bint seen[4]           # which of IMPORTANT a record had a value of
     cdef int failed             # the one whose error the last invalid line has
     cdef int strict
     cdef Writer writer

@@ -8,6 +8,7 @@ from uricodec.logs._programs import Program
 
 MAX_LINE: int
 NAMES: tuple[str, ...]
+IMPORTANT: tuple[str, ...]
 
 class RejectedLine(NamedTuple):
     line: int
@@ -26,6 +27,7 @@ class Lines(NamedTuple):
 @final
 class LogReader:
     failed_variant: int
+    missing: frozenset[str]
     def __new__(
         cls,
         programs: Iterable[Program],

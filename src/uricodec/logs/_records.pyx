@@ -588,6 +588,11 @@ cdef tuple CODE_NAMES = ("", "empty", "json", "fields", "format", "too-long")
 cdef tuple SLOT_NAMES = ("client", "user", "time", "time", "request", "method", "target", "path", "query", "protocol", "status",
                          "bytes_sent", "referer", "user_agent", "vhost", "duration", "forwarded_for")
 
+# Fields that hardly any log lacks, and their slots.
+IMPORTANT = ("time", "method", "target", "status")
+cdef int IMPORTANT_SLOTS[4]
+IMPORTANT_SLOTS = [TIME, METHOD, TARGET, STATUS]
+
 Lines = namedtuple("Lines", ["read", "written", "lines", "records", "invalid"], module="uricodec.logs")
 Lines.__doc__ = "The bytes read and written, the number of lines and of records, and the invalid lines as RejectedLines."
 RejectedLine = namedtuple("RejectedLine", ["line", "start", "size", "code", "offset"], module="uricodec.logs")
@@ -809,6 +814,16 @@ cdef class LogReader:
         PyBuffer_Release(&source)
 
     @property
+    def missing(self):
+        """Those of IMPORTANT (frozenset[str]) of which no record so far had a value."""
+        cdef int i
+        missing = set(IMPORTANT)
+        for i in range(4):
+            if self.seen[i]:
+                missing.discard(IMPORTANT[i])
+        return frozenset(missing)
+
+    @property
     def failed_variant(self):
         """The index of the program whose error the last invalid line has."""
         return self.failed
@@ -925,8 +940,12 @@ cdef class LogReader:
         Texts with quotes that are not escaped are read only if no variant matches without: they could be several fields.
         """
         cdef Line line = self.read_each(False, s, n, entry)
+        cdef int i
         if line == NO_RECORD and entry.odd_quotes and self.strict < 2:
             line = self.read_each(True, s, n, entry)
+        if line == RECORD:
+            for i in range(4):
+                self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
         return line
 
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
