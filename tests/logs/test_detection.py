@@ -195,7 +195,7 @@ MORE = {
     "envoy": b'[2025-04-15T20:17:00.310Z] "POST /api HTTP/2" 204 - 154 0 226 100 "192.0.2.28" "agent" "cc21d9b0" '
     b'"a.example" "192.0.2.1:80"\n',
     "haproxy": b"192.0.2.2:33317 [06/Feb/2009:12:14:14.655] https-in~ static/srv1 1/0/3/6/10 200 2 - - "
-    b'---- 1/1/1/1/0 0/0 {a.example} {} "GET /i HTTP/1.1" 0/0000000000000000/0/0/0 a.example/TLSv1.3/TLS_AES_256_GCM_SHA384\n',
+    b'---- 1/1/1/1/0 0/0 {a.example} {} "GET /i HTTP/1.1" 0/00/0/0/0 a.example/TLSv1.3/TLS_AES_256_GCM_SHA384\n',
     "squid": b"1286536308.779    180 192.0.2.4 TCP_MISS/200 411 GET http://a.example/a.gif - HIER_DIRECT/192.0.2.7 "
     b"image/gif [User-Agent: agent%5d\\r\\nHost: a.example\\r\\n] [HTTP/1.1 200 OK\\r\\nDate: Mon\\r\\n\\r]\n",
     "traefik": b'192.0.2.9 - - [19/Jun/2025:07:41:05 +0000] "GET /a HTTP/1.1" 200 12 "-" "agent" 1 "w@docker" '

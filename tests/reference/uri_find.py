@@ -1,5 +1,6 @@
 """Find URLs in text, character by character: the reference of `uricodec.uri.find`."""
 
+import re
 import unicodedata
 
 LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
@@ -42,6 +43,20 @@ def start_of_scheme(text, done, colon):
     return None
 
 
+def between(text, start, body):
+    """Return the end of a URL between quotes or angle brackets; None if it is not."""
+    close = {"<": ">", '"': '"', "'": "'"}.get(text[start - 1 : start])
+    if close is None:
+        return None
+    others = "[^\\x00- \\x7f\"<>\\\\']" if close == "'" else '[^\\x00- \\x7f"<>\\\\]'
+    escape = "" if close == ">" else r"\\?"
+    found = re.compile(f"({others}*){escape}{close}").match(text, body)
+    if found is None:
+        return None
+    end = found.end(1)
+    return end if end > body else None
+
+
 def find(data):
     """Return the start and end, in bytes, of each URL."""
     text = data.decode("utf-8", "surrogateescape")
@@ -54,6 +69,11 @@ def find(data):
         i = body = stop = colon + 3
         if start is None:
             done = body
+            continue
+        inside = between(text, start, body)
+        if inside is not None:
+            found.append((offsets[start], offsets[inside]))
+            done = inside
             continue
         opened = dict.fromkeys("([{", 0)
         while i < len(text) and not ends(text[i]):

@@ -113,3 +113,37 @@ def test_hostile_texts(text):
     data = text.encode()
     assert uri.find(data) == naive.find(data)
     uri.find(data * 100)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a.example/Yahoo!",
+        "http:///",
+        "http://a/b_(c",
+        "http://a/?q=1,",
+        "x://a/;",
+        "http://a/\u3002",
+        "http://a/|^`{",
+        "a://é.",
+    ],
+)
+@pytest.mark.parametrize(("opening", "close"), ["<>", '""', "''", ('\\"', '\\"'), ("\\'", "\\'")])
+def test_what_is_between_delimiters_is_found_whole(url, opening, close):
+    """RFC 3986 appendix C."""
+    for before, after in ("", ""), ("see ", "."), ('{"a":"b","c":', "}"), ("<a href=", ">x</a>"), ("it's ", "'s"):
+        text = before + opening + url + close + after
+        found = uri.find(text.encode())
+        assert [text.encode()[start:stop].decode() for start, stop in found] == [url], text
+        assert found == naive.find(text.encode())
+        for size in 1, 2, 7:
+            assert naive.by_parts(find_part, text.encode(), size) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [('"http://a.example is', "http://a.example"), ('"http://a.example.', "http://a.example"), ("<http://a, b>", "http://a"),
+     ('"http://a.example!\\n"', "http://a.example"), ("'http://a.example!\"", "http://a.example")],
+)  # fmt: skip
+def test_delimiters_that_are_not_closed(text, url):
+    assert [text[start:stop] for start, stop in uri.find(text.encode())] == [url]

@@ -13,8 +13,8 @@ from uricodec.cli.lines import progress_of
 # The bytes that a URN may contain, by either RFC (2141 section 2.2, 8141 section 2). Every other byte ends it.
 URN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()+,-.:=@;$_!*'%/?#&~"
 
-# Bytes that end a URN or URL, and are not part of a character. Most data contain one of them soon.
-ENDS = b"\n", b" ", b'"', b"<", b"\0"
+# Bytes that end a URN or URL, are not part of a character, and begin none. Most data contain one of them soon.
+ENDS = b"\n", b" ", b">", b"\0"
 
 # The bytes that decide whether a URN begins among them: the one before it, "urn:", a NID of 32, ":" and a triplet.
 ENOUGH = 41

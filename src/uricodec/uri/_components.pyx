@@ -603,7 +603,7 @@ parse_split_iri = take_calls(split_iri, call_split_iri)
 # A URL is found by its "://". The scheme before it is searched backwards, the end forwards: the first byte or character
 # that ends any URL, or a closing bracket without an opening one. If opening brackets remain, the URL ends where all
 # were closed for the last time; then punctuation is trimmed. The search continues where the URL ended before that, so
-# no byte is read more often than a few times.
+# no byte is read more often than a few times. A URL between quotes or angle brackets is what is between them.
 
 # ASCII that no URI contains (RFC 3986 section 2; appendix C: "delimited by double-quotes, angle brackets or
 # whitespace"), but curly brackets, which URI templates contain (RFC 6570).
@@ -687,6 +687,28 @@ cdef size_t end_of_url(const uint8_t *s, size_t n, size_t i, size_t *balanced) n
     return i
 
 
+# What ends the search for a closing delimiter: bytes that no delimited URL contains, of which the delimiters are some. So
+# between two URLs after the same delimiter is one of these bytes, and the time stays linear.
+cdef ByteSet IN_DELIMITED = ~(ByteSet(range(33)) | '"<>\\' | b"\x7f")
+cdef ByteSet IN_SINGLE_QUOTED = IN_DELIMITED - "'"
+
+
+cdef inline uint8_t closing(uint8_t opening) noexcept nogil:
+    """Return the delimiter that ends what another one begins (RFC 3986 appendix C); 0 for other bytes."""
+    return c'>' if opening == c'<' else opening if opening == c'"' or opening == c"'" else 0
+
+
+cdef size_t end_of_delimited(const uint8_t *s, size_t n, size_t i, uint8_t close) noexcept nogil:
+    """Return where the delimiter is that ends the URL which goes on at i; n if what follows decides; 0 if there is none.
+
+    A backslash is no part of a URL in JSON or source code: there, it may escape the quotes, too.
+    """
+    i += kernels.span(s + i, n - i, &IN_SINGLE_QUOTED.set if close == c"'" else &IN_DELIMITED.set)
+    if i == n or s[i] == c'\\' and i + 1 == n:
+        return n
+    return i if s[i] == close or s[i] == c'\\' and s[i + 1] == close != c'>' else 0
+
+
 cdef inline size_t start_of_run(const uint8_t *s, size_t done, size_t end, size_t most) noexcept nogil:
     """Return the start of the bytes of a scheme before `end`, at most `most` of them, none of them before `done`."""
     cdef size_t start = end
@@ -714,10 +736,16 @@ cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, size_t longest,
     Returns: their number. If it is less than FOUND, the text has been searched.
     """
     cdef size_t i = start[0], done = i, count = 0, begin, stop, bound, balanced
+    cdef uint8_t close
     while count < FOUND:
         i += kernels.span(s + i, n - i, &NO_COLON.set)
         if n - i < 3:
-            done = n if last else start_of_run(s, done, i, LONGEST_SCHEME + 1)
+            if last:
+                done = n
+            else:
+                begin = done
+                done = start_of_run(s, done, i, LONGEST_SCHEME + 1)
+                done -= done > begin and closing(s[done - 1]) != 0
             break
         if s[i + 1] != c'/' or s[i + 2] != c'/':
             i += 1
@@ -728,9 +756,20 @@ cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, size_t longest,
             done = i
             continue
         bound = begin + longest if n - begin > longest else n
+        close = closing(s[begin - 1]) if begin else 0
+        if close:
+            stop = end_of_delimited(s, bound, i, close)
+            if stop == bound and not last and n - begin < longest:
+                done = begin - 1
+                break
+            if i < stop < bound:
+                spans[2 * count], spans[2 * count + 1] = begin, stop
+                count += 1
+                i = done = stop
+                continue
         stop = end_of_url(s, bound, i, &balanced)
         if not last and n - begin < longest and (stop == n or s[stop] >= 0x80 and n - stop < NOT_FULL):
-            done = begin
+            done = begin - (close != 0)
             break
         while balanced > i and TRIMMED.set.member[s[balanced - 1]]:
             balanced -= 1
@@ -770,6 +809,9 @@ def find(buffer):
     - a quotation mark, a space or punctuation beyond ASCII, such as an ideographic full stop;
     - a bracket without its partner: a URL in brackets ends before the closing one, ``/Foo_(bar)`` is found whole;
     - a final ``? ! . , : * _ ~ ' ;``, or several of them.
+
+    A URL directly between quotes (``"`` or ``'``) or angle brackets, without a space or control character, is all that is
+    between them, unless it contains a quote, an angle bracket or a backslash itself.
 
     What is found need not be valid: check it with `uri.is_valid` or `iri.is_valid`.
 
