@@ -40,7 +40,7 @@ if _program == "-m":  # Python is still searching for the module; its own argume
     _program = sys.orig_argv[-len(sys.argv)].removeprefix("-m")
 _is_command = os.path.basename(_program) in ("uricodec", "uricodec.exe")
 if _is_command:  # until cli.main() handles interrupts, they end the process, without a traceback
-    import _signal
+    import _signal  # type: ignore[import-not-found,unused-ignore]
 
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)

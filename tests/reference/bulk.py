@@ -106,7 +106,7 @@ ROWS = {
     "split_urn": lambda row, rfc="8141": parts("split_urn", urn.parse(row, rfc)),
     "normalize_uri": lambda row, level="path", policy=None: uri.normalize(row, level, policy=policy),
     "is_valid_uri": lambda row, production="URI-reference", safe_host=False: uri.is_valid(row, production, safe_host),
-    "is_valid_iri": lambda row, production="IRI-reference": iri.is_valid(row, production),
+    "is_valid_iri": lambda row, production="IRI-reference", safe_host=False: iri.is_valid(row, production, safe_host),
     "check_uri": lambda row, production="URI-reference", safe_host=False: fault_of(
         uri.check, row, production=production, safe_host=safe_host
     ),

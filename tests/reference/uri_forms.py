@@ -235,7 +235,7 @@ PORTS |= {
     "rtsps": "322",
     "rtspu": "554",
 }
-PORTS |= {"sieve": "4190", "snmp": "161", "telnet": "23", "tftp": "69", "wais": "210", "ws": "80", "wss": "443"}
+PORTS |= {"snmp": "161", "telnet": "23", "tftp": "69", "wais": "210", "ws": "80", "wss": "443"}
 DNS = {*PORTS, "file"}  # RFC 8089 section 2
 
 

@@ -395,7 +395,7 @@ cdef class ListWork:
             PyErr_Clear()
             if self.missing is not None and self.missing(item):
                 return item if self.octets.kind == TEXT else None
-            if self.policy != NULL_ROW:     # it is no text that could be kept
+            if self.policy != NULL_ROW:     # keeping it would hide a mistake
                 raise TypeError(f"expected str, bytes-like or None at row {row}, got {type(item).__name__}")
             return self.invalid(self.octets, item, row, "type", 0)
         try:

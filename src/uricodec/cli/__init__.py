@@ -5,7 +5,7 @@ from them. A command is a function that gets the arguments and returns the exit 
 runs, so that every command starts fast.
 """
 
-import _signal as signal  # without its enumerations, which take longer than all other imports
+import _signal as signal  # type: ignore[import-not-found,unused-ignore]  # without enumerations: they take longer
 import importlib
 import os
 import sys

@@ -364,7 +364,7 @@ cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
 
 
 cdef inline void find_literal(const uint8_t *src, size_t n, size_t *start, size_t *end) noexcept nogil:
-    """Find a host in brackets, in which there are no triplets (RFC 3986 section 3.2.2)."""
+    """Find a host in brackets: RFC 3986 section 3.2.2 has triplets in names only."""
     cdef Parts parts
     cdef Authority authority
     start[0] = end[0] = 0

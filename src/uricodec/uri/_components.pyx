@@ -701,7 +701,7 @@ cdef inline uint8_t closing(uint8_t opening) noexcept nogil:
 cdef size_t end_of_delimited(const uint8_t *s, size_t n, size_t i, uint8_t close) noexcept nogil:
     """Return where the delimiter is that ends the URL which goes on at i; n if what follows decides; 0 if there is none.
 
-    A backslash is no part of a URL in JSON or source code: there, it may escape the quotes, too.
+    In JSON and source code a backslash begins an escape, perhaps of the quotes themselves.
     """
     i += kernels.span(s + i, n - i, &IN_SINGLE_QUOTED.set if close == c"'" else &IN_DELIMITED.set)
     if i == n or s[i] == c'\\' and i + 1 == n:

@@ -765,11 +765,9 @@ cdef list SCHEMES = [
     # RFC 7252 section 6.1: "If it is empty or not given, then the default port 5683 is assumed"; 6.2: 5684.
     ("coap", 5683, True),
     ("coaps", 5684, True),
-    # Mail: RFC 5092 section 3 (imap), RFC 2384 section 3 (pop), RFC 5804 section 3 (sieve), RFC 3656 (mupdate), RFC 2244
-    # section 5 (acap).
+    # Mail: RFC 5092 section 3 (imap), RFC 2384 section 3 (pop), RFC 3656 (mupdate), RFC 2244 section 5 (acap).
     ("imap", 143, True),
     ("pop", 110, True),
-    ("sieve", 4190, True),
     ("mupdate", 3905, True),
     ("acap", 674, True),
     # RFC 3510 section 4.1 (ipp), RFC 7472 section 4.2 (ipps).
