@@ -312,13 +312,6 @@ def test_paths(paths, written):
     assert [place for _, place in found] == names
 
 
-def test_links_that_lead_in_circles():
-    write("in/a", ["http://a"])
-    os.symlink(".", "in/again")
-    with pytest.raises(streams.FileError, match="Too many levels of symbolic links"):
-        dedup.unique_dataset("in", "url", "out", kind="uri")
-
-
 # --- what fails -------------------------------------------------------------------------------------------------------
 
 
