@@ -19,11 +19,11 @@ import uricodec
 from uricodec import ByteSet, uri, urn
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._io import compress, streams
+from uricodec._io.reports import visible
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
 from uricodec._records.headers import spans_of
 from uricodec._rows._engine import RowOperation
-from uricodec._rows.reports import visible
 from uricodec.cli import main
 from uricodec.uri._rows import SplitRows
 

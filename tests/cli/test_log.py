@@ -438,7 +438,8 @@ def test_a_line_that_is_not_a_record():
     status, _, said = run("log", "--errors", "raise", stdin=COMBINED + b"\n" + request(b"-").replace(b"200", b"2x0"))
     assert status == 1
     assert said.startswith(
-        "uricodec: <stdin>:2:48: expected a number in status at offset 47, got '2x0 5'\n\nhint: --errors"
+        "uricodec: <stdin>:2:48 (byte 144): not a record of the format combined: "
+        "expected a number in status at offset 47, got '2x0 5'\n\nhint: --errors"
     )
 
 

@@ -34,7 +34,7 @@ from reference.uri_lines import (
 )
 
 from uricodec import iri, uri
-from uricodec._rows.reports import visible
+from uricodec._io.reports import visible
 from uricodec.cli import lines, main
 from uricodec.uri._rows import CheckRows
 

@@ -164,13 +164,13 @@ def test_candidates():
 
 def test_a_log_without_a_record_of_the_given_format():
     with pytest.raises(
-        FormatError, match=r"<log>:1:53: not a record of the format alb: .*; the nearest formats are com"
+        FormatError, match=r"<log>:1:53 \(byte 52\): not a record of the format alb: .*; the nearest formats are com"
     ):
         list(logs.parse(LINE, "alb"))
     with pytest.raises(FormatError, match="UTF-16"):
         list(logs.parse(LINE.decode().encode("utf-16"), "combined"))
     with pytest.raises(
-        FormatError, match=r"<log>:2:68: not a record of the format combined: expected a number in status"
+        FormatError, match=r"<log>:2:68 \(byte 173\): not a record of the format combined: expected a number in status"
     ):
         list(logs.parse(LINE + LINE.replace(b" 200 ", b" OK "), "combined", errors="raise"))
 

@@ -497,6 +497,12 @@ class Buffers:
         except IndexError:
             return Chunk(self._capacity, self._make_state())
 
+    def borrowing(self, view):
+        """Return a chunk of whole lines that are in memory already (memoryview)."""
+        chunk = Chunk(0, self._make_state())
+        chunk.buffer, chunk.size = view, len(view)
+        return chunk
+
     def release(self, chunk):
         """Return a chunk to the pool."""
         self._free.append(chunk)

@@ -1,18 +1,9 @@
-from typing import NamedTuple
-
 from typing_extensions import Buffer
 
 from uricodec._records._framing import Framing
 from uricodec._rows._tasks import Lines
 from uricodec._rows._engine import RowOperation
 from uricodec.typing import CodecErrors
-
-class FieldFault(NamedTuple):
-    line: int
-    start: int
-    stop: int
-    code: str
-    offset: int
 
 def transform_fields(
     src: Buffer,

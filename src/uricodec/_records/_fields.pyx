@@ -33,9 +33,7 @@ from uricodec._rows._tasks cimport begin_work
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_RawFree
 
-from collections import namedtuple
-
-from uricodec._rows._tasks import Lines
+from uricodec._rows._tasks import LineFault, Lines
 
 
 cdef list FRAME_REASONS = [
@@ -48,9 +46,6 @@ cdef enum:
     NO_VALUE = FRAME_CODES
 
 RECORD_NAMES = [*FRAME_NAMES, "field"]
-
-FieldFault = namedtuple("FieldFault", ["line", "start", "stop", "code", "offset"], module="uricodec._records._fields")
-FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the buffer; a code, and an offset in it."
 
 cdef enum:
     WINDOW = 16384          # bytes of records that are processed at once
@@ -1042,7 +1037,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
             "raise".
 
     Returns:
-        tuple[int, Lines]: See `transform_lines`. The invalid records are FieldFault(line, start, stop, code, offset),
+        tuple[int, Lines]: See `transform_lines`. The invalid records are LineFault(line, start, stop, code, offset),
             where offset is relative to the record. If nothing was read and nothing is invalid, the output is full.
 
     Raises:
@@ -1056,7 +1051,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     >>> bytes(buffer[:found.written])
     b'%61 b %63\\n%61 %zz\\n'
     >>> found.faults
-    [FieldFault(line=1, start=12, stop=19, code='percent', offset=4)]
+    [LineFault(line=1, start=12, stop=19, code='percent', offset=4)]
     """
     cdef Py_buffer source, target
     cdef Task task
@@ -1093,7 +1088,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
                 raise MemoryError  # pragma: no cover: no memory
             for i in range(task.faults.size // sizeof(Fault)):
                 fault = <const Fault *>task.faults.data + i
-                faults.append(FieldFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))
+                faults.append(LineFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))
             return task.read, Lines(task.written, task.count, task.invalid, faults)
         finally:
             end_task(&task)

@@ -3,6 +3,8 @@ from typing import Literal, final
 
 from typing_extensions import Buffer
 
+def json_string(text: bytes) -> bytes: ...
+
 @final
 class Framing:
     def __new__(

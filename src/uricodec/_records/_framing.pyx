@@ -350,8 +350,12 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
     return o + 1
 
 
-cdef bytes json_string(bytes text):
-    """Return a text as a JSON string, with its quotes."""
+cpdef bytes json_string(bytes text):
+    r"""Return a text as a JSON string, with its quotes, as all commands write it; see escape_json().
+
+    >>> print(json_string(b"a\t\x1b\xc3\xa9\xff").decode())
+    "a\t\u001bé%FF"
+    """
     cdef bytes escaped = PyBytes_FromStringAndSize(NULL, 6 * len(text) + 2)
     cdef size_t size = escape_json(<const uint8_t *>PyBytes_AS_STRING(text), len(text), <uint8_t *>PyBytes_AS_STRING(escaped))
     return escaped[:<Py_ssize_t>size]

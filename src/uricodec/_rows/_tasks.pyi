@@ -33,6 +33,7 @@ class Job: ...
 class LineFault(NamedTuple):
     line: int
     start: int
+    stop: int
     code: str
     offset: int
 

@@ -7,8 +7,9 @@ where a match may go on, the rest moves to the start of the buffer, and the next
 
 from uricodec._base._text import new_buffer
 from uricodec._io import streams
-from uricodec._io.workers import OrderedWorkers, threads_for
-from uricodec.cli.lines import progress_of
+from uricodec._io.runner import Runner, Worker
+from uricodec._io.workers import threads_for
+from uricodec.cli.lines import for_each_input
 
 # The bytes that a URN may contain, by either RFC (2141 section 2.2, 8141 section 2). Every other byte ends it.
 URN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()+,-.:=@;$_!*'%/?#&~"
@@ -46,14 +47,19 @@ def run(arguments):
         BrokenPipeError: The output pipe is closed.
     """
     names = arguments.files or ["-"]
-    workers = OrderedWorkers(arguments.threads or threads_for(names))
-    progress = progress_of(arguments)
-    with streams.Output(arguments.output) as output, streams.Meter(names, output, progress=progress) as meter:
-        extractor = Extractor(Urls if arguments.kind == "uri" else Urns, output, workers)
-        for name in names:
-            with streams.Input(name, meter, output=output) as source:
-                prefix = source.name.encode() + b"\t" if len(names) > 1 else b""
-                extractor.extract(source, prefix if arguments.offsets else None)
+    kind = Urls if arguments.kind == "uri" else Urns
+    runner = Runner(
+        arguments.threads or threads_for(names),
+        lambda: new_buffer(2 * streams.CHUNK),
+        capacity=max(streams.CHUNK, LEAST),
+    )
+    with streams.Output(arguments.output) as output:
+
+        def process(source):
+            prefix = source.name.encode() + b"\t" if len(names) > 1 else b""
+            runner.run(source, Extractor(kind, output, prefix if arguments.offsets else None))
+
+        for_each_input(process, arguments, output)
     return 0
 
 
@@ -67,43 +73,25 @@ class MatchEnds(streams.LineEnds):
         return next((at + 1 for end in ENDS if (at := buffer.find(end, start, stop)) >= 0), 0)
 
 
-class Extractor:
-    """Writes the matches of inputs, in order.
+class Extractor(Worker):
+    """Writes the matches of an input, in order.
 
     Args:
         kind (type[Matches]): What to find.
         output (Output): Where the matches go.
-        workers (OrderedWorkers): The threads.
+        prefix (bytes | None): What is written before the offset of each match; None: write no offsets.
     """
 
-    def __init__(self, kind, output, workers):
-        self._kind, self._output, self._workers = kind, output, workers
+    def __init__(self, kind, output, prefix):
+        self._kind, self._output, self._prefix = kind, output, prefix
         self._copy = kind.copier()
-        self._buffers = streams.Buffers(max(streams.CHUNK, LEAST), lambda: new_buffer(2 * streams.CHUNK))
-
-    def extract(self, source, prefix):
-        """Write the matches of an input.
-
-        Args:
-            source (Input): The input.
-            prefix (bytes | None): What is written before the offset of each match; None: write no offsets.
-        """
-        self._prefix = prefix
         self._long = None  # the Matches of data without ENDS
-        self._workers.run(self._chunks(source), self._work, self._use)
 
-    def _chunks(self, source):
-        """Yield the chunks of an input; `before` is the number of bytes before them."""
-        before = 0
-        for chunk in source.chunks(self._buffers, MatchEnds()):
-            chunk.before = before
-            before += chunk.size
-            yield chunk
+    def ends(self):
+        return MatchEnds()
 
-    def _work(self, chunk):
-        """Return the lines for a chunk (list of bytes-like); None if it has to be searched in order."""
-        if not chunk.whole:
-            return None
+    def work(self, chunk):
+        """Return the lines for a chunk (list of bytes-like)."""
         start, parts = 0, []
         longest = chunk.size + 1 + (0 if self._prefix is None else len(self._prefix) + OFFSET)
         if len(chunk.state) < longest:
@@ -116,19 +104,17 @@ class Extractor:
             start += read
         return parts
 
-    def _use(self, chunk, parts):
-        """Write the lines for a chunk."""
-        if parts is None:
-            if self._long is None:
-                self._long = self._kind(self._output, self._prefix, chunk.before)
-            self._long.feed(chunk.view[: chunk.size])
-            if chunk.ends:
-                self._long.end()
-                self._long = None
-        else:
-            for part in parts:
-                self._output.write(part)
-        self._buffers.release(chunk)
+    def use(self, chunk, parts, at):
+        for part in parts:
+            self._output.write(part)
+
+    def use_long(self, chunk, at):
+        if self._long is None:
+            self._long = self._kind(self._output, self._prefix, chunk.before)
+        self._long.feed(chunk.view[: chunk.size])
+        if chunk.ends:
+            self._long.end()
+            self._long = None
 
 
 class Matches:

@@ -1,4 +1,4 @@
-"""Values in records: which fields or members a command processes, and the worker that runs it on them."""
+"""Values in records: which fields or members a command processes, and the transform that runs it on them."""
 
 import os
 
@@ -6,6 +6,7 @@ from uricodec import ByteSet
 from uricodec._base._text import new_buffer
 from uricodec._codec._rows import NO_CONTROL
 from uricodec._io import streams
+from uricodec._io.reports import visible
 from uricodec._records._fields import reason_of, transform_fields
 from uricodec._records._framing import Framing
 from uricodec._records.headers import (
@@ -18,7 +19,6 @@ from uricodec._records.headers import (
     number_of,
     spans_of,
 )
-from uricodec._rows.reports import visible
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 
@@ -177,7 +177,7 @@ def cell_of(value, delimiter):
     return value
 
 
-class Values(lines.Worker):
+class FieldTransform(lines.Transform):
     """Runs an operation on values in records.
 
     Args:

@@ -20,7 +20,6 @@ from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
-from uricodec._rows.reports import text_of
 from uricodec.dedup._corpus import Corpus, Progress, Ticker, count_unique, write_counted, write_unique
 from uricodec.dedup._fields import Records
 from uricodec.dedup._first_rows import FirstRows
@@ -383,7 +382,7 @@ class Deduplicator:
                 if found.invalid and self._raises:
                     [fault], operation = found.faults, self._lines.operation
                     reason = f"row {self.rows + fault.line}: {operation.reason(fault.code)}"
-                    raise operation.error(reason, text_of(bytes(lines), 0, len(lines), fault, b"\n"), fault.offset)
+                    raise operation.error(reason, bytes(lines[fault.start : fault.stop]), fault.offset)
                 self._invalid += found.invalid
                 yield self._add(self._lines)
 

@@ -2,10 +2,17 @@
 
 from typing import Any
 
+from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import NAMES
 
 # The columns of convert_columns() after those of NAMES: values of lists, flags and their texts, parameters.
 PARAMETER, VALUE, ADDRESS, EXTRA_NAME, EXTRA_VALUE, FLAG_LIST, FLAG_TEXT, PARAMS = range(len(NAMES), len(NAMES) + 8)
+
+
+class Columns:
+    """What converts lines to columns, as the `state` of a chunk."""
+
+    convert = staticmethod(convert_columns)
 
 
 def schema(params: list[str], flags: bool) -> Any:

@@ -125,7 +125,7 @@ class Format:
 
 
 # What is expected, or the message, by code.
-PLAIN = {"empty": "the line is empty", "too-long": "the line has more than {} bytes"}
+PLAIN = {"empty": "the line is empty", "too-long": "line is longer than {} bytes"}
 JSON = {"json": "valid JSON, an object", "request": "a request or a status", "fields": "one of the mapped members"}
 
 
