@@ -43,7 +43,7 @@ class Worker:
         in_pieces (bool): Whether a long line may be processed in pieces.
     """
 
-    invalid = None
+    invalid: "InvalidLines | None" = None
     in_pieces = False
 
     def ends(self):
@@ -85,15 +85,12 @@ class Runner:
         capacity (int): The bytes of a buffer.
         most_read (int): The bytes that are read at once.
 
+    >>> from uricodec._io.runner import Runner, Worker
     >>> from uricodec._io.sources import BytesInput
-    >>> class Lengths(Worker):
-    ...     def work(self, chunk):
-    ...         return [len(line) for line in bytes(chunk.view[: chunk.size]).splitlines()]
-    ...
-    ...     def use(self, chunk, result, at):
-    ...         print(at.name, at.line, result)
-    >>> Runner().run(BytesInput("<data>", memoryview(b"a\\nbc\\n")), Lengths())
-    <data> 1 [1, 2]
+    >>> worker = Worker()
+    >>> worker.use = lambda chunk, result, at: print(at.name, at.line, bytes(chunk.view[: chunk.size]))
+    >>> Runner().run(BytesInput("<data>", memoryview(b"a\\nbc\\n")), worker)
+    <data> 1 b'a\\nbc\\n'
     """
 
     def __init__(self, threads=1, state=lambda: None, max_line=None, capacity=CAPACITY, most_read=streams.CHUNK):

@@ -102,6 +102,7 @@ class LogWorker(Worker):
     """
 
     invalid: InvalidLines
+    _reader: LogReader | None
 
     def __init__(  # noqa: PLR0913
         self,
@@ -151,6 +152,7 @@ class LogWorker(Worker):
             self._reader = reader_of(self.format, self._options)
         chunk.reader = self._reader
         if self._threads > 1:
+            assert self.format is not None
             chunk.reader = reader_of(self.format, self._options)
             chunk.reader.go_on(self._reader)
             if chunk.whole:
