@@ -15,7 +15,8 @@ class Lines(runner.Worker):
     """Collects lines with their places; those that begin with "!" are invalid. Pieces of long lines are joined."""
 
     def __init__(self, invalid=None, in_pieces=False):
-        self.invalid, self.in_pieces = invalid, in_pieces
+        super().__init__(invalid)
+        self.in_pieces = in_pieces
         self.found, self.long = [], []
 
     def work(self, chunk):

@@ -38,13 +38,18 @@ class Position:
 class Worker:
     """What is done with the lines of an input. A line may also be a record of several lines.
 
+    Args:
+        invalid (InvalidLines | None): What happens to invalid lines; None: lines that are too long are not reported.
+
     Attributes:
-        invalid (InvalidLines | None): What happens to invalid lines; None: long lines are valid.
+        invalid (InvalidLines | None): As above.
         in_pieces (bool): Whether a long line may be processed in pieces.
     """
 
-    invalid: "InvalidLines | None" = None
     in_pieces = False
+
+    def __init__(self, invalid=None):
+        self.invalid = invalid
 
     def ends(self):
         """Return the object that finds the ends of the lines of one input (streams.LineEnds)."""

@@ -216,6 +216,7 @@ class FileRows(Worker):
     """
 
     def __init__(self, call: Call, output: Any) -> None:
+        super().__init__()
         self._call, self._output, self.rows = call, output, 0
 
     def ends(self) -> LineEnds:

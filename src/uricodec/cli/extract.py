@@ -83,6 +83,7 @@ class Extractor(Worker):
     """
 
     def __init__(self, kind, output, prefix):
+        super().__init__()
         self._kind, self._output, self._prefix = kind, output, prefix
         self._copy = kind.copier()
         self._long = None  # the Matches of data without ENDS

@@ -312,7 +312,8 @@ class LineFilter(Worker):
     """
 
     def __init__(self, transform, invalid, output, tally, name):
-        self._transform, self.invalid, self._output, self._tally, self._name = transform, invalid, output, tally, name
+        super().__init__(invalid)
+        self._transform, self._output, self._tally, self._name = transform, output, tally, name
         self.in_pieces = transform.in_pieces
         self._begun = False
         self._apart = output is None or not output.in_line

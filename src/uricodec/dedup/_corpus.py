@@ -288,8 +288,8 @@ class Corpus:
             if source is self._inputs[0]:
                 self.mine = self.lines
             with source.open(self.ticker) as file:
-                reading = Reading(self, source, file, self.lines, names_reader(invalid.limit), step)
-                reading.invalid = invalid if reading.is_input else None
+                work, taken = names_reader(invalid.limit), invalid if self.has(source) else None
+                reading = Reading(self, source, file, self.lines, work, step, taken)
                 runner.run(file, reading)
                 self.lines = reading.number
                 again = keep or self._from is not None
@@ -378,6 +378,7 @@ class Reading(Worker):
         number (int): The number of its first line, in the first pass.
         work (Callable[[Chunk], Lines | None]): Reads the lines of a chunk into its LineBatch.
         step (Callable): Called with this, each chunk, the result of `work` and the Position, in order.
+        invalid (InvalidLines | None): What happens to lines that are too long.
 
     Attributes:
         source: As above.
@@ -385,7 +386,8 @@ class Reading(Worker):
         number (int): The number of the first line of the chunk; at the end, that of the line after the last one.
     """
 
-    def __init__(self, corpus, source, file, number, work, step):  # noqa: PLR0913, PLR0917
+    def __init__(self, corpus, source, file, number, work, step, invalid=None):  # noqa: PLR0913, PLR0917
+        super().__init__(invalid)
         self._corpus, self.source, self._name, self._step = corpus, source, file.name, step
         self.is_input, self.number = corpus.has(source), source.begin(file, number)
         self.ends, self.work = corpus.ends, work

@@ -101,9 +101,6 @@ class LogWorker(Worker):
         invalid (InvalidLines): What happens to the other lines.
     """
 
-    invalid: InvalidLines
-    _reader: LogReader | None
-
     def __init__(  # noqa: PLR0913
         self,
         format: Format | None,
@@ -119,8 +116,9 @@ class LogWorker(Worker):
     ) -> None:
         self.format = format
         self._options, self._threads, self._on_format, self._take = options, threads, on_format, take
-        self.invalid = InvalidLines(errors, fail, self._reason, report, options["max_line"], counts=True)
-        self._ends, self._reader = LogEnds(format is None, wait), None
+        super().__init__(InvalidLines(errors, fail, self._reason, report, options["max_line"], counts=True))
+        self._ends = LogEnds(format is None, wait)
+        self._reader: LogReader | None = None
         self.lines = self.records = 0
         self.missing = frozenset(IMPORTANT)
 
