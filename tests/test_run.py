@@ -179,6 +179,15 @@ def test_calls_within_calls_are_not_counted():
     assert (profile.figures["quote"].calls, figures.calls, len(figures.ours)) == (0, 3, 2)
 
 
+def test_values_that_contain_themselves_are_not_compared():
+    values = ["a"]
+    values.append(values)
+    profile = Profile()
+    urlencode = profile.wrap("urlencode", parse.urlencode)
+    assert urlencode({"a": values}) == "a=%5B%27a%27%2C+%5B...%5D%5D"
+    assert (profile.figures["urlencode"].calls, len(profile.figures["urlencode"].ours)) == (1, 0)
+
+
 @pytest.mark.parametrize("arguments", [[], ["--no-such", "program.py"], ["no_such.py"], ["-m", "no_such"]])
 def test_errors(folder, arguments):
     process = run(folder, "-m", "uricodec.run", *arguments)

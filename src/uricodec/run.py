@@ -16,7 +16,7 @@ import pkgutil
 import runpy
 import sys
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
 from importlib.util import MAGIC_NUMBER
@@ -40,12 +40,16 @@ def __dir__() -> list[str]:
 _ORDINARY = (str, bytes, bytearray, bool, int, float, type(None))
 
 
-def _is_ordinary(value: object) -> bool:
+def _is_ordinary(value: object, levels: int = 4) -> bool:
+    """Whether a value is of such types, in lists and dicts that are not nested deeper."""
+    values: Iterable[object]
     if type(value) is dict:
-        return all(_is_ordinary(x) for pair in value.items() for x in pair)
-    if isinstance(value, (list, tuple)) and type(value).__iter__ in (list.__iter__, tuple.__iter__):
-        return all(map(_is_ordinary, value))
-    return type(value) in _ORDINARY or callable(value)
+        values = (x for pair in value.items() for x in pair)
+    elif isinstance(value, (list, tuple)) and type(value).__iter__ in (list.__iter__, tuple.__iter__):
+        values = value
+    else:
+        return type(value) in _ORDINARY or callable(value)
+    return levels > 0 and all(_is_ordinary(x, levels - 1) for x in values)
 
 
 def _untouched() -> ModuleType:

@@ -173,8 +173,11 @@ def spans_of(items, names=None):
     [(1, 3), (9, None)]
     """
     found = []
-    for item in [part for each in items for part in each.split(",")]:
-        found += [(number, number) for number in numbers_named(item, names)] or [span_of(item, names)]
+    numbers = {}
+    for number, name in enumerate(names or (), 1):
+        numbers.setdefault(name, []).append((number, number))
+    for item in dict.fromkeys(part for each in items for part in each.split(",")):
+        found += numbers.get(os.fsencode(item)) or [span_of(item, names)]
     return merge(found)
 
 

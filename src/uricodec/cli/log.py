@@ -80,7 +80,10 @@ class Converter:
         self._hide = Mask(arguments.mask).hide if arguments.mask else bytes
         self._format = None if arguments.format == "auto" else arguments.format
         if arguments.map:
-            self._format = Format(map=dict(arguments.map))
+            try:
+                self._format = Format(map=dict(arguments.map))
+            except ValueError as error:
+                raise CommandError(f"--map: {error}", 2) from None
         self._options = {
             "params": self._params,
             "client": arguments.client,
