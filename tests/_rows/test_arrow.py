@@ -503,7 +503,7 @@ def test_types_of_many_levels():
             bulk.unquote(pa.array([], types[level]))
     for level in 64, 65, 300:
         for column in pa.array([], types[level]), pa.chunked_array([], types[level]):
-            with pytest.raises(ValueError, match="^the Arrow schema has more than 64 levels$"):
+            with pytest.raises(ValueError, match=r"^the Arrow schema has more than 64 levels$"):
                 bulk.unquote(column)
 
 

@@ -367,6 +367,8 @@ def test_format_strings_and_maps():
         (["--map", "path=a", "--map", "status=a"], "--map: 'a' is mapped to 'path' and to 'status'"),
         (["--map", "path=a", "--map", "path_decoded=b"], "--map: "),
         ([f"--map=extra.{i}=b{i}" for i in range(600)], "--map: the mapping has more than 512 paths"),
+        (["--map", "target=\udcff"], "--map: lone surrogate in the path '\\udcff' at offset 0"),
+        (["--format", "%h \udcff"], "--format: lone surrogate in the format at offset 3"),
         ([f"--param=p{i}" for i in range(1001)], "more than 1000 options"),
         (["--map", "path=a", "--format", "caddy"], "--format: not allowed with --map"),
         (["--encoding", "utf-16"], "--encoding: "),

@@ -1,6 +1,7 @@
 """uricodec.logs.Format: what it is equal to, its fields, and why a line does not match it."""
 
 import contextlib
+import copy
 import pickle
 import threading
 from pathlib import Path
@@ -225,8 +226,19 @@ class Named(Format):
 
 def test_subclasses_of_formats_stay_what_they_are():
     for format in Named("combined"), Named(map={"target": "a"}):
-        again = pickle.loads(pickle.dumps(format))
-        assert type(again) is Named and again == format
+        format.name = "a"
+        for again in pickle.loads(pickle.dumps(format)), copy.copy(format), copy.deepcopy(format):
+            assert type(again) is Named and again == format and again.name == "a"
+            assert again.fields == format.fields
+
+
+@pytest.mark.parametrize("text", ["\ud800", "%h \udcff", "$a\ud800", "log_format x '\udc80';"])
+def test_lone_surrogates(text):
+    with pytest.raises(ValueError, match=r"^lone surrogate in the format at offset \d+$"):
+        Format(text)
+    for map in {"target": text}, {f"extra.{text}": "a"}, {"target": f"a|{text}.b"}:
+        with pytest.raises(ValueError, match=r"^lone surrogate in the (path|field) .* at offset \d+$"):
+            Format(map=map)
 
 
 @pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 130, 1000])
