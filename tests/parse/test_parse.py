@@ -800,7 +800,8 @@ FOUND = [
     ("parse_qsl", [b"a=%83%58"], {"encoding": "U8", "errors": "namereplace"}),
     *(("urlencode", [pairs], {"doseq": doseq}) for doseq in (True, False) for pairs in [
         [("q", RightAdding(""))], [("q", [RightAdding(""), RightAdding("x")])], [(Adding(""), "v")],
-        [(Adding("x"), "v")], {Adding(""): RightAdding("")}, [("a", Printing(RightAdding("")))], [(Printing(Adding("")), b"v"), ("b", "c")],
+        [(Adding("x"), "v")], {Adding(""): RightAdding("")},
+        [("a", Printing(RightAdding("")))], [(Printing(Adding("")), b"v"), ("b", "c")],
     ]),
 ]  # fmt: skip
 
