@@ -782,6 +782,18 @@ class Adding(str):
         return f">{other}"
 
 
+class Closed(str):
+    __slots__ = ()
+
+    def __getattribute__(self, name):
+        raise AttributeError(name)
+
+
+class Endless:
+    def __len__(self):
+        return -1
+
+
 class Printing:
     def __init__(self, text):
         self.text = text
@@ -802,6 +814,7 @@ FOUND = [
         [("q", RightAdding(""))], [("q", [RightAdding(""), RightAdding("x")])], [(Adding(""), "v")],
         [(Adding("x"), "v")], {Adding(""): RightAdding("")},
         [("a", Printing(RightAdding("")))], [(Printing(Adding("")), b"v"), ("b", "c")],
+        [(Closed("\xe9"), Endless())], [("a", Closed("\xe9")), ("b", Endless())],
     ]),
 ]  # fmt: skip
 

@@ -401,6 +401,8 @@ cdef int put_pair(Text *text, object key, object value, bint doseq, const Quotin
         put_byte(text, c'&')
     name = text.size
     put_object(text, key, quoting)
+    if text.overridden:
+        return 0
     put_byte(text, c'=')
     size = text.size - name
     if not doseq or is_scalar(value):
@@ -417,6 +419,8 @@ cdef int put_pair(Text *text, object key, object value, bint doseq, const Quotin
             text.size += size
         first = False
         put_object(text, element, quoting)
+        if text.overridden:
+            return 0
     if first:
         text.size = start
     return 0
@@ -448,6 +452,8 @@ cdef int put_pairs(Text *text, object pairs, bint doseq, const Quoting *quoting)
         if type(pair) is not tuple or len(<tuple>pair) != 2:
             pair = stdlib().unpacked(pair)
         put_pair(text, (<tuple>pair)[0], (<tuple>pair)[1], doseq, quoting)
+        if text.overridden:
+            return 0
     return 0
 
 
