@@ -791,7 +791,7 @@ class Closed(str):
 
 class Endless:
     def __len__(self):
-        return -1
+        raise ValueError("endless")
 
 
 class Printing:
