@@ -248,3 +248,13 @@ def test_members_that_a_format_does_not_list(count):
     [record] = logs.parse(f'{{"request_uri":"/","status":200{members}}}'.encode(), "nginx-json")
     assert record.extra == ({f"x{i}": str(i) for i in range(min(count, 128))} or None)
     assert (record.target, record.status, record.referer, record.forwarded_for) == ("/", 200, None, None)
+
+
+@pytest.mark.parametrize("count", [1, 127, 128, 129, 130, 1000])
+def test_fields_that_a_header_names(count):
+    """At most 128 columns are read, of which three are others here."""
+    names, values = (" ".join(f"{letter}{i}" for i in range(count)) for letter in "xv")
+    log = f"#Fields: c-ip cs-uri-stem sc-status {names}\n192.0.2.1 / 200 {values}\n"
+    [record] = logs.parse(log.encode(), "iis")
+    assert record.extra == {f"x{i}": f"v{i}" for i in range(min(count, 125))}
+    assert (record.client, record.target, record.status) == ("192.0.2.1", "/", 200)
