@@ -661,6 +661,7 @@ CALLS |= {
     "uricodec.logs.Format.__eq__": [partial(_FORMATS[0].__eq__, format) for format in _FORMATS],
     "uricodec.logs.Format.__hash__": [partial(hash, format) for format in _FORMATS],
     "uricodec.logs.Format.__reduce__": [format.__reduce__ for format in _FORMATS],
+    "uricodec.logs.Format.is_json": [partial(getattr, format, "is_json") for format in _FORMATS],
     "uricodec.logs.Format.explain": [
         partial(format.explain, line) for format in _FORMATS for line in (_LINE, _JSON, b"")
     ],

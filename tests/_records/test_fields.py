@@ -210,6 +210,15 @@ def test_what_is_not_utf8_is_replaced_as_python_does():
 def test_lists_of_fields():
     assert output_of("decode", "-f", "2-3,1", "-f", "5", stdin=b"\t".join([b"%41"] * 6)) == b"A\tA\tA\t%41\tA\t%41"
     assert spans_of(["2,1,9-,3-5,4"], None) == [(1, 5), (9, None)]
+    assert spans_of(["b,a,b", "3"], [b"a", b"b", b"1", b"b"]) == [(1, 4)]
+
+
+@pytest.mark.parametrize("n", [1000, 4000, 16_000])
+def test_many_names(n):
+    """In a moment: an index of the header finds each. So does a name that all fields have, given as often."""
+    names = [f"n{i}" for i in range(n)]
+    assert spans_of([",".join(names)], list(map(str.encode, names))) == [(1, n)]
+    assert spans_of(["a,b"] * n, [b"b", *[b"a"] * n]) == [(1, n + 1)]
 
 
 # --- CSV ------------------------------------------------------------------------------------------------------------

@@ -335,6 +335,7 @@ def test_keys(tmp_path):
         path.write_bytes(content)
         assert output_of(*URN, "--secret-file", path, "--groups", groups, stdin=data) == b"urn:ab:1\n"
         found.append(json.loads(groups.read_text())["fingerprint"])
+    output_of(*URN, "--secret", "\udcff", "--groups", groups, stdin=data)  # a byte of the command line
     output_of(*URN, "--secret", "secret", "--exact", "--groups", groups, stdin=data)
     found.append(json.loads(groups.read_text())["fingerprint"])
     assert found[0] == found[1] == found[2] == found[4] != found[3]

@@ -1,6 +1,7 @@
 """uricodec.logs.Format: what it is equal to, its fields, and why a line does not match it."""
 
 import contextlib
+import copy
 import pickle
 import threading
 from pathlib import Path
@@ -225,8 +226,19 @@ class Named(Format):
 
 def test_subclasses_of_formats_stay_what_they_are():
     for format in Named("combined"), Named(map={"target": "a"}):
-        again = pickle.loads(pickle.dumps(format))
-        assert type(again) is Named and again == format
+        format.name = "a"
+        for again in pickle.loads(pickle.dumps(format)), copy.copy(format), copy.deepcopy(format):
+            assert type(again) is Named and again == format and again.name == "a"
+            assert again.fields == format.fields
+
+
+@pytest.mark.parametrize("text", ["\ud800", "%h \udcff", "$a\ud800", "log_format x '\udc80';"])
+def test_lone_surrogates(text):
+    with pytest.raises(ValueError, match=r"^lone surrogate in the format at offset \d+$"):
+        Format(text)
+    for map in {"target": text}, {f"extra.{text}": "a"}, {"target": f"a|{text}.b"}:
+        with pytest.raises(ValueError, match=r"^lone surrogate in the (path|field) .* at offset \d+$"):
+            Format(map=map)
 
 
 @pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 130, 1000])
@@ -236,3 +248,13 @@ def test_members_that_a_format_does_not_list(count):
     [record] = logs.parse(f'{{"request_uri":"/","status":200{members}}}'.encode(), "nginx-json")
     assert record.extra == ({f"x{i}": str(i) for i in range(min(count, 128))} or None)
     assert (record.target, record.status, record.referer, record.forwarded_for) == ("/", 200, None, None)
+
+
+@pytest.mark.parametrize("count", [1, 127, 128, 129, 130, 1000])
+def test_fields_that_a_header_names(count):
+    """At most 128 columns are read, of which three are others here."""
+    names, values = (" ".join(f"{letter}{i}" for i in range(count)) for letter in "xv")
+    log = f"#Fields: c-ip cs-uri-stem sc-status {names}\n192.0.2.1 / 200 {values}\n"
+    [record] = logs.parse(log.encode(), "iis")
+    assert record.extra == {f"x{i}": f"v{i}" for i in range(min(count, 125))}
+    assert (record.client, record.target, record.status) == ("192.0.2.1", "/", 200)

@@ -148,6 +148,8 @@ def number_of(field, names):
         raise FieldError(f"the header has no field {field!r}")
     if int(field) < 1:
         raise FieldError(f"fields count from 1, got {field!r}")
+    if int(field) >= 10**18:
+        raise FieldError(f"fields have at most 18 digits, got {field!r}")
     if names is not None and int(field) > len(names):
         raise FieldError(f"the header has only {len(names)} fields, got {field!r}")
     return int(field)
@@ -173,8 +175,11 @@ def spans_of(items, names=None):
     [(1, 3), (9, None)]
     """
     found = []
-    for item in [part for each in items for part in each.split(",")]:
-        found += [(number, number) for number in numbers_named(item, names)] or [span_of(item, names)]
+    numbers = {}
+    for number, name in enumerate(names or (), 1):
+        numbers.setdefault(name, []).append((number, number))
+    for item in dict.fromkeys(part for each in items for part in each.split(",")):
+        found += numbers.get(encoded(item)) or [span_of(item, names)]
     return merge(found)
 
 
@@ -213,8 +218,16 @@ def span_of(item, names):
 
 def numbers_named(name, names):
     """Return the numbers, from 1, of the fields with a name (str); `names` are those of all fields, or None."""
-    name = os.fsencode(name)
+    name = encoded(name)
     return [number for number, each in enumerate(names or (), 1) if each == name]
+
+
+def encoded(name):
+    """Return the bytes of a name; bytes of the command line that are not UTF-8 are as they were there."""
+    try:
+        return os.fsencode(name)
+    except UnicodeEncodeError:
+        raise FieldError(f"invalid name {name!r} of a field: lone surrogate") from None
 
 
 def is_number(text):

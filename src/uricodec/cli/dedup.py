@@ -1,5 +1,6 @@
 """`uricodec dedup`: the command line of uricodec.dedup."""
 
+import os
 from time import monotonic
 
 from uricodec import dedup
@@ -148,7 +149,9 @@ def check_parquet(output, files):
 
 def identifiers(arguments):
     """Return the options that select which identifiers are equivalent."""
-    secret = read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret
+    secret = None if arguments.secret is None else os.fsencode(arguments.secret)
+    if arguments.secret_file is not None:
+        secret = read_secret(arguments.secret_file)
     names = "kind", "level", "policy", "errors"
     return {name: getattr(arguments, name) for name in names} | {"secret": secret}
 

@@ -72,7 +72,10 @@ class Logs:
         self._hide = Mask(arguments.mask).hide if arguments.mask else None
         self._format = None if arguments.format == "auto" else arguments.format
         if arguments.map:
-            self._format = Format(map=dict(arguments.map))
+            try:
+                self._format = Format(map=dict(arguments.map))
+            except ValueError as error:
+                raise CommandError(f"--map: {error}", 2) from None
         names = "client", "mask", "flags", "encoding", "replace_invalid_utf8", "max_line"
         self._options = {name: getattr(arguments, name) for name in names} | {"params": params}
         if arguments.to != "arrow":

@@ -286,7 +286,7 @@ cdef class LineBatch(Identifiers):
 
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=b"\n", errors="keep", forms=True):
         self.set_options(errors, forms)
-        self.terminator = bytes(terminator)
+        self.terminator = bytes(memoryview(terminator))
         rows_of_lines(b"", self.terminator)     # checks the terminator
         memset(&self.selected, 0, sizeof(Selection))
         memset(&self.values, 0, sizeof(Source))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from uricodec.logs._columns import convert_columns
-from uricodec.logs._records import NAMES
+from uricodec.logs._records import NAMES, texts_of
 
 # The columns of convert_columns() after those of NAMES: values of lists, flags and their texts, parameters.
 PARAMETER, VALUE, ADDRESS, EXTRA_NAME, EXTRA_VALUE, FLAG_LIST, FLAG_TEXT, PARAMS = range(len(NAMES), len(NAMES) + 8)
@@ -35,7 +35,8 @@ def schema(params: list[str], flags: bool) -> Any:
         "extra": pa.map_(pa.string(), pa.field("value", pa.string(), False)),
         "flags": texts,
     }
-    names = [*NAMES, *(f"param.{name}" for name in params), *(["flags"] if flags else [])]
+    decoded = (name.decode("utf-8", "replace") for name in texts_of("params", params))
+    names = [*NAMES, *(f"param.{name}" for name in decoded), *(["flags"] if flags else [])]
     return pa.schema([(name, special.get(name, pa.string())) for name in names])
 
 

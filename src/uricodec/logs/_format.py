@@ -63,7 +63,9 @@ class Format:
         return hash((self.text, tuple(self._map or ())))
 
     def __reduce__(self) -> Any:
-        return _unpickle, (type(self), self.text, self._map)
+        made = ("text", "_map", "_programs", "programs", "fields")  # the others are those of a subclass
+        state = {name: value for name, value in vars(self).items() if name not in made}
+        return _unpickle, (type(self), self.text, self._map), state or None
 
     @cached_property
     def programs(self) -> tuple[Program, ...]:

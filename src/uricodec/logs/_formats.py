@@ -623,6 +623,7 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
         size += len(name) + len(paths)
         if size > LONGEST:
             raise ValueError(f"the mapping has more than {LONGEST} characters")
+        check_text(f"field {name!r}", name)
         field = mapped_field(name)
         for path in paths.split("|"):
             names = tuple(path.strip().split("."))
@@ -632,6 +633,7 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
                 raise ValueError(f"the mapping has more than {PATHS} paths")
             if not all(names):
                 raise ValueError(f"invalid path {path.strip()!r} for {name!r}; expected names separated by dots")
+            check_text(f"path {path.strip()!r}", path)
             if names in members:
                 raise ValueError(f"{path.strip()!r} is mapped to {members[names].name!r} and to {name!r}")
             members[names] = field
@@ -640,6 +642,14 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
     if {"path", "path_decoded"} <= {field.name for field in members.values()}:
         raise ValueError("the mapping has both 'path' and 'path_decoded'; expected one of them")
     return Json(tuple(members.items()), rest)
+
+
+def check_text(what: str, text: str) -> None:
+    """Reject a text that cannot be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"lone surrogate in the {what} at offset {error.start}") from None
 
 
 def mapped_field(name: str) -> Field:
@@ -794,6 +804,7 @@ def compile_format(text: str, presets: Presets | None = None) -> list[Program]:
     """
     if len(text) > LONGEST:
         raise ValueError(f"the format has {len(text)} characters; at most {LONGEST} are allowed")
+    check_text("format", text)
     if presets and text in presets:
         return presets[text]
     if not re.fullmatch(r"[\w.+-]*", text):

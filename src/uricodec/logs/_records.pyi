@@ -17,6 +17,8 @@ class RejectedLine(NamedTuple):
     code: str
     offset: int
 
+def texts_of(name: str, texts: Iterable[str]) -> list[bytes]: ...
+
 class Lines(NamedTuple):
     read: int
     written: int

@@ -1012,8 +1012,16 @@ cdef inline bint is_whole(const Plan *plan, const Entry *entry) noexcept nogil:
     return plan.rest < 0 or entry.text[plan.rest].at == NULL or plan.members >> USER_AGENT & 1
 
 
-cdef list texts_of(str name, texts):
+def texts_of(str name, texts):
     """Return the texts of an argument as bytes."""
     if isinstance(texts, str):
         raise TypeError(f"{name} must be an iterable of parameter names, got a str")
-    return [text.encode("utf-8", "surrogateescape") for text in texts]
+    cdef list found = []
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be names of parameters, got {type(text).__name__}")
+        try:
+            found.append((<str>text).encode("utf-8", "surrogateescape"))
+        except UnicodeEncodeError:
+            raise ValueError(f"invalid name {text!r} in {name}: lone surrogate") from None
+    return found

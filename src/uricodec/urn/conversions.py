@@ -296,6 +296,9 @@ def thttp_url(urn: _Urn, resolver: str = "", service: str = "N2L") -> str:
     'http://resolver.example/uri-res/N2Ls?urn:isbn:0451450523'
     """
     name = parse(urn, "any")
+    for given in resolver, service:
+        if not isinstance(given, str):
+            raise TypeError(f"expected str, got {type(given).__name__}")
     if name.rfc == "2141" and "#" in name.nss:
         raise UrnError('NSS contains "#", which would end the query of the URL', urn, str(name).index("#"))
     if service.lower() not in _SPELLED:
