@@ -336,8 +336,15 @@ CALLS |= {
     "uricodec.uri.Policy.__setattr__": [lambda: setattr(_POLICIES[2], "level", "case")],
     "uricodec.uri.Policy.__delattr__": [lambda: delattr(_POLICIES[2], "level")],
     "uricodec.uri.equivalent": _each(uri.equivalent, *pairwise(_URIS), (_URIS[1], _URIS[1] + "/")),
-    "uricodec.uri.host": [partial(uri.host, each, errors=errors) for each in _URIS for errors in ("keep", "raise")],
-    "uricodec.uri.port": [partial(uri.port, each, errors=errors) for each in _URIS for errors in ("null", "no-such")],
+    **{
+        f"uricodec.uri.{row.name}": [
+            partial(getattr(uri, row.name), each, errors=errors)
+            for each in _URIS
+            for errors in ("keep", "null", "raise", "no-such")
+        ]
+        for row in OPERATIONS.values()
+        if row.result in {"component", "list"} and not row.required
+    },
     "uricodec.uri.query_value": [
         *_each(
             uri.query_value, *((each, "q") for each in _URIS), (_URIS[0], _LONE), (_URIS[0], 5), (_URIS[0], ["q", "q"])
@@ -345,22 +352,6 @@ CALLS |= {
         *_each(
             uri.query_value, *((each, ["q", "é"]) for each in (*_URIS, *_IRIS)), ("?q=%FF+%C3%A9", "q"), errors="raise"
         ),
-    ],
-    "uricodec.uri.query_pairs": [
-        *(partial(uri.query_pairs, each, errors=errors) for each in _URIS for errors in ("keep", "raise")),
-        *_each(uri.query_pairs, f"?{'é' * 200}=%FF+%C3%A9&&b", "?\ud800", 5),
-    ],
-    "uricodec.uri.path_segments": [
-        *(partial(uri.path_segments, each, errors=errors) for each in _URIS for errors in ("null", "no-such")),
-        *_each(uri.path_segments, f"//h/{'é' * 200}/%FF+%2F//?", b"a/\xff"),
-    ],
-    "uricodec.uri.registrable_domain": [
-        *(partial(uri.registrable_domain, each, errors=errors) for each in _URIS for errors in ("keep", "raise")),
-        partial(uri.registrable_domain, "//a.github.io", private=True, suffixes=5),
-    ],
-    "uricodec.uri.public_suffix": [
-        *(partial(uri.public_suffix, each, errors=errors) for each in _URIS for errors in ("null", "no-such")),
-        partial(uri.public_suffix, b"//a.b.ck", private=True),
     ],
     "uricodec.uri.resolve": [
         *_each(uri.resolve, *((_BASE, each) for each in _REFERENCES), (_BASE, "http:g", False), (5, "a")),
@@ -384,6 +375,12 @@ CALLS |= {
         *_each(iri.uri_to_iri, "http://xn--bcher-kva.example/%C3%A9", "http://xn--a-ecp.ru/", *_URIS, host="unicode"),
     ],
 }
+CALLS["uricodec.uri.query_pairs"] += _each(uri.query_pairs, f"?{'é' * 200}=%FF+%C3%A9&&b", "?\ud800", 5)
+CALLS["uricodec.uri.path_segments"] += _each(uri.path_segments, f"//h/{'é' * 200}/%FF+%2F//?", b"a/\xff")
+CALLS["uricodec.uri.registrable_domain"] += [
+    partial(uri.registrable_domain, "//a.github.io", private=True, suffixes=5),
+    partial(uri.public_suffix, b"//a.b.ck", private=True),
+]
 _PARTS = [uri.split("http://me@h:80/p"), uri.split(b"//[::1]:8/" + b"p" * 900), iri.split("é"), iri.split("//é:1")]
 for _name in uri.Policy.__slots__[2:]:
     CALLS[f"uricodec.uri.Policy.{_name}"] = [partial(getattr, _POLICIES[2], _name)]

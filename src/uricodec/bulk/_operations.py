@@ -6,10 +6,9 @@ rows are text and what ends them, and those that take more than a RowOperation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from uricodec._base._fingerprint import FingerprintKey
@@ -43,25 +42,32 @@ def make_plan(operation: Operation, arguments: dict[str, Any]) -> Make:
     >>> make_plan(OPERATIONS["split_uri"], {})(True, b"").fields[0]
     'scheme'
     """
-    make, kind, fields = _loaded.get(operation.name) or _load(operation)
+    make, fields = _loaded.get(operation.name) or _load(operation)
+    if operation.result in ("component", "list"):
+        return lambda text, terminator: _part(make(**arguments, text=text, checks=bool(terminator)), operation)
     made = make(**arguments)
     if not isinstance(made, RowOperation):
         return made
-    plan = Plan(made, kind, fields)
+    plan = Plan(made, operation.result, fields)
     return lambda _text, _terminator: plan
 
 
-# By the name of the operation: its class or function, the kind of its result, a struct's fields.
-_loaded: dict[str, tuple[Callable[..., Any], str, tuple[str, ...]]] = {}
+def _part(rows: Any, operation: Operation) -> Plan:
+    """Return the plan of a part of URLs, or of several that have names."""
+    return Plan(rows, "struct", rows.names) if rows.names else Plan(rows, operation.result, operation.fields)
 
 
-def _load(operation: Operation) -> tuple[Callable[..., Any], str, tuple[str, ...]]:
+# By the name of the operation: its class or function, a struct's fields.
+_loaded: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
+
+
+def _load(operation: Operation) -> tuple[Callable[..., Any], tuple[str, ...]]:
     module, _, name = operation.make.partition(":")
     make = getattr(import_module(module), name)
     if operation.constants:
         make = partial(make, **operation.constants)
     fields = operation.fields if operation.result == "struct" else ()
-    return _loaded.setdefault(operation.name, (make, operation.result, fields))
+    return _loaded.setdefault(operation.name, (make, fields))
 
 
 # --- percent-encoding -------------------------------------------------------------------------------------------------
@@ -113,62 +119,12 @@ def _decode(plus: bool, lossless: bool) -> Make:
 # --- components of URLs -----------------------------------------------------------------------------------------------
 
 
-def host() -> Make:
-    """Return the plan of `bulk.host`."""
-    from uricodec.uri._values import HostRows
-
-    return lambda text, terminator: Plan(HostRows(text, bool(terminator)), "component")
-
-
-def port() -> Make:
-    """Return the plan of `bulk.port`."""
-    from uricodec.uri._values import PortRows
-
-    return lambda text, terminator: Plan(PortRows(text, bool(terminator)), "component")
-
-
-def domain(registrable: bool, private: bool, suffixes: str | PathLike[str] | None) -> Make:
-    """Return the plan of `bulk.registrable_domain` and `bulk.public_suffix`."""
-    from uricodec.uri._suffixes import table_of
-    from uricodec.uri._values import DomainRows
-
-    table = table_of(private, suffixes)
-    return lambda text, terminator: Plan(DomainRows(table, registrable, text, bool(terminator)), "component")
-
-
 def split(kind: Literal["uri", "iri"]) -> Make:
     """Return the plan of `bulk.split_uri` and `bulk.split_iri`."""
     from uricodec.uri._rows import COLUMNS, SplitReferences
     from uricodec.uri._values import SplitLines
 
     return lambda _text, terminator: Plan(SplitLines(kind) if terminator else SplitReferences(kind), "struct", COLUMNS)
-
-
-def query_value(name: str | Sequence[str]) -> Make:
-    """Return the plan of `bulk.query_value`: of a component, or of a struct with a field for each of several names."""
-    from uricodec.uri._values import QueryRows
-
-    if isinstance(name, str):
-        return lambda text, terminator: Plan(QueryRows(name, text, bool(terminator)), "component")
-    names = tuple(name)
-    QueryRows(names, True, False)  # raises for wrong names
-    return lambda text, terminator: Plan(QueryRows(names, text, bool(terminator)), "struct", names)
-
-
-def query_pairs() -> Make:
-    """Return the plan of `bulk.query_pairs`."""
-    from uricodec._rows.registry import OPERATIONS
-    from uricodec.uri._values import PairRows
-
-    fields = OPERATIONS["query_pairs"].fields
-    return lambda text, terminator: Plan(PairRows(text, bool(terminator)), "list", fields)
-
-
-def path_segments() -> Make:
-    """Return the plan of `bulk.path_segments`."""
-    from uricodec.uri._values import SegmentRows
-
-    return lambda text, terminator: Plan(SegmentRows(text, bool(terminator)), "list")
 
 
 # --- URNs and fingerprints --------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from inspect import Parameter, Signature
 from typing import Any, TypeVar
 
 from uricodec._rows.registry import OPERATIONS, REQUIRED, Operation
+from uricodec.bulk._functions import documentation
 
 _ANNOTATIONS = {"errors": "str | None", "invalid": "InvalidRows | None", "threads": "int | None"}
 
@@ -83,28 +84,16 @@ def arguments_of(name: str, signature: Signature, args: tuple[Any, ...], kwargs:
     return {key: value for key, value in given.items() if not (key in keywords and value is None)}
 
 
-def documentation(operation: Operation, options: Iterable[str], returns: str, column: str = "") -> str:
-    """Return the documentation of an operation in an engine.
+def about_options(operation: Operation, options: Iterable[str]) -> list[str]:
+    """Return the documentation of shared options.
 
     Args:
         operation (Operation): The row of the table.
         options (Iterable[str]): The shared options that are accepted.
-        returns (str): The documentation of the result.
-        column (str): The documentation of the column, if it is an argument.
 
     >>> from uricodec._rows.registry import OPERATIONS
-    >>> print(documentation(OPERATIONS["uri_to_iri"], ["errors"], "Expr: Strings."))
-    Convert each URI to an IRI.
-    <BLANKLINE>
-    Args:
-        host (HostInIri): A-labels of hosts: "keep"; "unicode": characters; "safe": the same, where no scripts mix.
-        errors (str | None): How an invalid row is handled: "keep", "null", "raise"; None: "keep".
-    <BLANKLINE>
-    Returns:
-        Expr: Strings.
-    <BLANKLINE>
-    Source: RFC 3987 section 3.2. See also `uricodec.bulk.uri_to_iri`.
-    <BLANKLINE>
+    >>> about_options(OPERATIONS["uri_to_iri"], ["errors"])
+    ['errors (str | None): How an invalid row is handled: "keep", "null", "raise"; None: "keep".']
     """
     policies = [f'"{policy}"' for policy in operation.policies if policy != "drop"]  # columns keep their length
     about = {
@@ -112,15 +101,7 @@ def documentation(operation: Operation, options: Iterable[str], returns: str, co
         "invalid": "Receives the number of invalid rows, and the first of them.",
         "threads": "The maximum number of threads; None: one per core for more than 1 MiB.",
     }
-    arguments = [column] if column else []
-    arguments += [f"{each.name} ({each.type}): {each.about}" for each in operation.parameters]
-    arguments += [f"{option} ({_ANNOTATIONS[option]}): {about[option]}" for option in options]
-    lines = [f"{operation.summary[0].upper()}{operation.summary[1:]}.", ""]
-    if arguments:
-        lines += ["Args:", *(f"    {argument}" for argument in arguments), ""]
-    lines += ["Returns:", f"    {returns}", ""]
-    lines += [f"Source: {operation.source} See also `uricodec.bulk.{operation.name}`.", ""]
-    return "\n".join(lines)
+    return [f"{option} ({_ANNOTATIONS[option]}): {about[option]}" for option in options]
 
 
 def _method(owner: type, operation: Operation, options: tuple[str, ...], returns: str) -> Callable[..., Any]:
@@ -132,6 +113,6 @@ def _method(owner: type, operation: Operation, options: tuple[str, ...], returns
         return given.pop("self")._run(name, given)
 
     method.__name__, method.__qualname__, method.__module__ = name, f"{owner.__qualname__}.{name}", owner.__module__
-    method.__doc__ = documentation(operation, options, returns)
+    method.__doc__ = documentation(operation, "", about_options(operation, options), returns)
     method.__signature__ = signature  # type: ignore[attr-defined]
     return method

@@ -31,9 +31,10 @@ from typing import TYPE_CHECKING, Any
 from uricodec import bulk, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._functions import documentation
 from uricodec.dedup._table import FingerprintBatch, Table
 from uricodec.errors import UriError
-from uricodec.integrations._methods import arguments_of, documentation, signature_of
+from uricodec.integrations._methods import about_options, arguments_of, signature_of
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import Compute, array_of, fixed_arguments, result_type, with_arguments
 
@@ -143,7 +144,8 @@ def _column_function(name: str) -> Compute:
 
     function.__name__ = function.__qualname__ = name
     about_column = "column (Column | str): The column, or its name."
-    function.__doc__ = documentation(operation, options, _RETURNS[operation.result], about_column)
+    about = about_options(operation, options)
+    function.__doc__ = documentation(operation, about_column, about, _RETURNS[operation.result])
     function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 

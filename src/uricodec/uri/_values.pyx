@@ -1,5 +1,7 @@
 """Parts of URLs as values: host, port, query parameters, path segments, and the registrable domain and public suffix.
 
+Each part has a row in PARTS, from which columns are read, and a function for single values.
+
 Any text is split, as RFC 3986 appendix B does. The authority is then split at its last "@" and, after the host, at the
 first ":"; a host that begins with "[" ends with the next "]".
 
@@ -618,7 +620,7 @@ cdef object value_in(object input, Options *how, tuple names, object errors):
 cdef class ValueRows(RowOperation):
     """Base class of operations that read values from any text. Rows that are not IRI references are invalid."""
     cdef Options how
-    cdef tuple names            # of several values; None: there is one
+    cdef readonly tuple names   # of several values; None: there is one
 
     def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, IriError
@@ -638,7 +640,6 @@ cdef class ValueRows(RowOperation):
         utf8 = without_surrogates(text).encode()
         return values_of(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), &self.how, self.names)
 
-
     cdef int set_list(self, row_function row, int texts, bint text, bint checks) except -1:
         # `texts`: of each item
         self.set_row(row, text, checks, 0)
@@ -646,34 +647,43 @@ cdef class ValueRows(RowOperation):
         return 0
 
 
+# A part whose operation has no options.
+cdef struct Part:
+    const char *name
+    row_function read
+    int texts                   # of each item; 0: the result is not a list
+
+cdef Part[4] PARTS = [
+    Part("host", host_row, 0),
+    Part("port", port_row, 0),
+    Part("query_pairs", pairs_row, 2),
+    Part("path_segments", segments_row, 1),
+]
+
+
 @cython.final
-cdef class HostRows(ValueRows):
-    """Operation that returns the host, as it is spelled.
+cdef class PartRows(ValueRows):
+    """Operation that returns a part of PARTS.
 
     Args:
+        name (str): The name of the part.
         text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
 
-    Source: RFC 3986 section 3.2.2, appendix B.
+    Raises:
+        ValueError: If the part is unknown.
     """
 
-    def __cinit__(self, text, checks):
-        self.set_row(host_row, text, checks, 1)
-
-
-@cython.final
-cdef class PortRows(ValueRows):
-    """Operation that returns the port, as it is spelled.
-
-    Args:
-        text (bool): Whether results are UTF-8.
-        checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.2.3, appendix B.
-    """
-
-    def __cinit__(self, text, checks):
-        self.set_row(port_row, text, checks, 1)
+    def __cinit__(self, str name not None, text, checks):
+        cdef Part part
+        for part in PARTS:
+            if part.name == name.encode():
+                if part.texts:
+                    self.set_list(part.read, part.texts, text, checks)
+                else:
+                    self.set_row(part.read, text, checks, 1)
+                return
+        raise ValueError(f"unknown part {name!r}")
 
 
 @cython.final
@@ -681,8 +691,8 @@ cdef class DomainRows(ValueRows):
     """Operation that returns the registrable domain, or the public suffix, of the host.
 
     Args:
-        table (SuffixTable): The suffixes.
         registrable (bool): The registrable domain.
+        private, suffixes: The list of suffixes; see `_suffixes.table_of`.
         text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
 
@@ -690,9 +700,10 @@ cdef class DomainRows(ValueRows):
     """
     cdef SuffixTable held
 
-    def __cinit__(self, SuffixTable table not None, registrable, text, checks):
-        self.held = table
-        self.how.suffixes, self.how.registrable = &table.table, registrable
+    def __cinit__(self, registrable, private, suffixes, text, checks):
+        from uricodec.uri._suffixes import table_of
+        self.held = table_of(private, suffixes)
+        self.how.suffixes, self.how.registrable = &self.held.table, registrable
         self.set_row(domain_row, text, checks, 1)
 
 
@@ -769,37 +780,18 @@ cdef class QueryRows(ValueRows):
         self.set_row(query_row, text, checks, <size_t>len(names))
 
 
-@cython.final
-cdef class PairRows(ValueRows):
-    """Operation that returns the names and values of the query parameters, decoded.
-
-    Args:
-        text (bool): Whether results are UTF-8.
-        checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
-    """
-
-    def __cinit__(self, text, checks):
-        self.set_list(pairs_row, 2, text, checks)
-
-
-@cython.final
-cdef class SegmentRows(ValueRows):
-    """Operation that returns the segments of the path, decoded.
-
-    Args:
-        text (bool): Whether results are UTF-8.
-        checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.3, appendix B.
-    """
-
-    def __cinit__(self, text, checks):
-        self.set_list(segments_row, 1, text, checks)
-
-
 # --- single values ----------------------------------------------------------------------------------------------------
+
+__all__ = [
+    "host", "path_segments", "port", "public_suffix", "query_pairs", "query_value", "registrable_domain",
+]
+
+
+cdef object part_of(object uri, row_function read, int texts, object errors):
+    cdef Options how
+    how.read, how.texts = read, texts
+    return value_in(uri, &how, None, errors)
+
 
 def host(uri, *, errors="keep"):
     """Return the host of a URL, as it is spelled.
@@ -825,9 +817,7 @@ def host(uri, *, errors="keep"):
     >>> uri.host("http://exa mple.org/{id}"), uri.host("mailto:a@example.org")
     ('exa mple.org', None)
     """
-    cdef Options how
-    how.read, how.texts = host_row, 0
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, host_row, 0, errors)
 
 
 def port(uri, *, errors="keep"):
@@ -850,9 +840,7 @@ def port(uri, *, errors="keep"):
     >>> uri.port("https://example.org:8042/"), uri.port("http://[::1]:"), uri.port("https://example.org/")
     ('8042', '', None)
     """
-    cdef Options how
-    how.read, how.texts = port_row, 0
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, port_row, 0, errors)
 
 
 def query_value(uri, name, *, errors="keep"):
@@ -923,9 +911,7 @@ def query_pairs(uri, *, errors="keep"):
     >>> uri.query_pairs("https://example.org/")
     []
     """
-    cdef Options how
-    how.read, how.texts = pairs_row, 2
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, pairs_row, 2, errors)
 
 
 def path_segments(uri, *, errors="keep"):
@@ -955,9 +941,7 @@ def path_segments(uri, *, errors="keep"):
     >>> uri.path_segments("https://example.org"), uri.path_segments("https://example.org/")
     ([], [''])
     """
-    cdef Options how
-    how.read, how.texts = segments_row, 1
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, segments_row, 1, errors)
 
 
 cdef object domain_in(object uri, bint registrable, object private, object suffixes, object errors):
@@ -1032,6 +1016,6 @@ def public_suffix(uri, *, private=False, suffixes=None, errors="keep"):
 
 
 # Functions are pickled by reference: the reference must be their public name.
-for function in host, port, query_value, query_pairs, path_segments, registrable_domain, public_suffix:
-    function.__module__ = "uricodec.uri"
-del function
+for name in __all__:
+    globals()[name].__module__ = "uricodec.uri"
+del name
