@@ -705,6 +705,23 @@ _ROWS = (
         needs=("idna",),
     ),
     Operation(
+        name="userinfo",
+        summary="return the userinfo of each URL, as it is spelled",
+        source="RFC 3986 section 3.2.1, appendix B.",
+        single="uri.userinfo",
+        example="""
+            >>> userinfo(["https://me:pw%40@example.org/", "//@h", "//h", None])
+            ['me:pw%40', '', None, None]
+        """,
+        make=f"{_PARTS}:PartRows",
+        constants={"name": "userinfo"},
+        result="component",
+        policies=_COMPONENT,
+        sql=(SqlFunction("uri_userinfo"),),
+        rows="urls",
+        page="guides/url_analytics",
+    ),
+    Operation(
         name="host",
         summary="return the host of each URL, as it is spelled",
         source="RFC 3986 section 3.2.2, appendix B.",

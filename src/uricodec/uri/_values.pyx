@@ -1,4 +1,4 @@
-"""Parts of URLs as values: host, port, query parameters, path segments, and the registrable domain and public suffix.
+"""Parts of URLs as values: userinfo, host, port, query parameters, path segments, and the registrable domain and public suffix.
 
 Each part has a row in PARTS, from which columns are read, and a function for single values.
 
@@ -6,7 +6,7 @@ Any text is split, as RFC 3986 appendix B does. The authority is then split at i
 first ":"; a host that begins with "[" ends with the next "]".
 
     http://me@example.org:80/over/there?name=ferret&q=a+b#nose
-              host        port         query_value("q") = "a b"
+     userinfo  host       port         query_value("q") = "a b"
 
 A row function writes the offsets of its results and then their text, or the items of a list. Rows of text give text:
 what is not UTF-8 becomes U+FFFD. Rows of bytes give bytes.
@@ -199,6 +199,15 @@ cdef inline size_t put_raw(const uint8_t *src, const Span *part, const void *opt
         n = to_text(dst + sizeof(Component), n)
     field.start, field.end = sizeof(Component), <int64_t>(sizeof(Component) + n)
     return padded(sizeof(Component) + n)
+
+
+cdef size_t userinfo_row(
+        const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef Span host, port, userinfo
+    cdef Py_ssize_t authority = <Py_ssize_t>find_authority(src, n)
+    find_host(src, n, &host, &port)
+    userinfo = Span(authority, host.start - 1) if host.start > authority else Span(-1, -1)
+    return put_raw(src, &userinfo, options, dst)
 
 
 cdef size_t host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -653,7 +662,8 @@ cdef struct Part:
     row_function read
     int texts                   # of each item; 0: the result is not a list
 
-cdef Part[4] PARTS = [
+cdef Part[5] PARTS = [
+    Part("userinfo", userinfo_row, 0),
     Part("host", host_row, 0),
     Part("port", port_row, 0),
     Part("query_pairs", pairs_row, 2),
@@ -783,7 +793,7 @@ cdef class QueryRows(ValueRows):
 # --- single values ----------------------------------------------------------------------------------------------------
 
 __all__ = [
-    "host", "path_segments", "port", "public_suffix", "query_pairs", "query_value", "registrable_domain",
+    "host", "path_segments", "port", "public_suffix", "query_pairs", "query_value", "registrable_domain", "userinfo",
 ]
 
 
@@ -791,6 +801,29 @@ cdef object part_of(object uri, row_function read, int texts, object errors):
     cdef Options how
     how.read, how.texts = read, texts
     return value_in(uri, &how, None, errors)
+
+
+def userinfo(uri, *, errors="keep"):
+    """Return the userinfo of a URL, as it is spelled.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as in `host`.
+        errors (str): See `host`.
+
+    Returns:
+        str | bytes | None: What precedes the last "@" of the authority; it may be empty. None if there is no "@".
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        ValueError: If `errors` is unknown.
+
+    Source: RFC 3986 section 3.2.1, appendix B.
+
+    >>> from uricodec import uri
+    >>> uri.userinfo("https://me:pw%40@example.org/"), uri.userinfo("//@h"), uri.userinfo("mailto:me@example.org")
+    ('me:pw%40', '', None)
+    """
+    return part_of(uri, userinfo_row, 0, errors)
 
 
 def host(uri, *, errors="keep"):
