@@ -32,29 +32,44 @@ def function_of(operation: Operation, module: str) -> Callable[..., Any]:
     >>> print(str(signature(function_of(OPERATIONS["quote"], "bulk"))).partition(", *")[0])
     (column: 'Any', safe: 'ByteSet | str | bytes' = '/', plus: 'bool' = False
     """
-    name, own, options = operation.name, [each.name for each in operation.parameters], dict(_SHARED)
+    types = {"errors": operation.errors_type, **_SHARED}
     if operation.result == "text":
-        options["output"] = "BinaryOutput | None"
-    defaults = {each.name: each.default for each in operation.parameters if each.default is not REQUIRED}
-    defaults |= {"errors": operation.policies[0]} | _DEFAULTS
-    shown = [f"{each}={defaults[each]!r}" if each in defaults else each for each in (*own, "*", "errors", *options)]
-    arguments = "".join(f"{each!r}: {each}, " for each in own)
-    names: dict[str, Any] = {"run": run}
-    exec(
-        f"def {name}(column, {', '.join(shown)}):\n"
-        f"    return run({name!r}, column, {{{arguments}}}, errors, {', '.join(options)})\n",
-        names,
-    )
-    function: Callable[..., Any] = names[name]
-    types = {each.name: each.type for each in operation.parameters}
-    function.__annotations__ = {"column": "Any", **types, "errors": operation.errors_type, **options, "return": "Any"}
+        types["output"] = "BinaryOutput | None"
+    defaults = {name: _DEFAULTS.get(name, operation.policies[0]) for name in types}
+    call = f"run({operation.name!r}, column, {{own}}, {', '.join(types)})"
+    function = compiled(operation, "column", defaults, call, run)
+    own = {each.name: each.type for each in operation.parameters}
+    function.__annotations__ = {"column": "Any", **own, **types, "return": "Any"}
     function.__module__ = module
     policies = [f'"{policy}"' for policy in operation.policies]
     known = f"How an invalid row is handled: {', '.join(policies[:-1])} or {policies[-1]}. {operation.invalid}"
     if operation.result in ("component", "list"):
         known += 'Invalid are rows that are not IRI references; "keep" returns what they have.'
-    about = [f"errors (str): {known}", f"{', '.join(options)}: See `uricodec.bulk`."]
+    about = [f"errors (str): {known}", f"{', '.join(list(types)[1:])}: See `uricodec.bulk`."]
     function.__doc__ = documentation(operation, "column (Any): The rows.", about, f"Any: {operation.returned}", True)
+    return function
+
+
+def compiled(
+    operation: Operation, first: str, shared: dict[str, Any], call: str, run: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a function with the parameters of an operation.
+
+    Args:
+        operation (Operation): The row of the table.
+        first (str): The name of the first parameter.
+        shared (dict[str, Any]): Keywords of all operations, and their defaults.
+        call (str): What it returns: an expression, in which "{own}" is a dict of the own parameters.
+        run (Callable): What the expression calls "run".
+    """
+    own = [each.name for each in operation.parameters]
+    defaults = {each.name: each.default for each in operation.parameters if each.default is not REQUIRED} | shared
+    keywords = ["*", *shared] if shared else []
+    shown = [f"{each}={defaults[each]!r}" if each in defaults else each for each in (first, *own, *keywords)]
+    given = ", ".join(f"{each!r}: {each}" for each in own)
+    names: dict[str, Any] = {"run": run}
+    exec(f"def {operation.name}({', '.join(shown)}):\n    return {call.format(own=f'{{{given}}}')}\n", names)
+    function: Callable[..., Any] = names[operation.name]
     return function
 
 
