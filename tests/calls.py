@@ -31,9 +31,6 @@ from uricodec.urn import conversions, namespaces
 # Calls that touch what all threads share: not to be made while others run.
 ALONE = {"uricodec.install", "uricodec.uninstall"}
 
-# What keeps something of each call, as it has to.
-KEEPING = {"uricodec.urn.namespaces.subscribe"}
-
 # What needs a library that need not be there, which does the work.
 FOREIGN = {"uricodec.logs.to_arrow", "uricodec.dedup.unique_dataset"}
 
@@ -445,7 +442,6 @@ CALLS |= {
         partial(_register, "x-calls", "nss", replace=True),
         *_each(_register, "isbn", "é", ("x-calls", "no-such")),
     ],
-    "uricodec.urn.namespaces.subscribe": [partial(namespaces.subscribe, lambda row: None)],
 }
 for _name in "nid", "nss", "r_component", "q_component", "f_component", "rfc", "rfcs", "normalized":
     CALLS[f"uricodec.urn.URN.{_name}"] = _each(operator.attrgetter(_name), *_NAMES)
@@ -461,7 +457,6 @@ CALLS |= {
 }
 
 _UUID = uuid.UUID("f81d4fae-7dec-11d0-a765-00a0c91e6bf6")
-_THTTP = "http://resolver.example/uri-res/N2L?urn:foo:12345-54321"
 _BOTH_WAYS = {
     "from_public_id": ("-//ArborText::prod//DTD Help Document::19970708//EN", "a b" * 700, "é", " "),
     "to_public_id": ("urn:publicid:%2B:IDN+example.org:DTD+XML+Bookmarks+1.0:EN:XML", "urn:publicid:%2F:", "urn:x:a"),
@@ -473,13 +468,6 @@ _BOTH_WAYS = {
     "to_isbn": ("urn:isbn:0-8044-2957-x", "urn:isbn:1"),
     "isbn_13": ("0-395-36341-1", "x"),
     "isbn_10": ("978-0-8044-2957-3", "979-10-90636-07-1", "x"),
-    "thttp_url": (
-        "urn:foo:12345-54321",
-        ("urn:isbn:1", "http://r.example/", "n2ls"),
-        ("urn:x:y", "?"),
-        ("urn:x:y", "", "x"),
-    ),
-    "from_thttp_url": (_THTTP, "http://h/", _THTTP + " "),
 }
 for _name, _inputs in _BOTH_WAYS.items():
     CALLS[f"uricodec.urn.conversions.{_name}"] = _each(getattr(conversions, _name), *_inputs)
