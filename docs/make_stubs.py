@@ -26,24 +26,13 @@ from os import PathLike
 from typing import Any
 from typing import Generic
 from typing import TypeVar
-from typing import final
 from typing import overload
 from typing_extensions import Buffer
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
-from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import BinaryOutput
 from uricodec.bulk._calls import InvalidRows
 from uricodec.uri._policies import Policy
-"""
-PRIVATE = """
-@final
-class SuffixTable:
-    def __new__(cls, names: dict[bytes, int]) -> SuffixTable: ...
-
-@final
-class SplitLines(RowOperation):
-    def __new__(cls, kind: str) -> SplitLines: ...
 """
 CLASSES = """
 _Column = TypeVar("_Column")  # the type of a column in the engine
@@ -101,7 +90,7 @@ def of_one(operation):
 def stubs():
     """The stubs: path -> text."""
     parts = [each for each in OPERATIONS.values() if each.result in {"component", "list"}]
-    lines = [PRIVATE, *(line for each in parts for line in of_one(each))]
+    lines = ["", *(line for each in parts for line in of_one(each))]
     yield "uri/_values.pyi", stub([each.name for each in parts], "\n".join(lines) + "\n")
 
     common = ["invalid: InvalidRows | None = None", "threads: int | None = None", 'line_terminator: bytes = b"\\n"']

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 
 from uricodec import typing as types
 
-__all__ = ["OPERATIONS", "REQUIRED", "Command", "Operation", "Parameter", "SqlFunction"]
+__all__ = ["OPERATIONS", "REQUIRED", "Filter", "Operation", "Parameter", "SqlFunction"]
 
 # The default of parameters that must be given.
 REQUIRED: Any = ...
@@ -59,7 +59,7 @@ class SqlFunction(NamedTuple):
     fixed: Mapping[str, Any] = _NOTHING
 
 
-class Command(NamedTuple):
+class Filter(NamedTuple):
     """A filter of the command line.
 
     Attributes:
@@ -95,7 +95,7 @@ class Operation(NamedTuple):
         policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records only,
             because the length of a list or a column is fixed.
         sql (tuple[SqlFunction, ...]): The functions of SQL.
-        command (Command | None): The filter of the command line.
+        command (Filter | None): The filter of the command line.
         rows (str): tests/data/rows/NAME.txt, the edge cases for tests.
         page (str): The page that explains the operation, such as "guides/uri" for docs/guides/uri.md.
         needs (tuple[str, ...]): Optional libraries that the operation imports.
@@ -118,7 +118,7 @@ class Operation(NamedTuple):
     fields: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     sql: tuple[SqlFunction, ...] = ()
-    command: Command | None = None
+    command: Filter | None = None
     needs: tuple[str, ...] = ()
 
     @property
@@ -352,7 +352,7 @@ _ROWS = (
         parameters=(_SAFE, _PLUS),
         policies=_CODEC,
         sql=(SqlFunction("uri_encode", ("safe",)), SqlFunction("form_encode", fixed={"plus": True, "safe": ""})),
-        command=Command("encode", {"safe": "--safe", "plus": "--plus"}),
+        command=Filter("encode", {"safe": "--safe", "plus": "--plus"}),
         rows="percent",
         page="guides/framing",
     ),
@@ -377,7 +377,7 @@ _ROWS = (
         parameters=(_REQUOTE_SAFE,),
         policies=_CODEC,
         sql=(SqlFunction("uri_requote"),),
-        command=Command("requote", {"safe": "--safe"}),
+        command=Filter("requote", {"safe": "--safe"}),
         rows="percent",
         page="guides/framing",
     ),
@@ -432,7 +432,7 @@ _ROWS = (
         parameters=(_DECODE_PLUS,),
         policies=_CODEC,
         sql=(SqlFunction("percent_decode"),),
-        command=Command("decode", {"plus": "--plus"}),
+        command=Filter("decode", {"plus": "--plus"}),
         rows="percent",
         page="guides/framing",
     ),
@@ -450,7 +450,7 @@ _ROWS = (
         parameters=(_DISALLOWED, _HOST_IN_URI),
         policies=_TEXT,
         sql=(SqlFunction("iri_to_uri"),),
-        command=Command("encode --iri", {"disallowed": "--disallowed", "host": "--host"}),
+        command=Filter("encode --iri", {"disallowed": "--disallowed", "host": "--host"}),
         rows="uris",
         page="guides/uri",
         needs=("idna",),
@@ -469,7 +469,7 @@ _ROWS = (
         parameters=(_HOST_IN_IRI,),
         policies=_TEXT,
         sql=(SqlFunction("uri_to_iri"),),
-        command=Command("decode --iri", {"host": "--host"}),
+        command=Filter("decode --iri", {"host": "--host"}),
         rows="uris",
         page="guides/uri",
         needs=("idna",),
@@ -490,7 +490,7 @@ _ROWS = (
         parameters=(_URI_LEVEL, _POLICY),
         policies=_TEXT,
         sql=(SqlFunction("uri_normalize", ("level",)), SqlFunction("uri_policy", ("policy",))),
-        command=Command("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
+        command=Filter("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
         rows="uris",
         page="guides/uri",
         needs=("idna",),
@@ -509,7 +509,7 @@ _ROWS = (
         parameters=(_URN_LEVEL, _SPEC_OF_LEVEL),
         policies=_TEXT,
         sql=(SqlFunction("urn_normalize", ("level",)), SqlFunction("urn_key", ("level",))),
-        command=Command("normalize --kind urn", {"level": "--level", "rfc": "--rfc"}),
+        command=Filter("normalize --kind urn", {"level": "--level", "rfc": "--rfc"}),
         rows="urns",
         page="guides/urn",
     ),
@@ -584,7 +584,7 @@ _ROWS = (
         parameters=(_URI_PRODUCTION, _SAFE_HOST),
         policies=_DIAGNOSTIC,
         sql=(SqlFunction("uri_check", ("production", "safe_host"), _KEEP),),
-        command=Command("check --kind uri", {"production": "--production", "safe_host": "--safe-host"}),
+        command=Filter("check --kind uri", {"production": "--production", "safe_host": "--safe-host"}),
         rows="uris",
         page="guides/uri",
     ),
@@ -604,7 +604,7 @@ _ROWS = (
         parameters=(_IRI_PRODUCTION, _SAFE_HOST),
         policies=_DIAGNOSTIC,
         sql=(SqlFunction("iri_check", ("production", "safe_host"), _KEEP),),
-        command=Command("check --kind iri", {"production": "--production", "safe_host": "--safe-host"}),
+        command=Filter("check --kind iri", {"production": "--production", "safe_host": "--safe-host"}),
         rows="uris",
         page="guides/uri",
     ),
@@ -623,7 +623,7 @@ _ROWS = (
         parameters=(_RFC,),
         policies=_DIAGNOSTIC,
         sql=(SqlFunction("urn_check", ("rfc",), _KEEP),),
-        command=Command("check --kind urn", {"rfc": "--rfc"}),
+        command=Filter("check --kind urn", {"rfc": "--rfc"}),
         rows="urns",
         page="guides/urn",
     ),
@@ -645,7 +645,7 @@ _ROWS = (
         fields=_URI_FIELDS,
         policies=_SPLIT,
         sql=(SqlFunction("uri_split"),),
-        command=Command("split --kind uri"),
+        command=Filter("split --kind uri"),
         rows="uris",
         page="guides/uri",
     ),
@@ -665,7 +665,7 @@ _ROWS = (
         fields=_URI_FIELDS,
         policies=_SPLIT,
         sql=(SqlFunction("iri_split"),),
-        command=Command("split --kind iri"),
+        command=Filter("split --kind iri"),
         rows="uris",
         page="guides/uri",
     ),
@@ -691,7 +691,7 @@ _ROWS = (
         parameters=_WEB,
         policies=_STRUCT,
         sql=(SqlFunction("uri_agreed_host"),),
-        command=Command(
+        command=Filter(
             "hosts",
             {
                 "schemes": "--schemes",

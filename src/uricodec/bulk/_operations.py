@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
+from uricodec._codec._triplets import kept_in_rows
 from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import Plan
 from uricodec._rows.registry import Operation
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 # The plan for rows that are text or bytes, and lines that end with these bytes (no lines: b"").
 Make = Callable[[bool, bytes], Plan]
-
-_UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_ABOVE_ASCII = ByteSet(range(128, 256))
 
 
 def make_plan(operation: Operation, arguments: dict[str, Any]) -> Make:
@@ -73,27 +71,16 @@ def _load(operation: Operation) -> tuple[Callable[..., Any], tuple[str, ...]]:
 # --- percent-encoding -------------------------------------------------------------------------------------------------
 
 
-def _bytes_to_keep(safe: ByteSet | str | bytes) -> ByteSet:
-    """The bytes that stay: a ByteSet as it is, or the unreserved characters and those of ASCII that are given."""
-    if isinstance(safe, str):
-        safe = safe.encode("ascii", "ignore")  # as urllib.parse.quote does
-    keep = safe if isinstance(safe, ByteSet) else _UNRESERVED | (ByteSet(safe) - _ABOVE_ASCII)
-    above = keep & _ABOVE_ASCII
-    if above and above != _ABOVE_ASCII:
-        raise ValueError("safe must contain all non-ASCII bytes or none")
-    return keep
-
-
 def quote(safe: ByteSet | str | bytes, plus: bool) -> Make:
     """Return the plan of `bulk.quote`."""
-    keep = _bytes_to_keep(safe)
-    return lambda text, terminator: Plan(EncodeRows(keep | terminator, plus, text))
+    kept_in_rows(safe, b"")  # raises for a wrong one
+    return lambda text, terminator: Plan(EncodeRows(kept_in_rows(safe, terminator), plus, text))
 
 
 def requote(safe: ByteSet | str | bytes) -> Make:
     """Return the plan of `bulk.requote`."""
-    keep = _bytes_to_keep(safe)
-    return lambda text, terminator: Plan(RequoteRows(keep | terminator, text))
+    kept_in_rows(safe, b"")  # raises for a wrong one
+    return lambda text, terminator: Plan(RequoteRows(kept_in_rows(safe, terminator), text))
 
 
 def unquote(plus: bool) -> Make:

@@ -32,7 +32,7 @@ from uricodec.errors import IriError, UriSyntaxError
 
 # RFC 3986 appendix B:  ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
 
-cdef struct Span:
+cdef struct PartSpan:
     Py_ssize_t start            # -1: undefined
     Py_ssize_t end
 
@@ -58,7 +58,7 @@ cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
     return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
 
 
-cdef inline void find_host(const uint8_t *s, size_t n, Span *host, Span *port) noexcept nogil:
+cdef inline void find_host(const uint8_t *s, size_t n, PartSpan *host, PartSpan *port) noexcept nogil:
     """Find the host and the port."""
     cdef size_t i = find_authority(s, n)
     host.start = host.end = port.start = port.end = -1
@@ -105,7 +105,7 @@ cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) n
 
 
 cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogil:
-    cdef Span host, port
+    cdef PartSpan host, port
     cdef Py_ssize_t i = 0, path, path_end, query_end, authority, end = <Py_ssize_t>n
     find_host(s, n, &host, &port)
     authority = <Py_ssize_t>find_authority(s, n)
@@ -136,12 +136,12 @@ cdef struct Options:
     bint checks                 # and rows may not be
     int count                   # of names
     int texts                   # of each item; 0: the result is not a list
-    const Name *names
+    const ParameterName *names
     const Suffixes *suffixes
     bint registrable            # the registrable domain, not the public suffix
 
 # The name of a query parameter.
-cdef struct Name:
+cdef struct ParameterName:
     const uint8_t *data
     size_t size
 
@@ -186,7 +186,7 @@ cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil:
     return put_replacing(dst + 2 * n, n, dst)
 
 
-cdef inline size_t put_raw(const uint8_t *src, const Span *part, const void *options, uint8_t *dst) noexcept nogil:
+cdef inline size_t put_raw(const uint8_t *src, const PartSpan *part, const void *options, uint8_t *dst) noexcept nogil:
     """Write one component as it is spelled."""
     cdef Component *field = <Component *>dst
     cdef size_t n
@@ -203,21 +203,21 @@ cdef inline size_t put_raw(const uint8_t *src, const Span *part, const void *opt
 
 cdef size_t userinfo_row(
         const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Span host, port, userinfo
+    cdef PartSpan host, port, userinfo
     cdef Py_ssize_t authority = <Py_ssize_t>find_authority(src, n)
     find_host(src, n, &host, &port)
-    userinfo = Span(authority, host.start - 1) if host.start > authority else Span(-1, -1)
+    userinfo = PartSpan(authority, host.start - 1) if host.start > authority else PartSpan(-1, -1)
     return put_raw(src, &userinfo, options, dst)
 
 
 cdef size_t host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Span host, port
+    cdef PartSpan host, port
     find_host(src, n, &host, &port)
     return put_raw(src, &host, options, dst)
 
 
 cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Span host, port
+    cdef PartSpan host, port
     find_host(src, n, &host, &port)
     return put_raw(src, &port, options, dst)
 
@@ -329,7 +329,7 @@ cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
 cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write the registrable domain or the public suffix of the host, with ASCII letters in lower case."""
     cdef const Options *how = <const Options *>options
-    cdef Span host, port
+    cdef PartSpan host, port
     cdef const uint8_t *name
     cdef size_t size, start, i
     find_host(src, n, &host, &port)
@@ -657,17 +657,17 @@ cdef class ValueRows(RowOperation):
 
 
 # A part whose operation has no options.
-cdef struct Part:
+cdef struct UrlPart:
     const char *name
     row_function read
     int texts                   # of each item; 0: the result is not a list
 
-cdef Part[5] PARTS = [
-    Part("userinfo", userinfo_row, 0),
-    Part("host", host_row, 0),
-    Part("port", port_row, 0),
-    Part("query_pairs", pairs_row, 2),
-    Part("path_segments", segments_row, 1),
+cdef UrlPart[5] PARTS = [
+    UrlPart("userinfo", userinfo_row, 0),
+    UrlPart("host", host_row, 0),
+    UrlPart("port", port_row, 0),
+    UrlPart("query_pairs", pairs_row, 2),
+    UrlPart("path_segments", segments_row, 1),
 ]
 
 
@@ -685,7 +685,7 @@ cdef class PartRows(ValueRows):
     """
 
     def __cinit__(self, str name not None, text, checks):
-        cdef Part part
+        cdef UrlPart part
         for part in PARTS:
             if part.name == name.encode():
                 if part.texts:
@@ -772,7 +772,7 @@ cdef class QueryRows(ValueRows):
 
     Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
     """
-    cdef Name spelled[MOST_FIELDS]
+    cdef ParameterName spelled[MOST_FIELDS]
     cdef list held
 
     def __cinit__(self, name, text, checks):
@@ -783,7 +783,7 @@ cdef class QueryRows(ValueRows):
         self.held = []
         for each in names:
             utf8 = bytes_of_name(each)
-            self.spelled[self.how.count] = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+            self.spelled[self.how.count] = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
             self.held.append(utf8)
             self.how.count += 1
         self.how.names = self.spelled
@@ -905,14 +905,14 @@ def query_value(uri, name, *, errors="keep"):
     {'page': '2', 'x': None}
     """
     cdef Options how
-    cdef Name spelled
+    cdef ParameterName spelled
     cdef bytes utf8
     cdef QueryRows several
     if not isinstance(name, str):
         several = QueryRows(name, True, False)
         return value_in(uri, &several.how, several.names, errors)
     utf8 = bytes_of_name(name)
-    spelled = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+    spelled = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
     how.read, how.texts, how.names, how.count = query_row, 0, &spelled, 1
     return value_in(uri, &how, None, errors)
 
