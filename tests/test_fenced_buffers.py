@@ -272,7 +272,7 @@ for _form, _rows, _framing in (
 ELSEWHERE = {
     *{"run_kernel", "run_rows", "block_size", "SpilledBatch.read", "SpilledBatch.set_marks"},
     *{f"FirstRows.{name}" for name in ("__new__", "move", "put_counts", "mark_counted", "counts_of")},
-    *{"FingerprintKey.__new__", "FingerprintBatch.__new__", "LineBatch.write", "Work.lines"},
+    *{"FingerprintKey.__new__", "FingerprintBatch.__new__", "LineBatch.write", "ColumnWork.lines"},
 }
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import misuse
 import pytest
-from uricodec._rows._arrow import Array, Type
 
 import uricodec
 from uricodec import bulk, dedup, iri, logs, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._codec._rows import EncodeRows
-from uricodec._rows._columns import Work
+from uricodec._rows._arrow import Array, Type
+from uricodec._rows._columns import ColumnWork
 from uricodec._rows._lists import ListWork
 from uricodec._rows._tasks import Plan
 from uricodec.dedup import Deduplicator
@@ -105,9 +105,9 @@ def test_what_makes_no_plan(make):
     with pytest.raises(TypeError):
         ListWork(make, "keep", None)
     with pytest.raises(TypeError):
-        Work(make, "keep", None, 1).lines(b"a\n", b"\n")
+        ColumnWork(make, "keep", None, 1).lines(b"a\n", b"\n")
     with pytest.raises(TypeError):
-        Work(make, "keep", None, 1).column(column_of("u"))
+        ColumnWork(make, "keep", None, 1).column(column_of("u"))
 
 
 @pytest.mark.parametrize("kind", ["struct", "component", "verdict", "diagnostic"])

@@ -542,7 +542,7 @@ def test_errors_in_decoded_lines_name_bytes():
 
 def test_arguments_that_are_wrong():
     with pytest.raises(ValueError, match="all non-ASCII bytes or none"):
-        bulk.quote(["a"], safe=bulk.ByteSet(b"\xc3"))
+        bulk.quote(["a"], safe=ByteSet(b"\xc3"))
     with pytest.raises(ValueError, match="kind must be one of"):
         bulk.fingerprint(["a"], kind="url")
     with pytest.raises(ValueError, match="level is not supported with kind="):

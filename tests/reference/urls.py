@@ -21,6 +21,11 @@ def subcomponent(row, name):
     return None if authority is None else SUBCOMPONENTS.fullmatch(authority.rpartition(b"@")[2])[name]
 
 
+def userinfo(row, text):
+    before, at, _ = (COMPONENTS.match(row)[4] or b"").rpartition(b"@")
+    return as_text(before, text) if at else None
+
+
 def host(row, text):
     return as_text(subcomponent(row, "host"), text)
 
@@ -32,8 +37,7 @@ def port(row, text):
 def split(row):
     """The components of any text: scheme, authority, userinfo, host, port, path, query, fragment."""
     found = COMPONENTS.match(row)
-    userinfo, at, _ = (found[4] or b"").rpartition(b"@")
-    parts = userinfo if at else None, subcomponent(row, "host"), subcomponent(row, "port")
+    parts = userinfo(row, False), subcomponent(row, "host"), subcomponent(row, "port")
     return found[2], found[4], *parts, found[5], found[7], found[9]
 
 

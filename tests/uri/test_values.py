@@ -13,12 +13,17 @@ from reference import urls as reference
 from reference.rows import rows_of
 
 from uricodec import bulk, uri
+from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import IriError
 
 ROWS = rows_of("urls")
 TEXTS = [row.decode("utf-8", "replace") for row in ROWS]
-ONE_BY_ONE = [(uri.host, ()), (uri.port, ()), (uri.query_value, ("q",))]
-LISTS = [(uri.query_pairs, ()), (uri.path_segments, ())]
+ONE_BY_ONE = [
+    (getattr(uri, row.name), tuple(row.required.values()))
+    for row in OPERATIONS.values()
+    if row.result == "component" and not row.needs
+]
+LISTS = [(getattr(uri, row.name), ()) for row in OPERATIONS.values() if row.result == "list"]
 
 
 def octets_of(found):
@@ -81,7 +86,7 @@ def test_long_texts_and_buffers():
         (bytearray(url.encode()), bytes),
         (memoryview(url.encode()), bytes),
     ):
-        found = [function(given_, *arguments) for function, arguments in ONE_BY_ONE]
+        found = [uri.host(given_), uri.port(given_), uri.query_value(given_, "q")]
         assert [type(each) for each in found] == [kind] * 3
         assert [each.decode() if kind is bytes else each for each in found] == [host, "8" * 700, "é " * 3000]
 

@@ -13,7 +13,7 @@ from libc.stdint cimport SIZE_MAX
 from libc.string cimport memchr, memcpy
 
 from uricodec._base._atomic cimport uc_put8
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._base._text cimport borrow_bytes, continues, copy_of_bytes, sequence_length
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport BAD_JSON, SURROGATE_ESCAPE
@@ -109,7 +109,7 @@ cdef size_t escape_csv(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogi
 cdef ByteSet IN_STRING = ~ByteSet('"\\')
 # Section 2: ws = *( %x20 / %x09 / %x0A / %x0D )
 # Characters of numbers, true, false and null; any other byte ends them.
-cdef ByteSet IN_SCALAR = ByteSet("+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+cdef ByteSet IN_SCALAR = ALPHANUM | "+-."
 cdef ByteSet JSON_STRUCTURE = ByteSet('"\\[]{}')
 
 

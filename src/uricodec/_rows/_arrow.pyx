@@ -183,7 +183,7 @@ cdef void discard(Buffer *buffer) noexcept nogil:
 
 @cython.final
 @cython.no_gc
-cdef class Buffers:
+cdef class ArrowBuffers:
     def __dealloc__(self):
         discard(&self.first)
         discard(&self.second)
@@ -665,7 +665,7 @@ cdef int64_t offset_at(Array array, bint large, int64_t row) noexcept:
 
 cdef int widen_offsets(Array array) except -1:
     """Convert 32-bit offsets to 64-bit offsets."""
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef int64_t i
     cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
     if not grow(&buffers.first, 8 * <size_t>(array.offset + array.length + 1)):
@@ -688,7 +688,7 @@ cdef int extend(Buffer *buffer, const void *src, size_t n) except -1:
 
 cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
     """Join the bits of all rows. Bits of arrays without a bitmap are set."""
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     cdef size_t place = 0
     cdef const uint8_t *src
@@ -708,7 +708,7 @@ cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
 
 cdef Type join_offsets(Type type, Array joined, list arrays, size_t limit):
     """Join the offsets of texts or lists; they become 64-bit ones if the last is above the limit. Return the type."""
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     cdef int64_t *offsets
     cdef int64_t i, first, base = 0
@@ -737,7 +737,7 @@ cdef Type join_offsets(Type type, Array joined, list arrays, size_t limit):
 
 
 cdef int join_text(bint large, Array joined, list arrays) except -1:
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     cdef int64_t first
     for array in arrays:
@@ -765,7 +765,7 @@ cdef Type join_lists(Type type, Array joined, list arrays, size_t limit):
 
 
 cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     for array in arrays:
         if array.length:
@@ -775,7 +775,7 @@ cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
 
 
 cdef int join_views(Array joined, list arrays) except -1:
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     cdef int64_t count = 0, row = 0, n, i
     cdef int32_t *view

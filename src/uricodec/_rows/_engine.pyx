@@ -656,7 +656,7 @@ cdef class RowOperation:
 
     def __cinit__(self):
         memset(&self.slots, 0, sizeof(Slots))
-        self.slots.strict, self.slots.block = Operation(copy_row, 1, 0), copy_block
+        self.slots.strict, self.slots.block = SizedRow(copy_row, 1, 0), copy_block
         self.code_names = self.reasons = []
         self.error = UriError
 

@@ -62,7 +62,7 @@ cdef class Plan:
     def __cinit__(self, RowOperation rows not None, kind="text", fields=(), FingerprintKey key=None):
         cdef Result written = rows.slots.result
         cdef bint fits = written == WRITES_BYTES
-        self.rows, self.kind = rows, <Kind>(<int>KIND_NAMES.index(kind))
+        self.rows, self.kind = rows, <ResultKind>(<int>KIND_NAMES.index(kind))
         self.fields, self.key = tuple(fields), <FingerprintKey?>key if kind == "fingerprint" else key
         self.components = max(<int>len(self.fields), <int>(self.kind in (COMPONENT, LIST)))
         if len(self.fields) > MOST_FIELDS:
@@ -85,7 +85,7 @@ cdef class Plan:
 # no_gc: the garbage collector would clear the owner's reference before __dealloc__ releases the buffer.
 @cython.no_gc
 @cython.final
-cdef class Rows:
+cdef class SourceRows:
     """The rows of an array or a buffer: their Source, and the objects that own the memory."""
     def __dealloc__(self):
         if self.viewed:
@@ -136,8 +136,8 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
     return 0
 
 
-cdef Rows rows_of(Array array, Type type):
-    cdef Rows rows = Rows()
+cdef SourceRows rows_of(Array array, Type type):
+    cdef SourceRows rows = SourceRows()
     cdef size_t octets
     rows.array = array
     if type.dictionary is None:
@@ -259,7 +259,7 @@ cdef int begin(Job job) except -1:
     """Prepare a run for its task, and allocate memory for its results."""
     cdef Run *run = &job.task
     cdef Plan plan = job.plan
-    cdef Rows rows = job.rows
+    cdef SourceRows rows = job.rows
     cdef const Slots *slots = &plan.rows.slots
     cdef size_t start = job.start, stop = job.stop, width, size
     cdef bint lines = rows.source.layout == LINES
@@ -346,8 +346,8 @@ cdef int set_lines_source(Source *source, uc_set *not_terminator, const Py_buffe
     return 0
 
 
-cdef Rows rows_of_lines(object buffer, object end):
-    cdef Rows rows = Rows()
+cdef SourceRows rows_of_lines(object buffer, object end):
+    cdef SourceRows rows = SourceRows()
     borrow_bytes(buffer, &rows.view)
     rows.viewed = True
     set_lines_source(&rows.source, &rows.not_terminator, &rows.view, end)
@@ -358,7 +358,7 @@ cdef Rows rows_of_lines(object buffer, object end):
 cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
                   size_t number):
     """Make the runs for a plan and execute them."""
-    cdef Rows rows
+    cdef SourceRows rows
     cdef Job job
     cdef list jobs = []
     cdef size_t first = number

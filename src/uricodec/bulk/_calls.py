@@ -12,7 +12,7 @@ from uricodec._io.runner import Position, Runner, Worker
 from uricodec._io.sources import FileInput
 from uricodec._io.streams import LineEnds
 from uricodec._io.workers import useful_threads
-from uricodec._rows._columns import Work
+from uricodec._rows._columns import ColumnWork
 from uricodec._rows._lists import ListWork
 from uricodec._rows.registry import OPERATIONS, Operation
 from uricodec.bulk._operations import make_plan
@@ -164,7 +164,7 @@ class Call:
     def on_arrow(self, column: Any) -> Column:
         """Return the results of an Arrow object."""
         self._check_errors(has_length=True)
-        work = Work(lambda text: self._make(text, b""), self._errors, self._limit, self._threads)
+        work = ColumnWork(lambda text: self._make(text, b""), self._errors, self._limit, self._threads)
         result = work.column(column)
         self._report(work)
         return result
@@ -185,9 +185,9 @@ class Call:
         runner.run(FileInput("<file>", source, compressed=False), worker)
         return worker.rows
 
-    def _line_work(self, first: int) -> Work:
+    def _line_work(self, first: int) -> ColumnWork:
         self._check_errors(has_length=False)
-        return Work(lambda _: self._make(True, self._separator), self._errors, self._limit, self._threads, first)
+        return ColumnWork(lambda _: self._make(True, self._separator), self._errors, self._limit, self._threads, first)
 
     def _check_errors(self, has_length: bool) -> None:
         """Raise a ValueError unless the operation accepts `errors`.
@@ -202,7 +202,7 @@ class Call:
         reason = ": the length of a list or column must match" if drops else ""
         raise ValueError(f"errors of {operation.name} must be one of {allowed}, got {errors!r}{reason}")
 
-    def _report(self, work: ListWork | Work) -> None:
+    def _report(self, work: ListWork | ColumnWork) -> None:
         if self._invalid is not None:
             self._invalid._add(work.count, work.found)
 

@@ -32,21 +32,20 @@ def encode(arguments):
         from uricodec.uri._rows import IriToUriRows
 
         return run(arguments, IriToUriRows(arguments.disallowed, arguments.host))
-    from uricodec.bytesets import RFC3986_UNRESERVED
+    from uricodec._codec._triplets import kept_in_rows
 
     plan = plan_of(arguments)
-    safe = RFC3986_UNRESERVED | ("/" if arguments.safe is None else arguments.safe)
-    return run_codec(arguments, plan, EncodeRows(safe if plan else safe | terminator_of(arguments), arguments.plus))
+    safe = kept_in_rows("/" if arguments.safe is None else arguments.safe, b"" if plan else terminator_of(arguments))
+    return run_codec(arguments, plan, EncodeRows(safe, arguments.plus))
 
 
 def requote(arguments):
     """Percent-encode what is not encoded yet in lines or fields; see lines.filter_inputs()."""
-    from uricodec._codec._triplets import URI_CHARACTERS
-    from uricodec.bytesets import RFC3986_UNRESERVED
+    from uricodec._codec._triplets import URI_CHARACTERS, kept_in_rows
 
     plan = plan_of(arguments)
-    safe = URI_CHARACTERS if arguments.safe is None else RFC3986_UNRESERVED | arguments.safe
-    return run_codec(arguments, plan, RequoteRows(safe if plan else safe | terminator_of(arguments)))
+    safe = URI_CHARACTERS if arguments.safe is None else arguments.safe
+    return run_codec(arguments, plan, RequoteRows(kept_in_rows(safe, b"" if plan else terminator_of(arguments))))
 
 
 def run_codec(arguments, plan, rows):

@@ -30,11 +30,12 @@ def memory_size(text):
     return text
 
 
-def byte_set(text):
-    """Return the ByteSet of some ASCII characters."""
+def ascii_characters(text):
+    """Return a text that is ASCII."""
     from uricodec import ByteSet
 
-    return ByteSet(text)
+    ByteSet(text)  # raises for other characters
+    return text
 
 
 def single_byte(text):
@@ -308,14 +309,14 @@ OPTIONS = {
         "--safe CHARS",
         "do not encode these ASCII characters (default: /)",
         "Letters, digits and - . _ ~ are never encoded.",
-        read=byte_set,
+        read=ascii_characters,
         conflicts="--iri",
     ),
     "safe:requote": Option(
         "--safe CHARS",
         "do not encode these ASCII characters",
         "Letters, digits, - . _ ~ and %HH are never encoded. The default is all characters that are allowed in a URI.",
-        read=byte_set,
+        read=ascii_characters,
     ),
     "iri:decode": Option(
         "--iri",

@@ -21,7 +21,7 @@ cdef enum:
     SPAN = 8            # words
     CHUNK = 1024        # rows that are searched at once
 
-cdef enum Status:
+cdef enum PassStatus:
     DONE, NO_ROOM, NO_MEMORY
 
 
@@ -148,7 +148,7 @@ cdef class FirstRows:
             MemoryError: If memory cannot be allocated; bits of earlier rows may be set.
         """
         cdef uint64_t row = 0
-        cdef Status status
+        cdef PassStatus status
         names.use()
         with nogil:
             self.unseal()
@@ -329,7 +329,7 @@ cdef inline bint is_set(FirstRows self, uint64_t row) noexcept nogil:
     return has_capacity(self, row) and self.words[row >> 6] >> (row & 63) & 1
 
 
-cdef Status enlarge(FirstRows self, uint64_t row) noexcept nogil:
+cdef PassStatus enlarge(FirstRows self, uint64_t row) noexcept nogil:
     """Ensure capacity for a row, and some more."""
     cdef uint64_t size = (row >> 6) + 1
     cdef uint64_t *words
@@ -347,7 +347,7 @@ cdef Status enlarge(FirstRows self, uint64_t row) noexcept nogil:
     return DONE
 
 
-cdef int raise_status(FirstRows self, Status status, uint64_t row) except -1:
+cdef int raise_status(FirstRows self, PassStatus status, uint64_t row) except -1:
     if status == NO_ROOM:
         raise ValueError(f"row {row} is out of range for {64 * self.size} rows")
     if status == NO_MEMORY:
@@ -355,14 +355,14 @@ cdef int raise_status(FirstRows self, Status status, uint64_t row) except -1:
     return 0
 
 
-cdef Status set_rows(FirstRows self, IdentifierBatch names, uint64_t *row) noexcept nogil:
+cdef PassStatus set_rows(FirstRows self, IdentifierBatch names, uint64_t *row) noexcept nogil:
     """Set bits; `row` is the first row without capacity. New rows are found without branches."""
     cdef uint32_t found[CHUNK]
     cdef const uint8_t *marks
     cdef uint64_t *word
     cdef uint64_t number
     cdef size_t first = 0, rows, count, i, j
-    cdef Status status
+    cdef PassStatus status
     while first < names.count:
         rows = min(<size_t>CHUNK, names.count - first)
         marks = names.marks + first

@@ -26,7 +26,7 @@ from uricodec._rows._columns cimport read_column, sources_of, tables_of
 from uricodec._rows._dictionaries cimport select_rows, without_null_values
 from uricodec._rows._lists cimport BYTES_ITEMS, NULL_ITEMS, TEXT_ITEMS, Items, gather
 from uricodec._rows._engine cimport *
-from uricodec._rows._tasks cimport Rows, begin_work, check_run, faults_of, raise_row_of, rows_of_lines, run_to_end
+from uricodec._rows._tasks cimport SourceRows, begin_work, check_run, faults_of, raise_row_of, rows_of_lines, run_to_end
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -43,7 +43,7 @@ cdef enum:
 # --- the sink -----------------------------------------------------------------------------------------------------------
 
 # The results of a run: `rows` items in each of the buffers that are in use.
-cdef struct Batch:
+cdef struct RunResults:
     size_t rows
     bint keeps_forms
     bint drops              # rejected rows are dropped
@@ -62,7 +62,7 @@ cdef bint have_rows(Buffer *buffer, size_t rows, size_t more, size_t width) noex
 
 cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide memory for normal forms: after the previous ones, or over them if they are not kept."""
-    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef RunResults *batch = <RunResults *>run.sink.owner
     cdef size_t size = capacity_for(run, bytes, rows)
     run.status = NO_MEMORY
     if not have_rows(&batch.marks, batch.rows, rows, 1):
@@ -88,7 +88,7 @@ cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
 
 cdef void add_rows(Run *run, size_t rows, const size_t *starts, size_t *ends) noexcept nogil:
     """Mark rows, and add the fingerprints of their normal forms, run.data[starts[i] .. ends[i])."""
-    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef RunResults *batch = <RunResults *>run.sink.owner
     cdef uint8_t *marks = batch.marks.data + batch.rows
     cdef const Source *source = run.source
     cdef size_t i, w
@@ -106,7 +106,7 @@ cdef void add_rows(Run *run, size_t rows, const size_t *starts, size_t *ends) no
 
 
 cdef bint take_forms(Run *run) noexcept nogil:
-    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef RunResults *batch = <RunResults *>run.sink.owner
     cdef const Block *block = run.block
     cdef size_t starts[ROWS]
     cdef size_t ends[ROWS]
@@ -138,7 +138,7 @@ cdef bint take_forms(Run *run) noexcept nogil:
 
 
 cdef bint take_long_form(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef RunResults *batch = <RunResults *>run.sink.owner
     cdef size_t start = run.data.size, end = start + size
     batch.marks.data[batch.rows] = PENDING
     if run.source.layout == LINES:
@@ -166,7 +166,7 @@ cdef bint find_block(Run *run) noexcept nogil:
 
 cdef Slots FIND
 memset(&FIND, 0, sizeof(Slots))
-FIND.strict, FIND.result, FIND.block = Operation(find_row, 0, 0), WRITES_NOTHING, find_block
+FIND.strict, FIND.result, FIND.block = SizedRow(find_row, 0, 0), WRITES_NOTHING, find_block
 
 cdef RowOperation COPY = RowOperation()
 
@@ -189,15 +189,15 @@ cdef class Identifiers(IdentifierBatch):
     cdef readonly RowOperation operation
     cdef FingerprintKey key
     cdef RowPolicy policy
-    cdef Rows rows                  # the source
-    cdef Batch batch
+    cdef SourceRows rows                  # the source
+    cdef RunResults batch
     cdef Run run
 
     # The subclasses have the other parameters. With *args and **kwargs, Cython 3.3 crashes if these cannot be allocated.
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=None, errors=None, forms=None):
         if operation.slots.result != WRITES_BYTES:
             raise ValueError("expected an operation that writes bytes")
-        memset(&self.batch, 0, sizeof(Batch))
+        memset(&self.batch, 0, sizeof(RunResults))
         memset(&self.run, 0, sizeof(Run))
         self.operation, self.key = operation, key
         self.run.key = &key.key
@@ -302,7 +302,7 @@ cdef class LineBatch(Identifiers):
 
     cdef int hold(self, object lines, uint64_t first, Framing framing, const Slots *slots, RowPolicy policy, size_t limit) except -1:
         """Find all rows of the given lines."""
-        cdef Batch *batch = &self.batch
+        cdef RunResults *batch = &self.batch
         self.clear()
         self.rows, self.framing, self.selected.without.size = None, framing, 0
         self.rows = rows_of_lines(lines, self.terminator)
@@ -399,7 +399,7 @@ cdef class LineBatch(Identifiers):
 
     cdef int add_records(self) except -1:
         """Find all records, and if identifiers are read, add their values. Under `raise`, stop at an invalid one."""
-        cdef Batch *batch = &self.batch
+        cdef RunResults *batch = &self.batch
         cdef Selection *selected = &self.selected
         cdef Source *values = &self.values
         cdef bint reads = self.run.writes, done
@@ -444,7 +444,7 @@ cdef class LineBatch(Identifiers):
 
     cdef bint add_unselected(self) noexcept nogil:
         """Make the bytes of each record without a value its identifier. False: out of memory."""
-        cdef Batch *batch = &self.batch
+        cdef RunResults *batch = &self.batch
         cdef Buffer *data = &self.run.data
         cdef const Unselected *record = <const Unselected *>self.selected.without.data
         cdef const uint8_t *src
@@ -777,11 +777,11 @@ cdef class ColumnBatch(Identifiers):
 
     cdef int read_rows(self) except -1:
         """Read the next rows of the current array."""
-        cdef Rows rows = None
+        cdef SourceRows rows = None
         cdef const Rejected *rejected
         cdef size_t stop
         while self.at < <size_t>len(self.sources):
-            rows = <Rows>self.sources[self.at]
+            rows = <SourceRows>self.sources[self.at]
             if self.row < rows.source.count:
                 break
             self.row = 0
@@ -933,7 +933,7 @@ def mask(bytes marks not None):
 cdef Py_ssize_t count_of(list sources) except -1:
     cdef Py_ssize_t count = 0
     for rows in sources:
-        count += <Py_ssize_t>(<Rows>rows).source.count
+        count += <Py_ssize_t>(<SourceRows>rows).source.count
     return count
 
 
@@ -957,7 +957,7 @@ def select(column, bytes marks not None):
     cdef const uint8_t *src = marks
     cdef Py_ssize_t i
     cdef list arrays = [], made = [], sources
-    cdef Rows rows
+    cdef SourceRows rows
     cdef size_t done = 0
     if isinstance(column, (list, tuple)):
         if len(column) != len(marks):

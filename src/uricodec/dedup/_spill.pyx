@@ -149,7 +149,7 @@ cdef class SpillBuffers:
 
     def __cinit__(self, Py_ssize_t depth=0, bint exact=False, Py_ssize_t capacity=65536, Py_ssize_t parts=64):
         cdef size_t i
-        cdef Part *part
+        cdef BlockPart *part
         cdef _Block block
         if not 0 <= depth < 2 * DEPTHS:
             raise ValueError(f"depth must be from 0 to {2 * DEPTHS - 1}, got {depth}")
@@ -160,7 +160,7 @@ cdef class SpillBuffers:
         self.full, self.exact, self.capacity, self.blocks = -1, exact, <size_t>capacity & ~<size_t>7, []
         self.place, self.shift = 8 if depth < DEPTHS else 0, 6 * (depth % DEPTHS)
         self.most = (self.capacity - sizeof(Header)) // size_of_row(exact)
-        self.parts = <Part *>PyMem_RawMalloc(parts * sizeof(Part))
+        self.parts = <BlockPart *>PyMem_RawMalloc(parts * sizeof(BlockPart))
         if self.parts == NULL:
             raise MemoryError  # pragma: no cover: no memory
         if exact:
@@ -250,7 +250,7 @@ cdef class SpillBuffers:
             uc_give(&self.busy)
 
     cdef object finished(self, size_t part):
-        cdef Part *at = &self.parts[part]
+        cdef BlockPart *at = &self.parts[part]
         cdef _Block block = <_Block>self.blocks[part]
         cdef Header header
         cdef uint8_t *end
@@ -284,7 +284,7 @@ cdef class SpillBuffers:
             IndexError: If the partition does not exist.
             MemoryError: If memory for a buffer cannot be allocated after a long block.
         """
-        cdef Part *at
+        cdef BlockPart *at
         cdef _Block block
         if part >= self.count:
             raise IndexError(f"partition index out of range: {part}")
@@ -313,7 +313,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
     cdef uint32_t found[CHUNK]
     cdef const uint8_t *marks
     cdef const uint8_t *fingerprint
-    cdef Part *part
+    cdef BlockPart *part
     cdef size_t first = next[0], rows, count, i, j, n = 0, most
     cdef size_t per = size_of_row(True), mask = self.count - 1, place = self.place
     cdef int shift = self.shift
@@ -355,7 +355,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
 
 cdef int add_long(SpillBuffers self, IdentifierBatch names, size_t i, size_t part) except -1:
     """Make a block of one row, in memory allocated for it."""
-    cdef Part *at = &self.parts[part]
+    cdef BlockPart *at = &self.parts[part]
     cdef size_t n = names.form_ends[i] - names.form_starts[i]
     cdef size_t size = sizeof(Header) + size_of_row(True) + n
     cdef Header header

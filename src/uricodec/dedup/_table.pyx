@@ -375,7 +375,7 @@ cdef class Table:
         cdef size_t stride = COUNTING if self.counting else PLAIN
         cdef size_t least = LEAST * stride // PLAIN
         cdef uint8_t *end
-        memset(&self.slots, 0, sizeof(Slots))
+        memset(&self.slots, 0, sizeof(TableSlots))
         memset(&self.arena, 0, sizeof(Arena))
         self.full = self.stuck = False
         self.had = 0
@@ -396,7 +396,7 @@ cdef class Table:
             release(self.region, self.reserved)
         if self.arena.region != NULL:
             release(self.arena.region, self.arena.reserved)
-        memset(&self.slots, 0, sizeof(Slots))
+        memset(&self.slots, 0, sizeof(TableSlots))
         memset(&self.arena, 0, sizeof(Arena))
         self.region = NULL
         self.had = 0
@@ -485,7 +485,7 @@ cdef class Table:
         return 0
 
 
-cdef inline void rearrange(Slots *slots, uint64_t *old, size_t stride) noexcept nogil:
+cdef inline void rearrange(TableSlots *slots, uint64_t *old, size_t stride) noexcept nogil:
     """Store the identifiers of the slots from `old` on again, after slots were added before them.
 
     Empties a few slots at a time, almost without branches, because occupied slots cannot be predicted.
@@ -517,7 +517,7 @@ cdef inline void rearrange(Slots *slots, uint64_t *old, size_t stride) noexcept 
             name += stride
 
 
-cdef inline void put_in_order(Slots *slots, size_t stride) noexcept nogil:
+cdef inline void put_in_order(TableSlots *slots, size_t stride) noexcept nogil:
     """Sort each run of occupied slots. An insertion takes no more steps than filling the run took."""
     cdef uint64_t *slot = slots.start
     cdef uint64_t *to
@@ -598,7 +598,7 @@ cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
 
 cdef inline size_t take(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
     """Process rows from `row` on, up to a new identifier for which capacity is missing. Return its row."""
-    cdef Slots slots = table.slots
+    cdef TableSlots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef uint8_t *marks = names.marks
     cdef size_t rows = names.count, new = 0, i
@@ -648,7 +648,7 @@ cdef inline const uint8_t *likely_form(Table table, uint64_t low, size_t stride)
 
 cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
     """Do the same as take(), comparing normal forms."""
-    cdef Slots slots = table.slots
+    cdef TableSlots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef const uint8_t *form
     cdef uint8_t *marks = names.marks
@@ -694,7 +694,7 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
 
 cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
     """Mark rows from `row` on; the table is full, and its runs are sorted."""
-    cdef Slots slots = table.slots
+    cdef TableSlots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef uint8_t *marks = names.marks
     cdef size_t rows = names.count, later = 0

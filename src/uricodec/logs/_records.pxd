@@ -2,7 +2,7 @@
 from libc.stdint cimport uint32_t, uint8_t
 
 from uricodec._codec._charsets cimport Charset, CharsetTable
-from uricodec._codec._triplets cimport Policy as BytePolicy
+from uricodec._codec._triplets cimport BytePolicy
 from uricodec.logs._fields cimport Entry, Text, find
 from uricodec.logs._programs cimport Columns, Line, Plan
 

@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcmp
 
 from uricodec._rows._engine cimport Outcome
-from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels
 from uricodec._base._matches cimport FOUND, copy_matches
 from uricodec._base._text cimport *
 from uricodec.uri._grammar cimport *
@@ -532,13 +532,13 @@ def unsplit_iri(components):
 cdef vectorcall parse_check, parse_is_valid, parse_check_iri, parse_is_valid_iri, parse_split, parse_split_iri
 
 
-cdef struct Call:
+cdef struct FastCall:
     uint8_t buffer[UTF8_CAPACITY]
     Bytes source
     Parts parts
 
 
-cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, Call *call) except -1:
+cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, FastCall *call) except -1:
     """Return whether this is a call f(text) with a short, valid reference. Nothing has to be released."""
     cdef Outcome outcome
     if not is_call_of_text(args, flags, names):
@@ -550,42 +550,42 @@ cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syn
 
 
 cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, URI_SYNTAX, &call):
         return None
     return parse_check(function, args, flags, names)
 
 
 cdef object call_is_valid(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, URI_SYNTAX, &call):
         return True
     return parse_is_valid(function, args, flags, names)
 
 
 cdef object call_check_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, IRI_SYNTAX, &call):
         return None
     return parse_check_iri(function, args, flags, names)
 
 
 cdef object call_is_valid_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, IRI_SYNTAX, &call):
         return True
     return parse_is_valid_iri(function, args, flags, names)
 
 
 cdef object call_split(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, URI_SYNTAX, &call):
         return make_components(<object>args[0], call.source.data, &call.parts)
     return parse_split(function, args, flags, names)
 
 
 cdef object call_split_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, IRI_SYNTAX, &call):
         return make_components(<object>args[0], call.source.data, &call.parts)
     return parse_split_iri(function, args, flags, names)
@@ -612,8 +612,7 @@ cdef ByteSet TRIMMED = ByteSet("?!.,:*_~';")
 cdef ByteSet BRACKETS = ByteSet("()[]{}")
 cdef ByteSet URL_PLAIN = ~(URL_ENDS | BRACKETS | bytes(range(128, 256)))
 cdef ByteSet NO_COLON = ~ByteSet(":")
-cdef ByteSet NAME_BYTES = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-cdef ByteSet SCHEME_BYTES = NAME_BYTES | "+-."
+cdef ByteSet SCHEME_BYTES = ALPHANUM | "+-."
 
 cdef enum:
     LONGEST_SCHEME = 64     # a bound on what is read again backwards; the longest registered scheme has 36 characters
@@ -721,7 +720,7 @@ cdef size_t start_of_scheme(const uint8_t *s, size_t done, size_t colon) noexcep
     """Return the first start of a scheme that reaches the colon; `colon` if there is none."""
     cdef size_t i = start_of_run(s, done, colon, LONGEST_SCHEME)
     while i < colon:
-        if s[i] | 0x20 >= c'a' and NAME_BYTES.set.member[s[i]] and (i == done or not NAME_BYTES.set.member[s[i - 1]]):
+        if s[i] | 0x20 >= c'a' and ALPHANUM.set.member[s[i]] and (i == done or not ALPHANUM.set.member[s[i - 1]]):
             return i
         i += 1
     return colon

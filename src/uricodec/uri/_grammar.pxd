@@ -107,7 +107,6 @@ cdef inline uint32_t character_at(const uint8_t *s, int *length) noexcept nogil:
 
 
 cdef ByteSet SCHEME_TAIL        # bytes of a scheme after its first letter
-cdef ByteSet UNRESERVED         # RFC 3986 section 2.3
 
 
 # --- authorities ------------------------------------------------------------------------------------------------------

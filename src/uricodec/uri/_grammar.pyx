@@ -24,7 +24,7 @@ address has its last 32 bits in dotted decimal (RFC 5952 section 5).
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport ALPHA, DIGIT, UNRESERVED, ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport Outcome
 
@@ -35,14 +35,8 @@ cdef enum:
 
 # --- bytes -----------------------------------------------------------------------------------------------------------
 
-#   ALPHA         = %x41-5A / %x61-7A                   DIGIT         = %x30-39
-cdef ByteSet ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
-cdef ByteSet DIGIT = ByteSet(range(0x30, 0x3A))
 #   scheme        = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
 SCHEME_TAIL = ALPHA | DIGIT | "+-."
-#   unreserved    = ALPHA / DIGIT / "-" / "." / "_" / "~"
-UNRESERVED = ALPHA | DIGIT | "-._~"
-
 #   sub-delims    = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
 cdef ByteSet SUB_DELIMS = ByteSet("!$&'()*+,;=")
 #   gen-delims    = ":" / "/" / "?" / "#" / "[" / "]" / "@"

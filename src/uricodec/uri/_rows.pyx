@@ -7,8 +7,8 @@ cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_lowest_bit
-from uricodec._base._text cimport copy_text
+from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, kernels, lower, uc_lowest_bit
+from uricodec._base._text cimport append_bytes, copy_text
 from uricodec._records._framing cimport Pair, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
@@ -52,15 +52,14 @@ cdef ByteSet NO_DOT = ~ByteSet(".")
 cdef ByteSet NO_SLASH = ~ByteSet("/")
 cdef ByteSet NO_DELIMITER = ~ByteSet("/?#")
 cdef ByteSet NO_UPPER = ~ByteSet(range(0x41, 0x5B))
-cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
 # First digits of triplets that are never unreserved.
-cdef ByteSet FIRST_DIGITS = DIGITS - "234567"
+cdef ByteSet FIRST_DIGITS = HEXDIG - "234567"
 
 cdef uint8_t VALUES[256]
 cdef int octet
 for octet in range(256):
-    VALUES[octet] = int(chr(octet), 16) if DIGITS.set.member[octet] else 0xFF
+    VALUES[octet] = int(chr(octet), 16) if HEXDIG.set.member[octet] else 0xFF
 
 
 cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
@@ -90,7 +89,7 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
     cdef uint64_t triplets[BLOCK_WORDS]
     cdef uint64_t changing[BLOCK_WORDS]
     cdef size_t words = (n + 63) // 64, w
-    kernels.mark_outside(src, n, &DIGITS.set, others)
+    kernels.mark_outside(src, n, &HEXDIG.set, others)
     kernels.mark_outside(src, n, &FIRST_DIGITS.set, low)
     kernels.mark_outside(src, n, &NO_LOWER.set, lower)
     # No digit follows the end.
@@ -198,11 +197,11 @@ cdef struct Grammar:
     bint safe_host
     uint8_t delimiter       # between the fields of CSV
 
-cdef Operation CHECK_ROW            # writes no output
-cdef Operation SPLIT_ROW            # writes components
-cdef Operation SPLIT_JSONL_ROW
-cdef Operation SPLIT_CSV_ROW
-cdef Operation SPLIT_SAFE_CSV_ROW   # with an apostrophe before what a spreadsheet may take for a formula
+cdef SizedRow CHECK_ROW            # writes no output
+cdef SizedRow SPLIT_ROW            # writes components
+cdef SizedRow SPLIT_JSONL_ROW
+cdef SizedRow SPLIT_CSV_ROW
+cdef SizedRow SPLIT_SAFE_CSV_ROW   # with an apostrophe before what a spreadsheet may take for a formula
 
 COLUMNS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
 HOST_FIELDS = ("scheme", "host", "port", "kind", "category")
@@ -266,15 +265,10 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return FIELDS * sizeof(Component)
 
 
-cdef inline uint8_t *put(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
-    copy_text(dst, src, n)
-    return dst + n
-
-
 cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Component *field) noexcept nogil:
     # A valid URI or IRI contains no quote, backslash or control character, so nothing needs escaping in JSON or CSV.
     dst[0] = c'"'
-    dst = put(dst + 1, src + field.start, <size_t>(field.end - field.start))
+    dst = append_bytes(dst + 1, src + field.start, <size_t>(field.end - field.start))
     dst[0] = c'"'
     return dst + 1
 
@@ -287,9 +281,9 @@ cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t
     if not read_fields(src, n, <const Grammar *>options, fields, outcome):
         return UC_REJECTED
     for i in range(FIELDS):
-        dst = put(dst, key[i], key_size[i])
+        dst = append_bytes(dst, key[i], key_size[i])
         if fields[i].start < 0:
-            dst = put(dst, <const uint8_t *>b"null", 4)
+            dst = append_bytes(dst, <const uint8_t *>b"null", 4)
         else:
             dst = put_quoted(dst, src, fields + i)
     dst[0] = c'}'
@@ -360,8 +354,8 @@ def run_row(name, src, dst, production, iri=False):
     b'"http","a@b","a","b",,"","",'
     """
     cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2, "safe csv": 3}
-    cdef Operation[4] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW, SPLIT_SAFE_CSV_ROW]
-    cdef Operation *operation
+    cdef SizedRow[4] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW, SPLIT_SAFE_CSV_ROW]
+    cdef SizedRow *operation
     cdef Py_buffer source, target
     cdef Grammar grammar
     cdef Outcome outcome
@@ -496,7 +490,7 @@ cdef class SchemeRows(UriRows):
 cdef enum:
     MOST_CODES = 32
 
-cdef struct Records:
+cdef struct RecordOptions:
     Grammar grammar             # must be first: the row functions above read only this
     const char *heads[MOST_CODES]   # by code: the record of a rejected row, up to the offset
     size_t sizes[MOST_CODES]
@@ -506,7 +500,7 @@ cdef struct Records:
 
 
 cdef size_t write_record(const Outcome *outcome, const void *options, uint8_t *dst) noexcept nogil:
-    cdef const Records *records = <const Records *>options
+    cdef const RecordOptions *records = <const RecordOptions *>options
     cdef uint8_t digits[20]
     cdef size_t offset = outcome.offset, size = records.sizes[outcome.code], i = 20
     memcpy(dst, records.heads[outcome.code], size)
@@ -525,9 +519,9 @@ cdef size_t write_record(const Outcome *outcome, const void *options, uint8_t *d
 
 cdef size_t report_csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write CSV with two more columns: an error and its offset."""
-    cdef size_t size = (<const Records *>options).row(src, n, options, dst, outcome)
+    cdef size_t size = (<const RecordOptions *>options).row(src, n, options, dst, outcome)
     if size != UC_REJECTED:
-        dst[size] = dst[size + 1] = (<const Records *>options).grammar.delimiter
+        dst[size] = dst[size + 1] = (<const RecordOptions *>options).grammar.delimiter
         size += 2
     return size
 
@@ -540,7 +534,7 @@ cdef class RecordRows(UriRows):
     Attributes:
         header (bytes): The first line of CSV; empty for JSON.
     """
-    cdef Records records
+    cdef RecordOptions records
     cdef readonly bytes header
     cdef bytes delimiter
     cdef tuple names
@@ -564,7 +558,7 @@ cdef class RecordRows(UriRows):
         self.slots.rejected = write_record
         return 0
 
-    cdef int set_row(self, const Operation *operation, const void *options) except -1:
+    cdef int set_row(self, const SizedRow *operation, const void *options) except -1:
         """Set the operation that writes the fields; its options begin with a copy of `records`."""
         self.slots.strict, self.slots.options = operation[0], options
         self.slots.strict.extra = max(operation.extra + 2, <size_t>max(map(len, self.heads)) + 21)
@@ -770,7 +764,7 @@ for number in range(WEB_FIELDS):
     host_key_size[number] = <size_t>len(HOST_KEYS[number])
 
 cdef struct HostRecords:
-    Records records             # must be first
+    RecordOptions records             # must be first
     Web web
 
 
@@ -784,7 +778,7 @@ cdef size_t host_record_row(const uint8_t *src, size_t n, const void *options, u
         return UC_REJECTED
     for i in range(WEB_FIELDS):
         if how.records.json:
-            dst = put_quoted(put(dst, host_key[i], host_key_size[i]), text, fields + i)
+            dst = put_quoted(append_bytes(dst, host_key[i], host_key_size[i]), text, fields + i)
         else:
             dst = put_safe(dst, text, fields + i) if how.records.csv_safe else put_quoted(dst, text, fields + i)
             dst[0] = how.records.grammar.delimiter
@@ -794,7 +788,7 @@ cdef size_t host_record_row(const uint8_t *src, size_t n, const void *options, u
 
 
 # Each field has two quotes and an apostrophe.
-cdef Operation HOST_RECORD_ROW = Operation(
+cdef SizedRow HOST_RECORD_ROW = SizedRow(
     host_record_row, 0, <size_t>sum(map(len, HOST_KEYS)) + WEB_FIELDS * (WORD + 4) + WEB_HOST_CAPACITY)
 
 
@@ -855,9 +849,9 @@ cdef class CheckWebRows(UriRows):
         self.code_names, self.reasons = AGREED_CODES, AGREED_REASONS
         self.slots.options = &self.web
         if writes:
-            self.slots.strict = Operation(web_scheme_row, 0, WORD)
+            self.slots.strict = SizedRow(web_scheme_row, 0, WORD)
         else:
-            self.slots.strict, self.slots.result = Operation(check_web_row, 0, 0), WRITES_NOTHING
+            self.slots.strict, self.slots.result = SizedRow(check_web_row, 0, 0), WRITES_NOTHING
 
 
 # --- normal forms and references --------------------------------------------------------------------------------------
@@ -976,7 +970,7 @@ cdef class HostsRows(UriRows):
     cdef Hosts hosts
     cdef object function
 
-    cdef int convert_hosts(self, Operation operation, object function) except -1:
+    cdef int convert_hosts(self, SizedRow operation, object function) except -1:
         """Convert hosts, too: by an operation that has the same options, and a Python function for rows in doubt."""
         from uricodec.iri._hosts import returning_errors
         function = self.function = returning_errors(function)

@@ -1,10 +1,12 @@
-"""Parts of URLs as values: host, port, query parameters, path segments, and the registrable domain and public suffix.
+"""Parts of URLs as values: userinfo, host, port, query parameters, path segments, and the registrable domain and public suffix.
+
+Each part has a row in PARTS, from which columns are read, and a function for single values.
 
 Any text is split, as RFC 3986 appendix B does. The authority is then split at its last "@" and, after the host, at the
 first ":"; a host that begins with "[" ends with the next "]".
 
     http://me@example.org:80/over/there?name=ferret&q=a+b#nose
-              host        port         query_value("q") = "a b"
+     userinfo  host       port         query_value("q") = "a b"
 
 A row function writes the offsets of its results and then their text, or the items of a list. Rows of text give text:
 what is not UTF-8 becomes U+FFFD. Rows of bytes give bytes.
@@ -30,7 +32,7 @@ from uricodec.errors import IriError, UriSyntaxError
 
 # RFC 3986 appendix B:  ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
 
-cdef struct Span:
+cdef struct PartSpan:
     Py_ssize_t start            # -1: undefined
     Py_ssize_t end
 
@@ -56,7 +58,7 @@ cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
     return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
 
 
-cdef inline void find_host(const uint8_t *s, size_t n, Span *host, Span *port) noexcept nogil:
+cdef inline void find_host(const uint8_t *s, size_t n, PartSpan *host, PartSpan *port) noexcept nogil:
     """Find the host and the port."""
     cdef size_t i = find_authority(s, n)
     host.start = host.end = port.start = port.end = -1
@@ -103,7 +105,7 @@ cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) n
 
 
 cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogil:
-    cdef Span host, port
+    cdef PartSpan host, port
     cdef Py_ssize_t i = 0, path, path_end, query_end, authority, end = <Py_ssize_t>n
     find_host(s, n, &host, &port)
     authority = <Py_ssize_t>find_authority(s, n)
@@ -134,12 +136,12 @@ cdef struct Options:
     bint checks                 # and rows may not be
     int count                   # of names
     int texts                   # of each item; 0: the result is not a list
-    const Name *names
+    const ParameterName *names
     const Suffixes *suffixes
     bint registrable            # the registrable domain, not the public suffix
 
 # The name of a query parameter.
-cdef struct Name:
+cdef struct ParameterName:
     const uint8_t *data
     size_t size
 
@@ -184,7 +186,7 @@ cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil:
     return put_replacing(dst + 2 * n, n, dst)
 
 
-cdef inline size_t put_raw(const uint8_t *src, const Span *part, const void *options, uint8_t *dst) noexcept nogil:
+cdef inline size_t put_raw(const uint8_t *src, const PartSpan *part, const void *options, uint8_t *dst) noexcept nogil:
     """Write one component as it is spelled."""
     cdef Component *field = <Component *>dst
     cdef size_t n
@@ -199,14 +201,23 @@ cdef inline size_t put_raw(const uint8_t *src, const Span *part, const void *opt
     return padded(sizeof(Component) + n)
 
 
+cdef size_t userinfo_row(
+        const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef PartSpan host, port, userinfo
+    cdef Py_ssize_t authority = <Py_ssize_t>find_authority(src, n)
+    find_host(src, n, &host, &port)
+    userinfo = PartSpan(authority, host.start - 1) if host.start > authority else PartSpan(-1, -1)
+    return put_raw(src, &userinfo, options, dst)
+
+
 cdef size_t host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Span host, port
+    cdef PartSpan host, port
     find_host(src, n, &host, &port)
     return put_raw(src, &host, options, dst)
 
 
 cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Span host, port
+    cdef PartSpan host, port
     find_host(src, n, &host, &port)
     return put_raw(src, &port, options, dst)
 
@@ -318,7 +329,7 @@ cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
 cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write the registrable domain or the public suffix of the host, with ASCII letters in lower case."""
     cdef const Options *how = <const Options *>options
-    cdef Span host, port
+    cdef PartSpan host, port
     cdef const uint8_t *name
     cdef size_t size, start, i
     find_host(src, n, &host, &port)
@@ -618,7 +629,7 @@ cdef object value_in(object input, Options *how, tuple names, object errors):
 cdef class ValueRows(RowOperation):
     """Base class of operations that read values from any text. Rows that are not IRI references are invalid."""
     cdef Options how
-    cdef tuple names            # of several values; None: there is one
+    cdef readonly tuple names   # of several values; None: there is one
 
     def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, IriError
@@ -638,7 +649,6 @@ cdef class ValueRows(RowOperation):
         utf8 = without_surrogates(text).encode()
         return values_of(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), &self.how, self.names)
 
-
     cdef int set_list(self, row_function row, int texts, bint text, bint checks) except -1:
         # `texts`: of each item
         self.set_row(row, text, checks, 0)
@@ -646,34 +656,44 @@ cdef class ValueRows(RowOperation):
         return 0
 
 
+# A part whose operation has no options.
+cdef struct UrlPart:
+    const char *name
+    row_function read
+    int texts                   # of each item; 0: the result is not a list
+
+cdef UrlPart[5] PARTS = [
+    UrlPart("userinfo", userinfo_row, 0),
+    UrlPart("host", host_row, 0),
+    UrlPart("port", port_row, 0),
+    UrlPart("query_pairs", pairs_row, 2),
+    UrlPart("path_segments", segments_row, 1),
+]
+
+
 @cython.final
-cdef class HostRows(ValueRows):
-    """Operation that returns the host, as it is spelled.
+cdef class PartRows(ValueRows):
+    """Operation that returns a part of PARTS.
 
     Args:
+        name (str): The name of the part.
         text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
 
-    Source: RFC 3986 section 3.2.2, appendix B.
+    Raises:
+        ValueError: If the part is unknown.
     """
 
-    def __cinit__(self, text, checks):
-        self.set_row(host_row, text, checks, 1)
-
-
-@cython.final
-cdef class PortRows(ValueRows):
-    """Operation that returns the port, as it is spelled.
-
-    Args:
-        text (bool): Whether results are UTF-8.
-        checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.2.3, appendix B.
-    """
-
-    def __cinit__(self, text, checks):
-        self.set_row(port_row, text, checks, 1)
+    def __cinit__(self, str name not None, text, checks):
+        cdef UrlPart part
+        for part in PARTS:
+            if part.name == name.encode():
+                if part.texts:
+                    self.set_list(part.read, part.texts, text, checks)
+                else:
+                    self.set_row(part.read, text, checks, 1)
+                return
+        raise ValueError(f"unknown part {name!r}")
 
 
 @cython.final
@@ -681,8 +701,8 @@ cdef class DomainRows(ValueRows):
     """Operation that returns the registrable domain, or the public suffix, of the host.
 
     Args:
-        table (SuffixTable): The suffixes.
         registrable (bool): The registrable domain.
+        private, suffixes: The list of suffixes; see `_suffixes.table_of`.
         text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
 
@@ -690,9 +710,10 @@ cdef class DomainRows(ValueRows):
     """
     cdef SuffixTable held
 
-    def __cinit__(self, SuffixTable table not None, registrable, text, checks):
-        self.held = table
-        self.how.suffixes, self.how.registrable = &table.table, registrable
+    def __cinit__(self, registrable, private, suffixes, text, checks):
+        from uricodec.uri._suffixes import table_of
+        self.held = table_of(private, suffixes)
+        self.how.suffixes, self.how.registrable = &self.held.table, registrable
         self.set_row(domain_row, text, checks, 1)
 
 
@@ -751,7 +772,7 @@ cdef class QueryRows(ValueRows):
 
     Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
     """
-    cdef Name spelled[MOST_FIELDS]
+    cdef ParameterName spelled[MOST_FIELDS]
     cdef list held
 
     def __cinit__(self, name, text, checks):
@@ -762,44 +783,48 @@ cdef class QueryRows(ValueRows):
         self.held = []
         for each in names:
             utf8 = bytes_of_name(each)
-            self.spelled[self.how.count] = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+            self.spelled[self.how.count] = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
             self.held.append(utf8)
             self.how.count += 1
         self.how.names = self.spelled
         self.set_row(query_row, text, checks, <size_t>len(names))
 
 
-@cython.final
-cdef class PairRows(ValueRows):
-    """Operation that returns the names and values of the query parameters, decoded.
-
-    Args:
-        text (bool): Whether results are UTF-8.
-        checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
-    """
-
-    def __cinit__(self, text, checks):
-        self.set_list(pairs_row, 2, text, checks)
-
-
-@cython.final
-cdef class SegmentRows(ValueRows):
-    """Operation that returns the segments of the path, decoded.
-
-    Args:
-        text (bool): Whether results are UTF-8.
-        checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.3, appendix B.
-    """
-
-    def __cinit__(self, text, checks):
-        self.set_list(segments_row, 1, text, checks)
-
-
 # --- single values ----------------------------------------------------------------------------------------------------
+
+__all__ = [
+    "host", "path_segments", "port", "public_suffix", "query_pairs", "query_value", "registrable_domain", "userinfo",
+]
+
+
+cdef object part_of(object uri, row_function read, int texts, object errors):
+    cdef Options how
+    how.read, how.texts = read, texts
+    return value_in(uri, &how, None, errors)
+
+
+def userinfo(uri, *, errors="keep"):
+    """Return the userinfo of a URL, as it is spelled.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as in `host`.
+        errors (str): See `host`.
+
+    Returns:
+        str | bytes | None: What precedes the last "@" of the authority; it may be empty. None if there is no "@".
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        ValueError: If `errors` is unknown.
+
+    Source: RFC 3986 section 3.2.1, appendix B.
+
+    >>> from uricodec import uri
+    >>> uri.userinfo("https://me:pw%40@example.org/"), uri.userinfo("//@h"), uri.userinfo("mailto:me@example.org")
+    ('me:pw%40', '', None)
+    """
+    return part_of(uri, userinfo_row, 0, errors)
+
 
 def host(uri, *, errors="keep"):
     """Return the host of a URL, as it is spelled.
@@ -825,9 +850,7 @@ def host(uri, *, errors="keep"):
     >>> uri.host("http://exa mple.org/{id}"), uri.host("mailto:a@example.org")
     ('exa mple.org', None)
     """
-    cdef Options how
-    how.read, how.texts = host_row, 0
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, host_row, 0, errors)
 
 
 def port(uri, *, errors="keep"):
@@ -850,9 +873,7 @@ def port(uri, *, errors="keep"):
     >>> uri.port("https://example.org:8042/"), uri.port("http://[::1]:"), uri.port("https://example.org/")
     ('8042', '', None)
     """
-    cdef Options how
-    how.read, how.texts = port_row, 0
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, port_row, 0, errors)
 
 
 def query_value(uri, name, *, errors="keep"):
@@ -884,14 +905,14 @@ def query_value(uri, name, *, errors="keep"):
     {'page': '2', 'x': None}
     """
     cdef Options how
-    cdef Name spelled
+    cdef ParameterName spelled
     cdef bytes utf8
     cdef QueryRows several
     if not isinstance(name, str):
         several = QueryRows(name, True, False)
         return value_in(uri, &several.how, several.names, errors)
     utf8 = bytes_of_name(name)
-    spelled = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+    spelled = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
     how.read, how.texts, how.names, how.count = query_row, 0, &spelled, 1
     return value_in(uri, &how, None, errors)
 
@@ -923,9 +944,7 @@ def query_pairs(uri, *, errors="keep"):
     >>> uri.query_pairs("https://example.org/")
     []
     """
-    cdef Options how
-    how.read, how.texts = pairs_row, 2
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, pairs_row, 2, errors)
 
 
 def path_segments(uri, *, errors="keep"):
@@ -955,9 +974,7 @@ def path_segments(uri, *, errors="keep"):
     >>> uri.path_segments("https://example.org"), uri.path_segments("https://example.org/")
     ([], [''])
     """
-    cdef Options how
-    how.read, how.texts = segments_row, 1
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, segments_row, 1, errors)
 
 
 cdef object domain_in(object uri, bint registrable, object private, object suffixes, object errors):
@@ -1032,6 +1049,6 @@ def public_suffix(uri, *, private=False, suffixes=None, errors="keep"):
 
 
 # Functions are pickled by reference: the reference must be their public name.
-for function in host, port, query_value, query_pairs, path_segments, registrable_domain, public_suffix:
-    function.__module__ = "uricodec.uri"
-del function
+for name in __all__:
+    globals()[name].__module__ = "uricodec.uri"
+del name

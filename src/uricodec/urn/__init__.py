@@ -18,7 +18,6 @@ from uricodec._base.diagnostics import Diagnostic
 from uricodec._codec._triplets import percent_decode, percent_encode
 from uricodec.bytesets import RFC2141_NSS
 from uricodec.errors import UriError, UrnError
-from uricodec.urn import _parse, namespaces
 from uricodec.urn._parse import TERMINATORS, URN, check, equivalent, find, is_valid, key, normalize, parse, rfcs
 from uricodec.urn.namespaces import NAMESPACES, lookup, nid_class, register_namespace
 
@@ -60,8 +59,6 @@ if not TYPE_CHECKING:
 def __dir__() -> list[str]:
     return [*__all__, "conversions", "namespaces"]
 
-
-namespaces.subscribe(lambda row: _parse.set_rule(row.nid, _parse.RULE_NUMBERS[row.rule]))
 
 _Octets = bytes | bytearray | memoryview
 _Urn = str | _Octets | URN
