@@ -635,6 +635,7 @@ CALLS |= {
     "uricodec.logs.columns": _each(logs.columns, _COMMON, (_COMMON, "iis"), b""),
     "uricodec.logs.to_arrow": [lambda: logs.to_arrow(_COMMON, flags=True).read_all().to_pylist()],
     "uricodec.logs.presets": [logs.presets],
+    "uricodec.logs.InvalidLine.row": [logs.InvalidLine("a.log", 1, 2, "time", b"\t\xff").row],
     "uricodec.logs.Format": [
         *_each(
             logs.Format, "combined", "no-such", "$status $a", "%h %z", "%h%u", "log_format a escape=json '$uri';", None
