@@ -38,6 +38,7 @@ __all__ = [
     "SplitErrors",
     "SqlErrors",
     "StructErrors",
+    "TextContent",
     "TextErrors",
     "UriLevel",
     "UriProduction",
@@ -99,6 +100,9 @@ AddressCategory = Literal["public", "private", "loopback", "link-local", "shared
 HostCategory = Literal[
     "public", "private", "loopback", "link-local", "shared", "multicast", "reserved", "metadata", "name"
 ]
+
+# What a text is in which URLs are found.
+TextContent = Literal["auto", "plain", "json", "html"]
 
 # Conversion between URIs and IRIs.
 DisallowedCharacters = Literal["raise", "encode"]

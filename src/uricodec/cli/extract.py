@@ -5,6 +5,8 @@ the chunks. Data without such bytes for more than the size of a chunk are search
 where a match may go on, the rest moves to the start of the buffer, and the next data follow it.
 """
 
+from functools import partial
+
 from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
@@ -31,6 +33,9 @@ LEAST = 13
 # The most bytes of an offset and a tab.
 OFFSET = 21
 
+# The bytes at the start of an input that show what it is.
+HEAD = 4096
+
 
 def run(arguments):
     """Write the URNs or URLs that all inputs contain.
@@ -49,7 +54,8 @@ def run(arguments):
     workers = OrderedWorkers(arguments.threads or threads_for(names))
     progress = progress_of(arguments)
     with streams.Output(arguments.output) as output, streams.Meter(names, output, progress=progress) as meter:
-        extractor = Extractor(Urls if arguments.kind == "uri" else Urns, output, workers)
+        content = arguments.content if arguments.kind == "uri" else None
+        extractor = Extractor(content, output, workers)
         for name in names:
             with streams.Input(name, meter, output=output) as source:
                 prefix = source.name.encode() + b"\t" if len(names) > 1 else b""
@@ -71,14 +77,13 @@ class Extractor:
     """Writes the matches of inputs, in order.
 
     Args:
-        kind (type[Matches]): What to find.
+        content (str | None): What to search for URLs: a value of --content; None: find URNs.
         output (Output): Where the matches go.
         workers (OrderedWorkers): The threads.
     """
 
-    def __init__(self, kind, output, workers):
-        self._kind, self._output, self._workers = kind, output, workers
-        self._copy = kind.copier()
+    def __init__(self, content, output, workers):
+        self._content, self._output, self._workers = content, output, workers
         self._buffers = streams.Buffers(max(streams.CHUNK, LEAST), lambda: new_buffer(2 * streams.CHUNK))
 
     def extract(self, source, prefix):
@@ -90,15 +95,31 @@ class Extractor:
         """
         self._prefix = prefix
         self._long = None  # the Matches of data without ENDS
+        self._kind = None  # its class, or what makes it
         self._workers.run(self._chunks(source), self._work, self._use)
 
     def _chunks(self, source):
         """Yield the chunks of an input; `before` is the number of bytes before them."""
         before = 0
         for chunk in source.chunks(self._buffers, MatchEnds()):
+            if self._kind is None:
+                self._choose(bytes(chunk.view[: min(chunk.size, HEAD)]))
             chunk.before = before
             before += chunk.size
             yield chunk
+
+    def _choose(self, head):
+        """Choose what to find, and how, in an input that begins with `head`."""
+        content = self._content
+        if content == "auto":
+            from uricodec.uri._extraction import content_of
+
+            content = content_of(head)
+        if content in ("json", "html"):
+            self._kind, self._copy = partial(UrlsWithEscapes, content), UrlsWithEscapes.copier(content)
+        else:
+            self._kind = Urns if content is None else Urls
+            self._copy = self._kind.copier()
 
     def _work(self, chunk):
         """Return the lines for a chunk (list of bytes-like); None if it has to be searched in order."""
@@ -165,10 +186,14 @@ class Matches:
 
     def _write(self, view, spans, end=b"\n", begun=0):
         """Write lines of view, but for the first `begun` spans without the offset, with `end` after the last one."""
-        if not spans:
+        if spans:
+            data = bytes(view)
+            self._write_lines([data[start:stop] for start, stop in spans], spans, end, begun)
+
+    def _write_lines(self, lines, spans, end=b"\n", begun=0):
+        """Write the matches at `spans` (list of bytes) as _write() does."""
+        if not lines:
             return
-        data = bytes(view)
-        lines = [data[start:stop] for start, stop in spans]
         if self._prefix is not None:
             for i, (start, _) in enumerate(spans[begun:], begun):
                 lines[i] = b"%s%d\t%s" % (self._prefix, self._before + start, lines[i])
@@ -285,12 +310,45 @@ class Urls(Matches):
     def search(self, view, new, end):
         if end < 2 * self._kept:
             return end
-        spans, rest = self._find_part(view[:end], LONGEST_URL, False)
-        self._write(view[:end], spans)
+        rest = self._find(view[:end], False)
+        if 2 * (end - rest) > len(view):  # only escapes make a URL that long in the input: it ends here
+            rest = self._find(view[:end], True)
         self._before += rest
         self._kept = end - rest
         view[: self._kept] = view[rest:end]
         return self._kept
 
     def finish(self, view):
-        self._write(view, self._find_part(view, LONGEST_URL, True)[0])
+        self._find(view, True)
+
+    def _find(self, view, last):
+        """Write the URLs of a part of the input, and return where the next part begins."""
+        spans, rest = self._find_part(view, LONGEST_URL, last)
+        self._write(view, spans)
+        return rest
+
+
+class UrlsWithEscapes(Urls):
+    """URLs in text with escapes, which are decoded.
+
+    Args:
+        content (str): "json" or "html".
+        output, prefix, before: See Matches.
+    """
+
+    def __init__(self, content, output, prefix, before):
+        from uricodec.uri._content import find_part
+
+        super().__init__(output, prefix, before)
+        self._find_part = partial(find_part, content)
+
+    @staticmethod
+    def copier(content):
+        from uricodec.uri._content import copy_urls
+
+        return partial(copy_urls, content)
+
+    def _find(self, view, last):
+        spans, urls, rest = self._find_part(view, LONGEST_URL, last)
+        self._write_lines(urls, spans)
+        return rest

@@ -19,6 +19,7 @@ from uricodec._base.diagnostics import Diagnostic
 from uricodec.uri._agreed_host import Host, address_category, agreed_host
 from uricodec.uri._components import Components, check, find, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
+from uricodec.uri._extraction import extract
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._resolve import relativize, resolve
 from uricodec.uri._values import (
@@ -44,6 +45,7 @@ __all__ = [
     "agreed_host",
     "check",
     "equivalent",
+    "extract",
     "find",
     "host",
     "is_valid",
