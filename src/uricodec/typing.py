@@ -82,7 +82,7 @@ UrnLevel = Literal["bytes", "2141", "8141", "namespace", "functional"]
 # Productions of RFC 3986 appendix A and RFC 3987 section 2.2, and the RFC whose grammar a URN is read by.
 UriProduction = Literal["URI-reference", "URI", "absolute-URI", "relative-ref"]
 IriProduction = Literal["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
-UrnRfc = Literal["2141", "8141", "any"]
+UrnRfc = Literal["2141", "8141", "any", 2141, 8141]
 
 # Policies for URLs: the ready ones, and values of fields of `uricodec.uri.Policy`.
 PolicyName = Literal["tracking", "crawl", "surt", "w3lib"]

@@ -300,14 +300,14 @@ cdef size_t original(Content content, const uint8_t *s, size_t n, bint last, siz
     cdef uint8_t first = c'\\' if content == JSON else c'&'
     cdef const uint8_t *found
     while place.decoded < decoded and place.at < n:
-        found = <const uint8_t *>memchr(s + place.at, first, n - place.at)
-        size = n - place.at if found == NULL else <size_t>(found - s) - place.at
-        if size >= decoded - place.decoded:
-            place.at += decoded - place.decoded
-            place.decoded = decoded
-            break
+        size = min(decoded - place.decoded, n - place.at)       # so that no byte is read twice
+        found = <const uint8_t *>memchr(s + place.at, first, size)
+        if found != NULL:
+            size = <size_t>(found - s) - place.at
         place.at += size
         place.decoded += size
+        if found == NULL:
+            break
         read = read_escape(content, s + place.at, n - place.at, last, True, written, &size)
         if read == INCOMPLETE or size > decoded - place.decoded:
             break
