@@ -124,7 +124,7 @@ def to_mapped(host: str) -> str:
         str: The host: lower case, NFC, and "." for the other full stops.
 
     Raises:
-        ValueError: If a label has a character that is not allowed or becomes a delimiter, or if it is too long.
+        ValueError: If a label has a character that is not allowed or becomes a delimiter.
 
     Source: UTS 46 section 4, step 1 and 2, not transitional.
 
@@ -133,7 +133,6 @@ def to_mapped(host: str) -> str:
     """
     import idna
 
-    check_lengths(host)
     labels = _DOTS.split(host)
     for i, label in enumerate(labels):
         if not label.isascii():
