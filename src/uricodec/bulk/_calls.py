@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from uricodec._io import streams
 from uricodec._io.workers import useful_threads
+from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._columns import Work
 from uricodec._rows._lists import ListWork
 from uricodec._rows.registry import OPERATIONS, Operation
@@ -185,10 +186,12 @@ class Call:
 
         self._line_work(0).lines(b"", self._separator)  # raises for wrong arguments also if the file is empty
         rows, capacity = 0, _PIECE * (self._threads or 4)
-        buffers, ends = streams.Buffers(capacity), streams.LineEnds(self._separator)
+        buffers, ends, begun = streams.Buffers(capacity), MarkedLineEnds(self._separator), False
         for chunk in streams.chunks_of(lambda view: (read_into, read_into(view)), buffers, ends, sys.maxsize, capacity):
             work = self._line_work(rows)
-            with chunk.view[: chunk.size] as lines:
+            start = 0 if begun else front_of(chunk.buffer, chunk.size)
+            begun = True
+            with chunk.view[start : chunk.size] as lines:
                 _write(output, work.lines(lines, self._separator))
             rows += work.rows
             self._report(work)

@@ -16,6 +16,7 @@ from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
 from uricodec._records._fields import reason_of
+from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
 from uricodec.dedup._fields import NoValuesError
 from uricodec.dedup._first_rows import FirstRows
@@ -336,7 +337,7 @@ class Corpus:
     def _read(self, buffers, work, source, file, number, step):  # noqa: PLR0913, PLR0917
         """Read an input chunk by chunk. `number` is that of its first line; returns that of the line after it."""
         number = source.begin(file, number)
-        ends = self.records.ends() if self.records else streams.LineEnds(self._end)
+        ends = self.records.ends() if self.records else MarkedLineEnds(self._end)
 
         def chunks():
             for chunk in file.chunks(buffers, ends, self._max_line):
@@ -358,9 +359,12 @@ class Corpus:
         return number
 
     def _begin(self, source, file, chunk):
-        """Return where the first line of a chunk starts: after the header in the first chunk of an input."""
-        if not source.begins or self.records is None:
+        """Return where the first line of a chunk starts: after the mark and the header in the first chunk of an input."""
+        if not source.begins:
             return 0
+        if self.records is None:
+            source.begins = False
+            return front_of(chunk.buffer, chunk.size)
         source.framing, start = self.records.begin(chunk, file.name, source in self._inputs)
         source.begins, source.headers = False, int(chunk.buffer.endswith(self._end, 0, start))
         return start
