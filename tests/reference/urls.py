@@ -6,8 +6,8 @@ from importlib.resources import files
 
 from reference.codec import decode
 
-# RFC 3986 appendix B; "." is any byte.
-COMPONENTS = re.compile(rb"^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?", re.DOTALL)
+# RFC 3986 appendix B, with the scheme by the grammar of section 3.1; "." is any byte.
+COMPONENTS = re.compile(rb"^(([A-Za-z][A-Za-z0-9+.-]*):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?", re.DOTALL)
 SUBCOMPONENTS = re.compile(rb"(?P<host>\[[^]]*\]?|[^:]*)[^:]*(:(?P<port>.*))?", re.DOTALL)
 
 

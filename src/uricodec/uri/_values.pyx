@@ -1,6 +1,6 @@
 """Parts of URLs as values: host, port, query parameters, path segments, and the registrable domain and public suffix.
 
-Any text is split, as RFC 3986 appendix B does. The authority is then split at its last "@" and, after the host, at the
+Any text is split, as RFC 3986 appendix B does, with the scheme by the grammar. The authority is then split at its last "@" and, after the host, at the
 first ":"; a host that begins with "[" ends with the next "]".
 
     http://me@example.org:80/over/there?name=ferret&q=a+b#nose
@@ -17,7 +17,7 @@ from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels
-from uricodec.uri._grammar cimport is_numeric_label
+from uricodec.uri._grammar cimport end_of_scheme, is_numeric_label
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
 from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 
@@ -32,6 +32,7 @@ from uricodec.errors import IriError, UriSyntaxError
 # --- splitting any text -----------------------------------------------------------------------------------------------
 
 # RFC 3986 appendix B:  ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
+# with the scheme by the grammar (section 3.1), as in _grammar.find_parts: 1A://H/ is a path.
 
 cdef struct Span:
     Py_ssize_t start            # -1: undefined
@@ -44,18 +45,14 @@ cdef ByteSet IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the hos
 
 cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
     """Return where the authority starts; 0: it is undefined."""
-    cdef size_t i = 0
+    cdef size_t i
     # Most URLs begin with one of these.
     if n >= 8 and memcmp(s, b"https://", 8) == 0:
         return 8
     if n >= 7 and memcmp(s, b"http://", 7) == 0:
         return 7
-    while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    if 0 < i < n and s[i] == c':':
-        i += 1
-    elif i:
-        return 0        # the path begins before the first "/"
+    i = end_of_scheme(s, n)
+    i += i > 0
     return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
 
 
@@ -96,9 +93,8 @@ cdef inline size_t find_path(const uint8_t *s, size_t n) noexcept nogil:
         while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
             i += 1
         return i
-    while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    return i + 1 if 0 < i < n and s[i] == c':' else 0
+    i = end_of_scheme(s, n)
+    return i + 1 if i else 0
 
 
 cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
@@ -110,12 +106,8 @@ cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogi
     cdef Py_ssize_t i = 0, path, path_end, query_end, authority, end = <Py_ssize_t>n
     find_host(s, n, &host, &port)
     authority = <Py_ssize_t>find_authority(s, n)
-    while i < end and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    if 0 < i < end and s[i] == c':':
-        set_field(fields, 0, i)
-    else:
-        set_field(fields, -1, -1)
+    i = <Py_ssize_t>end_of_scheme(s, n)
+    set_field(fields, 0 if i else -1, i if i else -1)
     path = <Py_ssize_t>find_path(s, n)
     path_end = path + <Py_ssize_t>kernels.span(s + path, <size_t>(end - path), &BEFORE_QUERY.set)
     query_end = path_end + <Py_ssize_t>kernels.span(s + path_end, <size_t>(end - path_end), &BEFORE_FRAGMENT.set)
