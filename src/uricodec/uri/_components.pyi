@@ -5,7 +5,7 @@ from typing_extensions import Buffer
 
 from uricodec._base.diagnostics import Diagnostic
 
-from uricodec.typing import HostKind, IriProduction, UriProduction
+from uricodec.typing import HostKind, IriProduction, TextContent, UriProduction
 
 class _Components(NamedTuple, Generic[AnyStr]):
     scheme: AnyStr | None

@@ -149,16 +149,16 @@ def check(uri, production="URI-reference", safe_host=False):
         uri (str | bytes-like): The text to check.
         production (str): The grammar rule it must match: "URI-reference", "URI" (with a scheme), "absolute-URI" (with a
             scheme, without a fragment) or "relative-ref".
-        safe_host (bool): Whether a host with a triplet that represents a delimiter, a "%", or a control character is a
-            fault, too. The grammar allows it, and some schemes use it: postgresql://%2Fvar%2Frun/db.
+        safe_host (bool): Whether a host with a triplet that represents a delimiter, a backslash, a space, a "%", or a
+            control character is a fault, too. The grammar allows it, and some schemes use it:
+            postgresql://%2Fvar%2Frun/db.
 
     Returns:
         Diagnostic | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
             otherwise; if something is missing at the end, the offset is the length. The codes:
             "scheme" (missing), "userinfo", "host", "port", "path", "query", "fragment" (invalid character in that
-            component, or a fragment that is not allowed), "host-delimiter" (see `safe_host`), "ip-literal" (invalid address in brackets, a zone, or text other than a
-            port after it),
-            "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
+            component, or a fragment that is not allowed), "host-delimiter" (see `safe_host`), "ip-literal" (invalid
+            address in brackets, a zone, or text other than a port after it), "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
             digits).
 
     Raises:

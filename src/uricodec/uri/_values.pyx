@@ -1,7 +1,7 @@
 """Parts of URLs as values: host, port, query parameters, path segments, and the registrable domain and public suffix.
 
-Any text is split, as RFC 3986 appendix B does, with the scheme by the grammar. The authority is then split at its last "@" and, after the host, at the
-first ":"; a host that begins with "[" ends with the next "]".
+Any text is split, as RFC 3986 appendix B does, with the scheme by the grammar. The authority is then split at its last
+"@" and, after the host, at the first ":"; a host that begins with "[" ends with the next "]".
 
     http://me@example.org:80/over/there?name=ferret&q=a+b#nose
               host        port         query_value("q") = "a b"
