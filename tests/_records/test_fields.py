@@ -844,10 +844,8 @@ def output_in_doubt(*arguments, **options):
     """Like output_of(), but the records may lack what is selected, and standard error may say so."""
     status, output, said = run(*arguments, **options)
     assert status == 0
-    assert re.fullmatch(
-        r"(uricodec: --(fields: no record has field|delimiter: no record contains) .*\n)?(uricodec: the last record ends .*\n)?",
-        said,
-    )
+    doubts = "--fields: no record has field .*", "--delimiter: no record contains .*", "the last record ends .*"
+    assert re.fullmatch("".join(f"(uricodec: {doubt}\n)?" for doubt in doubts), said)
     return output
 
 
@@ -915,22 +913,36 @@ def test_a_byte_order_mark_counts_for_no_line(monkeypatch, size, most):
         assert run(*command, stdin=MARK + data, chunk=64) == (status, MARK * (status == 0) + output, said)
 
 
-LINE_COMMANDS = ["decode", "encode", "requote", "decode --jsonl", "encode -z", "check --kind web", "hosts", "dedup --kind bytes"]
+LINE_COMMANDS = ["decode", "encode", "requote", "decode --jsonl", "encode -z", "check --kind web", "hosts"]
 LINE_COMMANDS += [f"{name} --kind uri" for name in ("normalize", "split", "check", "check --stats", "dedup", "extract")]
-LINE_COMMANDS += [f"{name} --kind urn" for name in ("normalize", "check", "dedup", "extract", "normalize --invalid-to -")]
-LINE_COMMANDS += ["resolve --base http://a/", "dedup --kind iri --count", "dedup --kind uri --stats"]
+LINE_COMMANDS += [
+    f"{name} --kind urn" for name in ("normalize", "check", "dedup", "extract", "normalize --invalid-to -")
+]
+LINE_COMMANDS += [
+    "dedup --kind bytes",
+    "resolve --base http://a/",
+    "dedup --kind iri --count",
+    "dedup --kind uri --stats",
+]
 
 
 @pytest.mark.parametrize("chunk", [None, 13])
 @pytest.mark.parametrize("command", LINE_COMMANDS)
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path, command, chunk):
-    for data in b"http://A.example/%7e\nhttp://b c/\nx\n", b"urn:ISBN:%41\n\xef\xbb\xbfurn:a:b", b"\n", b"", b"http://a":
+    for data in (
+        b"http://A.example/%7e\nhttp://b c/\nx\n",
+        b"urn:ISBN:%41\n\xef\xbb\xbfurn:a:b",
+        b"\n",
+        b"",
+        b"http://a",
+    ):
         found = []
         for mark in MARK, b"":
             (tmp_path / "first").write_bytes(mark + data)
             (tmp_path / "second").write_bytes(mark + data)
-            runs = run(*command.split(), stdin=mark + data, chunk=chunk), run(
-                *command.split(), tmp_path / "first", tmp_path / "second", chunk=chunk
+            runs = (
+                run(*command.split(), stdin=mark + data, chunk=chunk),
+                run(*command.split(), tmp_path / "first", tmp_path / "second", chunk=chunk),
             )
             found.append([(*each[:2], re.sub(r'"seconds": [0-9.]+', "", each[2])) for each in runs])
         assert found[0] == found[1]
@@ -1092,7 +1104,10 @@ def test_split_adds_nothing_to_what_cannot_hold_it():
     assert json.loads(report)["faults"] == {"json": 2, "surrogate": 1}
     assert json.loads(output.split(b"\n")[3])["l_parts"]["error"] == "surrogate"
     unclosed = b'1,"http://h/\n2,'
-    assert output_in_doubt("split", "--kind", "uri", "--csv", "-f", "2", "--keep", stdin=unclosed).rstrip(b"\n") == unclosed
+    assert (
+        output_in_doubt("split", "--kind", "uri", "--csv", "-f", "2", "--keep", stdin=unclosed).rstrip(b"\n")
+        == unclosed
+    )
     marked = output_in_doubt(
         "split", "--kind", "uri", "--csv", "--header", "-f", "u", "--keep", stdin=b'\xef\xbb\xbf"u",x\r\n,\r\n'
     )

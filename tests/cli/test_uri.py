@@ -576,7 +576,7 @@ def test_the_start_of_each_input_decides_what_it_is(tmp_path):
 
 
 def test_an_escaped_url_that_is_too_long_ends():
-    data = b'{"a":"x://' + rb"\u0041" * (1 << 20) + b"\","
+    data = b'{"a":"x://' + rb"\u0041" * (1 << 20) + b'",'
     data += b'"b":"x:\\/\\/b"}'
     found = output_of(*EXTRACT, "--offsets", "--content", "json", stdin=data).splitlines()
     assert len(found[0]) <= 2 + (1 << 20)

@@ -237,7 +237,10 @@ def test_views_of_strings(con):
 def test_arguments_that_are_no_text(con):
     hook.register(con)
     for host, safe in ("a%2Fb", "false"), ("a", "true"):
-        calls = [f"{name}('http://{host}/', '{rule}', true)" for name, rule in (("is_valid_uri", "URI"), ("is_valid_iri", "IRI"))]
+        calls = [
+            f"{name}('http://{host}/', '{rule}', true)"
+            for name, rule in (("is_valid_uri", "URI"), ("is_valid_iri", "IRI"))
+        ]
         assert con.sql(f"select {', '.join(calls)}").fetchall() == [(safe == "true",) * 2]
         assert con.sql(f"select is_valid_uri('http://{host}/', 'URI', false)").fetchall() == [(True,)]
         assert con.sql(f"select uri_check('http://{host}/', 'URI', true) is null").fetchall() == [(safe == "true",)]

@@ -69,7 +69,10 @@ def test_spellings_beyond_ascii():
     listed = [rule for rule in sorted(judge(True)._publicsuffix) if not rule.isascii() or "xn--" in rule]
     drawn, urls = random.Random(12), []
     for rule in [rule.lstrip("*!").lstrip(".") for rule in listed]:
-        labels = [*drawn.choices(["a", "bücher", "食狮", "пример", "straße", "مثال"], k=drawn.randrange(3)), *rule.split(".")]
+        labels = [
+            *drawn.choices(["a", "bücher", "食狮", "пример", "straße", "مثال"], k=drawn.randrange(3)),
+            *rule.split("."),
+        ]
         spelled = [drawn.choice(FORMS if not label.isascii() else FORMS[:2])(label) for label in labels]
         urls.append("//" + "".join(label + drawn.choice("..\u3002\uff0e\uff61") for label in spelled)[:-1])
     for url in urls:

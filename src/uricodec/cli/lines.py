@@ -9,8 +9,8 @@ from collections import namedtuple
 from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
-from uricodec._rows._tasks import transform_lines
 from uricodec._records.ends import MarkedLineEnds, front_of
+from uricodec._rows._tasks import transform_lines
 from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
 from uricodec.cli.errors import CommandError
 

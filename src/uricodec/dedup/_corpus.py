@@ -359,7 +359,7 @@ class Corpus:
         return number
 
     def _begin(self, source, file, chunk):
-        """Return where the first line of a chunk starts: after the mark and the header in the first chunk of an input."""
+        """Return where the first line of a chunk starts: in the first one of an input after the mark and the header."""
         if not source.begins:
             return 0
         if self.records is None:

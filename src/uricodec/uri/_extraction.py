@@ -54,8 +54,8 @@ def extract(buffer: "Buffer", content: "TextContent" = "auto") -> list[bytes]:
         buffer (bytes-like): The bytes.
         content (str): What they are: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
             "html", also XML, where it may contain character references such as ``&amp;``; or "auto", which is "json" if
-            they begin with an object or a list of objects or strings, as JSON lines do, "html" if they begin with a tag,
-            a comment or a declaration, and otherwise "plain".
+            they begin with an object or a list of objects or strings, as JSON lines do, "html" if they begin with a
+            tag, a comment or a declaration, and otherwise "plain".
 
     Returns:
         list[bytes]: The URLs, in order; `find` returns where they are, for the same `content`.
