@@ -6,7 +6,7 @@ The text is decoded, the result searched as plain text, and what is found mapped
     decoded     {"a":"http://a.example/?b&c"}
 
 Decoding never makes a text longer, but for two character references of 2,231. A text without escapes is searched as it
-is. What is no escape, or only half of one, stands for itself. Neither kind of escape contains a byte that ends plain
+is. What looks like an escape, but has not its form, stands for itself. Neither kind of escape contains a byte that ends plain
 URLs, but the backslash and the semicolon, so a text may be cut wherever plain text may be.
 """
 from libc.stdint cimport uint8_t, uint32_t
@@ -31,7 +31,7 @@ cdef enum Content:
     HTML
 
 cdef enum:
-    NAMES = 2500            # room for the named references
+    NAMES = 2500            # capacity for the named references
     LONGEST_NAME = 31
     LONGEST_VALUE = 8
     LONGEST_ESCAPE = 40     # of what counts as one: no named reference, and no number that means something, is longer

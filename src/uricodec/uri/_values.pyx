@@ -314,7 +314,7 @@ cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
 # and the other full stops to "." (UTS 46). Labels that are A-labels stay so.
 
 cdef enum:
-    MOST_OF_HOST = 1024         # a longer one is no host, and stays as it is
+    MOST_OF_HOST = 1024         # a longer one cannot be a host, and stays as it is
     MAPPED_CAPACITY = 2 * MOST_OF_HOST  # a character of two bytes may become one of four
 
 
