@@ -378,7 +378,7 @@ OPTIONS = {
     ),
     "content": Option(
         "--content CONTENT",
-        "what is searched for URLs: auto (default), plain, json, html",
+        "the kind of text: auto (default), plain, json, html",
         "URLs are written without the escapes of JSON or HTML.",
         choices={
             "auto": "by the start of each input: json for an object or a list of objects or strings, html for a tag",

@@ -1,6 +1,5 @@
 """URLs in texts of any kind: what a text is, and the URLs in it without their escapes."""
 
-import re
 from typing import TYPE_CHECKING
 
 from uricodec.uri._components import find_part
@@ -16,8 +15,8 @@ ENOUGH = 4096
 # After a byte order mark and white space: an object of JSON, perhaps in lists, or a list of strings; a tag, comment or
 # declaration of HTML or XML. "<http://a.example/>" is none of them, nor is "[a](http://a.example/)".
 _FRONT = rb"(?:\xef\xbb\xbf)?[ \t\r\n]*"
-_JSON = re.compile(_FRONT + rb"""(?:(?:\[[ \t\r\n]*)*\{[ \t\r\n]*(?:["}]|\Z)|(?:\[[ \t\r\n]*)+")""")
-_HTML = re.compile(_FRONT + rb"<(?:!doctype\b|!--|\?xml\b|[a-z][a-z0-9:-]*(?:[ \t\r\n]|/?>))", re.IGNORECASE)
+_JSON = _FRONT + rb"""(?:(?:\[[ \t\r\n]*)*\{[ \t\r\n]*(?:["}]|\Z)|(?:\[[ \t\r\n]*)+")"""
+_HTML = _FRONT + rb"<(?i:!doctype\b|!--|\?xml\b|[a-z][a-z0-9:-]*(?:[ \t\r\n]|/?>))"
 
 
 def content_of(head: bytes) -> str:
@@ -28,7 +27,9 @@ def content_of(head: bytes) -> str:
     >>> content_of(b'{"a":'), content_of(b"<!DOCTYPE html>"), content_of(b"<http://a.example/>")
     ('json', 'html', 'plain')
     """
-    return "json" if _JSON.match(head) else "html" if _HTML.match(head) else "plain"
+    import re
+
+    return "json" if re.match(_JSON, head) else "html" if re.match(_HTML, head) else "plain"
 
 
 def find_with_escapes(buffer: "Buffer", content: str) -> tuple[list[tuple[int, int]], list[bytes]]:
