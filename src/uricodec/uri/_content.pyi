@@ -1,4 +1,10 @@
+from typing import final
+
 from typing_extensions import Buffer
+
+@final
+class Decoded:
+    def __new__(cls, content: str, buffer: Buffer, last: bool) -> Decoded: ...
 
 def find_part(
     content: str, buffer: Buffer, longest: int, last: bool

@@ -9,6 +9,7 @@ Decoding never makes a text longer, but for two character references of 2,231. A
 is. What looks like an escape, but has not its form, stands for itself. Neither kind of escape contains a byte that ends plain
 URLs, but the backslash and the semicolon, so a text may be cut wherever plain text may be.
 """
+cimport cython
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr, memcmp, memcpy
 
@@ -140,7 +141,7 @@ cdef int add_entity(bytes name, bytes value, bint bare) except -1:
 
 for name in sorted(name.removesuffix(";") for name in html5 if name.endswith(";")):
     add_entity(name.encode(), html5[name + ";"].encode(), name in html5)
-del name
+del html5, name
 
 # What the numbers 0x80 to 0x9F stand for (HTML section 13.2.5.80): windows-1252, where it has a character.
 cdef uint32_t WINDOWS[32]
@@ -231,6 +232,7 @@ for number in range(256):
     MARKED[number] = <uint8_t>number
 for number, byte in zip(b"\"'<>", (ESCAPED_QUOTE, ESCAPED_APOSTROPHE, ESCAPED_LESS, ESCAPED_GREATER), strict=True):
     MARKED[number] = byte
+del byte
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------
@@ -326,6 +328,7 @@ cdef struct Match:
 cdef ByteSet NO_MARK = ~ByteSet([ESCAPED_QUOTE, ESCAPED_APOSTROPHE, ESCAPED_LESS, ESCAPED_GREATER])
 
 
+@cython.final
 cdef class Decoded:
     """A text, decoded in memory."""
     cdef Content content
