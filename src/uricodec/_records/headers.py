@@ -47,14 +47,12 @@ class InputFormat:
         self.options = {"form": form, "end": end, "delimiter": delimiter}
         self.has_header, self.first = header, None
         self._framing = Framing(**self.options)
-        self._marked = header or form in {"csv", "json"}
 
     def ends(self):
         """Return the object that finds the ends of the records of one input (streams.LineEnds)."""
         if self.options["form"] == "csv":
             return RecordEnds(self._framing)
-        end = self.options["end"]
-        return MarkedLineEnds(end) if self._marked else streams.LineEnds(end)
+        return MarkedLineEnds(self.options["end"])
 
     def begin(self, chunk, name):
         """Return what an input begins with.
@@ -69,7 +67,7 @@ class InputFormat:
         Raises:
             LongHeaderError: If the header is not in the chunk as a whole.
         """
-        front = front_of(chunk.buffer, chunk.size) if self._marked else 0
+        front = front_of(chunk.buffer, chunk.size)
         if not self.has_header:
             return Head(bytes(chunk.view[:front]), b"", None)
         if not chunk.whole:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from uricodec._io.runner import Position, Runner, Worker
 from uricodec._io.sources import FileInput
-from uricodec._io.streams import LineEnds
 from uricodec._io.workers import useful_threads
+from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._columns import ColumnWork
 from uricodec._rows._lists import ListWork
 from uricodec._rows.registry import OPERATIONS, Operation
@@ -219,12 +219,16 @@ class FileRows(Worker):
         super().__init__()
         self._call, self._output, self.rows = call, output, 0
 
-    def ends(self) -> LineEnds:
-        return LineEnds(self._call._separator)
+    def ends(self) -> MarkedLineEnds:
+        return MarkedLineEnds(self._call._separator)
+
+    def prepare(self, chunk: Any) -> None:
+        if not chunk.before:
+            chunk.start = front_of(chunk.buffer, chunk.size)
 
     def use(self, chunk: Any, _result: None, _at: Position) -> None:
         work = self._call._line_work(self.rows)
-        with chunk.view[: chunk.size] as lines:
+        with chunk.view[chunk.start : chunk.size] as lines:
             _write(self._output, work.lines(lines, self._call._separator))
         self.rows += work.rows
         self._call._report(work)

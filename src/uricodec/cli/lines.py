@@ -11,6 +11,7 @@ from uricodec._io import streams
 from uricodec._io.reports import InvalidLine, head_of
 from uricodec._io.runner import CAPACITY, InvalidLines, Runner, Worker
 from uricodec._io.workers import threads_for
+from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._tasks import transform_lines
 from uricodec.cli.errors import CommandError
 
@@ -59,30 +60,33 @@ class Transform:
         return clone
 
     def begin(self, chunk, name):
-        """Read the header of an input.
+        """Read the byte order mark and the header of an input.
 
         Args:
             chunk (Chunk): The first chunk of the input.
             name (str): The name of the input, for messages.
 
         Returns:
-            int: The length of the header in bytes; 0 if there is none.
+            int: The length of both in bytes; 0 if there is none.
         """
-        return 0
+        return front_of(chunk.buffer, chunk.size)
 
     def header_of(self, chunk, size):
-        """Return what is written for a header (bytes) of `size` bytes."""
-        raise NotImplementedError
+        """Return what is written for a mark and a header (bytes) of `size` bytes: a mark is not part of a line."""
+        return b""
 
     def ends(self):
         """Return the object that finds the ends of the lines of one input (LineEnds)."""
-        return streams.LineEnds(self.end)
+        return MarkedLineEnds(self.end)
 
-    def finish(self):
-        """Check, after all inputs have been read, that they contained what was selected.
+    def finish(self, errors):
+        """Check, after all inputs have been read, that they contained what was selected, and were complete.
+
+        Args:
+            errors (str): How invalid lines were handled.
 
         Raises:
-            CommandError: They did not.
+            CommandError: They did not contain it, or they were not complete and errors="raise".
         """
 
     def work(self, lines, errors, limit):
@@ -239,7 +243,7 @@ def run(transform, arguments, errors, output, rejects):
     for_each_input(process, arguments, output, rejects)
     if tally:
         tally.show(invalid.codes)
-    transform.finish()
+    transform.finish(errors if output else "raise")
     return invalid.count
 
 

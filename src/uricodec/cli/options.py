@@ -362,6 +362,19 @@ OPTIONS = {
         choices={"urn": _KINDS["urn"], "uri": "URLs: URIs and IRIs with '://' after the scheme"},
         required=True,
     ),
+    "content": Option(
+        "--content CONTENT",
+        "the kind of text: auto (default), plain, json, html",
+        "URLs are written without the escapes of JSON or HTML.",
+        choices={
+            "auto": "by the start of each input: json for an object or a list of objects or strings, html for a tag",
+            "plain": "text without escapes",
+            "json": "JSON: \\/ and \\u0026 are escapes",
+            "html": "HTML or XML: &amp; is a character reference",
+        },
+        default="auto",
+        conflicts="--kind=urn",
+    ),
     "kind:dedup": _kind("urn", "uri", "iri", "bytes", **_URI_BY_POLICY),
     "level": Option(
         "--level LEVEL",

@@ -16,6 +16,7 @@ from uricodec._io import streams
 from uricodec._io.runner import CAPACITY, InvalidLines, Position, Runner, Worker
 from uricodec._io.workers import threads_for
 from uricodec._records._fields import reason_of
+from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec.dedup._fields import NoValuesError
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineBatch
@@ -361,7 +362,7 @@ class Corpus:
 
     def ends(self):
         """Return the object that finds the ends of the lines or records of one file (streams.LineEnds)."""
-        return self.records.ends() if self.records else streams.LineEnds(self.end)
+        return self.records.ends() if self.records else MarkedLineEnds(self.end)
 
     def has(self, source):
         """Return whether a RepeatableInput is an input, whose lines are written."""
@@ -394,9 +395,12 @@ class Reading(Worker):
 
     def prepare(self, chunk):
         source, records = self.source, self._corpus.records
-        if source.begins and records is not None:
+        if source.begins and records is None:
+            chunk.start = front_of(chunk.buffer, chunk.size)
+        elif source.begins:
             source.framing, chunk.start = records.begin(chunk, self._name, self.is_input)
-            source.begins, source.headers = False, int(chunk.buffer.endswith(self._corpus.end, 0, chunk.start))
+            source.headers = int(chunk.buffer.endswith(self._corpus.end, 0, chunk.start))
+        source.begins = False
         chunk.framing = source.framing
 
     def use(self, chunk, found, at):
