@@ -26,11 +26,15 @@ CUT_OFF = 2
 # How many lines are compared if formats have equally many votes.
 COMPARED = 50
 
+# A format with one in so many of the votes that another one has may be the better one, which reads the other's rest.
+CLOSE = 4
+
 # A format that matches none of so many lines is not tried on more, if another one matches all.
 FIRST = 50
 
-# A member without a value, as records of the core have it.
+# As records of the core have them: a member without a value, and what follows the last field of a format.
 NULL = re.compile(rb',"\w+":null')
+REST = b'"rest":"'
 
 # The fields that visitors write. Their contents decide nothing.
 VISITORS = frozenset(
@@ -89,16 +93,13 @@ def voters(head: bytes) -> list[bytes]:
 
 
 def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[bytes | None]:
-    """Return the record of each line as JSON, or None. Comments are left out."""
+    """Return the record of each line as JSON; None of a line that is none, and an empty one of a comment."""
     reader = LogReader(format.programs, strict=strict)
     records: list[bytes | None] = []
     for line in lines:
         buffer = new_buffer(reader.capacity_for(len(line)))
         found = reader.convert(line, buffer)
-        if found.records:
-            records.append(bytes(buffer[: found.written]))
-        elif found.invalid:
-            records.append(None)
+        records.append(None if found.invalid else bytes(buffer[: found.written]))
     return records
 
 
@@ -147,13 +148,16 @@ def candidates(head: bytes) -> list[Candidate]:
 def announced(head: bytes) -> list[Candidate]:
     """Return the candidate that the directives of a W3C log announce; none without them.
 
-    It has a vote even if no line is a record: the directives say what the log is.
+    It has a vote if there is no other line: the directives say what the log is. Otherwise most of the lines have to be
+    records, for visitors write the start of a line whose format begins with X-Forwarded-For.
     """
     lines = [line for line in voters(head) if line.startswith((b"#Fields:", b"#Software: Microsoft"))]
     if not lines:
         return []
     format = KNOWN["cloudfront" if b"x-edge-" in lines[0] else "iis"]
     found = count(format, b"\n".join(voters(head)))
+    if found.votes * 2 < found.lines:
+        return []
     return [found._replace(votes=max(found.votes, 1), lines=max(found.lines, 1))]
 
 
@@ -180,20 +184,24 @@ def decide(head: bytes, early: bool = False) -> Candidate | None:
     best = ranking[0]
     if early:
         try:
-            return choose(ranking, head) if 0 < best.votes == best.lines else None
+            return choose(ranking, head)[0] if 0 < best.votes == best.lines and shows(best, head) else None
         except FormatError:
             return None
     if best.votes * SHARE < best.lines and len(ranking) > 1:
         raise FormatError(unknown(head, ranking))
-    best = choose(ranking, head)
+    best, parts = choose(ranking, head)
     if best.votes < best.lines and len(ranking) > 1:
-        records = records_of(best.format, voters(head))
-        lines = [line for line in voters(head) if not line.startswith(b"#")]
-        others = [line for line, record in zip(lines, records, strict=False) if record is None]
+        lines = voters(head)
+        others = [line for line, record in zip(lines, records_of(best.format, lines), strict=True) if record is None]
         second = candidates(b"\n".join(others))[0] if others else best
-        if second.votes * SHARE >= best.lines and len(others) > 1:
+        if second.votes * SHARE >= best.lines and len(others) > 1 and second.format not in parts:
             raise FormatError(two_formats(best, second))
     return best
+
+
+def shows(best: Candidate, head: bytes) -> bool:
+    """Return whether the first lines suffice: not a few ones of which a format reads the start only."""
+    return best.votes >= SHARE or not any(REST in (record or b"") for record in records_of(best.format, voters(head)))
 
 
 def two_formats(one: Candidate, other: Candidate) -> str:
@@ -202,24 +210,48 @@ def two_formats(one: Candidate, other: Candidate) -> str:
     )
 
 
-def choose(ranking: list[Candidate], head: bytes) -> Candidate:
+def choose(ranking: list[Candidate], head: bytes) -> tuple[Candidate, list[Format]]:
     """Return the candidate with the most votes that reads what the others with as many read, or more.
 
-    One that reads more of nearly as many lines is better: lines that are cut off match the shorter format.
+    Returns:
+        tuple[Candidate, list[Format]]: The candidate, and the formats with other votes of which it reads more.
 
     Raises:
         FormatError: If two of those with the most votes read something else.
     """
-    best = choose_equal([candidate for candidate in ranking if candidate.votes == ranking[0].votes], head)
-    near = [each for each in ranking if each.votes < best.votes < 2 * each.votes and best.votes - each.votes <= CUT_OFF]
-    lines = voters(head)[:COMPARED]
-    reading = list(map(given, records_of(best.format, lines))) if near else []
-    for other in near:
-        more = list(map(given, records_of(other.format, lines)))
-        pairs = [(one, two) for one, two in zip(reading, more, strict=True) if one and two]
-        if pairs and all(len(one) < len(two) and one == {name: two.get(name) for name in one} for one, two in pairs):
-            return other
-    return best
+    near = [each for each in ranking if each.votes and each.votes * CLOSE >= ranking[0].votes]
+    parts: list[Format] = []
+    if any(each.votes < each.lines for each in near):
+        lines = voters(head)
+        readings = {each: [*map(reading, records_of(each.format, lines, strict=2))] for each in near}
+        for one in near:
+            if any(is_part(readings[one], readings[other]) for other in near if other.format not in parts):
+                parts.append(one.format)
+        near = [each for each in near if each.format not in parts]
+    return choose_equal([each for each in near if each.votes == near[0].votes], head), parts
+
+
+def is_part(one: list[Any], other: list[Any]) -> bool:
+    """Return whether a format is a part of another one, given what they read of the same lines.
+
+    The other one reads more of the lines that both match. Those that only the first one matches are cut off; or they
+    have a rest, because a visitor wrote what the longer format does not match.
+    """
+    both = [(a, b) for a, b in zip(one, other, strict=True) if a and b]
+    cut_off = sum(not a[1] for a, b in zip(one, other, strict=True) if a and not b)
+    return (
+        cut_off <= min(CUT_OFF, len(both) - 1)
+        and any(a != b for a, b in both)
+        and all(a[0].items() <= b[0].items() and a[1] >= b[1] for a, b in both)
+    )
+
+
+def reading(record: bytes | None) -> tuple[dict[str, Any], bool] | None:
+    """Return what a format reads besides what visitors write, and whether there is a rest; None without a record."""
+    if not record:
+        return None
+    decided = VISITORS - {"forwarded_for"}  # whether it has a list is up to the format
+    return {name: value for name, value in given(record).items() if name not in decided}, REST in record
 
 
 def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:

@@ -566,9 +566,10 @@ cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogi
 cdef ByteSet HOST = ALPHA | DIGIT | "-._:[]%"
 
 
-cdef bint has_usual_values(const Entry *entry, bint list_is_client) noexcept nogil:
+cdef bint has_usual_values(const Entry *entry, bint named, bint list_is_client) noexcept nogil:
     """Return whether the values are what the names of the fields promise. Used to find out the format of a log.
 
+    `named`: whether the log itself names the fields; then those that visitors write may have any value.
     `list_is_client`: whether X-Forwarded-For stands in the place of the peer.
     """
     cdef uint8_t buffer[48]
@@ -579,11 +580,13 @@ cdef bint has_usual_values(const Entry *entry, bint list_is_client) noexcept nog
         return False
     if client.at != NULL and not consists_of(client, &HOST.set):
         return False
+    if status.at != NULL and not (status.n == 3 or status.n == 1 and status.at[0] == c'0'):
+        return False
+    if named:
+        return True
     if user.at != NULL and find(user.at, 0, user.n, c'[') < user.n:
         return False        # there is a field between it and the time
     if vhost.at != NULL and vhost.n and not consists_of(vhost, &HOST.set):
-        return False
-    if status.at != NULL and not (status.n == 3 or status.n == 1 and status.at[0] == c'0'):
         return False
     if method.at != NULL and not consists_of(method, &TCHAR.set):
         return False
