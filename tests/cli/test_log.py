@@ -485,8 +485,9 @@ def test_a_log_that_grows(tmp_path):
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_line_ends(end):
     data = b"".join([request(b"GET /%d HTTP/1.1" % i) + end for i in range(5)])
-    for log in data, data.removesuffix(end):
+    for log in data, data.removesuffix(end), data.removesuffix(b"\n"):
         assert [record["path"] for record in records_of(stdin=log)] == ["/0", "/1", "/2", "/3", "/4"]
+        assert [record.path for record in logs.parse(log)] == ["/0", "/1", "/2", "/3", "/4"]
 
 
 def test_gzip():

@@ -236,3 +236,24 @@ def test_members_that_a_format_does_not_list(count):
     [record] = logs.parse(f'{{"request_uri":"/","status":200{members}}}'.encode(), "nginx-json")
     assert record.extra == ({f"x{i}": str(i) for i in range(min(count, 128))} or None)
     assert (record.target, record.status, record.referer, record.forwarded_for) == ("/", 200, None, None)
+
+
+# --- HAProxy ----------------------------------------------------------------------------------------------------------
+
+
+def test_escapes_of_haproxy():
+    """In the request, and in captured headers, where "#7C" is no separator; cookies are not escaped."""
+    line = (
+        b"192.0.2.1:33317 [10/Oct/2024:13:55:36.655] http-in static/srv1 10/0/30/69/109 200 2750 a=#41 b=#7c ---- "
+        b'1/1/1/1/0 0/0 {#7Ba#7D#22|b#7Cc|d#23#4} {#E9#41} "GET /caf#C3#A9?a=#22b#22&c=#23#2541 HTTP/1.1"'
+    )
+    for tail in b"", b" 0/0/0/0/0 a#41/TLSv1.3/x":
+        [record] = logs.parse(line + tail, "haproxy")
+        assert record.target == '/café?a="b"&c=#%41' and record.path == "/café"
+        assert record.query == (("a", '"b"'), ("c", "#A")) and record.protocol == "HTTP/1.1"
+        assert record.extra["captured_request_headers"] == '{a}"|b#7Cc|d#23#4'
+        assert record.extra["captured_response_headers"] == "%E9A"
+        assert (record.extra["captured_request_cookie"], record.extra["captured_response_cookie"]) == ("a=#41", "b=#7c")
+        assert record.extra.get("ssl_fc_sni", "a#41") == "a#41"
+    [record] = logs.parse(line.replace(b"{#7Ba#7D#22|b#7Cc|d#23#4} {#E9#41}", b"{#}").replace(b"#23", b"#2"), "haproxy")
+    assert record.extra["captured_headers"] == "#" and record.target == '/café?a="b"&c=#2%41'

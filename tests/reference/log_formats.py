@@ -95,7 +95,9 @@ def read_text(line, program):  # noqa: PLR0912
             # Of a text in quotes, where these begin.
             raise NoRecord(code_of(step), at - 1 if step.kind == "quoted" else at)
         data = line[at:end]
-        if step.kind == "quoted" and b'"' in (data if program.escapes == "none" else re.sub(rb"\\.", b"", data)):
+        if step.kind == "quoted" and b'"' in (
+            data if program.escapes in {"none", "hash"} else re.sub(rb"\\.", b"", data)
+        ):
             fields["has odd quotes"] = True
         if step.name is not None:
             fields[step.name] = given(data, program, step.kind)
@@ -172,7 +174,7 @@ def end_of_quoted(program, after, following, may_end, line, at):  # noqa: PLR091
     Other quotes that are not escaped belong to the text.
     """
     first = None
-    for found in re.compile(rb'"' if program.escapes == "none" else rb'\\.|"', re.DOTALL).finditer(line, at):
+    for found in re.compile(rb'"' if program.escapes in {"none", "hash"} else rb'\\.|"', re.DOTALL).finditer(line, at):
         quote, rest = found.start(), line[found.start() + len(after) :]
         if found[0] != b'"':
             continue
@@ -191,12 +193,14 @@ def end_of_quoted(program, after, following, may_end, line, at):  # noqa: PLR091
 
 def undo_all(fields, program):
     """Undo the escapes, then what the format writes around a value."""
-    undone = {"backslash": undo, "json": undo_json, "none": bytes}[program.escapes]
-    for step in program.steps:
+    undone = {"backslash": undo, "json": undo_json, "hash": bytes, "none": bytes}[program.escapes]
+    for i, step in enumerate(program.steps):
         data = fields.get(getattr(step, "name", None))
         if data is None or step.kind in NUMBERS:
             continue
         data = undone(data)
+        if program.escapes == "hash":
+            data = undo_hashes(data, b"".join(program.steps[i + 1 : i + 2])[:1])
         if step.kind == "endpoint":
             data = without_port(data)
         if step.kind == "query":
@@ -205,6 +209,15 @@ def undo_all(fields, program):
     if fields.get("target_decoded") is not None:
         fields["path_decoded"], mark, rest = fields["target_decoded"].partition(b"?")
         fields["query"] = rest if mark else None
+
+
+def undo_hashes(data, end):
+    """HAProxy escapes what stands in quotes, and in braces, where "|" separates."""
+    if end == b'"':
+        return re.sub(rb"#([0-9A-Fa-f]{2})", lambda found: bytes.fromhex(found[1].decode()), data)
+    if end == b"}":
+        return re.sub(rb"#(?!7C|7c|23)([0-9A-Fa-f]{2})", lambda found: bytes.fromhex(found[1].decode()), data)
+    return data
 
 
 def checked_number(field, data, at=0):

@@ -92,6 +92,7 @@ cdef inline Text text_of(const uint8_t *at, size_t n) noexcept nogil:
 
 cdef void undo_backslashes(Entry *entry, int member) noexcept nogil
 cdef void undo_json(Entry *entry, int member) noexcept nogil
+cdef void undo_hashes(Entry *entry, int member, bint is_list) noexcept nogil
 cdef size_t json_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void undo_triplets(Entry *entry, int member) noexcept nogil
 cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil

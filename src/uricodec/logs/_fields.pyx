@@ -146,6 +146,27 @@ cdef void undo_json(Entry *entry, int member) noexcept nogil:
         set_undone(entry, member, json_text(text.at, text.n, entry.room))
 
 
+cdef void undo_hashes(Entry *entry, int member, bint is_list) noexcept nogil:
+    """Undo the escapes of HAProxy: "#HH" for a byte. In a list "#7C" stays, so that "|" separates, and so does "#23"."""
+    cdef Text text = entry.text[member]
+    cdef size_t i = 0, o = 0
+    cdef int high, low, octet
+    if not has(&text, c'#'):
+        return
+    entry.plain = False
+    while i < text.n:
+        entry.room[o] = text.at[i]
+        high = hex_value(text.at[i + 1]) if text.at[i] == c'#' and text.n - i > 2 else -1
+        low = hex_value(text.at[i + 2]) if high >= 0 else -1
+        octet = high << 4 | low
+        if low >= 0 and not (is_list and (octet == c'|' or octet == c'#')):
+            entry.room[o] = <uint8_t>octet
+            i += 2
+        i += 1
+        o += 1
+    set_undone(entry, member, o)
+
+
 cdef void undo_triplets(Entry *entry, int member) noexcept nogil:
     """Undo the percent-encoding that the log format applies to the whole member."""
     cdef Text text = entry.text[member]

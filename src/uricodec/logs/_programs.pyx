@@ -123,7 +123,7 @@ cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint ma
     The literal that begins with the quote must follow, and a number, if the next field is one. Other unescaped quotes are
     mistakes of the program that wrote the log, and belong to the text.
     """
-    cdef bint first = True, escapes = plan.escapes != NO_ESCAPES and not entry.plain
+    cdef bint first = True, escapes = plan.escapes >= BACKSLASHES and not entry.plain
     cdef size_t after, without_number = n
     while True:
         if not escapes:
@@ -476,7 +476,12 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noe
     elif (plan.ident >= 0 and entry.text[plan.ident].at != NULL and entry.text[USER].at != NULL
                 and find(entry.text[USER].at, 0, entry.text[USER].n, c' ') < entry.text[USER].n):
         return fail(entry, FIELD + USER, entry.text[USER].at - s)   # "host ident user" is of words; other lines are not
-    if not entry.plain and plan.escapes != NO_ESCAPES:
+    if plan.escapes == HASHES:
+        for k in range(plan.steps):
+            step = plan.step + k
+            if step.slot >= 0 and step.n and (step.literal[0] == c'"' or step.literal[0] == c'}'):
+                undo_hashes(entry, step.slot, step.literal[0] == c'}')
+    elif not entry.plain and plan.escapes != NO_ESCAPES:
         for slot in range(MEMBERS + <int>entry.extras):
             if slot == plan.rest:       # several fields, whose ends are seen by their escapes
                 continue
@@ -812,7 +817,7 @@ cdef class Program:
         cdef Step *step = NULL
         cdef list parts = list(program.steps)
         cdef bytes literal
-        self.plan.escapes = {"backslash": BACKSLASHES, "json": JSON_ESCAPES, "none": NO_ESCAPES}[program.escapes]
+        self.plan.escapes = {"backslash": BACKSLASHES, "json": JSON_ESCAPES, "hash": HASHES, "none": NO_ESCAPES}[program.escapes]
         self.plan.open_end = program.open_end
         self.plan.optional = 0
         self.plan.step = <Step *>PyMem_Calloc(len(parts) + 1, sizeof(Step))
