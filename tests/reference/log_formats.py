@@ -75,7 +75,7 @@ NUMBERS = ("number", "decimal")
 
 def read_text(line, program):  # noqa: PLR0912
     """The fields of a line; the exception has the field that cannot be read, and where it should be."""
-    steps, fields, at = program.steps, {}, 0
+    steps, fields, at, odd_user = program.steps, {}, 0, None
     if isinstance(steps[0], bytes):
         if not line.startswith(steps[0]):
             raise NoRecord("format", 0)
@@ -104,7 +104,7 @@ def read_text(line, program):  # noqa: PLR0912
             if step.kind in NUMBERS and fields[step.name] is not None:
                 fields[step.name] = checked_number(step, data, at)
         if step.name == "user" and fields.get("extra.ident") is not None and b" " in (fields["user"] or b""):
-            raise NoRecord("user", at)
+            odd_user = at
         at = end
         if line.startswith(after, at):
             at += len(after)
@@ -117,6 +117,8 @@ def read_text(line, program):  # noqa: PLR0912
         if not program.open_end or line[at : at + 1] != b" ":
             raise NoRecord("format", at)
         fields["extra.rest"] = given(line[at + 1 :], program)
+    if odd_user is not None:
+        raise NoRecord("user", odd_user)
     undo_all(fields, program)
     return fields
 
@@ -224,7 +226,8 @@ def checked_number(field, data, at=0):
     """The digits; None for a negative number, which means that there is none. HAProxy has "+" for "at least"."""
     if not (re.fullmatch(rb"[+-]?[0-9]{1,18}", data) if field.kind == "number" else is_decimal(data)):
         raise NoRecord(field.name, at)
-    return None if data.startswith(b"-") else data.removeprefix(b"+").removesuffix(b"s")
+    digits = data.removeprefix(b"+").removesuffix(b"s")
+    return None if data.startswith(b"-") else digits if field.kind == "decimal" else digits.lstrip(b"0") or b"0"
 
 
 def is_decimal(data):
@@ -344,7 +347,7 @@ def read_json(line, program, is_preset):
         for name, value in whole:
             key = name.decode("utf-8", "replace")
             if key not in taken and not isinstance(value, list) and scalar(value) is not None:
-                fields[f"extra.{text(name)}"] = scalar(value)
+                fields[f"extra.{name.decode('utf-8', 'surrogateescape')}"] = scalar(value)
     if not any(fields.get(name) is not None for name in (ESSENTIAL if is_preset else [*fields])):
         raise NoRecord("request" if is_preset else "fields", 0)
     for name, kind in ("status", "number"), ("bytes_sent", "number"), ("duration", "decimal"):

@@ -464,8 +464,10 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noe
     cdef size_t k
     cdef int slot
     cdef const Step *step
+    cdef Text query = entry.text[QUERY]
     forget_dashes(entry, plan.escapes != BACKSLASHES)
     if plan.notation == JSON_LINES:
+        entry.text[QUERY] = query       # empty after a "?"
         k = 0
         for slot in range(MEMBERS + <int>entry.extras):
             k += entry.text[slot].at != NULL
@@ -473,7 +475,7 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noe
                 entry.text[REQUEST].at == NULL and entry.text[TARGET].at == NULL and entry.text[PATH].at == NULL
                 and entry.text[METHOD].at == NULL and entry.text[STATUS].at == NULL):
             return fail(entry, FIELD + REQUEST if plan.request_needed else FIELDS_ERROR, 0)
-    elif (plan.ident >= 0 and entry.text[plan.ident].at != NULL and entry.text[USER].at != NULL
+    elif (plan.ident >= 0 and entry.text[plan.ident].at != NULL and entry.text[plan.ident].at < entry.text[USER].at
                 and find(entry.text[USER].at, 0, entry.text[USER].n, c' ') < entry.text[USER].n):
         return fail(entry, FIELD + USER, entry.text[USER].at - s)   # "host ident user" is of words; other lines are not
     if plan.escapes == HASHES:
