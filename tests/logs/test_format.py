@@ -257,3 +257,21 @@ def test_escapes_of_haproxy():
         assert record.extra.get("ssl_fc_sni", "a#41") == "a#41"
     [record] = logs.parse(line.replace(b"{#7Ba#7D#22|b#7Cc|d#23#4} {#E9#41}", b"{#}").replace(b"#23", b"#2"), "haproxy")
     assert record.extra["captured_headers"] == "#" and record.target == '/café?a="b"&c=#2%41'
+
+
+# --- found by fuzzing -------------------------------------------------------------------------------------------------
+
+
+def test_a_query_of_json_that_is_empty():
+    """A "?" says that there is one; an empty text does not."""
+    format = Format(map={"query": "q", "status": "s"})
+    queries = [record.query for record in logs.parse(b'{"q":"?","s":1}\n{"q":"","s":1}\n{"q":"?a","s":1}', format)]
+    assert queries == [(), None, (("a", ""),)]
+
+
+def test_a_user_with_a_space_before_an_identity():
+    """Only "%l %u" is of words."""
+    [record] = logs.parse(b'"a b" "id"', '"%u" "%l"')
+    assert record.user == "a b" and record.extra == {"ident": "id"}
+    with pytest.raises(logs.FormatError, match="user"):
+        list(logs.parse(b"id a b [-]", "%l %u %t"))

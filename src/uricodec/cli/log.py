@@ -22,6 +22,9 @@ INVALID = 1024
 # One invalid line in so many is reported always; the number of reasons that are.
 FEW, REASONS = 100, 3
 
+# Why a log has NUL bytes.
+TRUNCATED = "the file was truncated while a program wrote it"
+
 
 def run(arguments):
     """Write the records of all logs.
@@ -92,7 +95,7 @@ class Converter:
         }
         if arguments.to != "arrow":
             self._options |= {"to": arguments.to, "csv_safe": arguments.csv_safe}
-        self._lines = self._records = 0
+        self._lines = self._records = self._joined = self._nul_bytes = 0
         self._invalid = {}  # the number of invalid lines, by code,
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
         self._formats = {}  # of the logs, by name
@@ -171,9 +174,9 @@ class Converter:
 
         def work(piece):
             """Convert a piece. Records that would be overwritten before they are used are copied."""
-            chunk, parts = piece.chunk, []
-            for part in convert(piece, chunk.state.convert, limit):
-                done = part.start + part.found.read >= chunk.size
+            parts = []
+            for part in convert(piece, piece.chunk.state.convert, limit):
+                done = part.start + part.found.read >= len(piece.view)
                 parts.append(part if done or isinstance(part.data, list) else part._replace(data=bytes(part.data)))
                 if limit == 1 and part.found.invalid:
                     break
@@ -196,8 +199,14 @@ class Converter:
         finally:
             self._lines += log.lines
             self._records += log.records
+            self._joined += log.joined
+            self._nul_bytes += log.nul_bytes
+            if log.nul_bytes:
+                streams.tell(f"uricodec: {self._name}: {log.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}\n")
         if log.records:
             self._tell_missing(log)
+        if log.nul_bytes and not log.lines:
+            raise FormatError(f"{source.name}: {logs.NUL_ONLY}")
         if self._first and not log.records:
             raise FormatError(logs.no_records(log.format, source.name, self._first))
 
@@ -235,11 +244,12 @@ class Converter:
             "lines": self._lines,
             "records": self._records,
             "invalid": invalid,
-            "directives": self._lines - self._records - invalid,
+            "directives": self._lines - self._records - self._joined - invalid,
             "faults": descending(self._invalid),
             "formats": self._formats,
         }
-        streams.tell(dumps(counts) + "\n")
+        rare = {"joined": self._joined, "nul_bytes": self._nul_bytes}
+        streams.tell(dumps(counts | {name: count for name, count in rare.items() if count}) + "\n")
 
 
 class Jsonl:

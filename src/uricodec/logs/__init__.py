@@ -13,7 +13,7 @@ from uricodec._io import streams
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, nearest, strange
 from uricodec.logs._format import Format, presets
-from uricodec.logs._reading import CAPACITY, Log, RecordBuffer, convert, opened
+from uricodec.logs._reading import CAPACITY, Log, LogEnds, RecordBuffer, convert, opened
 from uricodec.logs._records import MAX_LINE, NAMES
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candida
     """
     with opened(source) as (_, chunks):
         head = b""
-        for chunk in chunks(streams.Buffers(CAPACITY * streams.CHUNK)):
+        for chunk in chunks(streams.Buffers(CAPACITY * streams.CHUNK), LogEnds()):
             head += bytes(chunk.view[: chunk.size])
             if len(head) >= HEAD:
                 break
@@ -352,8 +352,14 @@ def _convert(  # noqa: PLR0913, PLR0917
             if not piece.chunk.whole:
                 log.use(piece, [], report)
             buffers.release(piece.chunk)
+    if log.nul_bytes and not log.lines:
+        raise FormatError(f"{name}: {NUL_ONLY}")
     if first and not log.records and invalid is None:
         raise FormatError(no_records(log.format, name, first[0]))
+
+
+# What is said of a log without a line.
+NUL_ONLY = "the log is binary: it has only NUL bytes"
 
 
 def message_for(format: Format | None, name: str, line: InvalidLine) -> str:

@@ -300,9 +300,15 @@ def nearest(ranking: list[Candidate]) -> str:
     return " and ".join(str(candidate.format) for candidate in ranking[:2])
 
 
+def is_utf16(head: bytes) -> bool:
+    return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
+        b"\0" in head and any(head[:200]) and (not any(head[1:200:2]) or not any(head[:200:2]))
+    )
+
+
 def strange(head: bytes) -> str | None:
     """Return what a log is if it is not text in UTF-8 or the like; None if it may be."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or (b"\0" in head and (not any(head[1:200:2]) or not any(head[:200:2]))):
+    if is_utf16(head):
         return "the log is UTF-16; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)"
     if b"\0" in head:
         return "the log is binary"

@@ -1,6 +1,8 @@
 """Logs as chunks of lines, and their conversion: for the functions of uricodec.logs, and for `uricodec log`."""
 
 import os
+import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -9,12 +11,28 @@ from typing import Any, NamedTuple
 
 from uricodec._base._text import new_buffer
 from uricodec._io import compress, streams
-from uricodec.logs._detection import HEAD, Candidate, FormatError, decide
+from uricodec.logs._detection import HEAD, Candidate, FormatError, decide, is_utf16
 from uricodec.logs._format import Format
 from uricodec.logs._records import IMPORTANT, Lines, LogReader
 
 # Capacity of the read buffer, in chunks. It grows for longer lines, up to `max_line`.
 CAPACITY = 4
+
+# A block of NUL bytes before a line: the file was truncated while a program wrote at an offset in it.
+NUL = re.compile(rb"\0")
+BLOCK = re.compile(rb"(?<=\n)\0+")
+
+# A log of fewer bytes is not taken for UTF-16 because of them.
+SHORTEST = 16
+
+# Kubernetes CRI: a part of a line ("P"), or its last or only part ("F").
+CRI = re.compile(rb"(.{4}-..-..T..:..:..[^ ]* (std(?:out|err)) )([PF]) ", re.DOTALL)
+
+NEWLINE = re.compile(rb"\n")
+PART = re.compile(rb" stdout P | stderr P ")
+
+# One of so many lines at the start of a log of Kubernetes is in this form.
+FIRST = 8
 
 
 class RecordBuffer:
@@ -54,12 +72,27 @@ class LogEnds(streams.LineEnds):
 
     Attributes:
         found (Candidate | None): The format that the first chunk shows, if it was cut for that.
+        skipped (int): The number of NUL bytes before lines, which are dropped, unless the log is UTF-16.
     """
 
-    def __init__(self, detecting: bool, wait: bool) -> None:
+    def __init__(self, detecting: bool = False, wait: bool = False) -> None:
         super().__init__()
         self.detecting, self._wait = detecting, wait
         self.found: Candidate | None = None
+        self.skipped = 0
+        self._before = b"\n"  # the last byte that was kept
+        self._is_utf16: bool | None = None
+
+    def keep(self, view: memoryview) -> int:
+        if self._is_utf16 is None:
+            self._is_utf16 = len(view) > SHORTEST and is_utf16(bytes(view[:200]))
+        if not self._is_utf16 and NUL.search(view):
+            kept = BLOCK.sub(b"", self._before + bytes(view))[1:]
+            self.skipped += len(view) - len(kept)
+            view[: len(kept)] = kept
+            view = view[: len(kept)]
+        self._before = bytes(view[-1:]) or self._before
+        return len(view)
 
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
         if not self.detecting or stop - first >= min(HEAD, streams.CHUNK):
@@ -79,11 +112,18 @@ class Piece(NamedTuple):
         log (Log): The log.
         chunk (streams.Chunk): The lines, or a part of a line that is too long.
         reader (LogReader): Converts them.
+        joined (bytes | None): What the lines of the chunk become if parts of lines are joined.
     """
 
     log: "Log"
     chunk: streams.Chunk
     reader: LogReader
+    joined: bytes | None = None
+
+    @property
+    def view(self) -> memoryview:
+        """A new memoryview of the lines, see Chunk.view."""
+        return self.chunk.view[: self.chunk.size] if self.joined is None else memoryview(self.joined)
 
 
 class Part(NamedTuple):
@@ -92,6 +132,75 @@ class Part(NamedTuple):
     start: int
     found: Lines
     data: Any
+
+
+class PartialLines:
+    """The parts of lines in a log of Kubernetes, which the container runtime splits.
+
+    Args:
+        max_line (int): The longest valid line, in bytes. No more than that is kept of a line.
+
+    Attributes:
+        changes (deque[tuple[int, int]]): Numbers of lines after joining, and how many more, or fewer, lines of the log
+            than that precede them.
+    """
+
+    def __init__(self, max_line: int) -> None:
+        self.changes: deque[tuple[int, int]] = deque()
+        self._max_line = max_line
+        self._lines = 0  # after joining
+        self._found, self._left = False, FIRST  # whether the log is one of Kubernetes; lines that may still show it
+        self._parts: dict[bytes, bytearray] = {}  # by stream
+
+    def join(self, data: memoryview) -> bytes | None:
+        """Return lines whose parts are joined; None if nothing has to be joined."""
+        if self._left:
+            self._look(data)
+        if not self._found and not self._left:
+            return None
+        lines = bytes(data).split(b"\n")
+        end = [lines.pop()] if not lines[-1] else []
+        if not self._found or (not self._parts and not PART.search(data)):
+            self._lines += len(lines)
+            return None
+        joined = []
+        for line in lines:
+            found = CRI.match(line)
+            if found is None or (found[3] == b"F" and found[2] not in self._parts):
+                joined.append(line)
+                continue
+            start = len(found[0]) if found[2] in self._parts else 0
+            parts = self._parts.setdefault(found[2], bytearray())
+            parts += line[start : start + self._max_line + 1 - len(parts)]
+            if found[3] == b"P":
+                self.changes.append((self._lines + len(joined), 1))
+            else:
+                joined.append(self._whole(found[2]))
+        self._lines += len(joined)
+        return b"\n".join([*joined, *end])
+
+    def _look(self, data: memoryview) -> None:
+        """Find out whether the log is one of Kubernetes."""
+        at = 0
+        while self._left and at < len(data):
+            self._found = self._found or CRI.match(data, at) is not None
+            end = NEWLINE.search(data, at)
+            at = end.end() if end else len(data)
+            self._left -= 1
+
+    def rest(self) -> bytes:
+        """Return the lines whose last part is missing."""
+        self.changes.append((self._lines, -len(self._parts)))
+        return b"\n".join([self._whole(stream) for stream in list(self._parts)])
+
+    def skip(self, lines: int) -> None:
+        """Count lines that are not joined."""
+        self._lines += lines
+
+    def _whole(self, stream: bytes) -> bytes:
+        """Return a line in the form of one that was not split."""
+        line = bytes(self._parts.pop(stream))
+        return CRI.sub(rb"\1F ", line, count=1)
 
 
 class Log:
@@ -109,6 +218,8 @@ class Log:
         format (Format | None): The format, as soon as it is known.
         lines (int): The number of lines that have been used.
         records (int): The number of records among them.
+        joined (int): How many of the lines are parts that were joined to later ones.
+        nul_bytes (int): How many NUL bytes before lines were skipped.
         missing (frozenset[str]): Those of IMPORTANT that no record had a value of.
     """
 
@@ -123,7 +234,8 @@ class Log:
         self.format = format
         self._options, self._threads, self._on_format, self._wait = options, threads, on_format, wait
         self.max_line = options["max_line"]
-        self.lines = self.records = 0
+        self.lines = self.records = self.joined = self.nul_bytes = 0
+        self._partial = PartialLines(self.max_line)
         self.missing = frozenset(IMPORTANT)
 
     def reader(self) -> LogReader:
@@ -146,23 +258,51 @@ class Log:
         ends = LogEnds(self.format is None, self._wait)
         reader = None
         # A "\r" before the newline does not count. The reader itself rejects lines that fit a chunk.
-        for chunk in chunks(buffers, ends, max(self.max_line + 1, streams.CHUNK)):
+        for chunk, joined in self._joined(chunks(buffers, ends, max(self.max_line + 1, streams.CHUNK)), buffers):
+            self.nul_bytes = ends.skipped
             if reader is None:
                 if self.format is None:
-                    found = ends.found or decide(bytes(chunk.view[: min(chunk.size, HEAD)]))
+                    found = ends.found or decide(
+                        bytes(chunk.view[: min(chunk.size, HEAD)] if joined is None else joined[:HEAD])
+                    )
                     self.format = found.format if found else Format("combined")  # blank lines and comments only
                     if self._on_format and found:
                         self._on_format(found.format, found.lines, found.votes)
                     ends.detecting = False
                 reader = self.reader()
             if self._threads == 1:
-                yield Piece(self, chunk, reader)
+                yield Piece(self, chunk, reader, joined)
                 continue
             mine = self.reader()
             mine.go_on(reader)
+            piece = Piece(self, chunk, mine, joined)
             if chunk.whole:
-                reader.skip(chunk.view[: chunk.size])
-            yield Piece(self, chunk, mine)
+                reader.skip(piece.view)
+            yield piece
+        self.nul_bytes = ends.skipped
+
+    def _joined(self, chunks: Iterator[streams.Chunk], buffers: Any) -> Iterator[tuple[streams.Chunk, bytes | None]]:
+        """Yield chunks, and their lines if parts of them were joined."""
+        for chunk in chunks:
+            joined = self._partial.join(chunk.view[: chunk.size]) if chunk.whole else None
+            if not chunk.whole:
+                self._partial.skip(chunk.ends)
+            if joined == b"":
+                buffers.release(chunk)
+            else:
+                yield chunk, joined
+        rest = self._partial.rest()
+        if rest:
+            chunk = buffers.get()
+            chunk.size, chunk.begins, chunk.ends = 0, True, True
+            yield chunk, rest
+
+    def _number(self, line: int) -> int:
+        """Return the number of a line of the log, from 1, given that after joining, from 0."""
+        changes = self._partial.changes
+        while changes and changes[0][0] <= line:
+            self.joined += changes.popleft()[1]
+        return line + self.joined + 1
 
     def use(self, piece: Piece, parts: list[Part], report: Callable[..., None]) -> None:
         """Count the lines of a piece, and report the invalid ones.
@@ -175,16 +315,18 @@ class Log:
         """
         chunk = piece.chunk
         self.missing &= piece.reader.missing
+        done = self.lines - self.joined
         for start, found, _ in parts:
-            lines = chunk.view[start:]
+            lines = piece.view[start:]
             for line, at, size, code, offset in found.invalid:
-                report(self.lines + line + 1, offset, code, lines[at : at + size])
-            self.lines += found.lines
+                report(self._number(done + line), offset, code, lines[at : at + size])
+            done += found.lines
             self.records += found.records
         if not chunk.whole:
             if chunk.begins:
-                report(self.lines + 1, self.max_line, "too-long", chunk.view[: chunk.size])
-            self.lines += chunk.ends
+                report(self._number(done), self.max_line, "too-long", chunk.view[: chunk.size])
+            done += chunk.ends
+        self.lines = self._number(done) - 1
 
 
 def convert(piece: Piece, convert_lines: Callable[..., Any], limit: int) -> Iterator[Part]:
@@ -199,9 +341,9 @@ def convert(piece: Piece, convert_lines: Callable[..., Any], limit: int) -> Iter
     Yields:
         Part: The outcome for some of the lines; its data are valid until the next one.
     """
-    chunk, start = piece.chunk, 0
-    while start < chunk.size and chunk.whole:
-        found, data = convert_lines(piece.reader, chunk.view[start : chunk.size], limit)
+    view, start = piece.view, 0
+    while start < len(view) and piece.chunk.whole:
+        found, data = convert_lines(piece.reader, piece.view[start:], limit)
         yield Part(start, found, data)
         start += found.read
 
@@ -225,12 +367,21 @@ def opened(source: Any) -> Iterator[tuple[str, Callable[..., Iterator[Any]]]]:
             raise TypeError(f"expected a buffer of bytes, got items of format {view.format!r}")
         view = view.cast("B")
         if compress.format_of(view) is None:
-            chunk = streams.Chunk(0)
-            chunk.buffer, chunk.size = view, len(view)
-            yield name, lambda *_: iter([chunk] if len(view) else [])
+            yield name, partial(_whole, view)
             return
         read = BytesIO(view).read
     yield name, partial(streams.chunks_of, partial(streams.begin, name, _reader(read)))
+
+
+def _whole(view: memoryview, _buffers: Any, ends: streams.LineEnds, *_: Any) -> Iterator[streams.Chunk]:
+    """Yield a log in memory as one chunk."""
+    chunk = streams.Chunk(0)
+    chunk.buffer, chunk.size = view, len(view)
+    if NUL.search(view):
+        chunk.replace(view, len(view))
+        chunk.size = ends.keep(chunk.view)
+    if chunk.size:
+        yield chunk
 
 
 def _reader(read: Callable[[int], Any]) -> Callable[[memoryview], int]:
