@@ -478,8 +478,15 @@ def test_a_log_that_grows(tmp_path):
         path.rename(tmp_path / "log.1")
         path.write_bytes(COMBINED.replace(b"192.0.2.1", b"192.0.2.2") + b"\n")
         assert json.loads(child.stdout.readline())["client"] == "192.0.2.2"
+        with open(path, "r+b") as file:  # copytruncate; the program goes on at its offset
+            file.truncate(0)
+            file.seek(300)
+            file.write(COMBINED.replace(b"192.0.2.1", b"192.0.2.3") + b"\njunk\n")
+        assert json.loads(child.stdout.readline())["client"] == "192.0.2.3"
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=60) == 130
+        said = child.stderr.read().decode()
+        assert "300 NUL bytes" in said and "1 of 5 lines are not records" in said
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
@@ -541,6 +548,25 @@ def test_the_commonest_reasons_are_reported():
     few = good * 200 + junk
     assert run("log", "--invalid-to", os.devnull, stdin=few)[2] == ""
     assert run("log", stdin=few)[2].startswith("uricodec: 1 of 201 lines are not records (0.5 %)\n  1: client, as in")
+
+
+@pytest.mark.parametrize("options", [[], ["--stats"], ["--invalid-to", os.devnull], ["-j", "2", "--stats"]])
+def test_one_of_several_logs_loses_lines(tmp_path, options):
+    """Another one that is larger does not hide it."""
+    large, small = tmp_path / "large", tmp_path / "small"
+    large.write_bytes((COMBINED + b"\n") * 1000)
+    small.write_bytes((COMBINED + b"\njunk\n") * 3)
+    status, _, said = run("log", *options, large, small)
+    assert (status, said.splitlines()[:3]) == (
+        0,
+        [
+            "uricodec: 3 of 1006 lines are not records (0.3 %)",
+            f"  {small}: 3 of 6",
+            f"  3: client, as in {small}:2: expected ' - ' after client at offset 0, got 'junk'",
+        ],
+    )
+    large.write_bytes((COMBINED + b"\n") * 1000 + b"junk\n")
+    assert ("lines are not records" in run("log", *options, large)[2]) == (not options)
 
 
 def test_json_without_the_important_fields_is_named():

@@ -98,6 +98,7 @@ class Converter:
         self._lines = self._records = self._joined = self._nul_bytes = 0
         self._invalid = {}  # the number of invalid lines, by code,
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
+        self._lossy = []  # the logs with more invalid lines than one in FEW, and how many
         self._formats = {}  # of the logs, by name
         self._failures = []  # of the logs that have no record
 
@@ -123,6 +124,9 @@ class Converter:
                     self._failures.append(error)
                 except FormatError as error:
                     self._failures.append(error)
+                except KeyboardInterrupt:  # which ends a log that grows
+                    self._tell_invalid()
+                    raise
 
     def finish(self):
         """Say which logs have no records, and write the counts. Return the exit status.
@@ -143,12 +147,14 @@ class Converter:
         return max([3 if isinstance(error, streams.FileError) else 1 for error in self._failures], default=0)
 
     def _tell_invalid(self):
-        """Say how many lines were left out, and why: if nothing else does, or if they are more than one in 100."""
+        """Say how many lines were left out, and why: if nothing else does, or if one log has more than one in 100."""
         count = sum(self._invalid.values())
         reported = self._arguments.stats or self._rejects is not None
-        if count == 0 or not self._records or (reported and count * FEW <= self._lines):
+        if count == 0 or not self._records or (reported and not self._lossy):
             return
         text = f"{count} of {self._lines} lines are not records ({100 * count / self._lines:.2g} %)"
+        if len(self._arguments.files) > 1:
+            text += "".join(f"\n  {name}: {lost} of {lines}" for name, lost, lines in self._lossy)
         for code, number in list(descending(self._invalid).items())[:REASONS]:
             text += f"\n  {number}: {code}, as in {self._examples[code]}"
         if self._rejects is None:
@@ -169,6 +175,7 @@ class Converter:
             FormatError: It has no known format, or no record.
         """
         self._name, self._first = source.name, None
+        before = sum(self._invalid.values())
         log = Log(self._format, self._options, threads, self._tell_format, wait=self._arguments.follow)
         limit = 1 if self._arguments.errors == "raise" else INVALID
 
@@ -199,6 +206,9 @@ class Converter:
         finally:
             self._lines += log.lines
             self._records += log.records
+            lost = sum(self._invalid.values()) - before
+            if log.records and lost * FEW > log.lines:
+                self._lossy.append((self._name, lost, log.lines))
             self._joined += log.joined
             self._nul_bytes += log.nul_bytes
             if log.nul_bytes:
