@@ -579,6 +579,9 @@ def test_json_without_the_important_fields_is_named():
         "uricodec: <stdin>: method, status: null in all 4 records of the format map\n"
     )
     assert run("log", "--map=target=u", stdin=line)[2] == ""
+    written = 'log_format m escape=json \'{"a":"$remote_addr","u":"$request_uri","s":"$status"}\';'
+    said = run("log", "--format", written, stdin=b'{"a":"192.0.2.1","u":"/","s":"-"}\n')[2]
+    assert said == f"uricodec: <stdin>: status: null in all 1 records of the format {written}\n"
 
 
 # --- logs that were truncated, or split -------------------------------------------------------------------------------

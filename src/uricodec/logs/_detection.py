@@ -93,7 +93,7 @@ def voters(head: bytes) -> list[bytes]:
 
 
 def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[bytes | None]:
-    """Return the record of each line as JSON; None of a line that is none, and an empty one of a comment."""
+    """Return the record of each line as JSON; None of a line that is not a record, and an empty one of a comment."""
     reader = LogReader(format.programs, strict=strict)
     records: list[bytes | None] = []
     for line in lines:
@@ -148,7 +148,7 @@ def candidates(head: bytes) -> list[Candidate]:
 def announced(head: bytes) -> list[Candidate]:
     """Return the candidate that the directives of a W3C log announce; none without them.
 
-    It has a vote if there is no other line: the directives say what the log is. Otherwise most of the lines have to be
+    It has a vote if all lines are comments: the directives say what the log is. Otherwise most of the lines have to be
     records, for visitors write the start of a line whose format begins with X-Forwarded-For.
     """
     lines = [line for line in voters(head) if line.startswith((b"#Fields:", b"#Software: Microsoft"))]
