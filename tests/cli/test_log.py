@@ -687,6 +687,14 @@ def test_parts_are_kept_up_to_the_longest_line(tmp_path):
     assert lost.startswith(b"<stdin>\t60\t1000\ttoo-long\t" + STAMP + b"stdout F xxx")
 
 
+def test_a_part_that_is_too_long_itself(tmp_path):
+    """It is not joined: small chunks do not have it as a whole."""
+    long = [STAMP + b"stdout P " + b"x" * 1500 + b"\n", STAMP + b"stdout F " + LINES[0] + b"\n"]
+    _, output, counts, *_ = outcomes(b"".join(long[1:] + long * 9), tmp_path)
+    assert output == converted(LINES[0] + b"\n") * 10
+    assert counts["faults"] == {"too-long": 9} and "joined" not in counts
+
+
 def test_other_logs_have_no_parts(tmp_path):
     """What a visitor writes is no prefix, nor are lines of another log at the end."""
     agent = LINES[0].replace(b"curl/8", b" stdout P ")

@@ -236,6 +236,8 @@ LOGS = {
     "nginx-json": (b'{"time_iso8601":"2024-10-10T13:55:36+00:00","remote_addr":"192.0.2.70","remote_user":"VISITOR",'
     b'"request":"VISITOR","status":"400","http_host":"VISITOR","http_x_forwarded_for":"VISITOR"}\n', None),
 }  # fmt: skip
+# The end of a line of nginx-ingress.
+INGRESS = b'" 412 0.023 [x] [] 10.1.2.3:8080 5316 0.022 200 6f'
 SENT = [b"", b"-", b"\\", b"a\\x41", b'"', b'a" b', b"[", b"{}", b'{"a":1}', b"\x16\x03\x01", b"1.2.3.4, b", b'" "',
         b"x" * 8000, b'x" 1 "w@docker" "http://192.0.2.2:80" 12ms', b"#Fields: date time"]  # fmt: skip
 
@@ -249,6 +251,8 @@ def test_hostile_lines_do_not_change_the_format(name):
     for head in (
         b"".join(strange) + honest * len(SENT),
         b"".join(strange) * 2 + honest * 300,
+        honest * 8 + line.replace(b"VISITOR", escaped(INGRESS)) + line.replace(b"VISITOR", escaped(b'a" b" 1')),
+        (honest + line.replace(b"VISITOR", escaped(INGRESS))) * 9,
         honest * 99 + b"".join(strange),
         *(honest * 5 + each * 5 for each in strange),
     ):
@@ -272,6 +276,14 @@ def test_few_lines_with_a_rest_do_not_suffice():
     assert str(decide(strange + line * 2).format) == "traefik"
     assert str(decide(LINE, early=True).format) == "combined"
     assert str(decide(LINE.replace(b"\n", b" 17\n") * 10, early=True).format) == "combined"
+
+
+def test_another_format_with_a_rest_is_one():
+    """Its lines do not begin as those of the first format do."""
+    more = LINE.replace(b"\n", b" 17\n")
+    for name in "alb", "caddy":
+        with pytest.raises(FormatError, match="lines of two formats"):
+            decide((SAMPLES[name] + more) * 9)
 
 
 def test_comments_and_lines_of_another_format():

@@ -184,19 +184,33 @@ def decide(head: bytes, early: bool = False) -> Candidate | None:
     best = ranking[0]
     if early:
         try:
-            return choose(ranking, head)[0] if 0 < best.votes == best.lines and shows(best, head) else None
+            return choose(ranking, head) if 0 < best.votes == best.lines and shows(best, head) else None
         except FormatError:
             return None
     if best.votes * SHARE < best.lines and len(ranking) > 1:
         raise FormatError(unknown(head, ranking))
-    best, parts = choose(ranking, head)
+    best = choose(ranking, head)
     if best.votes < best.lines and len(ranking) > 1:
         lines = voters(head)
         others = [line for line, record in zip(lines, records_of(best.format, lines), strict=True) if record is None]
         second = candidates(b"\n".join(others))[0] if others else best
-        if second.votes * SHARE >= best.lines and len(others) > 1 and second.format not in parts:
+        records = records_of(second.format, others)
+        count = sum(is_foreign(best.format, line, record) for line, record in zip(others, records, strict=True))
+        if count * SHARE >= best.lines and len(others) > 1:
             raise FormatError(two_formats(best, second))
     return best
+
+
+def is_foreign(format: Format, line: bytes, record: bytes | None) -> bool:
+    """Return whether a line is a record of another format, not of this one with what a visitor wrote in quotes."""
+    return bool(record) and (REST not in (record or b"") or not begins(format, line))
+
+
+def begins(format: Format, line: bytes) -> bool:
+    """Return whether a line is as the format has it up to the first quote."""
+    reader = LogReader(format.programs, strict=1)
+    found = reader.convert(line, new_buffer(reader.capacity_for(len(line))))
+    return not found.invalid or found.invalid[0].offset >= line.find(b'"') >= 0
 
 
 def shows(best: Candidate, head: bytes) -> bool:
@@ -210,39 +224,43 @@ def two_formats(one: Candidate, other: Candidate) -> str:
     )
 
 
-def choose(ranking: list[Candidate], head: bytes) -> tuple[Candidate, list[Format]]:
+def choose(ranking: list[Candidate], head: bytes) -> Candidate:
     """Return the candidate with the most votes that reads what the others with as many read, or more.
 
-    Returns:
-        tuple[Candidate, list[Format]]: The candidate, and the formats with other votes of which it reads more.
+    A format that reads more of the lines than another one needs fewer votes: visitors may have made some unreadable.
 
     Raises:
         FormatError: If two of those with the most votes read something else.
     """
     near = [each for each in ranking if each.votes and each.votes * CLOSE >= ranking[0].votes]
-    parts: list[Format] = []
     if any(each.votes < each.lines for each in near):
         lines = voters(head)
         readings = {each: [*map(reading, records_of(each.format, lines, strict=2))] for each in near}
-        for one in near:
-            if any(is_part(readings[one], readings[other]) for other in near if other.format not in parts):
-                parts.append(one.format)
-        near = [each for each in near if each.format not in parts]
-    return choose_equal([each for each in near if each.votes == near[0].votes], head), parts
+
+        def is_part(one: Candidate, other: Candidate) -> bool:
+            pairs = zip(lines, readings[one], readings[other], strict=True)
+            return reads_less([(a, b or (False if begins(other.format, line) else None)) for line, a, b in pairs if a])
+
+        near = [one for one in near if not any(is_part(one, other) for other in near)] or near
+    return choose_equal([each for each in near if each.votes == near[0].votes], head)
 
 
-def is_part(one: list[Any], other: list[Any]) -> bool:
-    """Return whether a format is a part of another one, given what they read of the same lines.
+def reads_less(pairs: list[tuple[Any, Any]]) -> bool:
+    """Return whether a format reads less of its lines than another one.
 
-    The other one reads more of the lines that both match. Those that only the first one matches are cut off; or they
-    have a rest, because a visitor wrote what the longer format does not match.
+    Args:
+        pairs (list[tuple]): What both read of each line that the first one matches. The second is False of a line that
+            it matches up to the first quote only, None if not even so far.
+
+    The other one reads more of the lines that both match. Others have a rest, because a visitor wrote what the longer
+    format does not match; or they are cut off.
     """
-    both = [(a, b) for a, b in zip(one, other, strict=True) if a and b]
-    cut_off = sum(not a[1] for a, b in zip(one, other, strict=True) if a and not b)
+    both = [(one, other) for one, other in pairs if other]
+    cut_off = sum(not other and (other is None or not one[1]) for one, other in pairs)
     return (
-        cut_off <= min(CUT_OFF, len(both) - 1)
-        and any(a != b for a, b in both)
-        and all(a[0].items() <= b[0].items() and a[1] >= b[1] for a, b in both)
+        cut_off <= min(CUT_OFF, max(len(both) - 1, 0))
+        and (any(one != other for one, other in both) if both else bool(pairs))
+        and all(one[0].items() <= other[0].items() and one[1] >= other[1] for one, other in both)
     )
 
 

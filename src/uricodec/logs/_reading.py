@@ -165,7 +165,7 @@ class PartialLines:
             return None
         joined = []
         for line in lines:
-            found = CRI.match(line)
+            found = CRI.match(line) if self._fits(len(line), line[-1:]) else None
             if found is None or (found[3] == b"F" and found[2] not in self._parts):
                 joined.append(line)
                 continue
@@ -183,10 +183,16 @@ class PartialLines:
         """Find out whether the log is one of Kubernetes."""
         at = 0
         while self._left and at < len(data):
-            self._found = self._found or CRI.match(data, at) is not None
-            end = NEWLINE.search(data, at)
-            at = end.end() if end else len(data)
+            found = NEWLINE.search(data, at)
+            end = found.start() if found else len(data)
+            if self._fits(end - at, bytes(data[max(at, end - 1) : end])) and CRI.match(data, at):
+                self._found = True
+            at = end + 1
             self._left -= 1
+
+    def _fits(self, size: int, last: bytes) -> bool:
+        """Return whether a line that ends in this byte is not too long."""
+        return size - (last == b"\r") <= self._max_line
 
     def rest(self) -> bytes:
         """Return the lines whose last part is missing."""
@@ -194,8 +200,9 @@ class PartialLines:
         return b"\n".join([self._whole(stream) for stream in list(self._parts)])
 
     def skip(self, lines: int) -> None:
-        """Count lines that are not joined."""
+        """Count lines that are not joined, because they are too long."""
         self._lines += lines
+        self._left = max(self._left - lines, 0)
 
     def _whole(self, stream: bytes) -> bytes:
         """Return a line in the form of one that was not split."""
