@@ -269,6 +269,11 @@ def test_a_query_of_json_that_is_empty():
     assert queries == [(), None, (("a", ""),)]
 
 
+def test_json_of_several_lines_in_a_line_of_docker():
+    [record] = logs.parse(b'{"log":"{\\n\\"u\\" :\\n\\"/\\"\\n}\\n","stream":"stdout"}', Format(map={"target": "u"}))
+    assert record.path == "/"
+
+
 def test_a_user_with_a_space_before_an_identity():
     """Only "%l %u" is of words."""
     [record] = logs.parse(b'"a b" "id"', '"%u" "%l"')

@@ -157,7 +157,7 @@ cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint ma
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 cdef inline size_t skip_space(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    while i < n and (s[i] == c' ' or s[i] == c'\t' or s[i] == c'\r'):
+    while i < n and (s[i] == c' ' or s[i] == c'\t' or s[i] == c'\r' or s[i] == c'\n'):     # "\n": in a line of Docker
         i += 1
     return i
 

@@ -19,7 +19,6 @@ from uricodec.logs._records import IMPORTANT, Lines, LogReader
 CAPACITY = 4
 
 # A block of NUL bytes before a line: the file was truncated while a program wrote at an offset in it.
-NUL = re.compile(rb"\0")
 BLOCK = re.compile(rb"(?<=\n)\0+")
 
 # A log of fewer bytes is not taken for UTF-16 because of them.
@@ -83,16 +82,17 @@ class LogEnds(streams.LineEnds):
         self._before = b"\n"  # the last byte that was kept
         self._is_utf16: bool | None = None
 
-    def keep(self, view: memoryview) -> int:
+    def keep(self, buffer: bytearray, start: int, stop: int) -> int:
         if self._is_utf16 is None:
-            self._is_utf16 = len(view) > SHORTEST and is_utf16(bytes(view[:200]))
-        if not self._is_utf16 and NUL.search(view):
-            kept = BLOCK.sub(b"", self._before + bytes(view))[1:]
-            self.skipped += len(view) - len(kept)
-            view[: len(kept)] = kept
-            view = view[: len(kept)]
-        self._before = bytes(view[-1:]) or self._before
-        return len(view)
+            self._is_utf16 = stop > SHORTEST and is_utf16(bytes(buffer[: min(stop, 200)]))
+        if not self._is_utf16 and buffer.find(0, start, stop) >= 0:
+            kept = BLOCK.sub(b"", self._before + buffer[start:stop])[1:]
+            self.skipped += stop - start - len(kept)
+            memoryview(buffer)[start : start + len(kept)] = kept
+            stop = start + len(kept)
+        if stop > start:
+            self._before = bytes(buffer[stop - 1 : stop])
+        return stop
 
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
         if not self.detecting or stop - first >= min(HEAD, streams.CHUNK):
@@ -384,9 +384,9 @@ def _whole(view: memoryview, _buffers: Any, ends: streams.LineEnds, *_: Any) -> 
     """Yield a log in memory as one chunk."""
     chunk = streams.Chunk(0)
     chunk.buffer, chunk.size = view, len(view)
-    if NUL.search(view):
+    if any(0 in bytes(view[start : start + streams.CHUNK]) for start in range(0, len(view), streams.CHUNK)):
         chunk.replace(view, len(view))
-        chunk.size = ends.keep(chunk.view)
+        chunk.size = ends.keep(chunk.buffer, 0, len(view))
     if chunk.size:
         yield chunk
 
