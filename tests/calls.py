@@ -667,6 +667,7 @@ CALLS |= {
     "uricodec.logs.Format.message": [lambda: _FORMATS[0].message(0, "status", 3, _LINE)],
     "uricodec.logs.FormatError": [lambda: str(logs.FormatError("no format"))],
     "uricodec.logs.Format.programs": [lambda: len(logs.Format("haproxy").programs)],
+    "uricodec.logs.Format.is_json": [lambda: [format.is_json for format in _FORMATS]],
     "uricodec.logs.Format.fields": [lambda: logs.Format("%h %{a}i").fields],
 }
 
