@@ -86,8 +86,11 @@ class LogEnds(streams.LineEnds):
         if self._is_utf16 is None:
             self._is_utf16 = stop > SHORTEST and is_utf16(bytes(buffer[: min(stop, 200)]))
         if not self._is_utf16 and buffer.find(0, start, stop) >= 0:
-            kept = BLOCK.sub(b"", self._before + buffer[start:stop])[1:]
-            self.skipped += stop - start - len(kept)
+            read = buffer[start:stop]
+            # A block may have the size of a disk.
+            is_block = self._before == b"\n" and read == bytes(len(read))
+            kept = b"" if is_block else BLOCK.sub(b"", self._before + read)[1:]
+            self.skipped += len(read) - len(kept)
             memoryview(buffer)[start : start + len(kept)] = kept
             stop = start + len(kept)
         if stop > start:
