@@ -269,6 +269,18 @@ def test_a_query_of_json_that_is_empty():
     assert queries == [(), None, (("a", ""),)]
 
 
+@pytest.mark.parametrize("name", logs.presets())
+def test_an_empty_line_after_any_other(name):
+    """Its variants do not go on where the line before it stopped, which may be beyond its end."""
+    lines = Path(__file__).parents[2].joinpath(f"examples/logs/{name}.log").read_bytes().splitlines()
+    for line in lines:
+        for end in range(1, len(line) + 1, 3):
+            data = line[:end] + b"\n\n\n" + line + b"?\n\n"
+            invalid = []
+            list(logs.parse(data, name, invalid=invalid))
+            assert [each for each in invalid if each.line in {2, 3, 5}] == [(at, 0, "empty", b"") for at in (2, 3, 5)]
+
+
 def test_json_of_several_lines_in_a_line_of_docker():
     [record] = logs.parse(b'{"log":"{\\n\\"u\\" :\\n\\"/\\"\\n}\\n","stream":"stdout"}', Format(map={"target": "u"}))
     assert record.path == "/"

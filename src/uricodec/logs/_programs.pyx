@@ -506,6 +506,7 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noe
 cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     """Read a line without its terminator. An error is stored in the entry."""
     cdef size_t k
+    entry.step = 0
     if n == 0:
         fail(entry, EMPTY, 0)
         return NO_RECORD
