@@ -31,10 +31,11 @@ class Lines(runner.Worker):
                 self.found.append((at.line + number, chunk.before + start, line))
             start += len(line) + 1
         if self.invalid:
-            self.invalid.add(len(faults), faults, chunk, 0, at)
+            self.invalid.add(len(faults), faults, chunk.view[: chunk.size], chunk.before, at)
         at.line += len(lines) - (not lines[-1])
 
     def use_long(self, chunk, at):
+        super().use_long(chunk, at)
         if chunk.begins:
             self.long.append([at.line, chunk.before, b""])
         self.long[-1][2] += bytes(chunk.view[: chunk.size])

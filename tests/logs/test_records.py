@@ -55,7 +55,7 @@ def convert(data, format, to="jsonl", capacity=None, **options):
         for line, start, size, code, offset in found.invalid:
             assert starts[lines + line] == done + start
             whole = all_lines[lines + line]
-            assert whole[:size] == (whole.removesuffix(b"\n").removesuffix(b"\r") if whole.endswith(b"\n") else whole)
+            assert whole[:size] == whole.removesuffix(b"\n").removesuffix(b"\r")
             invalid.append((lines + line, code, offset))
         lines += found.lines
         counted += found.records
@@ -931,8 +931,7 @@ def expected(data, format, **options):
     """Records, and the numbers of the lines that are none."""
     state, records, invalid = {}, [], []
     for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data)):
-        text = line.removesuffix(b"\n") if line.endswith(b"\n") else line + b"\r" * line.endswith(b"\r")
-        record = log_formats.record(text, format, state, **options)
+        record = log_formats.record(line.removesuffix(b"\n"), format, state, **options)
         if isinstance(record, log_formats.Invalid):
             invalid.append(number)
         elif record is not log_formats.DIRECTIVE:

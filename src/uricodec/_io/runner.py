@@ -77,6 +77,12 @@ class Worker:
 
     def use_long(self, chunk, at):
         """Use a piece of a line that is too long; like use(), but the position is moved by the runner."""
+        if chunk.begins and self.invalid is not None:
+            self.invalid.add_long(chunk, at)
+
+    def rest(self):
+        """Return lines (bytes) that come after those of the input; they are a last chunk."""
+        return b""
 
 
 class Runner:
@@ -138,6 +144,12 @@ class Runner:
             before += chunk.size
             worker.prepare(chunk)
             yield chunk
+        rest = worker.rest()
+        if rest:
+            chunk = self._buffers.borrowing(memoryview(rest))
+            chunk.start, chunk.before = 0, before
+            worker.prepare(chunk)
+            yield chunk
 
     @staticmethod
     def _work(worker, chunk):
@@ -148,8 +160,6 @@ class Runner:
         if chunk.whole or worker.in_pieces:
             worker.use(chunk, result, at)
             return
-        if chunk.begins and worker.invalid is not None:
-            worker.invalid.add_long(chunk, at)
         worker.use_long(chunk, at)
         at.line += chunk.ends
 
@@ -179,23 +189,22 @@ class InvalidLines:
         self.limit = MOST_FAULTS if report or counts else 0
         self.max_line, self._fail, self._reason, self._report = max_line, fail, reason, report
 
-    def add(self, count, faults, chunk, start, at):
-        """Take the invalid lines of a part of a chunk.
+    def add(self, count, faults, lines, before, at):
+        """Take the invalid ones of some lines.
 
         Args:
             count (int): How many there are.
             faults (list[LineFault]): Those of them that the core returned; with "raise", the last one ends the run.
-            chunk (streams.Chunk): The chunk.
-            start (int): Where the part starts in it.
-            at (Position): The number of its first line.
+            lines (memoryview): The lines.
+            before (int): The number of bytes of the input before them.
+            at (Position): The number of the first line.
         """
         if count and self.errors == "raise":
             fault = faults[-1]
-            raise self.failure(self._line(fault, chunk, start, at), chunk.before + start + fault.start)
+            raise self.failure(self._line(fault, lines, at), before + fault.start)
         self.count += count
         if self.limit and faults:
-            lines = [self._line(fault, chunk, start, at) for fault in faults]
-            self._take(lines, chunk.before + start + faults[0].start)
+            self._take([self._line(fault, lines, at) for fault in faults], before + faults[0].start)
 
     def add_long(self, chunk, at):
         """Take a line that is too long, given its first piece."""
@@ -216,8 +225,9 @@ class InvalidLines:
         if self._report:
             self._report(lines)
 
-    def _line(self, fault, chunk, start, at):
-        text = bytes(chunk.buffer[start + fault.start : start + fault.stop])
+    @staticmethod
+    def _line(fault, lines, at):
+        text = bytes(lines[fault.start : fault.stop])
         text = head_of(text) if fault.code == "too-long" else text
         return InvalidLine(at.name, at.line + fault.line, fault.offset, fault.code, text)
 

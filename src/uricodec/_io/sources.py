@@ -18,9 +18,13 @@ class BytesInput:
     def __init__(self, name, view):
         self.name, self._view = name, view
 
-    def chunks(self, buffers, _ends=None, _max_line=None, _most_read=None):
+    def chunks(self, buffers, ends=None, _max_line=None, _most_read=None):
         """Yield the only chunk, if there are lines."""
-        return iter([buffers.borrowing(self._view)] if self._view else [])
+        view = self._view
+        if any(0 in bytes(view[start : start + streams.CHUNK]) for start in range(0, len(view), streams.CHUNK)):
+            copy = bytearray(view)
+            view = memoryview(copy)[: (ends or streams.LineEnds()).keep(copy, 0, len(copy))]
+        return iter([buffers.borrowing(view)] if view else [])
 
 
 class FileInput:

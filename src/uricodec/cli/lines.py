@@ -353,6 +353,7 @@ class LineFilter(Worker):
 
     def use_long(self, chunk, at):
         self._write_header(chunk)
+        super().use_long(chunk, at)
         errors, piece = self.invalid.errors, chunk.view[chunk.start : chunk.size]
         record = self._transform.record("too-long", self.invalid.max_line)
         if errors in ("keep", "replace") and record is None:
@@ -374,11 +375,12 @@ class LineFilter(Worker):
     def _account(self, chunk, piece, at):
         """Write the result of lines, count them and report the invalid ones."""
         start, read, found = piece.start, piece.read, piece.found
-        self._write(chunk.view[start : start + read], piece.written, chunk.ends)
+        lines = chunk.view[start : start + read]
+        self._write(lines, piece.written, chunk.ends)
         if not chunk.whole:
             self._account_piece(chunk, found, at)
             return
-        self.invalid.add(found.invalid, found.faults, chunk, start, at)
+        self.invalid.add(found.invalid, found.faults, lines, chunk.before + start, at)
         if self._tally:
             self._tally.count_valid(found.lines - found.invalid)
             self._tally.count_groups(piece.groups)

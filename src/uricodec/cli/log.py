@@ -18,6 +18,9 @@ ERRORS_HINT = "--errors drop leaves such lines out, --invalid-to FILE lists them
 # One invalid line in so many is reported always; the number of reasons that are.
 FEW, REASONS = 100, 3
 
+# Why a log has NUL bytes.
+TRUNCATED = "the file was truncated while a program wrote it"
+
 
 def run(arguments):
     """Write the records of all logs.
@@ -80,9 +83,10 @@ class Logs:
         self._options = {name: getattr(arguments, name) for name in names} | {"params": params}
         if arguments.to != "arrow":
             self._options |= {"to": arguments.to, "csv_safe": arguments.csv_safe}
-        self._lines = self._records = 0
+        self._lines = self._records = self._joined = self._nul_bytes = 0
         self._codes = {}  # the number of invalid lines, by code,
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
+        self._lossy = []  # the logs with more invalid lines than one in FEW, and how many
         self._formats = {}  # of the logs, by name
         self._failures = []  # of the logs that have no record
 
@@ -103,14 +107,18 @@ class Logs:
             self._failures.append(error)
             return True
 
-        for_each_input(
-            lambda source: self._convert(source, runner, threads),
-            self._arguments,
-            self._output,
-            self._rejects,
-            open=follow.FollowedInput if growing else streams.Input,
-            forgive=forgive,
-        )
+        try:
+            for_each_input(
+                lambda source: self._convert(source, runner, threads),
+                self._arguments,
+                self._output,
+                self._rejects,
+                open=follow.FollowedInput if growing else streams.Input,
+                forgive=forgive,
+            )
+        except KeyboardInterrupt:  # which ends a log that grows
+            self._tell_invalid()
+            raise
 
     def finish(self):
         """Say which logs have no records, and write the counts. Return the exit status.
@@ -131,12 +139,14 @@ class Logs:
         return max([3 if isinstance(error, streams.FileError) else 1 for error in self._failures], default=0)
 
     def _tell_invalid(self):
-        """Say how many lines were left out, and why: if nothing else does, or if they are more than one in 100."""
+        """Say how many lines were left out, and why: if nothing else does, or if one log has more than one in 100."""
         count = sum(self._codes.values())
         reported = self._arguments.stats or self._rejects is not None
-        if count == 0 or not self._records or (reported and count * FEW <= self._lines):
+        if count == 0 or not self._records or (reported and not self._lossy):
             return
         text = f"{count} of {self._lines} lines are not records ({100 * count / self._lines:.2g} %)"
+        if len(self._arguments.files) > 1:
+            text += "".join(f"\n  {name}: {lost} of {lines}" for name, lost, lines in self._lossy)
         for code, number in list(descending(self._codes).items())[:REASONS]:
             text += f"\n  {number}: {code}, as in {self._examples[code]}"
         if self._rejects is None:
@@ -162,6 +172,7 @@ class Logs:
                 streams.tell(f"uricodec: {name}: format {found.format} ({votes})\n")
 
         worker = LogWorker(
+            name,
             self._format,
             self._options,
             self._arguments.errors,
@@ -176,9 +187,17 @@ class Logs:
             runner.run(source, worker)
         except FormatError as error:
             self._failures.append(FormatError(f"{name}: {error}"))
+            return
         finally:
             self._lines += worker.lines
             self._records += worker.records
+            self._joined += worker.joined
+            self._nul_bytes += worker.nul_bytes
+            lost = worker.invalid.count
+            if worker.records and lost * FEW > worker.lines:
+                self._lossy.append((name, lost, worker.lines))
+            if worker.nul_bytes:
+                streams.tell(f"uricodec: {name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}\n")
             for code, count in worker.invalid.codes.items():
                 self._codes[code] = self._codes.get(code, 0) + count
         if worker.no_records():
@@ -199,11 +218,12 @@ class Logs:
             "lines": self._lines,
             "records": self._records,
             "invalid": invalid,
-            "directives": self._lines - self._records - invalid,
+            "directives": self._lines - self._records - self._joined - invalid,
             "faults": descending(self._codes),
             "formats": self._formats,
         }
-        streams.tell(dumps(counts) + "\n")
+        rare = {"joined": self._joined, "nul_bytes": self._nul_bytes}
+        streams.tell(dumps(counts | {key: count for key, count in rare.items() if count}) + "\n")
 
 
 class Jsonl:

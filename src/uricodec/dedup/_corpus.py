@@ -270,7 +270,8 @@ class Corpus:
             else:
                 names = chunk.state
                 if mine or self._errors == "raise":
-                    invalid.add(found.invalid, found.faults, chunk, chunk.start, at)
+                    lines, before = chunk.view[chunk.start : chunk.size], chunk.before + chunk.start
+                    invalid.add(found.invalid, found.faults, lines, before, at)
                     if invalid.limit:
                         report_rest(invalid, found, spare, chunk, at, self.end)
                 take(names, mine)
@@ -413,6 +414,7 @@ class Reading(Worker):
         self._count(rows)
 
     def use_long(self, chunk, at):
+        super().use_long(chunk, at)
         self._step(self, chunk, None, at)
         self._count(chunk.ends)  # a line in pieces is a row when it ends
 
@@ -439,8 +441,9 @@ def report_rest(invalid, found, spare, chunk, at, end):  # noqa: PLR0913, PLR091
         line += last.line + 1
         place = Position(at.name)
         place.line = line
-        found = spare.read(chunk.view[start : chunk.size], 0, invalid.limit, chunk.framing)
-        invalid.add(0, found.faults, chunk, start, place)
+        lines = chunk.view[start : chunk.size]
+        found = spare.read(lines, 0, invalid.limit, chunk.framing)
+        invalid.add(0, found.faults, lines, chunk.before + start, place)
 
 
 def names_reader(limit):

@@ -15,7 +15,7 @@ from uricodec._io.runner import Runner
 from uricodec._io.sources import opened
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates
 from uricodec.logs._format import Format, presets
-from uricodec.logs._reading import CAPACITY, LogWorker, RecordBuffer, longest_chunk, reader_of
+from uricodec.logs._reading import CAPACITY, LogEnds, LogWorker, RecordBuffer, longest_chunk, reader_of
 from uricodec.logs._records import MAX_LINE, NAMES
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candida
     """
     with opened(source, "<log>") as log:
         head = b""
-        for chunk in log.chunks(streams.Buffers(CAPACITY)):
+        for chunk in log.chunks(streams.Buffers(CAPACITY), LogEnds()):
             head += bytes(chunk.view[: chunk.size])
             if len(head) >= HEAD:
                 break
@@ -322,9 +322,10 @@ def _convert(  # noqa: PLR0913, PLR0917
     def report(lines: list[InvalidLine]) -> None:
         invalid.extend([line._replace(text=line.text[:SHOWN]) for line in lines])  # type: ignore[union-attr]
 
-    worker = LogWorker(known, options, errors, fail=fail, report=None if invalid is None else report, take=parts.append)
     runner = Runner(1, state, longest_chunk(options["max_line"]), CAPACITY)
     with opened(source, "<log>") as log:
+        reported = None if invalid is None else report
+        worker = LogWorker(log.name, known, options, errors, fail=fail, report=reported, take=parts.append)
         try:
             for _ in runner.steps(log, worker):
                 yield from parts
@@ -332,6 +333,6 @@ def _convert(  # noqa: PLR0913, PLR0917
         except FormatError:
             yield from parts
             raise
-    error = worker.no_records() if invalid is None else None
-    if error:
+    error = worker.no_records()
+    if error and (invalid is None or not worker.lines):
         raise error

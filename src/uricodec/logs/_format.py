@@ -83,8 +83,9 @@ class Format:
 
     @property
     def is_json(self) -> bool:
-        """Whether its lines are JSON objects."""
-        return isinstance(self._programs[0], Json)
+        """Whether its lines are JSON objects, also if a format string writes them."""
+        program = self._programs[0]
+        return isinstance(program, Json) or getattr(program, "escapes", "") == "json"
 
     def explain(self, line: bytes) -> Diagnostic | None:
         """Say where a line stops matching.

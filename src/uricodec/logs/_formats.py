@@ -52,7 +52,8 @@ class Text(NamedTuple):
 
     Attributes:
         steps (tuple[bytes | Field, ...]): They alternate: two fields have a literal between them, literals are joined.
-        escapes (str): What the server escapes values with: "backslash" (Apache, nginx), "json" or "none".
+        escapes (str): What the server escapes values with: "backslash" (Apache, nginx), "json", "hash" (HAProxy, in
+            quotes and braces) or "none".
         open_end (bool): Whether more bytes may follow after a space.
         optional (int): After how many steps the line may end.
     """
@@ -394,6 +395,7 @@ def configured(written: str) -> Source:
 
 
 NGINX_ESCAPES = {"default": "backslash", "json": "json", "none": "none"}
+ESCAPES = (*NGINX_ESCAPES.values(), "hash")
 
 
 # --- tokens -----------------------------------------------------------------------------------------------------------
@@ -759,8 +761,8 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
     options = dict(section)
     if "format" in options:
         escapes = options.pop("escapes", None)
-        if escapes not in (None, *NGINX_ESCAPES.values()):
-            raise ValueError(f"invalid escapes {escapes!r}; choose from {', '.join(NGINX_ESCAPES.values())}")
+        if escapes not in (None, *ESCAPES):
+            raise ValueError(f"invalid escapes {escapes!r}; choose from {', '.join(ESCAPES)}")
         texts = options.pop("format").strip().splitlines()
         if options:
             raise ValueError(f"unknown key {next(iter(options))!r}; choose from format, escapes")

@@ -1,5 +1,6 @@
 """The worker that reads logs: for the functions of uricodec.logs, and for `uricodec log`."""
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -8,12 +9,22 @@ from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._io.runner import InvalidLines, Position, Worker
 from uricodec._rows._tasks import LineFault
-from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, decide, nearest, strange
+from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, decide, is_utf16, nearest, strange
 from uricodec.logs._format import Format
+from uricodec.logs._partial import PartialLines
 from uricodec.logs._records import IMPORTANT, Lines, LogReader
 
 # Capacity of a buffer in bytes. It grows for longer lines, up to `max_line`.
 CAPACITY = 4 * streams.CHUNK
+
+# A block of NUL bytes before a line: the file was truncated while a program wrote at an offset in it.
+BLOCK = re.compile(rb"(?<=\n)\0+")
+
+# A log of fewer bytes is not taken for UTF-16 because of them.
+SHORTEST = 16
+
+# What is said of a log without a line.
+NUL_ONLY = "the log is binary: it has only NUL bytes"
 
 
 class RecordBuffer:
@@ -53,12 +64,31 @@ class LogEnds(streams.LineEnds):
 
     Attributes:
         found (Candidate | None): The format that the first chunk shows, if it was cut for that.
+        skipped (int): The number of NUL bytes before lines, which are dropped, unless the log is UTF-16.
     """
 
-    def __init__(self, detecting: bool, wait: bool) -> None:
+    def __init__(self, detecting: bool = False, wait: bool = False) -> None:
         super().__init__()
         self.detecting, self._wait = detecting, wait
         self.found: Candidate | None = None
+        self.skipped = 0
+        self._before = b"\n"  # the last byte that was kept
+        self._is_utf16: bool | None = None
+
+    def keep(self, buffer: bytearray, start: int, stop: int) -> int:
+        if self._is_utf16 is None:
+            self._is_utf16 = stop > SHORTEST and is_utf16(bytes(buffer[: min(stop, 200)]))
+        if not self._is_utf16 and buffer.find(0, start, stop) >= 0:
+            read = buffer[start:stop]
+            # A block may have the size of a disk.
+            is_block = self._before == b"\n" and read == bytes(len(read))
+            kept = b"" if is_block else BLOCK.sub(b"", self._before + read)[1:]
+            self.skipped += len(read) - len(kept)
+            memoryview(buffer)[start : start + len(kept)] = kept
+            stop = start + len(kept)
+        if stop > start:
+            self._before = bytes(buffer[stop - 1 : stop])
+        return stop
 
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
         if not self.detecting or stop - first >= min(HEAD, streams.CHUNK):
@@ -83,6 +113,7 @@ class LogWorker(Worker):
     """Converts the lines of one log.
 
     Args:
+        name (str): The name of the log.
         format (Format | None): The format; None to find it out.
         options (dict): The arguments of LogReader besides the programs.
         errors (str): How lines that are not records are handled: "drop" or "raise".
@@ -97,12 +128,14 @@ class LogWorker(Worker):
         format (Format | None): The format, as soon as it is known.
         lines (int): The number of lines that have been used.
         records (int): The number of records among them.
+        joined (int): How many of the lines are parts that were joined to later ones.
         missing (frozenset[str]): Those of IMPORTANT that no record had a value of.
         invalid (InvalidLines): What happens to the other lines.
     """
 
     def __init__(  # noqa: PLR0913
         self,
+        name: str,
         format: Format | None,
         options: dict[str, Any],
         errors: str,
@@ -114,12 +147,13 @@ class LogWorker(Worker):
         on_format: "Callable[[Candidate], None] | None" = None,
         wait: bool = False,
     ) -> None:
-        self.format = format
+        self._name, self.format = name, format
         self._options, self._threads, self._on_format, self._take = options, threads, on_format, take
         super().__init__(InvalidLines(errors, fail, self._reason, report, options["max_line"], counts=True))
         self._ends = LogEnds(format is None, wait)
         self._reader: LogReader | None = None
-        self.lines = self.records = 0
+        self._partial, self._done = PartialLines(options["max_line"]), 0  # the number of joined lines that were used
+        self.lines = self.records = self.joined = 0
         self.missing = frozenset(IMPORTANT)
 
     def why(self, line: InvalidLine) -> str:
@@ -131,18 +165,30 @@ class LogWorker(Worker):
         diagnostic = self.format.explain(line.text) if self.format else None
         return f"not a record of the format {self.format}: {diagnostic.message if diagnostic else line.code}"
 
+    @property
+    def nul_bytes(self) -> int:
+        """How many NUL bytes before lines were skipped."""
+        return self._ends.skipped
+
     def ends(self) -> LogEnds:
         return self._ends
 
     def prepare(self, chunk: Any) -> None:
-        """Find out the format in the first chunk, and choose the reader of each.
+        """Join parts of lines, find out the format in the first chunk, and choose the reader of each.
 
         Raises:
             FormatError: The format cannot be found out.
         """
+        joined = self._partial.join(chunk.view[: chunk.size]) if chunk.whole else None
+        chunk.lines = chunk.view[: chunk.size] if joined is None else memoryview(joined)
+        if not chunk.whole:
+            self._partial.skip(chunk.ends)
+        if not len(chunk.lines):
+            chunk.reader = None
+            return
         if self._reader is None:
             if self.format is None:
-                found = self._ends.found or decide(bytes(chunk.view[: min(chunk.size, HEAD)]))
+                found = self._ends.found or decide(bytes(chunk.lines[:HEAD]))
                 self.format = found.format if found else Format("combined")  # blank lines and comments only
                 if self._on_format and found:
                     self._on_format(found)
@@ -154,39 +200,57 @@ class LogWorker(Worker):
             chunk.reader = reader_of(self.format, self._options)
             chunk.reader.go_on(self._reader)
             if chunk.whole:
-                self._reader.skip(chunk.view[: chunk.size])
+                self._reader.skip(chunk.lines)
 
     def work(self, chunk: Any) -> list[Part]:
         """Convert the lines of a chunk. Records that would be overwritten before they are used are copied."""
         start, parts = 0, []
         limit = 1 if self.invalid.errors == "raise" else self.invalid.limit
-        while start < chunk.size:
-            found, data = chunk.state.convert(chunk.reader, chunk.view[start : chunk.size], limit)
-            done = start + found.read >= chunk.size
+        while start < len(chunk.lines):
+            found, data = chunk.state.convert(chunk.reader, chunk.lines[start:], limit)
+            done = start + found.read >= len(chunk.lines)
             parts.append(Part(start, found, data if done or isinstance(data, list) else bytes(data)))
             if found.invalid and limit == 1:
                 break
             start += found.read
         return parts
 
+    def rest(self) -> bytes:
+        return self._partial.rest()
+
+    def _number(self, line: int) -> int:
+        """Return the number of a line of the log, from 1, given that after joining, from 0."""
+        changes = self._partial.changes
+        while changes and changes[0][0] <= line:
+            self.joined += changes.popleft()[1]
+        return line + self.joined + 1
+
     def use(self, chunk: Any, parts: list[Part], at: Position) -> None:
-        self.missing &= chunk.reader.missing
+        if chunk.reader is not None:
+            self.missing &= chunk.reader.missing
         for start, found, data in parts:
             if found.records:
                 self._take(data)
-            self.lines += found.lines
             self.records += found.records
             faults = [
-                LineFault(line, start, start + size, code, offset) for line, start, size, code, offset in found.invalid
+                LineFault(self._number(self._done + line) - at.line, begin, begin + size, code, offset)
+                for line, begin, size, code, offset in found.invalid
             ]
-            self.invalid.add(len(faults), faults, chunk, start, at)
-            at.line += found.lines
+            self._done += found.lines
+            self.invalid.add(len(faults), faults, chunk.lines[start:], chunk.before + start, at)
+            at.line = self._number(self._done)
+        self.lines = at.line - 1
 
     def use_long(self, chunk: Any, at: Position) -> None:
-        self.lines += chunk.ends
+        at.line = self._number(self._done)
+        super().use_long(chunk, at)
+        self._done += chunk.ends
+        self.lines = at.line - 1 + chunk.ends
 
     def no_records(self) -> FormatError | None:
-        """Return the error for a log that has lines, but no record of its format; None if it has one, or no lines."""
+        """Return the error for a log that is not empty, but has no record of its format; None for other logs."""
+        if self.nul_bytes and not self.lines:
+            return FormatError(f"{self._name}: {NUL_ONLY}")
         if self.records or self.invalid.first is None:
             return None
         line, before = self.invalid.first

@@ -988,7 +988,8 @@ cdef class LogReader:
         for i in range(MEMBERS):
             if entry.text[i].n == 1 and entry.text[i].at[0] == c'-':
                 entry.text[i] = text_of(NULL, 0)
-        return has_usual_values(entry, self.plan[k].notation == TEXT_LINES and self.plan[k].step[0].slot == FORWARDED_FOR
+        return has_usual_values(entry, self.plan[k].notation == JSON_LINES,
+                                self.plan[k].notation == TEXT_LINES and self.plan[k].step[0].slot == FORWARDED_FOR
                                 and not self.plan[k].members >> CLIENT & 1)
 
     cdef Line read_again(self, int k, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
