@@ -10,11 +10,7 @@ __all__ = ["find_command", "parse"]
 
 
 def find_command(name):
-    """Return the command with a name.
-
-    Raises:
-        CommandError: There is none.
-    """
+    """Return the command with a name."""
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
         hint = near(name, [*COMMANDS, "--help", "--version"]) or "'uricodec --help' lists the commands"
@@ -34,9 +30,6 @@ def parse(command, words):
     Returns:
         argparse.Namespace: A value for each option of the table. Options that were not given have their default value;
             options of other commands are None, or False if they take no value.
-
-    Raises:
-        CommandError: An option or operand is unknown, missing or invalid.
     """
     end = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False, formatter_class=formatter)

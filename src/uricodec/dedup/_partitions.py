@@ -60,9 +60,6 @@ class Scratch:
 
     Attributes:
         spilled (int): The bytes of identifiers that were written to them.
-
-    Raises:
-        FileError: If the folder is not writable.
     """
 
     def __init__(self, folder):
@@ -141,9 +138,7 @@ class Spill:
     """Undecided rows, by partition.
 
     Args:
-        scratch (Scratch): The place for temporary files.
         depth (int): How many times the rows were partitioned before.
-        exact (bool): Whether to store normal forms.
         memory (int): The approximate limit for memory in bytes.
     """
 
@@ -186,10 +181,6 @@ class Spill:
     def read(self, part, names):
         """Read the rows of a partition.
 
-        Args:
-            part (int): The number of the partition.
-            names (SpilledBatch): The batch to use, which is yielded.
-
         Yields:
             SpilledBatch: The next batch.
         """
@@ -228,9 +219,6 @@ class PartitionedTable:
 
     Args:
         memory (int): The limit for the table in bytes.
-        exact (bool): Whether to compare normal forms.
-        counting (bool): Whether to count occurrences.
-        scratch (Scratch): The place for temporary files.
         depth (int): How many times the rows were partitioned before.
     """
 
@@ -291,12 +279,6 @@ def parse_memory(memory):
     Args:
         memory (int | str | None): Bytes, a number with a unit ("64M", "1.5G": powers of 1024), or a share of the
             machine's memory ("50%"); None: half of it.
-
-    Returns:
-        int: The size in bytes.
-
-    Raises:
-        ValueError: If the size is invalid or exceeds the address space.
 
     >>> parse_memory("64M"), parse_memory("1.5k"), parse_memory(1000)
     (67108864, 1536, 1000)
