@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from reference.rows import in_columns
+from reference.rows import in_columns, rows_of
 
 from uricodec import bulk
 from uricodec._base._fingerprint import FingerprintKey
@@ -60,6 +60,7 @@ HOSTILE = [
         "urn:a-b:é",
         "urn:",
     ),
+    *[row.decode("utf-8", "replace") for row in rows_of("urls")[:20]],  # what any new operation on URLs has rows of
 ]
 VECTORS = HOSTILE * 60  # of 2048 rows, and a shorter one
 # The values of the first argument of each function that has one.

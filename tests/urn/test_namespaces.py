@@ -485,7 +485,7 @@ def test_a_row_whose_rule_is_not_stored_is_none(monkeypatch):
     def reject(nid, rule):
         raise MemoryError
 
-    monkeypatch.setattr(namespaces, "set_rule", reject)
+    monkeypatch.setattr(namespaces._parse, "set_rule", reject)
     with pytest.raises(MemoryError):
         register_namespace("x-test-e")
     assert "x-test-e" not in NAMESPACES

@@ -335,15 +335,6 @@ cdef int borrow_row(object item, size_t row, Py_buffer *view) except -1:
 def new_buffer(size):
     """Return a bytearray for results. Its bytes are not set: large ones take memory, and time, only where they are used.
 
-    Args:
-        size (int): Bytes.
-
-    Returns:
-        bytearray: The buffer.
-
-    Raises:
-        MemoryError: If there is not enough memory.
-
     >>> len(new_buffer(5))
     5
     """

@@ -325,7 +325,6 @@ cdef class DecodeRows(CodecRows):
     both, and malformed triplets, are invalid. Results are UTF-8.
 
     Args:
-        plus (bool): Read '+' as a space.
         text (bool): Whether the decoded bytes must be UTF-8.
         decodable (ByteSet | None): The bytes that may be decoded, which include "%", "+", letters and digits; triplets
             of others stay. If it lacks the escape character, triplets of U+0080-009F stay, too. None: all bytes.
@@ -583,7 +582,6 @@ cdef class EncodeRows(CodecRows):
     Args:
         safe (ByteSet): The bytes to keep. Terminators of lines are kept, too.
         plus (bool): Write '+' for a space, and always encode a '+'.
-        text (bool): Whether rows must be UTF-8.
 
     Source: RFC 3986 section 2.1.
     """
@@ -612,7 +610,6 @@ cdef class RequoteRows(CodecRows):
 
     Args:
         safe (ByteSet): The bytes to keep. Terminators of lines are kept, too.
-        text (bool): Whether rows must be UTF-8.
 
     Source: RFC 3986 section 2.4.
     """

@@ -1103,13 +1103,6 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
 def reason_of(operation, code):
     """Return the error message for a code of transform_fields().
 
-    Args:
-        operation (RowOperation): The operation that was applied.
-        code (str): The code.
-
-    Returns:
-        str: The message.
-
     >>> from uricodec._codec._rows import DecodeRows
     >>> reason_of(DecodeRows(), "utf-8"), reason_of(DecodeRows(), "frame")
     ('invalid UTF-8', 'the result would contain the delimiter')

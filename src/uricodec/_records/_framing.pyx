@@ -432,7 +432,6 @@ cdef class Framing:
             member "a.b", and the member "b" of the object, or of the objects in the array, that is the member "a"; at
             most 16 steps.
         only (bool): Whether each value becomes a line, and nothing else is written.
-        free (bool): Whether results may contain delimiters and terminators.
         jsonl (bool): Whether each line becomes a JSON string; requires the form "lines".
         after (bool): Whether each value stays, and its result follows it: further fields of CSV, or another member of
             the JSON object. The operation writes CSV or JSON.
@@ -549,11 +548,7 @@ cdef class Framing:
 
         Args:
             buffer (bytes-like): A buffer with records.
-            start (int): Where a record begins.
             stop (int): Where the valid bytes of the buffer end.
-
-        Returns:
-            int: The offset after the record, at most `stop`; 0 if none ends.
 
         >>> Framing("csv", delimiter=b",").cut(b'a,b\\n"c\\nd",e\\n"f\\n', 0, 15)
         12
@@ -575,12 +570,7 @@ cdef class Framing:
 
         Args:
             buffer (bytes-like): The next part of the record.
-            start (int): Where the part begins.
-            stop (int): Where it ends.
             state (int): The state returned by the previous call; 0 for the beginning of the record.
-
-        Returns:
-            tuple[int, int]: The offset after the record, or 0 if it does not end in this part; and the new state.
 
         >>> Framing("csv").skip(b'"a', 0, 2, 0), Framing("csv").skip(b'\\n"\\nb', 0, 4, 2)
         ((0, 2), (3, 3))
@@ -611,9 +601,6 @@ cdef class Framing:
         Args:
             buffer (bytes-like): At least one record of CSV, or with delimiters.
             stop (int): Where the valid bytes of the buffer end.
-
-        Returns:
-            tuple[list[bytes], int]: The values, and the offset of the next record.
 
         >>> Framing("csv", delimiter=b",").first(b'a,"b""c"\\r\\nd', 10)
         ([b'a', b'b"c'], 10)

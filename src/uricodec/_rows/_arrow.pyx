@@ -129,7 +129,6 @@ cdef class Type:
     Args:
         format (bytes): The format string of the C data interface, for example "u" for UTF-8.
         name (bytes): The name of a column in a table, or of a field.
-        children (tuple[Type, ...]): The fields of a struct.
         dictionary (Type | None): The type of the values of a dictionary; `format` is then that of the indices.
         ordered (bool): Whether the order of the dictionary's values has a meaning.
     """

@@ -398,11 +398,6 @@ cdef int policy_named(object errors, bint drops=*) except -1
 cdef list items_of(const uint8_t *items, int texts, bint text)
 
 
-# The capacity that the result of a row of n bytes needs: kept or transformed, and as a line with its terminator.
-cdef inline size_t capacity_of(const SizedRow *operation, size_t n) noexcept nogil:
-    return max(operation.factor, <size_t>1) * n + operation.extra + 2
-
-
 # An operation with its options, and the names and messages of its codes.
 cdef class RowOperation:
     cdef Slots slots                    # set in __cinit__, then constant

@@ -650,8 +650,6 @@ cdef class RowOperation:
 
     Attributes:
         code_names (list[str]): The codes for which a row may be rejected.
-        reasons (list[str]): Their error messages.
-        error (type): The exception class.
     """
 
     def __cinit__(self):
@@ -674,9 +672,6 @@ cdef class RowOperation:
 
     def reason(self, code):
         """Return the error message for a code (str).
-
-        Raises:
-            ValueError: The code is unknown.
         """
         return self.reasons[self.code_names.index(code)]
 

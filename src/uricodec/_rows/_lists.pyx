@@ -232,7 +232,6 @@ cdef class ListWork:
             like None; the result for it is the value itself. None: no other value does.
 
     Attributes:
-        count (int): The number of rejected rows.
         found (list[tuple[int, str, int]]): The first of them: row, code, and offset, in characters for a str.
     """
     cdef Plan text
@@ -631,13 +630,6 @@ cdef class ListWork:
             items (Iterable[object]): str, bytes-like and None. With errors="null", a value of another type is invalid (code "type").
             columns (Callable[[int], object] | None): For results with fields ("struct" or "diagnostic"): returns an
                 array of n None objects, a writable buffer, for one field. None: the result has a dict for each item.
-
-        Returns:
-            list: The results of the items, or those arrays.
-
-        Raises:
-            UriError: If a row is rejected and `errors` is "raise".
-            TypeError: If an item has another type, unless `errors` is "null".
         """
         cdef list results = list(items)
         cdef ObjectColumns fields = None

@@ -54,7 +54,6 @@ cdef class Plan:
     """An operation, and the kind of results that is wanted.
 
     Args:
-        rows (RowOperation): The operation on one row.
         kind (str): The result: "text", "fingerprint", "verdict", "diagnostic", "struct", "component" or "list".
         fields (tuple[str, ...]): The components of a "struct"; of a "list" whose items are structs, their two fields.
         key (FingerprintKey | None): The key of a "fingerprint".

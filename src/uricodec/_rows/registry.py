@@ -92,7 +92,8 @@ class Operation(NamedTuple):
             "fingerprint" (16 bytes).
         fields (tuple[str, ...]): The field names of a diagnostic, a struct, or the structs of a list.
         parameters (tuple[Parameter, ...]): The parameters, in their order in `bulk`.
-        policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records only,
+        policies (tuple[str, ...]): The values of `errors`, the default first; (): those of the result. "drop" is for
+            lines and records only,
             because the length of a list or a column is fixed.
         sql (tuple[SqlFunction, ...]): The functions of SQL.
         command (Filter | None): The filter of the command line.
@@ -106,9 +107,9 @@ class Operation(NamedTuple):
     source: str
     make: str
     result: str
-    policies: tuple[str, ...]
     rows: str
     page: str
+    policies: tuple[str, ...] = ()
     single: str = ""
     details: str = ""
     returns: str = ""
@@ -164,15 +165,17 @@ _ENDS = {
 # With "keep", an invalid text stays as it is, its verdict is false, and its component is what the text has. The
 # components of an invalid URN are unknown: no "keep". Diagnostics have no "null": it means that the row is
 # valid.
-_TEXT = ("keep", "null", "raise", "drop")
-_CODEC = (*_TEXT, "replace")
-_UNQUOTE = ("replace", "keep", "null", "raise", "drop")
-_VERDICT = ("keep", "null", "raise")
-_COMPONENT = ("keep", "null", "raise")
-_DIAGNOSTIC = ("keep", "raise")
-_STRUCT = ("null", "raise", "drop")
+_POLICIES = {
+    "text": ("keep", "null", "raise", "drop"),
+    "verdict": ("keep", "null", "raise"),
+    "diagnostic": ("keep", "raise"),
+    "component": ("keep", "null", "raise"),
+    "list": ("keep", "null", "raise"),
+    "struct": ("null", "raise", "drop"),
+    "fingerprint": ("null", "keep", "raise"),
+}
+_CODEC = (*_POLICIES["text"], "replace")
 _SPLIT = ("null", "keep", "raise", "drop")
-_FINGERPRINT = ("null", "keep", "raise")
 
 # In SQL, `is_valid_*` are false for invalid rows and `*_check` return the reason, whatever policy other functions use.
 _KEEP = MappingProxyType({"errors": "keep"})
@@ -328,6 +331,24 @@ _MADE = "uricodec.bulk._operations"
 _PARTS = "uricodec.uri._values"
 
 
+def _part(name: str, summary: str, source: str, example: str, **more: Any) -> Operation:
+    """Return the row of a part of URLs, which `_values.pyx` has under this name."""
+    row = Operation(
+        name=name,
+        summary=summary,
+        source=source,
+        example=example,
+        single=f"uri.{name}",
+        make=f"{_PARTS}:PartRows",
+        constants={"name": name},
+        result="component",
+        sql=(SqlFunction(f"uri_{name}"),),
+        rows="urls",
+        page="guides/url_analytics",
+    )
+    return row._replace(**more)
+
+
 # --- the table --------------------------------------------------------------------------------------------------------
 
 _ROWS = (
@@ -401,10 +422,11 @@ _ROWS = (
             >>> unquote(b"/a%20b\n/c%0Ad\n")
             b'/a b\n/c%0Ad\n'
         """,
-        make=f"{_MADE}:unquote",
+        make=f"{_MADE}:decode",
+        constants={"lossless": False},
         result="text",
         parameters=(_DECODE_PLUS,),
-        policies=_UNQUOTE,
+        policies=("replace", *_POLICIES["text"]),
         sql=(SqlFunction("uri_decode"), SqlFunction("form_decode", fixed={"plus": True})),
         rows="percent",
         page="guides/drop_in",
@@ -427,7 +449,8 @@ _ROWS = (
             >>> percent_decode(b"/a%20b\n/c%0Ad%zz\n", errors="replace").decode()
             '/a b\n/c%0Ad\ufffdzz\n'
         """,
-        make=f"{_MADE}:percent_decode",
+        make=f"{_MADE}:decode",
+        constants={"lossless": True},
         result="text",
         parameters=(_DECODE_PLUS,),
         policies=_CODEC,
@@ -448,7 +471,6 @@ _ROWS = (
         make="uricodec.uri._rows:IriToUriRows",
         result="text",
         parameters=(_DISALLOWED, _HOST_IN_URI),
-        policies=_TEXT,
         sql=(SqlFunction("iri_to_uri"),),
         command=Filter("encode --iri", {"disallowed": "--disallowed", "host": "--host"}),
         rows="uris",
@@ -467,7 +489,6 @@ _ROWS = (
         make="uricodec.uri._rows:UriToIriRows",
         result="text",
         parameters=(_HOST_IN_IRI,),
-        policies=_TEXT,
         sql=(SqlFunction("uri_to_iri"),),
         command=Filter("decode --iri", {"host": "--host"}),
         rows="uris",
@@ -488,7 +509,6 @@ _ROWS = (
         make=f"{_MADE}:normalize_uri",
         result="text",
         parameters=(_URI_LEVEL, _POLICY),
-        policies=_TEXT,
         sql=(SqlFunction("uri_normalize", ("level",)), SqlFunction("uri_policy", ("policy",))),
         command=Filter("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
         rows="uris",
@@ -507,7 +527,6 @@ _ROWS = (
         make="uricodec.urn._rows:NormalizeUrnRows",
         result="text",
         parameters=(_URN_LEVEL, _SPEC_OF_LEVEL),
-        policies=_TEXT,
         sql=(SqlFunction("urn_normalize", ("level",)), SqlFunction("urn_key", ("level",))),
         command=Filter("normalize --kind urn", {"level": "--level", "rfc": "--rfc"}),
         rows="urns",
@@ -528,7 +547,6 @@ _ROWS = (
         constants={"kind": "uri"},
         result="verdict",
         parameters=(_URI_PRODUCTION, _SAFE_HOST),
-        policies=_VERDICT,
         sql=(SqlFunction("is_valid_uri", ("production", "safe_host"), _KEEP),),
         rows="uris",
         page="guides/uri",
@@ -546,7 +564,6 @@ _ROWS = (
         constants={"kind": "iri"},
         result="verdict",
         parameters=(_IRI_PRODUCTION, _SAFE_HOST),
-        policies=_VERDICT,
         sql=(SqlFunction("is_valid_iri", ("production", "safe_host"), _KEEP),),
         rows="uris",
         page="guides/uri",
@@ -563,7 +580,6 @@ _ROWS = (
         make="uricodec.urn._rows:CheckUrnRows",
         result="verdict",
         parameters=(_RFC,),
-        policies=_VERDICT,
         sql=(SqlFunction("is_valid_urn", ("rfc",), _KEEP),),
         rows="urns",
         page="guides/urn",
@@ -582,7 +598,6 @@ _ROWS = (
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
         parameters=(_URI_PRODUCTION, _SAFE_HOST),
-        policies=_DIAGNOSTIC,
         sql=(SqlFunction("uri_check", ("production", "safe_host"), _KEEP),),
         command=Filter("check --kind uri", {"production": "--production", "safe_host": "--safe-host"}),
         rows="uris",
@@ -602,7 +617,6 @@ _ROWS = (
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
         parameters=(_IRI_PRODUCTION, _SAFE_HOST),
-        policies=_DIAGNOSTIC,
         sql=(SqlFunction("iri_check", ("production", "safe_host"), _KEEP),),
         command=Filter("check --kind iri", {"production": "--production", "safe_host": "--safe-host"}),
         rows="uris",
@@ -621,7 +635,6 @@ _ROWS = (
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
         parameters=(_RFC,),
-        policies=_DIAGNOSTIC,
         sql=(SqlFunction("urn_check", ("rfc",), _KEEP),),
         command=Filter("check --kind urn", {"rfc": "--rfc"}),
         rows="urns",
@@ -689,7 +702,6 @@ _ROWS = (
         result="struct",
         fields=("scheme", "host", "port", "kind", "category"),
         parameters=_WEB,
-        policies=_STRUCT,
         sql=(SqlFunction("uri_agreed_host"),),
         command=Filter(
             "hosts",
@@ -704,28 +716,19 @@ _ROWS = (
         page="guides/ssrf",
         needs=("idna",),
     ),
-    Operation(
+    _part(
         name="userinfo",
         summary="return the userinfo of each URL, as it is spelled",
         source="RFC 3986 section 3.2.1, appendix B.",
-        single="uri.userinfo",
         example="""
             >>> userinfo(["https://me:pw%40@example.org/", "//@h", "//h", None])
             ['me:pw%40', '', None, None]
         """,
-        make=f"{_PARTS}:PartRows",
-        constants={"name": "userinfo"},
-        result="component",
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_userinfo"),),
-        rows="urls",
-        page="guides/url_analytics",
     ),
-    Operation(
+    _part(
         name="host",
         summary="return the host of each URL, as it is spelled",
         source="RFC 3986 section 3.2.2, appendix B.",
-        single="uri.host",
         returns=(
             "Text, as from `uricodec.uri.host`; null without an authority. In lines and columns of text, "
             "U+FFFD replaces what is not UTF-8."
@@ -734,37 +737,21 @@ _ROWS = (
             >>> host(["https://me@Example.org:8042/a b", "http://[::1]/", "/a", None])
             ['Example.org', '[::1]', None, None]
         """,
-        make=f"{_PARTS}:PartRows",
-        constants={"name": "host"},
-        result="component",
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_host"),),
-        rows="urls",
-        page="guides/url_analytics",
     ),
-    Operation(
+    _part(
         name="port",
         summary="return the port of each URL, as it is spelled",
         source="RFC 3986 section 3.2.3, appendix B.",
-        single="uri.port",
         returns="Text, as from `uricodec.uri.port`; null without a port.",
         example="""
             >>> port(["https://example.org:8042/", "https://example.org:/", "https://example.org/"])
             ['8042', '', None]
         """,
-        make=f"{_PARTS}:PartRows",
-        constants={"name": "port"},
-        result="component",
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_port"),),
-        rows="urls",
-        page="guides/url_analytics",
     ),
-    Operation(
+    _part(
         name="registrable_domain",
         summary="return the registrable domain of each URL",
         source="https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.",
-        single="uri.registrable_domain",
         returns=(
             "Text, as from `uricodec.uri.registrable_domain`: the public suffix and the label before it; null "
             "without a host, for an address, and if the host is a suffix."
@@ -775,19 +762,13 @@ _ROWS = (
         """,
         make=f"{_PARTS}:DomainRows",
         constants={"registrable": True},
-        result="component",
         parameters=(_PRIVATE, _SUFFIXES),
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_registrable_domain"),),
-        rows="urls",
-        page="guides/url_analytics",
         needs=("publicsuffixlist",),
     ),
-    Operation(
+    _part(
         name="public_suffix",
         summary="return the public suffix of the host of each URL",
         source="https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.",
-        single="uri.public_suffix",
         returns="Text, as from `uricodec.uri.public_suffix`; null without a host, and for an address.",
         example="""
             >>> public_suffix(["https://www.Example.co.uk/a b", "http://[::1]/", "http://com/", None])
@@ -795,19 +776,13 @@ _ROWS = (
         """,
         make=f"{_PARTS}:DomainRows",
         constants={"registrable": False},
-        result="component",
         parameters=(_PRIVATE, _SUFFIXES),
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_public_suffix"),),
-        rows="urls",
-        page="guides/url_analytics",
         needs=("publicsuffixlist",),
     ),
-    Operation(
+    _part(
         name="query_value",
         summary="return the value of a query parameter of each URL, decoded",
         source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
-        single="uri.query_value",
         returns=(
             "Text, as from `uricodec.uri.query_value`: the first value of the name, empty if it is blank, "
             "null if the row lacks the name. For several names, dicts or structs of them."
@@ -820,18 +795,14 @@ _ROWS = (
             {'page': '2', 'q': 'café au lait'}
         """,
         make=f"{_PARTS}:QueryRows",
-        result="component",
+        constants=_NOTHING,
         parameters=(_QUERY_NAME,),
-        policies=_COMPONENT,
         sql=(SqlFunction("uri_query_value", ("name",)),),
-        rows="urls",
-        page="guides/url_analytics",
     ),
-    Operation(
+    _part(
         name="query_pairs",
         summary="return the names and values of all query parameters of each URL, decoded",
         source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
-        single="uri.query_pairs",
         returns=(
             "Lists of tuples, as from `uricodec.uri.query_pairs`; in Arrow, lists of structs of name and "
             "value, which a `Column` shows as dicts. Empty without a query."
@@ -842,32 +813,19 @@ _ROWS = (
             >>> query_pairs(b"/?a=1&b\n").to_pylist()
             [[{'name': 'a', 'value': '1'}, {'name': 'b', 'value': ''}]]
         """,
-        make=f"{_PARTS}:PartRows",
-        constants={"name": "query_pairs"},
         result="list",
         fields=("name", "value"),
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_query_pairs"),),
-        rows="urls",
-        page="guides/url_analytics",
     ),
-    Operation(
+    _part(
         name="path_segments",
         summary="return the segments of the path of each URL, decoded",
         source="RFC 3986 section 3.3, appendix B.",
-        single="uri.path_segments",
         returns="Lists of text, as from `uricodec.uri.path_segments`; empty if the path is.",
         example="""
             >>> path_segments(["https://example.org/caf%C3%A9/a%2Fb/?q", "//example.org/", "//example.org", None])
             [['café', 'a/b', ''], [''], [], None]
         """,
-        make=f"{_PARTS}:PartRows",
-        constants={"name": "path_segments"},
         result="list",
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_path_segments"),),
-        rows="urls",
-        page="guides/url_analytics",
     ),
     Operation(
         name="split_urn",
@@ -882,7 +840,6 @@ _ROWS = (
         result="struct",
         fields=_URN_FIELDS,
         parameters=(_RFC,),
-        policies=_STRUCT,
         sql=(SqlFunction("urn_split", ("rfc",)),),
         rows="urns",
         page="guides/urn",
@@ -928,7 +885,6 @@ _ROWS = (
                 about='What is merged beyond a level, with kind="uri" or "iri": see `normalize_uri`.', examples=()
             ),
         ),
-        policies=_FINGERPRINT,
         # An invalid row gets the fingerprint of its own bytes, as in `uricodec dedup`: groups are the same everywhere.
         sql=(SqlFunction("name_fingerprint", ("kind", "level"), _KEEP),),
         rows="urns",
@@ -936,4 +892,6 @@ _ROWS = (
     ),
 )
 
-OPERATIONS: Mapping[str, Operation] = MappingProxyType({row.name: row for row in _ROWS})
+OPERATIONS: Mapping[str, Operation] = MappingProxyType(
+    {row.name: row._replace(policies=row.policies or _POLICIES[row.result]) for row in _ROWS}
+)

@@ -29,13 +29,6 @@ Make = Callable[[bool, bytes], Plan]
 def make_plan(operation: Operation, arguments: dict[str, Any]) -> Make:
     """Return what makes the plan for a kind of rows.
 
-    Args:
-        operation (Operation): The row of the table.
-        arguments (dict[str, Any]): The values of its parameters, by name.
-
-    Raises:
-        ValueError: A parameter has no such value.
-
     >>> from uricodec._rows.registry import OPERATIONS
     >>> make_plan(OPERATIONS["split_uri"], {})(True, b"").fields[0]
     'scheme'
@@ -83,18 +76,11 @@ def requote(safe: ByteSet | str | bytes) -> Make:
     return lambda text, terminator: Plan(RequoteRows(kept_in_rows(safe, terminator), text))
 
 
-def unquote(plus: bool) -> Make:
-    """Return the plan of `bulk.unquote`."""
-    return _decode(plus, lossless=False)
+def decode(plus: bool, lossless: bool) -> Make:
+    """Return the plan of `bulk.unquote` and `bulk.percent_decode`.
 
-
-def percent_decode(plus: bool) -> Make:
-    """Return the plan of `bulk.percent_decode`."""
-    return _decode(plus, lossless=True)
-
-
-def _decode(plus: bool, lossless: bool) -> Make:
-    """Of lines, triplets that could end one or control a terminal stay."""
+    Of lines, triplets that could end one or control a terminal stay.
+    """
 
     def make(text: bool, terminator: bytes) -> Plan:
         decodable = NO_CONTROL if terminator == b"\n" else ~ByteSet(terminator) if terminator else None

@@ -175,16 +175,6 @@ cdef RowOperation COPY = RowOperation()
 
 cdef class Identifiers(IdentifierBatch):
     """A batch of identifiers that a run of the row engine fills.
-
-    Args:
-        operation (RowOperation): Normalizes identifiers; the base class copies.
-        key (FingerprintKey): The key of the fingerprints.
-
-    Attributes:
-        operation (RowOperation): The operation.
-
-    Raises:
-        ValueError: If the operation does not write bytes.
     """
     cdef readonly RowOperation operation
     cdef FingerprintKey key
@@ -258,15 +248,9 @@ cdef class LineBatch(Identifiers):
     """The identifiers of the lines of a buffer.
 
     Args:
-        operation (RowOperation): Normalizes identifiers; the base class copies.
-        key (FingerprintKey): The key of the fingerprints.
         terminator (bytes): The control character that ends a line. A "\\r" before "\\n" belongs to it.
         errors (str): How an invalid line is handled: "keep" (its bytes are its identifier), "drop" or "raise".
         forms (bool): Whether to keep normal forms, for exact tables.
-
-    Raises:
-        ValueError: If `terminator` is not one control character, `errors` is unknown, or the operation does not write
-            bytes.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
@@ -329,8 +313,6 @@ cdef class LineBatch(Identifiers):
         Args:
             lines (bytes-like): The lines; the last one may lack its terminator. They are referenced until the next
                 call.
-            first (int): The number of the first line.
-            limit (int): How many invalid lines are returned.
             framing (Framing | None): The lines are records in this format, and the value that it selects is the
                 identifier. A record without exactly one readable value is invalid.
 
@@ -338,9 +320,6 @@ cdef class LineBatch(Identifiers):
             Lines: 0 bytes written, the number of lines and of invalid ones, and the first `limit` of these as
                 LineFaults. If one is invalid and `errors` is "raise", only that one is returned and the batch is empty:
                 the caller raises.
-
-        Raises:
-            RuntimeError: If another thread is using the batch.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> names, framing = LineBatch(RowOperation(), FingerprintKey()), Framing("csv", delimiter=b",", fields=[(2, 2)])
@@ -375,7 +354,6 @@ cdef class LineBatch(Identifiers):
         Args:
             lines (bytes-like): The lines; the last one may lack its terminator. They are referenced until the next
                 call.
-            first (int): The number of the first line.
             framing (Framing | None): The lines are records in this format.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
@@ -518,12 +496,6 @@ cdef class LineBatch(Identifiers):
 
         Args:
             row (int): The number of the row in the batch.
-
-        Returns:
-            bytes: The line or value; a record without a value as a whole.
-
-        Raises:
-            IndexError: If the row does not exist.
         """
         cdef const uint8_t *src
         cdef size_t n
@@ -611,12 +583,6 @@ cdef class LineBatch(Identifiers):
             counts (bytes-like | None): A 64-bit count for each of these lines, written before the line and a tab, or the
                 delimiter of the records.
 
-        Returns:
-            int: The number of bytes written.
-
-        Raises:
-            ValueError: If dst is too small, or the number of counts differs from that of the lines.
-
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> from uricodec.dedup._table import Table
         >>> names, buffer = LineBatch(RowOperation(), FingerprintKey()), bytearray(100)
@@ -655,9 +621,6 @@ cdef class LineBatch(Identifiers):
 
     def capacity(self):
         """Return the capacity that write() needs.
-
-        Returns:
-            int: The size in bytes.
         """
         return <Py_ssize_t>(self.size() + (COUNT + 1) * self.new + WIDE)
 
@@ -677,9 +640,6 @@ cdef class ColumnBatch(Identifiers):
     Attributes:
         invalid (int): The number of invalid rows in all columns.
         null_seen (bool): Whether there was a null: the first one is new, all others are seen.
-
-    Raises:
-        ValueError: If `errors` is unknown, or the operation does not write bytes.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
@@ -722,12 +682,6 @@ cdef class ColumnBatch(Identifiers):
 
         Args:
             column (list | tuple | Arrow object): str, bytes-like and None items, or a column of text or bytes.
-
-        Returns:
-            int: The number of rows.
-
-        Raises:
-            TypeError: If `column` is of another type.
         """
         cdef list arrays = [], items = None, sources = []
         if isinstance(column, (list, tuple)):
@@ -746,15 +700,6 @@ cdef class ColumnBatch(Identifiers):
 
         Args:
             first (int): The number of the first of these rows.
-
-        Returns:
-            int: The number of rows; 0 at the end.
-
-        Raises:
-            UriError: If a row is invalid, and `errors` is "raise".
-            TypeError: If an item of a list is not a str, bytes-like or None.
-            ValueError: If an Arrow array is invalid.
-            RuntimeError: If another thread is using the batch.
         """
         cdef uint64_t number = first
         self.use()
@@ -882,9 +827,6 @@ def borrow(column):
 
     Args:
         column (Arrow object): Any Arrow object; a stream is read to its end.
-
-    Returns:
-        Column: The same rows.
     """
     cdef list arrays = []
     type = read_object(column, arrays)
@@ -896,9 +838,6 @@ def mask(bytes marks not None):
 
     Args:
         marks (bytes): The marks of the rows, see `IdentifierBatch.marks`.
-
-    Returns:
-        Column: True, False, or null for undecided rows.
 
     >>> len(mask(b"\\x02\\x01\\x03"))
     3
@@ -941,15 +880,11 @@ def select(column, bytes marks not None):
     """Return the rows of a column that are marked as new.
 
     Args:
-        column (list | tuple | Arrow object): The rows.
         marks (bytes): The marks of the rows, see `IdentifierBatch.marks`.
 
     Returns:
         list | Column: The rows; those of an Arrow object in their layout: views and dictionaries share the buffers of
             the column. A row that refers to a null in a dictionary becomes null.
-
-    Raises:
-        ValueError: If the numbers of marks and rows differ, or the column has decreasing offsets.
 
     >>> select(["a", "b", None], b"\\x02\\x01\\x02")
     ['a', None]

@@ -65,9 +65,6 @@ class Scratch:
 
     Attributes:
         spilled (int): The bytes of identifiers that were written to them.
-
-    Raises:
-        FileError: If the folder is not writable.
     """
 
     def __init__(self, folder):
@@ -146,9 +143,7 @@ class Spill:
     """Undecided rows, by partition.
 
     Args:
-        scratch (Scratch): The place for temporary files.
         depth (int): How many times the rows were partitioned before.
-        exact (bool): Whether to store normal forms.
         memory (int): The approximate limit for memory in bytes.
     """
 
@@ -191,10 +186,6 @@ class Spill:
     def read(self, part, names):
         """Read the rows of a partition.
 
-        Args:
-            part (int): The number of the partition.
-            names (SpilledBatch): The batch to use, which is yielded.
-
         Yields:
             SpilledBatch: The next batch.
         """
@@ -233,9 +224,6 @@ class PartitionedTable:
 
     Args:
         memory (int): The limit for the table in bytes.
-        exact (bool): Whether to compare normal forms.
-        counting (bool): Whether to count occurrences.
-        scratch (Scratch): The place for temporary files.
         depth (int): How many times the rows were partitioned before.
     """
 
@@ -296,12 +284,6 @@ def parse_memory(memory):
     Args:
         memory (int | str | None): Bytes, a size ("64M", see parse_size()), or a share of the machine's memory ("50%");
             None: half of it.
-
-    Returns:
-        int: The size in bytes.
-
-    Raises:
-        ValueError: If the size is invalid or exceeds the address space.
 
     >>> parse_memory("64M"), parse_memory("1.5k"), parse_memory(1000)
     (67108864, 1536, 1000)

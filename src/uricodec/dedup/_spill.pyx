@@ -79,12 +79,6 @@ def block_size(header):
     Args:
         header (bytes-like): The beginning of the block, at least HEADER bytes.
 
-    Returns:
-        int: The size in bytes, with the header.
-
-    Raises:
-        ValueError: If the header is invalid.
-
     >>> block_size(bytes(HEADER))
     Traceback (most recent call last):
     ValueError: damaged block: invalid header
@@ -132,15 +126,11 @@ cdef class SpillBuffers:
         depth (int): How many times the rows were partitioned before, up to 19. Each depth selects partitions by other 6
             bits of the fingerprint: the first ten use its second half, from the lowest bits on, then those of the first
             half, which also determines the home in a table. Identifiers with random fingerprints never need so many.
-        exact (bool): Whether to store normal forms.
         capacity (int): The size of a buffer in bytes, from 128 to 2**30.
         parts (int): The number of partitions, a power of 2 up to 64.
 
     Attributes:
         full (int): The partition whose buffer was full when add() stopped; -1: none.
-
-    Raises:
-        ValueError: If an argument is out of range.
 
     >>> buffers, names = SpillBuffers(capacity=4096), SpilledBatch()
     >>> buffers.add(names, 0), buffers.full, len(buffers), bytes(buffers.take(0))
@@ -193,17 +183,10 @@ cdef class SpillBuffers:
 
         Args:
             names (IdentifierBatch): The batch; only rows that are marked as later are copied.
-            start (int): The first row to copy.
 
         Returns:
             int: The row to continue with after the block of partition `full` was taken and cleared; the number of rows
                 when finished. A block that was taken but not cleared accepts no rows.
-
-        Raises:
-            ValueError: If normal forms are stored, and the batch has none.
-            OverflowError: If a normal form has 4 GiB or more.
-            MemoryError: If memory for a long form cannot be allocated.
-            RuntimeError: If another thread is using the buffers or the batch.
         """
         cdef Added added = TOO_LONG
         cdef size_t i = start, part
@@ -231,15 +214,9 @@ cdef class SpillBuffers:
     def take(self, size_t part):
         """Return the block of a partition.
 
-        Args:
-            part (int): The partition.
-
         Returns:
             memoryview: The bytes to write to a file; empty if the partition has no rows. Valid until clear() is called;
                 before that the block accepts no rows.
-
-        Raises:
-            IndexError: If the partition does not exist.
         """
         if part >= self.count:
             raise IndexError(f"partition index out of range: {part}")
@@ -276,13 +253,6 @@ cdef class SpillBuffers:
 
     def clear(self, size_t part):
         """Reuse the buffer of a partition whose block was written. The contents of its memoryviews become undefined.
-
-        Args:
-            part (int): The partition.
-
-        Raises:
-            IndexError: If the partition does not exist.
-            MemoryError: If memory for a buffer cannot be allocated after a long block.
         """
         cdef BlockPart *at
         cdef _Block block
@@ -420,11 +390,6 @@ cdef class SpilledBatch(IdentifierBatch):
         Args:
             block (bytes-like): The block, from the first byte of its header to its end. It must not change until the
                 next call.
-
-        Raises:
-            ValueError: If the block is damaged. The batch is then empty.
-            MemoryError: If memory cannot be allocated. The batch is then empty.
-            RuntimeError: If another thread is using the batch.
         """
         cdef Header header
         cdef const uint8_t *at
@@ -462,9 +427,6 @@ cdef class SpilledBatch(IdentifierBatch):
     @property
     def row_numbers(self):
         """The numbers of the rows.
-
-        Returns:
-            list[int]: A number for each row.
         """
         cdef size_t i
         cdef list numbers = []
@@ -479,9 +441,6 @@ cdef class SpilledBatch(IdentifierBatch):
     @property
     def normal_forms(self):
         """The normal forms.
-
-        Returns:
-            list[bytes] | None: A normal form for each row; None: the block has none.
         """
         cdef size_t i
         cdef list forms = []
@@ -500,9 +459,6 @@ cdef class SpilledBatch(IdentifierBatch):
 
         Args:
             marks (bytes-like): A mark for each row, see `marks`.
-
-        Raises:
-            ValueError: If the number of marks differs from that of the rows.
         """
         cdef bytes octets = bytes(marks)
         if <size_t>len(octets) != self.count:

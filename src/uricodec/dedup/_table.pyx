@@ -77,12 +77,6 @@ cdef class IdentifierBatch:
     @property
     def marks(self):
         """The marks of the rows: a byte each, 0 not decided, 1 seen, 2 new, 3 undecided because the table was full.
-
-        Returns:
-            bytes: A mark for each row.
-
-        Raises:
-            RuntimeError: If another thread is using the batch.
         """
         self.use()
         try:
@@ -93,12 +87,6 @@ cdef class IdentifierBatch:
     @property
     def fingerprints(self):
         """The fingerprints of the rows.
-
-        Returns:
-            bytes: 16 bytes for each row.
-
-        Raises:
-            RuntimeError: If another thread is using the batch.
         """
         self.use()
         try:
@@ -114,12 +102,8 @@ cdef class FingerprintBatch(IdentifierBatch):
     Args:
         fingerprints (bytes-like): 16 bytes for each row.
         forms (list[bytes] | None): The normal form of each row, for exact tables.
-        first (int): The number of the first row.
         numbers (list[int] | None): The number of each row, relative to the first; None: consecutive.
         marks (bytes | None): The mark of each row; None: not decided.
-
-    Raises:
-        ValueError: If arguments differ in length.
 
     >>> names = FingerprintBatch(b"one fingerprint." b"and another one!")
     >>> len(names), names.marks
@@ -236,9 +220,6 @@ cdef class Table:
     Attributes:
         full (bool): Whether an identifier did not fit: no new ones will be stored.
 
-    Raises:
-        MemoryError: If memory cannot be allocated.
-
     >>> from uricodec.dedup._table import FingerprintBatch
     >>> table = Table(limit=1 << 20)
     >>> names = FingerprintBatch(b"one fingerprint." b"another, like it" b"one fingerprint.")
@@ -262,18 +243,12 @@ cdef class Table:
     @property
     def count(self):
         """The number of identifiers in the table, at a moment when other threads may add some.
-
-        Returns:
-            int: The number.
         """
         return uc_glance_size(&self.slots.count)
 
     @property
     def size(self):
         """The memory in use.
-
-        Returns:
-            int: The size in bytes.
         """
         return self.had + self.arena.had
 
@@ -282,12 +257,6 @@ cdef class Table:
 
         Args:
             names (IdentifierBatch): The batch. Afterwards each row is marked as seen, new or, if the table is full, later.
-
-        Raises:
-            MemoryError: If there is less memory than the limit. The rows before are marked and stored; the others are
-                not decided.
-            RuntimeError: If another thread is using the table or the batch.
-            ValueError: If the table is exact and the batch has no normal forms.
         """
         cdef int status
         names.use()
@@ -312,10 +281,6 @@ cdef class Table:
         Yields:
             bytes: Two 64-bit numbers for each identifier: its first row, and its number of occurrences.
 
-        Raises:
-            RuntimeError: If another thread is using the table.
-            ValueError: If the table was made without counting.
-
         >>> from uricodec.dedup._table import FingerprintBatch
         >>> table = Table(1 << 20, counting=True)
         >>> table.add(FingerprintBatch(b"one fingerprint." b"one fingerprint.", first=5))
@@ -333,10 +298,6 @@ cdef class Table:
 
     def clear(self):
         """Remove all identifiers, and free memory.
-
-        Raises:
-            MemoryError: If memory for an empty table cannot be allocated.
-            RuntimeError: If another thread is using the table.
         """
         self.use()
         self.close()
@@ -772,10 +733,6 @@ cdef class Cardinality:
     Args:
         precision (int): From 4 to 18. 2^precision bytes are used.
 
-    Raises:
-        ValueError: If the precision is out of range.
-        MemoryError: If memory cannot be allocated.
-
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.dedup._table import FingerprintBatch
     >>> key, cardinality = FingerprintKey("x"), Cardinality()
@@ -810,12 +767,6 @@ cdef class Cardinality:
 
     def merge(self, Cardinality other not None):
         """Add the identifiers that another one has counted with the same key.
-
-        Args:
-            other (Cardinality): The other estimate, of the same precision.
-
-        Raises:
-            ValueError: If the precisions differ.
         """
         cdef size_t i
         if other.precision != self.precision:
@@ -825,9 +776,6 @@ cdef class Cardinality:
 
     def estimate(self):
         """Return the estimate.
-
-        Returns:
-            int: The number of different identifiers, up to 2^63.
         """
         cdef size_t counts[64]
         cdef size_t i

@@ -17,10 +17,11 @@ _ANNOTATIONS = {"errors": "str | None", "invalid": "InvalidRows | None", "thread
 _Class = TypeVar("_Class", bound=type)
 
 
-def with_operations(options: Iterable[str], returns: dict[str, str]) -> Callable[[_Class], _Class]:
+def with_operations(kind: str, options: Iterable[str], returns: dict[str, str]) -> Callable[[_Class], _Class]:
     """Return a decorator that gives a class a method for each operation.
 
     Args:
+        kind (str): The type of the result.
         options (Iterable[str]): The shared options that the methods accept: of "errors", "invalid" and "threads".
         returns (dict[str, str]): The documentation of the result, by the kind of result.
 
@@ -30,7 +31,8 @@ def with_operations(options: Iterable[str], returns: dict[str, str]) -> Callable
 
     def decorate(owner: _Class) -> _Class:
         for name, operation in OPERATIONS.items():
-            setattr(owner, name, _method(owner, operation, tuple(options), returns[operation.result]))
+            result = f"{kind}: {returns[operation.result]}"
+            setattr(owner, name, _method(owner, operation, tuple(options), result))
         return owner
 
     return decorate
@@ -45,7 +47,8 @@ def engine_function(
         operation (Operation): The row of the table.
         first (str): The first parameter: `self` or a column.
         options (Iterable[str]): The shared options that are accepted. They are keywords; None is their default.
-        run (Callable): Called with the first argument, the name, and all other arguments but options that are None.
+        run (Callable): Called with the first argument, the name, and all other arguments, without options that are
+            left out.
 
     >>> from inspect import signature
     >>> from uricodec._rows.registry import OPERATIONS

@@ -18,11 +18,7 @@ def fixed_arguments(name: str, errors: str) -> dict[str, Any]:
     """Return the fixed arguments that a function of SQL gives to its operation.
 
     Args:
-        name (str): The name of the function.
         errors (str): "null", "keep", "raise" or "replace"; see `register`.
-
-    Raises:
-        ValueError: If the function or the policy is unknown.
 
     >>> [fixed_arguments(name, "replace") for name in ("uri_decode", "uri_normalize", "is_valid_urn")]
     [{'errors': 'replace'}, {'errors': 'null'}, {'errors': 'keep'}]
@@ -49,10 +45,6 @@ def result_type(name: str, compute: Compute) -> Any:
     """Return the type of what a function of SQL returns for a column of pyarrow.
 
     A component is text. Its operation is not called, because it may need a library that is not installed.
-
-    Args:
-        name (str): The name of the function.
-        compute (Callable): The function of a column of pyarrow.
     """
     import pyarrow as pa
 
@@ -72,11 +64,7 @@ def with_arguments(name: str, compute: Compute) -> Compute:
     """Return a function whose last arguments are columns, too. If an argument is NULL, the result is NULL.
 
     Args:
-        name (str): The name of the function.
         compute (Callable): The function of a column of pyarrow; its last arguments are str or bool.
-
-    Returns:
-        Callable: The function whose arguments are all columns of pyarrow.
     """
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]

@@ -47,7 +47,7 @@ cdef bint read(object given, Url *url):
 
 # --- the components of a URL, as positions ----------------------------------------------------------------------------
 
-cdef enum CharacterKind:     # of ASCII characters, as far as the scheme and the authority care
+cdef enum AsciiKind:     # of ASCII characters, as far as the scheme and the authority care
     ANY, LETTER, SCHEME, COLON, DELIMITER, BRACKET, UNUSUAL
 
 cdef uint8_t kinds[128]

@@ -321,9 +321,6 @@ cdef size_t policy_row(const uint8_t *src, size_t n, const void *options, uint8_
 cdef class PolicyRows(RowOperation):
     """Operation that normalizes URLs by a policy.
 
-    Args:
-        policy (Policy): The policy; its values have been checked.
-
     Source: see `Policy`.
     """
 

@@ -340,14 +340,6 @@ def run_row(name, src, dst, production, iri=False):
         name (str): "check", "jsonl", "csv" or "safe csv".
         src (bytes-like): The input.
         dst (bytes-like): A writable buffer for the output.
-        production (str): See `check` or, for an IRI, `check_iri`.
-        iri (bool): Whether the input is an IRI.
-
-    Returns:
-        int | tuple[str, int]: The number of bytes written, or the code and the offset of what is invalid.
-
-    Raises:
-        ValueError: If dst is too small, or the row function or production is unknown.
 
     >>> buffer = bytearray(100)
     >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
@@ -415,10 +407,6 @@ cdef class CheckRows(UriRows):
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
         production (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; for IRIs "IRI-reference", "IRI",
             "absolute-IRI" or "irelative-ref".
-        safe_host (bool): See `uricodec.uri.check`.
-
-    Raises:
-        ValueError: If the kind or the production is unknown.
 
     Source: RFC 3986 section 4; RFC 3987 section 2.2.
     """
@@ -448,13 +436,7 @@ cdef class CheckedRows(UriRows):
     """Operation that rejects rows that do not match a production, and applies another operation to the rest.
 
     Args:
-        kind (str): See CheckRows.
-        production (str): See CheckRows.
         rows (RowOperation): The other operation, on URIs or IRIs, which must not write records.
-        safe_host (bool): See CheckRows.
-
-    Raises:
-        ValueError: If the kind or the production is unknown.
     """
     cdef Checked checked
     cdef RowOperation rows
@@ -576,11 +558,7 @@ cdef class RecordRows(UriRows):
         """Return the record of a rejected row.
 
         Args:
-            code (str): The code of the fault.
             offset (int): The offset of the fault, in bytes.
-
-        Returns:
-            bytes: A line without its terminator.
 
         >>> SplitRows("uri", "csv").record("too-long", 100)
         b',,,,,,,,too-long,100'
@@ -597,9 +575,6 @@ cdef class SplitRows(RecordRows):
         form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one is "").
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
         delimiter (bytes): The byte between the fields of CSV.
-
-    Raises:
-        ValueError: If the kind or the form is unknown.
     """
 
     def __cinit__(self, kind, form, csv_safe=False, bytes delimiter not None=b","):
@@ -626,9 +601,6 @@ cdef class SplitReferences(UriRows):
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-
-    Raises:
-        ValueError: If the kind is unknown.
 
     Source: RFC 3986 section 4.1; RFC 3987 section 2.2.
     """
@@ -720,9 +692,6 @@ cdef class WebRows(UriRows):
         userinfo (str): "raise" or "allow".
         trailing_dot (str): "raise" or "allow".
         ports (Collection[int] | None): The accepted ports; None: all.
-
-    Raises:
-        ValueError: If an option has an unknown value.
     """
     cdef Web web
 
@@ -739,12 +708,6 @@ cdef class WebRows(UriRows):
 @cython.final
 cdef class AgreedHostRows(WebRows):
     """Operation that returns the scheme, host, port, kind and category of a URL, as text.
-
-    Args:
-        schemes, userinfo, trailing_dot, ports: See WebRows.
-
-    Raises:
-        ValueError: If an option has an unknown value.
 
     Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
     """
@@ -795,13 +758,6 @@ cdef SizedRow HOST_RECORD_ROW = SizedRow(
 @cython.final
 cdef class HostRecordRows(RecordRows):
     """Operation that writes the scheme, host, port, kind and category of a URL as a record of text.
-
-    Args:
-        form, csv_safe, delimiter: See SplitRows.
-        schemes, userinfo, trailing_dot, ports: See WebRows.
-
-    Raises:
-        ValueError: If an option has an unknown value.
 
     Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
     """
@@ -860,12 +816,6 @@ cdef class CheckWebRows(UriRows):
 cdef class NormalizeRows(UriRows):
     """Operation that normalizes URIs and IRIs.
 
-    Args:
-        level (str): See `normalize`.
-
-    Raises:
-        ValueError: If the level is unknown.
-
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
     """
 
@@ -883,9 +833,6 @@ cdef class ResolveRows(UriRows):
 
     Args:
         base (bytes): The base URI or IRI, with a scheme.
-
-    Raises:
-        UriSyntaxError: If the base has no scheme.
 
     Source: RFC 3986 section 5.2.
     """
@@ -910,9 +857,6 @@ cdef size_t resolve_pair(const uint8_t *base, size_t base_size, const uint8_t *s
 @cython.final
 cdef class ResolvePairs(UriRows):
     """Operation on pairs that resolves references against the bases of their records; only transform_fields() runs it.
-
-    Attributes:
-        pairs (bool): True.
 
     Source: RFC 3986 section 5.2.
     """
@@ -988,9 +932,6 @@ cdef class IriToUriRows(HostsRows):
         disallowed (str): See `iri_to_uri`: "raise" or "encode".
         host (str): See `iri_to_uri`: "percent" or "idna".
 
-    Raises:
-        ValueError: If an option is unknown.
-
     Source: RFC 3987 section 3.1.
     """
 
@@ -1009,9 +950,6 @@ cdef class UriToIriRows(HostsRows):
 
     Args:
         host (str): See `uri_to_iri`: "keep", "unicode" or "safe".
-
-    Raises:
-        ValueError: If the option is unknown.
 
     Source: RFC 3987 section 3.2.
     """

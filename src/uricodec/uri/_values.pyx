@@ -765,12 +765,7 @@ cdef class PartRows(ValueRows):
     """Operation that returns a part of PARTS.
 
     Args:
-        name (str): The name of the part.
-        text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
-
-    Raises:
-        ValueError: If the part is unknown.
     """
 
     def __cinit__(self, str name not None, text, checks):
@@ -790,9 +785,6 @@ cdef class DomainRows(ValueRows):
     """Operation that returns the registrable domain, or the public suffix, of the host.
 
     Args:
-        registrable (bool): The registrable domain.
-        private, suffixes: The list of suffixes; see `_suffixes.table_of`.
-        text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
 
     Source: https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.
@@ -852,12 +844,7 @@ cdef class QueryRows(ValueRows):
 
     Args:
         name (str | Sequence[str]): The name, or several names, whose results are several components.
-        text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
-
-    Raises:
-        TypeError: If a name is not a str.
-        ValueError: If a name is repeated, or there are none or too many.
 
     Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
     """

@@ -291,9 +291,6 @@ cdef class CheckUrnRows(UrnRows):
     Args:
         rfc (str): "2141", "8141" or "any".
 
-    Raises:
-        ValueError: If the RFC is unknown.
-
     Source: RFC 2141 section 2; RFC 8141 section 2.
     """
 
@@ -306,12 +303,6 @@ cdef class CheckUrnRows(UrnRows):
 @cython.final
 cdef class NidRows(UrnRows):
     """Return the NID of each URN, as it is written.
-
-    Args:
-        rfc (str): See `CheckUrnRows`.
-
-    Raises:
-        ValueError: If the RFC is unknown.
 
     Source: RFC 2141 section 2.1; RFC 8141 section 2.
     """
@@ -326,11 +317,7 @@ cdef class NormalizeUrnRows(UrnRows):
     """Normalize URNs, by the rules of namespaces that are registered when the operation is created.
 
     Args:
-        level (str): See `normalize`.
         rfc (str | None): See `normalize`.
-
-    Raises:
-        ValueError: If the level or the RFC is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
     """
@@ -346,12 +333,6 @@ cdef class NormalizeUrnRows(UrnRows):
 @cython.final
 cdef class SplitUrns(UrnRows):
     """Split URNs into their components.
-
-    Args:
-        rfc (str): See `CheckUrnRows`.
-
-    Raises:
-        ValueError: If the RFC is unknown.
     """
 
     def __cinit__(self, rfc="8141"):

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from uricodec.errors import UnknownNamespaceError, UrnError
-from uricodec.urn._parse import RULE_NUMBERS, set_rule
+from uricodec.urn import _parse
 
 __all__ = [
     "NAMESPACES",
@@ -436,7 +436,7 @@ NAMESPACES = MappingProxyType(_namespaces)
 
 _lock = Lock()
 for _each in _ROWS:
-    set_rule(_each.nid, RULE_NUMBERS[_each.rule])
+    _parse.set_rule(_each.nid, _parse.RULE_NUMBERS[_each.rule])
 
 
 # --- lookup and registration ------------------------------------------------------------------------------------
@@ -540,7 +540,7 @@ def register_namespace(
     try:
         if row.nid in _namespaces and not replace:
             raise ValueError(f"URN namespace {nid!r} is already registered; pass replace=True to replace it")
-        set_rule(row.nid, RULE_NUMBERS[rule])
+        _parse.set_rule(row.nid, _parse.RULE_NUMBERS[rule])
         _namespaces[row.nid] = row
     finally:
         _lock.release()  # `with` could fail to allocate memory
