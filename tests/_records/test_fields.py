@@ -799,7 +799,7 @@ def test_what_fails_leaves_no_report(tmp_path):
 def test_check_and_split_of_fields(tmp_path):
     data = b"1\thttp://a/b?c\n2\t%zz:\n3\n"
     assert run("check", "--kind", "uri", "-f", "2", stdin=data)[:2] == (1, b"<stdin>\t2\t2\tpercent\t2\\x09%zz:\n")
-    output = output_of("split", "--kind", "uri", "--csv", "-d", "\t", "-f", "2", "--format", "csv", stdin=data)
+    output = output_of("split", "--kind", "uri", "--csv", "-d", "\t", "-f", "2", "--to", "csv", stdin=data)
     assert [row["path"] or row["error"] for row in csv.DictReader(io.StringIO(output.decode()))] == ["/b", "percent"]
     status, _, said = run(
         "check", "--kind", "urn", "--json-field", "n", "--stats", stdin=b'{"n":"urn:isbn:1"}\n{"n":"x"}\n{}\n'
@@ -999,7 +999,7 @@ def test_a_header_that_is_too_long():
 
 def test_a_record_may_become_many_times_as_long():
     data = b"\t".join([b"a"] * 32) + b"\n"
-    output = output_of("split", "--kind", "uri", "-f", "1-", "--format", "jsonl", stdin=data, chunk=64)
+    output = output_of("split", "--kind", "uri", "-f", "1-", "--to", "jsonl", stdin=data, chunk=64)
     assert len(output) > 3 * 64
     assert [json.loads(line)["path"] for line in output.splitlines()] == ["a"] * 32
 
@@ -1015,7 +1015,7 @@ def test_plain_lines_pay_nothing():
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_split_writes_a_record_for_each_value(form):
     """Also for one that cannot be read, and whatever the delimiter is."""
-    command = ["split", "--kind", "uri", "--format", form]
+    command = ["split", "--kind", "uri", "--to", form]
     data = b'{"u":"http://a/b,c"}\n[]\n{"u":"\\ud83d"}\n{"u":"%zz"}\n{}\n'
     for options, text, faults in (
         (["--json-field", "u"], data, ["", "json", "surrogate", "percent"]),
@@ -1088,7 +1088,7 @@ def rows_of_csv(data, delimiter=","):
 def test_split_keeps_the_fields_of_csv(rows, delimiter):
     data = written_csv([("id", "url", "z"), *rows], delimiter)
     arguments = ["split", "--kind", "uri", "--csv", "--header", "-d", delimiter, "-f", "url"]
-    header, *parts = rows_of_csv(output_of(*arguments, "--format", "csv", stdin=data, chunk=64))
+    header, *parts = rows_of_csv(output_of(*arguments, "--to", "csv", stdin=data, chunk=64))
     expected = [[first, url, *part, last] for (first, url, last), part in zip(rows, parts, strict=True)]
     kept = output_of(*arguments, "--keep", stdin=data, chunk=64)
     assert rows_of_csv(kept, delimiter) == [["id", "url", *[f"url_{name}" for name in header], "z"], *expected]

@@ -31,6 +31,8 @@ from reference.uri_lines import (
     to_csv,
     to_json,
     to_safe_csv,
+    to_tsv,
+    tsv_record,
 )
 
 from uricodec import iri, uri
@@ -76,9 +78,11 @@ def filters():
         yield command, both(checked("iri", production), normal("case")), None, b""
     for kind in "uri", "iri":
         yield ["split", "--kind", kind], of_core(lambda row, kind=kind: to_json(row, kind)), json_record, b""
-        command = ["split", "--kind", kind, "--format", "csv"]
+        command = ["split", "--kind", kind, "--to", "csv"]
         yield command, of_core(lambda row, kind=kind: to_csv(row, kind)), csv_record, CSV_HEADER
         yield [*command, "--csv-safe"], of_core(lambda row, kind=kind: to_safe_csv(row, kind)), csv_record, CSV_HEADER
+        command = ["split", "--kind", kind, "--to", "tsv"]
+        yield command, of_core(lambda row, kind=kind: to_tsv(row, kind)), tsv_record, CSV_HEADER.replace(b",", b"\t")
     yield RESOLVE, of_text(lambda row: uri.resolve(BASE, row)), None, b""
     yield ENCODE, of_core(iri.iri_to_uri), None, b""
     command = [*ENCODE, "--disallowed", "encode", "--host", "idna"]
@@ -91,7 +95,7 @@ FILTERS = [Filter(*row) for row in filters()]
 every_filter = pytest.mark.parametrize("case", FILTERS, ids=[" ".join(case.command) for case in FILTERS])
 every_policy = pytest.mark.parametrize("errors", ["keep", "null", "drop"])
 # One for each command.
-COMMANDS = [NORMALIZE, CHECK, SPLIT, [*SPLIT, "--format", "csv"], RESOLVE, ENCODE, DECODE]
+COMMANDS = [NORMALIZE, CHECK, SPLIT, [*SPLIT, "--to", "csv"], RESOLVE, ENCODE, DECODE]
 every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 
 
@@ -158,7 +162,7 @@ def test_hosts():
         dict.fromkeys(names) | {"error": "port-not-allowed", "offset": 14},
         dict.fromkeys(names) | {"error": "userinfo", "offset": 8},
     ]
-    options = "--schemes https,http --userinfo allow --trailing-dot allow --format csv --csv-safe"
+    options = "--schemes https,http --userinfo allow --trailing-dot allow --to csv --csv-safe"
     assert output_of("hosts", *options.split(), stdin=data).splitlines() == [
         b"scheme,host,port,kind,category,error,offset",
         b'"https","\'-b.example","443","name","name",,',
@@ -182,7 +186,7 @@ def test_split():
         nothing | {"path": ""},
         nothing | {"error": "path", "offset": 1},
     ]
-    assert output_of(*SPLIT, "--format", "csv", stdin=data).splitlines(keepends=True) == [
+    assert output_of(*SPLIT, "--to", "csv", stdin=data).splitlines(keepends=True) == [
         CSV_HEADER,
         b'"HTTP","u@a:80","u","a","80","/b","","",,\n',
         b',"",,"",,"",,,,\n',
@@ -271,7 +275,7 @@ def test_a_line_stays_a_line(case, data):
 def test_the_words_of_a_fault(tmp_path):
     path = tmp_path / "uris"
     path.write_bytes(b"a:b\r\nc:d\r\ne:10%\r\nx\r\n")
-    status, output, complaint = run(*SPLIT, "--format", "csv", "--errors", "raise", path)
+    status, output, complaint = run(*SPLIT, "--to", "csv", "--errors", "raise", path)
     assert (status, output.count(b"\n")) == (1, 3)
     assert re.fullmatch(rf"uricodec: {re.escape(str(path))}:3:5 \(byte 14\): [^\n]+\n", complaint.removesuffix(HINT))
 
@@ -336,7 +340,7 @@ def test_inputs_follow_each_other(tmp_path):
     assert output_of(*command, "--errors", "null", *files) == b"a:1\n\n\nb:3\n"
     assert output_of(*command, "--errors", "drop", *files) == b"a:1\nb:3\n"
     assert run(*CHECK, *files)[1].decode() == f"{files[2]}\t1\t1\tpath\tx y\n{files[3]}\t1\t0\tpercent\t%\n"
-    assert output_of(*SPLIT, "--format", "csv", *files).count(b"\n") == 5
+    assert output_of(*SPLIT, "--to", "csv", *files).count(b"\n") == 5
     assert output_of(*SPLIT, *files).count(b"\n") == 4
 
 
@@ -456,13 +460,13 @@ def test_many_faults(tmp_path):
         [*CHECK, "--level", "path"],
         ["split"],
         ["split", "--kind", "urn"],
-        [*SPLIT, "--format", "xml"],
+        [*SPLIT, "--to", "xml"],
         ["hosts", "--schemes", "http,ftp"],
         ["hosts", "--ports", "80,"],
         ["hosts", "--ports", "0"],
         ["hosts", "--userinfo", "drop"],
         [*SPLIT, "--csv-safe"],
-        [*SPLIT, "--format", "jsonl", "--csv-safe"],
+        [*SPLIT, "--to", "jsonl", "--csv-safe"],
         [*SPLIT, "--errors", "replace"],
         ["resolve"],
         ["resolve", "--base"],

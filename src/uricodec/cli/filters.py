@@ -134,7 +134,7 @@ def write_records(arguments, names, make):
         make (Callable): Returns the operation, given the form, whether CSV is safe, and the delimiter.
     """
     if not arguments.keep:
-        return run(arguments, make(arguments.format, arguments.csv_safe), only=True)
+        return run(arguments, make(arguments.to, arguments.csv_safe), only=True)
     from uricodec.cli import fields
     from uricodec.uri._rows import record_fields
 

@@ -233,6 +233,11 @@ _AMBIGUITY = {"raise": "the line is invalid", "allow": "accept the URL"}
 
 _RAISE = {"raise": "stop with exit status 1, and report input, line and column"}
 _DROP = {"drop": "leave the record out"} | _RAISE
+_FORMATS = {
+    "jsonl": "JSON lines",
+    "csv": "CSV with a header",
+    "tsv": "values between tabs, without quotes, after a header",
+}
 _NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
 
 
@@ -447,10 +452,10 @@ OPTIONS = {
         "The offset counts bytes of the (decompressed) input from 0. A tab follows it. If there are several inputs, "
         "the input and a tab come first.",
     ),
-    "format:split": Option(
-        "--format FORMAT",
-        "the output format: jsonl (default) or csv",
-        choices={"jsonl": "JSON lines", "csv": "CSV with a header"},
+    "to:split": Option(
+        "--to FORMAT",
+        "the output format: jsonl (default), csv or tsv",
+        choices=_FORMATS,
         default="jsonl",
         conflicts="--keep",
         hint="with --keep, the output has the format of the input",
@@ -488,7 +493,7 @@ OPTIONS = {
         "LIST has commas between the numbers. A URL without a port has that of its scheme.",
         read=port_numbers,
     ),
-    "csv-safe:split": _csv_safe("--format=csv --keep", "--json-field"),
+    "csv-safe:split": _csv_safe("--to=csv --to=tsv --keep", "--json-field"),
     # --- log
     "format:log": Option(
         "--format FORMAT",
@@ -541,7 +546,7 @@ OPTIONS = {
     "to": Option(
         "--to FORMAT",
         "the output format: jsonl (default), csv or arrow",
-        choices={"jsonl": "JSON lines", "csv": "CSV with a header", "arrow": "an Arrow IPC stream (needs pyarrow)"},
+        choices=_FORMATS | {"arrow": "an Arrow IPC stream (needs pyarrow)"},
         default="jsonl",
     ),
     "csv-safe:log": _csv_safe("--to=csv"),

@@ -195,7 +195,8 @@ cdef struct Grammar:
     Syntax syntax
     Production production
     bint safe_host
-    uint8_t delimiter       # between the fields of CSV
+    uint8_t delimiter       # between the fields of CSV or TSV
+    bint quotes             # whether fields are in quotes
 
 cdef SizedRow CHECK_ROW            # writes no output
 cdef SizedRow SPLIT_ROW            # writes components
@@ -290,29 +291,37 @@ cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return <size_t>(dst + 1 - start)
 
 
-cdef uint8_t *put_safe(uint8_t *dst, const uint8_t *src, const Component *field) noexcept nogil:
-    cdef uint8_t *end
-    if not starts_formula(src + field.start, <size_t>(field.end - field.start)):
-        return put_quoted(dst, src, field)
-    end = put_quoted(dst + 1, src, field)
-    dst[0], dst[1] = c'"', c"'"
-    return end
+cdef uint8_t *put_cell(uint8_t *dst, const uint8_t *src, const Component *field, const Grammar *grammar, bint safe) noexcept nogil:
+    """Write a field of CSV, in quotes; or of TSV, which has none."""
+    cdef size_t size = <size_t>(field.end - field.start)
+    if grammar.quotes:
+        dst[0] = c'"'
+        dst += 1
+    if safe and starts_formula(src + field.start, size):
+        dst[0] = c"'"
+        dst += 1
+    dst = append_bytes(dst, src + field.start, size)
+    if grammar.quotes:
+        dst[0] = c'"'
+        dst += 1
+    return dst
 
 
 cdef inline size_t put_csv(const uint8_t *src, size_t n, const void *options, bint safe, uint8_t *dst,
                            Outcome *outcome) noexcept nogil:
-    """Write comma-separated values (RFC 4180): nothing for an undefined component, quotes around all others."""
+    """Write values between delimiters: nothing for an undefined component; in CSV (RFC 4180), quotes around all others."""
     cdef Component fields[FIELDS]
+    cdef const Grammar *grammar = <const Grammar *>options
     cdef uint8_t *start = dst
     cdef int i
-    if not read_fields(src, n, <const Grammar *>options, fields, outcome):
+    if not read_fields(src, n, grammar, fields, outcome):
         return UC_REJECTED
     for i in range(FIELDS):
         if i:
-            dst[0] = (<const Grammar *>options).delimiter
+            dst[0] = grammar.delimiter
             dst += 1
         if fields[i].start >= 0:
-            dst = put_safe(dst, src, fields + i) if safe else put_quoted(dst, src, fields + i)
+            dst = put_cell(dst, src, fields + i, grammar, safe)
     return <size_t>(dst - start)
 
 
@@ -352,7 +361,7 @@ def run_row(name, src, dst, production, iri=False):
     cdef Grammar grammar
     cdef Outcome outcome
     cdef size_t written, needed
-    grammar.delimiter, grammar.safe_host = c',', False
+    grammar.delimiter, grammar.quotes, grammar.safe_host = c',', True, False
     if name not in rows:
         raise ValueError(f"unknown row {name!r}; choose from {', '.join(rows)}")
     operation = operations + <int>rows[name]
@@ -514,7 +523,7 @@ cdef class RecordRows(UriRows):
     A rejected row becomes a record in which only `error` and `offset` are defined.
 
     Attributes:
-        header (bytes): The first line of CSV; empty for JSON.
+        header (bytes): The first line of CSV or TSV; empty for JSON.
     """
     cdef RecordOptions records
     cdef readonly bytes header
@@ -524,9 +533,11 @@ cdef class RecordRows(UriRows):
 
     cdef int set_records(self, tuple names, object form, object csv_safe, bytes delimiter) except -1:
         """Set the names of the fields, and the form of records."""
-        if form not in ("jsonl", "csv"):
-            raise ValueError(f"unknown form {form!r}; choose from jsonl, csv")
-        self.names, self.delimiter = names, delimiter
+        if form not in ("jsonl", "csv", "tsv"):
+            raise ValueError(f"unknown form {form!r}; choose from jsonl, csv, tsv")
+        if form == "tsv":
+            delimiter = b"\t"
+        self.names, self.delimiter, self.records.grammar.quotes = names, delimiter, form == "csv"
         self.records.json, self.records.csv_safe = form == "jsonl", csv_safe
         self.records.grammar.delimiter = <uint8_t>ord(delimiter)
         self.header = b"" if self.records.json else delimiter.join(record_fields(names)) + b"\n"
@@ -572,7 +583,8 @@ cdef class SplitRows(RecordRows):
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one is "").
+        form (str): "jsonl" (RFC 8259), "csv" (RFC 4180; an undefined component is nothing, an empty one is "") or "tsv"
+            (tabs, no quotes; both are nothing).
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
         delimiter (bytes): The byte between the fields of CSV.
     """
@@ -743,7 +755,7 @@ cdef size_t host_record_row(const uint8_t *src, size_t n, const void *options, u
         if how.records.json:
             dst = put_quoted(append_bytes(dst, host_key[i], host_key_size[i]), text, fields + i)
         else:
-            dst = put_safe(dst, text, fields + i) if how.records.csv_safe else put_quoted(dst, text, fields + i)
+            dst = put_cell(dst, text, fields + i, &how.records.grammar, how.records.csv_safe)
             dst[0] = how.records.grammar.delimiter
             dst += 1
     dst[0] = c'}' if how.records.json else how.records.grammar.delimiter
