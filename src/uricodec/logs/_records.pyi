@@ -28,6 +28,7 @@ class Lines(NamedTuple):
 class LogReader:
     failed_variant: int
     missing: frozenset[str]
+    fast_records: int
     def __new__(
         cls,
         programs: Iterable[Program],
@@ -42,6 +43,7 @@ class LogReader:
         max_line: int = ...,
         csv_safe: bool = False,
         strict: int = 0,
+        fast: bool = True,
     ) -> LogReader: ...
     def capacity_for(self, size: int) -> int: ...
     def begin(self) -> None: ...
