@@ -182,7 +182,7 @@ cdef void add_extra_fields(const Writer *w, const Entry *entry, Batch *batch) no
 
 cdef void add_parameter(const Writer *w, const Entry *entry, Column *column, const Text *name) noexcept nogil:
     cdef bint masked = False
-    cdef Text text = parameter_of(w, entry, name, &masked)
+    cdef Text text = parameter_of(w, entry.text[QUERY], name, &masked)
     cdef uint8_t *dst = column.data.data + column.data.size
     if masked:
         memcpy(dst, b"***", 3)

@@ -1,79 +1,116 @@
 """Most lines of text logs, read and written at once."""
-from libc.stdint cimport uint32_t, uint64_t, uint8_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from uricodec._base._kernels cimport uc_set
+from uricodec.logs._fields cimport Text
 from uricodec.logs._programs cimport Plan, Step
 from uricodec.logs._texts cimport Writer
 
 
+cdef enum:
+    MOST_STEPS = 48
+    WINDOW = 16384      # bytes that are marked at once, a multiple of 64
+    BLOCK = 32          # bytes that a copy may load and store after the end of a text
+    SHORTEST = 24       # a shorter line is declined
+
+# The four bitmaps of a window, whose words alternate. All have the ends of lines.
+cdef enum Marks:
+    CARE, SPACES, QUOTES, DELIMITERS
+
 # How the end of a field is found.
 cdef enum FastTake:
-    TO_SPACE, TO_BYTE, TO_LITERAL, TO_QUOTE, FIXED_TIME, OTHER_TIME, TO_LIST_END
-
-# What is written of a field.
-cdef enum FastValue:
-    NOTHING, PLAIN_VALUE, NUMBER_VALUE, SECONDS_VALUE, TIME_VALUE, ADDRESSES_VALUE
-    METHOD_VALUE, TARGET_VALUE, PATH_VALUE, QUERY_VALUE, PROTOCOL_VALUE
-
-# A literal, and its first 8 bytes as a word.
-cdef struct FastLiteral:
-    const uint8_t *at
-    size_t n
-    uint64_t word, mask
+    TO_SPACE, TO_QUOTE, TO_BYTE, TO_LITERAL, TO_TIME_END, TO_LIST_END, TO_LINE_END
 
 cdef struct FastStep:
-    const Step *step
-    FastLiteral literal
+    uint64_t word, mask     # the first 8 bytes of the literal that follows
     FastTake take
+    uint8_t byte            # the first one
     bint number, decimal, endpoint
-    bint space          # whether the literal begins with a space
-    bint usual          # whether a time must have its usual form
+    bint empty_is_missing
+    bint has_quote          # in the literal
+    bint before_time
+    bint number_must_follow
+    bint may_end            # the line may end instead of the literal
+    size_t n                # the size of the literal
+    const Step *step
 
-# A member of the record: the text before its value, with the quote of a text, and the field.
-cdef enum:
-    KEY_CAPACITY = 32
+# A member of the record: the text before its value, with the quote of a text.
+cdef enum FastValue:
+    NOTHING, PLAIN_VALUE, NUMBER_VALUE, SECONDS_VALUE, TIME_VALUE, CLIENT_VALUE, ADDRESSES_VALUE, MASKED_VALUE
+    METHOD_VALUE, TARGET_VALUE, PATH_VALUE, QUERY_VALUE, PROTOCOL_VALUE
+    EXTRA_VALUE, PARAMETER_VALUE, FLAGS_VALUE
+
 cdef struct FastMember:
-    uint8_t key[32]         # KEY_CAPACITY
-    size_t n
     FastValue value
-    int step
+    bint text               # whether the key ends in a quote
+    int step                # the field, or which of the parameters it is
+    uint32_t bit            # of the member, in the order of NAMES
+    size_t n
+    const uint8_t *key      # after it, BLOCK bytes may be loaded
 
-# A time as it was logged last, up to its minutes and its zone, and as it was written.
+# The last time that was not of the same date, length and zone as the one before it.
 cdef struct FastTime:
-    uint8_t logged[26]
-    uint8_t written[32]
-    bint known
+    size_t n                # its size; 0: none
+    size_t clock            # where its hours begin,
+    size_t size             # and the size from them to the end of the fraction
+    uint64_t word[4]        # its bytes, of digits of the clock and the fraction only the upper half,
+    uint64_t mask[4]        # and which bits these are
+    uint64_t digits[4]      # 0x10 for each such digit
+    size_t written_n
+    uint8_t written[48]     # as it is written
 
 cdef enum:
     PARTS = 6
 cdef struct FastPlan:
     const Plan *plan
-    size_t steps, members, extras
-    uint8_t witness[3]      # bytes,
-    size_t least[3]         # and how many of each the literals have that a line must have
-    bint own_fields
-    int request             # what there is of the request, as bits: PARTS
-    int part[6]             # their steps; -1: none
-    FastLiteral start       # before the first field
     FastStep *step
-    FastMember member[17]
-    int *extra              # the steps of the extra fields
-    FastTime time
+    size_t steps, members, extras
+    FastStep start          # the literal before the first field
+    size_t shared           # how many steps it has in common with the variant before it
+    bint has_request        # whether a member needs a part of it
+    int part[6]             # PARTS: the steps of the request, or of its parts; -1: none
+    int step_of[17]         # MEMBERS: those of the standard fields
+    FastMember *member
+    FastMember *extra       # those that `extra` has
+    FastTime *time
 
-# Lines to write. The window is the part of them that is marked.
-cdef enum:
-    WINDOW = 8192
+cdef struct FastFormat:
+    int variants
+    FastPlan **plan         # of each; NULL: its lines are read one by one
+    bint has_stops
+    FastTime time
+    uc_set others           # all bytes but those that end a field, besides spaces and quotes, and ends of lines
+
+cdef struct Request:
+    Text method, target, path, query, protocol
+    bint decoded            # the path is
+    bint plain              # neither path nor query has a "%", nor the query a "+"
+    bint usual              # they are at their places in the line
+    bint whole              # the target is a request that could not be split
+
+cdef struct FastRecord:
+    FastPlan *plan
+    size_t end, next        # of the line; the start of the next one
+    size_t stopped          # the step that did not match
+    Request request
+    Text value[49]          # MOST_STEPS + 1: of the steps, and what follows the last one
+    size_t start[48]
+
+# Lines to read. The window is the part of them that is marked.
 cdef struct FastRun:
     const uint8_t *src
     size_t n
-    uint8_t *dst
-    size_t capacity
-    size_t start, written, lines
-    uint32_t seen               # bits of the members, in the order of NAMES, that a record had a value of
+    size_t start            # of the next line
     size_t window, window_end
-    uint64_t special[128]       # WINDOW / 64
-    uint64_t space[128]
+    size_t max_line
+    uint32_t seen           # bits of the members, in the order of NAMES, that a record had a value of
+    uint8_t *room           # a buffer for a joined target
+    uint64_t marks[1024]    # 4 * WINDOW / 64
+    uint64_t stops[256]     # WINDOW / 64
 
 
-cdef FastPlan *make_fast(const Plan *plan, const Writer *w) noexcept
-cdef void free_fast(FastPlan *fast) noexcept
-cdef void write_fast(FastPlan **fast, int variants, const Writer *w, size_t max_line, size_t record_extra, FastRun *run) noexcept nogil
+cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
+cdef void free_fast(FastFormat *format) noexcept
+cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil
+cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_extra, FastRun *run, uint8_t *dst,
+                       size_t capacity, size_t *written) noexcept nogil

@@ -1,67 +1,101 @@
 """Most lines of text logs, read and written at once.
 
-A line of an access log is mostly printable ASCII without a backslash, with the quotes that the format has, a usual time and
-a usual request. Such a line is read from marks and written without a call per field:
+A line of an access log is mostly printable ASCII without a backslash, with the quotes that the format has and a usual
+request. Such a line is read from marks and written without a call per field:
 
-    lines   -> marks                two bitmaps, by kernels: spaces; quotes, line ends and all bytes that need care
+    lines   -> marks                four bitmaps, by a kernel: what needs care, spaces, quotes, delimiters of queries
             -> where fields end     the next mark, if the literal that the format has stands there
             -> record               constants joined in advance, and copies of 32 bytes
 
-`_programs` and `_records` define what a record is. This module never decides otherwise: where a line is not of this kind it
-declines, and they read the line. Only then is it an error, too. A line is declined before any of its bytes count as written.
-"""
-from libc.stdint cimport uint32_t
-from libc.string cimport memchr, memcmp, memcpy, memset
+`_programs` and `_records` define what a record is. This module never decides otherwise: where it is not certain, it
+declines the line, and they read it. Only then is it an error, too. A line is declined before any of its bytes count as
+written.
 
-from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit
-from uricodec._codec._percent cimport is_plain
+A variant of the format is passed over only if the exact reader would pass over it, for the same reason: a field or a
+literal is not there.
+"""
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset
+
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_classes, uc_lowest_bit
+from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._texts cimport *
 
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 
 cdef ByteSet PRINTABLE = ByteSet(range(0x20, 0x7F))
-cdef ByteSet COMMON = PRINTABLE - '"\\'     # all other bytes are marked
-cdef ByteSet NO_SPACE = ByteSet(range(0x100)) - " "
+cdef ByteSet NO_LINE_END = ByteSet(range(256)) - "\r\n"
 cdef ByteSet TOKEN = ByteSet("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")  # RFC 9110 5.6.2
-cdef ByteSet IN_TIME = ByteSet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/: +-")
-cdef ByteSet DIGITS = ByteSet("0123456789")
+cdef ByteSet IN_TIME = ByteSet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/: +-.")
 
+# The bits of classes: which of the sets they belong to is in the masks.
 cdef enum:
-    MOST_STEPS = 48
-    MOST_QUOTES = 64
-    TIME_SIZE = 26      # "01/Jan/2025:12:00:00 +0000"
-    MINUTE = 18         # its bytes up to the seconds,
-    ZONE = 20           # and where its zone starts
-    WRITTEN_TIME = 25
-    BLOCK = 32          # bytes that a copy may load and store after the end of a text
+    CONTROL = 1, BACKSLASH = 2, DELETE = 4, SPACE = 8, QUOTE = 16, SIGN = 32, DIVIDER = 64, LINE_END = 128
+cdef uc_classes CLASSES
+memset(&CLASSES, 0, sizeof(CLASSES))
+cdef int nibble
+for nibble in range(16):
+    CLASSES.low[nibble] = CONTROL               # 00-1F, 80-FF, of which line ends are also CARE
+CLASSES.low[0x0] |= SPACE
+CLASSES.low[0x2] |= QUOTE
+CLASSES.low[0x5] |= SIGN                        # "%"
+CLASSES.low[0x6] |= SIGN                        # "&"
+CLASSES.low[0xB] |= SIGN                        # "+"
+CLASSES.low[0xA] |= LINE_END
+CLASSES.low[0xC] |= BACKSLASH
+CLASSES.low[0xD] |= LINE_END | DIVIDER          # "="
+CLASSES.low[0xF] |= DELETE | DIVIDER            # "?"
+for nibble in range(8, 16):
+    CLASSES.high[nibble] = CONTROL
+CLASSES.high[0x0] = CONTROL | LINE_END
+CLASSES.high[0x1] = CONTROL
+CLASSES.high[0x2] = SPACE | QUOTE | SIGN
+CLASSES.high[0x3] = DIVIDER
+CLASSES.high[0x5] = BACKSLASH
+CLASSES.high[0x7] = DELETE
+CLASSES.mask[<int>CARE] = CONTROL | BACKSLASH | DELETE
+CLASSES.mask[<int>SPACES] = SPACE | LINE_END
+CLASSES.mask[<int>QUOTES] = QUOTE | LINE_END
+CLASSES.mask[<int>DELIMITERS] = SIGN | DIVIDER | LINE_END
 
 
 cdef inline uint8_t *copy(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy n bytes in blocks. Up to BLOCK - 1 bytes after both ends are touched: see `is_writable` for why they may be."""
-    cdef size_t i = 0
+    """Copy n bytes in blocks. Up to BLOCK - 1 bytes after both ends are touched: see `read_fast` for why they may be."""
+    cdef size_t i = BLOCK
+    memcpy(dst, src, BLOCK)
     while i < n:
         memcpy(dst + i, src + i, BLOCK)
         i += BLOCK
     return dst + n
 
 
-cdef inline size_t next_mark(const uint64_t *marks, size_t at, size_t end) noexcept nogil:
-    """Return the offset of the first bit that is set, from `at` on; `end` if there is none before it."""
-    cdef size_t w = at >> 6
-    cdef uint64_t word
-    if at >= end:
-        return end
-    word = marks[w] >> (at & 63) << (at & 63)
+cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
+    """Return the offset of the first mark from `at` on, in one of four bitmaps. There is one at the end of the line."""
+    cdef size_t w = at >> 6 << 2
+    cdef uint64_t word = marks[w] >> (at & 63)
+    if word:
+        return at + <size_t>uc_lowest_bit(word)
+    at &= ~<size_t>63
     while word == 0:
-        w += 1
-        if w << 6 >= end:
-            return end
+        w += 4
+        at += 64
         word = marks[w]
-    at = (w << 6) + <size_t>uc_lowest_bit(word)
-    return at if at < end else end
+    return at + <size_t>uc_lowest_bit(word)
+
+
+cdef inline size_t next_stop(const uint64_t *marks, size_t at) noexcept nogil:
+    """Return the same in a single bitmap."""
+    cdef uint64_t word = marks[at >> 6] >> (at & 63)
+    if word:
+        return at + <size_t>uc_lowest_bit(word)
+    at >>= 6
+    while word == 0:
+        at += 1
+        word = marks[at]
+    return (at << 6) + <size_t>uc_lowest_bit(word)
 
 
 cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
@@ -70,26 +104,33 @@ cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
     return word
 
 
-cdef inline bint stands_at(const uint8_t *s, size_t i, size_t n, const FastLiteral *literal) noexcept nogil:
-    """Return whether a literal stands at an offset i <= n of a line s[:n], after which BLOCK bytes may be loaded."""
-    if n - i < literal.n or word_at(s + i) & literal.mask != literal.word:
-        return False
-    return literal.n <= 8 or memcmp(s + i, literal.at, literal.n) == 0
+cdef inline bint stands_at(const uint8_t *s, const FastStep *step) noexcept nogil:
+    """Return whether the literal of a step begins at s, after which BLOCK bytes may be loaded.
+
+    A literal has no end of a line: it does not go beyond one.
+    """
+    return word_at(s) & step.mask == step.word and (step.n <= 8 or memcmp(s, step.step.literal, step.n) == 0)
 
 
-cdef FastLiteral literal_of(const uint8_t *at, size_t n) noexcept:
-    cdef FastLiteral literal
+cdef inline bint is_digit(uint8_t c) noexcept nogil:
+    return <uint8_t>(c - c'0') < 10
+
+
+# --- plans ------------------------------------------------------------------------------------------------------------
+
+cdef bint set_literal(FastStep *mine, const uint8_t *at, size_t n) noexcept:
+    """Set the literal that follows a field. False: it has bytes that need care."""
     cdef uint8_t mask[8]
     cdef uint8_t start[8]
     memset(mask, 0, 8)
     memset(start, 0, 8)
     memset(mask, 0xFF, min(n, <size_t>8))
     memcpy(start, at, min(n, <size_t>8))
-    literal.at, literal.n, literal.word, literal.mask = at, n, word_at(start), word_at(mask)
-    return literal
+    mine.n, mine.word, mine.mask = n, word_at(start), word_at(mask)
+    mine.byte = at[0] if n else 0
+    mine.has_quote = n > 0 and memchr(at, c'"', n) != NULL
+    return n == 0 or kernels.span(at, n, &PRINTABLE.set) == n and memchr(at, c'\\', n) == NULL
 
-
-# --- plans ------------------------------------------------------------------------------------------------------------
 
 cdef bint set_step(FastPlan *fast, size_t k) noexcept:
     """Set how the end of a field is found. False: its lines are read one by one."""
@@ -98,47 +139,43 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
     cdef FastStep *mine = fast.step + k
     cdef size_t i
     cdef bint last = k + 1 == plan.steps
-    mine.step, mine.literal = step, literal_of(step.literal, step.n)
+    if not set_literal(mine, step.literal, step.n) or step.n == 0 and not last:
+        return False
+    mine.step = step
     mine.number, mine.decimal, mine.endpoint = step.kind == NUMBER, step.kind == DECIMAL, step.kind == ENDPOINT
-    mine.space = step.n > 0 and step.literal[0] == c' '
-    if step.kind > ENDPOINT or step.n == 0 and not last:
+    mine.empty_is_missing = plan.escapes != BACKSLASHES or mine.number or mine.decimal
+    mine.may_end = k + 1 >= plan.optional
+    mine.number_must_follow = step.number_follows and (step.take == QUOTED or step.take == TEXT)
+    if (mine.number or mine.decimal) and (step.take != WORD or step.slot < 0):
         return False
     if step.take == QUOTED:
         mine.take = TO_QUOTE
-        return step.n > 0 and step.literal[0] == c'"'
+        return mine.byte == c'"'
     if step.take == WORD:
-        mine.take = TO_SPACE if mine.space or step.n == 0 else TO_BYTE
-        return True
+        mine.take = TO_SPACE if mine.byte == c' ' or step.n == 0 else TO_BYTE
+        return mine.byte != c'"'
     if step.take == LIST:
         mine.take = TO_LIST_END
         return step.n > 0
     if step.take == TEXT_BEFORE_TIME:
         # Its end is the last literal before the end of the time. If the time has its usual form, which does not contain the
         # literal, that is the first one.
-        mine.take = TO_SPACE
-        if not mine.space or step[1].take != TIME_TEXT or step[1].n == 0 or IN_TIME.set.member[step[1].literal[0]]:
+        mine.take, mine.before_time = TO_SPACE, True
+        if mine.byte != c' ' or step[1].take != TIME_TEXT or step[1].n == 0 or IN_TIME.set.member[step[1].literal[0]]:
             return False
         for i in range(step.n):
             if not IN_TIME.set.member[step.literal[i]]:
                 return True
         return False
     if step.take == TIME_TEXT:
-        mine.take = FIXED_TIME if step.n > 0 and not IN_TIME.set.member[step.literal[0]] else OTHER_TIME
-        mine.usual = k > 0 and (step - 1).take == TEXT_BEFORE_TIME
+        mine.take = TO_TIME_END
+        mine.before_time = k > 0 and (step - 1).take == TEXT_BEFORE_TIME
         return True
-    mine.take = TO_SPACE if step.n == 0 or step.n == 1 and mine.space else TO_LITERAL
-    return True
-
-
-cdef bint add_member(FastPlan *fast, bytes key, FastValue value, int step):
-    cdef FastMember *member = fast.member + fast.members
-    cdef const uint8_t *text = key
-    if len(key) > KEY_CAPACITY:
-        return False
-    memcpy(member.key, text, len(key))
-    member.n, member.value, member.step = len(key), value, step
-    fast.members += 1
-    return True
+    if step.n == 0:
+        mine.take = TO_SPACE if plan.open_end else TO_LINE_END
+    else:
+        mine.take = TO_SPACE if step.n == 1 and mine.byte == c' ' else TO_LITERAL
+    return mine.byte != c'"'
 
 
 # The members in the order of NAMES, and the slots that they have.
@@ -155,476 +192,762 @@ cdef tuple KEY_OF = (b"client", b"user", b"time", b"method", b"target", b"path",
                      b"referer", b"user_agent", b"vhost", b"duration", b"forwarded_for")
 
 
-cdef size_t count_of(const uint8_t *s, size_t n, uint8_t byte) noexcept nogil:
-    cdef size_t count = 0, i
-    for i in range(n):
-        count += s[i] == byte
-    return count
+cdef int set_member(FastMember *member, bytes key, FastValue value, int step, uint32_t bit, list kept) except -1:
+    cdef bytes padded = key + BLOCK * b"\0"
+    kept.append(padded)
+    member.key, member.n = <const uint8_t *>PyBytes_AS_STRING(padded), len(key)
+    member.value, member.step, member.bit, member.text = value, step, bit, key.endswith(b'"')
+    return 0
 
 
-cdef bint set_plan(FastPlan *fast, const Plan *plan, const Writer *w):
-    """Compile a plan. False: its lines are read one by one."""
+cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1:
+    """Compile what is written. 0: its lines are read one by one."""
+    cdef int i, slot, step
     cdef size_t k
-    cdef int i, slot, step, of_slot[SLOTS]
     cdef FastValue value
+    cdef FastMember *extra
     cdef bytes key
+    for i in range(15):
+        slot, value, step = SLOT_OF[i], VALUE_OF[i], of_slot[SLOT_OF[i]]
+        if not w.csv and slot >= VHOST and not w.members >> slot & 1:
+            continue
+        if METHOD_VALUE <= value <= PROTOCOL_VALUE:
+            step = 0 if fast.has_request else -1
+        if slot == CLIENT and w.forwarded and of_slot[FORWARDED_FOR] >= 0:
+            value, step = CLIENT_VALUE, max(step, 0)
+        elif slot == REFERER and w.names != NULL:
+            value = MASKED_VALUE
+        if step < 0:
+            value = NOTHING
+        elif value == NUMBER_VALUE and not fast.step[step].number or value == SECONDS_VALUE and not fast.step[step].decimal:
+            return 0
+        if w.csv:
+            key = b"," if i else b""
+            key += b'"' if value != NOTHING and value != NUMBER_VALUE and value != SECONDS_VALUE else b""
+        else:
+            key = b'%s"%s":' % (b"," if i else b"{", KEY_OF[i])
+            if value == NOTHING:
+                key += b"null"
+            elif value not in (NUMBER_VALUE, SECONDS_VALUE, QUERY_VALUE, ADDRESSES_VALUE):
+                key += b'"'
+        set_member(fast.member + fast.members, key, value, step, 1u << i, kept)
+        fast.members += 1
+    extra = fast.extra
+    for k in range(fast.plan.extras):
+        step = of_slot[MEMBERS + k] if <int>k + MEMBERS != fast.plan.rest else <int>fast.steps
+        if step >= 0:
+            key = (<const char *>fast.plan.key[k].at)[:fast.plan.key[k].n]
+            set_member(extra + fast.extras, key.replace(b'"', b'""') if w.csv else key, EXTRA_VALUE, step, 0, kept)
+            fast.extras += 1
+    if w.csv or fast.plan.extras or w.own_fields and w.members >> VHOST:
+        set_member(fast.member + fast.members, b',"' if w.csv else b',"extra":', EXTRA_VALUE, 0, 0, kept)
+        fast.members += 1
+    for k in range(w.params):
+        key = b',"' if w.csv else (<const char *>w.param_key[k].at)[:w.param_key[k].n] + b'"'
+        set_member(fast.member + fast.members, key, PARAMETER_VALUE, <int>k, 0, kept)
+        fast.members += 1
+    if w.flags:
+        set_member(fast.member + fast.members, b"," if w.csv else b"", FLAGS_VALUE, 0, 0, kept)
+        fast.members += 1
+    return 1
+
+
+cdef int set_plan(FastPlan *fast, const Plan *plan, const Writer *w, list kept) except -1:
+    """Compile a plan. 0: its lines are read one by one."""
+    cdef size_t k
+    cdef int i, slot, of_slot[SLOTS]
     fast.plan, fast.steps = plan, plan.steps
-    fast.own_fields, fast.start = w.own_fields, literal_of(plan.start, plan.start_n)
+    if plan.notation != TEXT_LINES or plan.steps > MOST_STEPS or not set_literal(&fast.start, plan.start, plan.start_n):
+        return 0
+    fast.step = <FastStep *>PyMem_Calloc(plan.steps + 1, sizeof(FastStep))
+    fast.member = <FastMember *>PyMem_Calloc(20 + w.params, sizeof(FastMember))
+    fast.extra = <FastMember *>PyMem_Calloc(plan.extras + 2, sizeof(FastMember))
+    if fast.step == NULL or fast.member == NULL or fast.extra == NULL:
+        raise MemoryError  # pragma: no cover: no memory
     for i in range(SLOTS):
         of_slot[i] = -1
     for k in range(plan.steps):
         if not set_step(fast, k):
-            return False
+            return 0
         slot = plan.step[k].slot
         if slot >= 0:
+            if of_slot[slot] >= 0:
+                return 0
             of_slot[slot] = <int>k
-    for i in range(3):
-        fast.witness[i] = b'"{['[i]
-        fast.least[i] = count_of(plan.start, plan.start_n, fast.witness[i])
-        for k in range(min(plan.steps, plan.optional - 1)):     # after the others, a line may end
-            fast.least[i] += count_of(plan.step[k].literal, plan.step[k].n, fast.witness[i])
-    if fast.least[0] > MOST_QUOTES:
-        return False
     if of_slot[DATE] >= 0:
-        return False
+        return 0
     # "host ident user" is of words only.
     if plan.ident >= 0 and of_slot[USER] >= 0 and fast.step[of_slot[USER]].take != TO_SPACE:
-        return False
+        return 0
+    for i in range(MEMBERS):
+        fast.step_of[i] = of_slot[i]
     for i in range(PARTS):
         fast.part[i] = of_slot[PART_SLOTS[i]]
-        if fast.part[i] >= 0:
-            fast.request |= 1 << i
-    for i in range(15):
-        slot, value, step = SLOT_OF[i], VALUE_OF[i], of_slot[SLOT_OF[i]]
-        if i >= 12 and not w.members >> slot & 1:
-            continue
-        if METHOD_VALUE <= value <= PROTOCOL_VALUE:
-            step = 0 if fast.request else -1
-        if step < 0:
-            value = NOTHING
-        elif value == NUMBER_VALUE and not fast.step[step].number:
-            return False
-        elif value == SECONDS_VALUE and not fast.step[step].decimal:
-            return False
-        key = b'%s"%s":' % (b"," if i else b"{", KEY_OF[i])
-        if value == NOTHING:
-            key += b"null"
-        elif value not in (NUMBER_VALUE, SECONDS_VALUE, QUERY_VALUE, ADDRESSES_VALUE):
-            key += b'"'
-        if not add_member(fast, key, value, step):
-            return False
-    fast.extra = <int *>PyMem_Calloc(plan.extras + 1, sizeof(int))
-    if fast.extra == NULL:
-        return False  # pragma: no cover: no memory
-    for k in range(plan.extras):
-        fast.extra[k] = of_slot[MEMBERS + k]
-    fast.extras = plan.extras
-    return True
+        fast.has_request |= fast.part[i] >= 0
+    return set_members(fast, w, of_slot, kept)
 
 
-cdef FastPlan *make_fast(const Plan *plan, const Writer *w) noexcept:
-    """Compile a plan; NULL if its lines, or the options of the writer, are none that this module knows."""
+cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1:
+    """Compile the variants of a format. `kept` gets what they point to. free_fast() must be called, in any case."""
+    cdef int i
+    cdef size_t k
     cdef FastPlan *fast
-    cdef size_t i
-    if plan.notation != TEXT_LINES or plan.steps > MOST_STEPS or w.csv or w.flags or w.forwarded or w.names != NULL or w.params:
-        return NULL
-    fast = <FastPlan *>PyMem_Calloc(1, sizeof(FastPlan))
-    if fast == NULL:
-        return NULL  # pragma: no cover: no memory
-    fast.step = <FastStep *>PyMem_Calloc(plan.steps + 1, sizeof(FastStep))
-    if fast.step == NULL or not set_plan(fast, plan, w):
-        free_fast(fast)
-        return NULL
-    return fast
+    cdef FastStep *step
+    format.plan = <FastPlan **>PyMem_Calloc(variants + 1, sizeof(FastPlan *))
+    if format.plan == NULL:
+        raise MemoryError  # pragma: no cover: no memory
+    format.others = NO_LINE_END.set
+    for i in range(variants):
+        fast = <FastPlan *>PyMem_Calloc(1, sizeof(FastPlan))
+        if fast == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        format.plan[i], fast.time = fast, &format.time
+        format.variants = i + 1
+        if not set_plan(fast, plan[i], w, kept):
+            free_plan(fast)
+            format.plan[i] = NULL
+            continue
+        fast.shared = shared[i] if i and format.plan[i - 1] != NULL else 0
+        for k in range(fast.steps):
+            step = fast.step + k
+            if step.take == TO_BYTE or step.take == TO_LITERAL:
+                format.has_stops = True
+                remove_byte(&format.others, step.byte)
+    return 0
 
 
-cdef void free_fast(FastPlan *fast) noexcept:
+cdef void free_plan(FastPlan *fast) noexcept:
     if fast != NULL:
         PyMem_Free(fast.step)
+        PyMem_Free(fast.member)
         PyMem_Free(fast.extra)
         PyMem_Free(fast)
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-cdef bint lacks_literals(const FastPlan *fast, const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether a line cannot be of a variant, since it has fewer of a byte than the literals of the variant."""
+cdef void free_fast(FastFormat *format) noexcept:
     cdef int i
-    for i in range(3):
-        if fast.least[i] and count_of(s, n, fast.witness[i]) < fast.least[i]:
-            return True
-    return False
+    for i in range(format.variants if format.plan != NULL else 0):
+        free_plan(format.plan[i])
+    PyMem_Free(format.plan)
+    format.plan = NULL
 
 
-cdef inline bint may_have_prefix(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether a line may begin with what another program wrote before it: see skip_prefix() and docker_line()."""
-    return n < 24 or s[0] == c'<' or s[0] == c'{' or s[4] == c'-' or s[3] == c' ' and s[6] == c' '
+# --- times ------------------------------------------------------------------------------------------------------------
 
-
-cdef inline bint is_digit(uint8_t c) noexcept nogil:
-    return <uint8_t>(c - c'0') < 10
-
-
-cdef bint know_time(FastTime *time, const uint8_t *s) noexcept nogil:
-    """Remember a time of 26 bytes. False: it has another form."""
-    cdef uint8_t written[48]
-    if s[2] != c'/' or put_moment(s, TIME_SIZE, written) != WRITTEN_TIME:
-        return False
-    memcpy(time.logged, s, TIME_SIZE)
-    memcpy(time.written, written, WRITTEN_TIME)
-    time.known = True
-    return True
+cdef const uint64_t LOW_NIBBLES = 0x0F0F0F0F0F0F0F0F
+cdef const uint64_t SIXES = 0x0606060606060606
 
 
 cdef inline bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil:
-    """Return whether a time differs from the one that is known in its seconds alone."""
-    return (time.known and word_at(time.logged) == word_at(s) and word_at(time.logged + 8) == word_at(s + 8)
-            and memcmp(time.logged + 16, s + 16, 2) == 0 and memcmp(time.logged + ZONE, s + ZONE, 4) == 0
-            and memcmp(time.logged + ZONE + 4, s + ZONE + 4, 2) == 0
-            and <uint8_t>(s[MINUTE] - c'0') < 6 and is_digit(s[MINUTE + 1]))
+    """Return whether a time differs from the one that is known in digits of its clock and its fraction alone."""
+    cdef uint64_t word, differs = 0, above = 0
+    cdef int i
+    cdef const uint8_t *clock = s + time.clock
+    if time.n == 0:
+        return False
+    for i in range(4):
+        word = word_at(s + 8 * i)
+        differs |= (word ^ time.word[i]) & time.mask[i]
+        above |= (word & LOW_NIBBLES) + SIXES & time.digits[i]
+    return ((differs | above) == 0 and (clock[0] < c'2' or clock[0] == c'2' and clock[1] < c'4')
+            and clock[3] < c'6' and clock[6] < c'6')
+
+
+cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil:
+    """Remember a time of n bytes, if it has a date and a clock in which the digits may change."""
+    cdef uint8_t bytes[BLOCK]
+    cdef uint8_t mask[BLOCK]
+    cdef uint8_t digits[BLOCK]
+    cdef size_t i
+    time.n = 0
+    if n > BLOCK or n < 19 or s[2] != c'/' and s[4] != c'-':
+        return
+    time.clock = 12 if s[2] == c'/' else 11
+    if n < time.clock + 8:
+        return
+    time.written_n = put_moment(s, n, time.written)
+    if time.written_n == 0:
+        return
+    time.size = 8
+    if n > time.clock + 8 and s[time.clock + 8] == c'.':
+        time.size = 9
+        while time.clock + time.size < n and is_digit(s[time.clock + time.size]):
+            time.size += 1
+    memset(bytes, 0, BLOCK)
+    memset(mask, 0, BLOCK)
+    memset(digits, 0, BLOCK)
+    for i in range(n):
+        mask[i] = 0xFF
+        if time.clock <= i < time.clock + time.size and is_digit(s[i]):
+            mask[i], digits[i] = 0xF0, 0x10
+        bytes[i] = s[i] & mask[i]
+    for i in range(4):
+        time.word[i], time.mask[i], time.digits[i] = word_at(bytes + 8 * i), word_at(mask + 8 * i), word_at(digits + 8 * i)
+    time.n = n
+
+
+cdef inline uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil:
+    cdef size_t size
+    if text.n == time.n and is_known_time(time, text.at):
+        memcpy(dst, time.written, 16)
+        memcpy(dst + 11, text.at + time.clock, BLOCK)
+        memcpy(dst + 11 + time.size, time.written + 11 + time.size, 8)
+        return dst + time.written_n
+    size = put_moment(text.at, text.n, dst)
+    return dst + size if size else copy(text.at, text.n, dst)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+# The bytes of a word that a text of 0 to 8 bytes has.
+cdef uint64_t FIRST_BYTES[9]
+cdef int first_n
+cdef uint8_t first_bytes[8]
+for first_n in range(9):
+    memset(first_bytes, 0, 8)
+    memset(first_bytes, 0xFF, first_n)
+    FIRST_BYTES[first_n] = word_at(first_bytes)
+
+
+cdef inline bint is_of_digits(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether the n <= 8 bytes at s are digits."""
+    cdef uint64_t word = (word_at(s) ^ <uint64_t>0x3030303030303030) & FIRST_BYTES[n]
+    return (word + <uint64_t>0x7676767676767676 | word) & <uint64_t>0x8080808080808080 == 0
 
 
 cdef inline bint is_number(Text text) noexcept nogil:
-    """Return whether a number needs no care: no sign, no zero before it, at most 18 digits."""
-    cdef size_t i
-    if text.n > 18 or text.at[0] == c'0' and text.n > 1:
+    """Return whether a number needs no care: no sign, no zero before it, at most 16 digits."""
+    if text.at[0] == c'0' and text.n > 1:
         return False
-    for i in range(text.n):
+    if text.n <= 8:
+        return is_of_digits(text.at, text.n)
+    return text.n <= 16 and is_of_digits(text.at, 8) and is_of_digits(text.at + 8, text.n - 8)
+
+
+cdef inline bint is_decimal(Text text) noexcept nogil:
+    """Return whether a number is of at most 17 digits, with a fraction or without."""
+    cdef size_t i = 0
+    if text.n > 18 or not is_digit(text.at[text.n - 1]):
+        return False
+    while i < text.n and is_digit(text.at[i]):
+        i += 1
+    if i == 0 or i < text.n and text.at[i] != c'.':
+        return False
+    i += 1
+    while i < text.n:
         if not is_digit(text.at[i]):
             return False
+        i += 1
     return True
 
 
-cdef bint read_fields(FastPlan *fast, const FastRun *run, size_t line, size_t end, const size_t *quote, size_t quotes,
-                      Text *value) noexcept nogil:
-    """Find the fields of a line, at run.src[line:end]. `quote` has the offsets of its quotes. False: declined."""
+cdef inline size_t prefix_of(const uint8_t *s, size_t n, bint *unknown) noexcept nogil:
+    """Return the size of what another program wrote before a line. `unknown`: this module does not know it."""
+    cdef size_t size
+    unknown[0] = s[0] == c'{'
+    if s[0] != c'<' and s[4] != c'-' and not (s[3] == c' ' and s[6] == c' '):
+        return 0
+    size = skip_prefix(SYSLOG, s, n)
+    return size if size else skip_prefix(CRI, s, n)
+
+
+cdef enum FastOutcome:
+    READ, NO_MATCH, DECLINED
+
+
+cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastRun *run, size_t end, FastRecord *record) noexcept nogil:
+    """Find the fields of a line, at run.src[i:end], from a step on.
+
+    Offsets come from marks alone: another thread may change the bytes meanwhile.
+    """
     cdef const uint8_t *s = run.src
-    cdef const FastStep *fast_step
-    cdef const Step *step
-    cdef size_t k, i = line, stop, q = 0, w = run.window
-    if not stands_at(s, i, end, &fast.start):
-        return False
-    i += fast.plan.start_n
-    while q < quotes and quote[q] < i:
-        q += 1
-    for k in range(fast.steps):
-        fast_step = fast.step + k
-        step = fast_step.step
-        if fast_step.number or fast_step.decimal:
+    cdef const uint64_t *marks = &run.marks[0]
+    cdef const FastStep *step
+    cdef size_t k, n, stop = 0, quote, w = run.window
+    cdef size_t line = i
+    cdef bint ended = False
+    if first == 0:
+        record.stopped = 0
+        if not stands_at(s + i, &fast.start):
+            return NO_MATCH
+        i += fast.start.n
+    quote = w + next_mark(marks + <int>QUOTES, i - w)
+    for k in range(first, fast.steps):
+        step = fast.step + k
+        record.stopped = k
+        record.start[k] = i
+        if step.number or step.decimal:
             while i < end and s[i] == c' ':
                 i += 1
-        if fast_step.take == TO_SPACE:
-            stop = w + next_mark(run.space, i - w, end - w)
-        elif fast_step.take == TO_QUOTE:
-            if q == quotes:
-                return False
-            stop = quote[q]
-        elif fast_step.take == FIXED_TIME and end - i >= TIME_SIZE and (
-                is_known_time(&fast.time, s + i) or know_time(&fast.time, s + i)):
-            stop = i + TIME_SIZE
-        elif fast_step.take == FIXED_TIME or fast_step.take == OTHER_TIME:
-            if fast_step.usual:
-                return False
-            stop = line + end_of_time(step, s + line, i - line, end - line)
-        elif fast_step.take == TO_BYTE:
-            stop = find(s, i, end, step.literal[0])
-        elif fast_step.take == TO_LITERAL:
-            stop = line + end_of_text(step, False, s + line, i - line, end - line)
+        if step.take == TO_SPACE:
+            stop = w + next_mark(marks + <int>SPACES, i - w)
+        elif step.take == TO_QUOTE:
+            stop = quote
+            if stop == end:
+                return NO_MATCH
+        elif step.take == TO_BYTE:
+            stop = w + next_stop(run.stops, i - w)
+            while stop < end and s[stop] != step.byte:
+                stop = w + next_stop(run.stops, stop + 1 - w)
+        elif step.take == TO_TIME_END:
+            if end - i < 19 or not is_known_time(fast.time, s + i) or not stands_at(s + i + fast.time.n, step) or (
+                    step.n == 0 and i + fast.time.n < end):
+                stop = line + end_of_time(step.step, s + line, i - line, end - line)
+                know_time(fast.time, s + i, stop - i)
+                if fast.time.n == 0 and step.before_time:
+                    return DECLINED
+            else:
+                stop = i + fast.time.n
+                if step.byte == c' ' and (s[stop + 1] == c'+' or s[stop + 1] == c'-'):
+                    return DECLINED     # a zone
+                if stop > end:
+                    return DECLINED
+        elif step.take == TO_LITERAL:
+            stop = w + next_stop(run.stops, i - w)
+            while stop < end and not stands_at(s + stop, step):
+                stop = w + next_stop(run.stops, stop + 1 - w)
+        elif step.take == TO_LIST_END:
+            stop = line + end_of_list(step.step, s + line, i - line, end - line)
         else:
-            stop = line + end_of_list(step, s + line, i - line, end - line)
-        # Another thread may change the bytes meanwhile: offsets are checked, not expected.
-        if stop < i or stop > end or not stands_at(s, stop, end, &fast_step.literal):
-            return False
-        value[k].at, value[k].n = s + i, stop - i
-        if q < quotes and quote[q] < stop:
-            return False        # a quote in a field that is not in quotes
-        i = stop + step.n
-        if step.number_follows and (fast_step.take == TO_QUOTE or step.take == TEXT) and not (
-                i < end and (is_digit(s[i]) or s[i] == c'-')):
-            return False
-        while q < quotes and quote[q] < i:
-            q += 1
+            stop = end
+        if stop > quote or stop > end:
+            return DECLINED         # a quote in a field that is not in quotes
+        if not stands_at(s + stop, step):
+            if not step.may_end or stop + (step.take == TO_QUOTE) < end:
+                return DECLINED if step.before_time else NO_MATCH
+            n, ended = end, True
+        else:
+            n = stop + step.n
+            if step.number_must_follow and not (is_digit(s[n]) or s[n] == c'-'):
+                return DECLINED
+            if step.has_quote:
+                quote = w + next_mark(marks + <int>QUOTES, n - w)
+        record.value[k].at, record.value[k].n = s + i, stop - i
         # A value that is missing.
-        if value[k].n <= 1:
-            if value[k].n == 0:
-                if fast.plan.escapes != BACKSLASHES or fast_step.number or fast_step.decimal:
-                    value[k].at = NULL
-            elif value[k].at[0] == c'-':
-                value[k].at, value[k].n = NULL, 0
-        if value[k].at != NULL:
-            if fast_step.number:
-                if not is_number(value[k]):
-                    return False
-            elif fast_step.decimal:
-                if not is_digit(value[k].at[0]) or not is_digit(value[k].at[value[k].n - 1]):
-                    return False
-    return i == end
+        if stop - i <= 1 and (stop == i and step.empty_is_missing or stop > i and s[i] == c'-'):
+            record.value[k].at, record.value[k].n = NULL, 0
+        elif step.number:
+            if not is_number(record.value[k]):
+                return DECLINED
+        elif step.decimal:
+            if not is_decimal(record.value[k]):
+                return DECLINED
+        elif step.endpoint:
+            drop_port(record.value + k)
+        i = n
+        if ended:
+            break
+    if ended:
+        for k in range(record.stopped + 1, fast.steps):
+            record.value[k].at, record.value[k].n = NULL, 0
+    record.stopped = fast.steps
+    record.value[fast.steps].at, record.value[fast.steps].n = NULL, 0
+    if i < end:
+        return read_rest(fast, s, i, end, record)
+    return READ
 
 
-cdef struct Request:
-    Text method, target, path, query, protocol
+cdef FastOutcome read_rest(const FastPlan *fast, const uint8_t *s, size_t i, size_t end, FastRecord *record) noexcept nogil:
+    """Read what follows the last field, which may be spaces, or an extra field."""
+    cdef size_t k = i
+    if fast.steps and fast.step[fast.steps - 1].take == TO_QUOTE and not (fast.plan.open_end and s[i] == c' '):
+        return NO_MATCH     # the quote is not the last one
+    while k < end and s[k] == c' ':
+        k += 1
+    if k == end:
+        return READ
+    if not fast.plan.open_end or s[i] != c' ':
+        return NO_MATCH
+    if not (end - i == 2 and s[i + 1] == c'-'):
+        record.value[fast.steps] = text_of(s + i + 1, end - i - 1)
+    return READ
 
 
-cdef inline bint split_usual(Text request, Request *parts) noexcept nogil:
+cdef inline bint split_usual(Text text, const FastRun *run, Request *parts) noexcept nogil:
     """Split a request of the form METHOD SP "/" ... SP "HTTP/d.d". False: it has another form."""
-    cdef const uint8_t *s = request.at
-    cdef size_t n = request.n, i = 0, end
-    cdef const uint8_t *mark
+    cdef const uint8_t *s = text.at
+    cdef const uint64_t *marks = run.marks + <int>DELIMITERS
+    cdef size_t n = text.n, i = 0, end, at, stop
     while i < n and TOKEN.set.member[s[i]]:
         i += 1
     if i == 0 or n - i < 11 or s[i] != c' ' or s[i + 1] != c'/':
         return False
     end = n - 9
-    if s[end] != c' ' or memcmp(s + end + 1, b"HTTP/", 5) != 0 or not (is_digit(s[n - 3]) and s[n - 2] == c'.' and is_digit(s[n - 1])):
+    if memcmp(s + end, b" HTTP/", 6) != 0 or not (is_digit(s[n - 3]) and s[n - 2] == c'.' and is_digit(s[n - 1])):
         return False
     parts.method = text_of(s, i)
     i += 1
     parts.target = text_of(s + i, end - i)
     parts.protocol = text_of(s + n - 8, 8)
-    mark = <const uint8_t *>memchr(s + i, c'?', end - i)
-    if mark == NULL:
+    # The path and the query.
+    at = s + i - run.src - run.window
+    stop = at + end - i
+    parts.plain = True
+    at = next_mark(marks, at)
+    s = run.src + run.window
+    while at < stop and s[at] != c'?':
+        if s[at] == c'%':
+            parts.plain = False
+        at = next_mark(marks, at + 1)
+    if at >= stop:
         parts.path, parts.query = parts.target, text_of(NULL, 0)
     else:
-        parts.path = text_of(s + i, mark - (s + i))
-        parts.query = text_of(mark + 1, s + end - (mark + 1))
+        parts.path = text_of(parts.target.at, s + at - parts.target.at)
+        parts.query = text_of(s + at + 1, stop - at - 1)
     return True
 
 
-cdef void read_other_request(const FastPlan *fast, const Text *value, uint8_t *room, Request *parts) noexcept nogil:
-    """Read a request of any form, or one that is logged in parts. `room` has capacity for the line."""
+cdef void read_other_request(const FastPlan *fast, const FastRun *run, FastRecord *record) noexcept nogil:
+    """Read a request of any form, or one that is logged in parts."""
     cdef Entry entry
+    cdef Request *parts = &record.request
     cdef int i
-    clear(&entry, room)
+    clear(&entry, run.room)
     for i in range(PARTS):
         if fast.part[i] >= 0:
-            entry.text[PART_SLOTS[i]] = value[fast.part[i]]
+            entry.text[PART_SLOTS[i]] = record.value[fast.part[i]]
+    for i in range(PARTS):
+        if fast.part[i] >= 0:
+            fix_value(fast.step[fast.part[i]].step, &entry)
     read_request(&entry)
     parts.method, parts.target, parts.protocol = entry.text[METHOD], entry.text[TARGET], entry.text[PROTOCOL]
     parts.path, parts.query = entry.text[PATH], entry.text[QUERY]
+    parts.decoded, parts.whole = entry.decoded, entry.whole
+    parts.plain = parts.path.at == NULL or memchr(parts.path.at, c'%', parts.path.n) == NULL
+    parts.usual = False
+
+
+cdef inline void read_the_request(const FastPlan *fast, const FastRun *run, FastRecord *record) noexcept nogil:
+    cdef int k = fast.part[0]
+    record.request.decoded = record.request.whole = False
+    record.request.usual = True
+    if not (k >= 0 and record.value[k].at != NULL and fast.part[1] + fast.part[2] + fast.part[3] + fast.part[4] + fast.part[5] == -5
+            and split_usual(record.value[k], run, &record.request)):
+        read_other_request(fast, run, record)
+
+
+cdef void mark_window(const FastFormat *format, FastRun *run) noexcept nogil:
+    """Mark the bytes from run.start on, as many as a window has."""
+    cdef size_t size = min(run.n - run.start, <size_t>WINDOW)
+    kernels.mark_classes(run.src + run.start, size, &CLASSES, run.marks)
+    if format.has_stops:
+        kernels.mark_outside(run.src + run.start, size, &format.others, run.stops)
+    run.window, run.window_end = run.start, run.start + size
+
+
+cdef bint find_end(const FastFormat *format, FastRun *run, size_t *end, size_t *next) noexcept nogil:
+    """Find the end of the line at run.start. False: it has a byte that needs care, or is none that this module reads.
+
+    A line is declined near the end of the source, since copies load up to BLOCK bytes after the end of a text.
+    """
+    cdef size_t at, size, i, w
+    cdef uint64_t word
+    if run.start >= run.window_end or run.start < run.window:
+        mark_window(format, run)
+    while True:
+        i, size = run.start - run.window, run.window_end - run.window
+        w = i >> 6
+        word = run.marks[w << 2] >> (i & 63) << (i & 63)
+        while word == 0:
+            w += 1
+            if w << 6 >= size:
+                break
+            word = run.marks[w << 2]
+        at = (w << 6) + <size_t>uc_lowest_bit(word) if word else size
+        if at + 1 < size:
+            break
+        if run.start == run.window or run.window_end == run.n:
+            return False
+        mark_window(format, run)
+    # All bitmaps have the ends of lines, and only these are in those of spaces and of quotes.
+    w = at >> 6 << 2
+    if not (run.marks[w + <int>SPACES] & run.marks[w + <int>QUOTES]) >> (at & 63) & 1:
+        return False
+    end[0] = run.window + at
+    if run.src[end[0]] == c'\r':
+        at += 1
+        w = at >> 6 << 2
+        if not (run.marks[w + <int>SPACES] & run.marks[w + <int>QUOTES]) >> (at & 63) & 1:
+            return False
+    next[0] = run.window + at + 1
+    return run.src[next[0] - 1] == c'\n' and run.n - next[0] > BLOCK
+
+
+cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil:
+    """Read the line at run.start. False: it is declined.
+
+    Up to BLOCK bytes after the end of the line may be loaded. The capacity that a record is promised (FACTOR) includes
+    what a copy stores after a text.
+    """
+    cdef size_t size, skipped
+    cdef FastPlan *fast
+    cdef FastOutcome outcome = NO_MATCH
+    cdef bint unknown
+    cdef int k
+    if not find_end(format, run, &record.end, &record.next):
+        return False
+    size = record.end - run.start
+    if size > run.max_line or size < SHORTEST:
+        return False
+    skipped = prefix_of(run.src + run.start, size, &unknown)
+    if unknown:
+        return False
+    record.stopped = MOST_STEPS
+    for k in range(format.variants):
+        fast = format.plan[k]
+        if fast == NULL:
+            return False
+        if fast.shared == 0 or record.stopped >= format.plan[k - 1].steps:
+            outcome = read_fields(fast, 0, run.start + skipped, run, record.end, record)
+        elif record.stopped >= fast.shared:
+            outcome = read_fields(fast, fast.shared, record.start[fast.shared], run, record.end, record)
+        if outcome == READ:
+            record.plan = fast
+            if fast.has_request:
+                read_the_request(fast, run, record)
+            return True
+        if outcome == DECLINED:
+            return False
+    return False
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
 
-cdef Entry PLAIN_LINE       # what put_decoded() asks of a line: that it is plain
+cdef Entry PLAIN_LINE, OTHER_LINE       # what is asked of a line: whether all of it is plain
 PLAIN_LINE.plain = True
+OTHER_LINE.plain = False
 
 
-cdef inline uint8_t *put_fast_query(const Writer *w, Text query, uint8_t *dst) noexcept nogil:
+cdef inline uint8_t *put_fast_text(const Writer *w, Text text, bint escaped, Place place, uint8_t *dst) noexcept nogil:
+    """Write the name or the value of a parameter."""
+    if escaped:
+        return put_decoded(w, &PLAIN_LINE, text, True, place, dst)
+    return copy(text.at, text.n, dst)
+
+
+cdef uint8_t *put_fast_query(const Writer *w, const FastRun *run, Text query, uint8_t *dst) noexcept nogil:
     """Write the parameters, like put_query()."""
-    cdef const uint8_t *s = query.at
-    cdef size_t i = 0, end, equals
-    cdef bint first = True, has_escapes = not is_plain(s, query.n, True)
-    dst[0] = c'['
-    dst += 1
-    while i < query.n:
-        equals = query.n
-        end = i
-        while end < query.n and s[end] != c'&':
-            if s[end] == c'=' and equals == query.n:
-                equals = end
-            end += 1
-        if equals > end:
-            equals = end
-        if end > i:
-            if not first:
-                dst[0] = c','
-                dst += 1
-            memcpy(dst, b'["', 2)
-            dst += 2
-            first = False
-            if has_escapes:
-                dst = put_decoded(w, &PLAIN_LINE, text_of(s + i, equals - i), True, STRING, dst)
+    cdef const uint8_t *s = run.src + run.window
+    cdef const uint64_t *marks = run.marks + <int>DELIMITERS
+    cdef size_t start = query.at - s, stop = start + query.n, at, equals
+    cdef bint escaped, escaped_name
+    cdef Place place = STRING_IN_CELL if w.csv else STRING
+    cdef size_t quote = 2 if w.csv else 1
+    cdef uint8_t *first = dst
+    while start < stop:
+        equals = stop
+        escaped = escaped_name = False
+        at = next_mark(marks, start)
+        while at < stop and s[at] != c'&':
+            if s[at] == c'=':
+                if equals == stop:
+                    equals, escaped_name, escaped = at, escaped, False
+            elif s[at] != c'?':
+                escaped = True
+            at = next_mark(marks, at + 1)
+        at = min(at, stop)
+        if at > start:
+            memcpy(dst, b',[""', 4)
+            dst += 2 + quote
+            if equals == stop:
+                dst = put_fast_text(w, text_of(s + start, at - start), escaped, place, dst)
+                memcpy(dst, b'"",""', 5)
+                dst[quote] = c','
+                memset(dst + quote + 1, c'"', 2)
+                dst += 2 * quote + 1
             else:
-                dst = copy(s + i, equals - i, dst)
-            memcpy(dst, b'","', 3)
-            dst += 3
-            if equals < end:
-                if has_escapes:
-                    dst = put_decoded(w, &PLAIN_LINE, text_of(s + equals + 1, end - equals - 1), True, STRING, dst)
-                else:
-                    dst = copy(s + equals + 1, end - equals - 1, dst)
-            memcpy(dst, b'"]', 2)
-            dst += 2
-        i = end + 1
+                dst = put_fast_text(w, text_of(s + start, equals - start), escaped_name, place, dst)
+                memcpy(dst, b'"",""', 5)
+                dst[quote] = c','
+                memset(dst + quote + 1, c'"', 2)
+                dst = put_fast_text(w, text_of(s + equals + 1, at - equals - 1), escaped, place, dst + 2 * quote + 1)
+            memcpy(dst, b'""', 2)
+            dst[quote] = c']'
+            dst += quote + 1
+        start = at + 1
+    if dst == first:
+        dst += 1
+    first[0] = c'['
     dst[0] = c']'
     return dst + 1
 
 
-cdef inline uint8_t *put_fast_time(const FastTime *time, const FastStep *step, Text text, uint8_t *dst) noexcept nogil:
-    cdef size_t size
-    if step.take == FIXED_TIME and text.n == TIME_SIZE and is_known_time(time, text.at):
-        memcpy(dst, time.written, BLOCK)
-        dst[17], dst[18] = text.at[MINUTE], text.at[MINUTE + 1]
-        return dst + WRITTEN_TIME
-    size = put_moment(text.at, text.n, dst)
-    return dst + size if size else copy(text.at, text.n, dst)
-
-
-cdef uint8_t *put_fast_addresses(Text list, uint8_t *dst) noexcept nogil:
-    """Write a list of addresses as a JSON array; null if it has none."""
+cdef uint8_t *put_fast_addresses(Text list, bint csv, uint8_t *dst) noexcept nogil:
+    """Write a list of addresses as a JSON array; nothing if it has none."""
     cdef uint8_t *start = dst
     cdef Text address
+    cdef size_t quote = 2 if csv else 1
     while next_address(&list, &address):
-        memcpy(dst, b',"', 2)
-        dst = copy(address.at, address.n, dst + 2)
-        dst[0] = c'"'
-        dst += 1
+        memcpy(dst, b',""', 3)
+        dst = copy(address.at, address.n, dst + 1 + quote)
+        memcpy(dst, b'""', 2)
+        dst += quote
     if dst == start:
-        memcpy(dst, b"null", 4)
-        return dst + 4
+        return dst
     start[0] = c'['
     dst[0] = c']'
     return dst + 1
 
 
-cdef uint8_t *put_fast_extras(const FastPlan *fast, const Text *value, uint8_t *dst) noexcept nogil:
-    cdef bint first = True
-    cdef size_t k
-    cdef const Text *key
+cdef uint8_t *put_fast_extras(const FastPlan *fast, const Writer *w, const FastMember *extra, const FastRecord *record, uint8_t *dst) noexcept nogil:
+    """Write the extra fields that have values as a JSON object; nothing if there are none."""
+    cdef uint8_t *start = dst
+    cdef size_t k, quote = 2 if w.csv else 1
+    cdef Text text
     for k in range(fast.extras):
-        if fast.extra[k] < 0 or value[fast.extra[k]].at == NULL:
+        text = record.value[extra[k].step]
+        if text.at == NULL:
             continue
-        if first:
-            memcpy(dst, b',"extra":{', 10)
-            dst += 10
-        key = fast.plan.key + k
-        memcpy(dst, key.at + first, key.n - first)
-        dst = copy(value[fast.extra[k]].at, value[fast.extra[k]].n, dst + key.n - first)
-        dst[0] = c'"'
-        dst += 1
-        first = False
-    if first:
-        if fast.own_fields:
-            memcpy(dst, b',"extra":null', 13)
-            dst += 13
+        dst = copy(extra[k].key, extra[k].n, dst)
+        if w.names != NULL or extra[k].step == <int>fast.steps:
+            dst = put_masked(w, &OTHER_LINE, text, True, STRING_IN_CELL if w.csv else STRING, dst)
+        else:
+            dst = copy(text.at, text.n, dst)
+        memcpy(dst, b'""', 2)
+        dst += quote
+    if dst == start:
         return dst
+    start[0] = c'{'
     dst[0] = c'}'
     return dst + 1
 
 
-cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, Text *value, uint8_t *dst, uint32_t *seen) noexcept nogil:
-    """Write a record; NULL: declined."""
+cdef int flags_of_request(const Writer *w, const Request *request) noexcept nogil:
+    """Return the flags, like flags_of_entry()."""
+    cdef int flags = MALFORMED if request.whole else 0
+    if request.path.at != NULL:
+        flags |= flags_of(w, request.path, request.decoded, False)
+    if request.query.at != NULL:
+        flags |= flags_of(w, request.query, False, True)
+    return flags
+
+
+cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, uint8_t *dst) noexcept nogil:
     cdef const FastMember *member
-    cdef Request parts
-    cdef Text text
-    cdef size_t k, size
-    if fast.request and not (fast.request == 1 and value[fast.part[0]].at != NULL and split_usual(value[fast.part[0]], &parts)):
-        read_other_request(fast, value, w.room, &parts)
+    cdef const Request *request = &record.request
+    cdef Text text, list, address
+    cdef size_t k, null = 0 if w.csv else 4
+    cdef Place place = CELL if w.csv else STRING
+    cdef bint masked
+    cdef uint8_t *start
+    cdef Entry entry
     for k in range(fast.members):
         member = fast.member + k
-        memcpy(dst, member.key, KEY_CAPACITY)
-        dst += member.n
-        if member.value == NOTHING:
-            continue
-        if member.value == METHOD_VALUE:
-            text = parts.method
+        dst = copy(member.key, member.n, dst)
+        start = dst
+        if member.value <= ADDRESSES_VALUE or member.value == MASKED_VALUE:
+            if member.value == NOTHING:
+                continue
+            text = record.value[member.step]
+            if member.value == CLIENT_VALUE:
+                list = record.value[fast.step_of[FORWARDED_FOR]]
+                if fast.step_of[CLIENT] < 0:
+                    text = text_of(NULL, 0)
+                if next_address(&list, &address):
+                    text = address
+        elif member.value == METHOD_VALUE:
+            text = request.method
         elif member.value == TARGET_VALUE:
-            text = parts.target
+            text = request.target
         elif member.value == PATH_VALUE:
-            text = parts.path
+            text = request.path
         elif member.value == QUERY_VALUE:
-            text = parts.query
+            text = request.query
         elif member.value == PROTOCOL_VALUE:
-            text = parts.protocol
+            text = request.protocol
+        elif member.value == EXTRA_VALUE:
+            dst = put_fast_extras(fast, w, fast.extra, record, dst)
+            if dst > start:
+                dst[0] = c'"'
+                dst += w.csv
+            elif w.csv:
+                dst -= 1
+            elif w.own_fields:
+                memcpy(dst, b"null", 4)
+                dst += 4
+            else:
+                dst -= member.n
+            continue
+        elif member.value == PARAMETER_VALUE:
+            masked = False
+            text = request.query if fast.has_request else text_of(NULL, 0)
+            text = parameter_of(w, text, w.param + member.step, &masked)
         else:
-            text = value[member.step]
+            dst = put_flags(flags_of_request(w, request) if fast.has_request else 0, w.csv, dst)
+            continue
         if text.at == NULL:
-            dst -= member.key[member.n - 1] == c'"'
+            dst -= member.text
             memcpy(dst, b"null", 4)
-            dst += 4
+            dst += null
             continue
-        seen[0] |= 1u << k
-        if member.value == NUMBER_VALUE:
+        run.seen |= member.bit
+        if member.value == PLAIN_VALUE or member.value == METHOD_VALUE or member.value == PROTOCOL_VALUE or member.value == CLIENT_VALUE:
+            dst = copy(text.at, text.n, dst)
+        elif member.value == NUMBER_VALUE:
             dst = copy(text.at, text.n, dst)
             continue
-        if member.value == QUERY_VALUE:
-            dst = put_fast_query(w, text, dst)
+        elif member.value == TARGET_VALUE or member.value == MASKED_VALUE:
+            if w.names == NULL:
+                dst = copy(text.at, text.n, dst)
+            else:
+                dst = put_masked(w, &PLAIN_LINE, text, member.value == MASKED_VALUE or request.path.at == NULL, place, dst)
+        elif member.value == TIME_VALUE:
+            dst = put_fast_time(fast.time, text, dst)
+        elif member.value == PATH_VALUE:
+            if request.plain or request.decoded:
+                dst = copy(text.at, text.n, dst)
+            else:
+                dst = put_decoded(w, &PLAIN_LINE, text, False, place, dst)
+        elif member.value == QUERY_VALUE:
+            if request.usual and w.names == NULL:
+                dst = put_fast_query(w, run, text, dst)
+            else:
+                entry.text[QUERY], entry.plain = text, True
+                dst = put_query(w, &entry, STRING_IN_CELL if w.csv else STRING, dst)
+            dst[0] = c'"'
+            dst += w.csv
             continue
-        if member.value == ADDRESSES_VALUE:
-            dst = put_fast_addresses(text, dst)
+        elif member.value == SECONDS_VALUE:
+            dst += put_seconds(text, fast.plan.duration_unit, dst)
             continue
-        if member.value == SECONDS_VALUE:
-            size = put_seconds(text, fast.plan.duration_unit, dst)
-            if size == 0:
-                return NULL
-            dst += size
+        elif member.value == ADDRESSES_VALUE:
+            dst = put_fast_addresses(text, w.csv, dst)
+            if dst == start:
+                dst -= member.text
+                memcpy(dst, b"null", 4)
+                dst += null
+            else:
+                dst[0] = c'"'
+                dst += w.csv
             continue
-        if member.value == TIME_VALUE:
-            dst = put_fast_time(&fast.time, fast.step + member.step, text, dst)
-        elif member.value == PATH_VALUE and memchr(text.at, c'%', text.n) != NULL:
-            dst = put_decoded(w, &PLAIN_LINE, text, False, STRING, dst)
+        elif masked:
+            dst = put("***", 3, dst)
         else:
-            if member.value == PLAIN_VALUE and fast.step[member.step].endpoint:
-                drop_port(&text)
-            dst = copy(text.at, text.n, dst)
+            dst = put_decoded(w, &PLAIN_LINE, text, True, place, dst)
+        if w.csv_safe and starts_formula(start, dst - start):
+            memmove(start + 1, start, dst - start)
+            start[0] = c"'"
+            dst += 1
         dst[0] = c'"'
         dst += 1
-    if fast.extras or fast.own_fields:
-        dst = put_fast_extras(fast, value, dst)
     memcpy(dst, b"}\n", 2)
+    if w.csv:
+        dst[0] = c'\n'
+        return dst + 1
     return dst + 2
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
-cdef void mark_window(FastRun *run) noexcept nogil:
-    """Mark the bytes from run.start on, as many as a window has."""
-    cdef size_t size = min(run.n - run.start, <size_t>WINDOW)
-    kernels.mark_outside(run.src + run.start, size, &COMMON.set, run.special)
-    kernels.mark_outside(run.src + run.start, size, &NO_SPACE.set, run.space)
-    run.window, run.window_end = run.start, run.start + size
-
-
-cdef void write_fast(FastPlan **fast, int variants, const Writer *w, size_t max_line, size_t record_extra, FastRun *run) noexcept nogil:
-    """Write the records of lines from run.start on, up to the first that is declined, or does not fit.
-
-    A line is declined near the end of the source, since copies load up to BLOCK - 1 bytes after the end of a text. The
-    capacity that a record is promised (FACTOR) has room for what they store after it.
-    """
-    cdef size_t quote[MOST_QUOTES]
-    cdef Text value[MOST_STEPS]
-    cdef size_t quotes, at, size, end
-    cdef uint8_t *dst
-    cdef uint8_t byte
-    cdef int k
-    while run.start < run.n:
-        if run.start >= run.window_end or run.start < run.window:
-            mark_window(run)
-        # The end of the line, and its quotes.
-        quotes, size = 0, run.window_end - run.window
-        at = next_mark(run.special, run.start - run.window, size)
-        while at < size:
-            byte = run.src[run.window + at]
-            if byte != c'"' or quotes == MOST_QUOTES:
-                break
-            quote[quotes] = run.window + at
-            quotes += 1
-            at = next_mark(run.special, at + 1, size)
-        if at == size:
-            if run.start > run.window and run.window_end < run.n:
-                mark_window(run)
-                continue
-            return
-        end = run.window + at
-        if byte == c'\r' and end + 1 < run.n and run.src[end + 1] == c'\n':
-            at += 1
-            byte = c'\n'
-        if byte != c'\n' or run.n - end < BLOCK + 2:
-            return
-        size = end - run.start
-        if size > max_line or run.capacity - run.written < 24 * size + record_extra or may_have_prefix(run.src + run.start, size):
-            return
-        dst = NULL
-        for k in range(variants):
-            if fast[k] == NULL:
-                return
-            if quotes >= fast[k].least[0] and read_fields(fast[k], run, run.start, end, quote, quotes, value):
-                dst = put_fast(fast[k], w, value, run.dst + run.written, &run.seen)
-                break
-            if not lacks_literals(fast[k], run.src + run.start, size):
-                return
-        if dst == NULL:
-            return
-        run.written = dst - run.dst
-        run.start = run.window + at + 1
-        run.lines += 1
+cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_extra, FastRun *run, uint8_t *dst,
+                       size_t capacity, size_t *written) noexcept nogil:
+    """Write the records of lines from run.start on, up to the first that is declined, or does not fit. Return their number."""
+    cdef FastRecord record
+    cdef size_t lines = 0
+    while run.start < run.n and read_fast(format, run, &record):
+        if capacity - written[0] < 24 * (record.end - run.start) + record_extra:
+            break
+        written[0] = put_fast(record.plan, w, run, &record, dst + written[0]) - dst
+        run.start = record.next
+        lines += 1
+    return lines

@@ -2,25 +2,13 @@
 from libc.stdint cimport uint32_t, uint8_t
 
 from uricodec.logs._fields cimport Entry, Text, find
-from uricodec.logs._fast cimport FastPlan
+from uricodec.logs._fast cimport FastFormat
 from uricodec.logs._programs cimport Columns, Line, Plan
 from uricodec.logs._texts cimport Place, Writer
 
 
-# Suspicious properties of a request, as bits. FLAG_TEXTS has their names.
-cdef enum:
-    MALFORMED = 1, DOUBLE_ENCODED = 2, OVERLONG = 4, ENCODED_SLASH = 8, DOT_DOT = 16, NUL = 32
-    FLAGS = 6
-
-cdef struct Name:
-    const char *name
-    size_t n
-
-cdef Name FLAG_TEXTS[6]
-
 cdef uint8_t *put_value(const Writer *w, const Entry *entry, int member, Text text, Place place, uint8_t *dst) noexcept nogil
 cdef bint has_extra(const Entry *entry) noexcept nogil
-cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil
 
 
 # An invalid line.
@@ -41,9 +29,9 @@ cdef class LogReader:
     cdef const Plan **plan      # their plans,
     cdef size_t *shared         # how many steps each has in common with the one before it,
     cdef Columns *columns       # and what the columns of each mean
-    cdef FastPlan **fast        # of each, how most of its lines are read and written; NULL: line by line
-    cdef readonly size_t fast_records   # how many records were written so
-    cdef bint has_fast          # whether one of them is not NULL
+    cdef FastFormat fast        # how most lines are read and written
+    cdef readonly size_t fast_records   # how many records were read so
+    cdef bint has_fast
     cdef int variants           # how many there are
     cdef bint seen[4]           # which of IMPORTANT a record had a value of
     cdef int failed             # the one whose error the last invalid line has

@@ -4,16 +4,13 @@ A record is always one line, whatever the log contains. Most lines are read and 
 lines that need no care; this module reads all others, and defines what the records are.
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr, memcmp, memcpy, memmove
+from libc.string cimport memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport kernels
 from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
-from uricodec._codec._percent cimport hex_value
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
-from uricodec._codec._triplets cimport is_utf8
 from uricodec._records._framing cimport json_string, starts_formula
-from uricodec.logs._fast cimport FastRun, free_fast, make_fast, write_fast
+from uricodec.logs._fast cimport FastRun, free_fast, set_fast, write_fast
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._texts cimport *
@@ -27,87 +24,11 @@ from collections import namedtuple
 cimport cython
 
 
-# --- flags ------------------------------------------------------------------------------------------------------------
-
-cdef inline int byte_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Return the byte that the triplet at i encodes; -1 without a triplet."""
-    cdef int high, low
-    if n - i < 3 or s[i] != c'%':
-        return -1
-    high, low = hex_value(s[i + 1]), hex_value(s[i + 2])
-    return -1 if high < 0 or low < 0 else high << 4 | low
-
-
-cdef inline bint is_overlong(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether s begins with an overlong UTF-8 sequence.
-
-    C0, C1, E0 80-9F, F0 80-8F, and of the sequences of RFC 2279, which some software still decodes, F8 80-87, FC 80-83.
-    """
-    if n < 2 or s[1] & 0xC0 != 0x80:
-        return False
-    return (s[0] == 0xC0 or s[0] == 0xC1 or s[0] == 0xE0 and s[1] < 0xA0 or s[0] == 0xF0 and s[1] < 0x90
-            or s[0] == 0xF8 and s[1] < 0x88 or s[0] == 0xFC and s[1] < 0x84)
-
-
-cdef inline bint separates(uint8_t c, bint query) noexcept nogil:
-    return c == c'/' or c == c'\\' or query and (c == c'&' or c == c'=')
-
-
-cdef int flags_of(const Writer *w, Text text, bint decoded, bint query) noexcept nogil:
-    """Return the flags of a path or a query."""
-    cdef int flags = 0, octet
-    cdef size_t i, size
-    cdef uint8_t *s = w.room
-    i = 0 if decoded else find(text.at, 0, text.n, c'%')
-    while not decoded and i < text.n:
-        octet = byte_at(text.at, i, text.n)
-        if octet < 0:
-            flags |= MALFORMED
-        elif not query and (octet == c'/' or octet == c'\\'):
-            flags |= ENCODED_SLASH
-        i = find(text.at, i + 1, text.n, c'%')
-    if decoded:
-        memcpy(s, text.at, text.n)
-        size = text.n
-    else:
-        size = kernels.decode(text.at, text.n, False, s, text.n)
-    if memchr(s, 0, size) != NULL:
-        flags |= NUL
-    i = find(s, 0, size, c'%')
-    while i < size:
-        if byte_at(s, i, size) >= 0:
-            flags |= DOUBLE_ENCODED
-        i = find(s, i + 1, size, c'%')
-    i = find(s, 0, size, c'.')
-    while i + 1 < size:
-        if (s[i + 1] == c'.' and (i == 0 or separates(s[i - 1], query))
-                and (i + 2 == size or separates(s[i + 2], query))):
-            flags |= DOT_DOT
-        i = find(s, i + 1, size, c'.')
-    if not is_utf8(s, size):
-        for i in range(size):
-            if is_overlong(s + i, size - i):
-                flags |= OVERLONG
-    return flags
-
-
-cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil:
-    cdef int flags = MALFORMED if entry.whole else 0
-    if entry.text[PATH].at != NULL:
-        flags |= flags_of(w, entry.text[PATH], entry.decoded, False)
-    if entry.text[QUERY].at != NULL:
-        flags |= flags_of(w, entry.text[QUERY], False, True)
-    return flags
-
-
 # --- records ----------------------------------------------------------------------------------------------------------
 
 # The members of a record, in their order.
 NAMES = ("client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer",
          "user_agent", "vhost", "duration", "forwarded_for", "extra")
-
-FLAG_TEXTS = [Name("malformed", 9), Name("double-encoded", 14), Name("overlong-utf8", 13), Name("encoded-slash", 13),
-              Name("dot-dot", 7), Name("nul", 3)]
 
 # The members in the order of NAMES, and the JSON text before each value.
 cdef int ORDER[12]
@@ -116,24 +37,6 @@ cdef Name KEYS[12]
 KEYS = [Name('{"client":', 10), Name(',"user":', 8), Name(',"time":', 8), Name(',"method":', 10), Name(',"target":', 10),
         Name(',"path":', 8), Name(',"query":', 9), Name(',"protocol":', 12), Name(',"status":', 10), Name(',"bytes_sent":', 14),
         Name(',"referer":', 11), Name(',"user_agent":', 14)]
-
-
-cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
-    """Write the flags as a JSON array, or as a CSV cell with spaces between them."""
-    cdef int i
-    cdef bint first = True
-    dst = put('"', 1, dst) if csv else put(',"flags":[', 10, dst)
-    for i in range(FLAGS):
-        if flags >> i & 1:
-            if not first:
-                dst = put(" " if csv else ",", 1, dst)
-            if not csv:
-                dst = put('"', 1, dst)
-            dst = put(FLAG_TEXTS[i].name, FLAG_TEXTS[i].n, dst)
-            if not csv:
-                dst = put('"', 1, dst)
-            first = False
-    return put('"' if csv else "]", 1, dst)
 
 
 cdef uint8_t *put_value(const Writer *w, const Entry *entry, int member, Text text, Place place, uint8_t *dst) noexcept nogil:
@@ -251,7 +154,7 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
     for k in range(w.params):
         dst = put(",", 1, dst) if w.csv else put(<const char *>w.param_key[k].at, w.param_key[k].n, dst)
         masked = False
-        text = parameter_of(w, entry, w.param + k, &masked)
+        text = parameter_of(w, entry.text[QUERY], w.param + k, &masked)
         if text.at == NULL:
             if not w.csv:
                 dst = put("null", 4, dst)
@@ -437,12 +340,9 @@ cdef class LogReader:
             self._kept.append(charset)
             self.writer.charset = charset.tables
         self.max_line, self.strict = max_line, strict
-        self.fast = <FastPlan **>PyMem_Calloc(self.variants + 1, sizeof(FastPlan *))
-        if self.fast == NULL:
-            raise MemoryError  # pragma: no cover: no memory
-        for k in range(self.variants if fast and not strict else 0):
-            self.fast[k] = make_fast(self.plan[k], &self.writer)
-            self.has_fast |= self.fast[k] != NULL
+        if fast and not strict and self.variants:
+            set_fast(&self.fast, self.plan, self.variants, self.shared, &self.writer, self._kept)
+            self.has_fast = self.fast.plan[0] != NULL
         self.begin()
 
     cdef int set_params(self, list names) except -1:
@@ -460,10 +360,7 @@ cdef class LogReader:
         return 0
 
     def __dealloc__(self):
-        cdef int k
-        for k in range(self.variants if self.fast != NULL else 0):
-            free_fast(self.fast[k])
-        PyMem_Free(self.fast)
+        free_fast(&self.fast)
         PyMem_Free(self.plan)
         PyMem_Free(self.columns)
         PyMem_Free(self.shared)
@@ -615,18 +512,19 @@ cdef class LogReader:
         return lines_of(self, found, counts)
 
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil:
-        cdef size_t start = 0, size, written = 0, lines = 0, records = 0, invalid = 0
+        cdef size_t start = 0, size, written = 0, lines = 0, records = 0, invalid = 0, fast
         cdef int i
         cdef Entry entry
         cdef Line line
         cdef FastRun run
-        run.src, run.n, run.dst, run.capacity, run.window, run.window_end, run.seen = src, n, dst, cap, 0, 0, 0
+        run.src, run.n, run.window, run.window_end, run.seen, run.max_line = src, n, 0, 0, 0, self.max_line
+        run.room = self.memory + self.capacity + EXTRA_CAPACITY
         while start < n and invalid < limit:
             if self.has_fast and not self.first:
-                run.start, run.written, run.lines = start, written, 0
-                write_fast(self.fast, self.variants, &self.writer, self.max_line, self.record_extra, &run)
-                start, written, lines, records = run.start, run.written, lines + run.lines, records + run.lines
-                self.fast_records += run.lines
+                run.start = start
+                fast = write_fast(&self.fast, &self.writer, self.record_extra, &run, dst, cap, &written)
+                start, lines, records = run.start, lines + fast, records + fast
+                self.fast_records += fast
                 if start == n:
                     break
             size = line_size(src, start, n)

@@ -28,6 +28,17 @@ cdef struct Writer:
     uint8_t *wide           # the buffer for texts decoded from the charset
 
 
+# Suspicious properties of a request, as bits. FLAG_TEXTS has their names.
+cdef enum:
+    MALFORMED = 1, DOUBLE_ENCODED = 2, OVERLONG = 4, ENCODED_SLASH = 8, DOT_DOT = 16, NUL = 32
+    FLAGS = 6
+
+cdef struct Name:
+    const char *name
+    size_t n
+
+cdef Name FLAG_TEXTS[6]
+
 cdef inline uint8_t *put(const char *text, size_t n, uint8_t *dst) noexcept nogil:
     memcpy(dst, text, n)
     return dst + n
@@ -42,4 +53,7 @@ cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nog
 cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint parameters, Place place, uint8_t *dst) noexcept nogil
 cdef bint next_address(Text *list, Text *address) noexcept nogil
 cdef Text client_of(const Writer *w, const Entry *entry) noexcept nogil
-cdef Text parameter_of(const Writer *w, const Entry *entry, const Text *name, bint *masked) noexcept nogil
+cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *masked) noexcept nogil
+cdef int flags_of(const Writer *w, Text text, bint decoded, bint query) noexcept nogil
+cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil
+cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil

@@ -8,15 +8,15 @@ copied. Decoded and other texts are written in three steps, the first two with k
 escape; in UTF-8, escape single characters; otherwise, go character by character.
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._base._text cimport continues, sequence_length
 from uricodec._codec._charsets cimport charset_decode
-from uricodec._codec._percent cimport is_plain
+from uricodec._codec._percent cimport hex_value, is_plain
 from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
-from uricodec.logs._fields cimport Entry, QUERY, FORWARDED_FOR, CLIENT, Text, find, text_of
+from uricodec.logs._fields cimport CLIENT, FORWARDED_FOR, PATH, QUERY, Entry, Text, find, text_of
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------
@@ -200,9 +200,8 @@ cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint pa
     return put_text(w, entry, text_of(text.at + start, text.n - start), place, dst)
 
 
-cdef Text parameter_of(const Writer *w, const Entry *entry, const Text *name, bint *masked) noexcept nogil:
+cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *masked) noexcept nogil:
     """Return the encoded value of the first parameter with a name; NULL if there is none."""
-    cdef Text query = entry.text[QUERY]
     cdef size_t i = 0, end, equals, size
     while i < query.n:
         end = find(query.at, i, query.n, c'&')
@@ -276,3 +275,97 @@ cdef Text client_of(const Writer *w, const Entry *entry) noexcept nogil:
     if w.forwarded and next_address(&list, &address):
         return address
     return entry.text[CLIENT]
+
+
+# --- flags ------------------------------------------------------------------------------------------------------------
+
+cdef inline int byte_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the byte that the triplet at i encodes; -1 without a triplet."""
+    cdef int high, low
+    if n - i < 3 or s[i] != c'%':
+        return -1
+    high, low = hex_value(s[i + 1]), hex_value(s[i + 2])
+    return -1 if high < 0 or low < 0 else high << 4 | low
+
+
+cdef inline bint is_overlong(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether s begins with an overlong UTF-8 sequence.
+
+    C0, C1, E0 80-9F, F0 80-8F, and of the sequences of RFC 2279, which some software still decodes, F8 80-87, FC 80-83.
+    """
+    if n < 2 or s[1] & 0xC0 != 0x80:
+        return False
+    return (s[0] == 0xC0 or s[0] == 0xC1 or s[0] == 0xE0 and s[1] < 0xA0 or s[0] == 0xF0 and s[1] < 0x90
+            or s[0] == 0xF8 and s[1] < 0x88 or s[0] == 0xFC and s[1] < 0x84)
+
+
+cdef inline bint separates(uint8_t c, bint query) noexcept nogil:
+    return c == c'/' or c == c'\\' or query and (c == c'&' or c == c'=')
+
+
+cdef int flags_of(const Writer *w, Text text, bint decoded, bint query) noexcept nogil:
+    """Return the flags of a path or a query."""
+    cdef int flags = 0, octet
+    cdef size_t i, size
+    cdef uint8_t *s = w.room
+    i = 0 if decoded else find(text.at, 0, text.n, c'%')
+    while not decoded and i < text.n:
+        octet = byte_at(text.at, i, text.n)
+        if octet < 0:
+            flags |= MALFORMED
+        elif not query and (octet == c'/' or octet == c'\\'):
+            flags |= ENCODED_SLASH
+        i = find(text.at, i + 1, text.n, c'%')
+    if decoded:
+        memcpy(s, text.at, text.n)
+        size = text.n
+    else:
+        size = kernels.decode(text.at, text.n, False, s, text.n)
+    if memchr(s, 0, size) != NULL:
+        flags |= NUL
+    i = find(s, 0, size, c'%')
+    while i < size:
+        if byte_at(s, i, size) >= 0:
+            flags |= DOUBLE_ENCODED
+        i = find(s, i + 1, size, c'%')
+    i = find(s, 0, size, c'.')
+    while i + 1 < size:
+        if (s[i + 1] == c'.' and (i == 0 or separates(s[i - 1], query))
+                and (i + 2 == size or separates(s[i + 2], query))):
+            flags |= DOT_DOT
+        i = find(s, i + 1, size, c'.')
+    if not is_utf8(s, size):
+        for i in range(size):
+            if is_overlong(s + i, size - i):
+                flags |= OVERLONG
+    return flags
+
+
+cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil:
+    cdef int flags = MALFORMED if entry.whole else 0
+    if entry.text[PATH].at != NULL:
+        flags |= flags_of(w, entry.text[PATH], entry.decoded, False)
+    if entry.text[QUERY].at != NULL:
+        flags |= flags_of(w, entry.text[QUERY], False, True)
+    return flags
+
+
+FLAG_TEXTS = [Name("malformed", 9), Name("double-encoded", 14), Name("overlong-utf8", 13), Name("encoded-slash", 13),
+              Name("dot-dot", 7), Name("nul", 3)]
+
+cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
+    """Write the flags as a JSON array, or as a CSV cell with spaces between them."""
+    cdef int i
+    cdef bint first = True
+    dst = put('"', 1, dst) if csv else put(',"flags":[', 10, dst)
+    for i in range(FLAGS):
+        if flags >> i & 1:
+            if not first:
+                dst = put(" " if csv else ",", 1, dst)
+            if not csv:
+                dst = put('"', 1, dst)
+            dst = put(FLAG_TEXTS[i].name, FLAG_TEXTS[i].n, dst)
+            if not csv:
+                dst = put('"', 1, dst)
+            first = False
+    return put('"' if csv else "]", 1, dst)

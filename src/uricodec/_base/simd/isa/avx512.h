@@ -91,6 +91,21 @@ AVX512 static void avx512_mark_outside(const uint8_t *src, size_t n, const uc_se
     if (i < n) bits[i / 64] = outside64(load64_part(src + i, n - i), &s) & first64(n - i);
 }
 
+AVX512 static void avx512_mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) {
+    const __m512i low = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)classes->low));
+    const __m512i high = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)classes->high));
+    const __m512i a = all64(classes->mask[0]), b = all64(classes->mask[1]), c = all64(classes->mask[2]), d = all64(classes->mask[3]);
+    for (size_t i = 0; i < n; i += 64, bits += 4) {
+        uint64_t valid = n - i < 64 ? first64(n - i) : ~UINT64_C(0);
+        __m512i v = _mm512_maskz_loadu_epi8(valid, src + i);
+        __m512i found = _mm512_and_si512(_mm512_permutexvar_epi8(v, low), _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), high));
+        bits[0] = _mm512_test_epi8_mask(found, a) & valid;
+        bits[1] = _mm512_test_epi8_mask(found, b) & valid;
+        bits[2] = _mm512_test_epi8_mask(found, c) & valid;
+        bits[3] = _mm512_test_epi8_mask(found, d) & valid;
+    }
+}
+
 /* --- encode ---------------------------------------------------------------------------------------------------------
  * */
 
@@ -462,6 +477,7 @@ static const uc_kernels uc_avx512 = {
     .span = avx512_span,
     .count_outside = avx512_count_outside,
     .mark_outside = avx512_mark_outside,
+    .mark_classes = avx512_mark_classes,
     .mark_triplets = avx512_mark_triplets,
     .encode = avx512_encode,
     .decode = avx512_decode,
