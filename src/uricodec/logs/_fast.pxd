@@ -13,7 +13,7 @@ cdef enum:
     BLOCK = 32          # bytes that a copy may load and store after the end of a text
     SHORTEST = 24       # a shorter line is declined
 
-# The four bitmaps of a window, whose words alternate. All have the ends of lines.
+# The four bitmaps of a window. All have the ends of lines.
 cdef enum Marks:
     CARE, SPACES, QUOTES, DELIMITERS
 
@@ -114,8 +114,9 @@ cdef struct FastRun:
     size_t max_line
     uint32_t seen           # bits of the members, in the order of NAMES, that a record had a value of
     uint8_t *room           # a buffer for a joined target
-    uint64_t marks[1028]    # 4 * (WINDOW / 64 + 1)
-    uint64_t stops[256]     # WINDOW / 64
+    const uint64_t *mark[4]
+    uint64_t marks[1025]    # 4 * WINDOW / 64 + 1
+    uint64_t stops[257]     # WINDOW / 64 + 1
 
 
 cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1

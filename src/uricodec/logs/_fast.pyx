@@ -16,7 +16,7 @@ literal is not there.
 """
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_classes, uc_lowest_bit
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_bits_from, uc_classes, uc_lowest_bit
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
@@ -73,38 +73,16 @@ cdef inline uint8_t *copy(const uint8_t *src, size_t n, uint8_t *dst) noexcept n
 
 
 cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
-    """Return the offset of the first mark from `at` on, in one of four bitmaps. There is one at the end of the line."""
-    cdef size_t w = at >> 6 << 2
-    cdef uint64_t word = marks[w] >> (at & 63)
+    """Return the offset of the first mark of a bitmap from `at` on. There is one at the end of the line."""
+    cdef uint64_t word = uc_bits_from(marks, at)
     if word:
         return at + <size_t>uc_lowest_bit(word)
-    at &= ~<size_t>63
+    at = (at | 63) + 1      # all bits of this word from `at` on are 0
+    word = marks[at >> 6]
     while word == 0:
-        w += 4
         at += 64
-        word = marks[w]
+        word = marks[at >> 6]
     return at + <size_t>uc_lowest_bit(word)
-
-
-cdef inline size_t near_mark(const uint64_t *marks, size_t at) noexcept nogil:
-    """Return the same. Where the mark is not in the next 64 bytes, this takes longer; where it is, nothing is guessed."""
-    cdef size_t w = at >> 6 << 2
-    cdef uint64_t word = marks[w] >> (at & 63) | marks[w + 4] << 1 << (63 - (at & 63))
-    if word:
-        return at + <size_t>uc_lowest_bit(word)
-    return next_mark(marks, at + 64)
-
-
-cdef inline size_t next_stop(const uint64_t *marks, size_t at) noexcept nogil:
-    """Return the same in a single bitmap."""
-    cdef uint64_t word = marks[at >> 6] >> (at & 63)
-    if word:
-        return at + <size_t>uc_lowest_bit(word)
-    at >>= 6
-    while word == 0:
-        at += 1
-        word = marks[at]
-    return (at << 6) + <size_t>uc_lowest_bit(word)
 
 
 cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
@@ -317,7 +295,7 @@ cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const siz
     cdef int i
     cdef size_t k
     cdef FastPlan *fast
-    cdef FastStep *step
+    cdef const FastStep *step
     format.plan = <FastPlan **>PyMem_Calloc(variants + 1, sizeof(FastPlan *))
     if format.plan == NULL:
         raise MemoryError  # pragma: no cover: no memory
@@ -491,14 +469,15 @@ cdef enum FastOutcome:
 
 
 cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastRun *run, size_t end, FastRecord *record) noexcept nogil:
-    """Find the fields of a line, at run.src[i:end], from a step on.
+    """Find the fields of a line, from a step on. The line is from i to `end` in the window.
 
     Offsets come from marks alone: another thread may change the bytes meanwhile.
     """
-    cdef const uint8_t *s = run.src
-    cdef const uint64_t *marks = &run.marks[0]
+    cdef const uint8_t *s = run.src + run.window
+    cdef const uint64_t *spaces = run.mark[<int>SPACES]
+    cdef const uint64_t *quotes = run.mark[<int>QUOTES]
     cdef const FastStep *step
-    cdef size_t k, n, stop = 0, quote, w = run.window
+    cdef size_t k, n, stop = 0, quote
     cdef size_t line = i
     cdef bint ended = False
     if first == 0:
@@ -506,7 +485,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
         if not stands_at(s + i, &fast.start):
             return NO_MATCH
         i += fast.start.n
-    quote = w + near_mark(marks + <int>QUOTES, i - w)
+    quote = next_mark(quotes, i)
     for k in range(first, fast.steps):
         step = fast.step + k
         record.stopped = k
@@ -515,15 +494,15 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
             while i < end and s[i] == c' ':
                 i += 1
         if step.take == TO_SPACE:
-            stop = w + near_mark(marks + <int>SPACES, i - w)
+            stop = next_mark(spaces, i)
         elif step.take == TO_QUOTE:
             stop = quote
             if stop == end:
                 return NO_MATCH
         elif step.take == TO_BYTE:
-            stop = w + next_stop(run.stops, i - w)
+            stop = next_mark(run.stops, i)
             while stop < end and s[stop] != step.byte:
-                stop = w + next_stop(run.stops, stop + 1 - w)
+                stop = next_mark(run.stops, stop + 1)
         elif step.take == TO_TIME_END:
             if end - i < 19 or not is_known_time(fast.time, s + i) or not stands_at(s + i + fast.time.n, step) or (
                     step.n == 0 and i + fast.time.n < end):
@@ -538,9 +517,9 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
                 if stop > end:
                     return DECLINED
         elif step.take == TO_LITERAL:
-            stop = w + next_stop(run.stops, i - w)
+            stop = next_mark(run.stops, i)
             while stop < end and not stands_at(s + stop, step):
-                stop = w + next_stop(run.stops, stop + 1 - w)
+                stop = next_mark(run.stops, stop + 1)
         elif step.take == TO_LIST_END:
             stop = line + end_of_list(step.step, s + line, i - line, end - line)
         else:
@@ -562,7 +541,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
             if step.work & NUMBER_FOLLOWS and not (is_digit(s[n]) or s[n] == c'-'):
                 return DECLINED
             if step.work & HAS_QUOTE:
-                quote = w + near_mark(marks + <int>QUOTES, n - w)
+                quote = next_mark(quotes, n)
         i = n
         if ended:
             break
@@ -610,34 +589,52 @@ cdef inline bint is_method(const uint8_t *s, size_t n) noexcept nogil:
     return n > 0
 
 
+cdef size_t authority_of(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of "http://authority" or "https://authority"; 0 if the target does not begin with it."""
+    cdef size_t i = 7
+    if n < 8 or memcmp(s, b"http", 4) != 0:
+        return 0
+    if s[4] == c's':
+        i = 8
+    if memcmp(s + i - 3, b"://", 3) != 0:
+        return 0
+    while i < n and s[i] != c'/' and s[i] != c'?':
+        i += 1
+    return i
+
+
 cdef inline bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcept nogil:
     """Split a request of the form METHOD SP "/" ... SP "HTTP/d.d". False: it has another form."""
     cdef const uint8_t *s = run.src + run.window
-    cdef const uint64_t *marks = run.marks
-    cdef size_t start = text.at - s, stop = start + text.n, at = near_mark(marks + <int>SPACES, start)
+    cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
+    cdef size_t path, start = text.at - s, stop = start + text.n, at = next_mark(run.mark[<int>SPACES], start)
     cdef bint plain = True
-    if text.n < 13 or at + 10 >= stop or s[at + 1] != c'/' or not is_method(s + start, at - start):
+    if text.n < 13 or at + 10 >= stop or not is_method(s + start, at - start):
         return False
     stop -= 9
     if word_at(s + stop) & PROTOCOL_BYTES != PROTOCOL_START or not (
             is_digit(s[stop + 6]) and s[stop + 7] == c'.' and is_digit(s[stop + 8])):
         return False
     record.value[METHOD_AT].at, record.value[METHOD_AT].n = s + start, at - start
-    start = at + 1
+    path = start = at + 1
+    if s[start] != c'/':
+        path += authority_of(s + start, stop - start)
+        if path == start or record.value[METHOD_AT].at[0] == c'C':     # CONNECT
+            return False
     record.value[TARGET_AT].at, record.value[TARGET_AT].n = s + start, stop - start
     record.value[PROTOCOL_AT].at, record.value[PROTOCOL_AT].n = s + stop + 1, 8
-    at = near_mark(marks + <int>DELIMITERS, start)
+    at = next_mark(marks, path)
     while at < stop and s[at] != c'?':
         if s[at] == c'%':
             plain = False
-        at = next_mark(marks + <int>DELIMITERS, at + 1)
+        at = next_mark(marks, at + 1)
     record.plain = plain
-    record.value[PATH_AT].at = s + start
+    record.value[PATH_AT].at = s + path
     if at >= stop:
-        record.value[PATH_AT].n = stop - start
+        record.value[PATH_AT].n = stop - path
         record.value[QUERY_AT].at, record.value[QUERY_AT].n = NULL, 0
     else:
-        record.value[PATH_AT].n = at - start
+        record.value[PATH_AT].n = at - path
         record.value[QUERY_AT].at, record.value[QUERY_AT].n = s + at + 1, stop - at - 1
     return True
 
@@ -670,12 +667,20 @@ cdef inline void read_the_request(const FastPlan *fast, const FastRun *run, Fast
 
 cdef void mark_window(const FastFormat *format, FastRun *run) noexcept nogil:
     """Mark the bytes from run.start on, as many as a window has."""
-    cdef size_t size = min(run.n - run.start, <size_t>WINDOW)
+    cdef size_t size = min(run.n - run.start, <size_t>WINDOW), words = size + 63 >> 6
+    cdef int k
     kernels.mark_classes(run.src + run.start, size, &CLASSES, run.marks)
-    memset(run.marks + (size + 63 >> 6 << 2), 0, 4 * sizeof(uint64_t))
+    run.marks[4 * words] = run.stops[words] = 0
+    for k in range(4):
+        run.mark[k] = run.marks + <size_t>k * words
     if format.has_stops:
         kernels.mark_outside(run.src + run.start, size, &format.others, run.stops)
     run.window, run.window_end = run.start, run.start + size
+
+
+cdef inline bint ends_line(const FastRun *run, size_t at) noexcept nogil:
+    """Return whether a byte of the window was "\\r" or "\\n" when it was marked: only these are in two of the bitmaps."""
+    return (run.mark[<int>SPACES][at >> 6] & run.mark[<int>QUOTES][at >> 6]) >> (at & 63) & 1
 
 
 cdef bint find_end(const FastFormat *format, FastRun *run, size_t *end, size_t *next) noexcept nogil:
@@ -683,34 +688,33 @@ cdef bint find_end(const FastFormat *format, FastRun *run, size_t *end, size_t *
 
     A line is declined near the end of the source, since copies load up to BLOCK bytes after the end of a text.
     """
-    cdef size_t at, size, i, w
+    cdef size_t at, size, w
     cdef uint64_t word
+    cdef const uint64_t *marks
     if run.start >= run.window_end or run.start < run.window:
         mark_window(format, run)
     while True:
-        i, size = run.start - run.window, run.window_end - run.window
-        w = i >> 6
-        word = run.marks[w << 2] >> (i & 63) << (i & 63)
+        marks = run.mark[<int>CARE]
+        at, size = run.start - run.window, run.window_end - run.window
+        w = at >> 6
+        word = marks[w] >> (at & 63) << (at & 63)
         while word == 0:
             w += 1
             if w << 6 >= size:
                 break
-            word = run.marks[w << 2]
+            word = marks[w]
         at = (w << 6) + <size_t>uc_lowest_bit(word) if word else size
         if at + 1 < size:
             break
         if run.start == run.window or run.window_end == run.n:
             return False
         mark_window(format, run)
-    # All bitmaps have the ends of lines, and only these are in those of spaces and of quotes.
-    w = at >> 6 << 2
-    if not (run.marks[w + <int>SPACES] & run.marks[w + <int>QUOTES]) >> (at & 63) & 1:
+    if not ends_line(run, at):
         return False
     end[0] = run.window + at
     if run.src[end[0]] == c'\r':
         at += 1
-        w = at >> 6 << 2
-        if not (run.marks[w + <int>SPACES] & run.marks[w + <int>QUOTES]) >> (at & 63) & 1:
+        if not ends_line(run, at):
             return False
     next[0] = run.window + at + 1
     return run.src[next[0] - 1] == c'\n' and run.n - next[0] > BLOCK
@@ -741,9 +745,9 @@ cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) 
         if fast == NULL:
             return False
         if fast.shared == 0 or record.stopped >= format.plan[k - 1].steps:
-            outcome = read_fields(fast, 0, run.start + skipped, run, record.end, record)
+            outcome = read_fields(fast, 0, run.start + skipped - run.window, run, record.end - run.window, record)
         elif record.stopped >= fast.shared:
-            outcome = read_fields(fast, fast.shared, record.start[fast.shared], run, record.end, record)
+            outcome = read_fields(fast, fast.shared, record.start[fast.shared], run, record.end - run.window, record)
         if outcome == READ:
             record.plan = fast
             if fast.has_request:
@@ -771,7 +775,7 @@ cdef inline uint8_t *put_fast_text(const Writer *w, Text text, bint escaped, Pla
 cdef uint8_t *put_fast_query(const Writer *w, const FastRun *run, Text query, uint8_t *dst) noexcept nogil:
     """Write the parameters, like put_query()."""
     cdef const uint8_t *s = run.src + run.window
-    cdef const uint64_t *marks = run.marks + <int>DELIMITERS
+    cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
     cdef size_t start = query.at - s, stop = start + query.n, at, equals
     cdef bint escaped, escaped_name
     cdef Place place = STRING_IN_CELL if w.csv else STRING
