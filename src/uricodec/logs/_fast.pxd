@@ -1,7 +1,8 @@
 """Most lines of text logs, read and written at once."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport uc_set
+from uricodec._base._kernels cimport uc_bits_from, uc_lowest_bit, uc_set
 from uricodec.logs._fields cimport Text
 from uricodec.logs._programs cimport Plan, Step
 from uricodec.logs._texts cimport Writer
@@ -57,7 +58,9 @@ cdef struct FastMember:
     int at                  # where the value is; or which of the parameters it is
     FastValue value
     bint text               # whether the key ends in a quote
-    uint32_t bit            # of the member, in the order of NAMES
+    uint32_t bit            # of the member, in the order of NAMES,
+    int column              # and its place there
+    Text name               # of an extra field
 
 # The last time that was not of the same date, length and zone as the one before it.
 cdef struct FastTime:
@@ -76,6 +79,7 @@ cdef struct FastPlan:
     const Plan *plan
     FastStep *step
     size_t steps, members, extras, tail_n
+    size_t names_n          # the size of the names of the extra fields
     FastStep start          # the literal before the first field
     size_t shared           # how many steps it has in common with the variant before it
     bint has_request        # or a part of one
@@ -119,6 +123,35 @@ cdef struct FastRun:
     uint64_t stops[257]     # WINDOW / 64 + 1
 
 
+cdef inline uint8_t *copy_blocks(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    """Copy n bytes in blocks. Up to BLOCK - 1 bytes after both ends are touched: see `read_fast` for why they may be."""
+    cdef size_t i = BLOCK
+    memcpy(dst, src, BLOCK)
+    while i < n:
+        memcpy(dst + i, src + i, BLOCK)
+        i += BLOCK
+    return dst + n
+
+
+cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
+    """Return the offset of the first mark of a bitmap from `at` on. There is one at the end of the line."""
+    cdef uint64_t word = uc_bits_from(marks, at)
+    if word:
+        return at + <size_t>uc_lowest_bit(word)
+    at = (at | 63) + 1      # all bits of this word from `at` on are 0
+    word = marks[at >> 6]
+    while word == 0:
+        at += 64
+        word = marks[at >> 6]
+    return at + <size_t>uc_lowest_bit(word)
+
+
+cdef inline bint is_digit(uint8_t c) noexcept nogil:
+    return <uint8_t>(c - c'0') < 10
+
+
+cdef uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil
+cdef int flags_of_record(const Writer *w, const FastRecord *record) noexcept nogil
 cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
 cdef void free_fast(FastFormat *format) noexcept
 cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil

@@ -62,29 +62,6 @@ CLASSES.mask[<int>QUOTES] = QUOTE | LINE_END
 CLASSES.mask[<int>DELIMITERS] = SIGN | DIVIDER | LINE_END
 
 
-cdef inline uint8_t *copy(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy n bytes in blocks. Up to BLOCK - 1 bytes after both ends are touched: see `read_fast` for why they may be."""
-    cdef size_t i = BLOCK
-    memcpy(dst, src, BLOCK)
-    while i < n:
-        memcpy(dst + i, src + i, BLOCK)
-        i += BLOCK
-    return dst + n
-
-
-cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
-    """Return the offset of the first mark of a bitmap from `at` on. There is one at the end of the line."""
-    cdef uint64_t word = uc_bits_from(marks, at)
-    if word:
-        return at + <size_t>uc_lowest_bit(word)
-    at = (at | 63) + 1      # all bits of this word from `at` on are 0
-    word = marks[at >> 6]
-    while word == 0:
-        at += 64
-        word = marks[at >> 6]
-    return at + <size_t>uc_lowest_bit(word)
-
-
 cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
     cdef uint64_t word
     memcpy(&word, s, 8)
@@ -97,10 +74,6 @@ cdef inline bint stands_at(const uint8_t *s, const FastStep *step) noexcept nogi
     A literal has no end of a line: it does not go beyond one.
     """
     return word_at(s) & step.mask == step.word and (step.n <= 8 or memcmp(s, step.step.literal, step.n) == 0)
-
-
-cdef inline bint is_digit(uint8_t c) noexcept nogil:
-    return <uint8_t>(c - c'0') < 10
 
 
 # --- plans ------------------------------------------------------------------------------------------------------------
@@ -194,6 +167,11 @@ cdef int set_member(FastMember *member, bytes before, bytes key, FastValue value
     return 0
 
 
+cdef bytes name_of(const Plan *plan, size_t k):
+    """Return the name of an extra field."""
+    return (<const char *>plan.name[k].at)[:plan.name[k].n]
+
+
 cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1:
     """Compile what is written. 0: its lines are read one by one."""
     cdef int i, slot, at
@@ -227,7 +205,7 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
             before += key
             continue
         set_member(fast.member + fast.members, before, key, value, at, kept)
-        fast.member[fast.members].bit = 1u << i
+        fast.member[fast.members].bit, fast.member[fast.members].column = 1u << i, i
         fast.members += 1
         before = b""
     for k in range(fast.plan.extras):
@@ -235,7 +213,9 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
         if at >= 0:
             key = (<const char *>fast.plan.key[k].at)[:fast.plan.key[k].n]
             set_member(fast.extra + fast.extras, b"", key.replace(b'"', b'""') if w.csv else key, EXTRA_VALUE, at, kept)
+            fast.extra[fast.extras].name = text_of(kept_bytes(name_of(fast.plan, k), kept), fast.plan.name[k].n)
             fast.extras += 1
+            fast.names_n += fast.plan.name[k].n
     if w.csv or fast.plan.extras or w.own_fields and w.members >> VHOST:
         set_member(fast.member + fast.members, before, b',"' if w.csv else b',"extra":', EXTRA_VALUE, 0, kept)
         fast.members += 1
@@ -389,7 +369,7 @@ cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil:
     time.n = n
 
 
-cdef inline uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil:
     cdef size_t size
     if text.n == time.n and is_known_time(time, text.at):
         memcpy(dst, time.written, 16)
@@ -397,7 +377,7 @@ cdef inline uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst
         memcpy(dst + 11 + time.size, time.written + 11 + time.size, 8)
         return dst + time.written_n
     size = put_moment(text.at, text.n, dst)
-    return dst + size if size else copy(text.at, text.n, dst)
+    return dst + size if size else copy_blocks(text.at, text.n, dst)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -769,7 +749,7 @@ cdef inline uint8_t *put_fast_text(const Writer *w, Text text, bint escaped, Pla
     """Write the name or the value of a parameter."""
     if escaped:
         return put_decoded(w, &PLAIN_LINE, text, True, place, dst)
-    return copy(text.at, text.n, dst)
+    return copy_blocks(text.at, text.n, dst)
 
 
 cdef uint8_t *put_fast_query(const Writer *w, const FastRun *run, Text query, uint8_t *dst) noexcept nogil:
@@ -826,7 +806,7 @@ cdef uint8_t *put_fast_addresses(Text list, bint csv, uint8_t *dst) noexcept nog
     cdef size_t quote = 2 if csv else 1
     while next_address(&list, &address):
         memcpy(dst, b',""', 3)
-        dst = copy(address.at, address.n, dst + 1 + quote)
+        dst = copy_blocks(address.at, address.n, dst + 1 + quote)
         memcpy(dst, b'""', 2)
         dst += quote
     if dst == start:
@@ -846,11 +826,11 @@ cdef uint8_t *put_fast_extras(const FastPlan *fast, const Writer *w, const FastR
         text = record.value + extra[k].at
         if text.at == NULL:
             continue
-        dst = copy(extra[k].key, extra[k].n, dst)
+        dst = copy_blocks(extra[k].key, extra[k].n, dst)
         if w.names != NULL or extra[k].at == <int>fast.steps:
             dst = put_masked(w, &OTHER_LINE, text[0], True, STRING_IN_CELL if w.csv else STRING, dst)
         else:
-            dst = copy(text.at, text.n, dst)
+            dst = copy_blocks(text.at, text.n, dst)
         dst[0] = dst[1] = c'"'
         dst += quote
     if dst == start:
@@ -920,7 +900,7 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
         dst = put_fast_time(fast.time, text, dst)
     elif member.value == PATH_VALUE:
         if record.plain or record.decoded:
-            dst = copy(text.at, text.n, dst)
+            dst = copy_blocks(text.at, text.n, dst)
         else:
             dst = put_decoded(w, &PLAIN_LINE, text, False, place, dst)
     elif member.value == QUERY_VALUE:
@@ -938,7 +918,7 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
     elif member.value == MASKED_VALUE:
         dst = put_masked(w, &PLAIN_LINE, text, member.at != TARGET_AT or record.value[PATH_AT].at == NULL, place, dst)
     elif member.value == CLIENT_VALUE:
-        dst = copy(text.at, text.n, dst)
+        dst = copy_blocks(text.at, text.n, dst)
     elif masked:
         dst = put("***", 3, dst)
     else:
@@ -953,7 +933,7 @@ cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const Fast
     cdef uint8_t *start
     cdef uint32_t seen = 0
     while member < end:
-        dst = copy(member.key, member.n, dst)
+        dst = copy_blocks(member.key, member.n, dst)
         if member.value != COPIED:
             dst = put_other(fast, w, run, record, member, dst)
         else:
@@ -962,11 +942,11 @@ cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const Fast
                 dst = put_missing(w, member, dst)
             else:
                 start = dst
-                dst = put_end(w, member, start, copy(text.at, text.n, dst))
+                dst = put_end(w, member, start, copy_blocks(text.at, text.n, dst))
                 seen |= member.bit
         member += 1
     run.seen |= seen
-    return copy(fast.tail, fast.tail_n, dst)
+    return copy_blocks(fast.tail, fast.tail_n, dst)
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint32_t, uint8_t
 
 from uricodec.logs._fields cimport Entry, Text, find
-from uricodec.logs._fast cimport FastFormat
+from uricodec.logs._fast cimport FastFormat, FastRun
 from uricodec.logs._programs cimport Columns, Line, Plan
 from uricodec.logs._texts cimport Place, Writer
 
@@ -47,6 +47,8 @@ cdef class LogReader:
     cdef int set_params(self, list names) except -1
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
+    cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil
+    cdef void end_run(self, const FastRun *run) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
     cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
