@@ -496,7 +496,9 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     cdef int k
     cdef FastRun run
     for k in range(batch.count):
-        if not reserve(&batch.column[k].ends, 4):
+        # What the last batch needed, which most often has as many lines.
+        if not (reserve(&batch.column[k].ends, min(reader.last_rows[k], n) + 4 if k < HINTS else 4)
+                and reserve(&batch.column[k].data, min(reader.last_data[k], n) if k < HINTS else 0)):
             return False  # pragma: no cover: no memory
         memset(batch.column[k].ends.data, 0, 4)
     batch.rows = batch.most = batch.reserved_to = 0
@@ -599,6 +601,8 @@ def convert_columns(LogReader reader not None, src, limit=FAULTS):
             raise MemoryError  # pragma: no cover: no memory
         for k in range(batch.count):
             finish(batch.column + k, is_of_rows(&reader.writer, k))
+            if k < HINTS:
+                reader.last_rows[k], reader.last_data[k] = batch.column[k].ends.cap, batch.column[k].data.cap
             columns.append((<Py_ssize_t>batch.column[k].rows, bytes_of(&batch.column[k].valid),
                             bytes_of(&batch.column[k].ends), bytes_of(&batch.column[k].data)))
         return lines_of(reader, found, counts), columns

@@ -22,6 +22,7 @@ cdef struct Found:
 
 cdef enum:
     FAULTS = 1024           # the most faults that one call returns
+    HINTS = 24              # of how many columns the reader remembers the size
 
 
 cdef class LogReader:
@@ -32,6 +33,8 @@ cdef class LogReader:
     cdef FastFormat fast        # how most lines are read and written
     cdef readonly size_t fast_records   # how many records were read so
     cdef bint has_fast
+    cdef size_t last_rows[24]   # HINTS: the capacity of the columns of the last batch: their ends,
+    cdef size_t last_data[24]   # and their bytes
     cdef int variants           # how many there are
     cdef bint seen[4]           # which of IMPORTANT a record had a value of
     cdef int failed             # the one whose error the last invalid line has
