@@ -504,14 +504,16 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
             stop = line + end_of_list(step.step, s + line, i - line, end - line)
         else:
             stop = end
-        if stop > quote or stop > end:
-            return DECLINED         # a quote in a field that is not in quotes
+        if stop > end:
+            return DECLINED
         if not stands_at(s + stop, step):
             if not step.may_end or stop + (step.take == TO_QUOTE) < end:
                 return DECLINED if step.before_time else NO_MATCH
             n, ended = end, True
         else:
             n = stop + step.n
+        if stop > quote:
+            return DECLINED         # a quote in a field that is not in quotes
         record.value[k].at, record.value[k].n = s + i, stop - i
         if stop - i <= 1 and (stop == i and step.empty_is_missing or stop > i and s[i] == c'-'):
             record.value[k].at, record.value[k].n = NULL, 0
