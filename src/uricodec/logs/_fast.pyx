@@ -426,11 +426,18 @@ cdef inline bint is_decimal(Text text) noexcept nogil:
 
 cdef inline bint is_usual_value(const FastStep *step, Text *text) noexcept nogil:
     """Return whether a number needs no care; drop the port of an address."""
+    cdef size_t n
     if step.work & IS_NUMBER:
         return is_number(text[0])
     if step.work & IS_DECIMAL:
         return is_decimal(text[0])
-    drop_port(text)
+    n = text.n
+    while n and is_digit(text.at[n - 1]):
+        n -= 1
+    if n < 2 or n == text.n or text.at[n - 1] != c':' or text.at[0] == c'[' or memchr(text.at, c':', n - 1) != NULL:
+        drop_port(text)
+    else:       # the only colon
+        text.n = n - 1
     return True
 
 
@@ -869,6 +876,26 @@ cdef inline uint8_t *put_end(const Writer *w, const FastMember *member, uint8_t 
     return dst + member.text
 
 
+cdef inline size_t put_fast_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
+    """Write a duration, like put_seconds()."""
+    cdef const uint8_t *point = <const uint8_t *>memchr(text.at, c'.', text.n)
+    cdef size_t digits = <size_t>-unit, n = text.n
+    if text.at[n - 1] != c'0':
+        if unit == 0 and point != NULL and (text.at[0] != c'0' or text.at[1] == c'.'):
+            copy_blocks(text.at, n, dst)
+            return n
+        if unit < 0 and point == NULL and text.at[0] != c'0':
+            if n <= digits:
+                memcpy(dst, b"0.00000000", 10)
+                copy_blocks(text.at, n, dst + 2 + digits - n)
+                return 2 + digits
+            copy_blocks(text.at, n - digits, dst)
+            copy_blocks(text.at + n - digits, digits, dst + n - digits + 1)
+            dst[n - digits] = c'.'
+            return n + 1
+    return put_seconds(text, unit, dst)
+
+
 cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, const FastMember *member,
                         uint8_t *dst) noexcept nogil:
     """Write a value that is not a copy."""
@@ -912,7 +939,7 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
             entry.text[QUERY], entry.plain = text, True
             dst = put_query(w, &entry, STRING_IN_CELL if w.csv else STRING, dst)
     elif member.value == SECONDS_VALUE:
-        dst += put_seconds(text, fast.plan.duration_unit, dst)
+        dst += put_fast_seconds(text, fast.plan.duration_unit, dst)
     elif member.value == ADDRESSES_VALUE:
         dst = put_fast_addresses(text, w.csv, dst)
         if dst == start:
