@@ -124,6 +124,13 @@ def test_samples(name, options):
         assert fast > 40 * data.count(b"\n") / 3
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_long_lines(name):
+    lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
+    for size in {max(map(len, lines)), min(map(len, lines)), min(map(len, lines)) - 1}:
+        check(Format(name), 40 * b"".join(line + b"\n" for line in lines), max_line=size)
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_adversarial_lines(name, tier):
     data = adversarial(name, 2000, tier)

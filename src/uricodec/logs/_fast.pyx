@@ -115,6 +115,7 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
         return mine.byte == c'"'
     if step.take == WORD:
         mine.take = TO_SPACE if mine.byte == c' ' or step.n == 0 else TO_BYTE
+        mine.is_word = mine.byte == c' ' and step.n == 1 and mine.work == 0 and not mine.may_end
         return mine.byte != c'"'
     if step.take == LIST:
         mine.take = TO_LIST_END
@@ -475,8 +476,16 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
     quote = next_mark(quotes, i)
     for k in range(first, fast.steps):
         step = fast.step + k
-        record.stopped = k
         record.start[k] = i
+        if step.is_word:
+            stop = next_mark(spaces, i)
+            if stop < end and stop < quote:
+                record.value[k].at, record.value[k].n = s + i, stop - i
+                if stop - i <= 1 and (stop == i and step.empty_is_missing or stop > i and s[i] == c'-'):
+                    record.value[k].at, record.value[k].n = NULL, 0
+                i = stop + 1
+                continue
+        record.stopped = k
         if step.work & (IS_NUMBER | IS_DECIMAL):
             while i < end and s[i] == c' ':
                 i += 1
