@@ -124,6 +124,28 @@ def test_samples(name, options):
         assert fast > 40 * data.count(b"\n") / 3
 
 
+TIMES = [
+    *(b"01/Jan/2025:12:00:00 +0000", b"31/Dec/2024:23:59:59.999 -0130", b"01/Jan/2025:12:00:00.5", b"2025-01-01T12:00:00Z"),
+    *(b"2025-01-01T12:00:00.123456Z", b"2025-01-01 12:00:00 +0100", b"2025-01-01T12:00:00,5+01:00", b"1735732800.123"),
+]
+
+
+@pytest.mark.parametrize("time", TIMES)
+@pytest.mark.parametrize("format", ["combined", "$client $time $user_agent", "$time|$request $status", '"$time" $request_id $host'])
+def test_times(format, time):
+    """Each byte of a time changes after the time has been read."""
+    start, end = (
+        (b"192.0.2.1 - - [", b'] "GET / HTTP/1.1" 200 5 "-" "x"')
+        if format == "combined"
+        else (format[: format.index("$time")].replace("$client", "192.0.2.1").encode(), format[format.index("$time") + 5 :].encode())
+    )
+    times = [time]
+    for i in range(len(time)):
+        times += [time[:i] + bytes([byte]) + time[i + 1 :] for byte in b"0123456789:/ -+.TZ<a"] + [time[:i], time[:i] + time[i + 1 :]]
+        times.append(time)
+    check(Format(format), b"".join(start + each + end + b"\n" for each in times))
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_long_lines(name):
     lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
@@ -225,7 +247,7 @@ def test_between_guard_pages(fences, name):
         reader = LogReader(Format(name).programs, to, params=["q"], flags=True)
         reader.convert(b"first\n", bytearray(reader.capacity_for(5)))
         for line in lines:
-            for after in b"", b"\n", b"\n" + 31 * b"a", b"\n" + 32 * b"a", b"\n" + 33 * b"a", b"\n" + lines[0] + b"\n":
+            for after in b"", b"\n", b"\na", b"\n" + 8 * b"a", b"\n" + 31 * b"a", b"\n" + 32 * b"a", b"\n" + 33 * b"a", b"\n" + lines[0] + b"\n":
                 data = line + after
                 for place in source.at_start(data, after=64 * b"1"), source.at_end(data, before=64 * b'"'):
                     size = max(len(line), len(after))
