@@ -124,6 +124,33 @@ def test_samples(name, options):
         assert fast > 40 * data.count(b"\n") / 3
 
 
+HEAD = b"192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "
+LINES = {
+    "common": [b'"GET / HTTP/1.1"  200 5 "x" 7 8', b'"GET / HTTP/1.1" 200 5 "x" 7', b'"GET / HTTP/1.1" 200 5  ', b'"GET / HTTP/1.1" 200 5 -'],
+    "combined": [
+        *(b'"CONNECT http://h/a?b HTTP/1.1" 200 5', b'"COPY http://h/a?b HTTP/1.1" 200 5 "-" "-"', b'"G(T / HTTP/1.1" 200 5 "-" "-"'),
+        *(b'"GET / HTTP/1.1" 200 5 "=1" "+x"', b'"GET / HTTP/1.1" 200 5 "-" "a" b', b'"GET / HTTP/1.1" 2:0 5 "-" "-"'),
+        *(b'"GET https://h HTTP/1.1" 200 5 "-" "-"', b'"GET http:/h/ HTTP/1.1" 200 5 "-" "-"', b'"GET /a?b=%41&&=c&d==e?f HTTP/1.1" 200 5'),
+    ],
+}
+
+
+def test_a_prefix_that_could_be_fields():
+    """A line that matches with a prefix, and without."""
+    lines = [b"2016-10-06T00:17:09.669794202Z stdout F ", b"<1>1 2025-01-01T00:00:00Z h a 1 - - ", b"Oct 11 22:14:15 host app: ", b""]
+    data = b"".join(line + b"2025-01-01T12:00:00Z a b c d\n" for line in 10 * lines)
+    assert check(Format("$time $request_id $host $user_agent"), data) > 30
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines(name):
+    for line in LINES[name]:
+        data = HEAD + b'"GET / HTTP/1.1" 200 5 "-" "-"\n' + HEAD + line + b"\n"
+        for options in OPTIONS:
+            check(Format(name), 2 * data + 2 * HEAD, **options)
+            check(Format(name), b"first\n" + data + 100 * b"x", **options)  # each record is read by marks
+
+
 TIMES = [
     *(b"01/Jan/2025:12:00:00 +0000", b"31/Dec/2024:23:59:59.999 -0130", b"01/Jan/2025:12:00:00.5", b"2025-01-01T12:00:00Z"),
     *(b"2025-01-01T12:00:00.123456Z", b"2025-01-01 12:00:00 +0100", b"2025-01-01T12:00:00,5+01:00", b"1735732800.123"),
@@ -141,8 +168,8 @@ def test_times(format, time):
     )
     times = [time]
     for i in range(len(time)):
-        times += [time[:i] + bytes([byte]) + time[i + 1 :] for byte in b"0123456789:/ -+.TZ<a"] + [time[:i], time[:i] + time[i + 1 :]]
-        times.append(time)
+        times += [time[:i] + bytes([byte]) + time[i + 1 :] for byte in b"0123456789:/ -+.TZ<a"] 
+        times += [time[:i], time, time[:i] + time[i + 1 :], time]
     check(Format(format), b"".join(start + each + end + b"\n" for each in times))
 
 
