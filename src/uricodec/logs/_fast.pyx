@@ -16,7 +16,7 @@ literal is not there.
 """
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_bits_from, uc_classes, uc_lowest_bit
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_classes, uc_lowest_bit
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
@@ -456,7 +456,8 @@ cdef enum FastOutcome:
     READ, NO_MATCH, DECLINED
 
 
-cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastRun *run, size_t end, FastRecord *record) noexcept nogil:
+cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastRun *run, size_t end,
+                             FastRecord *record) noexcept nogil:
     """Find the fields of a line, from a step on. The line is from i to `end` in the window.
 
     Offsets come from marks alone: another thread may change the bytes meanwhile.
