@@ -12,6 +12,11 @@ cdef extern from "simd/kernels.h" nogil:
         uint8_t high[16]
         uint8_t bits[32]
 
+    ctypedef struct uc_classes:
+        uint8_t low[16]
+        uint8_t high[16]
+        uint8_t mask[4]
+
     ctypedef struct uc_utf8:
         size_t characters
         uint8_t highest
@@ -20,6 +25,7 @@ cdef extern from "simd/kernels.h" nogil:
         size_t (*span)(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil
         size_t (*count_outside)(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil
         void (*mark_outside)(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) noexcept nogil
+        void (*mark_classes)(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) noexcept nogil
         int (*mark_triplets)(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) noexcept nogil
         int (*move_ends)(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by, uint32_t *moved,
                          uint32_t *counts) noexcept nogil
@@ -45,6 +51,7 @@ cdef extern from "simd/kernels.h" nogil:
 
 cdef extern from "simd/target.h" nogil:
     int uc_lowest_bit(uint64_t word)
+    uint64_t uc_bits_from(const uint64_t *bits, size_t at)
     void prefetch "UC_PREFETCH"(const void *at)
 
 

@@ -17,6 +17,7 @@ def run_kernel(
     width: int = 1,
     end: int = 10,
     nid: ByteSet = ...,
+    classes: bytes = ...,
 ) -> int | tuple[int, int, int]: ...
 
 @final

@@ -8,10 +8,11 @@ import os
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.number cimport PyNumber_Index
 from cpython.ref cimport Py_DECREF, PyObject
-from libc.string cimport memcmp, memset
+from libc.string cimport memcmp, memcpy, memset
 
 
 cdef extern from "Python.h":
@@ -257,14 +258,15 @@ cdef size_t count_outside(const uint8_t *src, size_t n, const uc_set *set) noexc
     return count
 
 
-def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=10, nid=ByteSet()):
+def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=10, nid=ByteSet(), classes=b""):
     """Run one kernel of the tier in use on buffers. Only for tests: loops call kernels directly.
 
     Args:
         name (str): The name of the kernel in simd/kernels.h.
         src (bytes-like): The input.
         dst (bytes-like | None): The output, writable, for kernels that have one: whole words for "mark_outside", twice
-            as many for "mark_triplets", len(src) bytes for "upper_triplets" and "normalize_urns", a code unit per character for "from_utf8", and the capacity
+            as many for "mark_triplets", four times as many for
+            "mark_classes", len(src) bytes for "upper_triplets" and "normalize_urns", a code unit per character for "from_utf8", and the capacity
             that simd/kernels.h requires for "to_utf8". For "move_ends" the ends, which become the moved ones, and four
             bytes more for each word of src.
         octets (ByteSet): The set, for kernels that have one.
@@ -272,6 +274,7 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
         width (int): Bytes of a code unit: 1, 2 or 4. For "move_ends", by how much a mark moves what follows.
         end (int): The byte that ends a line.
         nid (ByteSet): The second set of "span_urns".
+        classes (bytes): The 36 bytes of uc_classes.
 
     Returns:
         int | tuple[int, int, int]: The result of the kernel (0 if it has none); -1 if the output is too small, or for a
@@ -289,6 +292,7 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
     cdef uint32_t *ends
     cdef size_t n, cap, words, result = 0
     cdef uc_utf8 found
+    cdef uc_classes four
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
         PyObject_GetBuffer(bytearray() if dst is None else dst, &target, PyBUF_WRITABLE)
@@ -317,10 +321,16 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
             elif name == "from_utf8":
                 kernels.from_utf8(s, n, width, d, cap // <size_t>width)
             elif cap < (8 * words if name == "mark_outside" else 16 * words if name == "mark_triplets" else
+                        32 * words if name == "mark_classes" else
                         n if name != "to_utf8" else n * 2 if width == 1 else n // <size_t>width * (3 if width == 2 else 4)):
                 result = UC_FULL
             elif name == "mark_outside":
                 kernels.mark_outside(s, n, set, <uint64_t *>d)
+            elif name == "mark_classes":
+                if len(classes) != sizeof(uc_classes):
+                    raise ValueError(f"classes must have {sizeof(uc_classes)} bytes, got {len(classes)}")
+                memcpy(&four, PyBytes_AS_STRING(classes), sizeof(uc_classes))
+                kernels.mark_classes(s, n, &four, <uint64_t *>d)
             elif name == "mark_triplets":
                 result = kernels.mark_triplets(s, n, <uint64_t *>d, <uint64_t *>d + words)
             elif name == "upper_triplets":
@@ -347,6 +357,18 @@ cdef void mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t
             bits[i // 64] |= <uint64_t>1 << i % 64
 
 
+cdef void mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) noexcept nogil:
+    cdef size_t i, k, words = (n + 63) // 64
+    cdef uint8_t found
+    for i in range(n):
+        found = classes.low[src[i] & 15] & classes.high[src[i] >> 4]
+        for k in range(4):
+            if i % 64 == 0:
+                bits[k * words + i // 64] = 0
+            if found & classes.mask[k]:
+                bits[k * words + i // 64] |= <uint64_t>1 << i % 64
+
+
 cdef int move_ends(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by, uint32_t *moved,
                    uint32_t *counts) noexcept nogil:
     cdef size_t w, i
@@ -366,6 +388,7 @@ cdef int move_ends(const uint64_t *marks, size_t words, const uint32_t *ends, si
 cdef uc_kernels loops
 loops.span = span
 loops.mark_outside = mark_outside
+loops.mark_classes = mark_classes
 loops.move_ends = move_ends
 loops.count_outside = count_outside
 provide(&loops)

@@ -61,6 +61,7 @@ cdef inline void clear(Entry *entry, uint8_t *room) noexcept nogil:
         entry.text[i].at = NULL
         entry.text[i].n = 0
     entry.extras = entry.keys = 0
+    entry.step = 0
     entry.unit = 0
     entry.plain = True
     entry.decoded = entry.whole = entry.odd_quotes = False
@@ -97,7 +98,8 @@ cdef size_t json_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void undo_triplets(Entry *entry, int member) noexcept nogil
 cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil
 cdef void undo_plus(Entry *entry, int member) noexcept nogil
-cdef void drop_port(Entry *entry, int member) noexcept nogil
+cdef void drop_port(Text *text) noexcept nogil
+cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void join_target(Entry *entry) noexcept nogil
 cdef void split_target(Entry *entry) noexcept nogil
 cdef void read_request(Entry *entry) noexcept nogil

@@ -316,12 +316,11 @@ cdef void join_target(Entry *entry) noexcept nogil:
     set_undone(entry, TARGET, n)
 
 
-cdef void drop_port(Entry *entry, int member) noexcept nogil:
+cdef void drop_port(Text *text) noexcept nogil:
     """Remove the port of "192.0.2.1:80", "[2001:db8::1]:80" or, as HAProxy writes it, "2001:db8::1:80"; and the brackets.
 
     The last group is that of a port only if what remains is an address.
     """
-    cdef Text *text = entry.text + member
     cdef size_t end = text.n, i, colons = 0
     cdef bint gap = False
     if text.n > 2 and text.at[0] == c'[':

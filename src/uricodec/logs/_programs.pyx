@@ -256,7 +256,7 @@ cdef void fix_value(const Step *field, Entry *entry) noexcept nogil:
     if text.at == NULL:
         return
     if field.kind == ENDPOINT:
-        drop_port(entry, field.slot)
+        drop_port(text)
     elif field.kind == QUERY_MARK:
         if text.n and text.at[0] == c'?':
             text.at += 1

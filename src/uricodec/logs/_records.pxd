@@ -1,55 +1,14 @@
-"""The writer of the texts of a record, and the reader of lines."""
+"""The reader of lines."""
 from libc.stdint cimport uint32_t, uint8_t
 
-from uricodec._codec._charsets cimport Charset, CharsetTable
-from uricodec._codec._triplets cimport BytePolicy
 from uricodec.logs._fields cimport Entry, Text, find
+from uricodec.logs._fast cimport FastFormat, FastRun
 from uricodec.logs._programs cimport Columns, Line, Plan
+from uricodec.logs._texts cimport Place, Writer
 
 
-# The context of a text: a JSON string, a CSV cell, a JSON string in a CSV cell, or a column.
-cdef enum Place:
-    STRING, CELL, STRING_IN_CELL, RAW
-
-cdef struct Writer:
-    bint csv
-    bint csv_safe           # put an apostrophe before a text that a spreadsheet may take for a formula
-    bint flags
-    BytePolicy errors
-    uint32_t members        # bits of the members that the format has
-    bint own_fields         # it has extra fields
-    bint forwarded          # the client is the first address of forwarded_for
-    const uint8_t *names    # of parameters to mask: for each its length (one byte) and its bytes; then 0
-    size_t params           # how many parameters have a field of their own,
-    Text *param             # their names, and what JSON has before their values
-    Text *param_key
-    const CharsetTable *charset     # of bytes that are not UTF-8; NULL: none
-    uint8_t *room           # the buffer for decoded texts
-    uint8_t *wide           # the buffer for texts decoded from the charset
-
-# Suspicious properties of a request, as bits. FLAG_TEXTS has their names.
-cdef enum:
-    MALFORMED = 1, DOUBLE_ENCODED = 2, OVERLONG = 4, ENCODED_SLASH = 8, DOT_DOT = 16, NUL = 32
-    FLAGS = 6
-
-cdef struct Name:
-    const char *name
-    size_t n
-
-cdef Name FLAG_TEXTS[6]
-
-cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_value(const Writer *w, const Entry *entry, int member, Text text, Place place, uint8_t *dst) noexcept nogil
 cdef bint has_extra(const Entry *entry) noexcept nogil
-cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil
-cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint plus, Place place,
-                          uint8_t *dst) noexcept nogil
-cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nogil
-cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint parameters, Place place, uint8_t *dst) noexcept nogil
-cdef bint next_address(Text *list, Text *address) noexcept nogil
-cdef Text client_of(const Writer *w, const Entry *entry) noexcept nogil
-cdef Text parameter_of(const Writer *w, const Entry *entry, const Text *name, bint *masked) noexcept nogil
-cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil
 
 
 # An invalid line.
@@ -63,6 +22,7 @@ cdef struct Found:
 
 cdef enum:
     FAULTS = 1024           # the most faults that one call returns
+    HINTS = 24              # of how many columns the reader remembers the size
 
 
 cdef class LogReader:
@@ -70,6 +30,11 @@ cdef class LogReader:
     cdef const Plan **plan      # their plans,
     cdef size_t *shared         # how many steps each has in common with the one before it,
     cdef Columns *columns       # and what the columns of each mean
+    cdef FastFormat fast        # how most lines are read and written
+    cdef readonly size_t fast_records   # how many records were read so
+    cdef bint has_fast
+    cdef size_t last_rows[24]   # HINTS: the capacity of the columns of the last batch: their ends,
+    cdef size_t last_data[24]   # and their bytes
     cdef int variants           # how many there are
     cdef bint seen[4]           # which of IMPORTANT a record had a value of
     cdef int failed             # the one whose error the last invalid line has
@@ -85,6 +50,8 @@ cdef class LogReader:
     cdef int set_params(self, list names) except -1
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
+    cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil
+    cdef void end_run(self, const FastRun *run) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
     cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil

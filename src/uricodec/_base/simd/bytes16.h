@@ -133,6 +133,32 @@ V16 static void v16_mark_outside(const uint8_t *src, size_t n, const uc_set *set
     }
 }
 
+V16_INLINE v16 v16_classes_at(const uint8_t *p, v16 low, v16 high) {
+    v16 v = v16_load(p);
+    return v16_and(v16_shuffle(low, v16_and(v, v16_each(15))), v16_shuffle(high, v16_high_nibbles(v)));
+}
+
+V16 static void v16_mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) {
+    const v16 low = v16_load(classes->low), high = v16_load(classes->high), zero = v16_each(0);
+    uint8_t rest[64] = {0};
+    const size_t words = (n + 63) / 64;
+    for (size_t i = 0; i < n; i += 64, bits++) {
+        const uint8_t *p = src + i;
+        uint64_t valid = ~UINT64_C(0);
+        if (n - i < 64) {
+            valid = (UINT64_C(1) << (n - i)) - 1;
+            p = memcpy(rest, p, n - i);
+        }
+        v16 a = v16_classes_at(p, low, high), b = v16_classes_at(p + 16, low, high);
+        v16 c = v16_classes_at(p + 32, low, high), d = v16_classes_at(p + 48, low, high);
+        for (int k = 0; k < 4; k++) {
+            v16 mask = v16_each(classes->mask[k]);
+            bits[(size_t)k * words] = ~v16_mask64(v16_equal(v16_and(a, mask), zero), v16_equal(v16_and(b, mask), zero),
+                                  v16_equal(v16_and(c, mask), zero), v16_equal(v16_and(d, mask), zero)) & valid;
+        }
+    }
+}
+
 /* --- encode ---------------------------------------------------------------------------------------------------------
  * */
 
@@ -502,5 +528,5 @@ V16 static void v16_normalize_urns(const uint8_t *src, size_t n, uint8_t end, ui
 
 #define V16_KERNELS                                                                         \
     .span = v16_span, .count_outside = v16_count_outside, .mark_outside = v16_mark_outside, \
-    .mark_triplets = v16_mark_triplets, .encode = v16_encode, .decode = v16_decode,         \
+    .mark_classes = v16_mark_classes, .mark_triplets = v16_mark_triplets, .encode = v16_encode, .decode = v16_decode,         \
     .upper_triplets = v16_upper_triplets, .normalize_urns = v16_normalize_urns

@@ -27,6 +27,11 @@ typedef struct uc_set {
     uint8_t bits[32]; /* bit c & 7 of bits[c >> 3]: c is in the set */
 } uc_set;
 
+/* Four sets of bytes that are looked up at once: c is in set k if low[c & 15] & high[c >> 4] & mask[k] is not 0. */
+typedef struct uc_classes {
+    uint8_t low[16], high[16], mask[4];
+} uc_classes;
+
 /* Properties of well-formed UTF-8. The highest byte determines the width of code units that the text needs: below 0x80
  * it is ASCII, below 0xC4 every character is below U+0100, below 0xF0 every character is below U+10000. */
 typedef struct uc_utf8 {
@@ -44,6 +49,10 @@ typedef struct uc_kernels {
     /* Sets bit i % 64 of bits[i / 64] for every byte src[i] that is not in set, and clears the others; bits has
      * (n + 63) / 64 words. */
     void (*mark_outside)(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits);
+
+    /* Four bitmaps of (n + 63) / 64 words each, one after the other: sets bit i % 64 of word i / 64 of bitmap k for
+     * every byte src[i] in set k of the classes, and clears the others. */
+    void (*mark_classes)(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits);
 
     /* Marks every '%' that two hexadecimal digits do not follow, and the digits after every other '%', like
      * mark_outside. Returns 1 if src has a '%', else 0. */

@@ -145,6 +145,32 @@ AVX2 static void avx2_mark_outside(const uint8_t *src, size_t n, const uc_set *s
     }
 }
 
+AVX2 static void avx2_mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) {
+    const __m256i low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)classes->low));
+    const __m256i high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)classes->high));
+    const __m256i nibble = _mm256_set1_epi8(15), zero = _mm256_setzero_si256();
+    __m256i masks[4];
+    uint8_t rest[64] = {0};
+    for (int k = 0; k < 4; k++) masks[k] = _mm256_set1_epi8((char)classes->mask[k]);
+    const size_t words = (n + 63) / 64;
+    for (size_t i = 0; i < n; i += 64, bits++) {
+        const uint8_t *p = src + i;
+        uint64_t valid = ~UINT64_C(0);
+        if (n - i < 64) {
+            valid = (UINT64_C(1) << (n - i)) - 1;
+            p = memcpy(rest, p, n - i);
+        }
+        __m256i first = load32(p), last = load32(p + 32);
+        first = _mm256_and_si256(_mm256_shuffle_epi8(low, _mm256_and_si256(first, nibble)),
+                                 _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(first, 4), nibble)));
+        last = _mm256_and_si256(_mm256_shuffle_epi8(low, _mm256_and_si256(last, nibble)),
+                                _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(last, 4), nibble)));
+        for (int k = 0; k < 4; k++)
+            bits[(size_t)k * words] = ~mask64(_mm256_cmpeq_epi8(_mm256_and_si256(first, masks[k]), zero),
+                              _mm256_cmpeq_epi8(_mm256_and_si256(last, masks[k]), zero)) & valid;
+    }
+}
+
 /* Each end needs two loads and no branch. Adding up the marks from end to end would branch at each word. */
 AVX2 static int avx2_move_ends(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by,
                                uint32_t *moved, uint32_t *counts) {
@@ -187,6 +213,7 @@ static const uc_kernels uc_avx2 = {
     .span = avx2_span,
     .count_outside = avx2_count_outside,
     .mark_outside = avx2_mark_outside,
+    .mark_classes = avx2_mark_classes,
     .mark_triplets = avx2_mark_triplets,
     .move_ends = avx2_move_ends,
     .encode = avx2_encode,

@@ -91,6 +91,23 @@ AVX512 static void avx512_mark_outside(const uint8_t *src, size_t n, const uc_se
     if (i < n) bits[i / 64] = outside64(load64_part(src + i, n - i), &s) & first64(n - i);
 }
 
+AVX512 static void avx512_mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) {
+    const __m512i low = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)classes->low));
+    const __m512i high = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)classes->high));
+    const __m512i a = all64(classes->mask[0]), b = all64(classes->mask[1]), c = all64(classes->mask[2]), d = all64(classes->mask[3]);
+    const size_t words = (n + 63) / 64;
+    for (size_t i = 0; i < n; i += 64, bits++) {
+        __m512i v = n - i < 64 ? load64_part(src + i, n - i) : load64(src + i);
+        __m512i found = _mm512_and_si512(_mm512_permutexvar_epi8(v, low), _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), high));
+        _store_mask64((__mmask64 *)bits, _mm512_test_epi8_mask(found, a));
+        _store_mask64((__mmask64 *)(bits + words), _mm512_test_epi8_mask(found, b));
+        _store_mask64((__mmask64 *)(bits + 2 * words), _mm512_test_epi8_mask(found, c));
+        _store_mask64((__mmask64 *)(bits + 3 * words), _mm512_test_epi8_mask(found, d));
+    }
+    if (n % 64)
+        for (size_t k = 0; k < 4; k++) bits[k * words - 1] &= first64(n % 64);
+}
+
 /* --- encode ---------------------------------------------------------------------------------------------------------
  * */
 
@@ -462,6 +479,7 @@ static const uc_kernels uc_avx512 = {
     .span = avx512_span,
     .count_outside = avx512_count_outside,
     .mark_outside = avx512_mark_outside,
+    .mark_classes = avx512_mark_classes,
     .mark_triplets = avx512_mark_triplets,
     .encode = avx512_encode,
     .decode = avx512_decode,

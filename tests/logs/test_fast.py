@@ -1,0 +1,390 @@
+"""Lines that are read by marks (`_fast`) give what the exact reader gives (LogReader(fast=False)), on every tier."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from uricodec._codec._charsets import Charset
+from uricodec.logs import Format, presets
+from uricodec.logs._columns import convert_columns
+from uricodec.logs._records import LogReader
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "logs"
+CORPORA = os.environ.get("URICODEC_CORPORA")
+PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
+TEXTS = [
+    *(
+        "common",
+        "combined",
+        "vhost_combined",
+        "combined-forwarded",
+        "nginx",
+        "nginx-ingress",
+        "traefik",
+        "envoy",
+        "haproxy",
+    ),
+    *("s3", "alb", "elb", "squid"),
+]
+PIECES = [
+    *(bytes([c]) for c in b'"\\ []-%+?&=\t\r\x7f\x80\xe9\x00:/.,{}09aZ<#'),
+    *(
+        b'" "',
+        b'\\"',
+        b" [",
+        b"] ",
+        b"- ",
+        b' - "',
+        b"%41",
+        b"%C3%A9",
+        b"%e2%80%a8",
+        b"%zz",
+        b"%22",
+        b"&a=b&",
+        b"?q=%3D+x",
+        b"q=",
+    ),
+    *(b" HTTP/1.1", b"http://h/", b"GET ", b"CONNECT ", b"001", b"+5", b"-1", b"0.5", b"1e3", b"1234567890123456789"),
+    *(
+        b"29/Feb/2023:23:59:60 +0000",
+        b"01/Jan/2025:12:00:09 +0100",
+        b"2025-01-01T12:00:00Z",
+        b"\xc3\xa9",
+        b"a, b",
+        b", ",
+        b"[::1]:80",
+    ),
+]
+OPTIONS = [
+    {},
+    {"params": ["q", "a", "é"]},
+    {"client": "forwarded"},
+    {"mask": ["q"], "flags": True},
+    {"replace_invalid_utf8": True},
+    {"encoding": Charset("latin-1"), "params": ["name"]},
+]
+
+
+def converted(reader, data, cuts=()):
+    """The records and the invalid lines of a log that is read in parts, and what the reader says about it."""
+    records, invalid, lines, start = [], [], 0, 0
+    dst = bytearray(reader.capacity_for(max(map(len, data.split(b"\n")))) + 4096)
+    for stop in (*cuts, len(data)):
+        while start < stop:
+            found = reader.convert(memoryview(data)[start:stop], dst)
+            records.append(bytes(dst[: found.written]))
+            invalid += [(lines + line, size, code, offset) for line, _, size, code, offset in found.invalid]
+            lines += found.lines
+            start += found.read
+    return b"".join(records), invalid, lines, reader.missing
+
+
+def in_columns(reader, data):
+    """The columns of a log."""
+    batches, start = [], 0
+    while start < len(data):
+        found, columns = convert_columns(reader, memoryview(data)[start:])
+        batches.append((found.lines, found.records, found.invalid, columns))
+        start += found.read
+    return batches, reader.missing
+
+
+def check(format, data, cuts=(), **options):
+    """Compare all that is made of a log. Return the share of records that were read by marks."""
+    fast = LogReader(format.programs, **options)
+    assert converted(fast, data, cuts) == converted(LogReader(format.programs, fast=False, **options), data), options
+    for safe in False, True:
+        options["csv_safe"] = safe
+        ours, exact = (LogReader(format.programs, "csv", fast=is_fast, **options) for is_fast in (True, False))
+        assert converted(ours, data, cuts) == converted(exact, data), options
+    del options["csv_safe"]
+    ours, exact = (LogReader(format.programs, fast=is_fast, **options) for is_fast in (True, False))
+    assert in_columns(ours, data) == in_columns(exact, data), options
+    return fast.fast_records
+
+
+def mutated(rng, lines):
+    """A line with up to four changes."""
+    line = rng.choice(lines)
+    for _ in range(rng.randrange(1, 5)):
+        at, stop = sorted(rng.randrange(len(line) + 1) for _ in range(2))
+        stop = min(stop, at + rng.randrange(12))
+        kind = rng.randrange(6)
+        if kind == 0:
+            line = line[:at] + line[stop:]
+        elif kind == 1:
+            line = line[:at] + line[at:stop] + line[at:]
+        elif kind == 2:
+            line = line[:at]
+        elif kind == 3:
+            line = line[:at] + rng.choice(PIECES) + line[stop:]
+        elif kind == 4:
+            line = line[:at] + rng.choice(PIECES) + line[at:]
+        else:
+            fields = line.split(b" ")
+            fields[rng.randrange(len(fields))] = rng.choice([*rng.choice(lines).split(b" "), b"-", b'"-"', b'""', b""])
+            line = b" ".join(fields)
+    return line
+
+
+def adversarial(name, count, seed=1):
+    """Mutations of the lines of a preset, among its lines as they are."""
+    rng = random.Random(f"{name} {seed}")
+    lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
+    result = []
+    for _ in range(count):
+        result.append(mutated(rng, lines))
+        if not rng.randrange(3):
+            result.append(rng.choice(lines))
+    return b"".join(line + rng.choice([b"\n", b"\n", b"\n", b"\r\n"]) for line in result)
+
+
+def cuts_of(rng, data):
+    """Some ends of lines, where a log is cut."""
+    ends = [i + 1 for i, byte in enumerate(data) if byte == ord("\n")]
+    return sorted(rng.sample(ends, min(len(ends), 20)))
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=repr)
+@pytest.mark.parametrize("name", PRESETS)
+def test_samples(name, options):
+    data = (EXAMPLES / f"{name}.log").read_bytes()
+    fast = check(Format(name), 40 * data, **options)
+    check(Format(name), data.replace(b"\n", b"\r\n"), **options)
+    if name in TEXTS:
+        assert fast > 40 * data.count(b"\n") / 3
+
+
+HEAD = b"192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "
+LINES = {
+    "common": [
+        b'"GET / HTTP/1.1"  200 5 "x" 7 8',
+        b'"GET / HTTP/1.1" 200 5 "x" 7',
+        b'"GET / HTTP/1.1" 200 5  ',
+        b'"GET / HTTP/1.1" 200 5 -',
+    ],
+    "combined": [
+        *(
+            b'"CONNECT http://h/a?b HTTP/1.1" 200 5',
+            b'"COPY http://h/a?b HTTP/1.1" 200 5 "-" "-"',
+            b'"G(T / HTTP/1.1" 200 5 "-" "-"',
+        ),
+        *(b'"GET / HTTP/1.1" 200 5 "=1" "+x"', b'"GET / HTTP/1.1" 200 5 "-" "a" b', b'"GET / HTTP/1.1" 2:0 5 "-" "-"'),
+        *(
+            b'"GET https://h HTTP/1.1" 200 5 "-" "-"',
+            b'"GET http:/h/ HTTP/1.1" 200 5 "-" "-"',
+            b'"GET /a?b=%41&&=c&d==e?f HTTP/1.1" 200 5',
+        ),
+    ],
+}
+
+
+def test_a_prefix_that_could_be_fields():
+    """A line that matches with a prefix, and without."""
+    lines = [
+        b"2016-10-06T00:17:09.669794202Z stdout F ",
+        b"<1>1 2025-01-01T00:00:00Z h a 1 - - ",
+        b"Oct 11 22:14:15 host app: ",
+        b"",
+    ]
+    data = b"".join(line + b"2025-01-01T12:00:00Z a b c d\n" for line in 10 * lines)
+    assert check(Format("$time $request_id $host $user_agent"), data) > 30
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines(name):
+    for line in LINES[name]:
+        data = HEAD + b'"GET / HTTP/1.1" 200 5 "-" "-"\n' + HEAD + line + b"\n"
+        for options in OPTIONS:
+            check(Format(name), 2 * data + 2 * HEAD, **options)
+            check(Format(name), b"first\n" + data + 100 * b"x", **options)  # each record is read by marks
+
+
+TIMES = [
+    *(
+        b"01/Jan/2025:12:00:00 +0000",
+        b"31/Dec/2024:23:59:59.999 -0130",
+        b"01/Jan/2025:12:00:00.5",
+        b"2025-01-01T12:00:00Z",
+    ),
+    *(b"2025-01-01T12:00:00.123456Z", b"2025-01-01 12:00:00 +0100", b"2025-01-01T12:00:00,5+01:00", b"1735732800.123"),
+]
+
+
+@pytest.mark.parametrize("time", TIMES)
+@pytest.mark.parametrize(
+    "format", ["combined", "$client $time $user_agent", "$time|$request $status", '"$time" $request_id $host']
+)
+def test_times(format, time):
+    """Each byte of a time changes after the time has been read."""
+    start, end = (
+        (b"192.0.2.1 - - [", b'] "GET / HTTP/1.1" 200 5 "-" "x"')
+        if format == "combined"
+        else (
+            format[: format.index("$time")].replace("$client", "192.0.2.1").encode(),
+            format[format.index("$time") + 5 :].encode(),
+        )
+    )
+    times = [time]
+    for i in range(len(time)):
+        times += [time[:i] + bytes([byte]) + time[i + 1 :] for byte in b"0123456789:/ -+.TZ<a"]
+        times += [time[:i], time, time[:i] + time[i + 1 :], time]
+    check(Format(format), b"".join(start + each + end + b"\n" for each in times))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_long_lines(name):
+    lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
+    for size in {max(map(len, lines)), min(map(len, lines)), min(map(len, lines)) - 1}:
+        check(Format(name), 40 * b"".join(line + b"\n" for line in lines), max_line=size)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_adversarial_lines(name, tier):
+    data = adversarial(name, 2000, tier)
+    rng = random.Random(name)
+    for options in OPTIONS[0], rng.choice(OPTIONS[1:]):
+        check(Format(name), data, cuts_of(rng, data), **options)
+
+
+@pytest.mark.parametrize("name", ["combined", "haproxy", "alb"])
+def test_windows(name, tier):
+    """Lines of any length, and at any place of what is marked at once."""
+    rng = random.Random(name)
+    [*lines] = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
+    path = b"/wiki/" if any(b"/wiki/" in line for line in lines) else b" /"
+    for shift in range(66):
+        log = [b"GET " * 6 + b"x" * shift]
+        for _ in range(60):
+            size = rng.choice([0, 1, 30, 31, 32, 33, 63, 64, 65, 100, 1000, rng.randrange(100)])
+            log.append(
+                rng.choice(lines).replace(path, path + size * b"a" + rng.choice([b"", b"%41", b"?a=" + size * b"b"]))
+            )
+        if shift % 16 == 0:
+            log.insert(rng.randrange(1, 60), lines[0].replace(path, path + rng.randrange(16_000, 40_000) * b"c"))
+        data = b"".join(line + rng.choice([b"\n", b"\r\n"]) for line in log)
+        assert check(Format(name), data) >= 20
+
+
+@pytest.mark.parametrize("name", ["common", "nginx", "squid", "elb", "s3"])
+def test_prefixes(name):
+    """What other programs write before a line."""
+    rng = random.Random(name)
+    lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
+    prefixes = [
+        *(
+            b"<13>Oct 11 22:14:15 host app[1]: ",
+            b"<13>1 2025-01-01T00:00:00Z host app 1 - - ",
+            b"Oct 11 22:14:15 host app: ",
+        ),
+        *(
+            b"2025-01-01T00:00:00.123456+00:00 host app: ",
+            b"2016-10-06T00:17:09.669794202Z stdout F ",
+            b"2025-01-01T00:00:00Z ",
+        ),
+        *(
+            b"<",
+            b"<1",
+            b"{",
+            b"Oct 11 22:14:15 ",
+            b'<13>1 2025-01-01T00:00:00Z h a 1 - [x y="]"] ',
+            b"a" * 3 + b" b  c ",
+        ),
+    ]
+    log = lines[:1]
+    for prefix in prefixes:
+        log += [prefix[:size] + rng.choice(lines) for size in range(len(prefix) + 1)]
+    assert check(Format(name), b"\n".join([*log, *lines])) >= len(lines)
+
+
+DIRECTIVES = {
+    "%h": [b"192.0.2.1", b"::1", b"-"],
+    "%l": [b"-", b"x"],
+    "%u": [b"-", b"al", b"a b", b""],
+    "%t": [b"[01/Jan/2025:12:00:00 +0000]", b"[31/Dec/2024:23:59:60 -0130]", b"[30/Feb/2025:24:00:00 +0000]", b"[-]"],
+    '"%r"': [
+        b'"GET /a%20b?q=1&r HTTP/1.1"',
+        b'"-"',
+        b'"CONNECT h:1 HTTP/1.1"',
+        b'"GET http://h/a?b HTTP/2.0"',
+        b'"GET /"',
+        b'""',
+    ],
+    "%m": [b"GET", b"-"],
+    "%U": [b"/a b", b"/%41", b"-"],
+    "%q": [b"?a=b", b"", b"?"],
+    "%H": [b"HTTP/1.1", b"-"],
+    "%>s": [b"200", b"0200", b"-", b"2x0"],
+    "%b": [b"5", b"-", b"12345678901234567"],
+    '"%{Referer}i"': [b'"-"', b'"http://h/?q=a"', b'"a\\"b"', b'"a"b"'],
+    '"%{User-Agent}i"': [b'"Mozilla/5.0 (X11; Linux) \xc3\xa9"', b'"-"', b'""'],
+    "%D": [b"1234", b"-", b"0"],
+    "%T": [b"1.50", b"0", b"1e2", b".5"],
+    "%v": [b"h.example", b"-"],
+    "%{X-Forwarded-For}i": [b"192.0.2.1, 192.0.2.2", b"-", b"192.0.2.1"],
+    "%p": [b"443", b"-"],
+    "%{a}C": [b"x", b"-", b"a=b"],
+    "%{%Y-%m-%dT%H:%M:%S%z}t": [b"2025-01-01T12:00:00+0000", b"2025-01-01 12:00:00"],
+}
+LITERALS = [" ", " ", " ", " - ", "|", " [", "] ", ": ", "/", " {", "} {", "\t", " /"]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_formats(seed):
+    rng = random.Random(seed)
+    names = rng.sample([*DIRECTIVES], rng.randrange(3, 13))
+    literals = [
+        rng.choice(["", "", "> ", '"']),
+        *(rng.choice(LITERALS) for _ in names[1:]),
+        rng.choice(["", "", " <", "]"]),
+    ]
+    try:
+        format = Format("".join(map("".join, zip(literals, [*names, ""], strict=True))))
+    except ValueError:
+        pytest.skip("no format")
+    lines = []
+    for _ in range(300):
+        values = [rng.choice(DIRECTIVES[name]) if rng.random() < 0.3 else DIRECTIVES[name][0] for name in names]
+        lines.append(b"".join(map(b"".join, zip([each.encode() for each in literals], [*values, b""], strict=True))))
+    lines += [mutated(rng, lines) for _ in range(300)]
+    data = b"\n".join(lines)
+    check(format, data, cuts_of(rng, data))
+    check(format, data, **rng.choice(OPTIONS))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_between_guard_pages(fences, name):
+    """Nothing is read past the lines, and the capacity for one of them is enough."""
+    source, target = fences[0], type(fences[0])(1 << 18)
+    lines = [*(EXAMPLES / f"{name}.log").read_bytes().splitlines(), *adversarial(name, 20).splitlines()]
+    for to in "jsonl", "csv":
+        reader = LogReader(Format(name).programs, to, params=["q"], flags=True)
+        reader.convert(b"first\n", bytearray(reader.capacity_for(5)))
+        for line in lines:
+            for after in (
+                b"",
+                b"\n",
+                b"\na",
+                b"\n" + 8 * b"a",
+                b"\n" + 31 * b"a",
+                b"\n" + 32 * b"a",
+                b"\n" + 33 * b"a",
+                b"\n" + lines[0] + b"\n",
+            ):
+                data = line + after
+                for place in source.at_start(data, after=64 * b"1"), source.at_end(data, before=64 * b'"'):
+                    size = max(len(line), len(after))
+                    assert reader.convert(place, target.at_end(bytes(reader.capacity_for(size)))).read >= len(line)
+                    convert_columns(reader, place)
+
+
+@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the logs are")
+@pytest.mark.parametrize("path", sorted(Path(CORPORA or ".").glob("log_*.log")), ids=lambda path: path.name)
+@pytest.mark.parametrize("name", PRESETS)
+def test_real_logs(path, name):
+    data = path.read_bytes()
+    fast = check(Format(name), data)
+    if name == "combined":
+        assert fast > data.count(b"\n") * {"log_apache_elastic": 0.99, "log_basjes_hackers": 0.95}.get(path.stem, 0)
