@@ -270,6 +270,7 @@ _WEB = (
     ),
     *("http://xn--bcher-kva.example/", "http://xn--a-ecp.ru/", "http://a\\@b/", "http://a:0/", "é" * 900, 5),
 )
+_ESCAPED = rb'{"a":"http:\/\/a.example\/?b\u0026c&amp;d","b":"\u00e9://\ud83d"}' * 40
 _HOSTS = [uri.agreed_host(url) for url in ("http://[::1]:80/", "wss://a:1", "http://1.1.1.1/")]
 CALLS |= {
     "uricodec.uri.agreed_host": [
@@ -297,7 +298,14 @@ CALLS |= {
         for name in ("eq", "ne", "lt", "le", "gt", "ge")
     },
     "uricodec.uri.check": _each(uri.check, *_URIS, ("/a", "URI"), ("/a", "no-such")),
-    "uricodec.uri.find": _each(uri.find, b"(http://a/b_(c)), <https://\xc3\xa9/>." * 300, bytearray(b"a://b"), "x"),
+    "uricodec.uri.find": _each(
+        uri.find,
+        *[b"(http://a/b_(c)), <https://\xc3\xa9/>." * 300, bytearray(b"a://b"), "x"],
+        *[(_ESCAPED, content) for content in ("plain", "json", "html", "auto", "no-such")],
+    ),
+    "uricodec.uri.extract": _each(
+        uri.extract, b"a://b", "x", *[(_ESCAPED, content) for content in ("plain", "json", "html", "auto", "no-such")]
+    ),
     "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),
     "uricodec.uri.unsplit": [partial(uri.unsplit, parts) for parts in _COMPONENTS],
@@ -635,6 +643,7 @@ CALLS |= {
     "uricodec.logs.columns": _each(logs.columns, _COMMON, (_COMMON, "iis"), b""),
     "uricodec.logs.to_arrow": [lambda: logs.to_arrow(_COMMON, flags=True).read_all().to_pylist()],
     "uricodec.logs.presets": [logs.presets],
+    "uricodec.logs.InvalidLine.row": [logs.InvalidLine("a.log", 1, 2, "time", b"\t\xff").row],
     "uricodec.logs.Format": [
         *_each(
             logs.Format, "combined", "no-such", "$status $a", "%h %z", "%h%u", "log_format a escape=json '$uri';", None
@@ -646,6 +655,7 @@ CALLS |= {
     "uricodec.logs.Format.__eq__": [partial(_FORMATS[0].__eq__, format) for format in _FORMATS],
     "uricodec.logs.Format.__hash__": [partial(hash, format) for format in _FORMATS],
     "uricodec.logs.Format.__reduce__": [format.__reduce__ for format in _FORMATS],
+    "uricodec.logs.Format.is_json": [partial(getattr, format, "is_json") for format in _FORMATS],
     "uricodec.logs.Format.explain": [
         partial(format.explain, line) for format in _FORMATS for line in (_LINE, _JSON, b"")
     ],

@@ -17,7 +17,7 @@ COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
         *[row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"}],
-        *["agreed_host", "address_category", "find"],
+        *["agreed_host", "address_category", "find", "extract"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -224,6 +224,8 @@ def found_in_text(draw):
     )
     lines = uri_find.lines(text)
     assert uri_find.by_copies(copy_urls, text, max(map(len, lines), default=0) + size) == lines
+    for content in "json", "html":
+        assert (uri.find(text, content), uri.extract(text, content)) == uri_find.find_with_escapes(text, content)
 
 
 OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host, found_in_text)

@@ -34,7 +34,7 @@ from reference.uri_lines import (
 )
 
 from uricodec import iri, uri
-from uricodec._rows.reports import visible
+from uricodec._io.reports import visible
 from uricodec.cli import lines, main
 from uricodec.uri._rows import CheckRows
 
@@ -546,6 +546,46 @@ def test_lines_that_do_not_fit_a_buffer(tmp_path):
     want = urls(b"a://b " * 1000, f"{path}\t".encode())
     for jobs in 1, 2:
         assert output_of(*EXTRACT, "--offsets", "-j", jobs, path, path, chunk=600) == 2 * want
+
+
+ESCAPED = {
+    "json": rb'{"a":"http:\/\/a.example\/?b\u0026c","b":"x:\/\/\u00e9\ud83d\ude00!"} "a:\u002f/b\\" ' * 3,
+    "html": b"<p>&lt;http://a.example/?b&amp;c!&gt;<a href='x://a/&#39;&eacute;!'>&quot;a://b&copy=1&quot;" * 3,
+}
+
+
+@pytest.mark.parametrize("content", ESCAPED)
+def test_extract_from_text_with_escapes(content):
+    """With chunks of each size, with ends and without, so that one buffer has all."""
+    for data in ESCAPED[content], ESCAPED[content].replace(b" ", b"").replace(b">", b""):
+        found = zip(uri.find(data, content), uri.extract(data, content), strict=True)
+        want = b"".join(b"%d\t%s\n" % (start, url) for (start, _), url in found)
+        assert want.count(b"\n") >= 6
+        for chunk in [*range(13, 70), None]:
+            command = *EXTRACT, "--offsets", "--content", content, "-j", "2"
+            assert output_of(*command, stdin=data, chunk=chunk) == want
+    assert output_of(*EXTRACT, "--offsets", stdin=ESCAPED[content]) == output_of(*command, stdin=ESCAPED[content])
+
+
+def test_the_start_of_each_input_decides_what_it_is(tmp_path):
+    contents = {"a.json": ESCAPED["json"], "b.html": ESCAPED["html"], "c.txt": b"a:// http://a.example/?b&amp;c"}
+    for name, data in contents.items():
+        (tmp_path / name).write_bytes(data)
+    want = [url for data in contents.values() for url in uri.extract(data)]
+    assert output_of(*EXTRACT, *(tmp_path / name for name in contents)).splitlines() == want
+
+
+def test_an_escaped_url_that_is_too_long_ends():
+    data = b'{"a":"x://' + rb"\u0041" * (1 << 20) + b'",'
+    data += b'"b":"x:\\/\\/b"}'
+    found = output_of(*EXTRACT, "--offsets", "--content", "json", stdin=data).splitlines()
+    assert len(found[0]) <= 2 + (1 << 20)
+    assert found[-1] == b"%d\tx://b" % data.rindex(b"x:")
+
+
+def test_content_is_for_urls():
+    status, _, complaint = run("extract", "--kind", "urn", "--content", "json")
+    assert status == 2 and "--content" in complaint
 
 
 def test_extract_from_several_inputs(tmp_path):

@@ -211,7 +211,7 @@ def model(src, case, errors, end=b"\n"):
         try:
             written += case.function(text) + tail
         except Rejected as rejected:
-            faults.append(LineFault(number - 1, start, rejected.code, rejected.offset))
+            faults.append(LineFault(number - 1, start, start + len(text), rejected.code, rejected.offset))
             if errors == "raise":
                 break
             if errors != "drop":

@@ -116,7 +116,10 @@ def transform(src, operation, room=0, limit=100, **options):
         assert read > 0
         assert found.invalid <= limit or limit == 0
         written += dst[: found.written]
-        faults += [fault._replace(line=fault.line + lines, start=fault.start + start) for fault in found.faults]
+        faults += [
+            fault._replace(line=fault.line + lines, start=fault.start + start, stop=fault.stop + start)
+            for fault in found.faults
+        ]
         assert (found.lines is None) == (limit == 0 and options.get("errors", "keep") in {"keep", "replace"})
         count = len(lines_of(src[start : start + read], end)) if found.lines is None else found.lines
         lines, invalid, start = lines + count, invalid + found.invalid, start + read

@@ -154,3 +154,15 @@ def test_names():
     url = "?" + "&".join(f"{name}={name * 2}" for name in many)
     assert uri.query_value(url, many) == {name: name * 2 for name in many} == bulk.query_value([url] * 99, many)[98]
     assert uri.query_value("?\ufffd=1", "\ud800") is None
+
+
+@pytest.mark.parametrize("url", ["1A://H/%7e", "-a://H/x", "a_b://H/x", "é://H/x", "1:b", ":b", "://H/"])
+def test_a_scheme_is_the_same_for_all_functions(url):
+    """By the grammar: what does not begin with one is a path, for values and normal forms."""
+    assert uri.host(url) is uri.port(url) is None
+    assert uri.path_segments(url)[0] == url.partition("/")[0]
+    for level in "case", "path", "scheme":
+        assert "h" not in uri.normalize(url, level=level)
+    parts = bulk.split_uri([url], errors="keep")[0]
+    assert (parts["scheme"], parts["host"], parts["path"]) == (None, None, url)
+    assert bulk.host([url, url.encode()]) == [None, None]

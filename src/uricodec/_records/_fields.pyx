@@ -33,9 +33,7 @@ from uricodec._rows._tasks cimport begin_work
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_RawFree
 
-from collections import namedtuple
-
-from uricodec._rows._tasks import Lines
+from uricodec._rows._tasks import LineFault, Lines
 
 
 cdef list FRAME_REASONS = [
@@ -48,9 +46,6 @@ cdef enum:
     NO_VALUE = FRAME_CODES
 
 RECORD_NAMES = [*FRAME_NAMES, "field"]
-
-FieldFault = namedtuple("FieldFault", ["line", "start", "stop", "code", "offset"], module="uricodec._records._fields")
-FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the buffer; a code, and an offset in it."
 
 cdef enum:
     WINDOW = 16384          # bytes of records that are processed at once
@@ -112,8 +107,7 @@ cdef struct LineOperation:
 
 cdef struct Task:
     const Frame *frame
-    bint asked              # a JSON record was read,
-    uint32_t seen           # and a bit for each path by which a member was found
+    Seen seen               # what the records contained
     const uint8_t *src
     size_t n
     uint8_t *dst            # NULL: no output
@@ -258,6 +252,10 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
         if at == SIZE_MAX:
             count = first
             break
+        task.seen.asked |= number > 0 or end > start     # an empty line says nothing
+        task.seen.parted |= number > 0
+        task.seen.open |= is_quoted and quoted.end == SIZE_MAX
+        task.seen.spans = max(task.seen.spans, span + (span < span_count and number >= spans[span].first))
         record.start, record.end, record.next, record.first = before + start, before + end, before + min(at + 1, n), first
         record += 1
         start = at + 1
@@ -374,7 +372,7 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
         else:
             follow(task, level, s + member.name, member.name_end - member.name, member.name_escaped, inner)
         if inner.values and s[member.start] != c'{':
-            task.seen |= inner.values
+            task.seen.paths |= inner.values
         if member.value:
             if inner.values:
                 is_base = task.frame.base and inner.values >> (task.frame.base - 1) & 1
@@ -410,7 +408,7 @@ cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexc
         first = task.value_count
         i = skip_spaces(s, start, end)
         if i < end:
-            task.asked = True
+            task.seen.asked = True
             if s[i] != c'{' or not gather_members(task, s, start, &i, end):
                 task.value_count, task.text.size = first, <size_t>(<int64_t *>task.ends.data)[first]
                 if task.frame.after:
@@ -1042,7 +1040,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
             "raise".
 
     Returns:
-        tuple[int, Lines]: See `transform_lines`. The invalid records are FieldFault(line, start, stop, code, offset),
+        tuple[int, Lines]: See `transform_lines`. The invalid records are LineFault(line, start, stop, code, offset),
             where offset is relative to the record. If nothing was read and nothing is invalid, the output is full.
 
     Raises:
@@ -1056,7 +1054,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     >>> bytes(buffer[:found.written])
     b'%61 b %63\\n%61 %zz\\n'
     >>> found.faults
-    [FieldFault(line=1, start=12, stop=19, code='percent', offset=4)]
+    [LineFault(line=1, start=12, stop=19, code='percent', offset=4)]
     """
     cdef Py_buffer source, target
     cdef Task task
@@ -1085,15 +1083,14 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
             set_run(&task, rows, policy, limit > 0)
             with nogil:
                 done = put_records(&task)
-            if task.asked:
-                frame.note_seen(task.seen)
+            frame.note_seen(&task.seen)
             if not done and task.run.status == HAS_RAISED:
                 raise_set()
             if not done:
                 raise MemoryError  # pragma: no cover: no memory
             for i in range(task.faults.size // sizeof(RecordFault)):
                 fault = <const RecordFault *>task.faults.data + i
-                faults.append(FieldFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))
+                faults.append(LineFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))
             return task.read, Lines(task.written, task.count, task.invalid, faults)
         finally:
             end_task(&task)

@@ -350,8 +350,12 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
     return o + 1
 
 
-cdef bytes json_string(bytes text):
-    """Return a text as a JSON string, with its quotes."""
+cpdef bytes json_string(bytes text):
+    r"""Return a text as a JSON string, with its quotes, as all commands write it; see escape_json().
+
+    >>> print(json_string(b"a\t\x1b\xc3\xa9\xff").decode())
+    "a\t\u001bé%FF"
+    """
     cdef bytes escaped = PyBytes_FromStringAndSize(NULL, 6 * len(text) + 2)
     cdef size_t size = escape_json(<const uint8_t *>PyBytes_AS_STRING(text), len(text), <uint8_t *>PyBytes_AS_STRING(escaped))
     return escaped[:<Py_ssize_t>size]
@@ -471,7 +475,8 @@ cdef class Framing:
             frame.paths[i].text = <const uint8_t *>PyBytes_AS_STRING(<bytes?>name)
             frame.paths[i].size = <size_t>len(name)
         frame.spans = <Span *>PyMem_RawCalloc(max(len(spans), 1), sizeof(Span))
-        if frame.spans == NULL:
+        self.reached = <uint8_t *>PyMem_RawCalloc(max(len(spans), 1), 1)
+        if frame.spans == NULL or self.reached == NULL:
             raise MemoryError  # pragma: no cover: no memory
         frame.span_count = <size_t>len(spans)
         for i, (first, last) in enumerate(spans):
@@ -479,14 +484,23 @@ cdef class Framing:
 
     def __dealloc__(self):
         PyMem_RawFree(self.frame.spans)
+        PyMem_RawFree(self.reached)
 
-    cdef void note_seen(self, uint32_t paths) noexcept:
-        """Note that records were read, and by which paths members were found."""
+    cdef void note_seen(self, const Seen *found) noexcept:
+        """Note what records contained."""
         cdef int p
+        if not found.asked:
+            return
         uc_put8(&self.asked, 1)
         for p in range(self.frame.path_count):
-            if paths >> p & 1:
+            if found.paths >> p & 1:
                 uc_put8(&self.seen[p], 1)
+        if found.spans:
+            uc_put8(&self.reached[found.spans - 1], 1)
+        if found.parted:
+            uc_put8(&self.parted, 1)
+        if found.open:
+            uc_put8(&self.open, 1)
 
     @property
     def missing(self):
@@ -500,6 +514,34 @@ cdef class Framing:
             if self.asked and not self.seen[i]:
                 missing.append(name)
         return tuple(missing)
+
+    @property
+    def beyond(self):
+        """The spans of selected fields that no record had so far; empty if no record was read.
+
+        >>> Framing("csv", fields=[(1, 1)]).beyond
+        ()
+        """
+        cdef size_t i, reached = 0
+        cdef list spans = []
+        if self.asked and self.frame.form != JSON:
+            for i in range(self.frame.span_count):
+                if self.reached[i]:
+                    reached = i + 1
+            for i in range(reached, self.frame.span_count):
+                last = self.frame.spans[i].last
+                spans.append((self.frame.spans[i].first + 1, None if last == SIZE_MAX else last + 1))
+        return tuple(spans)
+
+    @property
+    def undivided(self):
+        """Whether records were read, and none had a delimiter so far."""
+        return bool(self.asked and not self.parted)
+
+    @property
+    def unclosed(self):
+        """Whether a record of CSV had quotes that are not closed: it ended with the input."""
+        return bool(self.open)
 
     def cut(self, buffer, start, stop):
         """Return the end of the last complete record in a buffer.

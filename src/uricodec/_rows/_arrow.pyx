@@ -486,17 +486,22 @@ cdef class Moved:
             self.array.release(&self.array)
 
 
-cdef Type type_of(const ArrowSchema *schema):
+cdef enum:
+    LEVELS = 64     # of a type in another. More than one has no column that is supported; nothing recurses deeper
+
+cdef Type type_of(const ArrowSchema *schema, int level=1):
     cdef int64_t i
     cdef list children = []
+    if level > LEVELS:
+        raise ValueError(f"the Arrow schema has more than {LEVELS} levels")
     if schema == NULL or schema.n_children > 0 and schema.children == NULL:
         raise ValueError("the Arrow schema is missing a child")
     for i in range(schema.n_children):
-        children.append(type_of(schema.children[i]))
+        children.append(type_of(schema.children[i], level + 1))
     if schema.format == NULL:
         raise ValueError("the Arrow schema is missing its format")
     return Type(<bytes>schema.format, b"" if schema.name == NULL else <bytes>schema.name, tuple(children),
-                None if schema.dictionary == NULL else type_of(schema.dictionary), schema.flags & ORDERED)
+                None if schema.dictionary == NULL else type_of(schema.dictionary, level + 1), schema.flags & ORDERED)
 
 
 cdef Type take_schema(ArrowSchema *schema):

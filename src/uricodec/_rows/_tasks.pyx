@@ -437,21 +437,21 @@ cdef int check_status(Job job) except -1:
     check_run(&job.task)
     if job.task.status == STOPPED:
         if source.layout == LINES:
-            raise_row(job.plan.rows, source, line_at(source, rejected.start), rejected.code, rejected.offset,
-                      job.number + rejected.row)
+            raise_row(job.plan.rows, source, source.data[rejected.start:end_of_line(source, rejected.start)], rejected.code,
+                      rejected.offset, job.number + rejected.row)
         raise_row_of(job.plan.rows, source, rejected.row, rejected.code, rejected.offset, job.number + rejected.row)
     return 0
 
 
-cdef bytes line_at(const Source *source, size_t start):
-    """Return the line that starts at `start`, without its terminator."""
+cdef size_t end_of_line(const Source *source, size_t start) noexcept nogil:
+    """Return where the line that starts at `start` ends, without its terminator."""
     cdef const uint8_t *line = source.data + start
     cdef size_t n = source.count - start
     cdef const uint8_t *end = <const uint8_t *>memchr(line, source.terminator, n)
     if end != NULL:
         n = end - line
         n -= carriage_return(source, line, n)
-    return line[:n]
+    return start + n
 
 
 cdef int raise_row(RowOperation rows, const Source *source, bytes row, int code, size_t offset, size_t number) except -1:
@@ -487,8 +487,9 @@ cdef tuple rejected_of(list jobs, size_t limit):
 
 Lines = namedtuple("Lines", ["written", "lines", "invalid", "faults"], module="uricodec._rows._tasks")
 Lines.__doc__ = "Bytes written, the number of lines and of invalid ones, and the first of these as LineFaults."
-LineFault = namedtuple("LineFault", ["line", "start", "code", "offset"], module="uricodec._rows._tasks")
-LineFault.__doc__ = "An invalid line: its number, from 0; where it starts in the buffer; a code; and an offset in it."
+LineFault = namedtuple("LineFault", ["line", "start", "stop", "code", "offset"], module="uricodec._rows._tasks")
+LineFault.__doc__ = """An invalid line or record: its number, from 0; where it starts and ends in the buffer, without its
+terminator; a code; and an offset in it."""
 
 
 cdef list faults_of(const Run *run, RowOperation operation, size_t limit):
@@ -496,8 +497,8 @@ cdef list faults_of(const Run *run, RowOperation operation, size_t limit):
     cdef size_t i
     cdef list faults = []
     for i in range(min(run.found.size // sizeof(Rejected), limit)):
-        faults.append(LineFault(rejected[i].row, rejected[i].start, operation.code_names[rejected[i].code],
-                                rejected[i].offset))
+        faults.append(LineFault(rejected[i].row, rejected[i].start, end_of_line(run.source, rejected[i].start),
+                                operation.code_names[rejected[i].code], rejected[i].offset))
     return faults
 
 
@@ -520,7 +521,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
     Returns:
         tuple[int, Lines]: The number of bytes of src that were read, always whole lines; and a Lines tuple: bytes
             written, number of lines (None if neither lines nor invalid ones are counted: "keep" or "replace" with limit
-            0), number of invalid lines, and the invalid lines as a list of LineFault(line, start, code, offset), where
+            0), number of invalid lines, and the invalid lines as a list of LineFault(line, start, stop, code, offset), where
             offset is relative to the line. With "raise", the last of them is the line before which reading stopped.
 
     Raises:
@@ -534,7 +535,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
     >>> read, bytes(buffer[:found.written])
     (25, b'http://a/b\\r\\na/./b\\nx:~')
     >>> found.lines, found.invalid, found.faults
-    (3, 1, [LineFault(line=1, start=14, code='scheme', offset=1)])
+    (3, 1, [LineFault(line=1, start=14, stop=19, code='scheme', offset=1)])
     """
     cdef Py_buffer source_view, target
     cdef RowOperation how = <RowOperation?>operation

@@ -263,7 +263,7 @@ _RFC = Parameter(
     "UrnRfc",
     "8141",
     'The RFC of the grammar: "2141", "8141" or "any" of the two.',
-    get_args(types.UrnRfc),
+    tuple(rfc for rfc in get_args(types.UrnRfc) if isinstance(rfc, str)),  # a number means the same
 )
 _SPEC_OF_LEVEL = Parameter(
     "rfc",

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     __all__ += _signatures.__all__
 else:
     globals().update({name: function_of(operation, __name__) for name, operation in OPERATIONS.items()})
-    __all__ += list(OPERATIONS)
+    __all__ += sorted(OPERATIONS)
 
 
 def __dir__() -> list[str]:

@@ -226,9 +226,10 @@ excludes, so a full stop or a bracket after it is part of it.
 """,
         (
             "uricodec extract --kind uri page.html -o urls.txt",
+            "uricodec extract --kind uri --content json *.log",
             "uricodec extract --kind urn --offsets page.html -o urns.tsv",
         ),
-        f"{_FILES} kind:extract offsets threads progress no-progress",
+        f"{_FILES} kind:extract content offsets threads progress no-progress",
         "uricodec.cli.extract:run",
     ),
     Command(

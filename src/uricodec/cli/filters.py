@@ -53,10 +53,10 @@ def run_codec(arguments, plan, rows):
     if plan:
         from uricodec.cli import fields
 
-        return lines.filter_inputs(fields.Values(plan, rows), arguments)
+        return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
     # An encoding is chosen for a line as a whole.
     in_pieces = arguments.errors in ("keep", "replace", "raise") and arguments.encoding is None
-    return lines.filter_inputs(lines.Rows(rows, terminator_of(arguments), arguments.raw, in_pieces), arguments)
+    return lines.filter_inputs(lines.LineTransform(rows, terminator_of(arguments), arguments.raw, in_pieces), arguments)
 
 
 def normalize(arguments):
@@ -102,12 +102,12 @@ def check(arguments):
     if plan:
         from uricodec.cli import fields
 
-        worker = fields.Values(plan, rows)
+        transform = fields.FieldTransform(plan, rows)
     else:
-        worker = lines.Rows(rows, terminator_of(arguments))
+        transform = lines.LineTransform(rows, terminator_of(arguments))
     if arguments.stats:
-        worker.groups = groups
-    return lines.check_inputs(worker, arguments)
+        transform.groups = groups
+    return lines.check_inputs(transform, arguments)
 
 
 def split(arguments):
@@ -140,7 +140,7 @@ def write_records(arguments, names, make):
 
     plan = fields.Plan(arguments, added=record_fields(names))
     rows = make("csv" if arguments.csv else "jsonl", arguments.csv_safe, arguments.delimiter or b",")
-    return lines.filter_inputs(fields.Values(plan, rows), arguments)
+    return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
 
 
 def resolve(arguments):
@@ -156,9 +156,9 @@ def run(arguments, rows, groups=None, group_rows=None, only=False):
     if plan:
         from uricodec.cli import fields
 
-        return lines.filter_inputs(fields.Values(plan, rows), arguments)
+        return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
     return lines.filter_inputs(
-        lines.Rows(rows, terminator_of(arguments), groups=groups, group_rows=group_rows), arguments
+        lines.LineTransform(rows, terminator_of(arguments), groups=groups, group_rows=group_rows), arguments
     )
 
 

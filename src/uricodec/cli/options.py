@@ -6,8 +6,8 @@ The functions at the top check values; the parser adds which option a message is
 """
 
 import os
-import sys
 
+from uricodec._io.sizes import parse_size
 from uricodec._io.streams import MAX_LINE
 
 __all__ = ["OPTIONS", "Option"]
@@ -20,21 +20,6 @@ def whole_number(text):
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise ValueError(f"expected a whole number, got {text!r}")
     return int(text)
-
-
-def byte_count(text):
-    """Return a number of bytes, which may have a unit (a power of 1024).
-
-    >>> byte_count("4096"), byte_count("64K"), byte_count("16MiB")
-    (4096, 65536, 16777216)
-    """
-    digits = text.upper().removesuffix("B").removesuffix("I")
-    unit = " KMGT".find(digits[-1:]) if digits[-1:].isalpha() else 0
-    digits = digits[:-1] if unit > 0 else digits
-    size = int(digits) << 10 * unit if unit >= 0 and digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
-    if not 0 < size < sys.maxsize:
-        raise ValueError(f"expected a number of bytes such as 4096, 64K or 16M, got {text!r}")
-    return size
 
 
 def memory_size(text):
@@ -376,6 +361,19 @@ OPTIONS = {
         "the kind of identifiers: urn, uri",
         choices={"urn": _KINDS["urn"], "uri": "URLs: URIs and IRIs with '://' after the scheme"},
         required=True,
+    ),
+    "content": Option(
+        "--content CONTENT",
+        "the kind of text: auto (default), plain, json, html",
+        "URLs are written without the escapes of JSON or HTML.",
+        choices={
+            "auto": "by the start of each input: json for an object or a list of objects or strings, html for a tag",
+            "plain": "text without escapes",
+            "json": "JSON: \\/ and \\u0026 are escapes",
+            "html": "HTML or XML: &amp; is a character reference",
+        },
+        default="auto",
+        conflicts="--kind=urn",
     ),
     "kind:dedup": _kind("urn", "uri", "iri", "bytes", **_URI_BY_POLICY),
     "level": Option(
@@ -772,7 +770,7 @@ OPTIONS = {
         "the longest valid line, in bytes (default: 16M)",
         "A longer line is invalid, with the code too-long. decode, encode and requote accept plain lines of any length "
         "under --errors keep, replace and raise, but decode --encoding does not.",
-        read=byte_count,
+        read=parse_size,
         default=MAX_LINE,
         category=LIMITS,
     ),

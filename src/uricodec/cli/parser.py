@@ -8,9 +8,15 @@ from uricodec.cli.options import OPTIONS
 
 __all__ = ["find_command", "parse"]
 
+MOST = 1000  # options of a command line: the time of argparse grows with the square of their number
+
 
 def find_command(name):
-    """Return the command with a name."""
+    """Return the command with a name.
+
+    Raises:
+        CommandError: There is none.
+    """
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
         hint = near(name, [*COMMANDS, "--help", "--version"]) or "'uricodec --help' lists the commands"
@@ -30,8 +36,13 @@ def parse(command, words):
     Returns:
         argparse.Namespace: A value for each option of the table. Options that were not given have their default value;
             options of other commands are None, or False if they take no value.
+
+    Raises:
+        CommandError: An option or operand is unknown, missing or invalid, or there are more than MOST options.
     """
     end = words.index("--") if "--" in words else len(words)
+    if sum(word.startswith("-") for word in words[:end]) > MOST:
+        raise CommandError(f"more than {MOST} options", 2)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False, formatter_class=formatter)
     for option in command.options:
         if option.flags:

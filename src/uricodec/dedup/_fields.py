@@ -1,9 +1,7 @@
 """The records of files, and the field whose value is the identifier of a record."""
 
-import os
-
 from uricodec._records._framing import Framing
-from uricodec._records.headers import FieldError, InputFormat, number_of
+from uricodec._records.headers import FieldError, InputFormat, encoded, number_of
 
 FORMATS = "csv", "delimited", "jsonl"
 
@@ -38,7 +36,7 @@ class Records:
         self.has_header = header
         self.separator = self._inputs.options["delimiter"]  # for JSON, which has none: a tab
         if form == "jsonl":
-            self._framing = Framing(**self._inputs.options, names=[os.fsencode(field)])
+            self._framing = Framing(**self._inputs.options, names=[encoded(field)])
         else:
             self._framing = None if header else self._framing_of(None)
 

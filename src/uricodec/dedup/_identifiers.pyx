@@ -32,9 +32,8 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
 
-from uricodec._records._fields import FieldFault
 from uricodec._rows._columns import Column
-from uricodec._rows._tasks import Lines
+from uricodec._rows._tasks import LineFault, Lines
 
 cdef enum:
     BATCH = 8192        # rows of a column per batch
@@ -271,7 +270,7 @@ cdef class LineBatch(Identifiers):
 
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=b"\n", errors="keep", forms=True):
         self.set_options(errors, forms)
-        self.terminator = bytes(terminator)
+        self.terminator = bytes(memoryview(terminator))
         rows_of_lines(b"", self.terminator)     # checks the terminator
         memset(&self.selected, 0, sizeof(Selection))
         memset(&self.values, 0, sizeof(Source))
@@ -319,13 +318,13 @@ cdef class LineBatch(Identifiers):
 
         Returns:
             Lines: 0 bytes written, the number of lines and of invalid ones, and the first `limit` of these as
-                LineFaults, or FieldFaults of records. If one is invalid and `errors` is "raise", only that one is
-                returned and the batch is empty: the caller raises.
+                LineFaults. If one is invalid and `errors` is "raise", only that one is returned and the batch is empty:
+                the caller raises.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> names, framing = LineBatch(RowOperation(), FingerprintKey()), Framing("csv", delimiter=b",", fields=[(2, 2)])
         >>> names.read(b'1,"a"\n2,a\n3\n', 0, 1, framing)
-        Lines(written=0, lines=3, invalid=1, faults=[FieldFault(line=2, start=10, stop=11, code='field', offset=0)])
+        Lines(written=0, lines=3, invalid=1, faults=[LineFault(line=2, start=10, stop=11, code='field', offset=0)])
         >>> names.text(0), names.text(2)
         (b'a', b'3')
         """
@@ -462,13 +461,13 @@ cdef class LineBatch(Identifiers):
         while <size_t>len(faults) < limit and (rejected < rejected_end or record < record_end):
             if record < record_end and (rejected == rejected_end or record.row < rejected.row):
                 stop = self.end_of(record.row)
-                faults.append(FieldFault(record.row, record.start, stop, RECORD_NAMES[record.code], record.offset))
+                faults.append(LineFault(record.row, record.start, stop, RECORD_NAMES[record.code], record.offset))
                 record += 1
                 continue
             start, stop = starts[rejected.row], self.end_of(rejected.row)
             offset = place_in_record(&self.framing.frame, self.rows.source.data + start, starts[rejected.row + 1] - start,
                                      rejected.offset)
-            faults.append(FieldFault(rejected.row, start, stop, self.operation.code_names[rejected.code], offset))
+            faults.append(LineFault(rejected.row, start, stop, self.operation.code_names[rejected.code], offset))
             rejected += 1
         return faults
 

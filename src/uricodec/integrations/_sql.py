@@ -64,19 +64,23 @@ def with_arguments(name: str, compute: Compute) -> Compute:
     """Return a function whose last arguments are columns, too. If an argument is NULL, the result is NULL.
 
     Args:
-        compute (Callable): The function of a column of pyarrow; its last arguments are str.
+        compute (Callable): The function of a column of pyarrow; its last arguments are str or bool.
     """
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     sql, operation = SQL_FUNCTIONS[name]
     arguments, required = sql.parameters, tuple(operation.required.values())
+    types = {parameter.name: parameter.type for parameter in operation.parameters}
 
     def one(column: Any, values: tuple[Any, ...]) -> Any:
         if None in values:
             return compute(pa.nulls(len(column), pa.string()), *required)
         for argument, value in zip(arguments, values, strict=False):
-            if not isinstance(value, str):
+            if types[argument] == "bool" and not isinstance(value, bool):
+                raise TypeError(f"{name}: {argument} must be a boolean, got {value!r}")
+            is_number = type(value) is int and types[argument].startswith("UrnRfc")
+            if types[argument] != "bool" and not isinstance(value, str) and not is_number:
                 raise TypeError(f"{name}: {argument} must be text, got {value!r}")
         return compute(column, *values)
 

@@ -294,6 +294,7 @@ cdef struct QueryText:
     size_t cap
     uint8_t *heap
     bint beyond         # it is UTF-8, with surrogates, of more than ASCII
+    bint overridden     # a subclass of str decides what adding it to a str gives
     uint8_t buffer[2048]
 
 
@@ -347,6 +348,9 @@ cdef int put_quoted(QueryText *text, object value, const Quoting *quoting) excep
     cdef Bytes source
     cdef object given = usable(value, BOOL | LENGTH | CONTAINS | ENCODE)
     cdef object quoted
+    if type(value) is not str and isinstance(value, str) and usable(value, ADD | RIGHT_ADD) is None:
+        text.overridden = True      # what is quoted may be the object itself
+        return 0
     if type(given) is bytes:
         return put_encoded(text, <const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), quoting.safe,
                            quoting.plus)
@@ -397,6 +401,8 @@ cdef int put_pair(QueryText *text, object key, object value, bint doseq, const Q
         put_byte(text, c'&')
     name = text.size
     put_object(text, key, quoting)
+    if text.overridden:
+        return 0
     put_byte(text, c'=')
     size = text.size - name
     if not doseq or is_scalar(value):
@@ -413,6 +419,8 @@ cdef int put_pair(QueryText *text, object key, object value, bint doseq, const Q
             text.size += size
         first = False
         put_object(text, element, quoting)
+        if text.overridden:
+            return 0
     if first:
         text.size = start
     return 0
@@ -444,6 +452,8 @@ cdef int put_pairs(QueryText *text, object pairs, bint doseq, const Quoting *quo
         if type(pair) is not tuple or len(<tuple>pair) != 2:
             pair = stdlib().unpacked(pair)
         put_pair(text, (<tuple>pair)[0], (<tuple>pair)[1], doseq, quoting)
+        if text.overridden:
+            return 0
     return 0
 
 
@@ -453,13 +463,16 @@ cdef inline bint is_list_of_pairs(object query):
 
 
 cdef object encode_query(object query, bint doseq, const Quoting *quoting):
-    """The query of a mapping, or of a list or tuple of pairs."""
+    """The query of a mapping, or of a list or tuple of pairs; None if it is the stdlib's work."""
     cdef QueryText text
-    text.data, text.size, text.cap, text.heap, text.beyond = text.buffer, 0, sizeof(text.buffer), NULL, False
+    text.data, text.size, text.cap, text.heap = text.buffer, 0, sizeof(text.buffer), NULL
+    text.beyond = text.overridden = False
     try:
         if type(query) is not dict or not put_dict(&text, query, doseq, quoting):
             text.size = 0
             put_pairs(&text, query if type(query) is list or type(query) is tuple else query.items(), doseq, quoting)
+        if text.overridden:
+            return None
         if text.beyond:
             return PyUnicode_DecodeUTF8(<const char *>text.data, <Py_ssize_t>text.size, "surrogatepass")
         return ascii_text(text.data, text.size)
@@ -506,7 +519,9 @@ def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via
         quoting.safe, quoting.via, quoting.given_safe = &octets.set, <PyObject *>quote_via, <PyObject *>safe
         quoting.encoding, quoting.errors = <PyObject *>encoding, <PyObject *>errors
         quoting.utf8 = codec.encoding == UTF_8 and is_default(errors, "strict")
-        return encode_query(query, doseq, &quoting)
+        encoded = encode_query(query, doseq, &quoting)
+        if encoded is not None:
+            return encoded
     return stdlib().urlencode(query, doseq, safe, encoding, errors, quote_via)
 
 

@@ -20,6 +20,7 @@ from uricodec.uri import _values
 from uricodec.uri._agreed_host import Host, address_category, agreed_host
 from uricodec.uri._components import Components, check, find, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
+from uricodec.uri._extraction import extract
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._resolve import relativize, resolve
 from uricodec.uri._values import *  # noqa: F403
@@ -37,6 +38,7 @@ __all__ = [
     "agreed_host",
     "check",
     "equivalent",
+    "extract",
     "find",
     "is_valid",
     "key",
@@ -50,6 +52,7 @@ __all__ += _values.__all__
 
 
 if not TYPE_CHECKING:
+    __all__.sort()
 
     def __getattr__(name):
         if name == "legacy_schemes":  # imported on first use

@@ -168,18 +168,21 @@ set_plain(IRI_SYNTAX, UNRESERVED | SUB_DELIMS | PLAIN_UTF8)
 
 # --- components -------------------------------------------------------------------------------------------------------
 
+cdef size_t end_of_scheme(const uint8_t *s, size_t n) noexcept nogil:
+    cdef size_t i = 1
+    if n == 0 or not ALPHA.set.member[s[0]]:
+        return 0
+    while i < n and SCHEME_TAIL.set.member[s[i]]:
+        i += 1
+    return i if i < n and s[i] == c':' else 0
+
+
 cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
-    cdef size_t i = 0
+    cdef size_t i = end_of_scheme(s, n)
     parts.scheme_end = parts.authority = parts.query = parts.fragment = -1
-    if n and ALPHA.set.member[s[0]]:
-        i = 1
-        while i < n and SCHEME_TAIL.set.member[s[i]]:
-            i += 1
-        if i < n and s[i] == c':':
-            parts.scheme_end = <Py_ssize_t>i
-            i += 1
-        else:
-            i = 0
+    if i:
+        parts.scheme_end = <Py_ssize_t>i
+        i += 1
     if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
         i += 2
         parts.authority = <Py_ssize_t>i

@@ -308,23 +308,25 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
 cdef inline size_t write_host(const uint8_t *s, size_t n, const NormalForm *form, uint8_t *dst) noexcept nogil:
     """Write a host.
 
-    An IP-literal has no triplets (RFC 3986 section 3.2.2), so nothing in brackets is decoded. What follows a "%" is a zone
-    (RFC 6874, RFC 9844) or invalid: it stays as it is, because zones are the names of network interfaces.
+    An IP-literal has no triplets (RFC 3986 section 3.2.2), so no ASCII in brackets is decoded or encoded. What follows a
+    "%" is a zone (RFC 6874, RFC 9844) or invalid: it stays as it is, because zones are the names of network interfaces.
     """
-    cdef size_t i = 0, o = 0, size
-    cdef const uint8_t *found
+    cdef size_t i = 0, o = 0, start
+    cdef bint folds = form.folds
     if n == 0 or s[0] != c'[':
         return write_bytes(s, n, form, form.in_authority, form.folds, dst)
-    while True:
-        found = <const uint8_t *>memchr(s + i, c'%', n - i)
-        size = n - i if found == NULL else <size_t>(found - s) - i
-        o += write_bytes(s + i, size, form, &NONE.set, form.folds and i == 0, dst + o)
-        i += size
-        if i == n:
-            return o
-        dst[o] = c'%'
-        i += 1
-        o += 1
+    while i < n:
+        if s[i] < 0x80:
+            folds &= s[i] != c'%'
+            dst[o] = lower(s[i]) if folds else s[i]
+            i += 1
+            o += 1
+        else:
+            start = i
+            while i < n and s[i] >= 0x80:
+                i += 1
+            o += write_bytes(s + start, i - start, form, &NONE.set, False, dst + o)
+    return o
 
 
 cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, const NormalForm *form, bint by_scheme,

@@ -2,8 +2,8 @@
 
 Each part has a row in PARTS, from which columns are read, and a function for single values.
 
-Any text is split, as RFC 3986 appendix B does. The authority is then split at its last "@" and, after the host, at the
-first ":"; a host that begins with "[" ends with the next "]".
+Any text is split, as RFC 3986 appendix B does, with the scheme by the grammar. The authority is then split at its last
+"@" and, after the host, at the first ":"; a host that begins with "[" ends with the next "]".
 
     http://me@example.org:80/over/there?name=ferret&q=a+b#nose
      userinfo  host       port         query_value("q") = "a b"
@@ -18,12 +18,15 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
-from uricodec.uri._grammar cimport is_numeric_label
+from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels
+from uricodec.uri._grammar cimport end_of_scheme, is_numeric_label
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
 from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.mem cimport PyMem_RawFree
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 
 from uricodec.errors import IriError, UriSyntaxError
 
@@ -31,6 +34,7 @@ from uricodec.errors import IriError, UriSyntaxError
 # --- splitting any text -----------------------------------------------------------------------------------------------
 
 # RFC 3986 appendix B:  ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
+# with the scheme by the grammar (section 3.1), as in _grammar.find_parts: 1A://H/ is a path.
 
 cdef struct PartSpan:
     Py_ssize_t start            # -1: undefined
@@ -43,18 +47,14 @@ cdef ByteSet IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the hos
 
 cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
     """Return where the authority starts; 0: it is undefined."""
-    cdef size_t i = 0
+    cdef size_t i
     # Most URLs begin with one of these.
     if n >= 8 and memcmp(s, b"https://", 8) == 0:
         return 8
     if n >= 7 and memcmp(s, b"http://", 7) == 0:
         return 7
-    while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    if 0 < i < n and s[i] == c':':
-        i += 1
-    elif i:
-        return 0        # the path begins before the first "/"
+    i = end_of_scheme(s, n)
+    i += i > 0
     return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
 
 
@@ -95,9 +95,8 @@ cdef inline size_t find_path(const uint8_t *s, size_t n) noexcept nogil:
         while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
             i += 1
         return i
-    while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    return i + 1 if 0 < i < n and s[i] == c':' else 0
+    i = end_of_scheme(s, n)
+    return i + 1 if i else 0
 
 
 cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
@@ -109,12 +108,8 @@ cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogi
     cdef Py_ssize_t i = 0, path, path_end, query_end, authority, end = <Py_ssize_t>n
     find_host(s, n, &host, &port)
     authority = <Py_ssize_t>find_authority(s, n)
-    while i < end and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    if 0 < i < end and s[i] == c':':
-        set_field(fields, 0, i)
-    else:
-        set_field(fields, -1, -1)
+    i = <Py_ssize_t>end_of_scheme(s, n)
+    set_field(fields, 0 if i else -1, i if i else -1)
     path = <Py_ssize_t>find_path(s, n)
     path_end = path + <Py_ssize_t>kernels.span(s + path, <size_t>(end - path), &BEFORE_QUERY.set)
     query_end = path_end + <Py_ssize_t>kernels.span(s + path_end, <size_t>(end - path_end), &BEFORE_FRAGMENT.set)
@@ -326,15 +321,108 @@ cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
     return start < n and host[0] != c'[' and not is_numeric_label(host + start, n - start)
 
 
+# A host with characters beyond ASCII is mapped before its suffix is looked up: letters to lower case, characters to NFC,
+# and the other full stops to "." (UTS 46). Labels that are A-labels stay so.
+
+cdef enum:
+    MOST_OF_HOST = 1024         # a longer one cannot be a host, and stays as it is
+    MAPPED_CAPACITY = 2 * MOST_OF_HOST  # a character of two bytes may become one of four
+
+
+cdef size_t ask_mapping(const uint8_t *host, size_t n, uint8_t *dst) except? UC_REJECTED:
+    from uricodec.iri._hosts import to_mapped
+    cdef bytes mapped = to_mapped(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode()
+    if len(mapped) > MAPPED_CAPACITY:
+        return 0
+    memcpy(dst, PyBytes_AS_STRING(mapped), <size_t>len(mapped))
+    return <size_t>len(mapped)
+
+
+# ask_mapping() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+ctypedef size_t (*unchecked_mapping)(const uint8_t *, size_t, uint8_t *) noexcept
+
+
+cdef size_t map_in_doubt(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
+    """Write a host that _idna is not sure about. 0 if it cannot be mapped; UC_REJECTED if an exception is set."""
+    cdef size_t size = (<unchecked_mapping>ask_mapping)(host, n, dst)
+    if size == UC_REJECTED and PyErr_ExceptionMatches(ValueError):
+        PyErr_Clear()
+        return 0
+    return size
+
+
+cdef inline size_t length_of_dot(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the length of the full stop that s begins with: U+002E, U+3002, U+FF0E or U+FF61; 0 if there is none."""
+    if s[0] == c'.':
+        return 1
+    if n >= 3 and (memcmp(s, b"\xE3\x80\x82", 3) == 0 or memcmp(s, b"\xEF\xBC\x8E", 3) == 0
+                   or memcmp(s, b"\xEF\xBD\xA1", 3) == 0):
+        return 3
+    return 0
+
+
+cdef size_t map_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a host with characters beyond ASCII as UTS 46 maps it. 0 if that is impossible; UC_REJECTED: an exception."""
+    cdef uint8_t ascii[A_LABELS_CAPACITY]
+    cdef uc_utf8 found
+    cdef size_t i = 0, o = 0, start, size, dot
+    cdef bint plain
+    if n > MOST_OF_HOST or kernels.scan_utf8(host, n, &found) < n:
+        return 0
+    while i < n:
+        start, plain, dot = i, True, 0
+        while i < n:
+            dot = length_of_dot(host + i, n - i)
+            if dot:
+                break
+            plain &= host[i] < 0x80
+            i += 1
+        if plain:
+            memcpy(dst + o, host + start, i - start)
+            o += i - start
+        else:
+            size = to_a_labels(host + start, i - start, ascii)
+            if size and size != UC_REJECTED:
+                # A label of at most 63 characters, each of which comes from one: the bytes fit.
+                size = to_u_labels(ascii, size, False, dst + o)
+            if size == UC_REJECTED:
+                return size
+            if size == 0:
+                return map_in_doubt(host, n, dst)
+            o += size
+        if dot:
+            dst[o] = c'.'
+            o += 1
+            i += dot
+    return o
+
+
+cdef inline bint is_ascii(const uint8_t *s, size_t n) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if s[i] >= 0x80:
+            return False
+    return True
+
+
 cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """Write the registrable domain or the public suffix of the host, with ASCII letters in lower case."""
+    """Write the registrable domain or the public suffix of the host, in lower case."""
     cdef const Options *how = <const Options *>options
+    cdef uint8_t mapped[MAPPED_CAPACITY]
     cdef PartSpan host, port
     cdef const uint8_t *name
-    cdef size_t size, start, i
+    cdef size_t size, start, i, written
     find_host(src, n, &host, &port)
     if host.start >= 0:
         name, size = src + host.start, <size_t>(host.end - host.start)
+        if not is_ascii(name, size):
+            written = map_host(name, size, mapped)
+            if written == UC_REJECTED:
+                outcome.code, outcome.offset = UC_RAISED, 0
+                return UC_REJECTED
+            if 0 < written <= 3 * n:    # or there is not enough capacity
+                src, name, size = mapped, mapped, written
+                host.start = 0
         if size and name[size - 1] == c'.':
             size -= 1       # of the root
         if not has_labels(name, size):
@@ -576,7 +664,8 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
             raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
         made = heap = allocate((ITEMS_FACTOR if how.texts else 3) * n + (count + 1) * sizeof(Component))
     try:
-        how.read(src, n, how, made, &outcome)
+        if how.read(src, n, how, made, &outcome) == UC_REJECTED:
+            raise_set()     # no other error is possible
         if how.texts:
             return items_of(made, how.texts, how.text)
         field = <const Component *>made
@@ -983,7 +1072,8 @@ def registrable_domain(uri, *, private=False, suffixes=None, errors="keep"):
         errors (str): See `host`.
 
     Returns:
-        str | bytes | None: The domain, with ASCII letters in lower case and no final ".". None without a host, for an
+        str | bytes | None: The domain, in lower case, without a final "."; labels beyond ASCII are mapped (UTS 46),
+            and A-labels stay so. None without a host, for an
             address, if a label is empty, and if the host is a public suffix.
 
     Raises:
@@ -1014,7 +1104,7 @@ def public_suffix(uri, *, private=False, suffixes=None, errors="keep"):
         errors (str): See `host`.
 
     Returns:
-        str | bytes | None: The suffix, with ASCII letters in lower case and no final "."; the last label if no rule
+        str | bytes | None: The suffix, written as in `registrable_domain`; the last label if no rule
             matches. None without a host, for an address, and if a label is empty.
 
     Raises:

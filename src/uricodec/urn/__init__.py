@@ -92,7 +92,7 @@ def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
     >>> encode_nss("100 % Käse"), encode_nss("a:b", reserved=":")
     ('100%20%25%20K%C3%A4se', 'a%3Ab')
     """
-    name = text if isinstance(text, str) else bytes(text)
+    name = text if isinstance(text, str) else bytes(memoryview(text))
     zero = name.find("\0") if isinstance(name, str) else name.find(b"\0")
     if zero >= 0:
         raise UrnError("invalid character in text", text, zero)

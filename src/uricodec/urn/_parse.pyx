@@ -48,8 +48,9 @@ cdef int rfc_of(object rfc) except -1:
     cdef int i
     if rfc is DEFAULT:
         return RFC8141
+    cdef object name = str(rfc) if type(rfc) is int else rfc
     for i in range(3):
-        if RFC_NAMES[i] == rfc:
+        if RFC_NAMES[i] == name:
             return i
     raise ValueError(f"unknown RFC {rfc!r}; choose from {', '.join(RFC_NAMES)}")
 
@@ -334,7 +335,7 @@ def parse(urn, rfc="8141"):
     Traceback (most recent call last):
     uricodec.errors.UrnError: invalid character ' ' in NSS at offset 14
     """
-    if type(urn) is URN and rfc == (<URN>urn).rfc:
+    if type(urn) is URN and rfc_of(rfc) == <int>(<URN>urn).reading.rfc:
         return urn
     return URN(urn, rfc)
 

@@ -443,6 +443,8 @@ for _each in _ROWS:
 
 
 def _lower(nid: str) -> str:
+    if not isinstance(nid, str):
+        raise TypeError(f"expected str, got {type(nid).__name__}")
     # The Kelvin sign lower-cases to ASCII "k", but it is not allowed in a NID.
     return nid.lower() if nid.isascii() else nid
 

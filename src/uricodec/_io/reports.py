@@ -21,8 +21,10 @@ class InvalidLine(_Columns):
     """An invalid line, as a row of a report.
 
     Attributes:
+        input (str): The name of the input.
         line (int): The number of the line, from 1.
         offset (int): The offset of the error in the line, in bytes from 0.
+        code (str): The code of the error.
         text (bytes): The line without its terminator; the beginning of a line that is too long.
     """
 
@@ -37,20 +39,6 @@ class InvalidLine(_Columns):
         return f"{self.input}\t{self.line}\t{self.offset}\t{self.code}\t{visible(self.text)}\n".encode()
 
 
-def invalid_lines(faults, name, line, lines, terminator):
-    """Yield an InvalidLine for each fault.
-
-    Args:
-        faults (Iterable[LineFault]): The invalid lines, as the core returns them.
-        line (int): The number of the first line, from 1.
-        lines (tuple[bytearray, int, int]): A buffer, and where the lines start and end in it.
-        terminator (bytes): The terminator of each line.
-    """
-    for fault in faults:
-        text = bytes(text_of(*lines, fault, terminator))
-        yield InvalidLine(name, line + fault.line, fault.offset, fault.code, text)
-
-
 def head_of(line):
     """Return the part of a line that is shown if the line is too long (bytes), given its beginning (bytes-like)."""
     return bytes(line[:SHOWN]) + b"..."
@@ -60,25 +48,16 @@ def message(name, line, offset, before, reason):
     """Return the error message for an invalid line.
 
     Args:
+        name (str): The name of the input.
         line (int): The number of the line, from 1.
         offset (int): The offset of the error in the line, in bytes from 0.
         before (int): The number of bytes of the input before the line.
+        reason (str): The reason.
 
     >>> message("<stdin>", 2, 3, 10, "lone surrogate")
     '<stdin>:2:4 (byte 13): lone surrogate'
     """
     return f"{name}:{line}:{offset + 1} (byte {before + offset}): {reason}"
-
-
-def text_of(buffer, start, stop, fault, terminator):
-    """Return the invalid line or record that a fault of buffer[start:stop] refers to, without its terminator."""
-    at = start + fault.start
-    if hasattr(fault, "stop"):
-        return buffer[at : start + fault.stop]
-    end = buffer.find(terminator, at, stop)
-    if end < 0:
-        return buffer[at:stop]
-    return buffer[at:end].removesuffix(b"\r") if terminator == b"\n" else buffer[at:end]
 
 
 def visible(octets):
