@@ -300,7 +300,7 @@ def test_an_empty_line_after_any_other(name):
             data = line[:end] + b"\n\n\n" + line + b"?\n\n"
             invalid = []
             list(logs.parse(data, name, invalid=invalid))
-            assert [each for each in invalid if each.line in {2, 3, 5}] == [(at, 0, "empty", b"") for at in (2, 3, 5)]
+            assert [each[1:] for each in invalid if each.line in {2, 3, 5}] == [(at, 0, "empty", b"") for at in (2, 3, 5)]
 
 
 def test_json_of_several_lines_in_a_line_of_docker():

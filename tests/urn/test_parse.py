@@ -390,7 +390,7 @@ def model_of_lines(src, level, rfc, errors):
         try:
             out.append(naive.normalize(line, level, rfc) + tail)
         except UrnError as error:
-            faults.append((number, start, error.reason, error.offset))
+            faults.append((number, start, start + len(line), error.reason, error.offset))
             out.append({"keep": line + tail, "null": tail, "drop": b""}[errors])
         start += len(line + tail)
     return b"".join(out), len(lines), faults
@@ -469,7 +469,7 @@ def test_a_long_line_that_fails(tier, n):
     for before in b"", b"urn:example:a\n":
         read, written, found = normalize_lines(before + b"x" * n + b"\nurn:example:b", "8141", errors="raise")
         assert (read, written) == (len(before), before)
-        assert found.faults == [(before.count(b"\n"), len(before), "scheme", 0)]
+        assert found.faults == [(before.count(b"\n"), len(before), len(before) + n, "scheme", 0)]
 
 
 def test_long_lines(tier):
@@ -483,7 +483,7 @@ def test_long_lines(tier):
 def test_lines_fail(tier):
     src = b"urn:ab:c\nurn:ab:d\nurn:ab:e f\nurn:ab:g h\n"
     read, written, found = normalize_lines(src, "8141", errors="raise")
-    assert (read, written, found.faults) == (18, src[:18], [(2, 18, "nss", 8)])
+    assert (read, written, found.faults) == (18, src[:18], [(2, 18, 28, "nss", 8)])
     assert normalize_lines(src[:18], "8141", errors="raise") == (18, src[:18], (18, 2, 0, []))
 
 
