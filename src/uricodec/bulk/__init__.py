@@ -62,7 +62,8 @@ if TYPE_CHECKING:
     __all__ += _signatures.__all__
 else:
     globals().update({name: function_of(operation, __name__) for name, operation in OPERATIONS.items()})
-    __all__ += sorted(OPERATIONS)
+    __all__ += list(OPERATIONS)
+    __all__.sort()
 
 
 def __dir__() -> list[str]:
