@@ -21,8 +21,10 @@ class InvalidLine(_Columns):
     """An invalid line, as a row of a report.
 
     Attributes:
+        input (str): The name of the input.
         line (int): The number of the line, from 1.
         offset (int): The offset of the error in the line, in bytes from 0.
+        code (str): The code of the error.
         text (bytes): The line without its terminator; the beginning of a line that is too long.
     """
 
@@ -46,9 +48,11 @@ def message(name, line, offset, before, reason):
     """Return the error message for an invalid line.
 
     Args:
+        name (str): The name of the input.
         line (int): The number of the line, from 1.
         offset (int): The offset of the error in the line, in bytes from 0.
         before (int): The number of bytes of the input before the line.
+        reason (str): The reason.
 
     >>> message("<stdin>", 2, 3, 10, "lone surrogate")
     '<stdin>:2:4 (byte 13): lone surrogate'

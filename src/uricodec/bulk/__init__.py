@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 else:
     globals().update({name: function_of(operation, __name__) for name, operation in OPERATIONS.items()})
     __all__ += list(OPERATIONS)
+    __all__.sort()
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,11 @@ MOST = 1000  # options of a command line: the time of argparse grows with the sq
 
 
 def find_command(name):
-    """Return the command with a name."""
+    """Return the command with a name.
+
+    Raises:
+        CommandError: There is none.
+    """
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
         hint = near(name, [*COMMANDS, "--help", "--version"]) or "'uricodec --help' lists the commands"

@@ -52,6 +52,7 @@ __all__ += _values.__all__
 
 
 if not TYPE_CHECKING:
+    __all__.sort()
 
     def __getattr__(name):
         if name == "legacy_schemes":  # imported on first use
