@@ -147,7 +147,7 @@ def cuts_of(rng, data):
     return sorted(rng.sample(ends, min(len(ends), 20)))
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=repr)
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(options) or "default")
 @pytest.mark.parametrize("name", PRESETS)
 def test_samples(name, options):
     data = (EXAMPLES / f"{name}.log").read_bytes()

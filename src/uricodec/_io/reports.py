@@ -14,7 +14,19 @@ SHOWN = 100
 PART = 16_384
 
 
-_Columns = namedtuple("_Columns", ["input", "line", "offset", "code", "text"])  # where a type checker can see it
+TYPE_CHECKING = False  # importing typing takes long
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    class _Columns(NamedTuple):
+        input: str
+        line: int
+        offset: int
+        code: str
+        text: bytes
+
+else:
+    _Columns = namedtuple("_Columns", ["input", "line", "offset", "code", "text"])
 
 
 class InvalidLine(_Columns):
@@ -30,7 +42,7 @@ class InvalidLine(_Columns):
 
     __slots__ = ()
 
-    def row(self):
+    def row(self) -> bytes:
         r"""Return the row of a report (bytes).
 
         >>> InvalidLine("<stdin>", 1, 4, "character", b"a:b\t c").row()
