@@ -81,6 +81,19 @@ def test_command_writes_csv():
     assert output_of("log", "--to", "csv") == (",".join(NAMES) + "\n").encode()
 
 
+def test_command_writes_tsv():
+    line = request(b'GET /a"%2C%0Ab%09?c=%22,%0A&a%09b=%09 HTTP/1.1')
+    for jobs in "1", "2":
+        output = output_of("log", "--to", "tsv", "--param", "a\tb", "-j", jobs, stdin=3 * (line + b"\n")).decode()
+        header, *rows = [each.split("\t") for each in output.split("\n")[:-1]]
+        assert header == [*NAMES, "param.a%09b"]
+        for row in rows:
+            found = dict(zip(header, row, strict=True))
+            assert (found["path"], found["status"], found["param.a%09b"]) == ('/a",%0Ab%09', "200", "%09")
+            assert json.loads(found["query"]) == [["c", '",\n'], ["a\tb", "\t"]]
+    assert output_of("log", "--to", "tsv") == ("\t".join(NAMES) + "\n").encode()
+
+
 def test_csv_that_is_safe_for_spreadsheets():
     data = b'192.0.2.1 - =u [-] "GET /%3D1 HTTP/1.1" 200 5 "-1" "@x"\n192.0.2.1 - u [-] "=1+1|cmd" 200 5'
     rows = list(csv.DictReader(io.StringIO(output_of("log", "--to", "csv", "--csv-safe", stdin=data).decode())))
@@ -93,7 +106,9 @@ def test_csv_that_is_safe_for_spreadsheets():
     for to in "jsonl", "arrow":
         status, output, complaint = run("log", "--to", to, "--csv-safe", stdin=data)
         assert (status, output) == (2, b"")
-        assert complaint.endswith("--csv-safe: not allowed without --to csv\n\nhint: add --to csv\n")
+        assert complaint.endswith(
+            "--csv-safe: not allowed without --to csv or --to tsv\n\nhint: add --to csv or --to tsv\n"
+        )
 
 
 @pytest.mark.interop

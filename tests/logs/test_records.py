@@ -969,6 +969,8 @@ class TestOnEveryTier:
             records = convert(data, format, "csv", **options, csv_safe=csv_safe)[0].decode()
             assert_harmless(records)
             rows = list(csv.reader(io.StringIO(records)))
+            between_tabs = convert(data, format, "tsv", **options, csv_safe=csv_safe)[0].decode()
+            assert [line.split("\t") for line in between_tabs.split("\n")[:-1]] == rows
             for row in rows:
                 for at in map(NAMES.index, naive.IN_JSON):
                     row[at] = json.loads(row[at]) if row[at] else ""

@@ -270,6 +270,18 @@ class Csv(Jsonl):
         self.header = header.getvalue().encode("utf-8", "surrogateescape")
 
 
+class Tsv(Jsonl):
+    """Writes records as values between tabs, after a header. Control characters in names are triplets there."""
+
+    def __init__(self, output, params, flags):
+        super().__init__(output, params, flags)
+        import re
+
+        columns = [*NAMES, *(f"param.{name}" for name in params), *(["flags"] if flags else [])]
+        names = [re.sub("[\0-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", name) for name in columns]
+        self.header = "\t".join(names).encode("utf-8", "surrogateescape") + b"\n"
+
+
 class Arrow(Jsonl):
     """Writes records as an Arrow IPC stream, with pyarrow."""
 
@@ -316,4 +328,4 @@ class Sink:
         return len(data)
 
 
-SINKS = {"jsonl": Jsonl, "csv": Csv, "arrow": Arrow}
+SINKS = {"jsonl": Jsonl, "csv": Csv, "tsv": Tsv, "arrow": Arrow}

@@ -545,11 +545,11 @@ OPTIONS = {
     ),
     "to": Option(
         "--to FORMAT",
-        "the output format: jsonl (default), csv or arrow",
+        "the output: jsonl (default), csv, tsv or arrow",
         choices=_FORMATS | {"arrow": "an Arrow IPC stream (needs pyarrow)"},
         default="jsonl",
     ),
-    "csv-safe:log": _csv_safe("--to=csv"),
+    "csv-safe:log": _csv_safe("--to=csv --to=tsv"),
     "mask": Option(
         "--mask NAMES",
         "write '***' for the values of these query parameters",

@@ -32,6 +32,7 @@ cdef class LogReader:
     cdef Columns *columns       # and what the columns of each mean
     cdef FastFormat fast        # how most lines are read and written
     cdef readonly size_t fast_records   # how many records were read so
+    cdef bint tsv               # whether records of CSV become TSV
     cdef bint has_fast
     cdef size_t last_rows[24]   # HINTS: the capacity of the columns of the last batch: their ends,
     cdef size_t last_data[24]   # and their bytes

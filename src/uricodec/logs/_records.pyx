@@ -261,7 +261,7 @@ cdef class LogReader:
 
     Args:
         programs (Iterable[Program]): The variants of the format.
-        to (str): The output: "jsonl" or "csv" (without a header).
+        to (str): The output: "jsonl"; "csv" or "tsv" (without a header).
         params (Iterable[str]): Query parameters that have a field of their own.
         client (str): "peer", or "forwarded": the first address of X-Forwarded-For, if there is one.
         mask (Iterable[str]): Query parameters whose values are hidden.
@@ -296,8 +296,8 @@ cdef class LogReader:
         cdef Program program
         if not 1 <= max_line <= MOST:
             raise ValueError(f"max_line must be from 1 to {MOST}, got {max_line}")
-        if to not in ("jsonl", "csv"):
-            raise ValueError(f"to must be 'jsonl' or 'csv', got {to!r}")
+        if to not in ("jsonl", "csv", "tsv"):
+            raise ValueError(f"to must be 'jsonl', 'csv' or 'tsv', got {to!r}")
         if client not in ("peer", "forwarded"):
             raise ValueError(f"client must be 'peer' or 'forwarded', got {client!r}")
         self.programs, self._kept = list(programs), []
@@ -329,7 +329,7 @@ cdef class LogReader:
                 names.append(len(name))
                 names += name
         self.names = bytes(names) + b"\0"
-        self.writer.csv, self.writer.flags = to == "csv", flags
+        self.writer.csv, self.writer.flags, self.tsv = to != "jsonl", flags, to == "tsv"
         self.writer.csv_safe = self.writer.csv and csv_safe
         self.writer.errors = REPLACE_BYTES if replace_invalid_utf8 else KEEP_BYTES
         self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
@@ -538,6 +538,8 @@ cdef class LogReader:
             lines += 1
             start = next_line(src, start + size, n)
         self.end_run(&run)
+        if self.tsv:
+            written = csv_to_tsv(dst, written)
         counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, invalid
 
     cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil:

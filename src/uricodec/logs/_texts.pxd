@@ -56,4 +56,5 @@ cdef Text client_of(const Writer *w, const Entry *entry) noexcept nogil
 cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *masked) noexcept nogil
 cdef int flags_of(const Writer *w, Text text, bint decoded, bint query) noexcept nogil
 cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil
+cdef size_t csv_to_tsv(uint8_t *records, size_t n) noexcept nogil
 cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil

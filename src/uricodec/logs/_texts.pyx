@@ -351,6 +351,28 @@ cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil:
 FLAG_TEXTS = [Name("malformed", 9), Name("double-encoded", 14), Name("overlong-utf8", 13), Name("encoded-slash", 13),
               Name("dot-dot", 7), Name("nul", 3)]
 
+cdef size_t csv_to_tsv(uint8_t *records, size_t n) noexcept nogil:
+    """Turn records of CSV into values between tabs, without quotes, where they are. Return the size.
+
+    No value contains a tab or a line end: they are escapes of JSON, or triplets.
+    """
+    cdef size_t i = 0, size = 0
+    cdef bint quoted = False
+    while i < n:
+        if records[i] == c'"':
+            if quoted and records[i + 1] == c'"':   # a quoted value is not the end of a record
+                records[size] = c'"'
+                size += 1
+                i += 1
+            else:
+                quoted = not quoted
+        else:
+            records[size] = c'\t' if records[i] == c',' and not quoted else records[i]
+            size += 1
+        i += 1
+    return size
+
+
 cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
     """Write the flags as a JSON array, or as a CSV cell with spaces between them."""
     cdef int i
