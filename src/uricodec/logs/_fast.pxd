@@ -1,7 +1,9 @@
 """Most lines of text logs, read and written at once."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from uricodec._base._kernels cimport uc_set
+from libc.string cimport memcpy
+
+from uricodec._base._kernels cimport uc_classes, uc_lowest_bit, uc_set
 from uricodec.logs._fields cimport Text
 from uricodec.logs._programs cimport Plan, Step
 from uricodec.logs._texts cimport Writer
@@ -114,3 +116,30 @@ cdef void free_fast(FastFormat *format) noexcept
 cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil
 cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_extra, FastRun *run, uint8_t *dst,
                        size_t capacity, size_t *written) noexcept nogil
+# What `_fast_json` has in common with it.
+cdef uc_classes CLASSES
+cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1
+cdef bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil
+cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil
+cdef bint split_usual(Text text, const FastRun *run, Request *parts) noexcept nogil
+cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, uint8_t *dst) noexcept nogil
+
+
+cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
+    """Return the offset of the first mark from `at` on, in one of four bitmaps. There is one at the end of the line."""
+    cdef size_t w = at >> 6 << 2
+    cdef uint64_t word = marks[w] >> (at & 63)
+    if word:
+        return at + <size_t>uc_lowest_bit(word)
+    at &= ~<size_t>63
+    while word == 0:
+        w += 4
+        at += 64
+        word = marks[w]
+    return at + <size_t>uc_lowest_bit(word)
+
+
+cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
+    cdef uint64_t word
+    memcpy(&word, s, 8)
+    return word

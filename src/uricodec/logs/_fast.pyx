@@ -16,7 +16,7 @@ literal is not there.
 """
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_classes, uc_lowest_bit
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_lowest_bit
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
@@ -34,7 +34,6 @@ cdef ByteSet IN_TIME = ByteSet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl
 # The bits of classes: which of the sets they belong to is in the masks.
 cdef enum:
     CONTROL = 1, BACKSLASH = 2, DELETE = 4, SPACE = 8, QUOTE = 16, SIGN = 32, DIVIDER = 64, LINE_END = 128
-cdef uc_classes CLASSES
 memset(&CLASSES, 0, sizeof(CLASSES))
 cdef int nibble
 for nibble in range(16):
@@ -72,20 +71,6 @@ cdef inline uint8_t *copy(const uint8_t *src, size_t n, uint8_t *dst) noexcept n
     return dst + n
 
 
-cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
-    """Return the offset of the first mark from `at` on, in one of four bitmaps. There is one at the end of the line."""
-    cdef size_t w = at >> 6 << 2
-    cdef uint64_t word = marks[w] >> (at & 63)
-    if word:
-        return at + <size_t>uc_lowest_bit(word)
-    at &= ~<size_t>63
-    while word == 0:
-        w += 4
-        at += 64
-        word = marks[w]
-    return at + <size_t>uc_lowest_bit(word)
-
-
 cdef inline size_t next_stop(const uint64_t *marks, size_t at) noexcept nogil:
     """Return the same in a single bitmap."""
     cdef uint64_t word = marks[at >> 6] >> (at & 63)
@@ -96,12 +81,6 @@ cdef inline size_t next_stop(const uint64_t *marks, size_t at) noexcept nogil:
         at += 1
         word = marks[at]
     return (at << 6) + <size_t>uc_lowest_bit(word)
-
-
-cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
-    cdef uint64_t word
-    memcpy(&word, s, 8)
-    return word
 
 
 cdef inline bint stands_at(const uint8_t *s, const FastStep *step) noexcept nogil:
@@ -338,7 +317,7 @@ cdef const uint64_t LOW_NIBBLES = 0x0F0F0F0F0F0F0F0F
 cdef const uint64_t SIXES = 0x0606060606060606
 
 
-cdef inline bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil:
+cdef bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil:
     """Return whether a time differs from the one that is known in digits of its clock and its fraction alone."""
     cdef uint64_t word, differs = 0, above = 0
     cdef int i
@@ -563,7 +542,7 @@ cdef FastOutcome read_rest(const FastPlan *fast, const uint8_t *s, size_t i, siz
     return READ
 
 
-cdef inline bint split_usual(Text text, const FastRun *run, Request *parts) noexcept nogil:
+cdef bint split_usual(Text text, const FastRun *run, Request *parts) noexcept nogil:
     """Split a request of the form METHOD SP "/" ... SP "HTTP/d.d". False: it has another form."""
     cdef const uint8_t *s = text.at
     cdef const uint64_t *marks = run.marks + <int>DELIMITERS

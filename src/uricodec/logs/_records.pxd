@@ -2,7 +2,8 @@
 from libc.stdint cimport uint32_t, uint8_t
 
 from uricodec.logs._fields cimport Entry, Text, find
-from uricodec.logs._fast cimport FastFormat
+from uricodec.logs._fast cimport FastFormat, FastRun
+from uricodec.logs._fast_json cimport FastJson
 from uricodec.logs._programs cimport Columns, Line, Plan
 from uricodec.logs._texts cimport Place, Writer
 
@@ -31,7 +32,8 @@ cdef class LogReader:
     cdef Columns *columns       # and what the columns of each mean
     cdef FastFormat fast        # how most lines are read and written
     cdef readonly size_t fast_records   # how many records were read so
-    cdef bint has_fast
+    cdef FastJson json          # the same for JSON
+    cdef bint has_fast, has_json
     cdef int variants           # how many there are
     cdef bint seen[4]           # which of IMPORTANT a record had a value of
     cdef int failed             # the one whose error the last invalid line has
@@ -47,6 +49,7 @@ cdef class LogReader:
     cdef int set_params(self, list names) except -1
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
+    cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
     cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil

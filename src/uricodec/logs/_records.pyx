@@ -10,7 +10,8 @@ from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
 from uricodec._records._framing cimport json_string, starts_formula
-from uricodec.logs._fast cimport FastRun, free_fast, set_fast, write_fast
+from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, set_fast, write_fast
+from uricodec.logs._fast_json cimport free_fast_json, put_fast_json, read_fast_json, set_fast_json
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._texts cimport *
@@ -340,7 +341,10 @@ cdef class LogReader:
             self._kept.append(charset)
             self.writer.charset = charset.tables
         self.max_line, self.strict = max_line, strict
-        if fast and not strict and self.variants:
+        if fast and not strict and self.variants and self.plan[0].notation == JSON_LINES:
+            set_fast_json(&self.json, self.plan[0], &self.writer, self._kept)
+            self.has_json = True
+        elif fast and not strict and self.variants:
             set_fast(&self.fast, self.plan, self.variants, self.shared, &self.writer, self._kept)
             self.has_fast = self.fast.plan[0] != NULL
         self.begin()
@@ -361,6 +365,7 @@ cdef class LogReader:
 
     def __dealloc__(self):
         free_fast(&self.fast)
+        free_fast_json(&self.json)
         PyMem_Free(self.plan)
         PyMem_Free(self.columns)
         PyMem_Free(self.shared)
@@ -520,9 +525,12 @@ cdef class LogReader:
         run.src, run.n, run.window, run.window_end, run.seen, run.max_line = src, n, 0, 0, 0, self.max_line
         run.room = self.memory + self.capacity + EXTRA_CAPACITY
         while start < n and invalid < limit:
-            if self.has_fast and not self.first:
+            if (self.has_fast or self.has_json) and not self.first:
                 run.start = start
-                fast = write_fast(&self.fast, &self.writer, self.record_extra, &run, dst, cap, &written)
+                if self.has_json:
+                    fast = self.write_json(&run, &entry, dst, cap, &written)
+                else:
+                    fast = write_fast(&self.fast, &self.writer, self.record_extra, &run, dst, cap, &written)
                 start, lines, records = run.start, lines + fast, records + fast
                 self.fast_records += fast
                 if start == n:
@@ -542,6 +550,29 @@ cdef class LogReader:
         for i in range(4):
             self.seen[i] |= run.seen >> IMPORTANT_MEMBERS[i] & 1
         counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, invalid
+
+    cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
+        """Write the records of lines of JSON, like write_fast()."""
+        cdef FastRecord record
+        cdef FastRun request
+        cdef size_t lines = 0
+        cdef uint8_t *end
+        cdef int i
+        request.room, request.seen = run.room, 0
+        while run.start < run.n and read_fast_json(&self.json, run, entry, &record):
+            if capacity - written[0] < FACTOR * (record.end - run.start) + self.record_extra:
+                break
+            end = put_fast_json(&self.json, &self.writer, &request, entry, &record, dst + written[0])
+            if end == NULL:
+                read_request(entry)
+                end = put_record(&self.writer, entry, dst + written[0])
+                for i in range(4):
+                    self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
+            written[0] = end - dst
+            run.start = record.next
+            lines += 1
+        run.seen |= request.seen
+        return lines
 
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
         """Read a line of `size` bytes. A byte order mark at the start of the log is skipped.

@@ -1,0 +1,535 @@
+"""Most lines of JSON logs, read by marks.
+
+    lines   -> marks                four bitmaps: quotes, brackets outside strings, ends of scalars, what needs care
+            -> members              the member that followed last time, if the bytes up to its value are the same;
+                                    otherwise the key is searched among those that are known
+            -> entry                the values of those that are mapped; the others are passed over by their marks
+            -> record               written like those of text logs, by `_fast`
+
+`_programs` defines which lines are records, and which values they have. As in `_fast`, a line about which this module is
+not certain is declined, and read there: keys with escapes, a backslash outside a string, anything invalid.
+"""
+from libc.string cimport memchr, memcmp, memcpy, memset
+
+from uricodec._base._kernels cimport ByteSet, kernels, uc_classes, uc_lowest_bit
+from uricodec.logs._fast cimport *
+from uricodec.logs._fields cimport *
+from uricodec.logs._programs cimport *
+from uricodec.logs._texts cimport *
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+
+
+# --- marks ------------------------------------------------------------------------------------------------------------
+
+# The four bitmaps. All have line feeds.
+cdef enum:
+    STRING_ENDS             # quotes that are not escaped
+    BRACKETS                # [ ] { } outside strings, and backslashes there
+    SCALAR_ENDS             # , ] } space
+    UNUSUAL                 # controls, backslashes, DEL, all beyond ASCII
+
+# The bits of classes.
+cdef enum:
+    LF = 1, QUOTE = 2, OPEN = 4, CLOSE = 8, BACKSLASH = 16, DEL = 32, CONTROL = 64, COMMA = 128
+cdef uc_classes CLASSES_OF_JSON
+memset(&CLASSES_OF_JSON, 0, sizeof(CLASSES_OF_JSON))
+cdef int nibble
+for nibble in range(16):
+    CLASSES_OF_JSON.low[nibble] = CONTROL       # 00-1F, 80-FF
+CLASSES_OF_JSON.low[0x0] |= COMMA               # a space
+CLASSES_OF_JSON.low[0x2] |= QUOTE
+CLASSES_OF_JSON.low[0xA] |= LF
+CLASSES_OF_JSON.low[0xB] |= OPEN
+CLASSES_OF_JSON.low[0xC] |= COMMA | BACKSLASH
+CLASSES_OF_JSON.low[0xD] |= CLOSE
+CLASSES_OF_JSON.low[0xF] |= DEL
+CLASSES_OF_JSON.high[0x0] = CONTROL | LF
+CLASSES_OF_JSON.high[0x1] = CONTROL
+CLASSES_OF_JSON.high[0x2] = QUOTE | COMMA
+CLASSES_OF_JSON.high[0x5] = OPEN | CLOSE | BACKSLASH
+CLASSES_OF_JSON.high[0x7] = OPEN | CLOSE | DEL
+for nibble in range(8, 16):
+    CLASSES_OF_JSON.high[nibble] = CONTROL
+CLASSES_OF_JSON.mask[<int>STRING_ENDS] = QUOTE | LF
+CLASSES_OF_JSON.mask[<int>BRACKETS] = OPEN | CLOSE | BACKSLASH | LF
+CLASSES_OF_JSON.mask[<int>SCALAR_ENDS] = COMMA | CLOSE | LF
+CLASSES_OF_JSON.mask[<int>UNUSUAL] = CONTROL | BACKSLASH | DEL
+
+cdef const uint64_t EVEN = 0x5555555555555555
+
+
+cdef void mark_json(const uint8_t *src, size_t n, uint64_t *marks) noexcept nogil:
+    """Mark the bytes of lines: bit i % 64 of marks[4 * (i // 64) + k] for src[i] in bitmap k.
+
+    A string ends at the line feed at the latest. The words of n bytes are those of `kernels.mark_classes`.
+
+    Source: Langdale and Lemire, Parsing Gigabytes of JSON per Second, 2019, section 3.1.
+    """
+    cdef size_t w
+    cdef uint64_t quotes, brackets, feeds, backslashes, escaped, after, odd, inside, cut
+    cdef uint64_t in_string = 0     # all bits, if the block begins in a string
+    cdef uint64_t is_escaped = 0    # 1, if the first byte of the block is
+    kernels.mark_classes(src, n, &CLASSES_OF_JSON, marks)
+    for w in range(0, (n + 63) >> 6 << 2, 4):
+        quotes, brackets = marks[w + <int>STRING_ENDS], marks[w + <int>BRACKETS]
+        feeds = quotes & brackets
+        backslashes = brackets & marks[w + <int>UNUSUAL] & ~feeds
+        quotes &= ~feeds
+        if backslashes | is_escaped:
+            # In a run of backslashes, which begins with one that is not escaped, every second byte is escaped, and the
+            # byte after a run of odd length. Adding 1 at the start of a run carries to the byte after it.
+            backslashes &= ~is_escaped
+            after = backslashes << 1 | is_escaped
+            odd = (backslashes & ~EVEN & ~after) + backslashes      # the runs that begin at odd offsets
+            is_escaped = odd < backslashes
+            escaped = (EVEN ^ odd << 1) & after
+            quotes &= ~escaped
+        # Every bit becomes the parity of the quotes up to it.
+        inside = quotes
+        inside ^= inside << 1
+        inside ^= inside << 2
+        inside ^= inside << 4
+        inside ^= inside << 8
+        inside ^= inside << 16
+        inside ^= inside << 32
+        inside ^= in_string
+        cut = feeds & inside
+        while cut:
+            inside ^= ~((cut & (0 - cut)) - 1)
+            cut = feeds & inside
+        in_string = 0 - (inside >> 63)
+        marks[w + <int>STRING_ENDS] = quotes | feeds
+        marks[w + <int>BRACKETS] = brackets & ~inside | feeds
+
+
+def marks_of(bytes lines):
+    """Return the offsets of the bytes in each bitmap. Only for tests.
+
+    >>> marks_of(b'{"a]": 1}')
+    ([1, 4], [0, 8], [3, 6, 8], [])
+    """
+    cdef size_t n = len(lines), i, k
+    cdef bytes memory = PyBytes_FromStringAndSize(NULL, ((n + 63) >> 6 << 5) + 1)
+    cdef uint64_t *marks = <uint64_t *><char *>memory
+    cdef tuple found = ([], [], [], [])
+    mark_json(<const uint8_t *><const char *>lines, n, marks)
+    for i in range(n):
+        for k in range(4):
+            if marks[4 * (i // 64) + k] >> i % 64 & 1:
+                (<list>found[k]).append(<Py_ssize_t>i)
+    return found
+
+
+cdef bint find_json_end(FastRun *run, size_t *end, size_t *next) noexcept nogil:
+    """Find the end of the line at run.start. False: it has none in the window, or less than BLOCK bytes follow."""
+    cdef size_t w, size
+    cdef uint64_t word
+    while True:
+        if run.start < run.window_end and run.start >= run.window:
+            size = run.window_end - run.window
+            w = (run.start - run.window) >> 6 << 2
+            word = run.marks[w] & run.marks[w + <int>BRACKETS] & ~<uint64_t>0 << (run.start - run.window & 63)
+            while word == 0 and w < (size - 1) >> 6 << 2:
+                w += 4
+                word = run.marks[w] & run.marks[w + <int>BRACKETS]
+            if word:
+                break
+            if run.start == run.window or run.window_end == run.n:
+                return False
+        run.window, run.window_end = run.start, run.start + min(run.n - run.start, <size_t>WINDOW)
+        mark_json(run.src + run.start, run.window_end - run.start, run.marks)
+    end[0] = run.window + (w << 4) + <size_t>uc_lowest_bit(word)
+    next[0] = end[0] + 1
+    end[0] -= end[0] > run.start and run.src[end[0] - 1] == c'\r'
+    return run.n - next[0] > BLOCK
+
+
+# --- members ----------------------------------------------------------------------------------------------------------
+
+cdef int set_fast_json(FastJson *json, const Plan *plan, const Writer *w, list kept) except -1:
+    """Prepare to read lines of a format. `kept` gets what it points to. free_fast_json() must be called, in any case."""
+    json.plan, json.csv = plan, w.csv
+    json.known = <Known *>PyMem_Calloc(KNOWN, sizeof(Known))
+    json.table = <uint16_t *>PyMem_Calloc(TABLE, sizeof(uint16_t))
+    if json.known == NULL or json.table == NULL:
+        raise MemoryError  # pragma: no cover: no memory
+    json.count = 1
+    json.writes = set_writing(&json.writing, plan, w, kept)
+    json.writing.time = &json.time
+    return 0
+
+
+cdef void free_fast_json(FastJson *json) noexcept:
+    PyMem_Free(json.known)
+    PyMem_Free(json.table)
+    PyMem_Free(json.writing.step)
+    PyMem_Free(json.writing.member)
+    PyMem_Free(json.writing.extra)
+    json.known = NULL
+
+
+cdef inline void forget(FastJson *json) noexcept nogil:
+    """Forget all members."""
+    json.count = 1
+    json.known[0].next = 0
+    memset(json.table, 0, TABLE * sizeof(uint16_t))
+
+
+cdef inline size_t skip_spaces(const uint8_t *s, size_t i, size_t end) noexcept nogil:
+    while i < end and (s[i] == c' ' or s[i] == c'\t' or s[i] == c'\r'):
+        i += 1
+    return i
+
+
+cdef int member_of(FastJson *json, int parent, const uint8_t *key, size_t n) noexcept nogil:
+    """Return the member with a key, which BLOCK bytes follow; 0 if no more can be remembered."""
+    cdef uint64_t hash = word_at(key)
+    cdef size_t slot
+    cdef int k
+    cdef Known *known
+    if n > KEY_SIZE:
+        return 0
+    if n < 8:
+        hash &= (<uint64_t>1 << 8 * n) - 1
+    else:
+        hash ^= word_at(key + n - 8) * <uint64_t>0x9E3779B97F4A7C15
+    hash = (hash ^ n << 56 ^ <uint64_t>parent << 32) * <uint64_t>0xD6E8FEB86659FD93
+    slot = hash >> 40 & (TABLE - 1)
+    while json.table[slot]:
+        k = json.table[slot]
+        known = json.known + k
+        if known.parent == parent and known.key_n == n and memcmp(known.key, key, n) == 0:
+            return k
+        slot = slot + 1 & (TABLE - 1)
+    if json.count > KNOWN - 2:
+        return 0
+    k = json.count
+    json.count += 1
+    json.table[slot] = <uint16_t>k
+    remember(json, json.known + k, parent, key, n)
+    return k
+
+
+cdef void remember(FastJson *json, Known *known, int parent, const uint8_t *key, size_t n) noexcept nogil:
+    cdef const Node *node = json.plan.node
+    cdef uint8_t *dst = known.written
+    cdef size_t quote = 2 if json.csv else 1
+    memcpy(known.key, key, n)
+    known.key_n, known.parent, known.next = n, parent, 0
+    known.node = child_of(node, json.known[parent].node, key, n)
+    known.enters = 0
+    known.taken = known.node and node[known.node].field.slot >= 0
+    known.extra = not known.taken and json.plan.keep_rest and parent == 0
+    memcpy(dst, b',""', 3)
+    memcpy(dst + 1 + quote, key, n)
+    dst += 1 + quote + n
+    memcpy(dst, b'"":""', 5)
+    dst[quote] = c':'
+    memset(dst + quote + 1, c'"', 2)
+    known.written_n = dst + 2 * quote + 1 - known.written
+    if known.node and node[known.node].child:
+        known.enters = json.count
+        json.count += 1
+        (known + 1).node, (known + 1).parent, (known + 1).next = known.node, parent, 0
+
+
+cdef inline bint follows(const Known *known, const uint8_t *s) noexcept nogil:
+    """Return whether what followed a member the last time follows it now. BLOCK bytes may be loaded."""
+    return ((word_at(s) ^ known.word[0]) & known.mask[0] | (word_at(s + 8) ^ known.word[1]) & known.mask[1]
+            | (word_at(s + 16) ^ known.word[2]) & known.mask[2] | (word_at(s + 24) ^ known.word[3]) & known.mask[3]) == 0
+
+
+cdef void expect(Known *known, const uint8_t *s, size_t n, int next) noexcept nogil:
+    """Remember which member followed."""
+    cdef uint8_t mask[BLOCK]
+    if n > BLOCK:
+        return
+    memset(mask, 0, BLOCK)
+    memset(mask, 0xFF, n)
+    memcpy(known.mask, mask, BLOCK)
+    memcpy(known.word, s, BLOCK)
+    known.n, known.next = n, next
+
+
+# Characters of numbers, true, false and null, as in read_object().
+cdef ByteSet IN_SCALAR = ByteSet("+-.E0123456789abcdefghijklmnopqrstuvwxyz")
+
+
+cdef inline size_t end_of_nested(const uint8_t *s, const uint64_t *marks, size_t i, size_t end) noexcept nogil:
+    """Return the end of the object or array that starts at i; a larger number than `end` if it does not end, or has a
+    backslash outside strings."""
+    cdef size_t depth = 0
+    while True:
+        i = next_mark(marks + <int>BRACKETS, i)
+        if i >= end or not s[i] & 1:        # a backslash: the bits of brackets are 1011 and 1101
+            return end + 1
+        if s[i] & 2:
+            depth += 1
+        else:
+            depth -= 1
+            if depth == 0:
+                return i + 1
+        i += 1
+
+
+cdef bint read_members(FastJson *json, const uint8_t *s, const uint64_t *marks, size_t i, size_t end, Entry *entry) noexcept nogil:
+    """Read the object that starts at i, and ends before `end`. False: it is declined.
+
+    Offsets come from marks alone: another thread may change the bytes meanwhile.
+    """
+    cdef const Node *node = json.plan.node
+    cdef const uint64_t *unusual = marks + <int>UNUSUAL
+    cdef Known *known = json.known
+    cdef Known *member = known
+    cdef size_t start, stop, at
+    cdef int parent = 0, k
+    cdef bint is_first = True
+    cdef bint care = next_mark(unusual, i) < end
+    i += 1
+    while True:
+        if member.next and follows(member, s + i):
+            i += member.n
+            member = known + member.next
+            parent = member.parent
+        else:
+            start = i
+            while True:
+                i = skip_spaces(s, i, end)
+                if i >= end:
+                    return False
+                if s[i] == c'}':
+                    i += 1
+                    is_first = False
+                    if parent == 0:
+                        return skip_spaces(s, i, end) == end
+                    parent = known[parent].parent
+                    continue
+                if not is_first:
+                    if s[i] != c',':
+                        return False
+                    i = skip_spaces(s, i + 1, end)
+                break
+            if i >= end or s[i] != c'"':
+                return False
+            at = i + 1
+            stop = next_mark(marks + <int>STRING_ENDS, at)
+            if stop >= end or care and next_mark(unusual, at) < stop:
+                return False
+            k = member_of(json, parent, s + at, stop - at)
+            if k == 0:
+                return False
+            i = skip_spaces(s, stop + 1, end)
+            if i >= end or s[i] != c':':
+                return False
+            i = skip_spaces(s, i + 1, end)
+            expect(member, s + start, i - start, k)
+            member = known + k
+        if i >= end:
+            return False
+        is_first = False
+        if s[i] == c'"':
+            at = i + 1
+            stop = next_mark(marks + <int>STRING_ENDS, at)
+            i = stop + 1
+        elif s[i] == c'{' and member.enters:
+            parent = member.enters
+            member = known + parent
+            is_first = True
+            i += 1
+            continue
+        elif s[i] == c'{' or s[i] == c'[':
+            start = i
+            i = end_of_nested(s, marks, i, end)
+            if i > end:
+                return False
+            if not (member.taken and s[start] == c'['):
+                continue
+            at = skip_spaces(s, start + 1, end)
+            if at >= end or s[at] != c'"':
+                continue
+            at += 1         # the first text of an array
+            stop = next_mark(marks + <int>STRING_ENDS, at)
+        else:
+            at = i
+            i = stop = next_mark(marks + <int>SCALAR_ENDS, i)
+            if stop == at:
+                return False
+            if stop >= end:
+                return False
+            start = at
+            while start < stop:
+                if not IN_SCALAR.set.member[s[start]]:
+                    return False
+                start += 1
+            if stop - at == 4 and memcmp(s + at, b"null", 4) == 0:
+                continue
+        if stop >= end:
+            return False
+        if member.taken:
+            set_value(node + member.node, entry, s + at, stop - at)
+        elif member.extra:
+            if entry.extras < EXTRAS:
+                json.extra[entry.extras] = member - known
+            add_extra(entry, text_of(member.key, member.key_n), s + at, stop - at)
+        else:
+            continue
+        if care and next_mark(unusual, at) < stop:
+            entry.plain = False
+
+
+cdef inline size_t before_object(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of what another program wrote before the object; n if this module does not read the line."""
+    cdef size_t size
+    if s[4] == c'-' or s[3] == c' ' and s[6] == c' ' or s[0] != c'{':
+        size = skip_prefix(SYSLOG, s, n)
+        if size == 0:
+            size = skip_prefix(CRI, s, n)
+        if size == 0 and s[0] != c'{':
+            return n
+        return size
+    return n if memcmp(s, b'{"log":', 7) == 0 else 0     # of Docker
+
+
+cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord *record) noexcept nogil:
+    """Read the line at run.start, all but its request. False: it is declined."""
+    cdef const uint8_t *s
+    cdef size_t size, i, k
+    if not find_json_end(run, &record.end, &record.next):
+        return False
+    s, size = run.src + run.start, record.end - run.start
+    if size > run.max_line or size < SHORTEST:
+        return False
+    i = before_object(s, size)
+    k = run.start - run.window + i
+    # If the prefix has a quote that is not closed, the object is in a string.
+    if i >= size or s[i] != c'{' or not run.marks[(k >> 6 << 2) + <int>BRACKETS] >> (k & 63) & 1:
+        return False
+    if json.count > KNOWN - 2:
+        forget(json)
+    clear(entry, run.room)
+    entry.extras, entry.keys, entry.key = json.plan.extras, json.plan.extras, json.plan.key
+    for k in range(json.plan.extras):
+        entry.text[MEMBERS + k] = text_of(NULL, 0)
+        entry.name[k] = json.plan.name[k]
+    memset(entry.rank, 0, (MEMBERS + json.plan.extras) * sizeof(uint16_t))
+    k = run.start - run.window
+    return (read_members(json, run.src + run.window, run.marks, k + i, k + size, entry)
+            and finish_fields(json.plan, s, size, entry))
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+cdef int set_writing(FastPlan *fast, const Plan *plan, const Writer *w, list kept) except -1:
+    """Compile how records are written: a field's value has the number of its slot."""
+    cdef int i, slot, of_slot[SLOTS]
+    cdef size_t k
+    if MEMBERS + plan.extras > VALUES:
+        return False
+    fast.plan, fast.steps = plan, VALUES
+    fast.step = <FastStep *>PyMem_Calloc(VALUES + 1, sizeof(FastStep))
+    fast.member = <FastMember *>PyMem_Calloc(20 + w.params, sizeof(FastMember))
+    fast.extra = <FastMember *>PyMem_Calloc(2 * VALUES, sizeof(FastMember))
+    if fast.step == NULL or fast.member == NULL or fast.extra == NULL:
+        raise MemoryError  # pragma: no cover: no memory
+    for slot in range(SLOTS):
+        of_slot[slot] = slot if slot < MEMBERS + <int>plan.extras and (slot >= MEMBERS or plan.members >> slot & 1) else -1
+    fast.step[<int>STATUS].number = fast.step[<int>BYTES_SENT].number = fast.step[<int>DURATION].decimal = True
+    for i in range(MEMBERS):
+        fast.step_of[i] = of_slot[i]
+    for slot in (REQUEST, METHOD, TARGET, PATH, QUERY, PROTOCOL):
+        fast.has_request |= of_slot[slot] >= 0
+    if plan.keep_rest and not (w.csv or plan.extras or w.members >> VHOST):
+        return False        # whether records have `extra` depends on the line
+    if not set_members(fast, w, of_slot, kept):
+        return False
+    memcpy(fast.extra + VALUES, fast.extra, plan.extras * sizeof(FastMember))
+    return True
+
+
+cdef bint read_usual_request(const Entry *entry, FastRun *run, Request *parts) noexcept nogil:
+    """Read a request in one piece, or a target that begins with a slash. False: it has another form.
+
+    The marks of `run` become those of the text.
+    """
+    cdef bint whole = entry.text[TARGET].at == NULL
+    cdef Text text = entry.text[REQUEST] if whole else entry.text[TARGET]
+    cdef const uint64_t *marks = run.marks + <int>DELIMITERS
+    cdef size_t at, k
+    if text.at == NULL or text.n == 0 or text.n >= WINDOW or entry.decoded:
+        return False
+    if whole:
+        if entry.text[METHOD].at != NULL or entry.text[PATH].at != NULL or entry.text[PROTOCOL].at != NULL:
+            return False
+    elif entry.text[REQUEST].at != NULL or text.at[0] != c'/':
+        return False
+    run.src, run.n, run.start, run.window = text.at, text.n, 0, 0
+    if text.n & 63 == 0:
+        memset(run.marks + (text.n >> 6 << 2), 0, 32)
+    kernels.mark_classes(text.at, text.n, &CLASSES, run.marks)
+    for k in range(4):
+        run.marks[(text.n >> 6 << 2) + k] |= <uint64_t>1 << (text.n & 63)      # the end
+    if whole:
+        return split_usual(text, run, parts)
+    parts.method, parts.target, parts.protocol = entry.text[METHOD], text, entry.text[PROTOCOL]
+    parts.plain = True
+    at = next_mark(marks, 0)
+    while at < text.n and text.at[at] != c'?':
+        if text.at[at] == c'%':
+            parts.plain = False
+        at = next_mark(marks, at + 1)
+    if at >= text.n:
+        parts.path, parts.query = text, text_of(NULL, 0)
+    else:
+        parts.path, parts.query = text_of(text.at, at), text_of(text.at + at + 1, text.n - at - 1)
+    return True
+
+
+cdef void read_any_request(Entry *entry, Request *parts) noexcept nogil:
+    read_request(entry)
+    parts.method, parts.target, parts.protocol = entry.text[METHOD], entry.text[TARGET], entry.text[PROTOCOL]
+    parts.path, parts.query = entry.text[PATH], entry.text[QUERY]
+    parts.decoded, parts.whole = entry.decoded, entry.whole
+    parts.plain = parts.path.at == NULL or memchr(parts.path.at, c'%', parts.path.n) == NULL
+    parts.usual = False
+
+
+cdef uint8_t *put_fast_json(FastJson *json, const Writer *w, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
+    """Write the record of a line that read_fast_json() has read. NULL: it is not one that may be written at once.
+
+    request: a run of its own, for the marks of the request. Its `seen` gets bits.
+    """
+    cdef FastPlan *fast = &json.writing
+    cdef FastMember *extra
+    cdef Request *parts = &record.request
+    cdef Text text
+    cdef const Known *known
+    cdef size_t k
+    if not (json.writes and entry.plain and MEMBERS + entry.extras <= VALUES) or (
+            entry.text[DURATION].at != NULL and entry.unit != json.plan.duration_unit):
+        return NULL
+    if fast.has_request:
+        parts.decoded = parts.whole = False
+        parts.usual = True
+        if not read_usual_request(entry, request, parts):
+            read_any_request(entry, parts)
+    memcpy(record.value, entry.text, MEMBERS * sizeof(Text))
+    fast.extras = 0
+    for k in range(entry.extras):
+        text = entry.text[MEMBERS + k]
+        if text.at == NULL:
+            continue
+        record.value[MEMBERS + k] = text
+        extra = fast.extra + fast.extras
+        if k < json.plan.extras:
+            extra[0] = fast.extra[VALUES + k]
+        else:
+            known = json.known + json.extra[k]
+            extra.key, extra.n = known.written, known.written_n
+        extra.step = <int>(MEMBERS + k)
+        fast.extras += 1
+    text = entry.text[TIME]
+    if text.at != NULL and not (text.n == json.time.n and is_known_time(&json.time, text.at)):
+        know_time(&json.time, text.at, text.n)
+    return put_fast(fast, w, request, record, dst)
