@@ -23,32 +23,43 @@ cdef enum Marks:
 cdef enum FastTake:
     TO_SPACE, TO_QUOTE, TO_BYTE, TO_LITERAL, TO_TIME_END, TO_LIST_END, TO_LINE_END
 
+# What else there is to do for a field, as bits.
+cdef enum FastWork:
+    HAS_QUOTE = 1           # in the literal
+    NUMBER_FOLLOWS = 2      # and ends the field
+    IS_NUMBER = 4
+    IS_DECIMAL = 8
+    IS_ENDPOINT = 16
+
 cdef struct FastStep:
     uint64_t word, mask     # the first 8 bytes of the literal that follows
+    size_t n                # its size
     FastTake take
-    uint8_t byte            # the first one
-    bint number, decimal, endpoint
+    uint32_t work
+    uint8_t byte            # the first one of the literal
     bint empty_is_missing
-    bint has_quote          # in the literal
     bint before_time
-    bint number_must_follow
     bint may_end            # the line may end instead of the literal
-    size_t n                # the size of the literal
     const Step *step
 
-# A member of the record: the text before its value, with the quote of a text.
+# The values of a record: those of the steps, what follows the last one, and the parts of the request.
+cdef enum:
+    METHOD_AT = 49, TARGET_AT, PATH_AT, QUERY_AT, PROTOCOL_AT
+    VALUES
+
+# A member of the record, and how its value is written.
 cdef enum FastValue:
-    NOTHING, PLAIN_VALUE, NUMBER_VALUE, SECONDS_VALUE, TIME_VALUE, CLIENT_VALUE, ADDRESSES_VALUE, MASKED_VALUE
-    METHOD_VALUE, TARGET_VALUE, PATH_VALUE, QUERY_VALUE, PROTOCOL_VALUE
+    COPIED, TIME_VALUE, PATH_VALUE, QUERY_VALUE, SECONDS_VALUE, ADDRESSES_VALUE, CLIENT_VALUE, MASKED_VALUE
     EXTRA_VALUE, PARAMETER_VALUE, FLAGS_VALUE
 
 cdef struct FastMember:
+    const uint8_t *key      # what is written before the value: also members that are always null, and the quote of a text
+    size_t n
+    size_t own              # its size without other members
+    int at                  # where the value is; or which of the parameters it is
     FastValue value
     bint text               # whether the key ends in a quote
-    int step                # the field, or which of the parameters it is
     uint32_t bit            # of the member, in the order of NAMES
-    size_t n
-    const uint8_t *key      # after it, BLOCK bytes may be loaded
 
 # The last time that was not of the same date, length and zone as the one before it.
 cdef struct FastTime:
@@ -66,13 +77,15 @@ cdef enum:
 cdef struct FastPlan:
     const Plan *plan
     FastStep *step
-    size_t steps, members, extras
+    size_t steps, members, extras, tail_n
     FastStep start          # the literal before the first field
     size_t shared           # how many steps it has in common with the variant before it
-    bint has_request        # whether a member needs a part of it
+    bint has_request        # or a part of one
+    bint one_request        # in one piece
     int part[6]             # PARTS: the steps of the request, or of its parts; -1: none
     int step_of[17]         # MEMBERS: those of the standard fields
     FastMember *member
+    const uint8_t *tail     # what is written after the last member
     FastMember *extra       # those that `extra` has
     FastTime *time
 
@@ -83,20 +96,16 @@ cdef struct FastFormat:
     FastTime time
     uc_set others           # all bytes but those that end a field, besides spaces and quotes, and ends of lines
 
-cdef struct Request:
-    Text method, target, path, query, protocol
-    bint decoded            # the path is
-    bint plain              # neither path nor query has a "%", nor the query a "+"
-    bint usual              # they are at their places in the line
-    bint whole              # the target is a request that could not be split
-
 cdef struct FastRecord:
     FastPlan *plan
     size_t end, next        # of the line; the start of the next one
     size_t stopped          # the step that did not match
-    Request request
-    Text value[49]          # MOST_STEPS + 1: of the steps, and what follows the last one
-    size_t start[48]
+    bint decoded            # the path is
+    bint plain              # neither path nor query has a "%"
+    bint usual              # they are at their places in the line
+    bint whole              # the target is a request that could not be split
+    Text value[54]          # VALUES
+    size_t start[48]        # MOST_STEPS
 
 # Lines to read. The window is the part of them that is marked.
 cdef struct FastRun:
@@ -107,7 +116,7 @@ cdef struct FastRun:
     size_t max_line
     uint32_t seen           # bits of the members, in the order of NAMES, that a record had a value of
     uint8_t *room           # a buffer for a joined target
-    uint64_t marks[1024]    # 4 * WINDOW / 64
+    uint64_t marks[1028]    # 4 * (WINDOW / 64 + 1)
     uint64_t stops[256]     # WINDOW / 64
 
 
@@ -121,7 +130,7 @@ cdef uc_classes CLASSES
 cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1
 cdef bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil
 cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil
-cdef bint split_usual(Text text, const FastRun *run, Request *parts) noexcept nogil
+cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcept nogil
 cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, uint8_t *dst) noexcept nogil
 
 
@@ -137,6 +146,15 @@ cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
         at += 64
         word = marks[w]
     return at + <size_t>uc_lowest_bit(word)
+
+
+cdef inline size_t near_mark(const uint64_t *marks, size_t at) noexcept nogil:
+    """Return the same. Where the mark is not in the next 64 bytes, this takes longer; where it is, nothing is guessed."""
+    cdef size_t w = at >> 6 << 2
+    cdef uint64_t word = marks[w] >> (at & 63) | marks[w + 4] << 1 << (63 - (at & 63))
+    if word:
+        return at + <size_t>uc_lowest_bit(word)
+    return next_mark(marks, at + 64)
 
 
 cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:

@@ -107,7 +107,7 @@ cdef bint set_literal(FastStep *mine, const uint8_t *at, size_t n) noexcept:
     memcpy(start, at, min(n, <size_t>8))
     mine.n, mine.word, mine.mask = n, word_at(start), word_at(mask)
     mine.byte = at[0] if n else 0
-    mine.has_quote = n > 0 and memchr(at, c'"', n) != NULL
+    mine.work |= HAS_QUOTE if n > 0 and memchr(at, c'"', n) != NULL else 0
     return n == 0 or kernels.span(at, n, &PRINTABLE.set) == n and memchr(at, c'\\', n) == NULL
 
 
@@ -121,11 +121,13 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
     if not set_literal(mine, step.literal, step.n) or step.n == 0 and not last:
         return False
     mine.step = step
-    mine.number, mine.decimal, mine.endpoint = step.kind == NUMBER, step.kind == DECIMAL, step.kind == ENDPOINT
-    mine.empty_is_missing = plan.escapes != BACKSLASHES or mine.number or mine.decimal
+    mine.work |= (IS_NUMBER if step.kind == NUMBER else IS_DECIMAL if step.kind == DECIMAL else
+                  IS_ENDPOINT if step.kind == ENDPOINT else 0)
+    mine.empty_is_missing = plan.escapes != BACKSLASHES or mine.work & (IS_NUMBER | IS_DECIMAL)
     mine.may_end = k + 1 >= plan.optional
-    mine.number_must_follow = step.number_follows and (step.take == QUOTED or step.take == TEXT)
-    if (mine.number or mine.decimal) and (step.take != WORD or step.slot < 0):
+    if step.number_follows and (step.take == QUOTED or step.take == TEXT):
+        mine.work |= NUMBER_FOLLOWS
+    if mine.work & (IS_NUMBER | IS_DECIMAL) and (step.take != WORD or step.slot < 0):
         return False
     if step.take == QUOTED:
         mine.take = TO_QUOTE
@@ -162,8 +164,8 @@ cdef int SLOT_OF[15]
 SLOT_OF = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT, VHOST, DURATION,
            FORWARDED_FOR]
 cdef FastValue VALUE_OF[15]
-VALUE_OF = [PLAIN_VALUE, PLAIN_VALUE, TIME_VALUE, METHOD_VALUE, TARGET_VALUE, PATH_VALUE, QUERY_VALUE, PROTOCOL_VALUE, NUMBER_VALUE,
-            NUMBER_VALUE, PLAIN_VALUE, PLAIN_VALUE, PLAIN_VALUE, SECONDS_VALUE, ADDRESSES_VALUE]
+VALUE_OF = [COPIED, COPIED, TIME_VALUE, COPIED, COPIED, PATH_VALUE, QUERY_VALUE, COPIED, COPIED, COPIED, COPIED, COPIED, COPIED,
+            SECONDS_VALUE, ADDRESSES_VALUE]
 # What a format may have of a request, which becomes method, target, path, query and protocol.
 cdef int PART_SLOTS[PARTS]
 PART_SLOTS = [REQUEST, METHOD, TARGET, PATH, QUERY, PROTOCOL]
@@ -171,63 +173,76 @@ cdef tuple KEY_OF = (b"client", b"user", b"time", b"method", b"target", b"path",
                      b"referer", b"user_agent", b"vhost", b"duration", b"forwarded_for")
 
 
-cdef int set_member(FastMember *member, bytes key, FastValue value, int step, uint32_t bit, list kept) except -1:
-    cdef bytes padded = key + BLOCK * b"\0"
+cdef const uint8_t *kept_bytes(bytes text, list kept) except NULL:
+    """Keep a text, and return where it is. BLOCK bytes after its end may be loaded."""
+    cdef bytes padded = text + BLOCK * b"\0"
     kept.append(padded)
-    member.key, member.n = <const uint8_t *>PyBytes_AS_STRING(padded), len(key)
-    member.value, member.step, member.bit, member.text = value, step, bit, key.endswith(b'"')
+    return <const uint8_t *>PyBytes_AS_STRING(padded)
+
+
+cdef int set_member(FastMember *member, bytes before, bytes key, FastValue value, int at, list kept) except -1:
+    member.key, member.n, member.own = kept_bytes(before + key, kept), len(before) + len(key), len(key)
+    member.value, member.at, member.text = value, at, key.endswith(b'"')
     return 0
 
 
 cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1:
     """Compile what is written. 0: its lines are read one by one."""
-    cdef int i, slot, step
+    cdef int i, slot, at
     cdef size_t k
     cdef FastValue value
-    cdef FastMember *extra
-    cdef bytes key
+    cdef bytes key, before = b""    # what is the same in all records
     for i in range(15):
-        slot, value, step = SLOT_OF[i], VALUE_OF[i], of_slot[SLOT_OF[i]]
+        slot, value, at = SLOT_OF[i], VALUE_OF[i], of_slot[SLOT_OF[i]]
         if not w.csv and slot >= VHOST and not w.members >> slot & 1:
             continue
-        if METHOD_VALUE <= value <= PROTOCOL_VALUE:
-            step = 0 if fast.has_request else -1
+        if METHOD <= slot <= PROTOCOL:
+            at = METHOD_AT + slot - METHOD if fast.has_request else -1
         if slot == CLIENT and w.forwarded and of_slot[FORWARDED_FOR] >= 0:
-            value, step = CLIENT_VALUE, max(step, 0)
-        elif slot == REFERER and w.names != NULL:
+            value, at = CLIENT_VALUE, max(at, 0)
+        elif w.names != NULL and at >= 0 and (slot == REFERER or slot == TARGET):
             value = MASKED_VALUE
-        if step < 0:
-            value = NOTHING
-        elif value == NUMBER_VALUE and not fast.step[step].number or value == SECONDS_VALUE and not fast.step[step].decimal:
+        if at >= 0 and (slot == STATUS or slot == BYTES_SENT) and not fast.step[at].work & IS_NUMBER:
+            return 0
+        if at >= 0 and slot == DURATION and not fast.step[at].work & IS_DECIMAL:
             return 0
         if w.csv:
             key = b"," if i else b""
-            key += b'"' if value != NOTHING and value != NUMBER_VALUE and value != SECONDS_VALUE else b""
+            key += b'"' if at >= 0 and slot != STATUS and slot != BYTES_SENT and slot != DURATION else b""
         else:
             key = b'%s"%s":' % (b"," if i else b"{", KEY_OF[i])
-            if value == NOTHING:
+            if at < 0:
                 key += b"null"
-            elif value not in (NUMBER_VALUE, SECONDS_VALUE, QUERY_VALUE, ADDRESSES_VALUE):
+            elif slot != STATUS and slot != BYTES_SENT and slot != DURATION and slot != QUERY and slot != FORWARDED_FOR:
                 key += b'"'
-        set_member(fast.member + fast.members, key, value, step, 1u << i, kept)
+        if at < 0:
+            before += key
+            continue
+        set_member(fast.member + fast.members, before, key, value, at, kept)
+        fast.member[fast.members].bit = 1u << i
         fast.members += 1
-    extra = fast.extra
+        before = b""
     for k in range(fast.plan.extras):
-        step = of_slot[MEMBERS + k] if <int>k + MEMBERS != fast.plan.rest else <int>fast.steps
-        if step >= 0:
+        at = of_slot[MEMBERS + k] if <int>k + MEMBERS != fast.plan.rest else <int>fast.steps
+        if at >= 0:
             key = (<const char *>fast.plan.key[k].at)[:fast.plan.key[k].n]
-            set_member(extra + fast.extras, key.replace(b'"', b'""') if w.csv else key, EXTRA_VALUE, step, 0, kept)
+            set_member(fast.extra + fast.extras, b"", key.replace(b'"', b'""') if w.csv else key, EXTRA_VALUE, at, kept)
             fast.extras += 1
     if w.csv or fast.plan.extras or w.own_fields and w.members >> VHOST:
-        set_member(fast.member + fast.members, b',"' if w.csv else b',"extra":', EXTRA_VALUE, 0, 0, kept)
+        set_member(fast.member + fast.members, before, b',"' if w.csv else b',"extra":', EXTRA_VALUE, 0, kept)
         fast.members += 1
+        before = b""
     for k in range(w.params):
         key = b',"' if w.csv else (<const char *>w.param_key[k].at)[:w.param_key[k].n] + b'"'
-        set_member(fast.member + fast.members, key, PARAMETER_VALUE, <int>k, 0, kept)
+        set_member(fast.member + fast.members, before, key, PARAMETER_VALUE, <int>k, kept)
         fast.members += 1
+        before = b""
     if w.flags:
-        set_member(fast.member + fast.members, b"," if w.csv else b"", FLAGS_VALUE, 0, 0, kept)
+        set_member(fast.member + fast.members, before, b"," if w.csv else b"", FLAGS_VALUE, 0, kept)
         fast.members += 1
+        before = b""
+    before += b"\n" if w.csv else b"}\n"
+    fast.tail, fast.tail_n = kept_bytes(before, kept), len(before)
     return 1
 
 
@@ -263,6 +278,7 @@ cdef int set_plan(FastPlan *fast, const Plan *plan, const Writer *w, list kept) 
     for i in range(PARTS):
         fast.part[i] = of_slot[PART_SLOTS[i]]
         fast.has_request |= fast.part[i] >= 0
+        fast.one_request = fast.part[i] >= 0 if i == 0 else fast.one_request and fast.part[i] < 0
     return set_members(fast, w, of_slot, kept)
 
 
@@ -420,6 +436,16 @@ cdef inline bint is_decimal(Text text) noexcept nogil:
     return True
 
 
+cdef inline bint is_usual_value(const FastStep *step, Text *text) noexcept nogil:
+    """Return whether a number needs no care; drop the port of an address."""
+    if step.work & IS_NUMBER:
+        return is_number(text[0])
+    if step.work & IS_DECIMAL:
+        return is_decimal(text[0])
+    drop_port(text)
+    return True
+
+
 cdef inline size_t prefix_of(const uint8_t *s, size_t n, bint *unknown) noexcept nogil:
     """Return the size of what another program wrote before a line. `unknown`: this module does not know it."""
     cdef size_t size
@@ -450,16 +476,16 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
         if not stands_at(s + i, &fast.start):
             return NO_MATCH
         i += fast.start.n
-    quote = w + next_mark(marks + <int>QUOTES, i - w)
+    quote = w + near_mark(marks + <int>QUOTES, i - w)
     for k in range(first, fast.steps):
         step = fast.step + k
         record.stopped = k
         record.start[k] = i
-        if step.number or step.decimal:
+        if step.work & (IS_NUMBER | IS_DECIMAL):
             while i < end and s[i] == c' ':
                 i += 1
         if step.take == TO_SPACE:
-            stop = w + next_mark(marks + <int>SPACES, i - w)
+            stop = w + near_mark(marks + <int>SPACES, i - w)
         elif step.take == TO_QUOTE:
             stop = quote
             if stop == end:
@@ -497,22 +523,16 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
             n, ended = end, True
         else:
             n = stop + step.n
-            if step.number_must_follow and not (is_digit(s[n]) or s[n] == c'-'):
-                return DECLINED
-            if step.has_quote:
-                quote = w + next_mark(marks + <int>QUOTES, n - w)
         record.value[k].at, record.value[k].n = s + i, stop - i
-        # A value that is missing.
         if stop - i <= 1 and (stop == i and step.empty_is_missing or stop > i and s[i] == c'-'):
             record.value[k].at, record.value[k].n = NULL, 0
-        elif step.number:
-            if not is_number(record.value[k]):
+        elif step.work & (IS_NUMBER | IS_DECIMAL | IS_ENDPOINT) and not is_usual_value(step, record.value + k):
+            return DECLINED
+        if step.work & (HAS_QUOTE | NUMBER_FOLLOWS) and not ended:
+            if step.work & NUMBER_FOLLOWS and not (is_digit(s[n]) or s[n] == c'-'):
                 return DECLINED
-        elif step.decimal:
-            if not is_decimal(record.value[k]):
-                return DECLINED
-        elif step.endpoint:
-            drop_port(record.value + k)
+            if step.work & HAS_QUOTE:
+                quote = w + near_mark(marks + <int>QUOTES, n - w)
         i = n
         if ended:
             break
@@ -542,44 +562,59 @@ cdef FastOutcome read_rest(const FastPlan *fast, const uint8_t *s, size_t i, siz
     return READ
 
 
-cdef bint split_usual(Text text, const FastRun *run, Request *parts) noexcept nogil:
+# " HTTP/", and the bytes of a word that it has.
+cdef uint64_t PROTOCOL_START = word_at(<const uint8_t *>b" HTTP/\0\0"), PROTOCOL_BYTES = FIRST_BYTES[6]
+
+
+cdef inline bint is_method(const uint8_t *s, size_t n) noexcept nogil:
+    cdef uint64_t word
+    cdef size_t i
+    if n <= 8:      # most often letters in upper case
+        word = word_at(s)
+        if ((word + <uint64_t>0x3F3F3F3F3F3F3F3F) & ~(word + <uint64_t>0x2525252525252525) & ~word & FIRST_BYTES[n]
+                & <uint64_t>0x8080808080808080) == (FIRST_BYTES[n] & <uint64_t>0x8080808080808080):
+            return n > 0
+    for i in range(n):
+        if not TOKEN.set.member[s[i]]:
+            return False
+    return n > 0
+
+
+cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcept nogil:
     """Split a request of the form METHOD SP "/" ... SP "HTTP/d.d". False: it has another form."""
-    cdef const uint8_t *s = text.at
-    cdef const uint64_t *marks = run.marks + <int>DELIMITERS
-    cdef size_t n = text.n, i = 0, end, at, stop
-    while i < n and TOKEN.set.member[s[i]]:
-        i += 1
-    if i == 0 or n - i < 11 or s[i] != c' ' or s[i + 1] != c'/':
+    cdef const uint8_t *s = run.src + run.window
+    cdef const uint64_t *marks = run.marks
+    cdef size_t start = text.at - s, stop = start + text.n, at = near_mark(marks + <int>SPACES, start)
+    cdef bint plain = True
+    if text.n < 13 or at + 10 >= stop or s[at + 1] != c'/' or not is_method(s + start, at - start):
         return False
-    end = n - 9
-    if memcmp(s + end, b" HTTP/", 6) != 0 or not (is_digit(s[n - 3]) and s[n - 2] == c'.' and is_digit(s[n - 1])):
+    stop -= 9
+    if word_at(s + stop) & PROTOCOL_BYTES != PROTOCOL_START or not (
+            is_digit(s[stop + 6]) and s[stop + 7] == c'.' and is_digit(s[stop + 8])):
         return False
-    parts.method = text_of(s, i)
-    i += 1
-    parts.target = text_of(s + i, end - i)
-    parts.protocol = text_of(s + n - 8, 8)
-    # The path and the query.
-    at = s + i - run.src - run.window
-    stop = at + end - i
-    parts.plain = True
-    at = next_mark(marks, at)
-    s = run.src + run.window
+    record.value[METHOD_AT].at, record.value[METHOD_AT].n = s + start, at - start
+    start = at + 1
+    record.value[TARGET_AT].at, record.value[TARGET_AT].n = s + start, stop - start
+    record.value[PROTOCOL_AT].at, record.value[PROTOCOL_AT].n = s + stop + 1, 8
+    at = near_mark(marks + <int>DELIMITERS, start)
     while at < stop and s[at] != c'?':
         if s[at] == c'%':
-            parts.plain = False
-        at = next_mark(marks, at + 1)
+            plain = False
+        at = next_mark(marks + <int>DELIMITERS, at + 1)
+    record.plain = plain
+    record.value[PATH_AT].at = s + start
     if at >= stop:
-        parts.path, parts.query = parts.target, text_of(NULL, 0)
+        record.value[PATH_AT].n = stop - start
+        record.value[QUERY_AT].at, record.value[QUERY_AT].n = NULL, 0
     else:
-        parts.path = text_of(parts.target.at, s + at - parts.target.at)
-        parts.query = text_of(s + at + 1, stop - at - 1)
+        record.value[PATH_AT].n = at - start
+        record.value[QUERY_AT].at, record.value[QUERY_AT].n = s + at + 1, stop - at - 1
     return True
 
 
 cdef void read_other_request(const FastPlan *fast, const FastRun *run, FastRecord *record) noexcept nogil:
     """Read a request of any form, or one that is logged in parts."""
     cdef Entry entry
-    cdef Request *parts = &record.request
     cdef int i
     clear(&entry, run.room)
     for i in range(PARTS):
@@ -589,19 +624,17 @@ cdef void read_other_request(const FastPlan *fast, const FastRun *run, FastRecor
         if fast.part[i] >= 0:
             fix_value(fast.step[fast.part[i]].step, &entry)
     read_request(&entry)
-    parts.method, parts.target, parts.protocol = entry.text[METHOD], entry.text[TARGET], entry.text[PROTOCOL]
-    parts.path, parts.query = entry.text[PATH], entry.text[QUERY]
-    parts.decoded, parts.whole = entry.decoded, entry.whole
-    parts.plain = parts.path.at == NULL or memchr(parts.path.at, c'%', parts.path.n) == NULL
-    parts.usual = False
+    for i in range(METHOD, PROTOCOL + 1):
+        record.value[METHOD_AT + i - METHOD] = entry.text[i]
+    record.decoded, record.whole, record.usual = entry.decoded, entry.whole, False
+    record.plain = entry.text[PATH].at == NULL or memchr(entry.text[PATH].at, c'%', entry.text[PATH].n) == NULL
 
 
 cdef inline void read_the_request(const FastPlan *fast, const FastRun *run, FastRecord *record) noexcept nogil:
-    cdef int k = fast.part[0]
-    record.request.decoded = record.request.whole = False
-    record.request.usual = True
-    if not (k >= 0 and record.value[k].at != NULL and fast.part[1] + fast.part[2] + fast.part[3] + fast.part[4] + fast.part[5] == -5
-            and split_usual(record.value[k], run, &record.request)):
+    record.decoded = record.whole = False
+    record.usual = True
+    if not (fast.one_request and record.value[fast.part[0]].at != NULL
+            and split_usual(record.value[fast.part[0]], run, record)):
         read_other_request(fast, run, record)
 
 
@@ -609,6 +642,7 @@ cdef void mark_window(const FastFormat *format, FastRun *run) noexcept nogil:
     """Mark the bytes from run.start on, as many as a window has."""
     cdef size_t size = min(run.n - run.start, <size_t>WINDOW)
     kernels.mark_classes(run.src + run.start, size, &CLASSES, run.marks)
+    memset(run.marks + (size + 63 >> 6 << 2), 0, 4 * sizeof(uint64_t))
     if format.has_stops:
         kernels.mark_outside(run.src + run.start, size, &format.others, run.stops)
     run.window, run.window_end = run.start, run.start + size
@@ -768,21 +802,22 @@ cdef uint8_t *put_fast_addresses(Text list, bint csv, uint8_t *dst) noexcept nog
     return dst + 1
 
 
-cdef uint8_t *put_fast_extras(const FastPlan *fast, const Writer *w, const FastMember *extra, const FastRecord *record, uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_fast_extras(const FastPlan *fast, const Writer *w, const FastRecord *record, uint8_t *dst) noexcept nogil:
     """Write the extra fields that have values as a JSON object; nothing if there are none."""
     cdef uint8_t *start = dst
+    cdef const FastMember *extra = fast.extra
+    cdef const Text *text
     cdef size_t k, quote = 2 if w.csv else 1
-    cdef Text text
     for k in range(fast.extras):
-        text = record.value[extra[k].step]
+        text = record.value + extra[k].at
         if text.at == NULL:
             continue
         dst = copy(extra[k].key, extra[k].n, dst)
-        if w.names != NULL or extra[k].step == <int>fast.steps:
-            dst = put_masked(w, &OTHER_LINE, text, True, STRING_IN_CELL if w.csv else STRING, dst)
+        if w.names != NULL or extra[k].at == <int>fast.steps:
+            dst = put_masked(w, &OTHER_LINE, text[0], True, STRING_IN_CELL if w.csv else STRING, dst)
         else:
             dst = copy(text.at, text.n, dst)
-        memcpy(dst, b'""', 2)
+        dst[0] = dst[1] = c'"'
         dst += quote
     if dst == start:
         return dst
@@ -791,129 +826,113 @@ cdef uint8_t *put_fast_extras(const FastPlan *fast, const Writer *w, const FastM
     return dst + 1
 
 
-cdef int flags_of_request(const Writer *w, const Request *request) noexcept nogil:
+cdef int flags_of_record(const Writer *w, const FastRecord *record) noexcept nogil:
     """Return the flags, like flags_of_entry()."""
-    cdef int flags = MALFORMED if request.whole else 0
-    if request.path.at != NULL:
-        flags |= flags_of(w, request.path, request.decoded, False)
-    if request.query.at != NULL:
-        flags |= flags_of(w, request.query, False, True)
+    cdef int flags = MALFORMED if record.whole else 0
+    if record.value[PATH_AT].at != NULL:
+        flags |= flags_of(w, record.value[PATH_AT], record.decoded, False)
+    if record.value[QUERY_AT].at != NULL:
+        flags |= flags_of(w, record.value[QUERY_AT], False, True)
     return flags
 
 
-cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, uint8_t *dst) noexcept nogil:
-    cdef const FastMember *member
-    cdef const Request *request = &record.request
-    cdef Text text, list, address
-    cdef size_t k, null = 0 if w.csv else 4
-    cdef Place place = CELL if w.csv else STRING
-    cdef bint masked
-    cdef uint8_t *start
-    cdef Entry entry
-    for k in range(fast.members):
-        member = fast.member + k
-        dst = copy(member.key, member.n, dst)
-        start = dst
-        if member.value <= ADDRESSES_VALUE or member.value == MASKED_VALUE:
-            if member.value == NOTHING:
-                continue
-            text = record.value[member.step]
-            if member.value == CLIENT_VALUE:
-                list = record.value[fast.step_of[FORWARDED_FOR]]
-                if fast.step_of[CLIENT] < 0:
-                    text = text_of(NULL, 0)
-                if next_address(&list, &address):
-                    text = address
-        elif member.value == METHOD_VALUE:
-            text = request.method
-        elif member.value == TARGET_VALUE:
-            text = request.target
-        elif member.value == PATH_VALUE:
-            text = request.path
-        elif member.value == QUERY_VALUE:
-            text = request.query
-        elif member.value == PROTOCOL_VALUE:
-            text = request.protocol
-        elif member.value == EXTRA_VALUE:
-            dst = put_fast_extras(fast, w, fast.extra, record, dst)
-            if dst > start:
-                dst[0] = c'"'
-                dst += w.csv
-            elif w.csv:
-                dst -= 1
-            elif w.own_fields:
-                memcpy(dst, b"null", 4)
-                dst += 4
-            else:
-                dst -= member.n
-            continue
-        elif member.value == PARAMETER_VALUE:
-            masked = False
-            text = request.query if fast.has_request else text_of(NULL, 0)
-            text = parameter_of(w, text, w.param + member.step, &masked)
-        else:
-            dst = put_flags(flags_of_request(w, request) if fast.has_request else 0, w.csv, dst)
-            continue
-        if text.at == NULL:
-            dst -= member.text
-            memcpy(dst, b"null", 4)
-            dst += null
-            continue
-        run.seen |= member.bit
-        if member.value == PLAIN_VALUE or member.value == METHOD_VALUE or member.value == PROTOCOL_VALUE or member.value == CLIENT_VALUE:
-            dst = copy(text.at, text.n, dst)
-        elif member.value == NUMBER_VALUE:
-            dst = copy(text.at, text.n, dst)
-            continue
-        elif member.value == TARGET_VALUE or member.value == MASKED_VALUE:
-            if w.names == NULL:
-                dst = copy(text.at, text.n, dst)
-            else:
-                dst = put_masked(w, &PLAIN_LINE, text, member.value == MASKED_VALUE or request.path.at == NULL, place, dst)
-        elif member.value == TIME_VALUE:
-            dst = put_fast_time(fast.time, text, dst)
-        elif member.value == PATH_VALUE:
-            if request.plain or request.decoded:
-                dst = copy(text.at, text.n, dst)
-            else:
-                dst = put_decoded(w, &PLAIN_LINE, text, False, place, dst)
-        elif member.value == QUERY_VALUE:
-            if request.usual and w.names == NULL:
-                dst = put_fast_query(w, run, text, dst)
-            else:
-                entry.text[QUERY], entry.plain = text, True
-                dst = put_query(w, &entry, STRING_IN_CELL if w.csv else STRING, dst)
-            dst[0] = c'"'
-            dst += w.csv
-            continue
-        elif member.value == SECONDS_VALUE:
-            dst += put_seconds(text, fast.plan.duration_unit, dst)
-            continue
-        elif member.value == ADDRESSES_VALUE:
-            dst = put_fast_addresses(text, w.csv, dst)
-            if dst == start:
-                dst -= member.text
-                memcpy(dst, b"null", 4)
-                dst += null
-            else:
-                dst[0] = c'"'
-                dst += w.csv
-            continue
-        elif masked:
-            dst = put("***", 3, dst)
-        else:
-            dst = put_decoded(w, &PLAIN_LINE, text, True, place, dst)
-        if w.csv_safe and starts_formula(start, dst - start):
-            memmove(start + 1, start, dst - start)
-            start[0] = c"'"
-            dst += 1
-        dst[0] = c'"'
+cdef inline uint8_t *put_missing(const Writer *w, const FastMember *member, uint8_t *dst) noexcept nogil:
+    """Write the value of a member that is missing, whose key has been written."""
+    dst -= member.text
+    memcpy(dst, b"null", 4)
+    return dst if w.csv else dst + 4
+
+
+cdef inline uint8_t *put_end(const Writer *w, const FastMember *member, uint8_t *start, uint8_t *dst) noexcept nogil:
+    """End a value that has been written from `start` on."""
+    if w.csv_safe and member.text and starts_formula(start, dst - start):
+        memmove(start + 1, start, dst - start)
+        start[0] = c"'"
         dst += 1
-    memcpy(dst, b"}\n", 2)
-    if w.csv:
-        dst[0] = c'\n'
-        return dst + 1
-    return dst + 2
+    dst[0] = c'"'
+    return dst + member.text
+
+
+cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, const FastMember *member,
+                        uint8_t *dst) noexcept nogil:
+    """Write a value that is not a copy."""
+    cdef Text text, list, address
+    cdef Place place = CELL if w.csv else STRING
+    cdef bint masked = False
+    cdef uint8_t *start = dst
+    cdef Entry entry
+    if member.value == EXTRA_VALUE:
+        dst = put_fast_extras(fast, w, record, dst)
+        if dst > start:
+            return put_end(w, member, start, dst)
+        return put_missing(w, member, dst) if w.csv or w.own_fields else dst - member.own
+    if member.value == FLAGS_VALUE:
+        return put_flags(flags_of_record(w, record) if fast.has_request else 0, w.csv, dst)
+    if member.value == PARAMETER_VALUE:
+        text = record.value[QUERY_AT] if fast.has_request else text_of(NULL, 0)
+        text = parameter_of(w, text, w.param + member.at, &masked)
+    else:
+        text = record.value[member.at]
+        if member.value == CLIENT_VALUE:
+            list = record.value[fast.step_of[FORWARDED_FOR]]
+            if fast.step_of[CLIENT] < 0:
+                text = text_of(NULL, 0)
+            if next_address(&list, &address):
+                text = address
+    if text.at == NULL:
+        return put_missing(w, member, dst)
+    run.seen |= member.bit
+    if member.value == TIME_VALUE:
+        dst = put_fast_time(fast.time, text, dst)
+    elif member.value == PATH_VALUE:
+        if record.plain or record.decoded:
+            dst = copy(text.at, text.n, dst)
+        else:
+            dst = put_decoded(w, &PLAIN_LINE, text, False, place, dst)
+    elif member.value == QUERY_VALUE:
+        if record.usual and w.names == NULL:
+            dst = put_fast_query(w, run, text, dst)
+        else:
+            entry.text[QUERY], entry.plain = text, True
+            dst = put_query(w, &entry, STRING_IN_CELL if w.csv else STRING, dst)
+    elif member.value == SECONDS_VALUE:
+        dst += put_seconds(text, fast.plan.duration_unit, dst)
+    elif member.value == ADDRESSES_VALUE:
+        dst = put_fast_addresses(text, w.csv, dst)
+        if dst == start:
+            return put_missing(w, member, dst)
+    elif member.value == MASKED_VALUE:
+        dst = put_masked(w, &PLAIN_LINE, text, member.at != TARGET_AT or record.value[PATH_AT].at == NULL, place, dst)
+    elif member.value == CLIENT_VALUE:
+        dst = copy(text.at, text.n, dst)
+    elif masked:
+        dst = put("***", 3, dst)
+    else:
+        dst = put_decoded(w, &PLAIN_LINE, text, True, place, dst)
+    return put_end(w, member, start, dst)
+
+
+cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, uint8_t *dst) noexcept nogil:
+    cdef const FastMember *member = fast.member
+    cdef const FastMember *end = member + fast.members
+    cdef const Text *text
+    cdef uint8_t *start
+    cdef uint32_t seen = 0
+    while member < end:
+        dst = copy(member.key, member.n, dst)
+        if member.value != COPIED:
+            dst = put_other(fast, w, run, record, member, dst)
+        else:
+            text = record.value + member.at
+            if text.at == NULL:
+                dst = put_missing(w, member, dst)
+            else:
+                start = dst
+                dst = put_end(w, member, start, copy(text.at, text.n, dst))
+                seen |= member.bit
+        member += 1
+    run.seen |= seen
+    return copy(fast.tail, fast.tail_n, dst)
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Most lines of JSON logs, read by marks."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from uricodec.logs._fast cimport FastMember, FastPlan, FastRecord, FastRun, FastTime
+from uricodec.logs._fast cimport FastPlan, FastRecord, FastRun, FastTime
 from uricodec.logs._fields cimport Entry
 from uricodec.logs._programs cimport Plan
 from uricodec.logs._texts cimport Writer
@@ -11,7 +11,6 @@ cdef enum:
     KNOWN = 256             # members that are remembered
     TABLE = 1024            # slots of the table in which they are found, a power of two
     KEY_SIZE = 64           # the longest key that is remembered
-    VALUES = 48             # the values that a record may have to be written at once
 
 # A member of an object; or, with the next number, the inside of the object that is its value. The first one is the
 # inside of the line's object.

@@ -422,33 +422,33 @@ cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord 
 # --- records ----------------------------------------------------------------------------------------------------------
 
 cdef int set_writing(FastPlan *fast, const Plan *plan, const Writer *w, list kept) except -1:
-    """Compile how records are written: a field's value has the number of its slot."""
-    cdef int i, slot, of_slot[SLOTS]
-    cdef size_t k
-    if MEMBERS + plan.extras > VALUES:
-        return False
-    fast.plan, fast.steps = plan, VALUES
-    fast.step = <FastStep *>PyMem_Calloc(VALUES + 1, sizeof(FastStep))
+    """Compile how records are written: a field's value has the number of its slot. 0: they are written one by one."""
+    cdef int slot, of_slot[SLOTS]
+    if MEMBERS + plan.extras > MOST_STEPS:
+        return 0
+    if plan.keep_rest and not (w.csv or plan.extras or w.members >> VHOST):
+        return 0        # whether records have `extra` depends on the line
+    fast.plan, fast.steps = plan, MOST_STEPS
+    fast.step = <FastStep *>PyMem_Calloc(MOST_STEPS + 1, sizeof(FastStep))
     fast.member = <FastMember *>PyMem_Calloc(20 + w.params, sizeof(FastMember))
-    fast.extra = <FastMember *>PyMem_Calloc(2 * VALUES, sizeof(FastMember))
+    fast.extra = <FastMember *>PyMem_Calloc(2 * MOST_STEPS, sizeof(FastMember))
     if fast.step == NULL or fast.member == NULL or fast.extra == NULL:
         raise MemoryError  # pragma: no cover: no memory
     for slot in range(SLOTS):
         of_slot[slot] = slot if slot < MEMBERS + <int>plan.extras and (slot >= MEMBERS or plan.members >> slot & 1) else -1
-    fast.step[<int>STATUS].number = fast.step[<int>BYTES_SENT].number = fast.step[<int>DURATION].decimal = True
-    for i in range(MEMBERS):
-        fast.step_of[i] = of_slot[i]
-    for slot in (REQUEST, METHOD, TARGET, PATH, QUERY, PROTOCOL):
-        fast.has_request |= of_slot[slot] >= 0
-    if plan.keep_rest and not (w.csv or plan.extras or w.members >> VHOST):
-        return False        # whether records have `extra` depends on the line
+        if slot < MEMBERS:
+            fast.step_of[slot] = of_slot[slot]
+        if REQUEST <= slot <= PROTOCOL:
+            fast.has_request |= of_slot[slot] >= 0
+    fast.step[<int>STATUS].work = fast.step[<int>BYTES_SENT].work = IS_NUMBER
+    fast.step[<int>DURATION].work = IS_DECIMAL
     if not set_members(fast, w, of_slot, kept):
-        return False
-    memcpy(fast.extra + VALUES, fast.extra, plan.extras * sizeof(FastMember))
-    return True
+        return 0
+    memcpy(fast.extra + MOST_STEPS, fast.extra, plan.extras * sizeof(FastMember))
+    return 1
 
 
-cdef bint read_usual_request(const Entry *entry, FastRun *run, Request *parts) noexcept nogil:
+cdef bint read_usual_request(const Entry *entry, FastRun *run, FastRecord *record) noexcept nogil:
     """Read a request in one piece, or a target that begins with a slash. False: it has another form.
 
     The marks of `run` become those of the text.
@@ -457,7 +457,7 @@ cdef bint read_usual_request(const Entry *entry, FastRun *run, Request *parts) n
     cdef Text text = entry.text[REQUEST] if whole else entry.text[TARGET]
     cdef const uint64_t *marks = run.marks + <int>DELIMITERS
     cdef size_t at, k
-    if text.at == NULL or text.n == 0 or text.n >= WINDOW or entry.decoded:
+    if text.at == NULL or text.n == 0 or text.n >= WINDOW - 64 or entry.decoded:
         return False
     if whole:
         if entry.text[METHOD].at != NULL or entry.text[PATH].at != NULL or entry.text[PROTOCOL].at != NULL:
@@ -465,34 +465,31 @@ cdef bint read_usual_request(const Entry *entry, FastRun *run, Request *parts) n
     elif entry.text[REQUEST].at != NULL or text.at[0] != c'/':
         return False
     run.src, run.n, run.start, run.window = text.at, text.n, 0, 0
-    if text.n & 63 == 0:
-        memset(run.marks + (text.n >> 6 << 2), 0, 32)
+    memset(run.marks + (text.n >> 6 << 2), 0, 8 * sizeof(uint64_t))
     kernels.mark_classes(text.at, text.n, &CLASSES, run.marks)
     for k in range(4):
         run.marks[(text.n >> 6 << 2) + k] |= <uint64_t>1 << (text.n & 63)      # the end
     if whole:
-        return split_usual(text, run, parts)
-    parts.method, parts.target, parts.protocol = entry.text[METHOD], text, entry.text[PROTOCOL]
-    parts.plain = True
+        return split_usual(text, run, record)
     at = next_mark(marks, 0)
+    record.plain = True
     while at < text.n and text.at[at] != c'?':
         if text.at[at] == c'%':
-            parts.plain = False
+            record.plain = False
         at = next_mark(marks, at + 1)
-    if at >= text.n:
-        parts.path, parts.query = text, text_of(NULL, 0)
-    else:
-        parts.path, parts.query = text_of(text.at, at), text_of(text.at + at + 1, text.n - at - 1)
+    record.value[METHOD_AT], record.value[TARGET_AT], record.value[PROTOCOL_AT] = entry.text[METHOD], text, entry.text[PROTOCOL]
+    record.value[PATH_AT] = text_of(text.at, min(at, text.n))
+    record.value[QUERY_AT] = text_of(text.at + at + 1, text.n - at - 1) if at < text.n else text_of(NULL, 0)
     return True
 
 
-cdef void read_any_request(Entry *entry, Request *parts) noexcept nogil:
+cdef void read_other_request(Entry *entry, FastRecord *record) noexcept nogil:
+    cdef Text path
     read_request(entry)
-    parts.method, parts.target, parts.protocol = entry.text[METHOD], entry.text[TARGET], entry.text[PROTOCOL]
-    parts.path, parts.query = entry.text[PATH], entry.text[QUERY]
-    parts.decoded, parts.whole = entry.decoded, entry.whole
-    parts.plain = parts.path.at == NULL or memchr(parts.path.at, c'%', parts.path.n) == NULL
-    parts.usual = False
+    path = entry.text[PATH]
+    memcpy(record.value + METHOD_AT, entry.text + METHOD, 5 * sizeof(Text))
+    record.decoded, record.whole, record.usual = entry.decoded, entry.whole, False
+    record.plain = path.at == NULL or memchr(path.at, c'%', path.n) == NULL
 
 
 cdef uint8_t *put_fast_json(FastJson *json, const Writer *w, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
@@ -501,35 +498,30 @@ cdef uint8_t *put_fast_json(FastJson *json, const Writer *w, FastRun *request, E
     request: a run of its own, for the marks of the request. Its `seen` gets bits.
     """
     cdef FastPlan *fast = &json.writing
-    cdef FastMember *extra
-    cdef Request *parts = &record.request
-    cdef Text text
+    cdef FastMember *extra = fast.extra
+    cdef Text time = entry.text[TIME]
     cdef const Known *known
     cdef size_t k
-    if not (json.writes and entry.plain and MEMBERS + entry.extras <= VALUES) or (
+    if not (json.writes and entry.plain and MEMBERS + entry.extras <= MOST_STEPS) or (
             entry.text[DURATION].at != NULL and entry.unit != json.plan.duration_unit):
         return NULL
     if fast.has_request:
-        parts.decoded = parts.whole = False
-        parts.usual = True
-        if not read_usual_request(entry, request, parts):
-            read_any_request(entry, parts)
-    memcpy(record.value, entry.text, MEMBERS * sizeof(Text))
-    fast.extras = 0
+        record.decoded = record.whole = False
+        record.usual = True
+        if not read_usual_request(entry, request, record):
+            read_other_request(entry, record)
+    memcpy(record.value, entry.text, (MEMBERS + entry.extras) * sizeof(Text))
     for k in range(entry.extras):
-        text = entry.text[MEMBERS + k]
-        if text.at == NULL:
+        if entry.text[MEMBERS + k].at == NULL:
             continue
-        record.value[MEMBERS + k] = text
-        extra = fast.extra + fast.extras
         if k < json.plan.extras:
-            extra[0] = fast.extra[VALUES + k]
+            extra[0] = fast.extra[MOST_STEPS + k]
         else:
             known = json.known + json.extra[k]
             extra.key, extra.n = known.written, known.written_n
-        extra.step = <int>(MEMBERS + k)
-        fast.extras += 1
-    text = entry.text[TIME]
-    if text.at != NULL and not (text.n == json.time.n and is_known_time(&json.time, text.at)):
-        know_time(&json.time, text.at, text.n)
+        extra.at = <int>(MEMBERS + k)
+        extra += 1
+    fast.extras = extra - fast.extra
+    if time.at != NULL and not (time.n == json.time.n and is_known_time(&json.time, time.at)):
+        know_time(&json.time, time.at, time.n)
     return put_fast(fast, w, request, record, dst)
