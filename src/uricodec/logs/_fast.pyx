@@ -395,7 +395,6 @@ cdef inline uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 # The bytes of a word that a text of 0 to 8 bytes has.
-cdef uint64_t FIRST_BYTES[9]
 cdef int first_n
 cdef uint8_t first_bytes[8]
 for first_n in range(9):

@@ -12,18 +12,26 @@ cdef enum:
     TABLE = 1024            # slots of the table in which they are found, a power of two
     KEY_SIZE = 64           # the longest key that is remembered
 
+# What is done with a value.
+cdef enum Use:
+    PASSED_OVER
+    SET                     # the only member that a field is read from
+    CHOSEN                  # one of several, or one that needs more work: see set_value()
+    ADDED                   # a field under its own name
+
 # A member of an object; or, with the next number, the inside of the object that is its value. The first one is the
 # inside of the line's object.
 cdef struct Known:
-    uint64_t word[4]        # what followed its value last time, up to the value of the next member: at most BLOCK bytes,
+    uint64_t word[4]        # what followed it last time, up to the value of the next member: at most BLOCK bytes,
     uint64_t mask[4]        # and which bytes these are
     size_t n
-    int next                # that member; 0: none
-    int parent              # the inside of the object that has it
+    Known *next             # that member
+    Use use
+    int slot                # of the field
     int node                # of the tree of paths; 0: nobody asked for it
-    int enters              # if a path goes on in its value: what has the members of this as its own; otherwise 0
-    bint taken              # whether its value is a field
-    bint extra              # whether it is one under its own name
+    int enters              # if a path goes on in its value: the number of the inside of it; otherwise 0
+    int parent              # the number of the inside of the object that has it
+    int around              # the same; of the inside of an object, its own number
     uint8_t key[96]         # KEY_SIZE + BLOCK
     size_t key_n
     uint8_t written[128]    # what an extra field has before its value: KEY_SIZE, punctuation, BLOCK

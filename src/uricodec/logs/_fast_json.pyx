@@ -139,7 +139,9 @@ cdef bint find_json_end(FastRun *run, size_t *end, size_t *next) noexcept nogil:
             if run.start == run.window or run.window_end == run.n:
                 return False
         run.window, run.window_end = run.start, run.start + min(run.n - run.start, <size_t>WINDOW)
-        mark_json(run.src + run.start, run.window_end - run.start, run.marks)
+        w = run.window_end - run.window
+        mark_json(run.src + run.start, w, run.marks)
+        memset(run.marks + (w + 63 >> 6 << 2), 0, 4 * sizeof(uint64_t))
     end[0] = run.window + (w << 4) + <size_t>uc_lowest_bit(word)
     next[0] = end[0] + 1
     end[0] -= end[0] > run.start and run.src[end[0] - 1] == c'\r'
@@ -155,7 +157,7 @@ cdef int set_fast_json(FastJson *json, const Plan *plan, const Writer *w, list k
     json.table = <uint16_t *>PyMem_Calloc(TABLE, sizeof(uint16_t))
     if json.known == NULL or json.table == NULL:
         raise MemoryError  # pragma: no cover: no memory
-    json.count = 1
+    forget(json)
     json.writes = set_writing(&json.writing, plan, w, kept)
     json.writing.time = &json.time
     return 0
@@ -173,7 +175,7 @@ cdef void free_fast_json(FastJson *json) noexcept:
 cdef inline void forget(FastJson *json) noexcept nogil:
     """Forget all members."""
     json.count = 1
-    json.known[0].next = 0
+    expect_nothing(json.known)
     memset(json.table, 0, TABLE * sizeof(uint16_t))
 
 
@@ -214,14 +216,24 @@ cdef int member_of(FastJson *json, int parent, const uint8_t *key, size_t n) noe
 
 cdef void remember(FastJson *json, Known *known, int parent, const uint8_t *key, size_t n) noexcept nogil:
     cdef const Node *node = json.plan.node
+    cdef const Node *mine
     cdef uint8_t *dst = known.written
-    cdef size_t quote = 2 if json.csv else 1
+    cdef size_t quote = 2 if json.csv else 1, k
     memcpy(known.key, key, n)
-    known.key_n, known.parent, known.next = n, parent, 0
+    known.key_n, known.parent, known.around, known.enters = n, parent, parent, 0
     known.node = child_of(node, json.known[parent].node, key, n)
-    known.enters = 0
-    known.taken = known.node and node[known.node].field.slot >= 0
-    known.extra = not known.taken and json.plan.keep_rest and parent == 0
+    mine = node + known.node
+    known.use, known.slot = PASSED_OVER, -1
+    expect_nothing(known)
+    if known.node and mine.field.slot >= 0:
+        known.use, known.slot = SET, mine.field.slot
+        if mine.field.kind > DECIMAL or known.slot == PATH or known.slot == DURATION:
+            known.use = CHOSEN
+        for k in range(json.plan.nodes):
+            if k != <size_t>known.node and node[k].field.slot == known.slot:
+                known.use = CHOSEN
+    elif json.plan.keep_rest and parent == 0:
+        known.use = ADDED
     memcpy(dst, b',""', 3)
     memcpy(dst + 1 + quote, key, n)
     dst += 1 + quote + n
@@ -229,10 +241,19 @@ cdef void remember(FastJson *json, Known *known, int parent, const uint8_t *key,
     dst[quote] = c':'
     memset(dst + quote + 1, c'"', 2)
     known.written_n = dst + 2 * quote + 1 - known.written
-    if known.node and node[known.node].child:
+    if known.node and mine.child:
         known.enters = json.count
+        known += 1
+        known.node, known.parent, known.around = mine - node, parent, json.count
+        expect_nothing(known)
         json.count += 1
-        (known + 1).node, (known + 1).parent, (known + 1).next = known.node, parent, 0
+
+
+cdef inline void expect_nothing(Known *known) noexcept nogil:
+    """Forget what followed: a line has no line feeds."""
+    memset(known.word, c'\n', BLOCK)
+    memset(known.mask, 0xFF, BLOCK)
+    known.n, known.next = 0, known
 
 
 cdef inline bint follows(const Known *known, const uint8_t *s) noexcept nogil:
@@ -241,8 +262,8 @@ cdef inline bint follows(const Known *known, const uint8_t *s) noexcept nogil:
             | (word_at(s + 16) ^ known.word[2]) & known.mask[2] | (word_at(s + 24) ^ known.word[3]) & known.mask[3]) == 0
 
 
-cdef void expect(Known *known, const uint8_t *s, size_t n, int next) noexcept nogil:
-    """Remember which member followed."""
+cdef void expect(Known *known, const uint8_t *s, size_t n, Known *next) noexcept nogil:
+    """Remember what followed."""
     cdef uint8_t mask[BLOCK]
     if n > BLOCK:
         return
@@ -274,69 +295,100 @@ cdef inline size_t end_of_nested(const uint8_t *s, const uint64_t *marks, size_t
         i += 1
 
 
+cdef Known *find_member(FastJson *json, const Known *member, bint care, const uint8_t *s, const uint64_t *marks, size_t end,
+                        size_t *offset) noexcept nogil:
+    """Find the member that follows another one, and the offset of its value. NULL: there is none, and `offset` is the end
+    of the line's object; or the line is declined, and it is a larger number than `end`."""
+    cdef size_t i = offset[0], at, stop
+    cdef int parent = member.around, k
+    cdef bint is_first = member == json.known + parent
+    offset[0] = end + 1
+    while True:
+        i = skip_spaces(s, i, end)
+        if i >= end or s[i] != c'}':
+            break
+        i += 1
+        if parent == 0:
+            offset[0] = i
+            return NULL
+        parent = json.known[parent].parent
+        is_first = False
+    if not is_first:
+        if i >= end or s[i] != c',':
+            return NULL
+        i = skip_spaces(s, i + 1, end)
+    if i >= end or s[i] != c'"':
+        return NULL
+    at = i + 1
+    stop = next_mark(marks + <int>STRING_ENDS, at)
+    if stop >= end or care and next_mark(marks + <int>UNUSUAL, at) < stop:
+        return NULL
+    i = skip_spaces(s, stop + 1, end)
+    if i >= end or s[i] != c':':
+        return NULL
+    k = member_of(json, parent, s + at, stop - at)
+    if k == 0:
+        return NULL
+    offset[0] = skip_spaces(s, i + 1, end)
+    return json.known + k
+
+
+cdef inline bint is_scalar(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether all bytes may be in a number, true, false or null. 8 bytes after them may be loaded."""
+    cdef size_t i = 0
+    cdef uint64_t word
+    while n - i > 8 and of_digits(word_at(s + i)):
+        i += 8
+    if n - i <= 8:
+        word = (word_at(s + i) ^ ZEROS) & FIRST_BYTES[n - i] ^ ZEROS
+        if of_digits(word):
+            return True
+    while i < n and IN_SCALAR.set.member[s[i]]:
+        i += 1
+    return i == n
+
+
+cdef const uint64_t ZEROS = 0x3030303030303030, HIGH = 0x8080808080808080, LOW = 0x0101010101010101
+
+
+cdef inline bint of_digits(uint64_t word) noexcept nogil:
+    """Return whether 8 bytes are digits, "-" or "."."""
+    cdef uint64_t slash = word ^ LOW * c'/'
+    return (word | word + LOW * (0x7F - c'9') | ~((word | HIGH) - LOW * c'-') | (slash - LOW) & ~slash) & HIGH == 0
+
+
 cdef bint read_members(FastJson *json, const uint8_t *s, const uint64_t *marks, size_t i, size_t end, Entry *entry) noexcept nogil:
     """Read the object that starts at i, and ends before `end`. False: it is declined.
 
     Offsets come from marks alone: another thread may change the bytes meanwhile.
     """
-    cdef const Node *node = json.plan.node
     cdef const uint64_t *unusual = marks + <int>UNUSUAL
     cdef Known *known = json.known
     cdef Known *member = known
+    cdef Known *before
     cdef size_t start, stop, at
-    cdef int parent = 0, k
-    cdef bint is_first = True
+    cdef Use use
     cdef bint care = next_mark(unusual, i) < end
     i += 1
     while True:
-        if member.next and follows(member, s + i):
+        if follows(member, s + i):
             i += member.n
-            member = known + member.next
-            parent = member.parent
+            member = member.next
         else:
-            start = i
-            while True:
-                i = skip_spaces(s, i, end)
-                if i >= end:
-                    return False
-                if s[i] == c'}':
-                    i += 1
-                    is_first = False
-                    if parent == 0:
-                        return skip_spaces(s, i, end) == end
-                    parent = known[parent].parent
-                    continue
-                if not is_first:
-                    if s[i] != c',':
-                        return False
-                    i = skip_spaces(s, i + 1, end)
-                break
-            if i >= end or s[i] != c'"':
-                return False
-            at = i + 1
-            stop = next_mark(marks + <int>STRING_ENDS, at)
-            if stop >= end or care and next_mark(unusual, at) < stop:
-                return False
-            k = member_of(json, parent, s + at, stop - at)
-            if k == 0:
-                return False
-            i = skip_spaces(s, stop + 1, end)
-            if i >= end or s[i] != c':':
-                return False
-            i = skip_spaces(s, i + 1, end)
-            expect(member, s + start, i - start, k)
-            member = known + k
+            start, before = i, member
+            member = find_member(json, before, care, s, marks, end, &i)
+            if member == NULL:
+                return i <= end and skip_spaces(s, i, end) == end
+            expect(before, s + start, i - start, member)
         if i >= end:
             return False
-        is_first = False
+        use = member.use
         if s[i] == c'"':
             at = i + 1
-            stop = next_mark(marks + <int>STRING_ENDS, at)
+            stop = near_mark(marks + <int>STRING_ENDS, at)
             i = stop + 1
         elif s[i] == c'{' and member.enters:
-            parent = member.enters
-            member = known + parent
-            is_first = True
+            member = known + member.enters
             i += 1
             continue
         elif s[i] == c'{' or s[i] == c'[':
@@ -344,37 +396,33 @@ cdef bint read_members(FastJson *json, const uint8_t *s, const uint64_t *marks, 
             i = end_of_nested(s, marks, i, end)
             if i > end:
                 return False
-            if not (member.taken and s[start] == c'['):
+            if not (member.slot >= 0 and s[start] == c'['):
                 continue
             at = skip_spaces(s, start + 1, end)
             if at >= end or s[at] != c'"':
                 continue
             at += 1         # the first text of an array
-            stop = next_mark(marks + <int>STRING_ENDS, at)
+            stop = near_mark(marks + <int>STRING_ENDS, at)
         else:
             at = i
-            i = stop = next_mark(marks + <int>SCALAR_ENDS, i)
-            if stop == at:
+            i = stop = near_mark(marks + <int>SCALAR_ENDS, i)
+            if stop == at or stop >= end or not is_scalar(s + at, stop - at):
                 return False
-            if stop >= end:
-                return False
-            start = at
-            while start < stop:
-                if not IN_SCALAR.set.member[s[start]]:
-                    return False
-                start += 1
             if stop - at == 4 and memcmp(s + at, b"null", 4) == 0:
                 continue
         if stop >= end:
             return False
-        if member.taken:
-            set_value(node + member.node, entry, s + at, stop - at)
-        elif member.extra:
+        if use == PASSED_OVER:
+            continue
+        if use == SET:
+            if stop - at > 1 or stop > at and s[at] != c'-':
+                entry.text[member.slot].at, entry.text[member.slot].n = s + at, stop - at
+        elif use == CHOSEN:
+            set_value(json.plan.node + member.node, entry, s + at, stop - at)
+        else:
             if entry.extras < EXTRAS:
                 json.extra[entry.extras] = member - known
             add_extra(entry, text_of(member.key, member.key_n), s + at, stop - at)
-        else:
-            continue
         if care and next_mark(unusual, at) < stop:
             entry.plain = False
 
@@ -424,7 +472,7 @@ cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord 
 cdef int set_writing(FastPlan *fast, const Plan *plan, const Writer *w, list kept) except -1:
     """Compile how records are written: a field's value has the number of its slot. 0: they are written one by one."""
     cdef int slot, of_slot[SLOTS]
-    if MEMBERS + plan.extras > MOST_STEPS:
+    if MEMBERS + plan.extras > MOST_STEPS or plan.members >> DATE & 1:
         return 0
     if plan.keep_rest and not (w.csv or plan.extras or w.members >> VHOST):
         return 0        # whether records have `extra` depends on the line

@@ -4,7 +4,7 @@ The order of these steps prevents misreading. First the escapes of the log forma
 (RFC 9112 section 3) is split into method, target and protocol, and the target (section 3.2) into path and query, while
 they are still percent-encoded. Only then are they decoded. So no decoded byte can act as a delimiter.
 """
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport kernels, uc_set
@@ -413,6 +413,20 @@ cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept no
     return True
 
 
+cdef inline bint is_usual_fraction(Text text) noexcept nogil:
+    """Return whether a number is written as put_seconds() writes it: 0.5, 12.25."""
+    cdef size_t i = 0, point
+    while i < text.n and DIGIT.set.member[text.at[i]]:
+        i += 1
+    point = i
+    if i == 0 or i > 1 and text.at[0] == c'0' or text.n - i < 2 or text.n > 40 or text.at[i] != c'.':
+        return False
+    i += 1
+    while i < text.n and DIGIT.set.member[text.at[i]]:
+        i += 1
+    return i == text.n and (text.at[i - 1] != c'0' or i == 3 and point == 1 and text.at[0] == c'0')
+
+
 cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
     """Write a decimal number, times 10 ** unit, as a JSON number with a fraction. Return its size; 0 if it is invalid.
 
@@ -420,6 +434,9 @@ cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
     """
     cdef uint8_t digits[40]
     cdef size_t i = 0, o = 0, count = 0, start = 0
+    if unit == 0 and is_usual_fraction(text):
+        memcpy(dst, text.at, text.n)
+        return text.n
     cdef int point = unit, exponent = 0, k
     cdef bint fraction = False, negative = False
     while i < text.n and (DIGIT.set.member[text.at[i]] or text.at[i] == c'.' and not fraction):
@@ -654,8 +671,8 @@ cdef size_t put_epoch(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     microseconds or nanoseconds. Return its size; 0 for other texts.
     """
     cdef size_t whole = 0, fraction = 0, i = 0, k
-    cdef int64_t seconds = 0, days, era, year
-    cdef int day_of_era, year_of_era, day_of_year, month, day, rest
+    cdef uint64_t seconds = 0
+    cdef uint32_t days, era, day_of_era, year_of_era, day_of_year, month, day, rest
     while whole < n and DIGIT.set.member[s[whole]]:
         whole += 1
     if whole == 0:
@@ -679,29 +696,30 @@ cdef size_t put_epoch(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     for k in range(whole):
         seconds = 10 * seconds + (s[k] - c'0')
     # From the days since 0000-03-01: leap days are then last in their years.
-    days = seconds // 86400 + 719468
+    days = <uint32_t>(seconds // 86400) + 719468
+    rest = <uint32_t>(seconds % 86400)
     era = days // 146097
-    day_of_era = <int>(days - era * 146097)
+    day_of_era = days % 146097
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
     month = (5 * day_of_year + 2) // 153
     day = day_of_year - (153 * month + 2) // 5 + 1
     month = month + 3 if month < 10 else month - 9
-    year = year_of_era + era * 400 + (month <= 2)
-    rest = <int>(seconds % 86400)
-    put_two(<int>(year // 100), dst)
-    put_two(<int>(year % 100), dst + 2)
+    year_of_era += 400 * era + (month <= 2)
+    put_two(<int>(year_of_era // 100), dst)
+    put_two(<int>(year_of_era % 100), dst + 2)
     dst[4] = dst[7] = c'-'
-    put_two(month, dst + 5)
-    put_two(day, dst + 8)
+    put_two(<int>month, dst + 5)
+    put_two(<int>day, dst + 8)
     dst[10] = c'T'
-    put_two(rest // 3600, dst + 11)
+    put_two(<int>(rest // 3600), dst + 11)
     dst[13] = dst[16] = c':'
-    put_two(rest // 60 % 60, dst + 14)
-    put_two(rest % 60, dst + 17)
+    put_two(<int>(rest // 60 % 60), dst + 14)
+    put_two(<int>(rest % 60), dst + 17)
     if fraction:
         dst[19] = c'.'
-        memcpy(dst + 20, s + i, fraction)
+        for k in range(fraction):
+            dst[20 + k] = s[i + k]
         fraction += 1
     dst[19 + fraction] = c'Z'
     return 20 + fraction

@@ -112,7 +112,8 @@ cdef inline void set_value(const Node *node, Entry *entry, const uint8_t *at, si
         entry.decoded = False
     elif field.slot == DURATION:
         entry.unit = field.unit
-    fix_value(field, entry)
+    if field.kind > DECIMAL:
+        fix_value(field, entry)
 
 
 cdef inline void add_extra(Entry *entry, Text name, const uint8_t *at, size_t n) noexcept nogil:
