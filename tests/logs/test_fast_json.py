@@ -237,6 +237,33 @@ def test_every_cut():
             assert converted(fast, data, [cut]) == converted(exact, data, [cut]), cut
 
 
+@pytest.mark.parametrize("name", ["caddy", "nginx-json", "combined", "common", "haproxy", "iis", "cloudfront"])
+def test_docker(name, tier):
+    """Lines in records of Docker's json-file driver."""
+    rng = random.Random(f"{name} {tier}")
+    samples = (EXAMPLES / f"{name}.log").read_text().splitlines()
+    lines = []
+    for _ in range(1500):
+        text = rng.choice(samples)
+        if not rng.randrange(3):
+            at = rng.randrange(len(text))
+            text = text[:at] + rng.choice([*TEXTS, "\n", "\r", "\ud83d", "<", "&", "2024-10-10T13:55:36Z stdout F "]) + text[at:]
+        if not rng.randrange(10):
+            text = rng.choice(["2016-10-06T00:17:09Z stdout F ", "Oct 10 13:55:36 web app: ", "<13>", '{"log":"', " "]) + text
+        text += rng.choice(["\n", "\n", "\n", "\n", "\r\n", "", "\n\n", "\r\r\n"])
+        log = json.dumps(text, ensure_ascii=rng.random() < 0.5)
+        for c in "<>&/":
+            if not rng.randrange(3):
+                log = log.replace(c, rng.choice([f"\\u{ord(c):04x}", f"\\u{ord(c):04X}", "\\/" if c == "/" else c]))
+        space = rng.choice([*[""] * 10, " "])
+        line = f'{{"log":{space}{log},"stream":"stdout","time":"2024-10-10T13:55:36.123456789Z"}}'.encode("utf-8", "surrogatepass")
+        lines.append(spoiled(rng, line) if not rng.randrange(5) else line)
+    data = b"".join(line.replace(b"\n", b" ") + b"\n" for line in lines)
+    records = check(Format(name), data)
+    assert records > 100 or name in ("iis", "cloudfront")
+    check(Format(name), data, **rng.choice(OPTIONS[1:]))
+
+
 def test_any_capacity():
     """Records are written as far as they fit."""
     data = 20 * (EXAMPLES / "traefik-json.log").read_bytes()

@@ -162,3 +162,13 @@ cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
     cdef uint64_t word
     memcpy(&word, s, 8)
     return word
+
+
+cdef inline uint8_t *copy(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    """Copy n bytes in blocks. Up to BLOCK - 1 bytes after both ends are touched: see `read_fast` for why they may be."""
+    cdef size_t i = BLOCK
+    memcpy(dst, src, BLOCK)
+    while i < n:
+        memcpy(dst + i, src + i, BLOCK)
+        i += BLOCK
+    return dst + n

@@ -61,16 +61,6 @@ CLASSES.mask[<int>QUOTES] = QUOTE | LINE_END
 CLASSES.mask[<int>DELIMITERS] = SIGN | DIVIDER | LINE_END
 
 
-cdef inline uint8_t *copy(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy n bytes in blocks. Up to BLOCK - 1 bytes after both ends are touched: see `read_fast` for why they may be."""
-    cdef size_t i = BLOCK
-    memcpy(dst, src, BLOCK)
-    while i < n:
-        memcpy(dst + i, src + i, BLOCK)
-        i += BLOCK
-    return dst + n
-
-
 cdef inline size_t next_stop(const uint64_t *marks, size_t at) noexcept nogil:
     """Return the same in a single bitmap."""
     cdef uint64_t word = marks[at >> 6] >> (at & 63)

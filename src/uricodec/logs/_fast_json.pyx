@@ -12,6 +12,7 @@ not certain is declined, and read there: keys with escapes, a backslash outside 
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_classes, uc_lowest_bit
+from uricodec._codec._percent cimport hex_value
 from uricodec.logs._fast cimport *
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
@@ -437,7 +438,7 @@ cdef inline size_t before_object(const uint8_t *s, size_t n) noexcept nogil:
         if size == 0 and s[0] != c'{':
             return n
         return size
-    return n if memcmp(s, b'{"log":', 7) == 0 else 0     # of Docker
+    return n if memcmp(s, b'{"log":', 7) == 0 and s[skip_spaces(s, 7, n)] == c'"' else 0    # of Docker
 
 
 cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord *record) noexcept nogil:
@@ -465,6 +466,67 @@ cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord 
     k = run.start - run.window
     return (read_members(json, run.src + run.window, run.marks, k + i, k + size, entry)
             and finish_fields(json.plan, s, size, entry))
+
+
+# --- lines of Docker --------------------------------------------------------------------------------------------------
+
+cdef bint read_docker(FastRun *run, uint8_t *memory, FastRun *inner, size_t *next) noexcept nogil:
+    """Make the line in the text "log" of the line at run.start the one of `inner`. False: it is declined.
+
+    See docker_line(). `memory` has the capacity of the line, and EXTRA_CAPACITY.
+    """
+    cdef const uint8_t *s
+    cdef uint8_t *dst = memory
+    cdef size_t end, stop, i, at
+    if not find_json_end(run, &end, next):
+        return False
+    i, s = run.start - run.window, run.src + run.window
+    end -= run.window
+    if end - i > run.max_line or end - i < SHORTEST or memcmp(s + i, b'{"log":"', 8) != 0:
+        return False
+    i += 8
+    stop = near_mark(run.marks + <int>STRING_ENDS, i)
+    if stop >= end:
+        return False
+    at = i
+    while True:
+        at = min(near_mark(run.marks + <int>UNUSUAL, at), stop)
+        if at < stop and s[at] != c'\\':
+            at += 1
+            continue
+        dst = copy(s + i, at - i, dst)
+        if at == stop:
+            break
+        i = at + 2
+        if s[at + 1] == c'"' or s[at + 1] == c'\\' or s[at + 1] == c'/':
+            dst[0] = s[at + 1]
+            dst += 1
+        elif s[at + 1] == c'n' and i == stop:
+            dst[0] = c'\n'
+            dst += 1
+        elif s[at + 1] == c'u' and stop - at >= 6 and s[at + 2] == c'0':     # no surrogate
+            for i in range(at + 3, at + 6):
+                if hex_value(s[i]) < 0:
+                    return False
+            i = at + 6
+            dst += json_text(s + at, 6, dst)
+        else:
+            return False
+        at = i
+    stop = dst - memory
+    if stop and memory[stop - 1] == c'\n':
+        stop -= 1
+    if stop and memory[stop - 1] == c'\r':
+        stop -= 1
+    # What precedes a line in this text is not skipped.
+    s = memory
+    if stop < SHORTEST or s[0] == c'<' or s[4] == c'-' or s[3] == c' ' and s[6] == c' ':
+        return False
+    memory[stop] = c'\n'
+    memset(memory + stop + 1, 0, BLOCK + 1)
+    inner.src, inner.n, inner.start, inner.window, inner.window_end = memory, stop + BLOCK + 2, 0, 0, 0
+    inner.max_line, inner.room = run.max_line, run.room
+    return True
 
 
 # --- records ----------------------------------------------------------------------------------------------------------

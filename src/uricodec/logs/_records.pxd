@@ -2,7 +2,7 @@
 from libc.stdint cimport uint32_t, uint8_t
 
 from uricodec.logs._fields cimport Entry, Text, find
-from uricodec.logs._fast cimport FastFormat, FastRun
+from uricodec.logs._fast cimport BLOCK, FastFormat, FastRecord, FastRun
 from uricodec.logs._fast_json cimport FastJson
 from uricodec.logs._programs cimport Columns, Line, Plan
 from uricodec.logs._texts cimport Place, Writer
@@ -50,6 +50,8 @@ cdef class LogReader:
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
+    cdef uint8_t *put_json(self, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
+    cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
     cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil

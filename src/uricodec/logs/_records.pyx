@@ -10,8 +10,8 @@ from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
 from uricodec._records._framing cimport json_string, starts_formula
-from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, set_fast, write_fast
-from uricodec.logs._fast_json cimport free_fast_json, put_fast_json, read_fast_json, set_fast_json
+from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, put_fast, read_fast, set_fast, write_fast
+from uricodec.logs._fast_json cimport free_fast_json, put_fast_json, read_docker, read_fast_json, set_fast_json
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._texts cimport *
@@ -531,6 +531,8 @@ cdef class LogReader:
                     fast = self.write_json(&run, &entry, dst, cap, &written)
                 else:
                     fast = write_fast(&self.fast, &self.writer, self.record_extra, &run, dst, cap, &written)
+                if n - run.start > 8 and memcmp(src + run.start, b'{"log":"', 8) == 0:
+                    fast += self.write_docker(&run, &entry, dst, cap, &written)
                 start, lines, records = run.start, lines + fast, records + fast
                 self.fast_records += fast
                 if start == n:
@@ -556,22 +558,48 @@ cdef class LogReader:
         cdef FastRecord record
         cdef FastRun request
         cdef size_t lines = 0
-        cdef uint8_t *end
-        cdef int i
         request.room, request.seen = run.room, 0
         while run.start < run.n and read_fast_json(&self.json, run, entry, &record):
             if capacity - written[0] < FACTOR * (record.end - run.start) + self.record_extra:
                 break
-            end = put_fast_json(&self.json, &self.writer, &request, entry, &record, dst + written[0])
-            if end == NULL:
-                read_request(entry)
-                end = put_record(&self.writer, entry, dst + written[0])
-                for i in range(4):
-                    self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
-            written[0] = end - dst
+            written[0] = self.put_json(&request, entry, &record, dst + written[0]) - dst
             run.start = record.next
             lines += 1
         run.seen |= request.seen
+        return lines
+
+    cdef uint8_t *put_json(self, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
+        cdef uint8_t *end = put_fast_json(&self.json, &self.writer, request, entry, record, dst)
+        cdef int i
+        if end == NULL:
+            read_request(entry)
+            end = put_record(&self.writer, entry, dst)
+            for i in range(4):
+                self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
+        return end
+
+    cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
+        """Write the records of lines of Docker's json-file driver, like write_fast()."""
+        cdef FastRecord record
+        cdef FastRun outer, inner, request
+        cdef size_t lines = 0, next
+        outer.src, outer.n, outer.start, outer.window, outer.window_end = run.src, run.n, run.start, 0, 0
+        outer.max_line, outer.room, inner.seen, request.room, request.seen = run.max_line, run.room, 0, run.room, 0
+        while outer.start < outer.n and read_docker(&outer, self.memory, &inner, &next):
+            if capacity - written[0] < FACTOR * (next - outer.start) + self.record_extra:
+                break
+            if not (read_fast_json(&self.json, &inner, entry, &record) if self.has_json else read_fast(&self.fast, &inner, &record)):
+                break
+            if record.end + 1 != record.next or record.next + BLOCK + 1 != inner.n:     # it has several lines, or a "\r"
+                break
+            if self.has_json:
+                written[0] = self.put_json(&request, entry, &record, dst + written[0]) - dst
+            else:
+                written[0] = put_fast(record.plan, &self.writer, &inner, &record, dst + written[0]) - dst
+            outer.start = next
+            lines += 1
+        run.start = outer.start
+        run.seen |= inner.seen | request.seen
         return lines
 
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
