@@ -51,6 +51,7 @@ cdef extern from "simd/kernels.h" nogil:
 
 cdef extern from "simd/target.h" nogil:
     int uc_lowest_bit(uint64_t word)
+    uint64_t uc_bits_from(const uint64_t *bits, size_t at)
     void prefetch "UC_PREFETCH"(const void *at)
 
 

@@ -357,15 +357,15 @@ cdef void mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t
 
 
 cdef void mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) noexcept nogil:
-    cdef size_t i, k
+    cdef size_t i, k, words = (n + 63) // 64
     cdef uint8_t found
     for i in range(n):
         found = classes.low[src[i] & 15] & classes.high[src[i] >> 4]
         for k in range(4):
             if i % 64 == 0:
-                bits[i // 64 * 4 + k] = 0
+                bits[k * words + i // 64] = 0
             if found & classes.mask[k]:
-                bits[i // 64 * 4 + k] |= <uint64_t>1 << i % 64
+                bits[k * words + i // 64] |= <uint64_t>1 << i % 64
 
 
 cdef int move_ends(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by, uint32_t *moved,

@@ -1,11 +1,13 @@
 """Log lines to columns in the Arrow layout: values one after the other, their end offsets, and a validity bitmap.
 
-This module depends on no Arrow library. Each column has a buffer of its own, which is grown before each line so that
-the stores for that line are in bounds.
+This module depends on no Arrow library. Each column has a buffer of its own, which is grown before each window of lines
+that `_fast` reads, and before each other line, so that the stores are in bounds. A column that a format does not have is
+filled up where another line needs it, and at the end.
 """
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from uricodec.logs._fast cimport *
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._records cimport *
@@ -37,12 +39,15 @@ cdef struct Column:
 # The columns: those of NAMES, the values of their lists, the flags, and the parameters that have a column of their own.
 cdef enum:
     VHOST_COLUMN = 12, DURATION_COLUMN, ADDRESS_LIST, EXTRA_LIST
-    PARAMETER, VALUE, ADDRESS, EXTRA_NAME, EXTRA_VALUE, FLAG_LIST, FLAG_TEXT
+    PARAMETER, VALUE, ADDRESS, EXTRA_NAME, EXTRA_VALUE_COLUMN, FLAG_LIST, FLAG_TEXT
     COLUMNS_OF_BATCH
 
 cdef struct Batch:
     Column *column          # COLUMNS_OF_BATCH, and one for each parameter
     int count
+    size_t rows
+    size_t most             # an upper bound of the bytes of a column, of the lines that `_fast` has read
+    size_t reserved_to      # in the source: up to there the columns have capacity for lines that `_fast` reads
 
 # The order of NAMES.
 cdef int ORDER[13]
@@ -81,6 +86,67 @@ cdef bint reserve_line(Batch *batch, size_t n, size_t extra) noexcept nogil:
         if not (reserve(&column.data, 3 * n + 128 + (extra if k == EXTRA_NAME else 0))
                 and reserve(&column.ends, 4 * (rows + 1)) and reserve(&column.valid, 1)):
             return False  # pragma: no cover: no memory
+    return True
+
+
+cdef inline bint is_of_numbers(int k) noexcept nogil:
+    """Return whether a column has 8 bytes for each row."""
+    return k == 8 or k == 9 or k == DURATION_COLUMN
+
+
+cdef inline bint is_of_rows(const Writer *w, int k) noexcept nogil:
+    """Return whether a column has a value for each row: not one of the values of lists."""
+    return k < PARAMETER or k == FLAG_LIST and w.flags or k >= COLUMNS_OF_BATCH
+
+
+cdef void fill_up(Column *column, size_t rows, bint numbers) noexcept nogil:
+    """Add missing values to a column, which has the capacity. All of them end where the last value does."""
+    while column.rows < rows:
+        if numbers:
+            memset(column.data.data + column.data.size, 0, 8)
+            column.data.size += 8
+        memcpy(column.ends.data + column.ends.size, column.ends.data + column.ends.size - 4, 4)
+        column.ends.size += 4
+        if column.rows % 8 == 0:
+            column.valid.data[column.rows // 8] = 0
+            column.valid.size = column.rows // 8 + 1
+        column.rows += 1
+
+
+cdef bint fill_all(const Writer *w, Batch *batch) noexcept nogil:
+    """Add missing values to all columns that have a value for each row. False: out of memory."""
+    cdef Column *column
+    cdef size_t missing
+    cdef int k
+    for k in range(batch.count):
+        column = batch.column + k
+        if is_of_rows(w, k) and column.rows < batch.rows:
+            missing = batch.rows - column.rows
+            if not (reserve(&column.ends, 4 * missing) and reserve(&column.valid, missing // 8 + 2)
+                    and reserve(&column.data, 8 * missing if is_of_numbers(k) else 0)):
+                return False  # pragma: no cover: no memory
+            fill_up(column, batch.rows, is_of_numbers(k))
+    return True
+
+
+cdef bint reserve_window(const Writer *w, const FastRun *run, size_t names, size_t extras, Batch *batch) noexcept nogil:
+    """Ensure the capacity that the lines of a window can need. False: out of memory.
+
+    A line has SHORTEST bytes at least. A copy stores up to BLOCK bytes after a text.
+    """
+    cdef size_t n = run.window_end - run.start, rows = n // SHORTEST + 1
+    cdef Column *column
+    cdef int k
+    if not fill_all(w, batch):
+        return False  # pragma: no cover: no memory
+    for k in range(batch.count):
+        column = batch.column + k
+        if not (reserve(&column.data, 3 * n + 64 * rows + 2 * BLOCK + (names * rows if k == EXTRA_NAME else 0))
+                and reserve(&column.ends, 4 * (n + rows + (extras * rows if k == EXTRA_NAME or k == EXTRA_VALUE_COLUMN else 0) + 1
+                                               + (FLAGS * rows if k == FLAG_TEXT else 0)))
+                and reserve(&column.valid, rows // 8 + 2)):
+            return False  # pragma: no cover: no memory
+    batch.reserved_to = run.window_end
     return True
 
 
@@ -138,14 +204,14 @@ cdef void add_query(const Writer *w, const Entry *entry, Batch *batch) noexcept 
         i = end + 1
 
 
-cdef void add_seconds(Column *column, const Entry *entry) noexcept nogil:
+cdef void add_seconds(Column *column, Text text, int unit) noexcept nogil:
     """Add the duration as a double. It is the nearest one if the number has at most 15 digits."""
     cdef uint8_t digits[128]
     cdef size_t n = 0, i, fraction = 0
     cdef double value = 0, scale = 1
     cdef bint after = False
-    if entry.text[DURATION].at != NULL:
-        n = put_seconds(entry.text[DURATION], entry.unit, digits)
+    if text.at != NULL:
+        n = put_seconds(text, unit, digits)
     for i in range(n):
         if digits[i] == c'.':
             after = True
@@ -157,11 +223,11 @@ cdef void add_seconds(Column *column, const Entry *entry) noexcept nogil:
     value /= scale
     memcpy(column.data.data + column.data.size, &value, 8)
     column.data.size += 8
-    end_value(column, 0, entry.text[DURATION].at != NULL)
+    end_value(column, 0, text.at != NULL)
 
 
-cdef void add_addresses(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
-    cdef Text list = entry.text[FORWARDED_FOR], address
+cdef void add_addresses(const Writer *w, const Entry *entry, Text list, Batch *batch) noexcept nogil:
+    cdef Text address
     cdef Column *column = batch.column + ADDRESS
     cdef size_t before = column.rows
     while next_address(&list, &address):
@@ -171,7 +237,7 @@ cdef void add_addresses(const Writer *w, const Entry *entry, Batch *batch) noexc
 
 cdef void add_extra_fields(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
     cdef Column *name = batch.column + EXTRA_NAME
-    cdef Column *value = batch.column + EXTRA_VALUE
+    cdef Column *value = batch.column + EXTRA_VALUE_COLUMN
     cdef size_t k
     for k in range(entry.extras):
         if entry.text[MEMBERS + k].at != NULL:
@@ -180,9 +246,9 @@ cdef void add_extra_fields(const Writer *w, const Entry *entry, Batch *batch) no
     end_value(batch.column + EXTRA_LIST, name.rows, has_extra(entry))
 
 
-cdef void add_parameter(const Writer *w, const Entry *entry, Column *column, const Text *name) noexcept nogil:
+cdef void add_parameter(const Writer *w, const Entry *entry, Text query, Column *column, const Text *name) noexcept nogil:
     cdef bint masked = False
-    cdef Text text = parameter_of(w, entry.text[QUERY], name, &masked)
+    cdef Text text = parameter_of(w, query, name, &masked)
     cdef uint8_t *dst = column.data.data + column.data.size
     if masked:
         memcpy(dst, b"***", 3)
@@ -225,16 +291,186 @@ cdef bint add_row(const Writer *w, const Entry *entry, Batch *batch) noexcept no
             if text.at != NULL:
                 column.data.size = put_value(w, entry, member, text, RAW, column.data.data + column.data.size) - column.data.data
             end_value(column, column.data.size, text.at != NULL)
-    add_seconds(batch.column + DURATION_COLUMN, entry)
-    add_addresses(w, entry, batch)
+    add_seconds(batch.column + DURATION_COLUMN, entry.text[DURATION], entry.unit)
+    add_addresses(w, entry, entry.text[FORWARDED_FOR], batch)
     add_extra_fields(w, entry, batch)
     for k in range(<int>w.params):
-        add_parameter(w, entry, batch.column + COLUMNS_OF_BATCH + k, w.param + k)
+        add_parameter(w, entry, entry.text[QUERY], batch.column + COLUMNS_OF_BATCH + k, w.param + k)
     if w.flags:
         add_flags(flags_of_entry(w, entry), batch)
+    batch.rows += 1
+    return is_full(batch)
+
+
+cdef bint is_full(const Batch *batch) noexcept nogil:
+    cdef int k
     for k in range(batch.count):
-        full = full or batch.column[k].data.size > BATCH_BYTES
-    return full or batch.column[0].rows == BATCH_ROWS
+        if batch.column[k].data.size > BATCH_BYTES:
+            return True
+    return batch.rows == BATCH_ROWS
+
+
+# --- lines that are read by marks -------------------------------------------------------------------------------------
+
+cdef Entry PLAIN_LINE, OTHER_LINE
+PLAIN_LINE.plain = True
+OTHER_LINE.plain = False
+
+
+cdef inline uint8_t *add_copy(Column *column, Text text) noexcept nogil:
+    """Copy a text to a column. Return its end."""
+    return copy_blocks(text.at, text.n, column.data.data + column.data.size)
+
+
+cdef inline Column *next_value(Batch *batch, int k) noexcept nogil:
+    """Return a column that has a value for each row before."""
+    cdef Column *column = batch.column + k
+    if column.rows < batch.rows:
+        fill_up(column, batch.rows, is_of_numbers(k))
+    return column
+
+
+cdef inline void end_fast(Column *column, uint8_t *end) noexcept nogil:
+    """Record the end of a text that is not missing."""
+    column.data.size = end - column.data.data
+    end_value(column, column.data.size, True)
+
+
+cdef void add_fast_query(const Writer *w, const FastRun *run, Text query, Batch *batch) noexcept nogil:
+    """Add the parameters, like add_query()."""
+    cdef const uint8_t *s = run.src + run.window
+    cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
+    cdef size_t start = query.at - s, stop = start + query.n, at, equals
+    cdef bint escaped, escaped_name
+    cdef Column *name = batch.column + PARAMETER
+    cdef Column *value = batch.column + VALUE
+    cdef uint8_t *dst
+    while start < stop:
+        equals = stop
+        escaped = escaped_name = False
+        at = next_mark(marks, start)
+        while at < stop and s[at] != c'&':
+            if s[at] == c'=':
+                if equals == stop:
+                    equals, escaped_name, escaped = at, escaped, False
+            elif s[at] != c'?':
+                escaped = True
+            at = next_mark(marks, at + 1)
+        at = min(at, stop)
+        if at > start:
+            if equals == stop:
+                equals, escaped_name = at, escaped
+            dst = name.data.data + name.data.size
+            if escaped_name:
+                end_text(name, put_decoded(w, &PLAIN_LINE, text_of(s + start, equals - start), True, RAW, dst))
+            else:
+                end_text(name, copy_blocks(s + start, equals - start, dst))
+            dst = value.data.data + value.data.size
+            if equals == at:
+                end_text(value, dst)
+            elif escaped:
+                end_text(value, put_decoded(w, &PLAIN_LINE, text_of(s + equals + 1, at - equals - 1), True, RAW, dst))
+            else:
+                end_text(value, copy_blocks(s + equals + 1, at - equals - 1, dst))
+        start = at + 1
+
+
+cdef void add_fast_row(const Writer *w, FastRun *run, const FastRecord *record, Batch *batch) noexcept nogil:
+    """Add a record that `_fast` has read. Columns that its format does not have are filled up later."""
+    cdef FastPlan *fast = record.plan
+    cdef const FastMember *member
+    cdef const FastMember *extra
+    cdef Column *column
+    cdef Text text, list, address
+    cdef uint8_t *dst
+    cdef size_t k
+    cdef Entry entry
+    for k in range(fast.members):
+        member = fast.member + k
+        if member.value == PARAMETER_VALUE or member.value == FLAGS_VALUE or member.value == EXTRA_VALUE:
+            break
+        text = record.value[member.at]
+        if member.value == CLIENT_VALUE:
+            list = record.value[fast.step_of[FORWARDED_FOR]]
+            if fast.step_of[CLIENT] < 0:
+                text = text_of(NULL, 0)
+            if next_address(&list, &address):
+                text = address
+        if text.at == NULL:
+            continue
+        run.seen |= member.bit
+        column = next_value(batch, member.column)
+        dst = column.data.data + column.data.size
+        if member.value == COPIED or member.value == CLIENT_VALUE:
+            if is_of_numbers(member.column):
+                add_number(column, text)
+            else:
+                end_fast(column, copy_blocks(text.at, text.n, dst))
+        elif member.value == TIME_VALUE:
+            end_fast(column, put_fast_time(fast.time, text, dst))
+        elif member.value == PATH_VALUE:
+            if record.plain or record.decoded:
+                end_fast(column, copy_blocks(text.at, text.n, dst))
+            else:
+                end_fast(column, put_decoded(w, &PLAIN_LINE, text, False, RAW, dst))
+        elif member.value == QUERY_VALUE:
+            if record.usual and w.names == NULL:
+                add_fast_query(w, run, text, batch)
+            else:
+                entry.text[QUERY], entry.plain = text, True
+                add_query(w, &entry, batch)
+            end_value(column, batch.column[PARAMETER].rows, True)
+        elif member.value == SECONDS_VALUE:
+            add_seconds(column, text, fast.plan.duration_unit)
+        elif member.value == MASKED_VALUE:
+            end_fast(column, put_masked(w, &PLAIN_LINE, text, member.at != TARGET_AT or record.value[PATH_AT].at == NULL, RAW, dst))
+        else:
+            add_addresses(w, &PLAIN_LINE, text, batch)
+    if fast.extras:
+        column = batch.column + EXTRA_VALUE_COLUMN
+        for k in range(fast.extras):
+            extra = fast.extra + k
+            text = record.value[extra.at]
+            if text.at == NULL:
+                continue
+            end_text(batch.column + EXTRA_NAME, add_copy(batch.column + EXTRA_NAME, extra.name))
+            if w.names != NULL or extra.at == <int>fast.steps:
+                end_text(column, put_masked(w, &OTHER_LINE, text, True, RAW, column.data.data + column.data.size))
+            else:
+                end_text(column, add_copy(column, text))
+        column = next_value(batch, EXTRA_LIST)
+        end_value(column, batch.column[EXTRA_NAME].rows, batch.column[EXTRA_NAME].rows > last_end(column))
+    for k in range(w.params):
+        add_parameter(w, &PLAIN_LINE, record.value[QUERY_AT] if fast.has_request else text_of(NULL, 0),
+                      next_value(batch, COLUMNS_OF_BATCH + <int>k), w.param + k)
+    if w.flags:
+        next_value(batch, FLAG_LIST)
+        add_flags(flags_of_record(w, record) if fast.has_request else 0, batch)
+    batch.rows += 1
+
+
+cdef inline size_t last_end(const Column *column) noexcept nogil:
+    cdef int32_t end
+    memcpy(&end, column.ends.data + column.ends.size - 4, 4)
+    return <size_t>end
+
+
+cdef bint write_fast_rows(LogReader reader, FastRun *run, Batch *batch, bint *full, size_t *lines) noexcept nogil:
+    """Write the rows of lines from run.start on, up to the first that is declined. False: out of memory."""
+    cdef FastRecord record
+    cdef size_t first = run.start
+    while not full[0] and run.start < run.n and read_fast(&reader.fast, run, &record):
+        if record.next > batch.reserved_to and not reserve_window(
+                &reader.writer, run, record.plan.names_n, record.plan.extras, batch):
+            return False  # pragma: no cover: no memory
+        add_fast_row(&reader.writer, run, &record, batch)
+        run.start = record.next
+        lines[0] += 1
+        reader.fast_records += 1
+        batch.most += 3 * (record.end - first) + 96 + record.plan.names_n
+        full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
+        first = run.start
+    return True
 
 
 cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *batch, size_t limit, Found *found,
@@ -245,16 +481,28 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     cdef Line line
     cdef bint full = False
     cdef int k
+    cdef FastRun run
     for k in range(batch.count):
         if not reserve(&batch.column[k].ends, 4):
             return False  # pragma: no cover: no memory
         memset(batch.column[k].ends.data, 0, 4)
         batch.column[k].ends.size = 4
+    batch.rows = batch.most = batch.reserved_to = 0
+    reader.begin_run(&run, src, n)
     while start < n and invalid < limit and not full:
+        if reader.has_fast and not reader.first:
+            run.start = start
+            if not write_fast_rows(reader, &run, batch, &full, &lines):
+                return False  # pragma: no cover: no memory
+            start = run.start
+            if start == n or full:
+                break
         size = line_size(src, start, n)
         line = reader.read(src, start, size, &entry)
         if line == RECORD:
-            if not reserve_line(batch, size, reader.record_extra):
+            batch.reserved_to = 0
+            batch.most += 3 * size + reader.record_extra
+            if not (fill_all(&reader.writer, batch) and reserve_line(batch, size, reader.record_extra)):
                 return False  # pragma: no cover: no memory
             full = add_row(&reader.writer, &entry, batch)
         elif line == NO_RECORD:
@@ -262,8 +510,9 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
             invalid += 1
         lines += 1
         start = next_line(src, start + size, n)
-    counts[0], counts[1], counts[2], counts[3], counts[4] = start, 0, lines, batch.column[0].rows, invalid
-    return True
+    reader.end_run(&run)
+    counts[0], counts[1], counts[2], counts[3], counts[4] = start, 0, lines, batch.rows, invalid
+    return fill_all(&reader.writer, batch)
 
 
 cdef bytes bytes_of(const Buffer *buffer):

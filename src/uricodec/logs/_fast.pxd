@@ -1,9 +1,8 @@
 """Most lines of text logs, read and written at once."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-
 from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport uc_classes, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport uc_bits_from, uc_classes, uc_lowest_bit, uc_set
 from uricodec.logs._fields cimport Text
 from uricodec.logs._programs cimport Plan, Step
 from uricodec.logs._texts cimport Writer
@@ -15,7 +14,7 @@ cdef enum:
     BLOCK = 32          # bytes that a copy may load and store after the end of a text
     SHORTEST = 24       # a shorter line is declined
 
-# The four bitmaps of a window, whose words alternate. All have the ends of lines.
+# The four bitmaps of a window. All have the ends of lines.
 cdef enum Marks:
     CARE, SPACES, QUOTES, DELIMITERS
 
@@ -59,7 +58,9 @@ cdef struct FastMember:
     int at                  # where the value is; or which of the parameters it is
     FastValue value
     bint text               # whether the key ends in a quote
-    uint32_t bit            # of the member, in the order of NAMES
+    uint32_t bit            # of the member, in the order of NAMES,
+    int column              # and its place there
+    Text name               # of an extra field
 
 # The last time that was not of the same date, length and zone as the one before it.
 cdef struct FastTime:
@@ -78,6 +79,7 @@ cdef struct FastPlan:
     const Plan *plan
     FastStep *step
     size_t steps, members, extras, tail_n
+    size_t names_n          # the size of the names of the extra fields
     FastStep start          # the literal before the first field
     size_t shared           # how many steps it has in common with the variant before it
     bint has_request        # or a part of one
@@ -116,15 +118,46 @@ cdef struct FastRun:
     size_t max_line
     uint32_t seen           # bits of the members, in the order of NAMES, that a record had a value of
     uint8_t *room           # a buffer for a joined target
-    uint64_t marks[1028]    # 4 * (WINDOW / 64 + 1)
-    uint64_t stops[256]     # WINDOW / 64
+    const uint64_t *mark[4]
+    uint64_t marks[1025]    # 4 * WINDOW / 64 + 1
+    uint64_t stops[257]     # WINDOW / 64 + 1
 
 
+cdef inline uint8_t *copy_blocks(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    """Copy n bytes in blocks. Up to BLOCK - 1 bytes after both ends are touched: see `read_fast` for why they may be."""
+    cdef size_t i = BLOCK
+    memcpy(dst, src, BLOCK)
+    while i < n:
+        memcpy(dst + i, src + i, BLOCK)
+        i += BLOCK
+    return dst + n
+
+
+cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
+    """Return the offset of the first mark of a bitmap from `at` on. There is one at the end of the line."""
+    cdef uint64_t word = uc_bits_from(marks, at)
+    if word:
+        return at + <size_t>uc_lowest_bit(word)
+    at = (at | 63) + 1      # all bits of this word from `at` on are 0
+    word = marks[at >> 6]
+    while word == 0:
+        at += 64
+        word = marks[at >> 6]
+    return at + <size_t>uc_lowest_bit(word)
+
+
+cdef inline bint is_digit(uint8_t c) noexcept nogil:
+    return <uint8_t>(c - c'0') < 10
+
+
+cdef uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil
+cdef int flags_of_record(const Writer *w, const FastRecord *record) noexcept nogil
 cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
 cdef void free_fast(FastFormat *format) noexcept
 cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil
 cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_extra, FastRun *run, uint8_t *dst,
                        size_t capacity, size_t *written) noexcept nogil
+
 # What `_fast_json` has in common with it.
 cdef uc_classes CLASSES
 cdef uint64_t FIRST_BYTES[9]
@@ -135,40 +168,7 @@ cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcep
 cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, uint8_t *dst) noexcept nogil
 
 
-cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
-    """Return the offset of the first mark from `at` on, in one of four bitmaps. There is one at the end of the line."""
-    cdef size_t w = at >> 6 << 2
-    cdef uint64_t word = marks[w] >> (at & 63)
-    if word:
-        return at + <size_t>uc_lowest_bit(word)
-    at &= ~<size_t>63
-    while word == 0:
-        w += 4
-        at += 64
-        word = marks[w]
-    return at + <size_t>uc_lowest_bit(word)
-
-
-cdef inline size_t near_mark(const uint64_t *marks, size_t at) noexcept nogil:
-    """Return the same. Where the mark is not in the next 64 bytes, this takes longer; where it is, nothing is guessed."""
-    cdef size_t w = at >> 6 << 2
-    cdef uint64_t word = marks[w] >> (at & 63) | marks[w + 4] << 1 << (63 - (at & 63))
-    if word:
-        return at + <size_t>uc_lowest_bit(word)
-    return next_mark(marks, at + 64)
-
-
 cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
     cdef uint64_t word
     memcpy(&word, s, 8)
     return word
-
-
-cdef inline uint8_t *copy(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy n bytes in blocks. Up to BLOCK - 1 bytes after both ends are touched: see `read_fast` for why they may be."""
-    cdef size_t i = BLOCK
-    memcpy(dst, src, BLOCK)
-    while i < n:
-        memcpy(dst + i, src + i, BLOCK)
-        i += BLOCK
-    return dst + n

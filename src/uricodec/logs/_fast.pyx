@@ -16,7 +16,7 @@ literal is not there.
 """
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_lowest_bit
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_bits_from, uc_lowest_bit
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
@@ -61,28 +61,12 @@ CLASSES.mask[<int>QUOTES] = QUOTE | LINE_END
 CLASSES.mask[<int>DELIMITERS] = SIGN | DIVIDER | LINE_END
 
 
-cdef inline size_t next_stop(const uint64_t *marks, size_t at) noexcept nogil:
-    """Return the same in a single bitmap."""
-    cdef uint64_t word = marks[at >> 6] >> (at & 63)
-    if word:
-        return at + <size_t>uc_lowest_bit(word)
-    at >>= 6
-    while word == 0:
-        at += 1
-        word = marks[at]
-    return (at << 6) + <size_t>uc_lowest_bit(word)
-
-
 cdef inline bint stands_at(const uint8_t *s, const FastStep *step) noexcept nogil:
     """Return whether the literal of a step begins at s, after which BLOCK bytes may be loaded.
 
     A literal has no end of a line: it does not go beyond one.
     """
     return word_at(s) & step.mask == step.word and (step.n <= 8 or memcmp(s, step.step.literal, step.n) == 0)
-
-
-cdef inline bint is_digit(uint8_t c) noexcept nogil:
-    return <uint8_t>(c - c'0') < 10
 
 
 # --- plans ------------------------------------------------------------------------------------------------------------
@@ -176,6 +160,11 @@ cdef int set_member(FastMember *member, bytes before, bytes key, FastValue value
     return 0
 
 
+cdef bytes name_of(const Plan *plan, size_t k):
+    """Return the name of an extra field."""
+    return (<const char *>plan.name[k].at)[:plan.name[k].n]
+
+
 cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1:
     """Compile what is written. 0: its lines are read one by one."""
     cdef int i, slot, at
@@ -209,7 +198,7 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
             before += key
             continue
         set_member(fast.member + fast.members, before, key, value, at, kept)
-        fast.member[fast.members].bit = 1u << i
+        fast.member[fast.members].bit, fast.member[fast.members].column = 1u << i, i
         fast.members += 1
         before = b""
     for k in range(fast.plan.extras):
@@ -217,7 +206,9 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
         if at >= 0:
             key = (<const char *>fast.plan.key[k].at)[:fast.plan.key[k].n]
             set_member(fast.extra + fast.extras, b"", key.replace(b'"', b'""') if w.csv else key, EXTRA_VALUE, at, kept)
+            fast.extra[fast.extras].name = text_of(kept_bytes(name_of(fast.plan, k), kept), fast.plan.name[k].n)
             fast.extras += 1
+            fast.names_n += fast.plan.name[k].n
     if w.csv or fast.plan.extras or w.own_fields and w.members >> VHOST:
         set_member(fast.member + fast.members, before, b',"' if w.csv else b',"extra":', EXTRA_VALUE, 0, kept)
         fast.members += 1
@@ -277,7 +268,7 @@ cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const siz
     cdef int i
     cdef size_t k
     cdef FastPlan *fast
-    cdef FastStep *step
+    cdef const FastStep *step
     format.plan = <FastPlan **>PyMem_Calloc(variants + 1, sizeof(FastPlan *))
     if format.plan == NULL:
         raise MemoryError  # pragma: no cover: no memory
@@ -371,7 +362,7 @@ cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil:
     time.n = n
 
 
-cdef inline uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil:
     cdef size_t size
     if text.n == time.n and is_known_time(time, text.at):
         memcpy(dst, time.written, 16)
@@ -379,7 +370,7 @@ cdef inline uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst
         memcpy(dst + 11 + time.size, time.written + 11 + time.size, 8)
         return dst + time.written_n
     size = put_moment(text.at, text.n, dst)
-    return dst + size if size else copy(text.at, text.n, dst)
+    return dst + size if size else copy_blocks(text.at, text.n, dst)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -450,14 +441,15 @@ cdef enum FastOutcome:
 
 
 cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastRun *run, size_t end, FastRecord *record) noexcept nogil:
-    """Find the fields of a line, at run.src[i:end], from a step on.
+    """Find the fields of a line, from a step on. The line is from i to `end` in the window.
 
     Offsets come from marks alone: another thread may change the bytes meanwhile.
     """
-    cdef const uint8_t *s = run.src
-    cdef const uint64_t *marks = &run.marks[0]
+    cdef const uint8_t *s = run.src + run.window
+    cdef const uint64_t *spaces = run.mark[<int>SPACES]
+    cdef const uint64_t *quotes = run.mark[<int>QUOTES]
     cdef const FastStep *step
-    cdef size_t k, n, stop = 0, quote, w = run.window
+    cdef size_t k, n, stop = 0, quote
     cdef size_t line = i
     cdef bint ended = False
     if first == 0:
@@ -465,7 +457,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
         if not stands_at(s + i, &fast.start):
             return NO_MATCH
         i += fast.start.n
-    quote = w + near_mark(marks + <int>QUOTES, i - w)
+    quote = next_mark(quotes, i)
     for k in range(first, fast.steps):
         step = fast.step + k
         record.stopped = k
@@ -474,15 +466,15 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
             while i < end and s[i] == c' ':
                 i += 1
         if step.take == TO_SPACE:
-            stop = w + near_mark(marks + <int>SPACES, i - w)
+            stop = next_mark(spaces, i)
         elif step.take == TO_QUOTE:
             stop = quote
             if stop == end:
                 return NO_MATCH
         elif step.take == TO_BYTE:
-            stop = w + next_stop(run.stops, i - w)
+            stop = next_mark(run.stops, i)
             while stop < end and s[stop] != step.byte:
-                stop = w + next_stop(run.stops, stop + 1 - w)
+                stop = next_mark(run.stops, stop + 1)
         elif step.take == TO_TIME_END:
             if end - i < 19 or not is_known_time(fast.time, s + i) or not stands_at(s + i + fast.time.n, step) or (
                     step.n == 0 and i + fast.time.n < end):
@@ -497,9 +489,9 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
                 if stop > end:
                     return DECLINED
         elif step.take == TO_LITERAL:
-            stop = w + next_stop(run.stops, i - w)
+            stop = next_mark(run.stops, i)
             while stop < end and not stands_at(s + stop, step):
-                stop = w + next_stop(run.stops, stop + 1 - w)
+                stop = next_mark(run.stops, stop + 1)
         elif step.take == TO_LIST_END:
             stop = line + end_of_list(step.step, s + line, i - line, end - line)
         else:
@@ -521,7 +513,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
             if step.work & NUMBER_FOLLOWS and not (is_digit(s[n]) or s[n] == c'-'):
                 return DECLINED
             if step.work & HAS_QUOTE:
-                quote = w + near_mark(marks + <int>QUOTES, n - w)
+                quote = next_mark(quotes, n)
         i = n
         if ended:
             break
@@ -569,34 +561,52 @@ cdef inline bint is_method(const uint8_t *s, size_t n) noexcept nogil:
     return n > 0
 
 
+cdef size_t authority_of(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of "http://authority" or "https://authority"; 0 if the target does not begin with it."""
+    cdef size_t i = 7
+    if n < 8 or memcmp(s, b"http", 4) != 0:
+        return 0
+    if s[4] == c's':
+        i = 8
+    if memcmp(s + i - 3, b"://", 3) != 0:
+        return 0
+    while i < n and s[i] != c'/' and s[i] != c'?':
+        i += 1
+    return i
+
+
 cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcept nogil:
     """Split a request of the form METHOD SP "/" ... SP "HTTP/d.d". False: it has another form."""
     cdef const uint8_t *s = run.src + run.window
-    cdef const uint64_t *marks = run.marks
-    cdef size_t start = text.at - s, stop = start + text.n, at = near_mark(marks + <int>SPACES, start)
+    cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
+    cdef size_t path, start = text.at - s, stop = start + text.n, at = next_mark(run.mark[<int>SPACES], start)
     cdef bint plain = True
-    if text.n < 13 or at + 10 >= stop or s[at + 1] != c'/' or not is_method(s + start, at - start):
+    if text.n < 13 or at + 10 >= stop or not is_method(s + start, at - start):
         return False
     stop -= 9
     if word_at(s + stop) & PROTOCOL_BYTES != PROTOCOL_START or not (
             is_digit(s[stop + 6]) and s[stop + 7] == c'.' and is_digit(s[stop + 8])):
         return False
     record.value[METHOD_AT].at, record.value[METHOD_AT].n = s + start, at - start
-    start = at + 1
+    path = start = at + 1
+    if s[start] != c'/':
+        path += authority_of(s + start, stop - start)
+        if path == start or record.value[METHOD_AT].at[0] == c'C':     # CONNECT
+            return False
     record.value[TARGET_AT].at, record.value[TARGET_AT].n = s + start, stop - start
     record.value[PROTOCOL_AT].at, record.value[PROTOCOL_AT].n = s + stop + 1, 8
-    at = near_mark(marks + <int>DELIMITERS, start)
+    at = next_mark(marks, path)
     while at < stop and s[at] != c'?':
         if s[at] == c'%':
             plain = False
-        at = next_mark(marks + <int>DELIMITERS, at + 1)
+        at = next_mark(marks, at + 1)
     record.plain = plain
-    record.value[PATH_AT].at = s + start
+    record.value[PATH_AT].at = s + path
     if at >= stop:
-        record.value[PATH_AT].n = stop - start
+        record.value[PATH_AT].n = stop - path
         record.value[QUERY_AT].at, record.value[QUERY_AT].n = NULL, 0
     else:
-        record.value[PATH_AT].n = at - start
+        record.value[PATH_AT].n = at - path
         record.value[QUERY_AT].at, record.value[QUERY_AT].n = s + at + 1, stop - at - 1
     return True
 
@@ -629,12 +639,20 @@ cdef inline void read_the_request(const FastPlan *fast, const FastRun *run, Fast
 
 cdef void mark_window(const FastFormat *format, FastRun *run) noexcept nogil:
     """Mark the bytes from run.start on, as many as a window has."""
-    cdef size_t size = min(run.n - run.start, <size_t>WINDOW)
+    cdef size_t size = min(run.n - run.start, <size_t>WINDOW), words = size + 63 >> 6
+    cdef int k
     kernels.mark_classes(run.src + run.start, size, &CLASSES, run.marks)
-    memset(run.marks + (size + 63 >> 6 << 2), 0, 4 * sizeof(uint64_t))
+    run.marks[4 * words] = run.stops[words] = 0
+    for k in range(4):
+        run.mark[k] = run.marks + <size_t>k * words
     if format.has_stops:
         kernels.mark_outside(run.src + run.start, size, &format.others, run.stops)
     run.window, run.window_end = run.start, run.start + size
+
+
+cdef inline bint ends_line(const FastRun *run, size_t at) noexcept nogil:
+    """Return whether a byte of the window was "\\r" or "\\n" when it was marked: only these are in two of the bitmaps."""
+    return (run.mark[<int>SPACES][at >> 6] & run.mark[<int>QUOTES][at >> 6]) >> (at & 63) & 1
 
 
 cdef bint find_end(const FastFormat *format, FastRun *run, size_t *end, size_t *next) noexcept nogil:
@@ -642,34 +660,33 @@ cdef bint find_end(const FastFormat *format, FastRun *run, size_t *end, size_t *
 
     A line is declined near the end of the source, since copies load up to BLOCK bytes after the end of a text.
     """
-    cdef size_t at, size, i, w
+    cdef size_t at, size, w
     cdef uint64_t word
+    cdef const uint64_t *marks
     if run.start >= run.window_end or run.start < run.window:
         mark_window(format, run)
     while True:
-        i, size = run.start - run.window, run.window_end - run.window
-        w = i >> 6
-        word = run.marks[w << 2] >> (i & 63) << (i & 63)
+        marks = run.mark[<int>CARE]
+        at, size = run.start - run.window, run.window_end - run.window
+        w = at >> 6
+        word = marks[w] >> (at & 63) << (at & 63)
         while word == 0:
             w += 1
             if w << 6 >= size:
                 break
-            word = run.marks[w << 2]
+            word = marks[w]
         at = (w << 6) + <size_t>uc_lowest_bit(word) if word else size
         if at + 1 < size:
             break
         if run.start == run.window or run.window_end == run.n:
             return False
         mark_window(format, run)
-    # All bitmaps have the ends of lines, and only these are in those of spaces and of quotes.
-    w = at >> 6 << 2
-    if not (run.marks[w + <int>SPACES] & run.marks[w + <int>QUOTES]) >> (at & 63) & 1:
+    if not ends_line(run, at):
         return False
     end[0] = run.window + at
     if run.src[end[0]] == c'\r':
         at += 1
-        w = at >> 6 << 2
-        if not (run.marks[w + <int>SPACES] & run.marks[w + <int>QUOTES]) >> (at & 63) & 1:
+        if not ends_line(run, at):
             return False
     next[0] = run.window + at + 1
     return run.src[next[0] - 1] == c'\n' and run.n - next[0] > BLOCK
@@ -700,9 +717,9 @@ cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) 
         if fast == NULL:
             return False
         if fast.shared == 0 or record.stopped >= format.plan[k - 1].steps:
-            outcome = read_fields(fast, 0, run.start + skipped, run, record.end, record)
+            outcome = read_fields(fast, 0, run.start + skipped - run.window, run, record.end - run.window, record)
         elif record.stopped >= fast.shared:
-            outcome = read_fields(fast, fast.shared, record.start[fast.shared], run, record.end, record)
+            outcome = read_fields(fast, fast.shared, record.start[fast.shared], run, record.end - run.window, record)
         if outcome == READ:
             record.plan = fast
             if fast.has_request:
@@ -724,13 +741,13 @@ cdef inline uint8_t *put_fast_text(const Writer *w, Text text, bint escaped, Pla
     """Write the name or the value of a parameter."""
     if escaped:
         return put_decoded(w, &PLAIN_LINE, text, True, place, dst)
-    return copy(text.at, text.n, dst)
+    return copy_blocks(text.at, text.n, dst)
 
 
 cdef uint8_t *put_fast_query(const Writer *w, const FastRun *run, Text query, uint8_t *dst) noexcept nogil:
     """Write the parameters, like put_query()."""
     cdef const uint8_t *s = run.src + run.window
-    cdef const uint64_t *marks = run.marks + <int>DELIMITERS
+    cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
     cdef size_t start = query.at - s, stop = start + query.n, at, equals
     cdef bint escaped, escaped_name
     cdef Place place = STRING_IN_CELL if w.csv else STRING
@@ -781,7 +798,7 @@ cdef uint8_t *put_fast_addresses(Text list, bint csv, uint8_t *dst) noexcept nog
     cdef size_t quote = 2 if csv else 1
     while next_address(&list, &address):
         memcpy(dst, b',""', 3)
-        dst = copy(address.at, address.n, dst + 1 + quote)
+        dst = copy_blocks(address.at, address.n, dst + 1 + quote)
         memcpy(dst, b'""', 2)
         dst += quote
     if dst == start:
@@ -801,11 +818,11 @@ cdef uint8_t *put_fast_extras(const FastPlan *fast, const Writer *w, const FastR
         text = record.value + extra[k].at
         if text.at == NULL:
             continue
-        dst = copy(extra[k].key, extra[k].n, dst)
+        dst = copy_blocks(extra[k].key, extra[k].n, dst)
         if w.names != NULL or extra[k].at == <int>fast.steps:
             dst = put_masked(w, &OTHER_LINE, text[0], True, STRING_IN_CELL if w.csv else STRING, dst)
         else:
-            dst = copy(text.at, text.n, dst)
+            dst = copy_blocks(text.at, text.n, dst)
         dst[0] = dst[1] = c'"'
         dst += quote
     if dst == start:
@@ -875,7 +892,7 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
         dst = put_fast_time(fast.time, text, dst)
     elif member.value == PATH_VALUE:
         if record.plain or record.decoded:
-            dst = copy(text.at, text.n, dst)
+            dst = copy_blocks(text.at, text.n, dst)
         else:
             dst = put_decoded(w, &PLAIN_LINE, text, False, place, dst)
     elif member.value == QUERY_VALUE:
@@ -893,7 +910,7 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
     elif member.value == MASKED_VALUE:
         dst = put_masked(w, &PLAIN_LINE, text, member.at != TARGET_AT or record.value[PATH_AT].at == NULL, place, dst)
     elif member.value == CLIENT_VALUE:
-        dst = copy(text.at, text.n, dst)
+        dst = copy_blocks(text.at, text.n, dst)
     elif masked:
         dst = put("***", 3, dst)
     else:
@@ -908,7 +925,7 @@ cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const Fast
     cdef uint8_t *start
     cdef uint32_t seen = 0
     while member < end:
-        dst = copy(member.key, member.n, dst)
+        dst = copy_blocks(member.key, member.n, dst)
         if member.value != COPIED:
             dst = put_other(fast, w, run, record, member, dst)
         else:
@@ -917,11 +934,11 @@ cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const Fast
                 dst = put_missing(w, member, dst)
             else:
                 start = dst
-                dst = put_end(w, member, start, copy(text.at, text.n, dst))
+                dst = put_end(w, member, start, copy_blocks(text.at, text.n, dst))
                 seen |= member.bit
         member += 1
     run.seen |= seen
-    return copy(fast.tail, fast.tail_n, dst)
+    return copy_blocks(fast.tail, fast.tail_n, dst)
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------

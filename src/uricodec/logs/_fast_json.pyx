@@ -62,21 +62,22 @@ cdef const uint64_t EVEN = 0x5555555555555555
 
 
 cdef void mark_json(const uint8_t *src, size_t n, uint64_t *marks) noexcept nogil:
-    """Mark the bytes of lines: bit i % 64 of marks[4 * (i // 64) + k] for src[i] in bitmap k.
-
-    A string ends at the line feed at the latest. The words of n bytes are those of `kernels.mark_classes`.
+    """Mark the bytes of lines in four bitmaps, like `kernels.mark_classes`. A string ends at the line feed at the latest.
 
     Source: Langdale and Lemire, Parsing Gigabytes of JSON per Second, 2019, section 3.1.
     """
-    cdef size_t w
+    cdef size_t w, words = (n + 63) >> 6
+    cdef uint64_t *quote_words = marks + words * <int>STRING_ENDS
+    cdef uint64_t *bracket_words = marks + words * <int>BRACKETS
+    cdef uint64_t *unusual_words = marks + words * <int>UNUSUAL
     cdef uint64_t quotes, brackets, feeds, backslashes, escaped, after, odd, inside, cut
     cdef uint64_t in_string = 0     # all bits, if the block begins in a string
     cdef uint64_t is_escaped = 0    # 1, if the first byte of the block is
     kernels.mark_classes(src, n, &CLASSES_OF_JSON, marks)
-    for w in range(0, (n + 63) >> 6 << 2, 4):
-        quotes, brackets = marks[w + <int>STRING_ENDS], marks[w + <int>BRACKETS]
+    for w in range(words):
+        quotes, brackets = quote_words[w], bracket_words[w]
         feeds = quotes & brackets
-        backslashes = brackets & marks[w + <int>UNUSUAL] & ~feeds
+        backslashes = brackets & unusual_words[w] & ~feeds
         quotes &= ~feeds
         if backslashes | is_escaped:
             # In a run of backslashes, which begins with one that is not escaped, every second byte is escaped, and the
@@ -101,8 +102,8 @@ cdef void mark_json(const uint8_t *src, size_t n, uint64_t *marks) noexcept nogi
             inside ^= ~((cut & (0 - cut)) - 1)
             cut = feeds & inside
         in_string = 0 - (inside >> 63)
-        marks[w + <int>STRING_ENDS] = quotes | feeds
-        marks[w + <int>BRACKETS] = brackets & ~inside | feeds
+        quote_words[w] = quotes | feeds
+        bracket_words[w] = brackets & ~inside | feeds
 
 
 def marks_of(bytes lines):
@@ -118,32 +119,41 @@ def marks_of(bytes lines):
     mark_json(<const uint8_t *><const char *>lines, n, marks)
     for i in range(n):
         for k in range(4):
-            if marks[4 * (i // 64) + k] >> i % 64 & 1:
+            if marks[k * (n + 63 >> 6) + i // 64] >> i % 64 & 1:
                 (<list>found[k]).append(<Py_ssize_t>i)
     return found
 
 
-cdef bint find_json_end(FastRun *run, size_t *end, size_t *next) noexcept nogil:
+cdef void mark_window(FastRun *run) noexcept nogil:
+    """Mark the bytes from run.start on, as many as a window has."""
+    cdef size_t size = min(run.n - run.start, <size_t>WINDOW), words = size + 63 >> 6
+    cdef int k
+    mark_json(run.src + run.start, size, run.marks)
+    run.marks[4 * words] = 0
+    for k in range(4):
+        run.mark[k] = run.marks + <size_t>k * words
+    run.window, run.window_end = run.start, run.start + size
+
+
+cdef bint find_end(FastRun *run, size_t *end, size_t *next) noexcept nogil:
     """Find the end of the line at run.start. False: it has none in the window, or less than BLOCK bytes follow."""
-    cdef size_t w, size
+    cdef size_t at, w, last
     cdef uint64_t word
+    if run.start >= run.window_end or run.start < run.window:
+        mark_window(run)
     while True:
-        if run.start < run.window_end and run.start >= run.window:
-            size = run.window_end - run.window
-            w = (run.start - run.window) >> 6 << 2
-            word = run.marks[w] & run.marks[w + <int>BRACKETS] & ~<uint64_t>0 << (run.start - run.window & 63)
-            while word == 0 and w < (size - 1) >> 6 << 2:
-                w += 4
-                word = run.marks[w] & run.marks[w + <int>BRACKETS]
-            if word:
-                break
-            if run.start == run.window or run.window_end == run.n:
-                return False
-        run.window, run.window_end = run.start, run.start + min(run.n - run.start, <size_t>WINDOW)
-        w = run.window_end - run.window
-        mark_json(run.src + run.start, w, run.marks)
-        memset(run.marks + (w + 63 >> 6 << 2), 0, 4 * sizeof(uint64_t))
-    end[0] = run.window + (w << 4) + <size_t>uc_lowest_bit(word)
+        at, last = run.start - run.window, (run.window_end - run.window - 1) >> 6
+        w = at >> 6
+        word = (run.mark[<int>STRING_ENDS][w] & run.mark[<int>BRACKETS][w]) >> (at & 63) << (at & 63)
+        while word == 0 and w < last:
+            w += 1
+            word = run.mark[<int>STRING_ENDS][w] & run.mark[<int>BRACKETS][w]
+        if word:
+            break
+        if run.start == run.window or run.window_end == run.n:
+            return False
+        mark_window(run)
+    end[0] = run.window + (w << 6) + <size_t>uc_lowest_bit(word)
     next[0] = end[0] + 1
     end[0] -= end[0] > run.start and run.src[end[0] - 1] == c'\r'
     return run.n - next[0] > BLOCK
@@ -279,12 +289,12 @@ cdef void expect(Known *known, const uint8_t *s, size_t n, Known *next) noexcept
 cdef ByteSet IN_SCALAR = ByteSet("+-.E0123456789abcdefghijklmnopqrstuvwxyz")
 
 
-cdef inline size_t end_of_nested(const uint8_t *s, const uint64_t *marks, size_t i, size_t end) noexcept nogil:
+cdef inline size_t end_of_nested(const uint8_t *s, const uint64_t *brackets, size_t i, size_t end) noexcept nogil:
     """Return the end of the object or array that starts at i; a larger number than `end` if it does not end, or has a
     backslash outside strings."""
     cdef size_t depth = 0
     while True:
-        i = next_mark(marks + <int>BRACKETS, i)
+        i = next_mark(brackets, i)
         if i >= end or not s[i] & 1:        # a backslash: the bits of brackets are 1011 and 1101
             return end + 1
         if s[i] & 2:
@@ -296,10 +306,10 @@ cdef inline size_t end_of_nested(const uint8_t *s, const uint64_t *marks, size_t
         i += 1
 
 
-cdef Known *find_member(FastJson *json, const Known *member, bint care, const uint8_t *s, const uint64_t *marks, size_t end,
-                        size_t *offset) noexcept nogil:
+cdef Known *find_member(FastJson *json, const Known *member, bint care, const FastRun *run, size_t end, size_t *offset) noexcept nogil:
     """Find the member that follows another one, and the offset of its value. NULL: there is none, and `offset` is the end
     of the line's object; or the line is declined, and it is a larger number than `end`."""
+    cdef const uint8_t *s = run.src + run.window
     cdef size_t i = offset[0], at, stop
     cdef int parent = member.around, k
     cdef bint is_first = member == json.known + parent
@@ -321,8 +331,8 @@ cdef Known *find_member(FastJson *json, const Known *member, bint care, const ui
     if i >= end or s[i] != c'"':
         return NULL
     at = i + 1
-    stop = next_mark(marks + <int>STRING_ENDS, at)
-    if stop >= end or care and next_mark(marks + <int>UNUSUAL, at) < stop:
+    stop = next_mark(run.mark[<int>STRING_ENDS], at)
+    if stop >= end or care and next_mark(run.mark[<int>UNUSUAL], at) < stop:
         return NULL
     i = skip_spaces(s, stop + 1, end)
     if i >= end or s[i] != c':':
@@ -358,12 +368,14 @@ cdef inline bint of_digits(uint64_t word) noexcept nogil:
     return (word | word + LOW * (0x7F - c'9') | ~((word | HIGH) - LOW * c'-') | (slash - LOW) & ~slash) & HIGH == 0
 
 
-cdef bint read_members(FastJson *json, const uint8_t *s, const uint64_t *marks, size_t i, size_t end, Entry *entry) noexcept nogil:
+cdef bint read_members(FastJson *json, const FastRun *run, size_t i, size_t end, Entry *entry) noexcept nogil:
     """Read the object that starts at i, and ends before `end`. False: it is declined.
 
     Offsets come from marks alone: another thread may change the bytes meanwhile.
     """
-    cdef const uint64_t *unusual = marks + <int>UNUSUAL
+    cdef const uint8_t *s = run.src + run.window
+    cdef const uint64_t *quotes = run.mark[<int>STRING_ENDS]
+    cdef const uint64_t *unusual = run.mark[<int>UNUSUAL]
     cdef Known *known = json.known
     cdef Known *member = known
     cdef Known *before
@@ -377,7 +389,7 @@ cdef bint read_members(FastJson *json, const uint8_t *s, const uint64_t *marks, 
             member = member.next
         else:
             start, before = i, member
-            member = find_member(json, before, care, s, marks, end, &i)
+            member = find_member(json, before, care, run, end, &i)
             if member == NULL:
                 return i <= end and skip_spaces(s, i, end) == end
             expect(before, s + start, i - start, member)
@@ -386,7 +398,7 @@ cdef bint read_members(FastJson *json, const uint8_t *s, const uint64_t *marks, 
         use = member.use
         if s[i] == c'"':
             at = i + 1
-            stop = near_mark(marks + <int>STRING_ENDS, at)
+            stop = next_mark(quotes, at)
             i = stop + 1
         elif s[i] == c'{' and member.enters:
             member = known + member.enters
@@ -394,7 +406,7 @@ cdef bint read_members(FastJson *json, const uint8_t *s, const uint64_t *marks, 
             continue
         elif s[i] == c'{' or s[i] == c'[':
             start = i
-            i = end_of_nested(s, marks, i, end)
+            i = end_of_nested(s, run.mark[<int>BRACKETS], i, end)
             if i > end:
                 return False
             if not (member.slot >= 0 and s[start] == c'['):
@@ -403,10 +415,10 @@ cdef bint read_members(FastJson *json, const uint8_t *s, const uint64_t *marks, 
             if at >= end or s[at] != c'"':
                 continue
             at += 1         # the first text of an array
-            stop = near_mark(marks + <int>STRING_ENDS, at)
+            stop = next_mark(quotes, at)
         else:
             at = i
-            i = stop = near_mark(marks + <int>SCALAR_ENDS, i)
+            i = stop = next_mark(run.mark[<int>SCALAR_ENDS], i)
             if stop == at or stop >= end or not is_scalar(s + at, stop - at):
                 return False
             if stop - at == 4 and memcmp(s + at, b"null", 4) == 0:
@@ -445,7 +457,7 @@ cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord 
     """Read the line at run.start, all but its request. False: it is declined."""
     cdef const uint8_t *s
     cdef size_t size, i, k
-    if not find_json_end(run, &record.end, &record.next):
+    if not find_end(run, &record.end, &record.next):
         return False
     s, size = run.src + run.start, record.end - run.start
     if size > run.max_line or size < SHORTEST:
@@ -453,7 +465,7 @@ cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord 
     i = before_object(s, size)
     k = run.start - run.window + i
     # If the prefix has a quote that is not closed, the object is in a string.
-    if i >= size or s[i] != c'{' or not run.marks[(k >> 6 << 2) + <int>BRACKETS] >> (k & 63) & 1:
+    if i >= size or s[i] != c'{' or not run.mark[<int>BRACKETS][k >> 6] >> (k & 63) & 1:
         return False
     if json.count > KNOWN - 2:
         forget(json)
@@ -464,7 +476,7 @@ cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord 
         entry.name[k] = json.plan.name[k]
     memset(entry.rank, 0, (MEMBERS + json.plan.extras) * sizeof(uint16_t))
     k = run.start - run.window
-    return (read_members(json, run.src + run.window, run.marks, k + i, k + size, entry)
+    return (read_members(json, run, k + i, k + size, entry)
             and finish_fields(json.plan, s, size, entry))
 
 
@@ -478,23 +490,23 @@ cdef bint read_docker(FastRun *run, uint8_t *memory, FastRun *inner, size_t *nex
     cdef const uint8_t *s
     cdef uint8_t *dst = memory
     cdef size_t end, stop, i, at
-    if not find_json_end(run, &end, next):
+    if not find_end(run, &end, next):
         return False
     i, s = run.start - run.window, run.src + run.window
     end -= run.window
     if end - i > run.max_line or end - i < SHORTEST or memcmp(s + i, b'{"log":"', 8) != 0:
         return False
     i += 8
-    stop = near_mark(run.marks + <int>STRING_ENDS, i)
+    stop = next_mark(run.mark[<int>STRING_ENDS], i)
     if stop >= end:
         return False
     at = i
     while True:
-        at = min(near_mark(run.marks + <int>UNUSUAL, at), stop)
+        at = min(next_mark(run.mark[<int>UNUSUAL], at), stop)
         if at < stop and s[at] != c'\\':
             at += 1
             continue
-        dst = copy(s + i, at - i, dst)
+        dst = copy_blocks(s + i, at - i, dst)
         if at == stop:
             break
         i = at + 2
@@ -565,8 +577,9 @@ cdef bint read_usual_request(const Entry *entry, FastRun *run, FastRecord *recor
     """
     cdef bint whole = entry.text[TARGET].at == NULL
     cdef Text text = entry.text[REQUEST] if whole else entry.text[TARGET]
-    cdef const uint64_t *marks = run.marks + <int>DELIMITERS
-    cdef size_t at, k
+    cdef const uint64_t *marks
+    cdef size_t at, words = (text.n >> 6) + 1
+    cdef int k
     if text.at == NULL or text.n == 0 or text.n >= WINDOW - 64 or entry.decoded:
         return False
     if whole:
@@ -575,10 +588,13 @@ cdef bint read_usual_request(const Entry *entry, FastRun *run, FastRecord *recor
     elif entry.text[REQUEST].at != NULL or text.at[0] != c'/':
         return False
     run.src, run.n, run.start, run.window = text.at, text.n, 0, 0
-    memset(run.marks + (text.n >> 6 << 2), 0, 8 * sizeof(uint64_t))
-    kernels.mark_classes(text.at, text.n, &CLASSES, run.marks)
+    # The byte after the text is marked, too: as its end.
+    kernels.mark_classes(text.at, text.n + 1, &CLASSES, run.marks)
+    run.marks[4 * words] = 0
     for k in range(4):
-        run.marks[(text.n >> 6 << 2) + k] |= <uint64_t>1 << (text.n & 63)      # the end
+        run.mark[k] = run.marks + <size_t>k * words
+        run.marks[k * words + (text.n >> 6)] |= <uint64_t>1 << (text.n & 63)
+    marks = run.mark[<int>DELIMITERS]
     if whole:
         return split_usual(text, run, record)
     at = next_mark(marks, 0)

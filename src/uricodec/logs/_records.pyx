@@ -518,12 +518,10 @@ cdef class LogReader:
 
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil:
         cdef size_t start = 0, size, written = 0, lines = 0, records = 0, invalid = 0, fast
-        cdef int i
         cdef Entry entry
         cdef Line line
         cdef FastRun run
-        run.src, run.n, run.window, run.window_end, run.seen, run.max_line = src, n, 0, 0, 0, self.max_line
-        run.room = self.memory + self.capacity + EXTRA_CAPACITY
+        self.begin_run(&run, src, n)
         while start < n and invalid < limit:
             if (self.has_fast or self.has_json) and not self.first:
                 run.start = start
@@ -549,9 +547,19 @@ cdef class LogReader:
                 invalid += 1
             lines += 1
             start = next_line(src, start + size, n)
+        self.end_run(&run)
+        counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, invalid
+
+    cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil:
+        run.src, run.n, run.max_line = src, n, self.max_line
+        run.window = run.window_end = 0
+        run.seen = 0
+        run.room = self.memory + self.capacity + EXTRA_CAPACITY
+
+    cdef void end_run(self, const FastRun *run) noexcept nogil:
+        cdef int i
         for i in range(4):
             self.seen[i] |= run.seen >> IMPORTANT_MEMBERS[i] & 1
-        counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, invalid
 
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
         """Write the records of lines of JSON, like write_fast()."""

@@ -141,7 +141,8 @@ V16_INLINE v16 v16_classes_at(const uint8_t *p, v16 low, v16 high) {
 V16 static void v16_mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) {
     const v16 low = v16_load(classes->low), high = v16_load(classes->high), zero = v16_each(0);
     uint8_t rest[64] = {0};
-    for (size_t i = 0; i < n; i += 64, bits += 4) {
+    const size_t words = (n + 63) / 64;
+    for (size_t i = 0; i < n; i += 64, bits++) {
         const uint8_t *p = src + i;
         uint64_t valid = ~UINT64_C(0);
         if (n - i < 64) {
@@ -152,7 +153,7 @@ V16 static void v16_mark_classes(const uint8_t *src, size_t n, const uc_classes 
         v16 c = v16_classes_at(p + 32, low, high), d = v16_classes_at(p + 48, low, high);
         for (int k = 0; k < 4; k++) {
             v16 mask = v16_each(classes->mask[k]);
-            bits[k] = ~v16_mask64(v16_equal(v16_and(a, mask), zero), v16_equal(v16_and(b, mask), zero),
+            bits[(size_t)k * words] = ~v16_mask64(v16_equal(v16_and(a, mask), zero), v16_equal(v16_and(b, mask), zero),
                                   v16_equal(v16_and(c, mask), zero), v16_equal(v16_and(d, mask), zero)) & valid;
         }
     }

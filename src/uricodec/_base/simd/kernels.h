@@ -50,8 +50,8 @@ typedef struct uc_kernels {
      * (n + 63) / 64 words. */
     void (*mark_outside)(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits);
 
-    /* Sets bit i % 64 of bits[4 * (i / 64) + k] for every byte src[i] in set k of the classes, and clears the others;
-     * bits has 4 * ((n + 63) / 64) words. */
+    /* Four bitmaps of (n + 63) / 64 words each, one after the other: sets bit i % 64 of word i / 64 of bitmap k for
+     * every byte src[i] in set k of the classes, and clears the others. */
     void (*mark_classes)(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits);
 
     /* Marks every '%' that two hexadecimal digits do not follow, and the digits after every other '%', like

@@ -3,6 +3,10 @@
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
 #if defined(__x86_64__) || defined(_M_X64)
 #define UC_X86_64 1
 #endif
@@ -43,5 +47,16 @@ static __forceinline int uc_lowest_bit(unsigned long long word) {
 #define UC_PREFETCH(at) __builtin_prefetch(at)
 static inline int uc_lowest_bit(unsigned long long word) { return __builtin_ctzll(word); }
 #endif
+
+/* The bits of a bitmap from bit `at` on, lowest first: 57 or more, then zeros. The word after that of `at` may be loaded. */
+static inline uint64_t uc_bits_from(const uint64_t *bits, size_t at) {
+#if UC_LITTLE_ENDIAN
+    uint64_t word;
+    memcpy(&word, (const char *)bits + at / 8, 8);
+    return word >> at % 8;
+#else
+    return bits[at / 64] >> at % 64 | bits[at / 64 + 1] << 1 << (63 - at % 64);
+#endif
+}
 
 #endif

@@ -152,7 +152,8 @@ AVX2 static void avx2_mark_classes(const uint8_t *src, size_t n, const uc_classe
     __m256i masks[4];
     uint8_t rest[64] = {0};
     for (int k = 0; k < 4; k++) masks[k] = _mm256_set1_epi8((char)classes->mask[k]);
-    for (size_t i = 0; i < n; i += 64, bits += 4) {
+    const size_t words = (n + 63) / 64;
+    for (size_t i = 0; i < n; i += 64, bits++) {
         const uint8_t *p = src + i;
         uint64_t valid = ~UINT64_C(0);
         if (n - i < 64) {
@@ -165,7 +166,7 @@ AVX2 static void avx2_mark_classes(const uint8_t *src, size_t n, const uc_classe
         last = _mm256_and_si256(_mm256_shuffle_epi8(low, _mm256_and_si256(last, nibble)),
                                 _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(last, 4), nibble)));
         for (int k = 0; k < 4; k++)
-            bits[k] = ~mask64(_mm256_cmpeq_epi8(_mm256_and_si256(first, masks[k]), zero),
+            bits[(size_t)k * words] = ~mask64(_mm256_cmpeq_epi8(_mm256_and_si256(first, masks[k]), zero),
                               _mm256_cmpeq_epi8(_mm256_and_si256(last, masks[k]), zero)) & valid;
     }
 }
