@@ -8,6 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from uricodec.logs._fast cimport *
+from uricodec.logs._fast_json cimport read_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._records cimport *
@@ -473,6 +474,40 @@ cdef bint write_fast_rows(LogReader reader, FastRun *run, Batch *batch, bint *fu
     return True
 
 
+cdef bint write_json_rows(LogReader reader, FastRun *run, FastRun *request, Entry *entry, Batch *batch, bint *full, size_t *lines) noexcept nogil:
+    """Write the rows of lines of JSON, like write_fast_rows()."""
+    cdef FastRecord record
+    cdef size_t size
+    while not full[0] and run.start < run.n and read_fast_json(&reader.json, run, entry, &record):
+        size = record.next - run.start
+        if set_fast_record(&reader.json, request, entry, &record):
+            # The names of other extra fields are in the line.
+            if record.next > batch.reserved_to and not reserve_window(
+                    &reader.writer, run, record.plan.names_n, reader.json.plan.extras, batch):
+                return False  # pragma: no cover: no memory
+            add_fast_row(&reader.writer, request, &record, batch)
+            batch.most += 3 * size + 96 + record.plan.names_n
+            full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
+        else:
+            reader.read_rest(entry)
+            if not add_entry(reader, entry, size, batch, full):
+                return False  # pragma: no cover: no memory
+        run.start = record.next
+        lines[0] += 1
+        reader.fast_records += 1
+    return True
+
+
+cdef bint add_entry(LogReader reader, const Entry *entry, size_t size, Batch *batch, bint *full) noexcept nogil:
+    """Add the record of a line of a size that the exact reader has read. False: out of memory."""
+    batch.reserved_to = 0
+    batch.most += 3 * size + reader.record_extra
+    if not (fill_all(&reader.writer, batch) and reserve_line(batch, size, reader.record_extra)):
+        return False  # pragma: no cover: no memory
+    full[0] = add_row(&reader.writer, entry, batch)
+    return True
+
+
 cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *batch, size_t limit, Found *found,
                         size_t *counts) noexcept nogil:
     """Write columns, as LogReader.write() writes records. False: out of memory."""
@@ -481,7 +516,7 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     cdef Line line
     cdef bint full = False
     cdef int k
-    cdef FastRun run
+    cdef FastRun run, request
     for k in range(batch.count):
         if not reserve(&batch.column[k].ends, 4):
             return False  # pragma: no cover: no memory
@@ -489,10 +524,12 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
         batch.column[k].ends.size = 4
     batch.rows = batch.most = batch.reserved_to = 0
     reader.begin_run(&run, src, n)
+    request.room, request.seen = run.room, 0
     while start < n and invalid < limit and not full:
-        if reader.has_fast and not reader.first:
+        if (reader.has_fast or reader.has_json) and not reader.first:
             run.start = start
-            if not write_fast_rows(reader, &run, batch, &full, &lines):
+            if not (write_json_rows(reader, &run, &request, &entry, batch, &full, &lines) if reader.has_json else
+                    write_fast_rows(reader, &run, batch, &full, &lines)):
                 return False  # pragma: no cover: no memory
             start = run.start
             if start == n or full:
@@ -500,16 +537,14 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
         size = line_size(src, start, n)
         line = reader.read(src, start, size, &entry)
         if line == RECORD:
-            batch.reserved_to = 0
-            batch.most += 3 * size + reader.record_extra
-            if not (fill_all(&reader.writer, batch) and reserve_line(batch, size, reader.record_extra)):
+            if not add_entry(reader, &entry, size, batch, &full):
                 return False  # pragma: no cover: no memory
-            full = add_row(&reader.writer, &entry, batch)
         elif line == NO_RECORD:
             note(reader, &entry, lines, start, size, found + invalid)
             invalid += 1
         lines += 1
         start = next_line(src, start + size, n)
+    run.seen |= request.seen
     reader.end_run(&run)
     counts[0], counts[1], counts[2], counts[3], counts[4] = start, 0, lines, batch.rows, invalid
     return fill_all(&reader.writer, batch)

@@ -53,4 +53,4 @@ cdef int set_fast_json(FastJson *json, const Plan *plan, const Writer *w, list k
 cdef void free_fast_json(FastJson *json) noexcept
 cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord *record) noexcept nogil
 cdef bint read_docker(FastRun *run, uint8_t *memory, FastRun *inner, size_t *next) noexcept nogil
-cdef uint8_t *put_fast_json(FastJson *json, const Writer *w, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
+cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRecord *record) noexcept nogil

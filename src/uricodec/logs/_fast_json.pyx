@@ -618,10 +618,11 @@ cdef void read_other_request(Entry *entry, FastRecord *record) noexcept nogil:
     record.plain = path.at == NULL or memchr(path.at, c'%', path.n) == NULL
 
 
-cdef uint8_t *put_fast_json(FastJson *json, const Writer *w, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
-    """Write the record of a line that read_fast_json() has read. NULL: it is not one that may be written at once.
+cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRecord *record) noexcept nogil:
+    """Complete the record of a line that read_fast_json() has read, so that it is written like those of `_fast`.
 
-    request: a run of its own, for the marks of the request. Its `seen` gets bits.
+    False: it has to be written from the entry, whose request is still to be read. `request` is a run of its own, for the
+    marks of the request.
     """
     cdef FastPlan *fast = &json.writing
     cdef FastMember *extra = fast.extra
@@ -630,7 +631,7 @@ cdef uint8_t *put_fast_json(FastJson *json, const Writer *w, FastRun *request, E
     cdef size_t k
     if not (json.writes and entry.plain and MEMBERS + entry.extras <= MOST_STEPS) or (
             entry.text[DURATION].at != NULL and entry.unit != json.plan.duration_unit):
-        return NULL
+        return False
     if fast.has_request:
         record.decoded = record.whole = False
         record.usual = True
@@ -644,10 +645,11 @@ cdef uint8_t *put_fast_json(FastJson *json, const Writer *w, FastRun *request, E
             extra[0] = fast.extra[MOST_STEPS + k]
         else:
             known = json.known + json.extra[k]
-            extra.key, extra.n = known.written, known.written_n
+            extra.key, extra.n, extra.name = known.written, known.written_n, text_of(known.key, known.key_n)
         extra.at = <int>(MEMBERS + k)
         extra += 1
     fast.extras = extra - fast.extra
     if time.at != NULL and not (time.n == json.time.n and is_known_time(&json.time, time.at)):
         know_time(&json.time, time.at, time.n)
-    return put_fast(fast, w, request, record, dst)
+    record.plan = fast
+    return True

@@ -51,6 +51,7 @@ cdef class LogReader:
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef uint8_t *put_json(self, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
+    cdef void read_rest(self, Entry *entry) noexcept nogil
     cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil
     cdef void end_run(self, const FastRun *run) noexcept nogil

@@ -11,7 +11,7 @@ from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
 from uricodec._records._framing cimport json_string, starts_formula
 from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, put_fast, read_fast, set_fast, write_fast
-from uricodec.logs._fast_json cimport free_fast_json, put_fast_json, read_docker, read_fast_json, set_fast_json
+from uricodec.logs._fast_json cimport free_fast_json, read_docker, read_fast_json, set_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._texts cimport *
@@ -577,14 +577,17 @@ cdef class LogReader:
         return lines
 
     cdef uint8_t *put_json(self, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
-        cdef uint8_t *end = put_fast_json(&self.json, &self.writer, request, entry, record, dst)
+        if set_fast_record(&self.json, request, entry, record):
+            return put_fast(record.plan, &self.writer, request, record, dst)
+        self.read_rest(entry)
+        return put_record(&self.writer, entry, dst)
+
+    cdef void read_rest(self, Entry *entry) noexcept nogil:
+        """Read the request of an entry of JSON."""
         cdef int i
-        if end == NULL:
-            read_request(entry)
-            end = put_record(&self.writer, entry, dst)
-            for i in range(4):
-                self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
-        return end
+        read_request(entry)
+        for i in range(4):
+            self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
 
     cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
         """Write the records of lines of Docker's json-file driver, like write_fast()."""
