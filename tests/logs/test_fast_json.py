@@ -143,7 +143,7 @@ def adversarial(seed, objects, count):
             lines[-1] = spoiled(rng, lines[-1])
         if not rng.randrange(15):
             lines[-1] = rng.choice([
-                b"<13>Oct 10 13:55:36 web app: ", b'<13>1 2024-10-10T13:55:36Z h a 1 - [x y="z"] ', b'<13>1 2024-10-10T13:55:36Z h a 1 - [x y="z\\"] ',
+                b"<13>Oct 10 13:55:36 web app: ", b'<13>Oct 10 13:55:36 web a"pp: ', b'<13>1 2024-10-10T13:55:36Z h a 1 - [x y="z"] ', b'<13>1 2024-10-10T13:55:36Z h a 1 - [x y="z\\"] ',
                 b"2016-10-06T00:17:09.669794202Z stdout F ", b"2016-10-06T00:17:09Z stdout P ", b" ", b"\t", b'"', b"\xef\xbb\xbf"]) + lines[-1]
         elif not rng.randrange(15):
             lines[-1] += rng.choice([b" ", b"\t ", b"}", b",", b"x", b"\r", b' {"status":200}'])
