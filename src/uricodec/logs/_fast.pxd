@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._kernels cimport uc_bits_from, uc_classes, uc_lowest_bit, uc_set
-from uricodec.logs._fields cimport Text
+from uricodec.logs._fields cimport Day, Text
 from uricodec.logs._programs cimport Plan, Step
 from uricodec.logs._texts cimport Writer
 
@@ -72,6 +72,7 @@ cdef struct FastTime:
     uint64_t digits[4]      # 0x10 for each such digit
     size_t written_n
     uint8_t written[48]     # as it is written
+    Day day                 # that of the last time in seconds
 
 cdef enum:
     PARTS = 6
@@ -150,7 +151,7 @@ cdef inline bint is_digit(uint8_t c) noexcept nogil:
     return <uint8_t>(c - c'0') < 10
 
 
-cdef uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil
+cdef uint8_t *put_fast_time(FastTime *time, Text text, uint8_t *dst) noexcept nogil
 cdef int flags_of_record(const Writer *w, const FastRecord *record) noexcept nogil
 cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
 cdef void free_fast(FastFormat *format) noexcept

@@ -362,14 +362,17 @@ cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil:
     time.n = n
 
 
-cdef uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_fast_time(FastTime *time, Text text, uint8_t *dst) noexcept nogil:
     cdef size_t size
     if text.n == time.n and is_known_time(time, text.at):
         memcpy(dst, time.written, 16)
         memcpy(dst + 11, text.at + time.clock, BLOCK)
         memcpy(dst + 11 + time.size, time.written + 11 + time.size, 8)
         return dst + time.written_n
-    size = put_moment(text.at, text.n, dst)
+    if text.n > 4 and is_digit(text.at[2]) and is_digit(text.at[4]):
+        size = put_epoch(text.at, text.n, &time.day, dst)
+    else:
+        size = put_moment(text.at, text.n, dst)
     return dst + size if size else copy_blocks(text.at, text.n, dst)
 
 

@@ -354,14 +354,20 @@ cdef void read_request(Entry *entry) noexcept nogil:
 
 # --- single values ----------------------------------------------------------------------------------------------------
 
-cdef void forget_dashes(Entry *entry, bint empty) noexcept nogil:
-    """Remove members that are "-", which means no value; and empty ones, in formats where they mean the same."""
+cdef size_t forget_dashes(Entry *entry, bint empty) noexcept nogil:
+    """Remove members that are "-", which means no value; and empty ones, in formats where they mean the same.
+
+    Return how many values are left.
+    """
     cdef Text *text
     cdef int i
+    cdef size_t left = 0
     for i in range(MEMBERS + <int>entry.extras):
         text = entry.text + i
         if text.n <= 1 and text.at != NULL and (text.n == 0 and empty or text.n == 1 and text.at[0] == c'-'):
             text.at, text.n = NULL, 0
+        left += text.at != NULL
+    return left
 
 
 cdef bint check_number(Text *text) noexcept nogil:
@@ -666,13 +672,13 @@ cdef size_t put_clock(const uint8_t *s, size_t n, bint space, uint8_t *dst) noex
     return size and i + 1 + size
 
 
-cdef size_t put_epoch(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+cdef size_t put_epoch(const uint8_t *s, size_t n, Day *known, uint8_t *dst) noexcept nogil:
     """Write seconds since 1970 with or without a fraction; or an integer of 13, 16 or 19 digits: milliseconds,
-    microseconds or nanoseconds. Return its size; 0 for other texts.
+    microseconds or nanoseconds. Return its size; 0 for other texts. `known`: the day of the last time.
     """
     cdef size_t whole = 0, fraction = 0, i = 0, k
     cdef uint64_t seconds = 0
-    cdef uint32_t days, era, day_of_era, year_of_era, day_of_year, month, day, rest
+    cdef uint32_t days, rest
     while whole < n and DIGIT.set.member[s[whole]]:
         whole += 1
     if whole == 0:
@@ -695,22 +701,12 @@ cdef size_t put_epoch(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
         i = whole
     for k in range(whole):
         seconds = 10 * seconds + (s[k] - c'0')
-    # From the days since 0000-03-01: leap days are then last in their years.
     days = <uint32_t>(seconds // 86400) + 719468
-    rest = <uint32_t>(seconds % 86400)
-    era = days // 146097
-    day_of_era = days % 146097
-    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
-    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    month = (5 * day_of_year + 2) // 153
-    day = day_of_year - (153 * month + 2) // 5 + 1
-    month = month + 3 if month < 10 else month - 9
-    year_of_era += 400 * era + (month <= 2)
-    put_two(<int>(year_of_era // 100), dst)
-    put_two(<int>(year_of_era % 100), dst + 2)
-    dst[4] = dst[7] = c'-'
-    put_two(<int>month, dst + 5)
-    put_two(<int>day, dst + 8)
+    rest = <uint32_t>(seconds - <uint64_t>86400 * (days - 719468))
+    if days != known.number:
+        known.number = days
+        put_day(days, known.text)
+    memcpy(dst, known.text, 10)
     dst[10] = c'T'
     put_two(<int>(rest // 3600), dst + 11)
     dst[13] = dst[16] = c':'
@@ -725,6 +721,24 @@ cdef size_t put_epoch(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     return 20 + fraction
 
 
+cdef void put_day(uint32_t days, uint8_t *dst) noexcept nogil:
+    """Write the date of a number of days since 0000-03-01: leap days are then last in their years."""
+    cdef uint32_t era, day_of_era, year_of_era, day_of_year, month, day
+    era = days // 146097
+    day_of_era = days % 146097
+    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
+    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    month = (5 * day_of_year + 2) // 153
+    day = day_of_year - (153 * month + 2) // 5 + 1
+    month = month + 3 if month < 10 else month - 9
+    year_of_era += 400 * era + (month <= 2)
+    put_two(<int>(year_of_era // 100), dst)
+    put_two(<int>(year_of_era % 100), dst + 2)
+    dst[4] = dst[7] = c'-'
+    put_two(<int>month, dst + 5)
+    put_two(<int>day, dst + 8)
+
+
 cdef inline void put_two(int number, uint8_t *dst) noexcept nogil:
     dst[0], dst[1] = <uint8_t>(c'0' + number // 10), <uint8_t>(c'0' + number % 10)
 
@@ -737,6 +751,7 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     """
     cdef size_t size
     cdef int month
+    cdef Day day
     if n >= 20 and s[2] == c'/':
         size = put_clock(s + 12, n - 12, True, dst + 10)
         month = month_of(s + 3)
@@ -755,7 +770,8 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
             memcpy(dst, s, 10)
             return 10 + size
         return 0
-    return put_epoch(s, n, dst)
+    day.number = 0
+    return put_epoch(s, n, &day, dst)
 
 
 cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:

@@ -444,15 +444,11 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noe
 
 cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     """Undo the escapes of the fields, and check their values."""
-    cdef size_t k
+    cdef size_t k, values = forget_dashes(entry, plan.escapes != BACKSLASHES)
     cdef int slot
     cdef const Step *step
-    forget_dashes(entry, plan.escapes != BACKSLASHES)
     if plan.notation == JSON_LINES:
-        k = 0
-        for slot in range(MEMBERS + <int>entry.extras):
-            k += entry.text[slot].at != NULL
-        if k == 0 or plan.request_needed and (
+        if values == 0 or plan.request_needed and (
                 entry.text[REQUEST].at == NULL and entry.text[TARGET].at == NULL and entry.text[PATH].at == NULL
                 and entry.text[METHOD].at == NULL and entry.text[STATUS].at == NULL):
             return fail(entry, FIELD + REQUEST if plan.request_needed else FIELDS_ERROR, 0)
