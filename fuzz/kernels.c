@@ -36,7 +36,7 @@ typedef struct block {
 } block;
 
 static uint8_t text[MOST], stretched[MOST], right[4 * MOST];
-static uint64_t right_bits[MOST / 32 + 2];
+static uint64_t right_bits[MOST / 16 + 4];
 static uint16_t units16[MOST];
 static uint32_t units32[MOST];
 static choice chosen;
@@ -231,6 +231,22 @@ static void check_marks(block src, const uc_set *set) {
         block bits = new_block(0, size, 0);
         if (tier->kernels->mark_outside) {
             tier->kernels->mark_outside(src.octets, src.size, set, (uint64_t *)bits.octets);
+            if (memcmp(bits.octets, right_bits, size)) wrong(tier->name, "the bits");
+        }
+        free_block(bits, tier->name);
+    }
+}
+
+static void check_classes(block src, const uint8_t *own) {
+    size_t size = (src.size + 63) / 64 * 32;
+    uc_classes classes;
+    memcpy(&classes, own, 32);
+    memcpy(classes.mask, own, 4);
+    naive_mark_classes(src.octets, src.size, &classes, right_bits);
+    FOR_EACH_TIER(tier) {
+        block bits = new_block(0, size, 0);
+        if (tier->kernels->mark_classes) {
+            tier->kernels->mark_classes(src.octets, src.size, &classes, (uint64_t *)bits.octets);
             if (memcmp(bits.octets, right_bits, size)) wrong(tier->name, "the bits");
         }
         free_block(bits, tier->name);
@@ -448,7 +464,7 @@ static void check(block src, const uc_set *set, const uint8_t *own) {
     switch (chosen.kernel) {
         case SPAN: check_span(src, set); break;
         case COUNT_OUTSIDE: check_count(src, set); break;
-        case MARK_OUTSIDE: check_marks(src, set); break;
+        case MARK_OUTSIDE: check_marks(src, set), check_classes(src, own); break;
         case ENCODE: check_encode(src, set); break;
         case DECODE: check_decode(src); break;
         case UPPER_TRIPLETS:

@@ -44,6 +44,15 @@ static void naive_mark_outside(const uint8_t *src, size_t n, const uc_set *set, 
         if (!set->member[src[i]]) bits[i / 64] |= UINT64_C(1) << i % 64;
 }
 
+static void naive_mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) {
+    size_t words = (n + 63) / 64;
+    memset(bits, 0, 4 * words * 8);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < 4; k++)
+            if (classes->low[src[i] % 16] & classes->high[src[i] / 16] & classes->mask[k])
+                bits[k * words + i / 64] |= UINT64_C(1) << i % 64;
+}
+
 static size_t naive_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst) {
     uint8_t *start = dst;
     for (size_t i = 0; i < n; i++) {

@@ -139,6 +139,14 @@ def marks(src, members):
     return 0, b"".join(word.to_bytes(8, sys.byteorder) for word in words)
 
 
+CLASSES = bytes(range(1, 33)) + b"\x01\x02\x04\x18"
+
+
+def classes(src):
+    words = naive.mark_classes(src, CLASSES[:16], CLASSES[16:32], CLASSES[32:])
+    return 0, b"".join(word.to_bytes(8, sys.byteorder) for word in words)
+
+
 def triplets(src):
     words = [word for words in naive.mark_triplets(src) for word in words]
     return int(b"%" in src), b"".join(word.to_bytes(8, sys.byteorder) for word in words)
@@ -155,6 +163,7 @@ def cases():
             Case("count_outside", set_of, lambda src, m=members: (naive.count_outside(src, m), None), *codec),
         )
         yield f"mark_outside {name}", Case("mark_outside", set_of, lambda src, m=members: marks(src, m), *codec)
+    yield "mark_classes", Case("mark_classes", {"classes": CLASSES}, classes, *codec)
     for name, members, plus in (
         ("some", UNRESERVED, False),
         ("plus", UNRESERVED | " ", True),

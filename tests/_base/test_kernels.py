@@ -116,6 +116,24 @@ def test_scan_of_random_sets(tier, src, members):
     check_scan(src, ~ByteSet(members))
 
 
+@given(src=st.binary(max_size=300), classes=st.binary(min_size=36, max_size=36))
+def test_classes(tier, src, classes):
+    want = naive.mark_classes(src, classes[:16], classes[16:32], classes[32:])
+    words = array("Q", [ONES] * (len(want) + 1))
+    assert _kernels.run_kernel("mark_classes", src, words, classes=classes) == 0
+    assert words.tolist() == [*want, ONES]
+
+
+def test_classes_look_up_every_byte_in_every_lane(tier):
+    low, high = bytes(1 << i % 8 for i in range(16)), bytes(0xFF - i for i in range(16))
+    for shift in range(256):
+        src = bytes((shift + i) % 256 for i in range(shift))
+        want = naive.mark_classes(src, low, high, b"\x01\x12\x80\xff")
+        words = array("Q", [ONES] * len(want))
+        assert _kernels.run_kernel("mark_classes", src, words, classes=low + high + b"\x01\x12\x80\xff") == 0
+        assert words.tolist() == want
+
+
 # encode
 
 
@@ -555,6 +573,9 @@ def test_run_kernel_without_an_output(tier):
     assert _kernels.run_kernel("encode", b"") == _kernels.run_kernel("decode", b"") == 0
     assert _kernels.run_kernel("encode", b"a") == _kernels.run_kernel("decode", b"a") == -1
     assert _kernels.run_kernel("mark_outside", bytes(65), bytearray(15)) == -1
+    assert _kernels.run_kernel("mark_classes", bytes(65), bytearray(63), classes=bytes(36)) == -1
+    with pytest.raises(ValueError, match="classes must have 36 bytes, got 0"):
+        _kernels.run_kernel("mark_classes", b"", bytearray())
 
 
 def test_fixture_chooses_the_tier(tier):

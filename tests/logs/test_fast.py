@@ -14,6 +14,10 @@ from uricodec.logs._records import LogReader
 EXAMPLES = Path(__file__).parents[2] / "examples" / "logs"
 CORPORA = os.environ.get("URICODEC_CORPORA")
 PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
+TEXTS = [
+    *("common", "combined", "vhost_combined", "combined-forwarded", "nginx", "nginx-ingress", "traefik", "envoy", "haproxy"),
+    *("s3", "alb", "elb", "squid"),
+]
 PIECES = [
     *(bytes([c]) for c in b'"\\ []-%+?&=\t\r\x7f\x80\xe9\x00:/.,{}09aZ<#'),
     *(b'" "', b'\\"', b" [", b"] ", b"- ", b' - "', b"%41", b"%C3%A9", b"%e2%80%a8", b"%zz", b"%22", b"&a=b&", b"?q=%3D+x", b"q="),
@@ -104,24 +108,129 @@ def adversarial(name, count, seed=1):
     return b"".join(line + rng.choice([b"\n", b"\n", b"\n", b"\r\n"]) for line in result)
 
 
+def cuts_of(rng, data):
+    """Some ends of lines, where a log is cut."""
+    ends = [i + 1 for i, byte in enumerate(data) if byte == ord("\n")]
+    return sorted(rng.sample(ends, min(len(ends), 20)))
+
+
 @pytest.mark.parametrize("options", OPTIONS, ids=repr)
 @pytest.mark.parametrize("name", PRESETS)
 def test_samples(name, options):
     data = (EXAMPLES / f"{name}.log").read_bytes()
-    check(Format(name), 40 * data, **options)
+    fast = check(Format(name), 40 * data, **options)
     check(Format(name), data.replace(b"\n", b"\r\n"), **options)
+    if name in TEXTS:
+        assert fast > 40 * data.count(b"\n") / 3
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_adversarial_lines(name, tier):
     data = adversarial(name, 2000, tier)
     rng = random.Random(name)
-    for options in OPTIONS[:1] + [rng.choice(OPTIONS[1:])]:
-        check(Format(name), data, sorted(rng.randrange(len(data)) for _ in range(0)), **options)
+    for options in OPTIONS[0], rng.choice(OPTIONS[1:]):
+        check(Format(name), data, cuts_of(rng, data), **options)
+
+
+@pytest.mark.parametrize("name", ["combined", "haproxy", "alb"])
+def test_windows(name, tier):
+    """Lines of any length, and at any place of what is marked at once."""
+    rng = random.Random(name)
+    [*lines] = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
+    path = b"/wiki/" if any(b"/wiki/" in line for line in lines) else b" /"
+    for shift in range(66):
+        log = [b"GET " * 6 + b"x" * shift]
+        for _ in range(60):
+            size = rng.choice([0, 1, 30, 31, 32, 33, 63, 64, 65, 100, 1000, rng.randrange(100)])
+            log.append(rng.choice(lines).replace(path, path + size * b"a" + rng.choice([b"", b"%41", b"?a=" + size * b"b"])))
+        if shift % 16 == 0:
+            log.insert(rng.randrange(1, 60), lines[0].replace(path, path + rng.randrange(16_000, 40_000) * b"c"))
+        data = b"".join(line + rng.choice([b"\n", b"\r\n"]) for line in log)
+        assert check(Format(name), data) >= 20
+
+
+@pytest.mark.parametrize("name", ["common", "nginx", "squid", "elb", "s3"])
+def test_prefixes(name):
+    """What other programs write before a line."""
+    rng = random.Random(name)
+    lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
+    prefixes = [
+        *(b"<13>Oct 11 22:14:15 host app[1]: ", b"<13>1 2025-01-01T00:00:00Z host app 1 - - ", b"Oct 11 22:14:15 host app: "),
+        *(b"2025-01-01T00:00:00.123456+00:00 host app: ", b"2016-10-06T00:17:09.669794202Z stdout F ", b"2025-01-01T00:00:00Z "),
+        *(b"<", b"<1", b"{", b"Oct 11 22:14:15 ", b"<13>1 2025-01-01T00:00:00Z h a 1 - [x y=\"]\"] ", b"a" * 3 + b" b  c "),
+    ]
+    log = lines[:1]
+    for prefix in prefixes:
+        log += [prefix[:size] + rng.choice(lines) for size in range(len(prefix) + 1)]
+    assert check(Format(name), b"\n".join([*log, *lines])) >= len(lines)
+
+
+DIRECTIVES = {
+    "%h": [b"192.0.2.1", b"::1", b"-"],
+    "%l": [b"-", b"x"],
+    "%u": [b"-", b"al", b"a b", b""],
+    "%t": [b"[01/Jan/2025:12:00:00 +0000]", b"[31/Dec/2024:23:59:60 -0130]", b"[30/Feb/2025:24:00:00 +0000]", b"[-]"],
+    '"%r"': [b'"GET /a%20b?q=1&r HTTP/1.1"', b'"-"', b'"CONNECT h:1 HTTP/1.1"', b'"GET http://h/a?b HTTP/2.0"', b'"GET /"', b'""'],
+    "%m": [b"GET", b"-"],
+    "%U": [b"/a b", b"/%41", b"-"],
+    "%q": [b"?a=b", b"", b"?"],
+    "%H": [b"HTTP/1.1", b"-"],
+    "%>s": [b"200", b"0200", b"-", b"2x0"],
+    "%b": [b"5", b"-", b"12345678901234567"],
+    '"%{Referer}i"': [b'"-"', b'"http://h/?q=a"', b'"a\\"b"', b'"a"b"'],
+    '"%{User-Agent}i"': [b'"Mozilla/5.0 (X11; Linux) \xc3\xa9"', b'"-"', b'""'],
+    "%D": [b"1234", b"-", b"0"],
+    "%T": [b"1.50", b"0", b"1e2", b".5"],
+    "%v": [b"h.example", b"-"],
+    "%{X-Forwarded-For}i": [b"192.0.2.1, 192.0.2.2", b"-", b"192.0.2.1"],
+    "%p": [b"443", b"-"],
+    "%{a}C": [b"x", b"-", b"a=b"],
+    "%{%Y-%m-%dT%H:%M:%S%z}t": [b"2025-01-01T12:00:00+0000", b"2025-01-01 12:00:00"],
+}
+LITERALS = [" ", " ", " ", " - ", "|", " [", "] ", ": ", "/", " {", "} {", "\t", " /"]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_formats(seed):
+    rng = random.Random(seed)
+    names = rng.sample([*DIRECTIVES], rng.randrange(3, 13))
+    literals = [rng.choice(["", "", "> ", '"']), *(rng.choice(LITERALS) for _ in names[1:]), rng.choice(["", "", " <", "]"])]
+    try:
+        format = Format("".join(map("".join, zip(literals, [*names, ""], strict=True))))
+    except ValueError:
+        pytest.skip("no format")
+    lines = []
+    for _ in range(300):
+        values = [rng.choice(DIRECTIVES[name]) if rng.random() < 0.3 else DIRECTIVES[name][0] for name in names]
+        lines.append(b"".join(map(b"".join, zip([each.encode() for each in literals], [*values, b""], strict=True))))
+    lines += [mutated(rng, lines) for _ in range(300)]
+    data = b"\n".join(lines)
+    check(format, data, cuts_of(rng, data))
+    check(format, data, **rng.choice(OPTIONS))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_between_guard_pages(fences, name):
+    """Nothing is read past the lines, and the capacity for one of them is enough."""
+    source, target = fences[0], type(fences[0])(1 << 18)
+    lines = [*(EXAMPLES / f"{name}.log").read_bytes().splitlines(), *adversarial(name, 20).splitlines()]
+    for to in "jsonl", "csv":
+        reader = LogReader(Format(name).programs, to, params=["q"], flags=True)
+        reader.convert(b"first\n", bytearray(reader.capacity_for(5)))
+        for line in lines:
+            for after in b"", b"\n", b"\n" + 31 * b"a", b"\n" + 32 * b"a", b"\n" + 33 * b"a", b"\n" + lines[0] + b"\n":
+                data = line + after
+                for place in source.at_start(data, after=64 * b"1"), source.at_end(data, before=64 * b'"'):
+                    size = max(len(line), len(after))
+                    assert reader.convert(place, target.at_end(bytes(reader.capacity_for(size)))).read >= len(line)
+                    convert_columns(reader, place)
 
 
 @pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the logs are")
 @pytest.mark.parametrize("path", sorted(Path(CORPORA or ".").glob("log_*.log")), ids=lambda path: path.name)
 @pytest.mark.parametrize("name", PRESETS)
 def test_real_logs(path, name):
-    check(Format(name), path.read_bytes())
+    data = path.read_bytes()
+    fast = check(Format(name), data)
+    if name == "combined":
+        assert fast > data.count(b"\n") * {"log_apache_elastic": 0.99, "log_basjes_hackers": 0.95}.get(path.stem, 0)

@@ -34,6 +34,12 @@ def mark_outside(src, members):
     return [sum((octet not in members) << i for i, octet in enumerate(block)) for block in blocks]
 
 
+def mark_classes(src, low, high, mask):
+    """Four times the same words: 1 if the octet has one of the bits of mask[k] in low[c & 15] & high[c >> 4]."""
+    sets = [{c for c in range(256) if low[c & 15] & high[c >> 4] & bits} for bits in mask]
+    return [word for members in sets for word in mark_outside(src, set(range(256)) - members)]
+
+
 def encode(src, safe, plus=False):
     """RFC 3986 section 2.1, digits in upper case as in 6.2.2.1; with plus, a space that is safe becomes '+'."""
     result = b""

@@ -111,6 +111,7 @@ cdef size_t end_of_value(const uint8_t *s, const uint64_t *marks, size_t i, size
 cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, size_t *place) noexcept nogil
 cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept nogil
 cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
+cdef size_t put_unit(int unit, uint8_t *dst) noexcept nogil
 cdef bytes json_string(bytes text)
 cdef bint is_plain_json(const uint8_t *src, size_t n) noexcept nogil
 

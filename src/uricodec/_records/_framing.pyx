@@ -294,6 +294,7 @@ cdef bint is_plain_json(const uint8_t *src, size_t n) noexcept nogil:
 
 
 cdef size_t put_unit(int unit, uint8_t *dst) noexcept nogil:
+    """Write a character as an escape, such as "\\n" or "\\u0001". Return the size, 6 at most."""
     cdef const char *digits = "0123456789abcdef"
     dst[0] = c'\\'
     dst[1] = (c'"' if unit == c'"' else c'\\' if unit == c'\\' else c'b' if unit == 8 else c'f' if unit == 12 else

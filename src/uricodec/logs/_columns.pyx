@@ -7,6 +7,7 @@ filled up where another line needs it, and at the end.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from uricodec._base._kernels cimport raise_set
 from uricodec.logs._fast cimport *
 from uricodec.logs._fast_json cimport read_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
@@ -15,25 +16,33 @@ from uricodec.logs._records cimport *
 from uricodec.logs._texts cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree, PyMem_RawRealloc
+from cpython.exc cimport PyErr_Clear
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.ref cimport PyObject
+
+cdef extern from "Python.h":
+    PyObject *PyBytes_FromStringAndSize(const char *text, Py_ssize_t size) noexcept
+    char *PyBytes_AS_STRING(PyObject *bytes) noexcept
+    int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) noexcept
+    void Py_CLEAR(PyObject *object) noexcept
 
 
 cdef enum:
     BATCH_ROWS = 65536                  # the most rows of a batch
     BATCH_BYTES = 64 * 1024 * 1024      # a batch is also full when a column has more bytes than this
 
-# A buffer that grows.
+# A buffer that grows: the contents of a bytes object, so that they need not be copied at the end.
 cdef struct Buffer:
+    PyObject *bytes
     uint8_t *data
     size_t size
     size_t cap
 
 # The values of a column. A text column uses all buffers; a list only ends and valid; a number only data (8 bytes) and
-# valid.
+# valid. The sizes of ends and valid follow from the number of rows.
 cdef struct Column:
     Buffer data
-    Buffer ends
+    Buffer ends                 # 4 bytes for 0, then 4 a row
     Buffer valid                # one bit a row
     size_t rows
 
@@ -58,18 +67,33 @@ ORDER = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTE
 cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
     """Ensure capacity for `more` bytes. False: out of memory."""
     cdef size_t cap = 2 * buffer.cap
-    cdef uint8_t *larger
     if buffer.cap - buffer.size >= more:
         return True
     if cap < buffer.size + more:
         cap = buffer.size + more
     if cap < 4096:
         cap = 4096
-    larger = <uint8_t *>PyMem_RawRealloc(buffer.data, cap)
-    if larger == NULL:
+    return resize(buffer, cap)
+
+
+cdef bint resize(Buffer *buffer, size_t cap) noexcept with gil:
+    """Change the capacity of a buffer. False: out of memory."""
+    if buffer.bytes == NULL:
+        buffer.bytes = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>cap)
+    else:
+        _PyBytes_Resize(&buffer.bytes, <Py_ssize_t>cap)
+    if buffer.bytes == NULL:
+        PyErr_Clear()  # pragma: no cover: no memory
+        buffer.data, buffer.cap = NULL, 0  # pragma: no cover: no memory
         return False  # pragma: no cover: no memory
-    buffer.data, buffer.cap = larger, cap
+    buffer.data, buffer.cap = <uint8_t *>PyBytes_AS_STRING(buffer.bytes), cap
     return True
+
+
+cdef bint reserve_rows(Column *column, size_t more) noexcept nogil:
+    """Ensure capacity for the ends and the bits of `more` rows. False: out of memory."""
+    column.ends.size, column.valid.size = 4 * (column.rows + 1), (column.rows + 7) // 8
+    return reserve(&column.ends, 4 * more) and reserve(&column.valid, more // 8 + 2)
 
 
 cdef bint reserve_line(Batch *batch, size_t n, size_t extra) noexcept nogil:
@@ -85,7 +109,7 @@ cdef bint reserve_line(Batch *batch, size_t n, size_t extra) noexcept nogil:
         # A list has at most one text for each byte of the line; that of extra fields at most EXTRAS; one of flags FLAGS.
         rows = n + 1 if k == PARAMETER or k == VALUE or k == ADDRESS else 1 + EXTRAS
         if not (reserve(&column.data, 3 * n + 128 + (extra if k == EXTRA_NAME else 0))
-                and reserve(&column.ends, 4 * (rows + 1)) and reserve(&column.valid, 1)):
+                and reserve_rows(column, rows)):
             return False  # pragma: no cover: no memory
     return True
 
@@ -102,16 +126,13 @@ cdef inline bint is_of_rows(const Writer *w, int k) noexcept nogil:
 
 cdef void fill_up(Column *column, size_t rows, bint numbers) noexcept nogil:
     """Add missing values to a column, which has the capacity. All of them end where the last value does."""
+    cdef int32_t end
+    memcpy(&end, column.ends.data + 4 * column.rows, 4)
+    if numbers:
+        memset(column.data.data + column.data.size, 0, 8 * (rows - column.rows))
+        column.data.size += 8 * (rows - column.rows)
     while column.rows < rows:
-        if numbers:
-            memset(column.data.data + column.data.size, 0, 8)
-            column.data.size += 8
-        memcpy(column.ends.data + column.ends.size, column.ends.data + column.ends.size - 4, 4)
-        column.ends.size += 4
-        if column.rows % 8 == 0:
-            column.valid.data[column.rows // 8] = 0
-            column.valid.size = column.rows // 8 + 1
-        column.rows += 1
+        end_value(column, <size_t>end, False)
 
 
 cdef bint fill_all(const Writer *w, Batch *batch) noexcept nogil:
@@ -123,7 +144,7 @@ cdef bint fill_all(const Writer *w, Batch *batch) noexcept nogil:
         column = batch.column + k
         if is_of_rows(w, k) and column.rows < batch.rows:
             missing = batch.rows - column.rows
-            if not (reserve(&column.ends, 4 * missing) and reserve(&column.valid, missing // 8 + 2)
+            if not (reserve_rows(column, missing)
                     and reserve(&column.data, 8 * missing if is_of_numbers(k) else 0)):
                 return False  # pragma: no cover: no memory
             fill_up(column, batch.rows, is_of_numbers(k))
@@ -143,33 +164,31 @@ cdef bint reserve_window(const Writer *w, const FastRun *run, size_t names, size
     for k in range(batch.count):
         column = batch.column + k
         if not (reserve(&column.data, 3 * n + 64 * rows + 2 * BLOCK + (names * rows if k == EXTRA_NAME else 0))
-                and reserve(&column.ends, 4 * (n + rows + (extras * rows if k == EXTRA_NAME or k == EXTRA_VALUE_COLUMN else 0) + 1
-                                               + (FLAGS * rows if k == FLAG_TEXT else 0)))
-                and reserve(&column.valid, rows // 8 + 2)):
+                and reserve_rows(column, n + rows + (extras * rows if k == EXTRA_NAME or k == EXTRA_VALUE_COLUMN else 0)
+                                 + (FLAGS * rows if k == FLAG_TEXT else 0))):
             return False  # pragma: no cover: no memory
+        # Values are there unless fill_up() says otherwise.
+        column.valid.data[column.rows // 8] |= 0xFF << column.rows % 8
+        memset(column.valid.data + column.rows // 8 + 1, 0xFF, rows // 8 + 1)
     batch.reserved_to = run.window_end
     return True
+
+
+cdef inline void end_text(Column *column, uint8_t *end) noexcept nogil:
+    """Record the end of a text that is not missing, in a list or in a column whose bits are set."""
+    cdef int32_t place = <int32_t>(end - column.data.data)
+    column.data.size = end - column.data.data
+    column.rows += 1
+    memcpy(column.ends.data + 4 * column.rows, &place, 4)
 
 
 cdef inline void end_value(Column *column, size_t end, bint valid) noexcept nogil:
     """Record the end of the value of the next row, and whether it is valid (not null)."""
     cdef int32_t place = <int32_t>end
-    if column.rows % 8 == 0:
-        column.valid.data[column.rows // 8] = 0
-        column.valid.size = column.rows // 8 + 1
-    column.valid.data[column.rows // 8] |= valid << column.rows % 8
-    memcpy(column.ends.data + column.ends.size, &place, 4)
-    column.ends.size += 4
+    cdef uint8_t *bits = column.valid.data + column.rows // 8
+    bits[0] = <uint8_t>(bits[0] & ~(1 << column.rows % 8) | valid << column.rows % 8)
     column.rows += 1
-
-
-cdef inline void end_text(Column *column, uint8_t *end) noexcept nogil:
-    """Record the end of a text in a list. Such texts are never null."""
-    cdef int32_t place = <int32_t>(end - column.data.data)
-    column.data.size = end - column.data.data
-    memcpy(column.ends.data + column.ends.size, &place, 4)
-    column.ends.size += 4
-    column.rows += 1
+    memcpy(column.ends.data + 4 * column.rows, &place, 4)
 
 
 cdef void add_number(Column *column, Text text) noexcept nogil:
@@ -331,12 +350,6 @@ cdef inline Column *next_value(Batch *batch, int k) noexcept nogil:
     return column
 
 
-cdef inline void end_fast(Column *column, uint8_t *end) noexcept nogil:
-    """Record the end of a text that is not missing."""
-    column.data.size = end - column.data.data
-    end_value(column, column.data.size, True)
-
-
 cdef void add_fast_query(const Writer *w, const FastRun *run, Text query, Batch *batch) noexcept nogil:
     """Add the parameters, like add_query()."""
     cdef const uint8_t *s = run.src + run.window
@@ -406,14 +419,14 @@ cdef void add_fast_row(const Writer *w, FastRun *run, const FastRecord *record, 
             if is_of_numbers(member.column):
                 add_number(column, text)
             else:
-                end_fast(column, copy_blocks(text.at, text.n, dst))
+                end_text(column, copy_blocks(text.at, text.n, dst))
         elif member.value == TIME_VALUE:
-            end_fast(column, put_fast_time(fast.time, text, dst))
+            end_text(column, put_fast_time(fast.time, text, dst))
         elif member.value == PATH_VALUE:
             if record.plain or record.decoded:
-                end_fast(column, copy_blocks(text.at, text.n, dst))
+                end_text(column, copy_blocks(text.at, text.n, dst))
             else:
-                end_fast(column, put_decoded(w, &PLAIN_LINE, text, False, RAW, dst))
+                end_text(column, put_decoded(w, &PLAIN_LINE, text, False, RAW, dst))
         elif member.value == QUERY_VALUE:
             if record.usual and w.names == NULL:
                 add_fast_query(w, run, text, batch)
@@ -424,7 +437,7 @@ cdef void add_fast_row(const Writer *w, FastRun *run, const FastRecord *record, 
         elif member.value == SECONDS_VALUE:
             add_seconds(column, text, fast.plan.duration_unit)
         elif member.value == MASKED_VALUE:
-            end_fast(column, put_masked(w, &PLAIN_LINE, text, member.at != TARGET_AT or record.value[PATH_AT].at == NULL, RAW, dst))
+            end_text(column, put_masked(w, &PLAIN_LINE, text, member.at != TARGET_AT or record.value[PATH_AT].at == NULL, RAW, dst))
         else:
             add_addresses(w, &PLAIN_LINE, text, batch)
     if fast.extras:
@@ -452,7 +465,7 @@ cdef void add_fast_row(const Writer *w, FastRun *run, const FastRecord *record, 
 
 cdef inline size_t last_end(const Column *column) noexcept nogil:
     cdef int32_t end
-    memcpy(&end, column.ends.data + column.ends.size - 4, 4)
+    memcpy(&end, column.ends.data + 4 * column.rows, 4)
     return <size_t>end
 
 
@@ -518,10 +531,11 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     cdef int k
     cdef FastRun run, request
     for k in range(batch.count):
-        if not reserve(&batch.column[k].ends, 4):
+        # What the last batch needed, which most often has as many lines.
+        if not (reserve(&batch.column[k].ends, min(reader.last_rows[k], n) + 4 if k < HINTS else 4)
+                and reserve(&batch.column[k].data, min(reader.last_data[k], n) if k < HINTS else 0)):
             return False  # pragma: no cover: no memory
         memset(batch.column[k].ends.data, 0, 4)
-        batch.column[k].ends.size = 4
     batch.rows = batch.most = batch.reserved_to = 0
     reader.begin_run(&run, src, n)
     request.room, request.seen = run.room, 0
@@ -550,8 +564,23 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     return fill_all(&reader.writer, batch)
 
 
-cdef bytes bytes_of(const Buffer *buffer):
-    return PyBytes_FromStringAndSize(<const char *>buffer.data, <Py_ssize_t>buffer.size)
+cdef object bytes_of(Buffer *buffer):
+    """Return the contents of a buffer, which is empty after that."""
+    if buffer.bytes == NULL:
+        return b""
+    if _PyBytes_Resize(&buffer.bytes, <Py_ssize_t>buffer.size) < 0:
+        raise_set()  # pragma: no cover: no memory
+    result = <object>buffer.bytes
+    Py_CLEAR(buffer.bytes)
+    return result
+
+
+cdef void finish(Column *column, bint of_rows) noexcept:
+    """Set the sizes of the buffers, and clear the bits after the last row."""
+    column.ends.size = 4 * (column.rows + 1)
+    column.valid.size = (column.rows + 7) // 8 if of_rows else 0
+    if column.valid.size and column.rows % 8:
+        column.valid.data[column.rows // 8] &= 0xFF >> (8 - column.rows % 8)
 
 
 def convert_columns(LogReader reader not None, src, limit=FAULTS):
@@ -606,13 +635,16 @@ def convert_columns(LogReader reader not None, src, limit=FAULTS):
         if not done:
             raise MemoryError  # pragma: no cover: no memory
         for k in range(batch.count):
+            finish(batch.column + k, is_of_rows(&reader.writer, k))
+            if k < HINTS:
+                reader.last_rows[k], reader.last_data[k] = batch.column[k].ends.cap, batch.column[k].data.cap
             columns.append((<Py_ssize_t>batch.column[k].rows, bytes_of(&batch.column[k].valid),
                             bytes_of(&batch.column[k].ends), bytes_of(&batch.column[k].data)))
         return lines_of(reader, found, counts), columns
     finally:
         PyBuffer_Release(&source)
         for k in range(batch.count):
-            PyMem_RawFree(batch.column[k].data.data)
-            PyMem_RawFree(batch.column[k].ends.data)
-            PyMem_RawFree(batch.column[k].valid.data)
+            Py_CLEAR(batch.column[k].data.bytes)
+            Py_CLEAR(batch.column[k].ends.bytes)
+            Py_CLEAR(batch.column[k].valid.bytes)
         PyMem_Free(batch.column)

@@ -421,11 +421,18 @@ cdef inline bint is_decimal(Text text) noexcept nogil:
 
 cdef inline bint is_usual_value(const FastStep *step, Text *text) noexcept nogil:
     """Return whether a number needs no care; drop the port of an address."""
+    cdef size_t n
     if step.work & IS_NUMBER:
         return is_number(text[0])
     if step.work & IS_DECIMAL:
         return is_decimal(text[0])
-    drop_port(text)
+    n = text.n
+    while n and is_digit(text.at[n - 1]):
+        n -= 1
+    if n < 2 or n == text.n or text.at[n - 1] != c':' or text.at[0] == c'[' or memchr(text.at, c':', n - 1) != NULL:
+        drop_port(text)
+    else:       # the only colon
+        text.n = n - 1
     return True
 
 
@@ -499,14 +506,16 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
             stop = line + end_of_list(step.step, s + line, i - line, end - line)
         else:
             stop = end
-        if stop > quote or stop > end:
-            return DECLINED         # a quote in a field that is not in quotes
+        if stop > end:
+            return DECLINED
         if not stands_at(s + stop, step):
             if not step.may_end or stop + (step.take == TO_QUOTE) < end:
                 return DECLINED if step.before_time else NO_MATCH
             n, ended = end, True
         else:
             n = stop + step.n
+        if stop > quote:
+            return DECLINED         # a quote in a field that is not in quotes
         record.value[k].at, record.value[k].n = s + i, stop - i
         if stop - i <= 1 and (stop == i and step.empty_is_missing or stop > i and s[i] == c'-'):
             record.value[k].at, record.value[k].n = NULL, 0
@@ -862,6 +871,26 @@ cdef inline uint8_t *put_end(const Writer *w, const FastMember *member, uint8_t 
     return dst + member.text
 
 
+cdef inline size_t put_fast_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
+    """Write a duration, like put_seconds()."""
+    cdef const uint8_t *point = <const uint8_t *>memchr(text.at, c'.', text.n)
+    cdef size_t digits = <size_t>-unit, n = text.n
+    if text.at[n - 1] != c'0':
+        if unit == 0 and point != NULL and (text.at[0] != c'0' or text.at[1] == c'.'):
+            copy_blocks(text.at, n, dst)
+            return n
+        if unit < 0 and point == NULL and text.at[0] != c'0':
+            if n <= digits:
+                memcpy(dst, b"0.00000000", 10)
+                copy_blocks(text.at, n, dst + 2 + digits - n)
+                return 2 + digits
+            copy_blocks(text.at, n - digits, dst)
+            copy_blocks(text.at + n - digits, digits, dst + n - digits + 1)
+            dst[n - digits] = c'.'
+            return n + 1
+    return put_seconds(text, unit, dst)
+
+
 cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, const FastMember *member,
                         uint8_t *dst) noexcept nogil:
     """Write a value that is not a copy."""
@@ -905,7 +934,7 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
             entry.text[QUERY], entry.plain = text, True
             dst = put_query(w, &entry, STRING_IN_CELL if w.csv else STRING, dst)
     elif member.value == SECONDS_VALUE:
-        dst += put_seconds(text, fast.plan.duration_unit, dst)
+        dst += put_fast_seconds(text, fast.plan.duration_unit, dst)
     elif member.value == ADDRESSES_VALUE:
         dst = put_fast_addresses(text, w.csv, dst)
         if dst == start:

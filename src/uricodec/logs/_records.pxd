@@ -23,6 +23,7 @@ cdef struct Found:
 
 cdef enum:
     FAULTS = 1024           # the most faults that one call returns
+    HINTS = 24              # of how many columns the reader remembers the size
 
 
 cdef class LogReader:
@@ -34,6 +35,8 @@ cdef class LogReader:
     cdef readonly size_t fast_records   # how many records were read so
     cdef FastJson json          # the same for JSON
     cdef bint has_fast, has_json
+    cdef size_t last_rows[24]   # HINTS: the capacity of the columns of the last batch: their ends,
+    cdef size_t last_data[24]   # and their bytes
     cdef int variants           # how many there are
     cdef bint seen[4]           # which of IMPORTANT a record had a value of
     cdef int failed             # the one whose error the last invalid line has

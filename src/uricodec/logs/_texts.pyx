@@ -16,6 +16,7 @@ from uricodec._codec._charsets cimport charset_decode
 from uricodec._codec._percent cimport hex_value, is_plain
 from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
+from uricodec._records._framing cimport put_unit
 from uricodec.logs._fields cimport CLIENT, FORWARDED_FOR, PATH, QUERY, Entry, Text, find, text_of
 
 
@@ -25,21 +26,12 @@ from uricodec.logs._fields cimport CLIENT, FORWARDED_FOR, PATH, QUERY, Entry, Te
 cdef ByteSet PLAIN_TEXT = ByteSet(range(0x20, 0x7F)) - '"\\'
 cdef ByteSet PLAIN_UTF8 = PLAIN_TEXT | ByteSet(range(0x80, 0x100)) - b"\xC2\xE2"
 
-cdef const char *HEX = "0123456789abcdef"
 cdef const char *UPPER_HEX = "0123456789ABCDEF"
 
 
 cdef inline uint8_t *put_triplet(uint8_t octet, uint8_t *dst) noexcept nogil:
     dst[0], dst[1], dst[2] = c'%', <uint8_t>UPPER_HEX[octet >> 4], <uint8_t>UPPER_HEX[octet & 15]
     return dst + 3
-
-
-cdef inline uint8_t *put_unit(int unit, uint8_t *dst) noexcept nogil:
-    """Write "\\uhhhh"."""
-    dst[0], dst[1] = c'\\', c'u'
-    dst[2], dst[3] = <uint8_t>HEX[unit >> 12 & 15], <uint8_t>HEX[unit >> 8 & 15]
-    dst[4], dst[5] = <uint8_t>HEX[unit >> 4 & 15], <uint8_t>HEX[unit & 15]
-    return dst + 6
 
 
 cdef uint8_t *put_character(const uint8_t *at, size_t n, Place place, uint8_t *dst) noexcept nogil:
@@ -68,7 +60,7 @@ cdef uint8_t *put_character(const uint8_t *at, size_t n, Place place, uint8_t *d
     if place == RAW:
         unit = -1
     if unit >= 0 and place != CELL:
-        return put_unit(unit, dst)
+        return dst + put_unit(unit, dst)
     for i in range(n):
         if unit >= 0:
             dst = put_triplet(at[i], dst)
