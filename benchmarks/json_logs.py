@@ -1,9 +1,10 @@
 """JSON logs to JSON lines and to columns: processor time for each record, without start-up, in one process and thread.
 
-    python benchmarks/corpus.py caddy 100000 caddy.log && POLARS_MAX_THREADS=1 python benchmarks/json_logs.py caddy.log
+    python benchmarks/corpus.py caddy 100000 caddy.log
+    POLARS_MAX_THREADS=1 python benchmarks/json_logs.py caddy.log
 
-The log is one of Caddy. DuckDB and Polars read its members to the columns of uricodec's records, and decode nothing; the
-exact reader of uricodec reads the same without marks (LogReader(fast=False)). Each round runs all; the medians are
+The log is one of Caddy. DuckDB and Polars read its members to the columns of uricodec's records, and decode nothing.
+The exact reader of uricodec reads the same without marks (LogReader(fast=False)). Each round runs all; the medians are
 compared. Checked are the number of records, and the sums of their statuses and sizes. Rows of other presets are of logs
 with the same requests, made here.
 """
@@ -12,6 +13,7 @@ import argparse
 import json
 import statistics
 from time import process_time
+from typing import NamedTuple
 
 import duckdb
 import polars
@@ -21,12 +23,15 @@ from uricodec.logs import Format
 from uricodec.logs._records import LogReader
 
 CHUNK = 1 << 18
+RECORDS = bytearray(16 * CHUNK)
 HEADERS = '"User-Agent" VARCHAR[], "Referer" VARCHAR[]'
 REQUEST = f"remote_ip VARCHAR, method VARCHAR, uri VARCHAR, proto VARCHAR, host VARCHAR, headers STRUCT({HEADERS})"
-COLUMNS = f"{{ts: 'DOUBLE', user_id: 'VARCHAR', duration: 'DOUBLE', size: 'BIGINT', status: 'BIGINT', request: 'STRUCT({REQUEST})'}}"
+NUMBERS = "duration: 'DOUBLE', size: 'BIGINT', status: 'BIGINT'"
+COLUMNS = f"{{ts: 'DOUBLE', user_id: 'VARCHAR', {NUMBERS}, request: 'STRUCT({REQUEST})'}}"
 SQL = """SELECT request.remote_ip AS client, user_id AS user, make_timestamp(CAST(ts * 1e6 AS BIGINT)) AS time,
     request.method AS method, request.uri AS target, request.proto AS protocol, status, size AS bytes_sent,
-    request.headers."Referer"[1] AS referer, request.headers."User-Agent"[1] AS user_agent, request.host AS vhost, duration
+    request.headers."Referer"[1] AS referer, request.headers."User-Agent"[1] AS user_agent, request.host AS vhost,
+    duration
     FROM read_json(?, format = 'newline_delimited', columns = """
 
 
@@ -41,11 +46,11 @@ def lines_of(data):
 def to_lines(name, data, **options):
     """Write records. Return the number of records, and the share of them that was read by marks."""
     reader = LogReader(Format(name).programs, **options)
-    dst, records = bytearray(16 * CHUNK), 0
+    records = 0
     for chunk in lines_of(data):
         start = 0
         while start < len(chunk):
-            found = reader.convert(chunk[start:], dst)
+            found = reader.convert(chunk[start:], RECORDS)
             start, records = start + found.read, records + found.records
     return records, reader.fast_records / records
 
@@ -56,8 +61,7 @@ def with_uricodec(path):
 
 def with_duckdb(path):
     with duckdb.connect(config={"threads": 1}) as connection:
-        found = connection.execute(SQL + COLUMNS + ")", [path])
-        return found.to_arrow_table() if hasattr(found, "to_arrow_table") else found.fetch_arrow_table()
+        return connection.sql(SQL + COLUMNS + ")", params=[path]).to_arrow_table()
 
 
 def with_polars(path):
@@ -84,59 +88,108 @@ def sums(table):
 # --- other presets ----------------------------------------------------------------------------------------------------
 
 
-def flat(line):
+class Request(NamedTuple):
+    client: str
+    target: str
+    status: int
+    size: int
+    duration: float
+    agent: str
+    referer: str
+
+
+def request_of(line):
     """What the other presets need of a line of Caddy."""
     whole = json.loads(line)
     request = whole["request"]
     agent, referer = (request["headers"][name][0] for name in ("User-Agent", "Referer"))
-    return request["remote_ip"], request["uri"], whole["status"], whole["size"], whole["duration"], agent, referer
+    return Request(
+        request["remote_ip"], request["uri"], whole["status"], whole["size"], whole["duration"], agent, referer
+    )
 
 
 TIME = "2024-10-10T13:55:36.123Z"
 
 
-def nginx(client, target, status, size, duration, agent, referer):
-    text = {"time_iso8601": TIME, "remote_addr": client, "remote_user": "", "request": f"GET {target} HTTP/1.1"}
-    text |= {"status": str(status), "body_bytes_sent": str(size), "request_time": f"{duration:.3f}", "http_referer": referer}
-    return text | {"http_user_agent": agent, "http_x_forwarded_for": "203.0.113.10, 198.51.100.6"}
+def nginx(r):
+    text = {"time_iso8601": TIME, "remote_addr": r.client, "remote_user": "", "request": f"GET {r.target} HTTP/1.1"}
+    text |= {
+        "status": str(r.status),
+        "body_bytes_sent": str(r.size),
+        "request_time": f"{r.duration:.3f}",
+        "http_referer": r.referer,
+    }
+    return text | {"http_user_agent": r.agent, "http_x_forwarded_for": "203.0.113.10, 198.51.100.6"}
 
 
-def traefik(client, target, status, size, duration, agent, referer):
-    whole = {"ClientAddr": f"{client}:41342", "ClientHost": client, "ClientPort": "41342", "ClientUsername": "-"}
-    whole |= {"DownstreamContentSize": size, "DownstreamStatus": status, "Duration": int(duration * 1e9)}
-    whole |= {"RequestHost": "www.example.com", "RequestMethod": "GET", "RequestPath": target, "RequestProtocol": "HTTP/2.0"}
-    return whole | {"StartUTC": TIME, "request_Referer": referer, "request_User-Agent": agent, "time": TIME}
+def traefik(r):
+    whole = {"ClientAddr": f"{r.client}:41342", "ClientHost": r.client, "ClientPort": "41342", "ClientUsername": "-"}
+    whole |= {"DownstreamContentSize": r.size, "DownstreamStatus": r.status, "Duration": int(r.duration * 1e9)}
+    whole |= {
+        "RequestHost": "www.example.com",
+        "RequestMethod": "GET",
+        "RequestPath": r.target,
+        "RequestProtocol": "HTTP/2.0",
+    }
+    return whole | {"StartUTC": TIME, "request_Referer": r.referer, "request_User-Agent": r.agent, "time": TIME}
 
 
-def envoy(client, target, status, size, duration, agent, referer):
-    whole = {"start_time": TIME, "method": "GET", "path": target, "protocol": "HTTP/2", "response_code": status}
-    whole |= {"response_flags": "-", "bytes_received": 0, "bytes_sent": size, "duration": int(duration * 1000)}
-    whole |= {"x_forwarded_for": f"203.0.113.14,{client}", "user_agent": agent, "authority": "www.example.com"}
-    return whole | {"downstream_remote_address": f"{client}:50112", "referer": referer}
+def envoy(r):
+    whole = {"start_time": TIME, "method": "GET", "path": r.target, "protocol": "HTTP/2", "response_code": r.status}
+    whole |= {"response_flags": "-", "bytes_received": 0, "bytes_sent": r.size, "duration": int(r.duration * 1000)}
+    whole |= {"x_forwarded_for": f"203.0.113.14,{r.client}", "user_agent": r.agent, "authority": "www.example.com"}
+    return whole | {"downstream_remote_address": f"{r.client}:50112", "referer": r.referer}
 
 
-def gcp(client, target, status, size, duration, agent, referer):
-    request = {"latency": f"{duration}s", "referer": referer, "remoteIp": client, "requestMethod": "GET", "requestSize": "464"}
-    request |= {"requestUrl": f"https://www.example.com{target}", "responseSize": str(size), "serverIp": "10.128.0.2"}
-    request |= {"status": status, "userAgent": agent, "protocol": "HTTP/2"}
+def gcp(r):
+    request = {
+        "latency": f"{r.duration}s",
+        "referer": r.referer,
+        "remoteIp": r.client,
+        "requestMethod": "GET",
+        "requestSize": "464",
+    }
+    request |= {
+        "requestUrl": f"https://www.example.com{r.target}",
+        "responseSize": str(r.size),
+        "serverIp": "10.128.0.2",
+    }
+    request |= {"status": r.status, "userAgent": r.agent, "protocol": "HTTP/2"}
     return {"httpRequest": request, "insertId": "1oek5rg3l3fxj7", "severity": "INFO", "timestamp": TIME}
 
 
-def cloudflare(client, target, status, size, duration, agent, referer):
-    whole = {"ClientIP": client, "ClientRequestHost": "www.example.com", "ClientRequestMethod": "GET", "ClientRequestURI": target}
-    whole |= {"ClientRequestProtocol": "HTTP/2", "ClientRequestReferer": referer, "ClientRequestUserAgent": agent}
-    return whole | {"EdgeResponseBytes": size, "EdgeResponseStatus": status, "EdgeStartTimestamp": TIME, "RayID": "3a6050bcbe121a87"}
+def cloudflare(r):
+    whole = {
+        "ClientIP": r.client,
+        "ClientRequestHost": "www.example.com",
+        "ClientRequestMethod": "GET",
+        "ClientRequestURI": r.target,
+    }
+    whole |= {"ClientRequestProtocol": "HTTP/2", "ClientRequestReferer": r.referer, "ClientRequestUserAgent": r.agent}
+    return whole | {
+        "EdgeResponseBytes": r.size,
+        "EdgeResponseStatus": r.status,
+        "EdgeStartTimestamp": TIME,
+        "RayID": "3a6050bcbe121a87",
+    }
 
 
-def ecs(client, target, status, size, duration, agent, referer):
-    response = {"status_code": status, "body": {"bytes": size}}
-    whole = {"@timestamp": TIME, "client": {"ip": client}, "user": {"name": "frank"}}
-    whole |= {"http": {"request": {"method": "GET", "referrer": referer}, "response": response, "version": "1.1"}}
-    whole |= {"url": {"original": target, "domain": "www.example.com"}, "user_agent": {"original": agent}}
-    return whole | {"event": {"duration": int(duration * 1e9), "outcome": "success"}}
+def ecs(r):
+    response = {"status_code": r.status, "body": {"bytes": r.size}}
+    whole = {"@timestamp": TIME, "client": {"ip": r.client}, "user": {"name": "frank"}}
+    whole |= {"http": {"request": {"method": "GET", "referrer": r.referer}, "response": response, "version": "1.1"}}
+    whole |= {"url": {"original": r.target, "domain": "www.example.com"}, "user_agent": {"original": r.agent}}
+    return whole | {"event": {"duration": int(r.duration * 1e9), "outcome": "success"}}
 
 
-PRESETS = {"nginx-json": nginx, "traefik-json": traefik, "envoy-json": envoy, "gcp-lb": gcp, "cloudflare": cloudflare, "ecs": ecs}
+PRESETS = {
+    "nginx-json": nginx,
+    "traefik-json": traefik,
+    "envoy-json": envoy,
+    "gcp-lb": gcp,
+    "cloudflare": cloudflare,
+    "ecs": ecs,
+}
 
 
 def main():
@@ -147,10 +200,13 @@ def main():
     with open(arguments.caddy, "rb") as file:
         data = file.read()
     inputs = {"caddy": data}
-    requests = [flat(line) for line in data.splitlines()[:40000]]
+    requests = [request_of(line) for line in data.splitlines()[:40000]]
     for name, make in PRESETS.items():
-        inputs[name] = b"".join(json.dumps(make(*each), separators=(",", ":")).encode() + b"\n" for each in requests)
-    wrapped = [json.dumps({"log": line.decode() + "\n", "stream": "stdout", "time": TIME}, separators=(",", ":")) for line in data.splitlines()[:40000]]
+        inputs[name] = b"".join(json.dumps(make(each), separators=(",", ":")).encode() + b"\n" for each in requests)
+    wrapped = [
+        json.dumps({"log": line.decode() + "\n", "stream": "stdout", "time": TIME}, separators=(",", ":"))
+        for line in data.splitlines()[:40000]
+    ]
     inputs["caddy in records of Docker"] = "".join(line + "\n" for line in wrapped).encode()
     calls = {}
     for name, log in inputs.items():

@@ -163,6 +163,7 @@ cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_
 cdef uc_classes CLASSES
 cdef uint64_t FIRST_BYTES[9]
 cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1
+cdef bint is_decimal(Text text) noexcept nogil
 cdef bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil
 cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil
 cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcept nogil

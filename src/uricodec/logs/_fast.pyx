@@ -402,7 +402,7 @@ cdef inline bint is_number(Text text) noexcept nogil:
     return text.n <= 16 and is_of_digits(text.at, 8) and is_of_digits(text.at + 8, text.n - 8)
 
 
-cdef inline bint is_decimal(Text text) noexcept nogil:
+cdef bint is_decimal(Text text) noexcept nogil:
     """Return whether a number is of at most 17 digits, with a fraction or without."""
     cdef size_t i = 0
     if text.n > 18 or not is_digit(text.at[text.n - 1]):

@@ -344,6 +344,9 @@ cdef Known *find_member(FastJson *json, const Known *member, bint care, const Fa
     return json.known + k
 
 
+cdef const uint64_t LOW = 0x0101010101010101       # the lowest bit of each byte
+
+
 cdef inline bint is_scalar(const uint8_t *s, size_t n) noexcept nogil:
     """Return whether all bytes may be in a number, true, false or null. 8 bytes after them may be loaded."""
     cdef size_t i = 0
@@ -351,7 +354,7 @@ cdef inline bint is_scalar(const uint8_t *s, size_t n) noexcept nogil:
     while n - i > 8 and of_digits(word_at(s + i)):
         i += 8
     if n - i <= 8:
-        word = (word_at(s + i) ^ ZEROS) & FIRST_BYTES[n - i] ^ ZEROS
+        word = (word_at(s + i) ^ LOW * c'0') & FIRST_BYTES[n - i] ^ LOW * c'0'
         if of_digits(word):
             return True
     while i < n and IN_SCALAR.set.member[s[i]]:
@@ -359,13 +362,10 @@ cdef inline bint is_scalar(const uint8_t *s, size_t n) noexcept nogil:
     return i == n
 
 
-cdef const uint64_t ZEROS = 0x3030303030303030, HIGH = 0x8080808080808080, LOW = 0x0101010101010101
-
-
 cdef inline bint of_digits(uint64_t word) noexcept nogil:
     """Return whether 8 bytes are digits, "-" or "."."""
-    cdef uint64_t slash = word ^ LOW * c'/'
-    return (word | word + LOW * (0x7F - c'9') | ~((word | HIGH) - LOW * c'-') | (slash - LOW) & ~slash) & HIGH == 0
+    cdef uint64_t slash = word ^ LOW * c'/', high = LOW * 0x80
+    return (word | word + LOW * (0x7F - c'9') | ~((word | high) - LOW * c'-') | (slash - LOW) & ~slash) & high == 0
 
 
 cdef bint read_members(FastJson *json, const FastRun *run, size_t i, size_t end, Entry *entry) noexcept nogil:
@@ -423,8 +423,7 @@ cdef bint read_members(FastJson *json, const FastRun *run, size_t i, size_t end,
                 return False
             if stop - at == 4 and memcmp(s + at, b"null", 4) == 0:
                 continue
-        if stop >= end:
-            return False
+        # A string that is not closed ends after the line, where no member follows.
         if use == PASSED_OVER:
             continue
         if use == SET:
@@ -627,10 +626,11 @@ cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRe
     cdef FastPlan *fast = &json.writing
     cdef FastMember *extra = fast.extra
     cdef Text time = entry.text[TIME]
-    cdef const Known *known
+    cdef Known *known
     cdef size_t k
-    if not (json.writes and entry.plain and MEMBERS + entry.extras <= MOST_STEPS) or (
-            entry.text[DURATION].at != NULL and entry.unit != json.plan.duration_unit):
+    if not (json.writes and entry.plain and MEMBERS + entry.extras <= MOST_STEPS):
+        return False
+    if entry.text[DURATION].at != NULL and (entry.unit != json.plan.duration_unit or not is_decimal(entry.text[DURATION])):
         return False
     if fast.has_request:
         record.decoded = record.whole = False
