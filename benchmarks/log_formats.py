@@ -1,8 +1,8 @@
-"""How fast lines of logs become records: processor time a record, without start-up, in this process, for every text preset.
+"""How fast lines of logs become records: processor time a record, without start-up, in this process.
 
     python benchmarks/log_formats.py [--prototype log.so] [--log FILE ...] [--json FILE]
 
-The same requests are written in each format, and converted to JSON lines, CSV and columns. `--prototype` is a library
+The same requests are written in the format of each text preset, and converted to JSON lines, CSV and columns. `--prototype` is a library
 with a function that converts the combined format alone; what a record takes is compared with what that takes for the
 same requests in the combined format. `fast` is the share of records that were read by marks. `--log` adds logs in the
 combined format. Rows with options, lines that need care, and random formats of 12 fields follow.
@@ -28,12 +28,27 @@ AGENTS = [
     "curl/8.5.0",
     "-",
 ]
-NUMBERS = "status", "bytes", "length", "size", "count", "port", "priority", "actconn", "feconn", "beconn", "retries", "queue"
+NUMBERS = (
+    "status",
+    "bytes",
+    "length",
+    "size",
+    "count",
+    "port",
+    "priority",
+    "actconn",
+    "feconn",
+    "beconn",
+    "retries",
+    "queue",
+)
 
 
 def request(rng):
     """Return the fields of a request by their names."""
-    path = "".join("/" + "".join(rng.choices(string.ascii_lowercase, k=rng.randrange(2, 12))) for _ in range(rng.randrange(1, 5)))
+    path = "".join(
+        "/" + "".join(rng.choices(string.ascii_lowercase, k=rng.randrange(2, 12))) for _ in range(rng.randrange(1, 5))
+    )
     query = "&".join(f"{rng.choice('abcpq')}={rng.randrange(10**6)}" for _ in range(rng.choice([0, 0, 1, 2])))
     target = path + (query and "?" + query)
     method = rng.choice(["GET", "GET", "GET", "POST", "HEAD"])
@@ -103,8 +118,8 @@ def formats():
 
 def log_of(name, format, requests, rng):
     lines = []
-    for fields in requests:
-        fields = dict(fields)
+    for each in requests:
+        fields = dict(each)
         fields["time"] = fields[TIMES.get(name, "time")]
         if name in ("alb", "elb"):
             fields["request"] = f"{fields['method']} {fields['url']} HTTP/1.1"
@@ -184,8 +199,8 @@ class Row:
         ratio = self.best["jsonl"] / self.best["prototype"] if "prototype" in self.best else 0
         size = len(self.data) / self.data.count(b"\n")
         return (
-            f"{self.name:32} {size:5.0f} B  {self.best['jsonl']:6.0f} ns  {self.best.get('prototype', 0):5.0f}  {ratio:5.2f}"
-            f"  csv {self.best['csv']:6.0f}  columns {self.best['columns']:6.0f}  fast {self.fast:6.1%}"
+            f"{self.name:32} {size:5.0f} B  {self.best['jsonl']:6.0f} ns"
+            f"  {self.best.get('prototype', 0):5.0f}  {ratio:5.2f}  csv {self.best['csv']:6.0f}  columns {self.best['columns']:6.0f}  fast {self.fast:6.1%}"
         )
 
 
@@ -209,15 +224,51 @@ def rows(arguments):
     yield Row("combined, triplets in the path", Format("combined"), decoded, decoded)
     strange = b"".join(line.replace(b" /", b" /\\x22\\xc3", 1) if i % 20 == 0 else line for i, line in enumerate(lines))
     yield Row("combined, 5 % strange lines", Format("combined"), strange, base)
-    directives = ["%h", "%u", '"%r"', "%>s", "%b", '"%{Referer}i"', '"%{User-Agent}i"', "%v", "%D", "%p", "%I", "%P", "%X", '"%{X-Forwarded-For}i"', "%A", "%k"]
-    names = ["client", "user", "request", "status", "bytes_sent", "referer", "user_agent", "vhost", "duration_ms", "port", "length", "pid_count", "connection", "forwarded_for", "host", "retries"]
+    directives = [
+        "%h",
+        "%u",
+        '"%r"',
+        "%>s",
+        "%b",
+        '"%{Referer}i"',
+        '"%{User-Agent}i"',
+        "%v",
+        "%D",
+        "%p",
+        "%I",
+        "%P",
+        "%X",
+        '"%{X-Forwarded-For}i"',
+        "%A",
+        "%k",
+    ]
+    names = [
+        "client",
+        "user",
+        "request",
+        "status",
+        "bytes_sent",
+        "referer",
+        "user_agent",
+        "vhost",
+        "duration_ms",
+        "port",
+        "length",
+        "pid_count",
+        "connection",
+        "forwarded_for",
+        "host",
+        "retries",
+    ]
     for seed in range(arguments.random):
         rng = random.Random(seed)
         some = rng.sample(range(len(names)), 11)
         if 2 not in some:
             some[0] = 2
         format = " ".join(directives[k] for k in some) + " %t"
-        template = " ".join('"$%s"' % names[k] if directives[k].startswith('"') else "$" + names[k] for k in some) + " [$time]"
+        template = (
+            " ".join(f'"${names[k]}"' if directives[k].startswith('"') else "$" + names[k] for k in some) + " [$time]"
+        )
         yield Row(f"random format {seed}", Format(format), log_of("", template, requests, rng), base)
 
 

@@ -14,14 +14,47 @@ from uricodec.logs._records import LogReader
 CORPORA = os.environ.get("URICODEC_CORPORA")
 PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
 TEXTS = [
-    *("common", "combined", "vhost_combined", "combined-forwarded", "nginx", "nginx-ingress", "traefik", "envoy", "haproxy"),
+    *(
+        "common",
+        "combined",
+        "vhost_combined",
+        "combined-forwarded",
+        "nginx",
+        "nginx-ingress",
+        "traefik",
+        "envoy",
+        "haproxy",
+    ),
     *("s3", "alb", "elb", "squid"),
 ]
 PIECES = [
     *(bytes([c]) for c in b'"\\ []-%+?&=\t\r\x7f\x80\xe9\x00:/.,{}09aZ<#'),
-    *(b'" "', b'\\"', b" [", b"] ", b"- ", b' - "', b"%41", b"%C3%A9", b"%e2%80%a8", b"%zz", b"%22", b"&a=b&", b"?q=%3D+x", b"q="),
+    *(
+        b'" "',
+        b'\\"',
+        b" [",
+        b"] ",
+        b"- ",
+        b' - "',
+        b"%41",
+        b"%C3%A9",
+        b"%e2%80%a8",
+        b"%zz",
+        b"%22",
+        b"&a=b&",
+        b"?q=%3D+x",
+        b"q=",
+    ),
     *(b" HTTP/1.1", b"http://h/", b"GET ", b"CONNECT ", b"001", b"+5", b"-1", b"0.5", b"1e3", b"1234567890123456789"),
-    *(b"29/Feb/2023:23:59:60 +0000", b"01/Jan/2025:12:00:09 +0100", b"2025-01-01T12:00:00Z", b"\xc3\xa9", b"a, b", b", ", b"[::1]:80"),
+    *(
+        b"29/Feb/2023:23:59:60 +0000",
+        b"01/Jan/2025:12:00:09 +0100",
+        b"2025-01-01T12:00:00Z",
+        b"\xc3\xa9",
+        b"a, b",
+        b", ",
+        b"[::1]:80",
+    ),
 ]
 
 
@@ -77,6 +110,90 @@ def test_samples(name, options):
         assert fast > 40 * data.count(b"\n") / 3
 
 
+HEAD = b"192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "
+LINES = {
+    "common": [
+        b'"GET / HTTP/1.1"  200 5 "x" 7 8',
+        b'"GET / HTTP/1.1" 200 5 "x" 7',
+        b'"GET / HTTP/1.1" 200 5  ',
+        b'"GET / HTTP/1.1" 200 5 -',
+    ],
+    "combined": [
+        *(
+            b'"CONNECT http://h/a?b HTTP/1.1" 200 5',
+            b'"COPY http://h/a?b HTTP/1.1" 200 5 "-" "-"',
+            b'"G(T / HTTP/1.1" 200 5 "-" "-"',
+        ),
+        *(b'"GET / HTTP/1.1" 200 5 "=1" "+x"', b'"GET / HTTP/1.1" 200 5 "-" "a" b', b'"GET / HTTP/1.1" 2:0 5 "-" "-"'),
+        *(
+            b'"GET https://h HTTP/1.1" 200 5 "-" "-"',
+            b'"GET http:/h/ HTTP/1.1" 200 5 "-" "-"',
+            b'"GET /a?b=%41&&=c&d==e?f HTTP/1.1" 200 5',
+        ),
+    ],
+}
+
+
+def test_a_prefix_that_could_be_fields():
+    """A line that matches with a prefix, and without."""
+    lines = [
+        b"2016-10-06T00:17:09.669794202Z stdout F ",
+        b"<1>1 2025-01-01T00:00:00Z h a 1 - - ",
+        b"Oct 11 22:14:15 host app: ",
+        b"",
+    ]
+    data = b"".join(line + b"2025-01-01T12:00:00Z a b c d\n" for line in 10 * lines)
+    assert check(Format("$time $request_id $host $user_agent"), data) > 30
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines(name):
+    for line in LINES[name]:
+        data = HEAD + b'"GET / HTTP/1.1" 200 5 "-" "-"\n' + HEAD + line + b"\n"
+        for options in OPTIONS:
+            check(Format(name), 2 * data + 2 * HEAD, **options)
+            check(Format(name), b"first\n" + data + 100 * b"x", **options)  # each record is read by marks
+
+
+TIMES = [
+    *(
+        b"01/Jan/2025:12:00:00 +0000",
+        b"31/Dec/2024:23:59:59.999 -0130",
+        b"01/Jan/2025:12:00:00.5",
+        b"2025-01-01T12:00:00Z",
+    ),
+    *(b"2025-01-01T12:00:00.123456Z", b"2025-01-01 12:00:00 +0100", b"2025-01-01T12:00:00,5+01:00", b"1735732800.123"),
+]
+
+
+@pytest.mark.parametrize("time", TIMES)
+@pytest.mark.parametrize(
+    "format", ["combined", "$client $time $user_agent", "$time|$request $status", '"$time" $request_id $host']
+)
+def test_times(format, time):
+    """Each byte of a time changes after the time has been read."""
+    start, end = (
+        (b"192.0.2.1 - - [", b'] "GET / HTTP/1.1" 200 5 "-" "x"')
+        if format == "combined"
+        else (
+            format[: format.index("$time")].replace("$client", "192.0.2.1").encode(),
+            format[format.index("$time") + 5 :].encode(),
+        )
+    )
+    times = [time]
+    for i in range(len(time)):
+        times += [time[:i] + bytes([byte]) + time[i + 1 :] for byte in b"0123456789:/ -+.TZ<a"]
+        times += [time[:i], time, time[:i] + time[i + 1 :], time]
+    check(Format(format), b"".join(start + each + end + b"\n" for each in times))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_long_lines(name):
+    lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
+    for size in {max(map(len, lines)), min(map(len, lines)), min(map(len, lines)) - 1}:
+        check(Format(name), 40 * b"".join(line + b"\n" for line in lines), max_line=size)
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_adversarial_lines(name, tier):
     data = adversarial(name, 2000, tier)
@@ -95,7 +212,9 @@ def test_windows(name, tier):
         log = [b"GET " * 6 + b"x" * shift]
         for _ in range(60):
             size = rng.choice([0, 1, 30, 31, 32, 33, 63, 64, 65, 100, 1000, rng.randrange(100)])
-            log.append(rng.choice(lines).replace(path, path + size * b"a" + rng.choice([b"", b"%41", b"?a=" + size * b"b"])))
+            log.append(
+                rng.choice(lines).replace(path, path + size * b"a" + rng.choice([b"", b"%41", b"?a=" + size * b"b"]))
+            )
         if shift % 16 == 0:
             log.insert(rng.randrange(1, 60), lines[0].replace(path, path + rng.randrange(16_000, 40_000) * b"c"))
         data = b"".join(line + rng.choice([b"\n", b"\r\n"]) for line in log)
@@ -108,9 +227,24 @@ def test_prefixes(name):
     rng = random.Random(name)
     lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
     prefixes = [
-        *(b"<13>Oct 11 22:14:15 host app[1]: ", b"<13>1 2025-01-01T00:00:00Z host app 1 - - ", b"Oct 11 22:14:15 host app: "),
-        *(b"2025-01-01T00:00:00.123456+00:00 host app: ", b"2016-10-06T00:17:09.669794202Z stdout F ", b"2025-01-01T00:00:00Z "),
-        *(b"<", b"<1", b"{", b"Oct 11 22:14:15 ", b"<13>1 2025-01-01T00:00:00Z h a 1 - [x y=\"]\"] ", b"a" * 3 + b" b  c "),
+        *(
+            b"<13>Oct 11 22:14:15 host app[1]: ",
+            b"<13>1 2025-01-01T00:00:00Z host app 1 - - ",
+            b"Oct 11 22:14:15 host app: ",
+        ),
+        *(
+            b"2025-01-01T00:00:00.123456+00:00 host app: ",
+            b"2016-10-06T00:17:09.669794202Z stdout F ",
+            b"2025-01-01T00:00:00Z ",
+        ),
+        *(
+            b"<",
+            b"<1",
+            b"{",
+            b"Oct 11 22:14:15 ",
+            b'<13>1 2025-01-01T00:00:00Z h a 1 - [x y="]"] ',
+            b"a" * 3 + b" b  c ",
+        ),
     ]
     log = lines[:1]
     for prefix in prefixes:
@@ -123,7 +257,14 @@ DIRECTIVES = {
     "%l": [b"-", b"x"],
     "%u": [b"-", b"al", b"a b", b""],
     "%t": [b"[01/Jan/2025:12:00:00 +0000]", b"[31/Dec/2024:23:59:60 -0130]", b"[30/Feb/2025:24:00:00 +0000]", b"[-]"],
-    '"%r"': [b'"GET /a%20b?q=1&r HTTP/1.1"', b'"-"', b'"CONNECT h:1 HTTP/1.1"', b'"GET http://h/a?b HTTP/2.0"', b'"GET /"', b'""'],
+    '"%r"': [
+        b'"GET /a%20b?q=1&r HTTP/1.1"',
+        b'"-"',
+        b'"CONNECT h:1 HTTP/1.1"',
+        b'"GET http://h/a?b HTTP/2.0"',
+        b'"GET /"',
+        b'""',
+    ],
     "%m": [b"GET", b"-"],
     "%U": [b"/a b", b"/%41", b"-"],
     "%q": [b"?a=b", b"", b"?"],
@@ -147,7 +288,11 @@ LITERALS = [" ", " ", " ", " - ", "|", " [", "] ", ": ", "/", " {", "} {", "\t",
 def test_random_formats(seed):
     rng = random.Random(seed)
     names = rng.sample([*DIRECTIVES], rng.randrange(3, 13))
-    literals = [rng.choice(["", "", "> ", '"']), *(rng.choice(LITERALS) for _ in names[1:]), rng.choice(["", "", " <", "]"])]
+    literals = [
+        rng.choice(["", "", "> ", '"']),
+        *(rng.choice(LITERALS) for _ in names[1:]),
+        rng.choice(["", "", " <", "]"]),
+    ]
     try:
         format = Format("".join(map("".join, zip(literals, [*names, ""], strict=True))))
     except ValueError:
@@ -171,7 +316,16 @@ def test_between_guard_pages(fences, name):
         reader = LogReader(Format(name).programs, to, params=["q"], flags=True)
         reader.convert(b"first\n", bytearray(reader.capacity_for(5)))
         for line in lines:
-            for after in b"", b"\n", b"\n" + 31 * b"a", b"\n" + 32 * b"a", b"\n" + 33 * b"a", b"\n" + lines[0] + b"\n":
+            for after in (
+                b"",
+                b"\n",
+                b"\na",
+                b"\n" + 8 * b"a",
+                b"\n" + 31 * b"a",
+                b"\n" + 32 * b"a",
+                b"\n" + 33 * b"a",
+                b"\n" + lines[0] + b"\n",
+            ):
                 data = line + after
                 for place in source.at_start(data, after=64 * b"1"), source.at_end(data, before=64 * b'"'):
                     size = max(len(line), len(after))

@@ -265,7 +265,8 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
         name (str): The name of the kernel in simd/kernels.h.
         src (bytes-like): The input.
         dst (bytes-like | None): The output, writable, for kernels that have one: whole words for "mark_outside", twice
-            as many for "mark_triplets", four times as many for "mark_classes", len(src) bytes for "upper_triplets" and "normalize_urns", a code unit per character for "from_utf8", and the capacity
+            as many for "mark_triplets", four times as many for
+            "mark_classes", len(src) bytes for "upper_triplets" and "normalize_urns", a code unit per character for "from_utf8", and the capacity
             that simd/kernels.h requires for "to_utf8". For "move_ends" the ends, which become the moved ones, and four
             bytes more for each word of src.
         octets (ByteSet): The set, for kernels that have one.

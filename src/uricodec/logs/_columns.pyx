@@ -4,7 +4,7 @@ This module depends on no Arrow library. Each column has a buffer of its own, wh
 that `_fast` reads, and before each other line, so that the stores are in bounds. A column that a format does not have is
 filled up where another line needs it, and at the end.
 """
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from uricodec._base._kernels cimport raise_set
@@ -296,7 +296,6 @@ cdef bint add_row(const Writer *w, const Entry *entry, Batch *batch) noexcept no
     cdef Column *column
     cdef Text text
     cdef int k, member
-    cdef bint full = False
     for k in range(13):
         member = ORDER[k]
         text = entry.text[member] if member != CLIENT else client_of(w, entry)

@@ -36,6 +36,7 @@ cdef struct FastStep:
     FastTake take
     uint32_t work
     uint8_t byte            # the first one of the literal
+    bint is_word            # it ends before a space, with nothing else to do
     bint empty_is_missing
     bint before_time
     bint may_end            # the line may end instead of the literal

@@ -16,7 +16,7 @@ literal is not there.
 """
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_bits_from, uc_lowest_bit
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_lowest_bit
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
@@ -108,6 +108,7 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
         return mine.byte == c'"'
     if step.take == WORD:
         mine.take = TO_SPACE if mine.byte == c' ' or step.n == 0 else TO_BYTE
+        mine.is_word = mine.byte == c' ' and step.n == 1 and mine.work == 0 and not mine.may_end
         return mine.byte != c'"'
     if step.take == LIST:
         mine.take = TO_LIST_END
@@ -450,7 +451,8 @@ cdef enum FastOutcome:
     READ, NO_MATCH, DECLINED
 
 
-cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastRun *run, size_t end, FastRecord *record) noexcept nogil:
+cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastRun *run, size_t end,
+                             FastRecord *record) noexcept nogil:
     """Find the fields of a line, from a step on. The line is from i to `end` in the window.
 
     Offsets come from marks alone: another thread may change the bytes meanwhile.
@@ -470,8 +472,16 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
     quote = next_mark(quotes, i)
     for k in range(first, fast.steps):
         step = fast.step + k
-        record.stopped = k
         record.start[k] = i
+        if step.is_word:
+            stop = next_mark(spaces, i)
+            if stop < end and stop < quote:
+                record.value[k].at, record.value[k].n = s + i, stop - i
+                if stop - i <= 1 and (stop == i and step.empty_is_missing or stop > i and s[i] == c'-'):
+                    record.value[k].at, record.value[k].n = NULL, 0
+                i = stop + 1
+                continue
+        record.stopped = k
         if step.work & (IS_NUMBER | IS_DECIMAL):
             while i < end and s[i] == c' ':
                 i += 1

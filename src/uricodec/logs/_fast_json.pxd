@@ -28,7 +28,7 @@ cdef struct Known:
     Known *next             # that member
     Use use
     int slot                # of the field
-    int node                # of the tree of paths; 0: nobody asked for it
+    int node                # of the tree of paths; 0: no field is in it
     int enters              # if a path goes on in its value: the number of the inside of it; otherwise 0
     int parent              # the number of the inside of the object that has it
     int around              # the same; of the inside of an object, its own number

@@ -98,20 +98,12 @@ cdef inline bint decode_charset(const Writer *w, const uint8_t *src, size_t n, s
     return valid
 
 
-cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
-    """Write a text, at most 6 bytes for each of its bytes."""
-    cdef size_t i = kernels.span(src, n, &PLAIN_TEXT.set), size
-    memcpy(dst, src, i)
-    dst += i
-    if i == n:
-        return dst
-    if not is_utf8(src + i, n - i):
-        if w.charset == NULL or not decode_charset(w, src + i, n - i, &size):
-            return put_bytes(w, src + i, n - i, place, dst)
-        src, n, i = w.wide, size, 0
+cdef uint8_t *put_utf8(const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
+    """Write a text that is UTF-8."""
+    cdef size_t i = 0, size
     if place == RAW:
-        memcpy(dst, src + i, n - i)
-        return dst + n - i
+        memcpy(dst, src, n)
+        return dst + n
     while i < n:
         size = kernels.span(src + i, n - i, &PLAIN_UTF8.set)
         memcpy(dst, src + i, size)
@@ -124,6 +116,20 @@ cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place
             dst = put_character(src + i, size, place, dst)
             i += size
     return dst
+
+
+cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
+    """Write a text, at most 6 bytes for each of its bytes."""
+    cdef size_t i = kernels.span(src, n, &PLAIN_TEXT.set), size
+    memcpy(dst, src, i)
+    dst += i
+    if i == n:
+        return dst
+    if not is_utf8(src + i, n - i):
+        if w.charset == NULL or not decode_charset(w, src + i, n - i, &size):
+            return put_bytes(w, src + i, n - i, place, dst)
+        src, n, i = w.wide, size, 0
+    return put_utf8(src + i, n - i, place, dst)
 
 
 cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil:
@@ -140,11 +146,11 @@ cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint p
     if is_plain(text.at, text.n, plus):
         return put_text(w, entry, text, place, dst)
     size = kernels.decode(text.at, text.n, plus, w.room, text.n)
-    if not is_utf8(w.room, size):
-        if w.charset != NULL and decode_charset(w, w.room, size, &wide):
-            return put_any(w, w.wide, wide, place, dst)
-        if w.errors != KEEP_BYTES:
-            return put_any(w, w.room, size, place, dst)
+    if is_utf8(w.room, size):
+        return put_utf8(w.room, size, place, dst)
+    if w.charset != NULL and decode_charset(w, w.room, size, &wide):
+        return put_any(w, w.wide, wide, place, dst)
+    if w.errors == KEEP_BYTES:
         how.policy = how.malformed = KEEP_BYTES
         how.plus, how.utf8, how.free, how.c1 = plus, True, NULL, False
         size = decode_strictly(text.at, text.n, &how, w.room)
