@@ -260,6 +260,12 @@ cdef void remember(FastJson *json, Known *known, int parent, const uint8_t *key,
         json.count += 1
 
 
+# From BLOCK - n on: the mask of n bytes.
+cdef uint8_t ONES_AND_ZEROS[64]
+memset(ONES_AND_ZEROS, 0xFF, BLOCK)
+memset(ONES_AND_ZEROS + BLOCK, 0, BLOCK)
+
+
 cdef inline void expect_nothing(Known *known) noexcept nogil:
     """Forget what followed: a line has no line feeds."""
     memset(known.word, c'\n', BLOCK)
@@ -275,12 +281,9 @@ cdef inline bint follows(const Known *known, const uint8_t *s) noexcept nogil:
 
 cdef void expect(Known *known, const uint8_t *s, size_t n, Known *next) noexcept nogil:
     """Remember what followed."""
-    cdef uint8_t mask[BLOCK]
     if n > BLOCK:
         return
-    memset(mask, 0, BLOCK)
-    memset(mask, 0xFF, n)
-    memcpy(known.mask, mask, BLOCK)
+    memcpy(known.mask, ONES_AND_ZEROS + BLOCK - n, BLOCK)
     memcpy(known.word, s, BLOCK)
     known.n, known.next = n, next
 
