@@ -308,6 +308,55 @@ def test_what_is_declined_alone_is_read_by_the_exact_reader():
     assert reader.fast_records >= 890  # not the first line, and those at the end
 
 
+EXAMPLES_OF_CHECKS = [
+    r'{"status":500,"x":[\"a"],"msg":"a backslash outside a string"}',
+    r'{"status":500,"x":{"a":\"}"},"msg":"a backslash outside a string"}',
+    r'{"st\u0061tus":500,"msg":"a key with an escape","size":1}',
+    r'{"status":200,"msg":"an escape \u00e9 \"","size":1}',
+    '{"status":200/1,"msg":"no number","size":1}',
+    '{"status":20:0,"msg":"no number","size":1}',
+    '{"status":"200","msg":"a text that is not closed,"size":1}',
+    '{"status":"200","msg":"the last text is not closed,"size":1,"x":"y}',
+    '{"status":200 "msg":"no comma at all","size":1}',
+    '{"status":200;"msg":"another byte than a comma","size":1}',
+    '{"status"=200,"msg":"another byte than a colon","size":1}',
+    '{"status":200,"msg":"something after the object"} x',
+    '{"status":200,"msg":"another object"}{"status":200}',
+    '{"status":200,"msg":"an object that does not end"',
+    '{"status":200,"msg":"an object of an object","request":{"uri":"/"}',
+    '{"status":200,"x":[{"a":1},"msg":"an array that does not end"}',
+    '{"status":200,"duration":1e-3,"msg":"an exponent"}',
+    '{"status":200,"duration":.5,"size":007,"msg":"numbers of other forms"}',
+    '{"status":200,"request":{"uri":"/","uri":"-","uri":"/last"},"msg":"a key again"}',
+    '{"status":200,"request.uri":"/","request":{"uri":"/nested"},"msg":"the same member"}',
+    '{"status":200,"request":{"uri":["/first","/second"]},"msg":"an array"}',
+    '{"status":200,"request":{"uri":[{"a":"b"},"/second"]},"msg":"an array"}',
+    '{"status":200,"a_key_of_more_than_24_bytes_A":1,"size":1}',
+    '{"status":200,"a_key_of_more_than_24_bytes_B":1,"size":1}',
+    '<13>Oct 10 13:55:36 web a"pp: {"status":200,"msg":"after a quote","size":1}',
+    '<13>Oct 10 13:55:36 web app: {"status":200,"msg":"after a prefix","size":1}',
+    '{"status":200,"msg":"spaces" , "size" :\t1 , "request" : { "uri" : "/a" } }  ',
+]
+
+
+@pytest.mark.parametrize("name", ["caddy", "nginx-json", "map"])
+def test_examples(name, every_tier):
+    """Each line among others like it, so that what follows a member is known."""
+    format = (
+        Format(map={"status": "status", "path": "request.uri", "duration.ms": "duration"})
+        if name == "map"
+        else Format(name)
+    )
+    usual = [
+        b'{"status":200,"msg":"as always, in this log","size":1}',
+        b'{"status":200,"request":{"uri":"/"},"size":1}',
+    ]
+    for _ in every_tier():
+        for line in map(str.encode, EXAMPLES_OF_CHECKS):
+            lines = [*usual, line, *usual, line, line, *usual, *usual]
+            check(format, b"".join(each + b"\n" for each in lines))
+
+
 def test_more_members_than_are_remembered():
     lines = []
     for i in range(3000):

@@ -486,18 +486,18 @@ cdef bint write_fast_rows(LogReader reader, FastRun *run, Batch *batch, bint *fu
     return True
 
 
-cdef bint write_json_rows(LogReader reader, FastRun *run, FastRun *request, Entry *entry, Batch *batch, bint *full, size_t *lines) noexcept nogil:
+cdef bint write_json_rows(LogReader reader, FastRun *run, Entry *entry, Batch *batch, bint *full, size_t *lines) noexcept nogil:
     """Write the rows of lines of JSON, like write_fast_rows()."""
     cdef FastRecord record
     cdef size_t size
     while not full[0] and run.start < run.n and read_fast_json(&reader.json, run, entry, &record):
         size = record.next - run.start
-        if set_fast_record(&reader.json, request, entry, &record):
+        if set_fast_record(&reader.json, &reader.request, entry, &record):
             # The names of other extra fields are in the line.
             if record.next > batch.reserved_to and not reserve_window(
                     &reader.writer, run, record.plan.names_n, reader.json.plan.extras, batch):
                 return False  # pragma: no cover: no memory
-            add_fast_row(&reader.writer, request, &record, batch)
+            add_fast_row(&reader.writer, &reader.request, &record, batch)
             batch.most += 3 * size + 96 + record.plan.names_n
             full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
         else:
@@ -528,7 +528,7 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     cdef Line line
     cdef bint full = False
     cdef int k
-    cdef FastRun run, request
+    cdef FastRun run
     for k in range(batch.count):
         # What the last batch needed, which most often has as many lines.
         if not (reserve(&batch.column[k].ends, min(reader.last_rows[k], n) + 4 if k < HINTS else 4)
@@ -537,11 +537,10 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
         memset(batch.column[k].ends.data, 0, 4)
     batch.rows = batch.most = batch.reserved_to = 0
     reader.begin_run(&run, src, n)
-    request.room, request.seen = run.room, 0
     while start < n and invalid < limit and not full:
         if (reader.has_fast or reader.has_json) and not reader.first:
             run.start = start
-            if not (write_json_rows(reader, &run, &request, &entry, batch, &full, &lines) if reader.has_json else
+            if not (write_json_rows(reader, &run, &entry, batch, &full, &lines) if reader.has_json else
                     write_fast_rows(reader, &run, batch, &full, &lines)):
                 return False  # pragma: no cover: no memory
             start = run.start
@@ -557,7 +556,6 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
             invalid += 1
         lines += 1
         start = next_line(src, start + size, n)
-    run.seen |= request.seen
     reader.end_run(&run)
     counts[0], counts[1], counts[2], counts[3], counts[4] = start, 0, lines, batch.rows, invalid
     return fill_all(&reader.writer, batch)

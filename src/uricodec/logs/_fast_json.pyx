@@ -205,7 +205,7 @@ cdef int member_of(FastJson *json, int parent, const uint8_t *key, size_t n) noe
     if n > KEY_SIZE:
         return 0
     if n < 8:
-        hash &= (<uint64_t>1 << 8 * n) - 1
+        hash &= FIRST_BYTES[n]
     else:
         hash ^= word_at(key + n - 8) * <uint64_t>0x9E3779B97F4A7C15
     hash = (hash ^ n << 56 ^ <uint64_t>parent << 32) * <uint64_t>0xD6E8FEB86659FD93

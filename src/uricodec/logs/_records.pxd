@@ -33,7 +33,8 @@ cdef class LogReader:
     cdef Columns *columns       # and what the columns of each mean
     cdef FastFormat fast        # how most lines are read and written
     cdef readonly size_t fast_records   # how many records were read so
-    cdef FastJson json          # the same for JSON
+    cdef FastJson json          # the same for JSON,
+    cdef FastRun request        # of which this has the marks of a request
     cdef bint has_fast, has_json
     cdef size_t last_rows[24]   # HINTS: the capacity of the columns of the last batch: their ends,
     cdef size_t last_data[24]   # and their bytes
@@ -53,7 +54,7 @@ cdef class LogReader:
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
-    cdef uint8_t *put_json(self, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
+    cdef uint8_t *put_json(self, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
     cdef void read_rest(self, Entry *entry) noexcept nogil
     cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil

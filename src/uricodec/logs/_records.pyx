@@ -555,30 +555,28 @@ cdef class LogReader:
         run.window = run.window_end = 0
         run.seen = 0
         run.room = self.memory + self.capacity + EXTRA_CAPACITY
+        self.request.room, self.request.seen = run.room, 0
 
     cdef void end_run(self, const FastRun *run) noexcept nogil:
         cdef int i
         for i in range(4):
-            self.seen[i] |= run.seen >> IMPORTANT_MEMBERS[i] & 1
+            self.seen[i] |= (run.seen | self.request.seen) >> IMPORTANT_MEMBERS[i] & 1
 
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
         """Write the records of lines of JSON, like write_fast()."""
         cdef FastRecord record
-        cdef FastRun request
         cdef size_t lines = 0
-        request.room, request.seen = run.room, 0
         while run.start < run.n and read_fast_json(&self.json, run, entry, &record):
             if capacity - written[0] < FACTOR * (record.end - run.start) + self.record_extra:
                 break
-            written[0] = self.put_json(&request, entry, &record, dst + written[0]) - dst
+            written[0] = self.put_json(entry, &record, dst + written[0]) - dst
             run.start = record.next
             lines += 1
-        run.seen |= request.seen
         return lines
 
-    cdef uint8_t *put_json(self, FastRun *request, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
-        if set_fast_record(&self.json, request, entry, record):
-            return put_fast(record.plan, &self.writer, request, record, dst)
+    cdef uint8_t *put_json(self, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
+        if set_fast_record(&self.json, &self.request, entry, record):
+            return put_fast(record.plan, &self.writer, &self.request, record, dst)
         self.read_rest(entry)
         return put_record(&self.writer, entry, dst)
 
@@ -592,10 +590,10 @@ cdef class LogReader:
     cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
         """Write the records of lines of Docker's json-file driver, like write_fast()."""
         cdef FastRecord record
-        cdef FastRun outer, inner, request
+        cdef FastRun outer, inner
         cdef size_t lines = 0, next
         outer.src, outer.n, outer.start, outer.window, outer.window_end = run.src, run.n, run.start, 0, 0
-        outer.max_line, outer.room, inner.seen, request.room, request.seen = run.max_line, run.room, 0, run.room, 0
+        outer.max_line, outer.room, inner.seen = run.max_line, run.room, 0
         while outer.start < outer.n and read_docker(&outer, self.memory, &inner, &next):
             if capacity - written[0] < FACTOR * (next - outer.start) + self.record_extra:
                 break
@@ -604,13 +602,13 @@ cdef class LogReader:
             if record.end + 1 != record.next or record.next + BLOCK + 1 != inner.n:     # it has several lines, or a "\r"
                 break
             if self.has_json:
-                written[0] = self.put_json(&request, entry, &record, dst + written[0]) - dst
+                written[0] = self.put_json(entry, &record, dst + written[0]) - dst
             else:
                 written[0] = put_fast(record.plan, &self.writer, &inner, &record, dst + written[0]) - dst
             outer.start = next
             lines += 1
         run.start = outer.start
-        run.seen |= inner.seen | request.seen
+        run.seen |= inner.seen
         return lines
 
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
