@@ -84,8 +84,9 @@ cdef bint set_literal(FastStep *mine, const uint8_t *at, size_t n) noexcept:
     cdef uint8_t start[8]
     memset(mask, 0, 8)
     memset(start, 0, 8)
-    memset(mask, 0xFF, min(n, <size_t>8))
-    memcpy(start, at, min(n, <size_t>8))
+    if n:
+        memset(mask, 0xFF, min(n, <size_t>8))
+        memcpy(start, at, min(n, <size_t>8))
     mine.n, mine.word, mine.mask = n, word_at(start), word_at(mask)
     mine.byte = at[0] if n else 0
     mine.work |= HAS_QUOTE if n > 0 and memchr(at, c'"', n) != NULL else 0
