@@ -125,14 +125,22 @@ cdef inline bint is_of_rows(const Writer *w, int k) noexcept nogil:
 
 
 cdef void fill_up(Column *column, size_t rows, bint numbers) noexcept nogil:
-    """Add missing values to a column, which has the capacity. All of them end where the last value does."""
-    cdef int32_t end
-    memcpy(&end, column.ends.data + 4 * column.rows, 4)
+    """Add missing values to a column, which has the capacity. All of them end where the last value does.
+
+    The bits of the values after them are set: see reserve_window().
+    """
+    cdef size_t first = column.rows // 8, last = rows // 8
+    cdef int32_t *ends = <int32_t *>column.ends.data
+    cdef int32_t end = ends[column.rows]
     if numbers:
         memset(column.data.data + column.data.size, 0, 8 * (rows - column.rows))
         column.data.size += 8 * (rows - column.rows)
+    column.valid.data[first] &= (1 << column.rows % 8) - 1
+    memset(column.valid.data + first + 1, 0, last - first)
+    column.valid.data[last] |= 0xFF << rows % 8
     while column.rows < rows:
-        end_value(column, <size_t>end, False)
+        column.rows += 1
+        ends[column.rows] = end
 
 
 cdef bint fill_all(const Writer *w, Batch *batch) noexcept nogil:

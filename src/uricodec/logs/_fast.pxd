@@ -121,7 +121,7 @@ cdef struct FastRun:
     uint32_t seen           # bits of the members, in the order of NAMES, that a record had a value of
     uint8_t *room           # a buffer for a joined target
     const uint64_t *mark[4]
-    uint64_t marks[1025]    # 4 * WINDOW / 64 + 1
+    uint64_t marks[1026]    # 4 * WINDOW / 64 + 2
     uint64_t stops[257]     # WINDOW / 64 + 1
 
 
@@ -146,6 +146,17 @@ cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
         at += 64
         word = marks[at >> 6]
     return at + <size_t>uc_lowest_bit(word)
+
+
+cdef inline size_t far_mark(const uint64_t *marks, size_t at) noexcept nogil:
+    """Return the same. Up to 64 bytes further, nothing is guessed: for texts of any length."""
+    cdef uint64_t word = uc_bits_from(marks, at), other = marks[(at >> 6) + 1]
+    cdef size_t start = (at | 63) + 1
+    start = at if word else start
+    word = word if word else other
+    if word:
+        return start + <size_t>uc_lowest_bit(word)
+    return next_mark(marks, start + 64)
 
 
 cdef inline bint is_digit(uint8_t c) noexcept nogil:

@@ -77,8 +77,9 @@ cdef bint set_literal(FastStep *mine, const uint8_t *at, size_t n) noexcept:
     cdef uint8_t start[8]
     memset(mask, 0, 8)
     memset(start, 0, 8)
-    memset(mask, 0xFF, min(n, <size_t>8))
-    memcpy(start, at, min(n, <size_t>8))
+    if n:
+        memset(mask, 0xFF, min(n, <size_t>8))
+        memcpy(start, at, min(n, <size_t>8))
     mine.n, mine.word, mine.mask = n, word_at(start), word_at(mask)
     mine.byte = at[0] if n else 0
     mine.work |= HAS_QUOTE if n > 0 and memchr(at, c'"', n) != NULL else 0
@@ -469,7 +470,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
         if not stands_at(s + i, &fast.start):
             return NO_MATCH
         i += fast.start.n
-    quote = next_mark(quotes, i)
+    quote = far_mark(quotes, i)
     for k in range(first, fast.steps):
         step = fast.step + k
         record.start[k] = i
@@ -535,7 +536,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
             if step.work & NUMBER_FOLLOWS and not (is_digit(s[n]) or s[n] == c'-'):
                 return DECLINED
             if step.work & HAS_QUOTE:
-                quote = next_mark(quotes, n)
+                quote = far_mark(quotes, n)
         i = n
         if ended:
             break
@@ -664,7 +665,7 @@ cdef void mark_window(const FastFormat *format, FastRun *run) noexcept nogil:
     cdef size_t size = min(run.n - run.start, <size_t>WINDOW), words = size + 63 >> 6
     cdef int k
     kernels.mark_classes(run.src + run.start, size, &CLASSES, run.marks)
-    run.marks[4 * words] = run.stops[words] = 0
+    run.marks[4 * words] = run.marks[4 * words + 1] = run.stops[words] = 0
     for k in range(4):
         run.mark[k] = run.marks + <size_t>k * words
     if format.has_stops:
