@@ -2,10 +2,10 @@
 
     python benchmarks/log_formats.py [--prototype log.so] [--log FILE ...] [--json FILE]
 
-The same requests are written in the format of each text preset, and converted to JSON lines, CSV and columns. `--prototype` is a library
-with a function that converts the combined format alone; what a record takes is compared with what that takes for the
-same requests in the combined format. `fast` is the share of records that were read by marks. `--log` adds logs in the
-combined format. Rows with options, lines that need care, and random formats of 12 fields follow.
+The same requests are written in the format of each text preset, and converted to JSON lines, CSV and columns.
+`--prototype` is a library with a function that converts the combined format alone; what a record takes is compared with
+what that takes for the same requests in the combined format. `fast` is the share of records that were read by marks.
+`--log` adds logs in the combined format. Rows with options, lines that need care, and random formats follow.
 """
 
 import argparse
@@ -198,9 +198,10 @@ class Row:
     def __str__(self):
         ratio = self.best["jsonl"] / self.best["prototype"] if "prototype" in self.best else 0
         size = len(self.data) / self.data.count(b"\n")
+        best = self.best
         return (
-            f"{self.name:32} {size:5.0f} B  {self.best['jsonl']:6.0f} ns"
-            f"  {self.best.get('prototype', 0):5.0f}  {ratio:5.2f}  csv {self.best['csv']:6.0f}  columns {self.best['columns']:6.0f}  fast {self.fast:6.1%}"
+            f"{self.name:32} {size:5.0f} B  {best['jsonl']:6.0f} ns  {best.get('prototype', 0):5.0f}  {ratio:5.2f}"
+            f"  csv {best['csv']:6.0f}  columns {best['columns']:6.0f}  fast {self.fast:6.1%}"
         )
 
 

@@ -5,13 +5,12 @@ import random
 from pathlib import Path
 
 import pytest
+from reference.fast_logs import EXAMPLES, OPTIONS, check
 
-from uricodec._codec._charsets import Charset
 from uricodec.logs import Format, presets
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import LogReader
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "logs"
 CORPORA = os.environ.get("URICODEC_CORPORA")
 PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
 TEXTS = [
@@ -57,52 +56,6 @@ PIECES = [
         b"[::1]:80",
     ),
 ]
-OPTIONS = [
-    {},
-    {"params": ["q", "a", "é"]},
-    {"client": "forwarded"},
-    {"mask": ["q"], "flags": True},
-    {"replace_invalid_utf8": True},
-    {"encoding": Charset("latin-1"), "params": ["name"]},
-]
-
-
-def converted(reader, data, cuts=()):
-    """The records and the invalid lines of a log that is read in parts, and what the reader says about it."""
-    records, invalid, lines, start = [], [], 0, 0
-    dst = bytearray(reader.capacity_for(max(map(len, data.split(b"\n")))) + 4096)
-    for stop in (*cuts, len(data)):
-        while start < stop:
-            found = reader.convert(memoryview(data)[start:stop], dst)
-            records.append(bytes(dst[: found.written]))
-            invalid += [(lines + line, size, code, offset) for line, _, size, code, offset in found.invalid]
-            lines += found.lines
-            start += found.read
-    return b"".join(records), invalid, lines, reader.missing
-
-
-def in_columns(reader, data):
-    """The columns of a log."""
-    batches, start = [], 0
-    while start < len(data):
-        found, columns = convert_columns(reader, memoryview(data)[start:])
-        batches.append((found.lines, found.records, found.invalid, columns))
-        start += found.read
-    return batches, reader.missing
-
-
-def check(format, data, cuts=(), **options):
-    """Compare all that is made of a log. Return the share of records that were read by marks."""
-    fast = LogReader(format.programs, **options)
-    assert converted(fast, data, cuts) == converted(LogReader(format.programs, fast=False, **options), data), options
-    for safe in False, True:
-        options["csv_safe"] = safe
-        ours, exact = (LogReader(format.programs, "csv", fast=is_fast, **options) for is_fast in (True, False))
-        assert converted(ours, data, cuts) == converted(exact, data), options
-    del options["csv_safe"]
-    ours, exact = (LogReader(format.programs, fast=is_fast, **options) for is_fast in (True, False))
-    assert in_columns(ours, data) == in_columns(exact, data), options
-    return fast.fast_records
 
 
 def mutated(rng, lines):

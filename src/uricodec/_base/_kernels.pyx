@@ -357,16 +357,32 @@ cdef void mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t
             bits[i // 64] |= <uint64_t>1 << i % 64
 
 
+cdef inline uint32_t sets_of(uint8_t byte, const uc_classes *classes) noexcept nogil:
+    """Return in the lowest bit of byte k whether a byte is in set k."""
+    cdef uint8_t found = classes.low[byte & 15] & classes.high[byte >> 4]
+    return (<uint32_t>(found & classes.mask[0] != 0) | <uint32_t>(found & classes.mask[1] != 0) << 8
+            | <uint32_t>(found & classes.mask[2] != 0) << 16 | <uint32_t>(found & classes.mask[3] != 0) << 24)
+
+
 cdef void mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) noexcept nogil:
-    cdef size_t i, k, words = (n + 63) // 64
-    cdef uint8_t found
-    for i in range(n):
-        found = classes.low[src[i] & 15] & classes.high[src[i] >> 4]
+    cdef size_t words = (n + 63) // 64, w, i, k
+    cdef uint64_t word[4]
+    cdef uint32_t table[256]
+    cdef uint32_t found = 0
+    cdef bint many = n >= 512
+    if many:
+        for i in range(256):
+            table[i] = sets_of(<uint8_t>i, classes)
+    for w in range(words):
+        memset(word, 0, sizeof(word))
+        for i in range(64 * w, min(64 * w + 64, n)):
+            found |= (table[src[i]] if many else sets_of(src[i], classes)) << (i & 7)
+            if i & 7 == 7 or i + 1 == n:
+                for k in range(4):
+                    word[k] |= <uint64_t>(found >> 8 * k & 0xFF) << (i & 56)
+                found = 0
         for k in range(4):
-            if i % 64 == 0:
-                bits[k * words + i // 64] = 0
-            if found & classes.mask[k]:
-                bits[k * words + i // 64] |= <uint64_t>1 << i % 64
+            bits[k * words + w] = word[k]
 
 
 cdef int move_ends(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by, uint32_t *moved,

@@ -9,6 +9,7 @@ from libc.string cimport memcpy, memset
 
 from uricodec._base._kernels cimport raise_set
 from uricodec.logs._fast cimport *
+from uricodec.logs._fast_json cimport read_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._records cimport *
@@ -124,14 +125,22 @@ cdef inline bint is_of_rows(const Writer *w, int k) noexcept nogil:
 
 
 cdef void fill_up(Column *column, size_t rows, bint numbers) noexcept nogil:
-    """Add missing values to a column, which has the capacity. All of them end where the last value does."""
-    cdef int32_t end
-    memcpy(&end, column.ends.data + 4 * column.rows, 4)
+    """Add missing values to a column, which has the capacity. All of them end where the last value does.
+
+    The bits of the values after them are set: see reserve_window().
+    """
+    cdef size_t first = column.rows // 8, last = rows // 8
+    cdef int32_t *ends = <int32_t *>column.ends.data
+    cdef int32_t end = ends[column.rows]
     if numbers:
         memset(column.data.data + column.data.size, 0, 8 * (rows - column.rows))
         column.data.size += 8 * (rows - column.rows)
+    column.valid.data[first] &= (1 << column.rows % 8) - 1
+    memset(column.valid.data + first + 1, 0, last - first)
+    column.valid.data[last] |= 0xFF << rows % 8
     while column.rows < rows:
-        end_value(column, <size_t>end, False)
+        column.rows += 1
+        ends[column.rows] = end
 
 
 cdef bint fill_all(const Writer *w, Batch *batch) noexcept nogil:
@@ -485,6 +494,40 @@ cdef bint write_fast_rows(LogReader reader, FastRun *run, Batch *batch, bint *fu
     return True
 
 
+cdef bint write_json_rows(LogReader reader, FastRun *run, Entry *entry, Batch *batch, bint *full, size_t *lines) noexcept nogil:
+    """Write the rows of lines of JSON, like write_fast_rows()."""
+    cdef FastRecord record
+    cdef size_t size
+    while not full[0] and run.start < run.n and read_fast_json(&reader.json, run, entry, &record):
+        size = record.next - run.start
+        if set_fast_record(&reader.json, &reader.request, entry, &record):
+            # The names of other extra fields are in the line.
+            if record.next > batch.reserved_to and not reserve_window(
+                    &reader.writer, run, record.plan.names_n, reader.json.plan.extras, batch):
+                return False  # pragma: no cover: no memory
+            add_fast_row(&reader.writer, &reader.request, &record, batch)
+            batch.most += 3 * size + 96 + record.plan.names_n
+            full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
+        else:
+            reader.read_rest(entry)
+            if not add_entry(reader, entry, size, batch, full):
+                return False  # pragma: no cover: no memory
+        run.start = record.next
+        lines[0] += 1
+        reader.fast_records += 1
+    return True
+
+
+cdef bint add_entry(LogReader reader, const Entry *entry, size_t size, Batch *batch, bint *full) noexcept nogil:
+    """Add the record of a line of a size that the exact reader has read. False: out of memory."""
+    batch.reserved_to = 0
+    batch.most += 3 * size + reader.record_extra
+    if not (fill_all(&reader.writer, batch) and reserve_line(batch, size, reader.record_extra)):
+        return False  # pragma: no cover: no memory
+    full[0] = add_row(&reader.writer, entry, batch)
+    return True
+
+
 cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *batch, size_t limit, Found *found,
                         size_t *counts) noexcept nogil:
     """Write columns, as LogReader.write() writes records. False: out of memory."""
@@ -503,9 +546,10 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     batch.rows = batch.most = batch.reserved_to = 0
     reader.begin_run(&run, src, n)
     while start < n and invalid < limit and not full:
-        if reader.has_fast and not reader.first:
+        if (reader.has_fast or reader.has_json) and not reader.first:
             run.start = start
-            if not write_fast_rows(reader, &run, batch, &full, &lines):
+            if not (write_json_rows(reader, &run, &entry, batch, &full, &lines) if reader.has_json else
+                    write_fast_rows(reader, &run, batch, &full, &lines)):
                 return False  # pragma: no cover: no memory
             start = run.start
             if start == n or full:
@@ -513,11 +557,8 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
         size = line_size(src, start, n)
         line = reader.read(src, start, size, &entry)
         if line == RECORD:
-            batch.reserved_to = 0
-            batch.most += 3 * size + reader.record_extra
-            if not (fill_all(&reader.writer, batch) and reserve_line(batch, size, reader.record_extra)):
+            if not add_entry(reader, &entry, size, batch, &full):
                 return False  # pragma: no cover: no memory
-            full = add_row(&reader.writer, &entry, batch)
         elif line == NO_RECORD:
             note(reader, &entry, lines, start, size, found + invalid)
             invalid += 1

@@ -2,8 +2,8 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport uc_bits_from, uc_lowest_bit, uc_set
-from uricodec.logs._fields cimport Text
+from uricodec._base._kernels cimport uc_bits_from, uc_classes, uc_lowest_bit, uc_set
+from uricodec.logs._fields cimport Day, Text
 from uricodec.logs._programs cimport Plan, Step
 from uricodec.logs._texts cimport Writer
 
@@ -73,6 +73,7 @@ cdef struct FastTime:
     uint64_t digits[4]      # 0x10 for each such digit
     size_t written_n
     uint8_t written[48]     # as it is written
+    Day day                 # that of the last time in seconds
 
 cdef enum:
     PARTS = 6
@@ -120,7 +121,7 @@ cdef struct FastRun:
     uint32_t seen           # bits of the members, in the order of NAMES, that a record had a value of
     uint8_t *room           # a buffer for a joined target
     const uint64_t *mark[4]
-    uint64_t marks[1025]    # 4 * WINDOW / 64 + 1
+    uint64_t marks[1026]    # 4 * WINDOW / 64 + 2
     uint64_t stops[257]     # WINDOW / 64 + 1
 
 
@@ -147,14 +148,41 @@ cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
     return at + <size_t>uc_lowest_bit(word)
 
 
+cdef inline size_t far_mark(const uint64_t *marks, size_t at) noexcept nogil:
+    """Return the same. Up to 64 bytes further, nothing is guessed: for texts of any length."""
+    cdef uint64_t word = uc_bits_from(marks, at), other = marks[(at >> 6) + 1]
+    cdef size_t start = (at | 63) + 1
+    start = at if word else start
+    word = word if word else other
+    if word:
+        return start + <size_t>uc_lowest_bit(word)
+    return next_mark(marks, start + 64)
+
+
 cdef inline bint is_digit(uint8_t c) noexcept nogil:
     return <uint8_t>(c - c'0') < 10
 
 
-cdef uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil
+cdef uint8_t *put_fast_time(FastTime *time, Text text, uint8_t *dst) noexcept nogil
 cdef int flags_of_record(const Writer *w, const FastRecord *record) noexcept nogil
 cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
 cdef void free_fast(FastFormat *format) noexcept
 cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil
 cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_extra, FastRun *run, uint8_t *dst,
                        size_t capacity, size_t *written) noexcept nogil
+
+# What `_fast_json` has in common with it.
+cdef uc_classes CLASSES
+cdef uint64_t FIRST_BYTES[9]
+cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1
+cdef bint is_decimal(Text text) noexcept nogil
+cdef bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil
+cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil
+cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcept nogil
+cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, uint8_t *dst) noexcept nogil
+
+
+cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
+    cdef uint64_t word
+    memcpy(&word, s, 8)
+    return word

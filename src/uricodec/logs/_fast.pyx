@@ -16,7 +16,7 @@ literal is not there.
 """
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_classes, uc_lowest_bit
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_lowest_bit
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
@@ -34,7 +34,6 @@ cdef ByteSet IN_TIME = ByteSet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl
 # The bits of classes: which of the sets they belong to is in the masks.
 cdef enum:
     CONTROL = 1, BACKSLASH = 2, DELETE = 4, SPACE = 8, QUOTE = 16, SIGN = 32, DIVIDER = 64, LINE_END = 128
-cdef uc_classes CLASSES
 memset(&CLASSES, 0, sizeof(CLASSES))
 cdef int nibble
 for nibble in range(16):
@@ -62,12 +61,6 @@ CLASSES.mask[<int>QUOTES] = QUOTE | LINE_END
 CLASSES.mask[<int>DELIMITERS] = SIGN | DIVIDER | LINE_END
 
 
-cdef inline uint64_t word_at(const uint8_t *s) noexcept nogil:
-    cdef uint64_t word
-    memcpy(&word, s, 8)
-    return word
-
-
 cdef inline bint stands_at(const uint8_t *s, const FastStep *step) noexcept nogil:
     """Return whether the literal of a step begins at s, after which BLOCK bytes may be loaded.
 
@@ -84,8 +77,9 @@ cdef bint set_literal(FastStep *mine, const uint8_t *at, size_t n) noexcept:
     cdef uint8_t start[8]
     memset(mask, 0, 8)
     memset(start, 0, 8)
-    memset(mask, 0xFF, min(n, <size_t>8))
-    memcpy(start, at, min(n, <size_t>8))
+    if n:
+        memset(mask, 0xFF, min(n, <size_t>8))
+        memcpy(start, at, min(n, <size_t>8))
     mine.n, mine.word, mine.mask = n, word_at(start), word_at(mask)
     mine.byte = at[0] if n else 0
     mine.work |= HAS_QUOTE if n > 0 and memchr(at, c'"', n) != NULL else 0
@@ -323,7 +317,7 @@ cdef const uint64_t LOW_NIBBLES = 0x0F0F0F0F0F0F0F0F
 cdef const uint64_t SIXES = 0x0606060606060606
 
 
-cdef inline bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil:
+cdef bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil:
     """Return whether a time differs from the one that is known in digits of its clock and its fraction alone."""
     cdef uint64_t word, differs = 0, above = 0
     cdef int i
@@ -371,21 +365,23 @@ cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil:
     time.n = n
 
 
-cdef uint8_t *put_fast_time(const FastTime *time, Text text, uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_fast_time(FastTime *time, Text text, uint8_t *dst) noexcept nogil:
     cdef size_t size
     if text.n == time.n and is_known_time(time, text.at):
         memcpy(dst, time.written, 16)
         memcpy(dst + 11, text.at + time.clock, BLOCK)
         memcpy(dst + 11 + time.size, time.written + 11 + time.size, 8)
         return dst + time.written_n
-    size = put_moment(text.at, text.n, dst)
+    if text.n > 4 and is_digit(text.at[2]) and is_digit(text.at[4]):
+        size = put_epoch(text.at, text.n, &time.day, dst)
+    else:
+        size = put_moment(text.at, text.n, dst)
     return dst + size if size else copy_blocks(text.at, text.n, dst)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 # The bytes of a word that a text of 0 to 8 bytes has.
-cdef uint64_t FIRST_BYTES[9]
 cdef int first_n
 cdef uint8_t first_bytes[8]
 for first_n in range(9):
@@ -409,7 +405,7 @@ cdef inline bint is_number(Text text) noexcept nogil:
     return text.n <= 16 and is_of_digits(text.at, 8) and is_of_digits(text.at + 8, text.n - 8)
 
 
-cdef inline bint is_decimal(Text text) noexcept nogil:
+cdef bint is_decimal(Text text) noexcept nogil:
     """Return whether a number is of at most 17 digits, with a fraction or without."""
     cdef size_t i = 0
     if text.n > 18 or not is_digit(text.at[text.n - 1]):
@@ -475,7 +471,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
         if not stands_at(s + i, &fast.start):
             return NO_MATCH
         i += fast.start.n
-    quote = next_mark(quotes, i)
+    quote = far_mark(quotes, i)
     for k in range(first, fast.steps):
         step = fast.step + k
         record.start[k] = i
@@ -541,7 +537,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
             if step.work & NUMBER_FOLLOWS and not (is_digit(s[n]) or s[n] == c'-'):
                 return DECLINED
             if step.work & HAS_QUOTE:
-                quote = next_mark(quotes, n)
+                quote = far_mark(quotes, n)
         i = n
         if ended:
             break
@@ -603,7 +599,7 @@ cdef size_t authority_of(const uint8_t *s, size_t n) noexcept nogil:
     return i
 
 
-cdef inline bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcept nogil:
+cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcept nogil:
     """Split a request of the form METHOD SP "/" ... SP "HTTP/d.d". False: it has another form."""
     cdef const uint8_t *s = run.src + run.window
     cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
@@ -670,7 +666,7 @@ cdef void mark_window(const FastFormat *format, FastRun *run) noexcept nogil:
     cdef size_t size = min(run.n - run.start, <size_t>WINDOW), words = size + 63 >> 6
     cdef int k
     kernels.mark_classes(run.src + run.start, size, &CLASSES, run.marks)
-    run.marks[4 * words] = run.stops[words] = 0
+    run.marks[4 * words] = run.marks[4 * words + 1] = run.stops[words] = 0
     for k in range(4):
         run.mark[k] = run.marks + <size_t>k * words
     if format.has_stops:

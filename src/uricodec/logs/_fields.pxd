@@ -1,5 +1,5 @@
 """The members of a log line, and the functions that decode and check them."""
-from libc.stdint cimport uint16_t, uint8_t
+from libc.stdint cimport uint16_t, uint32_t, uint8_t
 
 from libc.string cimport memchr
 
@@ -55,6 +55,12 @@ cdef enum:
     STEPS_KEPT = 64
 
 
+# A day by its number since 0000-03-01, as "2025-01-31".
+cdef struct Day:
+    uint32_t number
+    uint8_t text[10]
+
+
 cdef inline void clear(Entry *entry, uint8_t *room) noexcept nogil:
     cdef int i
     for i in range(MEMBERS):
@@ -99,11 +105,12 @@ cdef void undo_triplets(Entry *entry, int member) noexcept nogil
 cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil
 cdef void undo_plus(Entry *entry, int member) noexcept nogil
 cdef void drop_port(Text *text) noexcept nogil
+cdef size_t put_epoch(const uint8_t *s, size_t n, Day *known, uint8_t *dst) noexcept nogil
 cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void join_target(Entry *entry) noexcept nogil
 cdef void split_target(Entry *entry) noexcept nogil
 cdef void read_request(Entry *entry) noexcept nogil
-cdef void forget_dashes(Entry *entry, bint empty) noexcept nogil
+cdef size_t forget_dashes(Entry *entry, bint empty) noexcept nogil
 cdef bint check_number(Text *text) noexcept nogil
 cdef bint check_decimal(Text *text) noexcept nogil
 cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept nogil

@@ -4,7 +4,7 @@ The order of these steps prevents misreading. First the escapes of the log forma
 (RFC 9112 section 3) is split into method, target and protocol, and the target (section 3.2) into path and query, while
 they are still percent-encoded. Only then are they decoded. So no decoded byte can act as a delimiter.
 """
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport kernels, uc_set
@@ -375,14 +375,20 @@ cdef void read_request(Entry *entry) noexcept nogil:
 
 # --- single values ----------------------------------------------------------------------------------------------------
 
-cdef void forget_dashes(Entry *entry, bint empty) noexcept nogil:
-    """Remove members that are "-", which means no value; and empty ones, in formats where they mean the same."""
+cdef size_t forget_dashes(Entry *entry, bint empty) noexcept nogil:
+    """Remove members that are "-", which means no value; and empty ones, in formats where they mean the same.
+
+    Return how many values are left.
+    """
     cdef Text *text
     cdef int i
+    cdef size_t left = 0
     for i in range(MEMBERS + <int>entry.extras):
         text = entry.text + i
         if text.n <= 1 and text.at != NULL and (text.n == 0 and empty or text.n == 1 and text.at[0] == c'-'):
             text.at, text.n = NULL, 0
+        left += text.at != NULL
+    return left
 
 
 cdef bint check_number(Text *text) noexcept nogil:
@@ -434,6 +440,20 @@ cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept no
     return True
 
 
+cdef inline bint is_usual_fraction(Text text) noexcept nogil:
+    """Return whether a number is written as put_seconds() writes it: 0.5, 12.25."""
+    cdef size_t i = 0, point
+    while i < text.n and DIGIT.set.member[text.at[i]]:
+        i += 1
+    point = i
+    if i == 0 or i > 1 and text.at[0] == c'0' or text.n - i < 2 or text.n > 40 or text.at[i] != c'.':
+        return False
+    i += 1
+    while i < text.n and DIGIT.set.member[text.at[i]]:
+        i += 1
+    return i == text.n and (text.at[i - 1] != c'0' or i == 3 and point == 1 and text.at[0] == c'0')
+
+
 cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
     """Write a decimal number, times 10 ** unit, as a JSON number with a fraction. Return its size; 0 if it is invalid.
 
@@ -441,6 +461,9 @@ cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
     """
     cdef uint8_t digits[40]
     cdef size_t i = 0, o = 0, count = 0, start = 0
+    if unit == 0 and is_usual_fraction(text):
+        memcpy(dst, text.at, text.n)
+        return text.n
     cdef int point = unit, exponent = 0, k
     cdef bint fraction = False, negative = False
     while i < text.n and (DIGIT.set.member[text.at[i]] or text.at[i] == c'.' and not fraction):
@@ -673,13 +696,13 @@ cdef size_t put_clock(const uint8_t *s, size_t n, bint space, uint8_t *dst) noex
     return size and i + 1 + size
 
 
-cdef size_t put_epoch(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+cdef size_t put_epoch(const uint8_t *s, size_t n, Day *known, uint8_t *dst) noexcept nogil:
     """Write seconds since 1970 with or without a fraction; or an integer of 13, 16 or 19 digits: milliseconds,
-    microseconds or nanoseconds. Return its size; 0 for other texts.
+    microseconds or nanoseconds. Return its size; 0 for other texts. `known`: the day of the last time.
     """
     cdef size_t whole = 0, fraction = 0, i = 0, k
-    cdef int64_t seconds = 0, days, era, year
-    cdef int day_of_era, year_of_era, day_of_year, month, day, rest
+    cdef uint64_t seconds = 0
+    cdef uint32_t days, rest
     while whole < n and DIGIT.set.member[s[whole]]:
         whole += 1
     if whole == 0:
@@ -702,33 +725,42 @@ cdef size_t put_epoch(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
         i = whole
     for k in range(whole):
         seconds = 10 * seconds + (s[k] - c'0')
-    # From the days since 0000-03-01: leap days are then last in their years.
-    days = seconds // 86400 + 719468
+    days = <uint32_t>(seconds // 86400) + 719468
+    rest = <uint32_t>(seconds - <uint64_t>86400 * (days - 719468))
+    if days != known.number:
+        known.number = days
+        put_day(days, known.text)
+    memcpy(dst, known.text, 10)
+    dst[10] = c'T'
+    put_two(<int>(rest // 3600), dst + 11)
+    dst[13] = dst[16] = c':'
+    put_two(<int>(rest // 60 % 60), dst + 14)
+    put_two(<int>(rest % 60), dst + 17)
+    if fraction:
+        dst[19] = c'.'
+        for k in range(fraction):
+            dst[20 + k] = s[i + k]
+        fraction += 1
+    dst[19 + fraction] = c'Z'
+    return 20 + fraction
+
+
+cdef void put_day(uint32_t days, uint8_t *dst) noexcept nogil:
+    """Write the date of a number of days since 0000-03-01: leap days are then last in their years."""
+    cdef uint32_t era, day_of_era, year_of_era, day_of_year, month, day
     era = days // 146097
-    day_of_era = <int>(days - era * 146097)
+    day_of_era = days % 146097
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
     month = (5 * day_of_year + 2) // 153
     day = day_of_year - (153 * month + 2) // 5 + 1
     month = month + 3 if month < 10 else month - 9
-    year = year_of_era + era * 400 + (month <= 2)
-    rest = <int>(seconds % 86400)
-    put_two(<int>(year // 100), dst)
-    put_two(<int>(year % 100), dst + 2)
+    year_of_era += 400 * era + (month <= 2)
+    put_two(<int>(year_of_era // 100), dst)
+    put_two(<int>(year_of_era % 100), dst + 2)
     dst[4] = dst[7] = c'-'
-    put_two(month, dst + 5)
-    put_two(day, dst + 8)
-    dst[10] = c'T'
-    put_two(rest // 3600, dst + 11)
-    dst[13] = dst[16] = c':'
-    put_two(rest // 60 % 60, dst + 14)
-    put_two(rest % 60, dst + 17)
-    if fraction:
-        dst[19] = c'.'
-        memcpy(dst + 20, s + i, fraction)
-        fraction += 1
-    dst[19 + fraction] = c'Z'
-    return 20 + fraction
+    put_two(<int>month, dst + 5)
+    put_two(<int>day, dst + 8)
 
 
 cdef inline void put_two(int number, uint8_t *dst) noexcept nogil:
@@ -743,6 +775,7 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     """
     cdef size_t size
     cdef int month
+    cdef Day day
     if n >= 20 and s[2] == c'/':
         size = put_clock(s + 12, n - 12, True, dst + 10)
         month = month_of(s + 3)
@@ -761,7 +794,8 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
             memcpy(dst, s, 10)
             return 10 + size
         return 0
-    return put_epoch(s, n, dst)
+    day.number = 0
+    return put_epoch(s, n, &day, dst)
 
 
 cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:

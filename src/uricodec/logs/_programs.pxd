@@ -1,7 +1,7 @@
 """Compiled formats of logs: the steps that read a line and fill an Entry."""
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
-from uricodec.logs._fields cimport Entry, Text
+from uricodec.logs._fields cimport DURATION, EXTRAS, MEMBERS, PATH, Entry, Text, text_of
 
 
 # How the end of a field is found; what its value has to be.
@@ -83,6 +83,8 @@ cdef class Program:
 
 cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
 cdef void fix_value(const Step *field, Entry *entry) noexcept nogil
+cdef int child_of(const Node *node, int parent, const uint8_t *key, size_t n) noexcept nogil
+cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
 cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
 cdef size_t end_of_text(const Step *step, bint before_time, const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil
@@ -95,3 +97,29 @@ cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noe
 cdef enum:
     SYSLOG, CRI, DOCKER
     PREFIXES
+
+
+cdef inline void set_value(const Node *node, Entry *entry, const uint8_t *at, size_t n) noexcept nogil:
+    """Set the field of a member, unless an earlier alternative of the same field is there. "" and "-" mean a missing value."""
+    cdef const Step *field = &node.field
+    if field.slot < 0 or n == 0 or n == 1 and at[0] == c'-':
+        return
+    if entry.rank[field.slot] and entry.rank[field.slot] < node.rank:
+        return
+    entry.rank[field.slot] = <uint16_t>node.rank
+    entry.text[field.slot] = text_of(at, n)
+    if field.slot == PATH:
+        entry.decoded = False
+    elif field.slot == DURATION:
+        entry.unit = field.unit
+    if field.kind > DECIMAL:
+        fix_value(field, entry)
+
+
+cdef inline void add_extra(Entry *entry, Text name, const uint8_t *at, size_t n) noexcept nogil:
+    """Add a field under a name that the format does not list. A name has one value: the last one."""
+    if entry.extras < EXTRAS:
+        entry.name[entry.extras] = name
+        entry.text[MEMBERS + entry.extras] = text_of(at, n)
+        entry.rank[MEMBERS + entry.extras] = 0
+        entry.extras += 1

@@ -221,31 +221,6 @@ cdef inline size_t find_other(const uint8_t *s, size_t i, size_t n, uint8_t byte
     return i
 
 
-cdef inline void set_value(const Node *node, Entry *entry, const uint8_t *at, size_t n) noexcept nogil:
-    """Set the field of a member, unless an earlier alternative of the same field is there. "" and "-" mean a missing value."""
-    cdef const Step *field = &node.field
-    if field.slot < 0 or n == 0 or n == 1 and at[0] == c'-':
-        return
-    if entry.rank[field.slot] and entry.rank[field.slot] < node.rank:
-        return
-    entry.rank[field.slot] = <uint16_t>node.rank
-    entry.text[field.slot] = text_of(at, n)
-    if field.slot == PATH:
-        entry.decoded = False
-    elif field.slot == DURATION:
-        entry.unit = field.unit
-    fix_value(field, entry)
-
-
-cdef inline void add_extra(Entry *entry, Text name, const uint8_t *at, size_t n) noexcept nogil:
-    """Add a field under a name that the format does not list. A name has one value: the last one."""
-    if entry.extras < EXTRAS:
-        entry.name[entry.extras] = name
-        entry.text[MEMBERS + entry.extras] = text_of(at, n)
-        entry.rank[MEMBERS + entry.extras] = 0
-        entry.extras += 1
-
-
 cdef void fix_value(const Step *field, Entry *entry) noexcept nogil:
     """Take away what a format writes around a value; split a path and a query that follow each other."""
     cdef Text *text
@@ -461,17 +436,23 @@ cdef size_t read_object(const Plan *plan, int parent, const uint8_t *s, size_t i
 
 cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     """Undo the escapes of the fields, then split the request."""
-    cdef size_t k
+    if not finish_fields(plan, s, n, entry):
+        return False
+    read_request(entry)
+    return True
+
+
+cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    """Undo the escapes of the fields, and check their values."""
+    cdef size_t k, values
     cdef int slot
     cdef const Step *step
     cdef Text query = entry.text[QUERY]
-    forget_dashes(entry, plan.escapes != BACKSLASHES)
+    values = forget_dashes(entry, plan.escapes != BACKSLASHES)
     if plan.notation == JSON_LINES:
+        values += query.at != NULL and entry.text[QUERY].at == NULL
         entry.text[QUERY] = query       # empty after a "?"
-        k = 0
-        for slot in range(MEMBERS + <int>entry.extras):
-            k += entry.text[slot].at != NULL
-        if k == 0 or plan.request_needed and (
+        if values == 0 or plan.request_needed and (
                 entry.text[REQUEST].at == NULL and entry.text[TARGET].at == NULL and entry.text[PATH].at == NULL
                 and entry.text[METHOD].at == NULL and entry.text[STATUS].at == NULL):
             return fail(entry, FIELD + REQUEST if plan.request_needed else FIELDS_ERROR, 0)
@@ -497,10 +478,7 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noe
             step = plan.step + k
             if step.kind > DECIMAL:
                 fix_value(step, entry)
-    if plan.notation == JSON_LINES and not check_numbers(entry, s, n):
-        return False
-    read_request(entry)
-    return True
+    return plan.notation != JSON_LINES or check_numbers(entry, s, n)
 
 
 cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:

@@ -2,7 +2,8 @@
 from libc.stdint cimport uint32_t, uint8_t
 
 from uricodec.logs._fields cimport Entry, Text, find
-from uricodec.logs._fast cimport FastFormat, FastRun
+from uricodec.logs._fast cimport BLOCK, FastFormat, FastRecord, FastRun
+from uricodec.logs._fast_json cimport FastJson
 from uricodec.logs._programs cimport Columns, Line, Plan
 from uricodec.logs._texts cimport Place, Writer
 
@@ -33,7 +34,9 @@ cdef class LogReader:
     cdef FastFormat fast        # how most lines are read and written
     cdef readonly size_t fast_records   # how many records were read so
     cdef bint tsv               # whether records of CSV become TSV
-    cdef bint has_fast
+    cdef FastJson json          # the same for JSON,
+    cdef FastRun request        # of which this has the marks of a request
+    cdef bint has_fast, has_json
     cdef size_t last_rows[24]   # HINTS: the capacity of the columns of the last batch: their ends,
     cdef size_t last_data[24]   # and their bytes
     cdef int variants           # how many there are
@@ -51,6 +54,10 @@ cdef class LogReader:
     cdef int set_params(self, list names) except -1
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
+    cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
+    cdef uint8_t *put_json(self, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
+    cdef void read_rest(self, Entry *entry) noexcept nogil
+    cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil
     cdef void end_run(self, const FastRun *run) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil

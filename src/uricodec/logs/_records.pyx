@@ -10,7 +10,8 @@ from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
 from uricodec._records._framing cimport json_string, starts_formula
-from uricodec.logs._fast cimport FastRun, free_fast, set_fast, write_fast
+from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, put_fast, read_fast, set_fast, write_fast
+from uricodec.logs._fast_json cimport free_fast_json, read_docker, read_fast_json, set_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._texts cimport *
@@ -340,7 +341,10 @@ cdef class LogReader:
             self._kept.append(charset)
             self.writer.charset = charset.tables
         self.max_line, self.strict = max_line, strict
-        if fast and not strict and self.variants:
+        if fast and not strict and self.variants and self.plan[0].notation == JSON_LINES:
+            set_fast_json(&self.json, self.plan[0], &self.writer, self._kept)
+            self.has_json = True
+        elif fast and not strict and self.variants:
             set_fast(&self.fast, self.plan, self.variants, self.shared, &self.writer, self._kept)
             self.has_fast = self.fast.plan[0] != NULL
         self.begin()
@@ -361,6 +365,7 @@ cdef class LogReader:
 
     def __dealloc__(self):
         free_fast(&self.fast)
+        free_fast_json(&self.json)
         PyMem_Free(self.plan)
         PyMem_Free(self.columns)
         PyMem_Free(self.shared)
@@ -518,9 +523,14 @@ cdef class LogReader:
         cdef FastRun run
         self.begin_run(&run, src, n)
         while start < n and invalid < limit:
-            if self.has_fast and not self.first:
+            if (self.has_fast or self.has_json) and not self.first:
                 run.start = start
-                fast = write_fast(&self.fast, &self.writer, self.record_extra, &run, dst, cap, &written)
+                if self.has_json:
+                    fast = self.write_json(&run, &entry, dst, cap, &written)
+                else:
+                    fast = write_fast(&self.fast, &self.writer, self.record_extra, &run, dst, cap, &written)
+                if n - run.start > 8 and memcmp(src + run.start, b'{"log":"', 8) == 0:
+                    fast += self.write_docker(&run, &entry, dst, cap, &written)
                 start, lines, records = run.start, lines + fast, records + fast
                 self.fast_records += fast
                 if start == n:
@@ -547,11 +557,61 @@ cdef class LogReader:
         run.window = run.window_end = 0
         run.seen = 0
         run.room = self.memory + self.capacity + EXTRA_CAPACITY
+        self.request.room, self.request.seen = run.room, 0
 
     cdef void end_run(self, const FastRun *run) noexcept nogil:
         cdef int i
         for i in range(4):
-            self.seen[i] |= run.seen >> IMPORTANT_MEMBERS[i] & 1
+            self.seen[i] |= (run.seen | self.request.seen) >> IMPORTANT_MEMBERS[i] & 1
+
+    cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
+        """Write the records of lines of JSON, like write_fast()."""
+        cdef FastRecord record
+        cdef size_t lines = 0
+        while run.start < run.n and read_fast_json(&self.json, run, entry, &record):
+            if capacity - written[0] < FACTOR * (record.end - run.start) + self.record_extra:
+                break
+            written[0] = self.put_json(entry, &record, dst + written[0]) - dst
+            run.start = record.next
+            lines += 1
+        return lines
+
+    cdef uint8_t *put_json(self, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
+        if set_fast_record(&self.json, &self.request, entry, record):
+            return put_fast(record.plan, &self.writer, &self.request, record, dst)
+        self.read_rest(entry)
+        return put_record(&self.writer, entry, dst)
+
+    cdef void read_rest(self, Entry *entry) noexcept nogil:
+        """Read the request of an entry of JSON."""
+        cdef int i
+        read_request(entry)
+        for i in range(4):
+            self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
+
+    cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
+        """Write the records of lines of Docker's json-file driver, like write_fast()."""
+        cdef FastRecord record
+        cdef FastRun outer, inner
+        cdef size_t lines = 0, next
+        outer.src, outer.n, outer.start, outer.window, outer.window_end = run.src, run.n, run.start, 0, 0
+        outer.max_line, outer.room, inner.seen = run.max_line, run.room, 0
+        while outer.start < outer.n and read_docker(&outer, self.memory, &inner, &next):
+            if capacity - written[0] < FACTOR * (next - outer.start) + self.record_extra:
+                break
+            if not (read_fast_json(&self.json, &inner, entry, &record) if self.has_json else read_fast(&self.fast, &inner, &record)):
+                break
+            if record.end + 1 != record.next or record.next + BLOCK + 1 != inner.n:     # it has several lines, or a "\r"
+                break
+            if self.has_json:
+                written[0] = self.put_json(entry, &record, dst + written[0]) - dst
+            else:
+                written[0] = put_fast(record.plan, &self.writer, &inner, &record, dst + written[0]) - dst
+            outer.start = next
+            lines += 1
+        run.start = outer.start
+        run.seen |= inner.seen
+        return lines
 
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
         """Read a line of `size` bytes. A byte order mark at the start of the log is skipped.
