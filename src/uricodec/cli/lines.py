@@ -223,15 +223,13 @@ def run(transform, arguments, errors, output, rejects):
     tally = Tally(transform.groups) if arguments.stats else None
     invalid = invalid_lines(errors, transform.reason, rejects, arguments)
     threads = arguments.threads or threads_for(arguments.files or ["-"])
-    most_read = streams.CHUNK
-    if transform.in_pieces and threads > 1:
-        most_read *= PARALLEL
+    parallel = PARALLEL * streams.CHUNK
     runner = Runner(
         threads,
         transform.clone if threads > 1 else lambda: transform,
         None if transform.in_pieces else arguments.max_line,
-        most_read if transform.in_pieces else CAPACITY,
-        most_read,
+        parallel if transform.in_pieces else CAPACITY,  # whatever the number of threads: it decides where lines are cut
+        parallel if transform.in_pieces and threads > 1 else streams.CHUNK,
     )
     if output:
         output.end = transform.out[0]
