@@ -5,9 +5,9 @@ import random
 
 import pytest
 from reference.fast_logs import EXAMPLES, OPTIONS, check, converted
-from uricodec.logs._fast_json import marks_of
 
 from uricodec.logs import Format
+from uricodec.logs._fast_json import marks_of
 from uricodec.logs._records import LogReader
 
 PRESETS = ["caddy", "nginx-json", "traefik-json", "envoy-json", "gcp-lb", "cloudflare", "ecs"]
