@@ -5,6 +5,7 @@ information is built only if CFLAGS contains -g.
 """
 
 import os
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -95,4 +96,5 @@ def compiled_extensions():
 
 
 if __name__ == "__main__":
+    subprocess.run([sys.executable, "docs/make_stubs.py"], check=True)
     setup(options={"build_ext": {"parallel": CORES}}, ext_modules=compiled_extensions())

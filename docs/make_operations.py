@@ -1,7 +1,5 @@
-"""Prints the tables of operations in docs/guides/columns.md: `python docs/make_operations.py`.
-
-`sections` makes the page docs/reference/operations.md, with an example of each operation for one value, columns, SQL
-and the command line; docs/conf.py adds it when the site is built.
+"""The page docs/reference/operations.md: its tables, and an example of each operation for one value, columns, SQL and
+the command line. docs/conf.py adds them when the site is built; `python docs/make_operations.py` prints them.
 """
 
 import json
@@ -12,30 +10,26 @@ import uricodec
 from uricodec import bulk, iri, parse, uri, urn
 from uricodec._rows.registry import OPERATIONS, REQUIRED
 
-# The function for one value of an operation, and an argument. Others are in `uri`, and have the name of the operation.
+# What the examples are of.
 MODULES = {"bulk": bulk, "iri": iri, "parse": parse, "uri": uri, "uricodec": uricodec, "urn": urn}
 URL = "http://me@Example.co.uk:8080/a%20b/%7Ec?q=caf%C3%A9&page=2"
 URN = "URN:ISBN:0-395-36341-1#p7"
-EXAMPLES = {
-    "quote": ("parse.quote", "/wiki/Zürich & Genf"),
-    "requote": ("uricodec.requote", "/a b/%C3%A9"),
-    "unquote": ("parse.unquote", "/caf%C3%A9"),
-    "percent_decode": ("uricodec.percent_decode", "/caf%C3%A9 100% %FF"),
-    "iri_to_uri": ("iri.iri_to_uri", "http://example.org/Dürst"),
-    "uri_to_iri": ("iri.uri_to_iri", "http://example.org/D%C3%BCrst"),
-    "normalize_uri": ("uri.normalize", "HTTP://Example.org/a/../%7Eb"),
-    "normalize_urn": ("urn.normalize", URN),
-    "is_valid_uri": ("uri.is_valid", "http://example.org/a b"),
-    "is_valid_iri": ("iri.is_valid", "http://example.org/é"),
-    "is_valid_urn": ("urn.is_valid", URN),
-    "check_uri": ("uri.check", "http://example.org/a b"),
-    "check_iri": ("iri.check", "http://example.org/é b"),
-    "check_urn": ("urn.check", "urn:example:a b"),
-    "split_uri": ("uri.split", URL),
-    "split_iri": ("iri.split", "http://example.org/é?q"),
-    "split_urn": ("urn.parse", URN),
-    "fingerprint": ("bulk.fingerprint", "http://example.org/"),
-    "agreed_host": ("uri.agreed_host", "https://example.org/a"),
+VALUES = {
+    "quote": "/wiki/Zürich & Genf",
+    "requote": "/a b/%C3%A9",
+    "unquote": "/caf%C3%A9",
+    "percent_decode": "/caf%C3%A9 100% %FF",
+    "iri_to_uri": "http://example.org/Dürst",
+    "uri_to_iri": "http://example.org/D%C3%BCrst",
+    "normalize_uri": "HTTP://Example.org/a/../%7Eb",
+    "is_valid_uri": "http://example.org/a b",
+    "is_valid_iri": "http://example.org/é",
+    "check_uri": "http://example.org/a b",
+    "check_iri": "http://example.org/é b",
+    "check_urn": "urn:example:a b",
+    "split_iri": "http://example.org/é?q",
+    "fingerprint": "http://example.org/",
+    "agreed_host": "https://example.org/a",
 }
 
 HEADS = ["operation", "what it does with a row", "result", "parameters", "`errors=`, the default first"]
@@ -82,7 +76,7 @@ def table(heads, make):
 
 
 def tables():
-    """The tables of docs/guides/columns.md."""
+    """The tables of all operations."""
     return [table(HEADS, row_of), table(NAMES, names_of)]
 
 
@@ -113,12 +107,13 @@ def command_of(line, value):
 
 def tabs(row):
     """The tabs of an operation: title -> text."""
-    function, value = EXAMPLES.get(row.name, (f"uri.{row.name}", URL))
+    function = row.single if "." in row.single else f"uricodec.{row.single}"
+    value = VALUES.get(row.name, URN if row.rows == "urns" else URL)
     options = dict(row.required)
     if row.name == "fingerprint":
         options["secret"] = b"of these examples"
     found = {}
-    if not function.startswith("bulk."):
+    if row.single:
         found["One value"] = call(function, value, **options)
     more = ", ".join(f"{name}={value!r}" for name, value in options.items())
     engine = f"uricodec.{row.name}({more})"
@@ -132,8 +127,8 @@ def tabs(row):
 
 
 def sections():
-    """The sections of docs/reference/operations.md."""
-    lines = []
+    """The tables and the sections of docs/reference/operations.md."""
+    lines = ["", *tables()]
     for row in OPERATIONS.values():
         lines += ["", f"## {row.name}", "", f"{row.summary[0].upper()}{row.summary[1:]}."]
         lines += [
@@ -148,4 +143,4 @@ def sections():
 
 
 if __name__ == "__main__":
-    print(*tables(), sep="\n", end="")
+    print(sections())

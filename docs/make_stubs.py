@@ -1,93 +1,127 @@
-"""Prints the type stub of the methods and functions that hooks into engines make from the table of operations.
+"""Writes the type stubs of what is made from the table of operations: `python docs/make_stubs.py`.
 
-python docs/make_stubs.py >src/uricodec/integrations/_signatures.pyi
+setup.py runs it before each build, so nothing here imports a compiled module. The stubs are those of the parts of URLs
+for single values, of the functions of `bulk`, and of the hooks into engines. git ignores them.
 """
 
 import re
+import sys
+from pathlib import Path
+from types import ModuleType
 
-from uricodec import typing
-from uricodec._rows.registry import OPERATIONS, REQUIRED
+SOURCE = Path(__file__).parent.parent / "src/uricodec"
+if "uricodec" not in sys.modules:
+    sys.modules["uricodec"] = ModuleType("uricodec")  # its own __init__ imports compiled modules
+    sys.modules["uricodec"].__path__ = [str(SOURCE)]
 
-HEAD = '''"""Printed by docs/make_stubs.py: the operations, as type checkers see them in the hooks into engines."""
+from uricodec import typing  # noqa: E402
+from uricodec._rows.registry import OPERATIONS, REQUIRED  # noqa: E402
 
-from collections.abc import Collection, Sequence
+HEAD = '"""Written by docs/make_stubs.py from the table of operations."""\n'
+# What a stub may use: the last word is the name.
+IMPORTS = """\
+from collections.abc import Collection
+from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Generic, TypeVar
-
+from typing import Any
+from typing import Generic
+from typing import TypeVar
+from typing import overload
+from typing_extensions import Buffer
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
-from uricodec.bulk import InvalidRows
-'''
-ERRORS = {
-    "verdict": "VerdictErrors",
-    "diagnostic": "DiagnosticErrors",
-    "component": "ComponentErrors",
-    "list": "ComponentErrors",
-    "struct": "StructErrors",
-    "fingerprint": "FingerprintErrors",
-}
+from uricodec._rows.overloads import BinaryOutput
+from uricodec.bulk._calls import InvalidRows
+from uricodec.uri._policies import Policy
+"""
 CLASSES = """
 _Column = TypeVar("_Column")  # the type of a column in the engine
 _Frame = TypeVar("_Frame")  # the type of columns of several fields
 """
+RETURNS = {
+    "text": "returns_text",
+    "verdict": "returns_verdicts",
+    "component": "returns_components",
+    "list": "returns_lists",
+    "fingerprint": "returns_fingerprints",
+}
 
 
-def errors_of(operation):
-    """The type of `errors`."""
-    if operation.result == "struct" and "keep" in operation.policies:
-        return "SplitErrors"
-    return ERRORS.get(operation.result) or ("CodecErrors" if "replace" in operation.policies else "TextErrors")
+def stub(names, body):
+    """A stub: what it imports, its names, and what it declares."""
+    words = {*re.findall(r"\w+", body)}
+    imports = [line for line in IMPORTS.splitlines() if line.split()[-1] in words]
+    imports += [f"from uricodec.typing import {name}" for name in typing.__all__ if name in words]
+    imports += [f"from uricodec._rows.overloads import {name}" for name in sorted(words) if name.startswith("returns_")]
+    return "\n".join([HEAD, *imports, "", f"__all__ = {sorted(names)!r}", body])
 
 
-def function(operation, first, options, returns, indent=""):
-    """The stub of an operation, laid out as ruff does it."""
-    own = [f"{each.name}: {each.type}{default(each.default)}" for each in operation.parameters]
-    types = {"errors": errors_of(operation), "invalid": "InvalidRows", "threads": "int"}
-    shared = [f"{option}: {types[option]} | None = None" for option in options]
-    parameters = [first, *own, *(["*"] if shared else []), *shared]
-    start, end = f"{indent}def {operation.name}(", f") -> {returns}: ..."
-    layouts = [
-        f"{start}{', '.join(parameters)}{end}",
-        f"{start}\n{indent}    {', '.join(parameters)}\n{indent}{end}",
-        f"{start}\n{''.join(f'{indent}    {each},{chr(10)}' for each in parameters)}{indent}{end}",
-    ]
-    return next((layout for layout in layouts if max(map(len, layout.splitlines())) <= 120), layouts[-1])
+def given(each):
+    """A parameter, with its default if it has one."""
+    return f"{each.name}: {each.type}" + ("" if each.default is REQUIRED else f" = {each.default!r}")
 
 
-def default(value):
-    """A default, as ruff writes it; nothing if there is none."""
-    if value is REQUIRED:
-        return ""
-    return f' = "{value}"' if isinstance(value, str) else f" = {value!r}"
+def function(operation, first, shared, returns):
+    """The declaration of an operation on a column."""
+    parameters = [first, *map(given, operation.parameters), *(["*", *shared] if shared else [])]
+    return f"def {operation.name}({', '.join(parameters)}) -> {returns}: ..."
 
 
-def stub():
-    """The stub."""
-    names = "".join(f'    "{name}",\n' for name in sorted(OPERATIONS))
-    lines = [f"\n__all__ = [\n{names}]", CLASSES]
-    for name, about, options in (
-        ("ExpressionMethods", "Methods of an expression, which is evaluated later.", ["errors"]),
-        ("ColumnMethods", "Methods of a column.", ["errors", "invalid", "threads"]),
-    ):
-        lines += [f"class {name}(Generic[_Column, _Frame]):", f'    """{about}"""\n']
-        for operation in OPERATIONS.values():
-            several = any("Sequence" in each.type for each in operation.parameters)
-            returns = (
-                "_Frame"
-                if operation.fields and operation.result != "list"
-                else "_Column | _Frame"
-                if several
-                else "_Column"
-            )
-            lines.append(function(operation, "self", options, returns, "    "))
-        lines.append("")
-    for operation in OPERATIONS.values():
-        options = ["errors"] if operation.result in ("text", "component", "list", "struct", "fingerprint") else []
-        lines.append(function(operation, "column: Any", options, "Any"))
-    body = "\n".join(lines) + "\n"
-    types = "".join(f"    {name},\n" for name in sorted(set(re.findall(r"\w+", body)) & set(dir(typing))))
-    return f"{HEAD}from uricodec.typing import (\n{types})\nfrom uricodec.uri import Policy\n{body}"
+def takes_several(operation):
+    """Whether a parameter is one name or several, which give several results."""
+    return any("Sequence" in each.type for each in operation.parameters)
+
+
+def of_one(operation):
+    """The overloads of the function for one value: a str or bytes, and one name or several."""
+    required = [each for each in operation.parameters if each.default is REQUIRED]
+    options = [each for each in operation.parameters if each.default is not REQUIRED]
+    shared = ["*", *map(given, options), f'errors: {operation.errors_type} = "keep"']
+    for names in ("str", "list[str] | tuple[str, ...]") if takes_several(operation) else ("",):
+        for source, text in ("str", "str"), ("Buffer", "bytes"):
+            own = [f"{each.name}: {names or each.type}" for each in required]
+            item = f"tuple[{text}, {text}]" if operation.fields else text
+            value = f"list[{item}]" if operation.result == "list" else text
+            value = f"dict[str, {value} | None]" if "list" in names else value
+            yield "@overload"
+            yield f"def {operation.name}({', '.join([f'uri: {source}', *own, *shared])}) -> {value} | None: ..."
+
+
+def stubs():
+    """The stubs: path -> text."""
+    parts = [each for each in OPERATIONS.values() if each.result in {"component", "list"}]
+    lines = ["", "def __getattr__(name: str) -> Any: ...", *(line for each in parts for line in of_one(each))]
+    yield "uri/_values.pyi", stub([each.name for each in parts], "\n".join(lines) + "\n")
+
+    common = ["invalid: InvalidRows | None = None", "threads: int | None = None", 'line_terminator: bytes = b"\\n"']
+    lines = [""]
+    for each in OPERATIONS.values():
+        shared = [f"errors: {each.errors_type} = {each.policies[0]!r}", *common]
+        shared += ["output: BinaryOutput | None = None"] if each.result == "text" else []
+        lines += [f"@{RETURNS.get(each.result, 'returns_structs')}", function(each, "column: Any", shared, "Any")]
+    yield "bulk/_signatures.pyi", stub(OPERATIONS, "\n".join(lines) + "\n")
+
+    lines = [CLASSES]
+    for name, options in ("ExpressionMethods", ()), ("ColumnMethods", ("invalid", "threads")):
+        lines += [f"class {name}(Generic[_Column, _Frame]):"]
+        for each in OPERATIONS.values():
+            has_fields = each.fields and each.result != "list"
+            returns = "_Frame" if has_fields else "_Column | _Frame" if takes_several(each) else "_Column"
+            shared = [f"errors: {each.errors_type} | None = None", *common[: len(options)]]
+            lines.append("    " + function(each, "self", shared, returns))
+    for each in OPERATIONS.values():
+        shared = [] if each.result in {"verdict", "diagnostic"} else [f"errors: {each.errors_type} | None = None"]
+        lines.append(function(each, "column: Any", shared, "Any"))
+    yield "integrations/_signatures.pyi", stub(OPERATIONS, "\n".join(lines) + "\n")
+
+
+def write():
+    """Write those that are missing or differ."""
+    for name, text in stubs():
+        path = SOURCE / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
-    print(stub(), end="")
+    write()

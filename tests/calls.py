@@ -31,9 +31,6 @@ from uricodec.urn import conversions, namespaces
 # Calls that touch what all threads share: not to be made while others run.
 ALONE = {"uricodec.install", "uricodec.uninstall"}
 
-# What keeps something of each call, as it has to.
-KEEPING = {"uricodec.urn.namespaces.subscribe"}
-
 # What needs a library that need not be there, which does the work.
 FOREIGN = {"uricodec.logs.to_arrow", "uricodec.dedup.unique_dataset"}
 
@@ -273,6 +270,7 @@ _WEB = (
     ),
     *("http://xn--bcher-kva.example/", "http://xn--a-ecp.ru/", "http://a\\@b/", "http://a:0/", "é" * 900, 5),
 )
+_ESCAPED = rb'{"a":"http:\/\/a.example\/?b\u0026c&amp;d","b":"\u00e9://\ud83d"}' * 40
 _HOSTS = [uri.agreed_host(url) for url in ("http://[::1]:80/", "wss://a:1", "http://1.1.1.1/")]
 CALLS |= {
     "uricodec.uri.agreed_host": [
@@ -300,7 +298,14 @@ CALLS |= {
         for name in ("eq", "ne", "lt", "le", "gt", "ge")
     },
     "uricodec.uri.check": _each(uri.check, *_URIS, ("/a", "URI"), ("/a", "no-such")),
-    "uricodec.uri.find": _each(uri.find, b"(http://a/b_(c)), <https://\xc3\xa9/>." * 300, bytearray(b"a://b"), "x"),
+    "uricodec.uri.find": _each(
+        uri.find,
+        *[b"(http://a/b_(c)), <https://\xc3\xa9/>." * 300, bytearray(b"a://b"), "x"],
+        *[(_ESCAPED, content) for content in ("plain", "json", "html", "auto", "no-such")],
+    ),
+    "uricodec.uri.extract": _each(
+        uri.extract, b"a://b", "x", *[(_ESCAPED, content) for content in ("plain", "json", "html", "auto", "no-such")]
+    ),
     "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),
     "uricodec.uri.unsplit": [partial(uri.unsplit, parts) for parts in _COMPONENTS],
@@ -336,8 +341,15 @@ CALLS |= {
     "uricodec.uri.Policy.__setattr__": [lambda: setattr(_POLICIES[2], "level", "case")],
     "uricodec.uri.Policy.__delattr__": [lambda: delattr(_POLICIES[2], "level")],
     "uricodec.uri.equivalent": _each(uri.equivalent, *pairwise(_URIS), (_URIS[1], _URIS[1] + "/")),
-    "uricodec.uri.host": [partial(uri.host, each, errors=errors) for each in _URIS for errors in ("keep", "raise")],
-    "uricodec.uri.port": [partial(uri.port, each, errors=errors) for each in _URIS for errors in ("null", "no-such")],
+    **{
+        f"uricodec.uri.{row.name}": [
+            partial(getattr(uri, row.name), each, errors=errors)
+            for each in _URIS
+            for errors in ("keep", "null", "raise", "no-such")
+        ]
+        for row in OPERATIONS.values()
+        if row.result in {"component", "list"} and not row.required
+    },
     "uricodec.uri.query_value": [
         *_each(
             uri.query_value, *((each, "q") for each in _URIS), (_URIS[0], _LONE), (_URIS[0], 5), (_URIS[0], ["q", "q"])
@@ -345,22 +357,6 @@ CALLS |= {
         *_each(
             uri.query_value, *((each, ["q", "é"]) for each in (*_URIS, *_IRIS)), ("?q=%FF+%C3%A9", "q"), errors="raise"
         ),
-    ],
-    "uricodec.uri.query_pairs": [
-        *(partial(uri.query_pairs, each, errors=errors) for each in _URIS for errors in ("keep", "raise")),
-        *_each(uri.query_pairs, f"?{'é' * 200}=%FF+%C3%A9&&b", "?\ud800", 5),
-    ],
-    "uricodec.uri.path_segments": [
-        *(partial(uri.path_segments, each, errors=errors) for each in _URIS for errors in ("null", "no-such")),
-        *_each(uri.path_segments, f"//h/{'é' * 200}/%FF+%2F//?", b"a/\xff"),
-    ],
-    "uricodec.uri.registrable_domain": [
-        *(partial(uri.registrable_domain, each, errors=errors) for each in _URIS for errors in ("keep", "raise")),
-        partial(uri.registrable_domain, "//a.github.io", private=True, suffixes=5),
-    ],
-    "uricodec.uri.public_suffix": [
-        *(partial(uri.public_suffix, each, errors=errors) for each in _URIS for errors in ("null", "no-such")),
-        partial(uri.public_suffix, b"//a.b.ck", private=True),
     ],
     "uricodec.uri.resolve": [
         *_each(uri.resolve, *((_BASE, each) for each in _REFERENCES), (_BASE, "http:g", False), (5, "a")),
@@ -384,6 +380,12 @@ CALLS |= {
         *_each(iri.uri_to_iri, "http://xn--bcher-kva.example/%C3%A9", "http://xn--a-ecp.ru/", *_URIS, host="unicode"),
     ],
 }
+CALLS["uricodec.uri.query_pairs"] += _each(uri.query_pairs, f"?{'é' * 200}=%FF+%C3%A9&&b", "?\ud800", 5)
+CALLS["uricodec.uri.path_segments"] += _each(uri.path_segments, f"//h/{'é' * 200}/%FF+%2F//?", b"a/\xff")
+CALLS["uricodec.uri.registrable_domain"] += [
+    partial(uri.registrable_domain, "//a.github.io", private=True, suffixes=5),
+    partial(uri.public_suffix, b"//a.b.ck", private=True),
+]
 _PARTS = [uri.split("http://me@h:80/p"), uri.split(b"//[::1]:8/" + b"p" * 900), iri.split("é"), iri.split("//é:1")]
 for _name in uri.Policy.__slots__[2:]:
     CALLS[f"uricodec.uri.Policy.{_name}"] = [partial(getattr, _POLICIES[2], _name)]
@@ -448,7 +450,6 @@ CALLS |= {
         partial(_register, "x-calls", "nss", replace=True),
         *_each(_register, "isbn", "é", ("x-calls", "no-such")),
     ],
-    "uricodec.urn.namespaces.subscribe": [partial(namespaces.subscribe, lambda row: None)],
 }
 for _name in "nid", "nss", "r_component", "q_component", "f_component", "rfc", "rfcs", "normalized":
     CALLS[f"uricodec.urn.URN.{_name}"] = _each(operator.attrgetter(_name), *_NAMES)
@@ -464,7 +465,6 @@ CALLS |= {
 }
 
 _UUID = uuid.UUID("f81d4fae-7dec-11d0-a765-00a0c91e6bf6")
-_THTTP = "http://resolver.example/uri-res/N2L?urn:foo:12345-54321"
 _BOTH_WAYS = {
     "from_public_id": ("-//ArborText::prod//DTD Help Document::19970708//EN", "a b" * 700, "é", " "),
     "to_public_id": ("urn:publicid:%2B:IDN+example.org:DTD+XML+Bookmarks+1.0:EN:XML", "urn:publicid:%2F:", "urn:x:a"),
@@ -476,13 +476,6 @@ _BOTH_WAYS = {
     "to_isbn": ("urn:isbn:0-8044-2957-x", "urn:isbn:1"),
     "isbn_13": ("0-395-36341-1", "x"),
     "isbn_10": ("978-0-8044-2957-3", "979-10-90636-07-1", "x"),
-    "thttp_url": (
-        "urn:foo:12345-54321",
-        ("urn:isbn:1", "http://r.example/", "n2ls"),
-        ("urn:x:y", "?"),
-        ("urn:x:y", "", "x"),
-    ),
-    "from_thttp_url": (_THTTP, "http://h/", _THTTP + " "),
 }
 for _name, _inputs in _BOTH_WAYS.items():
     CALLS[f"uricodec.urn.conversions.{_name}"] = _each(getattr(conversions, _name), *_inputs)
@@ -650,6 +643,7 @@ CALLS |= {
     "uricodec.logs.columns": _each(logs.columns, _COMMON, (_COMMON, "iis"), b""),
     "uricodec.logs.to_arrow": [lambda: logs.to_arrow(_COMMON, flags=True).read_all().to_pylist()],
     "uricodec.logs.presets": [logs.presets],
+    "uricodec.logs.InvalidLine.row": [logs.InvalidLine("a.log", 1, 2, "time", b"\t\xff").row],
     "uricodec.logs.Format": [
         *_each(
             logs.Format, "combined", "no-such", "$status $a", "%h %z", "%h%u", "log_format a escape=json '$uri';", None
@@ -661,6 +655,7 @@ CALLS |= {
     "uricodec.logs.Format.__eq__": [partial(_FORMATS[0].__eq__, format) for format in _FORMATS],
     "uricodec.logs.Format.__hash__": [partial(hash, format) for format in _FORMATS],
     "uricodec.logs.Format.__reduce__": [format.__reduce__ for format in _FORMATS],
+    "uricodec.logs.Format.is_json": [partial(getattr, format, "is_json") for format in _FORMATS],
     "uricodec.logs.Format.explain": [
         partial(format.explain, line) for format in _FORMATS for line in (_LINE, _JSON, b"")
     ],

@@ -11,7 +11,7 @@ import sys
 import tracemalloc
 
 import pytest
-from calls import CALLS, FOREIGN, KEEPING, outcome
+from calls import CALLS, FOREIGN, outcome
 
 SOAK = int(os.environ.get("URICODEC_SOAK", "40"))
 # Not on 3.10, which makes a cache for each function of Python when that is called for the 1024th time; nor on 3.12,
@@ -45,7 +45,7 @@ def grown(calls, rounds, measure):
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", sorted(CALLS.keys() - KEEPING - FOREIGN))
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - FOREIGN))
 def test_calls_keep_nothing(name):
     calls = CALLS[name]
     rounds = max(math.ceil(SOAK / len(calls)), 4)

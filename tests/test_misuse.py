@@ -1,6 +1,7 @@
 """No class of the package can crash the interpreter, however its objects are made and used; see misuse.py."""
 
 import importlib
+import inspect
 import os
 import pkgutil
 import subprocess
@@ -11,17 +12,18 @@ from pathlib import Path
 
 import misuse
 import pytest
-from uricodec._rows._arrow import Array, Type
 
 import uricodec
-from uricodec import bulk
+from uricodec import bulk, dedup, iri, logs, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._codec._rows import EncodeRows
-from uricodec._rows._columns import Work
+from uricodec._rows._arrow import Array, Type
+from uricodec._rows._columns import ColumnWork
 from uricodec._rows._lists import ListWork
 from uricodec._rows._tasks import Plan
 from uricodec.dedup import Deduplicator
 from uricodec.dedup._identifiers import ColumnBatch
+from uricodec.urn import conversions
 from uricodec.urn._rows import CheckUrnRows
 
 LEFT_OUT = ("uricodec.__main__", "uricodec.integrations.spark")  # a program; what needs Java
@@ -103,9 +105,9 @@ def test_what_makes_no_plan(make):
     with pytest.raises(TypeError):
         ListWork(make, "keep", None)
     with pytest.raises(TypeError):
-        Work(make, "keep", None, 1).lines(b"a\n", b"\n")
+        ColumnWork(make, "keep", None, 1).lines(b"a\n", b"\n")
     with pytest.raises(TypeError):
-        Work(make, "keep", None, 1).column(column_of("u"))
+        ColumnWork(make, "keep", None, 1).column(column_of("u"))
 
 
 @pytest.mark.parametrize("kind", ["struct", "component", "verdict", "diagnostic"])
@@ -209,3 +211,61 @@ def test_a_column_in_two_threads():
     for thread in threads:
         thread.join()
     assert not failed
+
+
+# --- values of a wrong type -------------------------------------------------------------------------------------------
+
+LINE = b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a?b HTTP/1.0" 200 2326 "-" "c"\n'
+ORDINARY = {
+    "kind": "uri", "uri": "http://h/a?b", "url": "http://h/", "iri": "http://h/", "urn": "urn:isbn:0395363411",
+    "column": ["http://h/%41"], "base": "http://h/", "ref": "x", "target": "http://h/x", "a": "http://h/",
+    "b": "http://h/", "name": "b",
+    "inputs": os.devnull, "source": LINE, "data": "a%41", "src": b"a%41", "dst": bytearray(10),
+    "nid": "xx", "address": "192.0.2.1", "nss": "a", "text": "a", "buffer": b"http://a/",
+    "components": ("http", "h", "/", None, None), "public_id": "-//a//b", "isbn": "0395363411", "oid": "1.2",
+}  # fmt: skip
+WRONG = [
+    None, 0, -1, 1 << 70, 1.5, "", "a", "\ud800", "a\udcff", "\0", b"", b"\xff", bytearray(b"x"), memoryview(b"y"), [],
+    ["\ud800"], [5], [None], [b"a", "b"], (), (1, 2, 3), {}, {1: 2}, {"\ud800": "x"}, {"a"}, object(), object, range(3),
+]  # fmt: skip
+OF_FILES = {"output", "groups", "inputs", "exclude", "suffixes", "paths", "path", "spill_dir"}
+PUBLIC = [
+    *(uricodec.percent_decode, uricodec.percent_encode, uricodec.requote, uricodec.quote_into, uricodec.unquote_into),
+    *(getattr(module, name) for module in (uri, iri, urn, bulk, logs, conversions) for name in module.__all__),
+    *(dedup.dedup_files, dedup.estimate_files, dedup.rules_of, dedup.unique, dedup.FingerprintKey, dedup.Deduplicator),
+]
+PUBLIC = [
+    each for each in PUBLIC if callable(each) and each is not urn.register_namespace and "Diagnostic" not in str(each)
+]
+
+
+@pytest.mark.parametrize("function", PUBLIC, ids=lambda function: function.__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_values_of_a_wrong_type(function, tmp_path, monkeypatch):
+    """They are a TypeError or a ValueError that says what is wrong, whatever other argument they are for."""
+    monkeypatch.chdir(tmp_path)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # a class of compiled code: it has one argument
+        parameters = [inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY)]
+    needed = [each for each in parameters if each.default is each.empty]
+    for parameter in parameters:
+        for value in WRONG:
+            if parameter.name in OF_FILES and type(value) is int:
+                continue  # a file descriptor
+            names = {each.name: ORDINARY.get(each.name, "x") for each in needed if each.kind is each.KEYWORD_ONLY}
+            given = [ORDINARY.get(each.name, "x") for each in needed if each.kind is not each.KEYWORD_ONLY]
+            if parameter in needed and parameter.kind is not parameter.KEYWORD_ONLY:
+                given[needed.index(parameter)] = value
+            else:
+                names[parameter.name] = value
+            try:
+                result = function(*given, **names)
+                if inspect.isgenerator(result):
+                    list(result)
+            except UnicodeEncodeError:  # of the path of a file, as of open()
+                assert parameter.name in OF_FILES | {"source", "encoding"}, (parameter, value)
+            except (TypeError, ValueError, BufferError, OSError, urn.namespaces.UnknownNamespaceError):
+                pass
+            except LookupError as error:
+                assert parameter.name == "encoding" and type(error) is LookupError, (parameter, value)

@@ -4,7 +4,7 @@ import os
 import py_compile
 import subprocess
 import sys
-import sysconfig
+import venv
 import zipapp
 from pathlib import Path
 
@@ -47,10 +47,13 @@ def test_run(folder, program):
 
 
 STATE = """
-import json, sys, __main__
-module = [__name__, __file__, __package__, __spec__ and __spec__.name, type(__loader__).__name__, __doc__]
-print(json.dumps([sys.path, sys.argv, module, globals().get("__cached__"), __main__.__dict__ is globals()]))
+import re, sys, threading, __main__
+names = {name: re.sub("0x[0-9a-f]+", "", repr(value)) for name, value in globals().items() if name != "names"}
+print(sys.path, sys.argv, sorted(names.items()), __main__.__dict__ is globals())
+main = threading.main_thread()
+threading.Thread(target=lambda: (main.join(), print(sys.modules["__main__"].__dict__ is globals(), sys.argv))).start()
 """
+ARGUMENTS = "import sys; print(sys.argv)\n"
 
 
 @pytest.fixture
@@ -60,41 +63,95 @@ def programs(tmp_path):
         tmp_path.joinpath(name).mkdir()
     for name in "scripts/script.py", "package/__main__.py", "package/module.py", "application/__main__.py", "top.py":
         tmp_path.joinpath(name).write_text(STATE)
-    tmp_path.joinpath("package", "__init__.py").touch()
+    tmp_path.joinpath("package", "__init__.py").write_text(ARGUMENTS)
+    tmp_path.joinpath("annotated.py").write_text("def f(x: int): print(f.__annotations__, __annotations__)\nf(1)")
+    tmp_path.joinpath("raising.py").write_text("raise KeyError(5)")
+    tmp_path.joinpath("empty").mkdir()
     tmp_path.joinpath("links", "link.py").symlink_to(Path("..", "scripts", "script.py"))
     tmp_path.joinpath("links", "absolute.py").symlink_to(tmp_path / "scripts" / "script.py")
     tmp_path.joinpath("links", "folder").symlink_to(tmp_path / "scripts")
     zipapp.create_archive(tmp_path / "application", tmp_path / "application.pyz")
     py_compile.compile(str(tmp_path / "top.py"), str(tmp_path / "compiled.pyc"))
+    py_compile.compile(str(tmp_path / "top.py"), str(tmp_path / "compiled"))
     return tmp_path
 
 
 KINDS = [
     ["scripts/script.py"], ["./scripts/../scripts/script.py"], ["top.py"], ["links/link.py"], ["links/absolute.py"],
     ["links/folder/script.py"], ["compiled.pyc"], ["application"], ["application.pyz"], ["-m", "package"],
-    ["-m", "package.module"], ["-m", "top"],
+    ["-m", "package.module"], ["-m", "top"], ["-mtop"], ["-mpackage"], ["./top.py"], [".//top.py"], ["././application"],
+    ["application/"], ["application.pyz/"], ["compiled"], ["/dev/stdin"],
 ]  # fmt: skip
-MODES = [([], {}), (["-I"], {}), ([], {"PYTHONSAFEPATH": "1"}), (["-E"], {"PYTHONSAFEPATH": "1"}), (["-s"], {})]
+FAILURES = [
+    ["no_such.py"], ["no/such.py"], ["empty"], ["."], [""], ["-m", "no_such"], ["-m", "package.no_such"],
+    ["-m", "empty"], ["-m", "top.py"], ["-m", "sys"], ["-m", ".top"], ["-m", ""], ["-m", "__main__"], ["annotated.py"],
+    ["raising.py"], ["-m", "raising"],
+]  # fmt: skip
+MODES = [
+    ([], {}),
+    (["-I"], {}),
+    ([], {"PYTHONSAFEPATH": "1"}),
+    (["-E"], {"PYTHONSAFEPATH": "1"}),
+    (["-s"], {}),
+    (["-OO"], {}),
+]
 MODES += [(["-P"], {}), (["-P", "-I"], {})] if sys.version_info >= (3, 11) else []
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=" ".join)
-def test_as_the_interpreter_itself(programs, kind):
-    """sys.path, sys.argv and __main__, with each option about sys.path."""
-    installed = sysconfig.get_path("purelib")
-    for options, variables in MODES:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | variables
-        states = []
-        for launcher in [], ["-m", "uricodec.run"]:
-            if not {"-I", "-E"} & set(options):  # so that uricodec is found where it is not installed
-                environment["PYTHONPATH"] = str(Path(uricodec.__file__).parent.parent)
-            command = [sys.executable, *options, *launcher, *kind, "-x", "argument"]
+@pytest.fixture(scope="module")
+def environment_with_source(tmp_path_factory):
+    """A Python that finds this uricodec under -I, too: in a file of its site-packages."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.EnvBuilder(symlinks=os.name != "nt").create(folder)
+    executable = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    command = [executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    packages = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    Path(packages, "source.pth").write_text(f"{Path(uricodec.__file__).parent.parent}\n")
+    return executable
+
+
+def outcomes(executable, options, variables, kind, programs):
+    """Return what the interpreter does, and what it does by way of the launcher."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | variables
+    for launcher in [], ["-m", "uricodec.run"]:
+        command = [executable, *options, *launcher, *kind, "-x", "argument"]
+        with programs.joinpath("top.py").open() as script:
             process = subprocess.run(
-                command, cwd=programs, env=environment, capture_output=True, text=True, check=False
+                command, cwd=programs, env=environment, stdin=script, capture_output=True, text=True, check=False
             )
-            assert installed in process.stdout or kind[0] == "-m", (command, process.stderr)
-            states.append((process.returncode, process.stdout))
-        assert states[0] == states[1], command
+        yield process.returncode, process.stdout, process.stderr.splitlines()[-1:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=" ".join)
+def test_as_the_interpreter_itself(programs, environment_with_source, kind):
+    """sys.path, sys.argv and __main__, with each option about sys.path, also in a thread that outlives the program."""
+    for options, variables in MODES:
+        expected, found = outcomes(environment_with_source, options, variables, kind, programs)
+        assert found == expected, options
+        assert "__main__" in expected[1] or (expected[0] == 1 and "-m" in kind[0]), expected
+
+
+@pytest.mark.parametrize("kind", FAILURES, ids=" ".join)
+def test_errors_of_the_interpreter(programs, environment_with_source, kind):
+    expected, found = outcomes(environment_with_source, [], {}, kind, programs)
+    assert found == expected
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not remove the current folder")
+def test_the_current_folder_is_removed(programs):
+    """There is none for the interpreter to put first in sys.path, and none to remove."""
+    python = getattr(sys, "_base_executable", sys.executable)  # that of an environment does not start there
+    environment = dict(os.environ, PYTHONPATH=str(Path(uricodec.__file__).parent.parent))
+    code = "import os, sys, tempfile; os.chdir(tempfile.mkdtemp()); os.rmdir(os.getcwd()); "
+    code += "os.execv(sys.argv[1], sys.argv[1:])"
+    for kind in [str(programs / "top.py")], ["top.py"], ["-m", "top"]:
+        found = []
+        for launcher in [], ["-m", "uricodec.run"]:
+            command = [sys.executable, "-c", code, python, *launcher, *kind]
+            process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            found.append((process.returncode, process.stdout, process.stderr))
+        assert found[0] == found[1], kind
 
 
 def test_profile(folder):
@@ -120,6 +177,15 @@ def test_calls_within_calls_are_not_counted():
     assert urlencode([("a", "b")]) == urlencode({"a": "b"}) == "a=b"
     figures = profile.figures["urlencode"]
     assert (profile.figures["quote"].calls, figures.calls, len(figures.ours)) == (0, 3, 2)
+
+
+def test_values_that_contain_themselves_are_not_compared():
+    values = ["a"]
+    values.append(values)
+    profile = Profile()
+    urlencode = profile.wrap("urlencode", parse.urlencode)
+    assert urlencode({"a": values}) == "a=%5B%27a%27%2C+%5B...%5D%5D"
+    assert (profile.figures["urlencode"].calls, len(profile.figures["urlencode"].ours)) == (1, 0)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--no-such", "program.py"], ["no_such.py"], ["-m", "no_such"]])

@@ -37,8 +37,87 @@ def test_pins_have_hashes(path):
     for pin in pins:
         assert re.match(r"[\w.-]+==\S+( ; .*)? \\\n +--hash=sha256:[0-9a-f]{64}", pin), pin
     names = {pin.partition("==")[0] for pin in pins}
-    wanted = {re.match(r"[\w-]+", line)[0].lower() for line in lines_of(path) if not line.startswith("-r")}
-    assert wanted <= names
+    wanted = {re.match(r"[\w.-]+", line)[0].lower() for line in lines_of(path) if not line.startswith("-r")}
+    assert {re.sub("[._]", "-", name) for name in wanted} <= names
+
+
+# What takes the newest packages, because it finds out whether those work: extras as users get them, suites of others.
+NEWEST = {
+    ".ci/ecosystem": (
+        '"download", "-q", "--no-deps", "--no-binary", name',
+        '"install", "-q", f"{name}=={version}", "pytest"',
+    ),
+    ".ci/run": ('pip" install -q "${@:2}"; }', "pip wheel -q --no-deps -w build/wheel ."),
+    "benchmarks/run": ('pip" install -q "${@:2}"',),
+}
+PINNED = re.compile(
+    r"--require-hashes -r (\S*\.ci/requirements/[\w$]+\.txt|uv\.txt|PACKAGES)"
+    r"|--no-deps (--no-build-isolation \.|\S*/tagged/\*\.whl)"  # what is built here
+)
+INSTALLER = re.compile(
+    r"\bpip[3w]? +(install|download|wheel)\b|\buv +(pip +(install|sync)|add|run|sync|tool)\b"
+    r"|\b(npm|pnpm|yarn|gem|cargo|conda) |\b(pipx|uvx|npx|easy_install)\b|\bgo +(install|run|get)\b|\bgit clone\b"
+    r"|\b(curl|wget|urlretrieve|urlopen)\b.*https?:"
+)
+
+
+def commands_that_install(text):
+    """Return the lines of a script or workflow that install something, without the quotes and commas between words."""
+    for line in re.sub(r"\\\n\s*", " ", text).splitlines():
+        words = re.sub(r"""["'],? +["']?|["'](?=\w)|, +(?=PACKAGES)""", " ", line.partition("# ")[0])
+        if INSTALLER.search(re.sub(" +", " ", words)):
+            yield line.strip(), re.sub(" +", " ", words)
+
+
+@pytest.mark.parametrize(
+    ("line", "pinned"),
+    [
+        *((line, False) for line in (
+            "pip install a", '"$venv/bin/pip" install -q a', "python -m pip  download a",
+            '[X, "-m", "pip", "install", "a"]', "npx prettier", "npm ci", "uv pip install a", "uvx ruff", "pipx run a",
+            "go install a@latest", "cargo install a",
+            "curl -L https://a | sh", "git clone https://a", "uv run a", "pip install \\\n  -r .ci/requirements/a.txt",
+            "pip install -r .ci/requirements/build.in", "pip install --require-hashes -r other.txt",
+        )),
+        *((line, None) for line in ("uv pip compile a", "pip list", "curl localhost", "# pip install a", "b=pip")),
+        ("pip install --require-hashes -r .ci/requirements/a.txt", True),
+        ('run([X, "-m", "pip", "install", "-q", "--require-hashes", "-r", PACKAGES])', True),
+    ],
+)  # fmt: skip
+def test_what_installs_is_found(line, pinned):
+    found = [bool(PINNED.search(words)) for _, words in commands_that_install(f"set -e\n{line}\n")]
+    assert found == ([] if pinned is None else [pinned])
+
+
+def scripts():
+    for folder in ".ci", ".ci/requirements", ".github/workflows", "fuzz", "benchmarks", "docs":
+        for path in sorted((ROOT / folder).iterdir()):
+            if path.is_file() and path.suffix in ("", ".yml", ".sh"):
+                yield path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("name", [*scripts()])
+def test_scripts_install_what_is_pinned(name):
+    text = ROOT.joinpath(name).read_text("utf-8")
+    for line, words in commands_that_install(text):
+        assert PINNED.search(words) or any(part in line for part in NEWEST.get(name, ())), (name, line)
+    for packages in re.findall(r"^PACKAGES = (.*)", text, re.MULTILINE):
+        assert re.fullmatch(r'ROOT / "\.ci/requirements/\w+\.txt"', packages), (name, packages)
+
+
+def test_hooks_and_containers_are_pinned():
+    hooks = ROOT.joinpath(".pre-commit-config.yaml").read_text("utf-8")
+    assert hooks.count("repo:") == len(re.findall(r"^ +rev: v\d+\.\d+\.\d+$", hooks, re.MULTILINE)) > 0
+    assert "additional_dependencies" not in hooks and "repo: local" not in hooks
+    for path in (ROOT / ".github/workflows").glob("*.yml"):
+        text = path.read_text("utf-8")
+        images = re.findall(r"(?:container|image): *(\S+)", text)
+        assert all(re.search(r"@sha256:[0-9a-f]{64}$", image) for image in images), path.name
+        for command in re.findall(r"^.*apt-get install", text, re.MULTILINE):
+            before = text[: text.index(command)].rpartition("- run:")[2]
+            assert "/^# http:..snapshot/{s/^# /URIs: /;n;d}" in before, (path.name, command)
+        assert text.count("apt-get install") == text.count("..snapshot/")
+        assert "docker " not in text and not re.search("runs-on: .*latest", text), path.name
 
 
 def test_workflows_use_what_is_pinned():

@@ -93,7 +93,7 @@ def lines_as_rows(draw):
         try:
             want += function(line) + tail
         except Rejected as rejected:
-            faults.append((number, start, *rejected.args))
+            faults.append((number, start, start + len(line), *rejected.args))
             if errors != "drop":
                 want += (record(*rejected.args) if record else line if errors == "keep" else b"") + tail
         start += len(line) + len(tail)
@@ -106,7 +106,7 @@ def lines_as_rows(draw):
         assert 0 < read <= len(src) - start
         assert limit == 0 or done.invalid == len(done.faults) <= limit
         written += room[: done.written]
-        found += [(count + fault.line, start + fault.start, *fault[2:]) for fault in done.faults]
+        found += [(count + fault.line, start + fault.start, start + fault.stop, *fault[3:]) for fault in done.faults]
         assert (done.lines is not None) == counted
         count, start = count + (done.lines or 0), start + read
     assert (written, count) == (want, len(lines) if counted else 0)

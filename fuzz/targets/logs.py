@@ -18,6 +18,7 @@ from support import run
 from uricodec import logs
 from uricodec._io import compress
 from uricodec.logs._columns import convert_columns
+from uricodec.logs._detection import is_utf16
 from uricodec.logs._records import NAMES, LogReader
 
 DICTIONARIES = "percent logs"
@@ -42,9 +43,9 @@ def compiled(options):
 
 
 def lines_of(data):
-    """Lines as the model takes them: without newlines, and with a "\\r" more that does not belong to a line end."""
+    """Lines as the model takes them: without newlines."""
     for line in re.findall(rb"[^\n]*\n|[^\n]+", data):
-        yield line.removesuffix(b"\n") if line.endswith(b"\n") else line + b"\r" * line.endswith(b"\r")
+        yield line.removesuffix(b"\n")
 
 
 def converted(data, reader, size):
@@ -178,7 +179,7 @@ def sources(draw):
     found, invalid = parsed(data, format, options)
     lines = data.split(b"\n")
     for line in invalid:
-        assert line.text == lines[line.line - 1].removesuffix(b"\r") or line.line == len(lines)
+        assert line.text == lines[line.line - 1].removesuffix(b"\r").lstrip(b"\0") or is_utf16(data)
         assert 0 <= line.offset <= len(line.text)
     if isinstance(found, list):
         columns = logs.columns(data, format, invalid=[], **options)

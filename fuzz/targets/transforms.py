@@ -12,8 +12,8 @@ from uricodec.urn import conversions
 DICTIONARIES = "urn"
 COVERS = {
     "uricodec.urn.conversions": [
-        *["from_isbn", "from_oid", "from_public_id", "from_thttp_url", "from_uuid", "isbn_10", "isbn_13"],
-        *["thttp_url", "to_isbn", "to_oid", "to_public_id", "to_uuid"],
+        *["from_isbn", "from_oid", "from_public_id", "from_uuid", "isbn_10", "isbn_13"],
+        *["to_isbn", "to_oid", "to_public_id", "to_uuid"],
     ],
 }
 
@@ -95,27 +95,7 @@ def public_id(draw):
         assert conversions.from_public_id(found) == urn.normalize(name, rfc="any")
 
 
-def resolver_url(draw):
-    service = draw.one(conversions.SERVICES)
-    service = service.lower() if draw.flag() else service
-    name, resolver = map(text_of, draw.parts(2))
-    try:
-        url = conversions.thttp_url(name, resolver, service)
-    except UrnError:
-        assert not urn.is_valid(name, "any") or (urn.rfcs(name) == ("2141",) and "#" in name)
-    except ValueError:
-        assert "?" in resolver or "#" in resolver
-    else:
-        found = conversions.from_thttp_url(url)
-        assert found[1].lower() == service.lower() and found[1] in conversions.SERVICES
-        assert found == (resolver.rstrip("/"), found[1], name)
-    found = outcome(conversions.from_thttp_url, name)
-    if not is_refusal(found):
-        assert urn.is_valid(found.urn, "any") and name.endswith("?" + found.urn)
-        assert name.lower() == f"{found.resolver}/uri-res/{found.service}?{found.urn}".lower()
-
-
-OPERATIONS = (isbn, oid, uuid, public_id, resolver_url)
+OPERATIONS = (isbn, oid, uuid, public_id)
 
 
 def target(data):

@@ -7,6 +7,7 @@ from reference import uri_forms as forms
 from support import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 
 from uricodec import iri, uri
+from uricodec._rows import registry
 from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
 from uricodec.uri import legacy_schemes
 from uricodec.uri._components import copy_urls, find_part
@@ -15,8 +16,8 @@ DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
-        *["host", "port", "query_value", "query_pairs", "path_segments", "registrable_domain", "public_suffix"],
-        *["agreed_host", "address_category", "find"],
+        *[row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"}],
+        *["agreed_host", "address_category", "find", "extract"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -176,10 +177,9 @@ def values(draw):
     if text:  # a surrogate is U+FFFD
         row = "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in given).encode()
     fault = iri.check(given)
-    domains = ("registrable_domain", ()), ("public_suffix", ())
-    lists = ("query_pairs", ()), ("path_segments", ())
-    values = ("query_value", ("q",)), ("query_value", (names,))
-    for name, arguments in ("host", ()), ("port", ()), *domains, *lists, *values:
+    plain = [row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"}]
+    plain.remove("query_value")
+    for name, arguments in *[(each, ()) for each in plain], ("query_value", ("q",)), ("query_value", (names,)):
         found = outcome(getattr(uri, name), given, *arguments, errors=errors)
         if fault is not None and errors != "keep":
             assert found == (None if errors == "null" else (IriError, fault.offset))
@@ -224,6 +224,8 @@ def found_in_text(draw):
     )
     lines = uri_find.lines(text)
     assert uri_find.by_copies(copy_urls, text, max(map(len, lines), default=0) + size) == lines
+    for content in "json", "html":
+        assert (uri.find(text, content), uri.extract(text, content)) == uri_find.find_with_escapes(text, content)
 
 
 OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host, found_in_text)

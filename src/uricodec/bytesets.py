@@ -26,6 +26,9 @@ ByteSet(b"!$&'()*+,:;=@")
 (True, False)
 """
 
+from uricodec._base._kernels import ALPHA as _ALPHA  # RFC 5234 appendix B.1
+from uricodec._base._kernels import DIGIT as _DIGIT
+from uricodec._base._kernels import UNRESERVED as _UNRESERVED
 from uricodec._base._kernels import ByteSet
 
 __all__ = [
@@ -93,11 +96,6 @@ def __dir__() -> list[str]:
     return __all__
 
 
-# RFC 5234 appendix B.1; the older RFCs list the same characters.
-#   ALPHA = %x41-5A / %x61-7A   ; A-Z / a-z
-_ALPHA = ByteSet(range(0x41, 0x5B)) | bytes(range(0x61, 0x7B))
-#   DIGIT = %x30-39   ; 0-9
-_DIGIT = ByteSet(range(0x30, 0x3A))
 _ALPHANUM = _ALPHA | _DIGIT
 
 
@@ -184,7 +182,7 @@ RFC2396_UNWISE = ByteSet("{}|\\^[]`")
 # RFC 3986 appendix A.
 
 #   unreserved    = ALPHA / DIGIT / "-" / "." / "_" / "~"
-RFC3986_UNRESERVED = _ALPHA | _DIGIT | "-._~"
+RFC3986_UNRESERVED = _UNRESERVED
 #   gen-delims    = ":" / "/" / "?" / "#" / "[" / "]" / "@"
 RFC3986_GEN_DELIMS = ByteSet(":/?#[]@")
 #   sub-delims    = "!" / "$" / "&" / "'" / "(" / ")"
@@ -261,7 +259,7 @@ WHATWG_FORM = WHATWG_COMPONENT | "!'()~"
 
 
 # Documentation of urllib.parse.quote: "Letters, digits, and the characters '_.-~' are never quoted."
-URLLIB_ALWAYS_SAFE = _ALPHANUM | "_.-~"
+URLLIB_ALWAYS_SAFE = _UNRESERVED
 
 
 # ECMA-262, "URI Handling Functions": the bytes to keep.

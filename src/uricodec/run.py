@@ -16,8 +16,10 @@ import pkgutil
 import runpy
 import sys
 from array import array
-from collections.abc import Callable, Sequence
-from importlib.machinery import SourceFileLoader, SourcelessFileLoader
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
+from importlib.util import MAGIC_NUMBER
 from threading import local
 from time import perf_counter_ns
 from types import ModuleType
@@ -26,6 +28,8 @@ from typing import Any, TextIO
 from uricodec.parse._install import install_functions
 
 __all__: list[str] = []  # it is a command
+_DESCRIPTION = """Run a program with the functions of urllib.parse replaced by the faster ones of uricodec. sys.path and
+__main__ are as if the interpreter had started the program."""
 
 
 def __dir__() -> list[str]:
@@ -36,12 +40,16 @@ def __dir__() -> list[str]:
 _ORDINARY = (str, bytes, bytearray, bool, int, float, type(None))
 
 
-def _is_ordinary(value: object) -> bool:
+def _is_ordinary(value: object, levels: int = 4) -> bool:
+    """Whether a value is of such types, in lists and dicts that are not nested deeper."""
+    values: Iterable[object]
     if type(value) is dict:
-        return all(_is_ordinary(x) for pair in value.items() for x in pair)
-    if isinstance(value, (list, tuple)) and type(value).__iter__ in (list.__iter__, tuple.__iter__):
-        return all(map(_is_ordinary, value))
-    return type(value) in _ORDINARY or callable(value)
+        values = (x for pair in value.items() for x in pair)
+    elif isinstance(value, (list, tuple)) and type(value).__iter__ in (list.__iter__, tuple.__iter__):
+        values = value
+    else:
+        return type(value) in _ORDINARY or callable(value)
+    return levels > 0 and all(_is_ordinary(x, levels - 1) for x in values)
 
 
 def _untouched() -> ModuleType:
@@ -131,10 +139,28 @@ class Profile:
         print(f"{'all':20}{sum(row.calls for row in self.figures.values()):10}{'':24}{total:9.2f} ms", file=file)
 
 
-def _replace_first_path(path: str | None) -> None:
-    """Replace the folder that the interpreter has put before sys.path for `-m`, if it has: see `-P` and `-I`."""
+def _new_main() -> ModuleType:
+    """Replace the module __main__, which is this one, by a module with the names that the interpreter starts with."""
+    module = ModuleType("__main__")
+    module.__dict__.update(__builtins__=builtins, __loader__=BuiltinImporter)
+    if "__annotations__" in sys.modules["__main__"].__dict__:  # until Python 3.13
+        module.__dict__.update(__annotations__={})
+    sys.modules["__main__"] = module
+    return module
+
+
+def _remove_first_path() -> None:
+    """Remove the folder that the interpreter has put first in sys.path for `-m`, if it has: see `-P` and `-I`."""
     if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
-        sys.path[:1] = [] if path is None else [path]
+        with suppress(FileNotFoundError):  # the current folder has been removed: the interpreter has put none there
+            os.getcwd()
+            del sys.path[:1]
+
+
+def _run_module(name: str, *, is_named: bool) -> None:
+    """Run a module, or the __main__.py that sys.path begins with, as the interpreter does: by this function."""
+    _new_main()
+    runpy._run_module_as_main(name, is_named)  # type: ignore[attr-defined]
 
 
 def _run_path(path: str) -> None:
@@ -142,33 +168,53 @@ def _run_path(path: str) -> None:
 
     runpy.run_path() differs from the interpreter in `__file__` and `sys.argv[0]`.
     """
-    full = os.path.abspath(path) if os.name == "nt" else os.path.join(os.getcwd(), path)
-    importer = pkgutil.get_importer(full)
-    module = ModuleType("__main__")
-    if importer is not None:
-        _replace_first_path(None)
+    full = _full_path(path)
+    _remove_first_path()
+    if pkgutil.get_importer(full) is not None:
         sys.path.insert(0, full)  # whatever the options are
-        spec = importer.find_spec("__main__", None)
-        if spec is None:
-            sys.exit(f"{sys.executable}: can't find '__main__' module in {path!r}")
-        loader: Any = spec.loader
-        code = loader.get_code("__main__")
-        names = {"__file__": spec.origin, "__package__": spec.parent, "__spec__": spec, "__cached__": spec.cached}
-    else:
-        _replace_first_path(os.path.dirname(full if os.name == "nt" else os.path.realpath(full)))
-        loader = (SourcelessFileLoader if path.endswith(".pyc") else SourceFileLoader)("__main__", full)
-        code = loader.get_code("__main__") if path.endswith(".pyc") else loader.source_to_code(_contents(full), full)
-        names = {"__file__": full, "__cached__": None}
-    if sys.version_info >= (3, 15):
-        del names["__cached__"]
-    module.__dict__.update(names, __loader__=loader, __builtins__=builtins)
-    sys.modules["__main__"] = module
+        _run_module("__main__", is_named=False)
+        return
+    if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
+        sys.path.insert(0, _folder_of(full))
+    try:
+        with io.open_code(full) as file:
+            contents = file.read()
+    except OSError as error:
+        message = f"can't open file {full!r}: [Errno {error.errno}] {error.strerror}"
+        sys.stderr.write(f"{sys.orig_argv[0]}: {message}\n")
+        sys.exit(2)
+    is_compiled = full.endswith(".pyc") or (contents[:2] == MAGIC_NUMBER[:2] and os.path.isfile(full))
+    loader: Any = (SourcelessFileLoader if is_compiled else SourceFileLoader)("__main__", full)
+    code = loader.get_code("__main__") if is_compiled else loader.source_to_code(contents, full)
+    module = _new_main()
+    module.__dict__.update(__file__=full, __loader__=loader)
+    if sys.version_info < (3, 15):
+        module.__dict__["__cached__"] = None
     exec(code, module.__dict__)
 
 
-def _contents(path: str) -> bytes:
-    with io.open_code(path) as file:
-        return file.read()
+def _full_path(path: str) -> str:
+    """Return the path from the root, otherwise as it is."""
+    if os.name == "nt":
+        return os.path.abspath(path)
+    try:
+        if path in ("", ".") and sys.version_info >= (3, 11):
+            return os.getcwd()
+        return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+    except FileNotFoundError:  # the current folder has been removed
+        return path
+
+
+def _folder_of(path: str) -> str:
+    """Return the folder of a script, which may be a link, or a pipe that has no other path (/dev/fd/63)."""
+    if os.name == "nt":
+        return os.path.dirname(path)
+    try:
+        return os.path.dirname(os.path.realpath(path, strict=True))
+    except OSError:
+        with suppress(OSError):
+            path = os.path.join(os.path.dirname(path), os.readlink(path))
+        return os.path.dirname(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -180,19 +226,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: As the program raises it, or for arguments that are not understood.
     """
-    parser = argparse.ArgumentParser(prog="python -m uricodec.run", description=__doc__.partition("\n\n")[2])
+    parser = argparse.ArgumentParser(prog="python -m uricodec.run", description=_DESCRIPTION)
     parser.add_argument("--profile", action="store_true", help="print calls and time saved, per function, at the end")
     parser.add_argument("-m", dest="is_module", action="store_true", help="run a module, as python -m does")
     parser.add_argument("program", help="the path of a script, or the name of a module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the program")
-    options = parser.parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for i, word in enumerate(words):
+        if word[:2] == "-m" or word[:1] != "-":
+            words[i : i + 1] = ["-m", word[2:]] if word[:2] == "-m" and word != "-m" else [word]  # -mNAME
+            break
+    options = parser.parse_args(words)
     profile = Profile() if options.profile else None
     install_functions(rebind=True, wrap=profile.wrap if profile else None)
-    sys.argv[:] = [options.program, *options.arguments]
+    sys.argv[:] = ["-m" if options.is_module else options.program, *options.arguments]
     try:
         if options.is_module:
-            _replace_first_path(os.getcwd())
-            runpy.run_module(options.program, run_name="__main__", alter_sys=True)
+            _run_module(options.program, is_named=True)
         else:
             _run_path(options.program)
     finally:

@@ -38,6 +38,7 @@ __all__ = [
     "SplitErrors",
     "SqlErrors",
     "StructErrors",
+    "TextContent",
     "TextErrors",
     "UriLevel",
     "UriProduction",
@@ -81,7 +82,7 @@ UrnLevel = Literal["bytes", "2141", "8141", "namespace", "functional"]
 # Productions of RFC 3986 appendix A and RFC 3987 section 2.2, and the RFC whose grammar a URN is read by.
 UriProduction = Literal["URI-reference", "URI", "absolute-URI", "relative-ref"]
 IriProduction = Literal["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
-UrnRfc = Literal["2141", "8141", "any"]
+UrnRfc = Literal["2141", "8141", "any", 2141, 8141]
 
 # Policies for URLs: the ready ones, and values of fields of `uricodec.uri.Policy`.
 PolicyName = Literal["tracking", "crawl", "surt", "w3lib"]
@@ -99,6 +100,9 @@ AddressCategory = Literal["public", "private", "loopback", "link-local", "shared
 HostCategory = Literal[
     "public", "private", "loopback", "link-local", "shared", "multicast", "reserved", "metadata", "name"
 ]
+
+# What a text is in which URLs are found.
+TextContent = Literal["auto", "plain", "json", "html"]
 
 # Conversion between URIs and IRIs.
 DisallowedCharacters = Literal["raise", "encode"]

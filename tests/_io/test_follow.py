@@ -141,9 +141,27 @@ def test_rotation_by_rename(log, part):
         reader.expect_no_more()
         append(log, b"d\n")
         reader.expect(want)
-        append(old, b"too late\n")
-        append(log, b"e\n")
-        reader.expect(want + b"e\n")
+        append(old, b"late\nla")
+        reader.expect(want + b"late\n")
+        append(log, b"e")
+        append(old, b"ter\n")
+        reader.expect_no_more()
+        append(log, b"f\n")
+        reader.expect(want + b"late\nef\nlater\n")
+
+
+def test_an_old_file_is_read_for_a_while(log, monkeypatch):
+    monkeypatch.setattr(follow, "LATE", 0.0)
+    with Reader(log) as reader:
+        append(log, b"a\n")
+        reader.expect(b"a\n")
+        log.rename(log.with_suffix(".1"))
+        append(log, b"b\n")
+        reader.expect(b"a\nb\n")
+        reader.expect_no_more()
+        append(log.with_suffix(".1"), b"too late\n")
+        append(log, b"c\n")
+        reader.expect(b"a\nb\nc\n")
 
 
 def test_many_rotations(log):
@@ -179,6 +197,35 @@ def test_a_shorter_file_is_read_from_its_start(log):
             os.truncate(log, 0)
             file.write(b"third\n")
         reader.expect(b"first line\nsecond line\nthird\n")
+
+
+@pytest.mark.parametrize("part", [b"", b"part"])
+@pytest.mark.parametrize("size", [0, 1, 2, 20, 1000])
+def test_truncation_to_any_size_at_once(log, monkeypatch, part, size):
+    """The reader does not look between the truncation and the next lines."""
+    lines = [b"".join(b"line %d of %d\n" % (i, k) for i in range(10)) for k in range(30)]
+    monkeypatch.setattr(follow, "PERIOD", 0.05)
+    append(log, lines[0] + part)
+    want = lines[0]
+    with Reader(log) as reader:
+        reader.expect(want)
+        for k in range(1, 4):
+            new = lines[k] + b"".join(b"%d more of %d\n" % (i, k) for i in range(size))
+            with open(log, "r+b") as file:
+                file.truncate(0)
+                file.write(new)
+            want += (part + b"\n") * bool(part and k == 1) + new
+            reader.expect(want)
+
+
+def test_a_program_goes_on_at_its_offset_after_truncation(log):
+    """It writes a block of NUL bytes before its line."""
+    with open(log, "wb", buffering=0) as file, Reader(log) as reader:
+        file.write(b"first\n")
+        reader.expect(b"first\n")
+        os.truncate(log, 0)
+        file.write(b"second\n")
+        reader.expect(b"first\n" + bytes(6) + b"second\n")
 
 
 def test_deleted_and_created_again(log):

@@ -654,3 +654,13 @@ def test_a_folder_that_took_the_place_of_an_abandoned_one_stays(tmp_path, monkey
     assert path.joinpath("new").exists() and tmp_path.joinpath("moved").exists()
     monkeypatch.undo()
     assert folders.clear(str(path)) and not path.exists()
+
+
+@pytest.mark.skipif(folders.fcntl is None, reason="Windows has no such locks")
+def test_a_folder_of_another_user_stays(tmp_path, monkeypatch):
+    path = tmp_path / "abandoned"
+    path.mkdir()
+    monkeypatch.setattr(folders.os, "geteuid", lambda: path.stat().st_uid + 1)
+    assert not folders.clear(str(path)) and path.exists()
+    monkeypatch.undo()
+    assert folders.clear(str(path)) and not path.exists()

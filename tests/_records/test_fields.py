@@ -19,11 +19,11 @@ import uricodec
 from uricodec import ByteSet, uri, urn
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._io import compress, streams
+from uricodec._io.reports import visible
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
 from uricodec._records.headers import spans_of
 from uricodec._rows._engine import RowOperation
-from uricodec._rows.reports import visible
 from uricodec.cli import main
 from uricodec.uri._rows import SplitRows
 
@@ -137,7 +137,7 @@ def test_fields_are_decoded_as_the_model_does(parts, delimiter, fields, plus):
         fields,
         *(["--plus"] if plus else []),
     ]
-    output = output_of(*arguments, stdin=data, chunk=64)
+    output = output_in_doubt(*arguments, stdin=data, chunk=64)
     free = NO_CONTROL - delimiter
     assert output == model_of_fields(data, delimiter, fields, lambda part: decode(part, free, plus))
     assert [line.count(delimiter) for line in output.split(b"\n")] == [
@@ -149,11 +149,11 @@ def test_fields_are_decoded_as_the_model_does(parts, delimiter, fields, plus):
 def test_nul_ends_lines(parts, fields):
     data = plain(b"".join(without(part, b"\0") + (b"\t", b"\0")[len(part) % 2] for part in parts))
     free = EVERY - "\0"
-    output = output_of("decode", "-z", stdin=data)
+    output = output_in_doubt("decode", "-z", stdin=data)
     assert output == b"\0".join(decode(line, free) for line in data.split(b"\0"))
-    output = output_of("decode", "-z", "-f", fields, stdin=data)
+    output = output_in_doubt("decode", "-z", "-f", fields, stdin=data)
     assert output == model_of_fields(data, b"\t", fields, lambda part: decode(part, free - "\t"), b"\0")
-    output = output_of("encode", "-z", stdin=data)
+    output = output_in_doubt("encode", "-z", stdin=data)
     assert output == b"\0".join(urllib.parse.quote_from_bytes(line).encode() for line in data.split(b"\0"))
 
 
@@ -210,6 +210,15 @@ def test_what_is_not_utf8_is_replaced_as_python_does():
 def test_lists_of_fields():
     assert output_of("decode", "-f", "2-3,1", "-f", "5", stdin=b"\t".join([b"%41"] * 6)) == b"A\tA\tA\t%41\tA\t%41"
     assert spans_of(["2,1,9-,3-5,4"], None) == [(1, 5), (9, None)]
+    assert spans_of(["b,a,b", "3"], [b"a", b"b", b"1", b"b"]) == [(1, 4)]
+
+
+@pytest.mark.parametrize("n", [1000, 4000, 16_000])
+def test_many_names(n):
+    """In a moment: an index of the header finds each. So does a name that all fields have, given as often."""
+    names = [f"n{i}" for i in range(n)]
+    assert spans_of([",".join(names)], list(map(str.encode, names))) == [(1, n)]
+    assert spans_of(["a,b"] * n, [b"b", *[b"a"] * n]) == [(1, n + 1)]
 
 
 # --- CSV ------------------------------------------------------------------------------------------------------------
@@ -240,7 +249,7 @@ def test_csv_is_decoded_as_the_model_does(rows, fields, delimiter, quoting, end)
     data = write_csv(rows, quoting, delimiter, end)
     if plain(data) != data:
         return
-    output = output_of("decode", "--csv", "-d", delimiter, "-f", fields, stdin=data, chunk=64)
+    output = output_in_doubt("decode", "--csv", "-d", delimiter, "-f", fields, stdin=data, chunk=64)
     expected = [
         [
             decode(value.encode("latin-1"), NO_CONTROL).decode("latin-1") if is_selected(n, fields) else value
@@ -249,7 +258,7 @@ def test_csv_is_decoded_as_the_model_does(rows, fields, delimiter, quoting, end)
         for row in rows
     ]
     assert read_csv(output, delimiter) == expected
-    raw = output_of("decode", "--csv", "--raw", "-d", delimiter, "-f", fields, stdin=data, chunk=64)
+    raw = output_in_doubt("decode", "--csv", "--raw", "-d", delimiter, "-f", fields, stdin=data, chunk=64)
     assert [len(row) for row in read_csv(raw.replace(b"\0", b"x"), delimiter)] == [len(row) for row in rows]
 
 
@@ -261,7 +270,7 @@ def test_csv_is_decoded_as_the_model_does(rows, fields, delimiter, quoting, end)
 def test_any_csv_keeps_its_records(data):
     """Also what is no CSV: what Python's reader makes of it has as many records and fields, and all others stay."""
     data = plain(re.sub(rb"\r(?!\n)", b"", without(data, b"\0")))
-    output = output_of("decode", "--csv", "-f", "2", stdin=data, chunk=256)
+    output = output_in_doubt("decode", "--csv", "-f", "2", stdin=data, chunk=256)
     before, after = read_csv(data), read_csv(output)
     assert [len(row) for row in after] == [len(row) for row in before]
     assert [row[:1] + row[2:] for row in after] == [row[:1] + row[2:] for row in before]
@@ -275,10 +284,10 @@ def test_csv_is_copied_byte_for_byte_where_nothing_changes(rows):
 
 def test_csv_fields_are_quoted_when_they_need_it():
     data = b'%2C,"a",%22\r\n"x ""y""\n%41",%20,\n%0A,"%41","b%zz'
-    assert output_of("decode", "--csv", stdin=data) == b'",","a",""""\r\n"x ""y""\nA", ,\n%0A,"A","b%zz'
-    assert output_of("decode", "--csv", "--raw", stdin=b"%0A%0D,x\n") == b'"\n\r",x\n'
-    assert output_of("decode", "--csv", "--errors", "null", stdin=b"%zz\na,%zz,b\n") == b'""\na,,b\n'
-    assert output_of("decode", "--csv", "--errors", "drop", stdin=b'"%zz\n",a\nb,"c') == b""
+    assert output_in_doubt("decode", "--csv", stdin=data) == b'",","a",""""\r\n"x ""y""\nA", ,\n%0A,"A","b%zz'
+    assert output_in_doubt("decode", "--csv", "--raw", stdin=b"%0A%0D,x\n") == b'"\n\r",x\n'
+    assert output_in_doubt("decode", "--csv", "--errors", "null", stdin=b"%zz\na,%zz,b\n") == b'""\na,,b\n'
+    assert output_in_doubt("decode", "--csv", "--errors", "drop", stdin=b'"%zz\n",a\nb,"c') == b""
 
 
 def test_csv_with_a_header(tmp_path):
@@ -790,7 +799,7 @@ def test_what_fails_leaves_no_report(tmp_path):
 def test_check_and_split_of_fields(tmp_path):
     data = b"1\thttp://a/b?c\n2\t%zz:\n3\n"
     assert run("check", "--kind", "uri", "-f", "2", stdin=data)[:2] == (1, b"<stdin>\t2\t2\tpercent\t2\\x09%zz:\n")
-    output = output_of("split", "--kind", "uri", "--csv", "-d", "\t", "-f", "2", "--format", "csv", stdin=data)
+    output = output_of("split", "--kind", "uri", "--csv", "-d", "\t", "-f", "2", "--to", "csv", stdin=data)
     assert [row["path"] or row["error"] for row in csv.DictReader(io.StringIO(output.decode()))] == ["/b", "percent"]
     status, _, said = run(
         "check", "--kind", "urn", "--json-field", "n", "--stats", stdin=b'{"n":"urn:isbn:1"}\n{"n":"x"}\n{}\n'
@@ -838,6 +847,15 @@ def test_wrong_usage(capfd, options):
 
 
 MARK = b"\xef\xbb\xbf"
+
+
+def output_in_doubt(*arguments, **options):
+    """Like output_of(), but the records may lack what is selected, and standard error may say so."""
+    status, output, said = run(*arguments, **options)
+    assert status == 0
+    doubts = "--fields: no record has field .*", "--delimiter: no record contains .*", "the last record ends .*"
+    assert re.fullmatch("".join(f"(uricodec: {doubt}\n)?" for doubt in doubts), said)
+    return output
 
 
 def slowly(size):
@@ -904,6 +922,46 @@ def test_a_byte_order_mark_counts_for_no_line(monkeypatch, size, most):
         assert run(*command, stdin=MARK + data, chunk=64) == (status, MARK * (status == 0) + output, said)
 
 
+LINE_COMMANDS = ["decode", "encode", "requote", "decode --jsonl", "encode -z", "check --kind web", "hosts"]
+LINE_COMMANDS += [f"{name} --kind uri" for name in ("normalize", "split", "check", "check --stats", "dedup", "extract")]
+LINE_COMMANDS += [
+    f"{name} --kind urn" for name in ("normalize", "check", "dedup", "extract", "normalize --invalid-to -")
+]
+LINE_COMMANDS += [
+    "dedup --kind bytes",
+    "resolve --base http://a/",
+    "dedup --kind iri --count",
+    "dedup --kind uri --stats",
+]
+
+
+@pytest.mark.parametrize("chunk", [None, 13])
+@pytest.mark.parametrize("command", LINE_COMMANDS)
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path, command, chunk):
+    for data in (
+        b"http://A.example/%7e\nhttp://b c/\nx\n",
+        b"urn:ISBN:%41\n\xef\xbb\xbfurn:a:b",
+        b"\n",
+        b"",
+        b"http://a",
+    ):
+        found = []
+        for mark in MARK, b"":
+            (tmp_path / "first").write_bytes(mark + data)
+            (tmp_path / "second").write_bytes(mark + data)
+            runs = (
+                run(*command.split(), stdin=mark + data, chunk=chunk),
+                run(*command.split(), tmp_path / "first", tmp_path / "second", chunk=chunk),
+            )
+            found.append([(*each[:2], re.sub(r'"seconds": [0-9.]+', "", each[2])) for each in runs])
+        assert found[0] == found[1]
+
+
+def test_a_byte_order_mark_before_delimited_fields():
+    assert output_of("decode", "-f", "1", "-d", ",", stdin=MARK + b"%41,%42\n") == MARK + b"A,%42\n"
+    assert output_of("split", "--kind", "uri", "-f", "1", stdin=MARK + b"a:b\tc\n").startswith(b'{"scheme":"a",')
+
+
 def test_half_a_byte_order_mark_is_none(tmp_path):
     """What an input before has left in the buffer does not complete it."""
     (tmp_path / "first").write_bytes(MARK + b"%41\n")
@@ -941,7 +999,7 @@ def test_a_header_that_is_too_long():
 
 def test_a_record_may_become_many_times_as_long():
     data = b"\t".join([b"a"] * 32) + b"\n"
-    output = output_of("split", "--kind", "uri", "-f", "1-", "--format", "jsonl", stdin=data, chunk=64)
+    output = output_of("split", "--kind", "uri", "-f", "1-", "--to", "jsonl", stdin=data, chunk=64)
     assert len(output) > 3 * 64
     assert [json.loads(line)["path"] for line in output.splitlines()] == ["a"] * 32
 
@@ -957,7 +1015,7 @@ def test_plain_lines_pay_nothing():
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_split_writes_a_record_for_each_value(form):
     """Also for one that cannot be read, and whatever the delimiter is."""
-    command = ["split", "--kind", "uri", "--format", form]
+    command = ["split", "--kind", "uri", "--to", form]
     data = b'{"u":"http://a/b,c"}\n[]\n{"u":"\\ud83d"}\n{"u":"%zz"}\n{}\n'
     for options, text, faults in (
         (["--json-field", "u"], data, ["", "json", "surrogate", "percent"]),
@@ -966,7 +1024,7 @@ def test_split_writes_a_record_for_each_value(form):
         (["-d", ":", "-f", "2"], b"x://a/b:c\n", [""]),
         (["-z"], b"http://a/b,c\0x\n\0", ["", "path"]),
     ):
-        output = output_of(*command, *options, stdin=text).decode()
+        output = output_in_doubt(*command, *options, stdin=text).decode()
         if form == "csv":
             records = list(csv.DictReader(io.StringIO(output)))
         else:
@@ -1030,7 +1088,7 @@ def rows_of_csv(data, delimiter=","):
 def test_split_keeps_the_fields_of_csv(rows, delimiter):
     data = written_csv([("id", "url", "z"), *rows], delimiter)
     arguments = ["split", "--kind", "uri", "--csv", "--header", "-d", delimiter, "-f", "url"]
-    header, *parts = rows_of_csv(output_of(*arguments, "--format", "csv", stdin=data, chunk=64))
+    header, *parts = rows_of_csv(output_of(*arguments, "--to", "csv", stdin=data, chunk=64))
     expected = [[first, url, *part, last] for (first, url, last), part in zip(rows, parts, strict=True)]
     kept = output_of(*arguments, "--keep", stdin=data, chunk=64)
     assert rows_of_csv(kept, delimiter) == [["id", "url", *[f"url_{name}" for name in header], "z"], *expected]
@@ -1055,12 +1113,15 @@ def test_split_adds_nothing_to_what_cannot_hold_it():
     assert json.loads(report)["faults"] == {"json": 2, "surrogate": 1}
     assert json.loads(output.split(b"\n")[3])["l_parts"]["error"] == "surrogate"
     unclosed = b'1,"http://h/\n2,'
-    assert output_of("split", "--kind", "uri", "--csv", "-f", "2", "--keep", stdin=unclosed).rstrip(b"\n") == unclosed
-    marked = output_of(
+    assert (
+        output_in_doubt("split", "--kind", "uri", "--csv", "-f", "2", "--keep", stdin=unclosed).rstrip(b"\n")
+        == unclosed
+    )
+    marked = output_in_doubt(
         "split", "--kind", "uri", "--csv", "--header", "-f", "u", "--keep", stdin=b'\xef\xbb\xbf"u",x\r\n,\r\n'
     )
     assert marked.startswith(b"\xef\xbb\xbfu,u_scheme,") and marked.endswith(b',u_offset,x\r\n,,,,,,"",,,,,\r\n')
-    formula = output_of("split", "--kind", "uri", "--csv", "--keep", "--csv-safe", stdin=b"?=1\n")
+    formula = output_in_doubt("split", "--kind", "uri", "--csv", "--keep", "--csv-safe", stdin=b"?=1\n")
     assert formula == b"""?=1,,,,,,"","'=1",,,\n"""
 
 
@@ -1115,3 +1176,48 @@ def test_bases_of_other_records():
 def test_base_fields_that_are_invalid(arguments, message):
     status, output, complaint = run("resolve", *arguments.split(), stdin=b"a,b\n1,2\n")
     assert (status, output, complaint.split("\n")[0]) == (2, b"", f"uricodec: {message}")
+
+
+# --- what was selected is not there -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "message"),
+    [
+        ("--csv -f 5", b"a,b,c\nd,e,f\n", "--fields: no record has field 5"),
+        ("-f 2", b"a,b\n", "--fields: no record has field 2"),
+        ("-d , -f 1,3-4,7-", b"a,b\nc\n", "--fields: no record has field 3-4, 7-"),
+        ("-d ; -f 1", b"a,b\nc\n", "--delimiter: no record contains ';'"),
+        ("-d ; --csv -f 1", b"a,b\nc\n", "--delimiter: no record contains ';'"),
+        ("--csv -f 1", b'a,"b\nc,d\n', "the last record ends within quotes, which are not closed"),
+        ("--csv -f 1", b'a,b\nc,"', "the last record ends within quotes, which are not closed"),
+    ],
+)
+@pytest.mark.parametrize("chunk", [None, 13])
+def test_what_was_selected_is_not_there(options, data, message, chunk):
+    """One line on standard error; exit 1 under --errors raise, and of check."""
+    status, output, said = run("decode", *options.split(), stdin=data, chunk=chunk)
+    assert (status, output, said) == (0, data, f"uricodec: {message}\n")
+    status, _, said = run("decode", *options.split(), "--errors", "raise", stdin=data, chunk=chunk)
+    assert status == 1 and said.startswith(f"uricodec: {message}\n")
+    status, output, said = run("check", "--kind", "uri", *options.split(), stdin=data, chunk=chunk)
+    assert status == 1 and said.startswith(f"uricodec: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "data"),
+    [
+        ("--csv -f 2", b"a\nb,c\n"),  # one record has it
+        ("--csv -f 1-", b"a\n\n"),
+        ("--csv -f 5", b""),
+        ("--csv -f 5", b"\n\n"),  # no record
+        ("--csv", b"a\nb\n"),
+        ("--csv -f 2-9", b"a,b\n"),
+        ("--csv -f 1", b'a,b"\nc,d"\n"e\n",f'),
+        ("-d , -f 3", b"a\n" * 20000 + b"a,b,c\n"),
+        ("--csv -d ; -f 1", b'"a;b"\nc;d'),
+    ],
+)
+def test_what_was_selected_is_there(options, data):
+    for more in [], ["--errors", "raise"], ["-j", "3"]:
+        assert run("decode", *options.split(), *more, stdin=data) == (0, data, "")

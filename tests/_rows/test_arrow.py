@@ -493,6 +493,20 @@ def test_structs_that_are_no_tables():
         bulk.unquote(spoiled(table, lambda array: setattr(array, "length", 4)))
 
 
+def test_types_of_many_levels():
+    """Nothing recurses over what is given: reading the type would end the process."""
+    types = [pa.string()]
+    for _ in range(300):
+        types.append(pa.list_(types[-1]))
+    for level in 1, 63:
+        with pytest.raises(TypeError, match="expected a column of text or bytes, got Arrow format"):
+            bulk.unquote(pa.array([], types[level]))
+    for level in 64, 65, 300:
+        for column in pa.array([], types[level]), pa.chunked_array([], types[level]):
+            with pytest.raises(ValueError, match=r"^the Arrow schema has more than 64 levels$"):
+                bulk.unquote(column)
+
+
 @pytest.mark.parametrize(
     "type_",
     [pa.int64(), pa.list_(pa.string()), pa.bool_(), pa.dictionary(pa.int8(), pa.int64()), pa.binary(4)],

@@ -6,7 +6,7 @@ import sys
 import pytest
 from arrow_memory import Lent
 
-from uricodec import bulk
+from uricodec import ByteSet, bulk
 from uricodec.dedup._identifiers import borrow
 
 WORDS = [
@@ -114,7 +114,7 @@ def test_reprs():
 
 def test_text_that_is_not_utf8():
     """Bytes that do not change are not checked."""
-    column = bulk.requote(Lent([b"a", b"\xff"]), bulk.ByteSet(range(256)))
+    column = bulk.requote(Lent([b"a", b"\xff"]), ByteSet(range(256)))
     assert column[0] == "a" and repr(column) == "<Column of 2 string: 'a', '\ufffd'>"
     with pytest.raises(UnicodeDecodeError):
         column[1]

@@ -2,9 +2,6 @@
 
 A path is a source and a sink: lists, columns of Arrow, lines in memory and files, the filters of the command line,
 deduplication. What paths may differ in stands in `reference.rows.Way`. One call of a batch compares all of its rows.
-
-What differs on a path today, and has been decided otherwise, is a strict xfail. Its reason begins with the number of
-the decision in the design note of the row engine (section 3).
 """
 
 import gzip

@@ -542,7 +542,7 @@ def test_errors_in_decoded_lines_name_bytes():
 
 def test_arguments_that_are_wrong():
     with pytest.raises(ValueError, match="all non-ASCII bytes or none"):
-        bulk.quote(["a"], safe=bulk.ByteSet(b"\xc3"))
+        bulk.quote(["a"], safe=ByteSet(b"\xc3"))
     with pytest.raises(ValueError, match="kind must be one of"):
         bulk.fingerprint(["a"], kind="url")
     with pytest.raises(ValueError, match="level is not supported with kind="):
@@ -942,3 +942,12 @@ def test_a_long_row_that_is_rejected_has_one_fingerprint(last):
         assert as_rows(bulk.fingerprint(lines, kind="urn", secret="k")) == want
         column = pa.array(lines.decode().splitlines())
         assert as_rows(bulk.fingerprint(column, kind="urn", secret="k")) == want
+
+
+def test_a_byte_order_mark_of_a_file_is_no_part_of_its_first_line():
+    for data in b"%41\n%42", b"%41\n\xef\xbb\xbf%42", b"", b"\n":
+        output, plain = io.BytesIO(), io.BytesIO()
+        assert bulk.unquote(io.BytesIO(b"\xef\xbb\xbf" + data), output=output) == bulk.unquote(
+            io.BytesIO(data), output=plain
+        )
+        assert output.getvalue() == plain.getvalue()

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from uricodec import dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._io import runner
 from uricodec.cli import dedup as command
 from uricodec.cli import main
 from uricodec.errors import UriError
@@ -190,9 +191,9 @@ def test_a_group(tmp_path):
     (tmp_path / "in").write_bytes(b"urn:example:a\nURN:example:a\nurn:example:b\nurn:example:a#\xff\nURN:example:a\n")
     run(*URN, "--groups", tmp_path / "groups", "-o", tmp_path / "out", tmp_path / "in")
     assert (tmp_path / "groups").read_text() == (
-        '{"first": "urn:example:a", "line": 1, "spellings": ['
-        '{"spelling": "urn:example:a", "line": 1, "rows": 1, "by": null}, '
-        '{"spelling": "URN:example:a", "line": 2, "rows": 2, "by": "2141"}], "rows": 3}\n'
+        '{"first":"urn:example:a","line":1,"spellings":['
+        '{"spelling":"urn:example:a","line":1,"rows":1,"by":null},'
+        '{"spelling":"URN:example:a","line":2,"rows":2,"by":"2141"}],"rows":3}\n'
     )
 
 
@@ -236,9 +237,7 @@ def test_invalid_lines_are_what_check_says(tmp_path_factory, lines, errors, chun
 
 @pytest.mark.parametrize("errors", ["keep", "drop"])
 def test_many_invalid_lines(tmp_path, monkeypatch, errors):
-    from uricodec.dedup import _corpus
-
-    monkeypatch.setattr(_corpus, "FAULTS", 3)
+    monkeypatch.setattr(runner, "MOST_FAULTS", 3)
     lines = [b"x%d" % row for row in range(100)] + [b"urn:example:a"] * 5 + [b"\r"] * 7
     for jobs in "1", "2":
         options = ["--errors", errors, "-j", jobs, "--invalid-to", tmp_path / "bad"]
@@ -280,7 +279,8 @@ def test_long_lines():
     )
     assert output_of(*URN, "--max-line", "2M", stdin=data) == data
     assert output_of(*URN, "--max-line", "2M", "--estimate", stdin=data) == b"2\n"
-    said = "uricodec: <stdin>:1:2097153 (byte 2097152): the line is longer than 2097152 bytes (max_line)\n" + HINT
+    said = "uricodec: <stdin>:1:2097153 (byte 2097152): line is longer than 2097152 bytes\n" + HINT
+    said = said[:-1] + "; --max-line SIZE allows longer ones\n"
     assert run(*URN, "--max-line", "2M", "--errors", "raise", stdin=data) == (1, b"", said)
 
 
@@ -335,6 +335,7 @@ def test_keys(tmp_path):
         path.write_bytes(content)
         assert output_of(*URN, "--secret-file", path, "--groups", groups, stdin=data) == b"urn:ab:1\n"
         found.append(json.loads(groups.read_text())["fingerprint"])
+    output_of(*URN, "--secret", "\udcff", "--groups", groups, stdin=data)  # a byte of the command line
     output_of(*URN, "--secret", "secret", "--exact", "--groups", groups, stdin=data)
     found.append(json.loads(groups.read_text())["fingerprint"])
     assert found[0] == found[1] == found[2] == found[4] != found[3]

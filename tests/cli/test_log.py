@@ -364,6 +364,12 @@ def test_format_strings_and_maps():
         (["--format", "%h %Q"], "unknown directive '%Q' at offset 3"),
         (["--map", "path"], "expected FIELD=PATH, got 'path'"),
         (["--map", "paht=a"], "unknown field 'paht'; did you mean 'path'"),
+        (["--map", "path=a", "--map", "status=a"], "--map: 'a' is mapped to 'path' and to 'status'"),
+        (["--map", "path=a", "--map", "path_decoded=b"], "--map: "),
+        ([f"--map=extra.{i}=b{i}" for i in range(600)], "--map: the mapping has more than 512 paths"),
+        (["--map", "target=\udcff"], "--map: lone surrogate in the path '\\udcff' at offset 0"),
+        (["--format", "%h \udcff"], "--format: lone surrogate in the format at offset 3"),
+        ([f"--param=p{i}" for i in range(1001)], "more than 1000 options"),
         (["--map", "path=a", "--format", "caddy"], "--format: not allowed with --map"),
         (["--encoding", "utf-16"], "--encoding: "),
         (["--follow", "-o", "out"], "--follow: not allowed with --output"),
@@ -438,7 +444,8 @@ def test_a_line_that_is_not_a_record():
     status, _, said = run("log", "--errors", "raise", stdin=COMBINED + b"\n" + request(b"-").replace(b"200", b"2x0"))
     assert status == 1
     assert said.startswith(
-        "uricodec: <stdin>:2:48: expected a number in status at offset 47, got '2x0 5'\n\nhint: --errors"
+        "uricodec: <stdin>:2:48 (byte 144): not a record of the format combined: "
+        "expected a number in status at offset 47, got '2x0 5'\n\nhint: --errors"
     )
 
 
@@ -476,17 +483,25 @@ def test_a_log_that_grows(tmp_path):
             file.write(COMBINED[20:] + b"\n")
         assert child.stdout.readline() == converted(COMBINED)
         path.rename(tmp_path / "log.1")
-        path.write_bytes(COMBINED.replace(b"192.0.2.1", b"192.0.2.2") + b"\n")
+        path.write_bytes(b"junk\n" + COMBINED.replace(b"192.0.2.1", b"192.0.2.2") + b"\n")
         assert json.loads(child.stdout.readline())["client"] == "192.0.2.2"
+        with open(path, "r+b") as file:  # copytruncate; the program goes on at its offset
+            file.truncate(0)
+            file.seek(300)
+            file.write(COMBINED.replace(b"192.0.2.1", b"192.0.2.3") + b"\n")
+        assert json.loads(child.stdout.readline())["client"] == "192.0.2.3"
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=60) == 130
+        said = child.stderr.read().decode()
+        assert "300 NUL bytes" in said and re.search("1 of [45] lines are not records", said)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_line_ends(end):
     data = b"".join([request(b"GET /%d HTTP/1.1" % i) + end for i in range(5)])
-    for log in data, data.removesuffix(end):
+    for log in data, data.removesuffix(end), data.removesuffix(b"\n"):
         assert [record["path"] for record in records_of(stdin=log)] == ["/0", "/1", "/2", "/3", "/4"]
+        assert [record.path for record in logs.parse(log)] == ["/0", "/1", "/2", "/3", "/4"]
 
 
 def test_gzip():
@@ -542,6 +557,25 @@ def test_the_commonest_reasons_are_reported():
     assert run("log", stdin=few)[2].startswith("uricodec: 1 of 201 lines are not records (0.5 %)\n  1: client, as in")
 
 
+@pytest.mark.parametrize("options", [[], ["--stats"], ["--invalid-to", os.devnull], ["-j", "2", "--stats"]])
+def test_one_of_several_logs_loses_lines(tmp_path, options):
+    """Another one that is larger does not hide it."""
+    large, small = tmp_path / "large", tmp_path / "small"
+    large.write_bytes((COMBINED + b"\n") * 1000)
+    small.write_bytes((COMBINED + b"\njunk\n") * 3)
+    status, _, said = run("log", *options, large, small)
+    assert (status, said.splitlines()[:3]) == (
+        0,
+        [
+            "uricodec: 3 of 1006 lines are not records (0.3 %)",
+            f"  {small}: 3 of 6",
+            f"  3: client, as in {small}:2: expected ' - ' after client at offset 0, got 'junk'",
+        ],
+    )
+    large.write_bytes((COMBINED + b"\n") * 1000 + b"junk\n")
+    assert ("lines are not records" in run("log", *options, large)[2]) == (not options)
+
+
 def test_json_without_the_important_fields_is_named():
     line = b'{"a":"192.0.2.1","u":"/a","s":"-","t":null}\n'
     maps = [f"--map={pair}" for pair in ("client=a", "target=u", "status=s", "time=t", "method=m")]
@@ -552,3 +586,125 @@ def test_json_without_the_important_fields_is_named():
         "uricodec: <stdin>: method, status: null in all 4 records of the format map\n"
     )
     assert run("log", "--map=target=u", stdin=line)[2] == ""
+    written = 'log_format m escape=json \'{"a":"$remote_addr","u":"$request_uri","s":"$status"}\';'
+    said = run("log", "--format", written, stdin=b'{"a":"192.0.2.1","u":"/","s":"-"}\n')[2]
+    assert said == f"uricodec: <stdin>: status: null in all 1 records of the format {written}\n"
+
+
+# --- logs that were truncated, or split -------------------------------------------------------------------------------
+
+LINES = [COMBINED.replace(b"?q", b"%d?q" % i) for i in range(40)]
+BASE = b"\n".join(LINES) + b"\n"
+SMALL = [(None, 1), (12, 1), (100, 2), (3000, 3)]
+
+
+def outcomes(data, tmp_path, max_line=1000):
+    """The records, the counts and the invalid lines, which do not depend on chunks and threads."""
+    found = []
+    for chunk, threads in SMALL:
+        options = ["--stats", "-j", threads, "--max-line", max_line, "--invalid-to", tmp_path / "bad"]
+        status, output, said = run("log", *options, stdin=data, chunk=chunk)
+        counts = json.loads(said[said.index("{") :].splitlines()[0])
+        lost = (tmp_path / "bad").read_bytes() if status == 0 else b""
+        found.append((status, output, counts, lost, said))
+        assert (
+            counts["records"] + counts["invalid"] + counts.get("joined", 0)
+            == counts["lines"]
+            == data.count(b"\n") + (data.rstrip(b"\0")[-1:] not in {b"\n", b""})
+        )
+    assert all(each == found[0] for each in found)
+    return found[0]
+
+
+@pytest.mark.parametrize("size", [1, 200, 5000])
+@pytest.mark.parametrize(("before", "after"), [(b"", BASE), (BASE, BASE), (BASE, b""), (BASE + b"\n", b"\n" + BASE)])
+def test_blocks_of_nul_are_skipped(tmp_path, size, before, after):
+    """A program went on writing at its offset in a file that was truncated."""
+    data = before + bytes(size) + after
+    status, output, counts, _, said = outcomes(data, tmp_path)
+    assert (status, output) == (0, converted(before.rstrip() + b"\n" + after.lstrip() if before else after))
+    assert counts["nul_bytes"] == size
+    assert f"<stdin>: {size} NUL bytes before lines skipped: the file was truncated while" in said
+    invalid = []
+    assert len(list(logs.parse(data, invalid=invalid))) == counts["records"]
+    assert [line.code for line in invalid] == ["empty"] * counts["invalid"]
+    assert logs.detect(data)[0].lines == counts["records"]
+
+
+def test_nul_bytes_elsewhere(tmp_path):
+    """They belong to their line; a file of them alone is no log."""
+    _, output, counts, *_ = outcomes(BASE + LINES[0][:30] + bytes(9) + LINES[1] + b"\n", tmp_path)
+    assert output.startswith(converted(BASE)) and counts["lines"] == 41 and "nul_bytes" not in counts
+    status, output, counts, _, said = outcomes(bytes(5000), tmp_path)
+    assert (status, output, counts["lines"]) == (1, b"", 0) and "the log is binary: it has only NUL bytes" in said
+    with pytest.raises(logs.FormatError, match="only NUL bytes"):
+        list(logs.parse(bytes(50), "combined"))
+    for encoding in "utf-16", "utf-16-le", "utf-16-be":
+        assert "UTF-16" in run("log", stdin=BASE.decode().encode(encoding))[2]
+
+
+STAMP = b"2016-10-06T00:17:09.669794202Z "
+
+
+def parts_of(line, stream, *places):
+    """A line as container runtimes split it."""
+    ends = [*places, len(line)]
+    pieces = [line[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    return [STAMP + stream + b" P " + piece + b"\n" for piece in pieces[:-1]] + [
+        STAMP + stream + b" F " + pieces[-1] + b"\n"
+    ]
+
+
+def test_parts_of_lines_are_joined(tmp_path):
+    log, errors = [], 0
+    for i, line in enumerate(LINES):
+        parts = parts_of(line, b"stdout", *[[], [10], [0, 50, 50], [len(line)]][i % 4])
+        if i % 5 == 0:  # another stream between the parts
+            parts[1:1] = parts_of(b"out of memory", b"stderr", 7)
+            errors += 1
+        log += parts
+    status, output, counts, lost, _ = outcomes(b"".join(log), tmp_path)
+    assert (status, output) == (0, converted(BASE))
+    assert (counts["invalid"], counts["joined"]) == (errors, len(log) - 40 - errors)
+    for row in lost.splitlines():
+        _, number, _, _, text = row.split(b"\t")
+        assert text == STAMP + b"stderr F out of memory"
+        assert log[int(number) - 1] == STAMP + b"stderr F memory\n"
+    assert len(list(logs.parse(b"".join(log), invalid=[]))) == 40
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_last_part_that_is_missing(tmp_path, end):
+    start = b"".join(STAMP + b"stdout F " + line + b"\n" for line in LINES)
+    data = start + STAMP + b"stdout P " + LINES[0][:40] + b"\n" + STAMP + b"stdout P " + LINES[0][40:] + end
+    status, output, counts, *_ = outcomes(data, tmp_path)
+    assert (status, output) == (0, converted(BASE + LINES[0])) and counts["joined"] == 1
+    data = start + STAMP + b"stderr P x\n" + STAMP + b"stdout P y" + end
+    _, output, counts, lost, _ = outcomes(data, tmp_path)
+    assert output == converted(BASE) and "joined" not in counts
+    assert [row.split(b"\t")[1] for row in lost.splitlines()] == [b"41", b"42"]
+
+
+def test_parts_are_kept_up_to_the_longest_line(tmp_path):
+    start = b"".join(STAMP + b"stdout F " + line + b"\n" for line in LINES[:9])
+    parts = b"".join(STAMP + b"stdout P " + b"x" * 300 + b"\n" for _ in range(50))
+    data = start + parts + STAMP + b"stdout F x\n" + start
+    _, output, counts, lost, _ = outcomes(data, tmp_path)
+    assert output == converted(b"\n".join(LINES[:9]) + b"\n") * 2 and (counts["invalid"], counts["joined"]) == (1, 50)
+    assert lost.startswith(b"<stdin>\t60\t1000\ttoo-long\t" + STAMP + b"stdout F xxx")
+
+
+def test_a_part_that_is_too_long_itself(tmp_path):
+    """It is not joined: small chunks do not have it as a whole."""
+    long = [STAMP + b"stdout P " + b"x" * 1500 + b"\n", STAMP + b"stdout F " + LINES[0] + b"\n"]
+    _, output, counts, *_ = outcomes(b"".join(long[1:] + long * 9), tmp_path)
+    assert output == converted(LINES[0] + b"\n") * 10
+    assert counts["faults"] == {"too-long": 9} and "joined" not in counts
+
+
+def test_other_logs_have_no_parts(tmp_path):
+    """What a visitor writes is no prefix, nor are lines of another log at the end."""
+    agent = LINES[0].replace(b"curl/8", b" stdout P ")
+    data = BASE + agent + b"\n" + STAMP + b"stdout P x\n" + BASE
+    _, output, counts, *_ = outcomes(data, tmp_path)
+    assert counts["invalid"] == 1 and output == converted(BASE + agent + b"\n" + BASE)

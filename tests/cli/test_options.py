@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from command import COMMAND, output_of, run
 
-from uricodec import bytesets
 from uricodec.cli import help as texts
 from uricodec.cli import options
 from uricodec.cli.commands import COMMANDS
 from uricodec.cli.errors import PAGES, SITE
 from uricodec.cli.options import CATEGORIES, OPTIONS
 from uricodec.cli.parser import holds, parse
+from uricodec.dedup._partitions import parse_memory
 from uricodec.logs._records import NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -192,7 +192,7 @@ def test_values():
     assert (given.threads, given.null_data, given.output, given.files) == (4, True, "out", ["a", "b", "-c"])
     assert (given.fields, given.max_line) == (["1", "2"], 1024)
     given = parsed("encode", "--safe", "", "-")
-    assert (given.safe, given.files) == (bytesets.ByteSet(""), ["-"])
+    assert (given.safe, given.files) == ("", ["-"])
     assert parsed("completion", "bash").shell == "bash"
 
 
@@ -251,7 +251,7 @@ def test_conditions():
         ("decode -f a", "--fields: expected numbers such as 1,3-5, got 'a'", "names need --header"),
         ("decode -f 1 -d ab", "--delimiter: expected one byte, got 'ab'", ""),
         ("decode --csv -d \"", "--delimiter: '\"' has another meaning in these records", ""),
-        ("log --max-line 0", "--max-line: expected a number of bytes such as 4096, 64K or 16M, got '0'", ""),
+        ("log --max-line 0", "--max-line: expected a size in bytes such as 4096, 64K or 1.5G, got '0'", ""),
         ("resolve --base //a/b", "--base: base URI has no scheme in '//a/b'", ""),
         ("resolve --base http://a/\x85", "--base: invalid control character '\\x85' in 'http://a/\\x85'", ""),
     ],
@@ -269,10 +269,21 @@ def test_hints_of_invalid_records():
     assert run("dedup", "--kind", "urn", "--errors", "raise", stdin=b"x\n")[2].endswith(hint)
 
 
-@pytest.mark.parametrize("text", ["", "K", "0", "-1", "1.5M", "1X", "M1", "9" * 19, "\u0661"])
-def test_invalid_byte_counts(text):
-    with pytest.raises(ValueError, match="expected a number of bytes such as"):
-        options.byte_count(text)
+NO_SIZES = ["", "K", "0", "-1", "1.", ".5M", "1e3", "0.0001K", "1X", "M1", "9" * 19, "\u0661", "nan"]
+
+
+@pytest.mark.parametrize("text", NO_SIZES)
+@pytest.mark.parametrize("option", ["decode --max-line", "log --max-line", "dedup --kind urn --memory"])
+def test_invalid_sizes(option, text):
+    """All options have one parser of sizes."""
+    status, _, said = run(*option.split(), text)
+    assert status == 2
+    assert f"{option.split()[-1]}: expected a size in bytes such as 4096, 64K or 1.5G, got {text!r}" in said
+
+
+def test_sizes_mean_the_same_everywhere():
+    for size in "1.5k", "1536", "1.5 KiB":
+        assert options.parse_size(size) == parse_memory(size) == 1536
 
 
 # --- links of error messages ------------------------------------------------------------------------------------------

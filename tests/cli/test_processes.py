@@ -30,8 +30,8 @@ COMMANDS = {
     "jsonl": (["decode", "--jsonl"], LINE, b"%zz\n"),
     "normalize": (["normalize", "--kind", "uri", "--production", "URI", "-f", "1"], VALID, b"%zz\n"),
     "urns": (["normalize", "--kind", "urn"], b"URN:example:a%c3%a9\n", b"urn:x\n"),
-    "split": (["split", "--kind", "uri", "--format", "csv"], b"http://a/b?c\n", b"%zz:\n"),
-    "hosts": (["hosts", "--format", "csv"], b"http://A/b?c\n", b"http://a@b/\n"),
+    "split": (["split", "--kind", "uri", "--to", "csv"], b"http://a/b?c\n", b"%zz:\n"),
+    "hosts": (["hosts", "--to", "csv"], b"http://A/b?c\n", b"http://a@b/\n"),
     "check": (["check", "--kind", "iri"], "http://a/é\n".encode(), b"%zz\n"),
 }
 every_command = pytest.mark.parametrize("name", COMMANDS)

@@ -31,10 +31,12 @@ from reference.uri_lines import (
     to_csv,
     to_json,
     to_safe_csv,
+    to_tsv,
+    tsv_record,
 )
 
 from uricodec import iri, uri
-from uricodec._rows.reports import visible
+from uricodec._io.reports import visible
 from uricodec.cli import lines, main
 from uricodec.uri._rows import CheckRows
 
@@ -76,9 +78,11 @@ def filters():
         yield command, both(checked("iri", production), normal("case")), None, b""
     for kind in "uri", "iri":
         yield ["split", "--kind", kind], of_core(lambda row, kind=kind: to_json(row, kind)), json_record, b""
-        command = ["split", "--kind", kind, "--format", "csv"]
+        command = ["split", "--kind", kind, "--to", "csv"]
         yield command, of_core(lambda row, kind=kind: to_csv(row, kind)), csv_record, CSV_HEADER
         yield [*command, "--csv-safe"], of_core(lambda row, kind=kind: to_safe_csv(row, kind)), csv_record, CSV_HEADER
+        command = ["split", "--kind", kind, "--to", "tsv"]
+        yield command, of_core(lambda row, kind=kind: to_tsv(row, kind)), tsv_record, CSV_HEADER.replace(b",", b"\t")
     yield RESOLVE, of_text(lambda row: uri.resolve(BASE, row)), None, b""
     yield ENCODE, of_core(iri.iri_to_uri), None, b""
     command = [*ENCODE, "--disallowed", "encode", "--host", "idna"]
@@ -91,7 +95,7 @@ FILTERS = [Filter(*row) for row in filters()]
 every_filter = pytest.mark.parametrize("case", FILTERS, ids=[" ".join(case.command) for case in FILTERS])
 every_policy = pytest.mark.parametrize("errors", ["keep", "null", "drop"])
 # One for each command.
-COMMANDS = [NORMALIZE, CHECK, SPLIT, [*SPLIT, "--format", "csv"], RESOLVE, ENCODE, DECODE]
+COMMANDS = [NORMALIZE, CHECK, SPLIT, [*SPLIT, "--to", "csv"], RESOLVE, ENCODE, DECODE]
 every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 
 
@@ -158,7 +162,7 @@ def test_hosts():
         dict.fromkeys(names) | {"error": "port-not-allowed", "offset": 14},
         dict.fromkeys(names) | {"error": "userinfo", "offset": 8},
     ]
-    options = "--schemes https,http --userinfo allow --trailing-dot allow --format csv --csv-safe"
+    options = "--schemes https,http --userinfo allow --trailing-dot allow --to csv --csv-safe"
     assert output_of("hosts", *options.split(), stdin=data).splitlines() == [
         b"scheme,host,port,kind,category,error,offset",
         b'"https","\'-b.example","443","name","name",,',
@@ -182,7 +186,7 @@ def test_split():
         nothing | {"path": ""},
         nothing | {"error": "path", "offset": 1},
     ]
-    assert output_of(*SPLIT, "--format", "csv", stdin=data).splitlines(keepends=True) == [
+    assert output_of(*SPLIT, "--to", "csv", stdin=data).splitlines(keepends=True) == [
         CSV_HEADER,
         b'"HTTP","u@a:80","u","a","80","/b","","",,\n',
         b',"",,"",,"",,,,\n',
@@ -271,7 +275,7 @@ def test_a_line_stays_a_line(case, data):
 def test_the_words_of_a_fault(tmp_path):
     path = tmp_path / "uris"
     path.write_bytes(b"a:b\r\nc:d\r\ne:10%\r\nx\r\n")
-    status, output, complaint = run(*SPLIT, "--format", "csv", "--errors", "raise", path)
+    status, output, complaint = run(*SPLIT, "--to", "csv", "--errors", "raise", path)
     assert (status, output.count(b"\n")) == (1, 3)
     assert re.fullmatch(rf"uricodec: {re.escape(str(path))}:3:5 \(byte 14\): [^\n]+\n", complaint.removesuffix(HINT))
 
@@ -336,7 +340,7 @@ def test_inputs_follow_each_other(tmp_path):
     assert output_of(*command, "--errors", "null", *files) == b"a:1\n\n\nb:3\n"
     assert output_of(*command, "--errors", "drop", *files) == b"a:1\nb:3\n"
     assert run(*CHECK, *files)[1].decode() == f"{files[2]}\t1\t1\tpath\tx y\n{files[3]}\t1\t0\tpercent\t%\n"
-    assert output_of(*SPLIT, "--format", "csv", *files).count(b"\n") == 5
+    assert output_of(*SPLIT, "--to", "csv", *files).count(b"\n") == 5
     assert output_of(*SPLIT, *files).count(b"\n") == 4
 
 
@@ -456,13 +460,13 @@ def test_many_faults(tmp_path):
         [*CHECK, "--level", "path"],
         ["split"],
         ["split", "--kind", "urn"],
-        [*SPLIT, "--format", "xml"],
+        [*SPLIT, "--to", "xml"],
         ["hosts", "--schemes", "http,ftp"],
         ["hosts", "--ports", "80,"],
         ["hosts", "--ports", "0"],
         ["hosts", "--userinfo", "drop"],
         [*SPLIT, "--csv-safe"],
-        [*SPLIT, "--format", "jsonl", "--csv-safe"],
+        [*SPLIT, "--to", "jsonl", "--csv-safe"],
         [*SPLIT, "--errors", "replace"],
         ["resolve"],
         ["resolve", "--base"],
@@ -546,6 +550,46 @@ def test_lines_that_do_not_fit_a_buffer(tmp_path):
     want = urls(b"a://b " * 1000, f"{path}\t".encode())
     for jobs in 1, 2:
         assert output_of(*EXTRACT, "--offsets", "-j", jobs, path, path, chunk=600) == 2 * want
+
+
+ESCAPED = {
+    "json": rb'{"a":"http:\/\/a.example\/?b\u0026c","b":"x:\/\/\u00e9\ud83d\ude00!"} "a:\u002f/b\\" ' * 3,
+    "html": b"<p>&lt;http://a.example/?b&amp;c!&gt;<a href='x://a/&#39;&eacute;!'>&quot;a://b&copy=1&quot;" * 3,
+}
+
+
+@pytest.mark.parametrize("content", ESCAPED)
+def test_extract_from_text_with_escapes(content):
+    """With chunks of each size, with ends and without, so that one buffer has all."""
+    for data in ESCAPED[content], ESCAPED[content].replace(b" ", b"").replace(b">", b""):
+        found = zip(uri.find(data, content), uri.extract(data, content), strict=True)
+        want = b"".join(b"%d\t%s\n" % (start, url) for (start, _), url in found)
+        assert want.count(b"\n") >= 6
+        for chunk in [*range(13, 70), None]:
+            command = *EXTRACT, "--offsets", "--content", content, "-j", "2"
+            assert output_of(*command, stdin=data, chunk=chunk) == want
+    assert output_of(*EXTRACT, "--offsets", stdin=ESCAPED[content]) == output_of(*command, stdin=ESCAPED[content])
+
+
+def test_the_start_of_each_input_decides_what_it_is(tmp_path):
+    contents = {"a.json": ESCAPED["json"], "b.html": ESCAPED["html"], "c.txt": b"a:// http://a.example/?b&amp;c"}
+    for name, data in contents.items():
+        (tmp_path / name).write_bytes(data)
+    want = [url for data in contents.values() for url in uri.extract(data)]
+    assert output_of(*EXTRACT, *(tmp_path / name for name in contents)).splitlines() == want
+
+
+def test_an_escaped_url_that_is_too_long_ends():
+    data = b'{"a":"x://' + rb"\u0041" * (1 << 20) + b'",'
+    data += b'"b":"x:\\/\\/b"}'
+    found = output_of(*EXTRACT, "--offsets", "--content", "json", stdin=data).splitlines()
+    assert len(found[0]) <= 2 + (1 << 20)
+    assert found[-1] == b"%d\tx://b" % data.rindex(b"x:")
+
+
+def test_content_is_for_urls():
+    status, _, complaint = run("extract", "--kind", "urn", "--content", "json")
+    assert status == 2 and "--content" in complaint
 
 
 def test_extract_from_several_inputs(tmp_path):

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import urn as naive_urn
 
-from uricodec._rows.reports import visible
+from uricodec._io import runner
+from uricodec._io.reports import visible
 from uricodec.cli import lines, main
 from uricodec.cli.extract import URN_BYTES
 
@@ -195,7 +196,7 @@ def test_more_invalid_lines_than_are_fetched_at_once(tmp_path, monkeypatch, erro
     bad = tmp_path / "bad"
     expected, invalid = reference(data, errors=errors)
     for number in 1, 2, 3, len(invalid) - 1, len(invalid):
-        monkeypatch.setattr(lines, "FAULTS", number)
+        monkeypatch.setattr(runner, "MOST_FAULTS", number)
         for jobs in "1", "2":
             options = ["--errors", errors, "--invalid-to", bad, "-j", jobs]
             assert output_of(*NORMALIZE, *options, stdin=data) == expected

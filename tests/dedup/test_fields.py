@@ -254,7 +254,7 @@ def test_reports_of_invalid_records(tmp_path):
 
 
 def test_more_invalid_records_than_are_fetched_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("uricodec.dedup._corpus.FAULTS", 2)
+    monkeypatch.setattr("uricodec._io.runner.MOST_FAULTS", 2)
     bad = tmp_path / "bad"
     data = b"n,u\n1,a\n" + b"".join(b'"%d\n"\n' % i for i in range(9))
     options = ["dedup", "--kind", "bytes", "--errors", "drop", "--invalid-to", bad, "--csv", "--header", "-f", "u"]
@@ -288,7 +288,7 @@ def test_records_that_are_too_long(errors):
     status, output, said = run(*options, stdin=data, chunk=16)
     wanted = b"\xef\xbb\xbfcount,n,u\n2,1,a\n" + (b"1," + long) * (2 if errors == "keep" else 0)
     if errors == "raise":
-        assert status == 1 and "<stdin>:3:41 (byte 51): the line is longer than 40 bytes" in said
+        assert status == 1 and "<stdin>:3:41 (byte 51): line is longer than 40 bytes" in said
     else:
         assert (status, output, said) == (0, wanted, "")
 

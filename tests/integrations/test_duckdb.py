@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from reference.rows import in_columns
+from reference.rows import in_columns, rows_of
 
 from uricodec import bulk
 from uricodec._base._fingerprint import FingerprintKey
@@ -60,6 +60,7 @@ HOSTILE = [
         "urn:a-b:é",
         "urn:",
     ),
+    *[row.decode("utf-8", "replace") for row in rows_of("urls")[:20]],  # what any new operation on URLs has rows of
 ]
 VECTORS = HOSTILE * 60  # of 2048 rows, and a shorter one
 # The values of the first argument of each function that has one.
@@ -234,11 +235,28 @@ def test_views_of_strings(con):
         assert of_names(con, "uri_normalize(name, if(id % 2 = 0, 'case', 'path'))")[::2] == expected[::2]
 
 
+def test_arguments_that_are_no_text(con):
+    hook.register(con)
+    for host, safe in ("a%2Fb", "false"), ("a", "true"):
+        calls = [
+            f"{name}('http://{host}/', '{rule}', true)"
+            for name, rule in (("is_valid_uri", "URI"), ("is_valid_iri", "IRI"))
+        ]
+        assert con.sql(f"select {', '.join(calls)}").fetchall() == [(safe == "true",) * 2]
+        assert con.sql(f"select is_valid_uri('http://{host}/', 'URI', false)").fetchall() == [(True,)]
+        assert con.sql(f"select uri_check('http://{host}/', 'URI', true) is null").fetchall() == [(safe == "true",)]
+    for rfc in 2141, 8141:
+        numbers, texts = (con.sql(f"select is_valid_urn('urn:x:a', {value})").fetchall() for value in (rfc, f"'{rfc}'"))
+        assert numbers == texts == [(rfc == 2141,)]
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
         ("uri_normalize('a', 'none')", "unknown level 'none'"),
         ("uri_normalize('a', 5)", "level must be text, got 5"),
+        ("is_valid_uri('a', 'URI', 'true')", "safe_host must be a boolean, got 'true'"),
+        ("is_valid_urn('urn:a:b', true)", "rfc must be text, got True"),
         ("uri_normalize('a', 'case', 'b')", "uri_normalize takes at most 2 arguments: column, level"),
         ("uri_query_value('a')", "uri_query_value takes 2 arguments: column, name"),
         ("name_fingerprint('a', 'urn', '8141', 'x')", "at most 3 arguments: column, kind, level"),

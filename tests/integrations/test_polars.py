@@ -178,11 +178,11 @@ def test_arguments_that_are_wrong_are_rejected_before_a_plan_runs():
         column.unquote(errors="ignore")
     with pytest.raises(ValueError, match="kind must be one of"):
         column.fingerprint(kind="urn:")
-    with pytest.raises(TypeError, match=r"^unquote: .*'invalid'"):
+    with pytest.raises(TypeError, match=r"unquote.* 'invalid'"):
         column.unquote(invalid=bulk.InvalidRows())
-    with pytest.raises(TypeError, match=r"^unquote: .*'line_terminator'"):
+    with pytest.raises(TypeError, match=r"unquote.* 'line_terminator'"):
         pl.Series(["a"]).uricodec.unquote(line_terminator=b"\0")
-    with pytest.raises(TypeError, match="too many positional"):
+    with pytest.raises(TypeError, match="1 positional argument"):
         column.split_uri("URI")
 
 

@@ -15,7 +15,7 @@ import pytest
 from reference.rows import in_columns
 
 import uricodec
-from uricodec import bulk, iri, uri, urn
+from uricodec import bulk, dedup, iri, uri, urn
 from uricodec._rows.registry import OPERATIONS
 from uricodec.integrations import spark as us
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
@@ -135,7 +135,7 @@ def test_columns(names, name):
     ("name", "given"),
     [
         ("quote", {"safe": "", "plus": True}),
-        ("quote", {"safe": bulk.ByteSet("abc/")}),
+        ("quote", {"safe": uricodec.ByteSet("abc/")}),
         ("requote", {"errors": "replace"}),
         ("unquote", {"plus": True, "errors": "null"}),
         ("unquote", {"errors": "keep"}),
@@ -177,7 +177,7 @@ def test_no_rows(spark, names):
         (lambda: us.normalize_urn("name", level="no"), ValueError),
         (lambda: us.unquote("name", threads=2), TypeError),
         (lambda: us.is_valid_urn("name", errors="null"), TypeError),
-        (lambda: us.fingerprint("name", secret=bulk.FingerprintKey()), TypeError),
+        (lambda: us.fingerprint("name", secret=dedup.FingerprintKey()), TypeError),
     ],
 )
 def test_wrong_arguments_fail_in_the_driver(spark, call, error):
@@ -444,7 +444,7 @@ def test_dedup_rejects_in_the_driver(names, given, error):
     with pytest.raises(error):
         us.dedup(names, "name", **given)
     with pytest.raises(TypeError, match="pickle"):
-        us.dedup(names, "name", secret=bulk.FingerprintKey())
+        us.dedup(names, "name", secret=dedup.FingerprintKey())
 
 
 # --- extraction -------------------------------------------------------------------------------------------------------
@@ -522,7 +522,7 @@ def test_arguments_that_go_with_a_function(monkeypatch):
     assert us.unquote(column, errors=None) == expected("unquote")
     assert us.unquote(column, errors="null") == expected("unquote", errors="null") != expected("unquote")
     want = expected("fingerprint", secret=KEY)
-    for key in KEY, bulk.FingerprintKey(KEY):
+    for key in KEY, dedup.FingerprintKey(KEY):
         assert us.fingerprint(column, secret=key) == want
     assert us.fingerprint(column, secret=b"another") != want
 
@@ -537,7 +537,7 @@ def test_a_frame_that_does_not_tell_its_plan():
 def test_numbers_instead_of_names(type_, size):
     rows = [row if row is None or type_ == "string" else row.encode() for row in ROWS]
     table = pa.table({"name": pa.array(rows, type_), "row": pa.array(range(len(rows)), pa.int64())})
-    how = {"kind": "urn", "level": None, "secret": bulk.FingerprintKey(KEY), "errors": "keep"}
+    how = {"kind": "urn", "level": None, "secret": dedup.FingerprintKey(KEY), "errors": "keep"}
     done = list(us._fingerprints(how, False)(pieces(table, size)))
     assert all(len(batch) and batch.schema.names == ["high", "low", "row"] for batch in done)
     found = [row for batch in done for row in batch.to_pylist()]

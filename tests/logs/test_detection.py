@@ -164,13 +164,13 @@ def test_candidates():
 
 def test_a_log_without_a_record_of_the_given_format():
     with pytest.raises(
-        FormatError, match=r"<log>:1:53: not a record of the format alb: .*; the nearest formats are com"
+        FormatError, match=r"<log>:1:53 \(byte 52\): not a record of the format alb: .*; the nearest formats are com"
     ):
         list(logs.parse(LINE, "alb"))
     with pytest.raises(FormatError, match="UTF-16"):
         list(logs.parse(LINE.decode().encode("utf-16"), "combined"))
     with pytest.raises(
-        FormatError, match=r"<log>:2:68: not a record of the format combined: expected a number in status"
+        FormatError, match=r"<log>:2:68 \(byte 173\): not a record of the format combined: expected a number in status"
     ):
         list(logs.parse(LINE + LINE.replace(b" 200 ", b" OK "), "combined", errors="raise"))
 
@@ -222,3 +222,72 @@ def test_more_variants_read_all_fields(name):
         assert record.extra["ssl_version"] == "TLSv1.3" and record.extra["ssl_fc_sni"] == "a.example"
     if name == "squid":
         assert record.extra["request_headers"].startswith("User-Agent: agent") and "reply_headers" in record.extra
+
+
+# Lines as these servers write them: where VISITOR stands, after the escapes of the server, is what a visitor has sent.
+LOGS = {
+    "traefik": (b'192.0.2.9 - - [19/Jun/2025:07:41:05 +0000] "GET /a HTTP/1.1" 200 12 "-" "VISITOR" 1 "w@docker" '
+    b'"http://192.0.2.2:80" 5ms\n', lambda text: text),
+    "caddy": (b'{"ts":1728568536.5,"request":{"remote_ip":"192.0.2.80","method":"VISITOR","host":"VISITOR","uri":"/",'
+    b'"headers":{"X-Forwarded-For":["VISITOR"]}},"user_id":"VISITOR","duration":1.5,"size":1,"status":400}\n', None),
+    "envoy-json": (b'{"start_time":"2024-10-10T13:55:36.123Z","method":"VISITOR","path":"/","response_code":200,'
+    b'"bytes_sent":5316,"duration":12,"x_forwarded_for":"VISITOR","user_agent":"VISITOR","authority":"VISITOR",'
+    b'"downstream_remote_address":"192.0.2.120:50112"}\n', None),
+    "nginx-json": (b'{"time_iso8601":"2024-10-10T13:55:36+00:00","remote_addr":"192.0.2.70","remote_user":"VISITOR",'
+    b'"request":"VISITOR","status":"400","http_host":"VISITOR","http_x_forwarded_for":"VISITOR"}\n', None),
+}  # fmt: skip
+# The end of a line of nginx-ingress.
+INGRESS = b'" 412 0.023 [x] [] 10.1.2.3:8080 5316 0.022 200 6f'
+SENT = [b"", b"-", b"\\", b"a\\x41", b'"', b'a" b', b"[", b"{}", b'{"a":1}', b"\x16\x03\x01", b"1.2.3.4, b", b'" "',
+        b"x" * 8000, b'x" 1 "w@docker" "http://192.0.2.2:80" 12ms', b"#Fields: date time"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_hostile_lines_do_not_change_the_format(name):
+    line, escaped = LOGS[name]
+    escaped = escaped or (lambda text: json.dumps(text.decode("latin-1")).encode()[1:-1])
+    honest = line.replace(b"VISITOR", b"GET")
+    strange = [line.replace(b"VISITOR", escaped(text)) for text in SENT]
+    for head in (
+        b"".join(strange) + honest * len(SENT),
+        b"".join(strange) * 2 + honest * 300,
+        honest * 8 + line.replace(b"VISITOR", escaped(INGRESS)) + line.replace(b"VISITOR", escaped(b'a" b" 1')),
+        (honest + line.replace(b"VISITOR", escaped(INGRESS))) * 9,
+        honest * 99 + b"".join(strange),
+        *(honest * 5 + each * 5 for each in strange),
+    ):
+        assert str(decide(head).format) == name
+        records = list(logs.parse(head, invalid=[]))
+        assert sum("GET" in {record.method, record.target} for record in records) >= head.count(honest)
+
+
+def test_a_visitor_does_not_announce_fields():
+    """The first field is X-Forwarded-For, which visitors write."""
+    log = b"203.0.113.7, 198.51.100.4 " + LINE
+    assert found(log * 9 + b"#Fields: date, 198.51.100.4 " + LINE + log)[0] == "combined-forwarded"
+    assert found(b"#Software: Microsoft, 198.51.100.4 " + LINE + log * 9)[0] == "combined-forwarded"
+
+
+def test_few_lines_with_a_rest_do_not_suffice():
+    """More may be had: a visitor may have written them."""
+    line, _ = LOGS["traefik"]
+    strange = line.replace(b"VISITOR", b'a" b')
+    assert decide(strange, early=True) is None is decide(strange * 9, early=True)
+    assert str(decide(strange + line * 2).format) == "traefik"
+    assert str(decide(LINE, early=True).format) == "combined"
+    assert str(decide(LINE.replace(b"\n", b" 17\n") * 10, early=True).format) == "combined"
+
+
+def test_another_format_with_a_rest_is_one():
+    """Its lines do not begin as those of the first format do."""
+    more = LINE.replace(b"\n", b" 17\n")
+    for name in "alb", "caddy":
+        with pytest.raises(FormatError, match="lines of two formats"):
+            decide((SAMPLES[name] + more) * 9)
+
+
+def test_comments_and_lines_of_another_format():
+    """Only in W3C logs a line that begins with "#" is a comment."""
+    for log in LINE * 8 + b"#\n" * 3 + SAMPLES["alb"], b"#\n" * 3 + SAMPLES["alb"] + LINE * 8:
+        with pytest.raises(FormatError, match=r"two formats: combined \(8 of the first 14\) and alb \(3"):
+            decide(log)

@@ -1,6 +1,7 @@
 """uricodec.logs.Format: what it is equal to, its fields, and why a line does not match it."""
 
 import contextlib
+import copy
 import pickle
 import threading
 from pathlib import Path
@@ -225,8 +226,19 @@ class Named(Format):
 
 def test_subclasses_of_formats_stay_what_they_are():
     for format in Named("combined"), Named(map={"target": "a"}):
-        again = pickle.loads(pickle.dumps(format))
-        assert type(again) is Named and again == format
+        format.name = "a"
+        for again in pickle.loads(pickle.dumps(format)), copy.copy(format), copy.deepcopy(format):
+            assert type(again) is Named and again == format and again.name == "a"
+            assert again.fields == format.fields
+
+
+@pytest.mark.parametrize("text", ["\ud800", "%h \udcff", "$a\ud800", "log_format x '\udc80';"])
+def test_lone_surrogates(text):
+    with pytest.raises(ValueError, match=r"^lone surrogate in the format at offset \d+$"):
+        Format(text)
+    for map in {"target": text}, {f"extra.{text}": "a"}, {"target": f"a|{text}.b"}:
+        with pytest.raises(ValueError, match=r"^lone surrogate in the (path|field) .* at offset \d+$"):
+            Format(map=map)
 
 
 @pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 130, 1000])
@@ -236,3 +248,71 @@ def test_members_that_a_format_does_not_list(count):
     [record] = logs.parse(f'{{"request_uri":"/","status":200{members}}}'.encode(), "nginx-json")
     assert record.extra == ({f"x{i}": str(i) for i in range(min(count, 128))} or None)
     assert (record.target, record.status, record.referer, record.forwarded_for) == ("/", 200, None, None)
+
+
+@pytest.mark.parametrize("count", [1, 127, 128, 129, 130, 1000])
+def test_fields_that_a_header_names(count):
+    """At most 128 columns are read, of which three are others here."""
+    names, values = (" ".join(f"{letter}{i}" for i in range(count)) for letter in "xv")
+    log = f"#Fields: c-ip cs-uri-stem sc-status {names}\n192.0.2.1 / 200 {values}\n"
+    [record] = logs.parse(log.encode(), "iis")
+    assert record.extra == {f"x{i}": f"v{i}" for i in range(min(count, 125))}
+    assert (record.client, record.target, record.status) == ("192.0.2.1", "/", 200)
+
+
+# --- HAProxy ----------------------------------------------------------------------------------------------------------
+
+
+def test_escapes_of_haproxy():
+    """In the request, and in captured headers, where "#7C" is no separator; cookies are not escaped."""
+    line = (
+        b"192.0.2.1:33317 [10/Oct/2024:13:55:36.655] http-in static/srv1 10/0/30/69/109 200 2750 a=#41 b=#7c ---- "
+        b'1/1/1/1/0 0/0 {#7Ba#7D#22|b#7Cc|d#23#4} {#E9#41} "GET /caf#C3#A9?a=#22b#22&c=#23#2541 HTTP/1.1"'
+    )
+    for tail in b"", b" 0/0/0/0/0 a#41/TLSv1.3/x":
+        [record] = logs.parse(line + tail, "haproxy")
+        assert record.target == '/café?a="b"&c=#%41' and record.path == "/café"
+        assert record.query == (("a", '"b"'), ("c", "#A")) and record.protocol == "HTTP/1.1"
+        assert record.extra["captured_request_headers"] == '{a}"|b#7Cc|d#23#4'
+        assert record.extra["captured_response_headers"] == "%E9A"
+        assert (record.extra["captured_request_cookie"], record.extra["captured_response_cookie"]) == ("a=#41", "b=#7c")
+        assert record.extra.get("ssl_fc_sni", "a#41") == "a#41"
+    [record] = logs.parse(line.replace(b"{#7Ba#7D#22|b#7Cc|d#23#4} {#E9#41}", b"{#}").replace(b"#23", b"#2"), "haproxy")
+    assert record.extra["captured_headers"] == "#" and record.target == '/café?a="b"&c=#2%41'
+
+
+# --- found by fuzzing -------------------------------------------------------------------------------------------------
+
+
+def test_a_query_of_json_that_is_empty():
+    """A "?" says that there is one; an empty text does not."""
+    format = Format(map={"query": "q", "status": "s"})
+    queries = [record.query for record in logs.parse(b'{"q":"?","s":1}\n{"q":"","s":1}\n{"q":"?a","s":1}', format)]
+    assert queries == [(), None, (("a", ""),)]
+
+
+@pytest.mark.parametrize("name", logs.presets())
+def test_an_empty_line_after_any_other(name):
+    """Its variants do not go on where the line before it stopped, which may be beyond its end."""
+    lines = Path(__file__).parents[2].joinpath(f"examples/logs/{name}.log").read_bytes().splitlines()
+    for line in lines:
+        for end in range(1, len(line) + 1, 3):
+            data = line[:end] + b"\n\n\n" + line + b"?\n\n"
+            invalid = []
+            list(logs.parse(data, name, invalid=invalid))
+            assert [each[1:] for each in invalid if each.line in {2, 3, 5}] == [
+                (at, 0, "empty", b"") for at in (2, 3, 5)
+            ]
+
+
+def test_json_of_several_lines_in_a_line_of_docker():
+    [record] = logs.parse(b'{"log":"{\\n\\"u\\" :\\n\\"/\\"\\n}\\n","stream":"stdout"}', Format(map={"target": "u"}))
+    assert record.path == "/"
+
+
+def test_a_user_with_a_space_before_an_identity():
+    """Only "%l %u" is of words."""
+    [record] = logs.parse(b'"a b" "id"', '"%u" "%l"')
+    assert record.user == "a b" and record.extra == {"ident": "id"}
+    with pytest.raises(logs.FormatError, match="user"):
+        list(logs.parse(b"id a b [-]", "%l %u %t"))

@@ -765,6 +765,65 @@ def test_every_encoding_with_unusual_error_handlers(name):
                 check(name, text.encode("latin-1"), encoding=encoding, errors=errors)
 
 
+# --- what random calls have found -------------------------------------------------------------------------------------
+
+
+class RightAdding(str):
+    __slots__ = ()
+
+    def __radd__(self, other):
+        return f"{other}<"
+
+
+class Adding(str):
+    __slots__ = ()
+
+    def __add__(self, other):
+        return f">{other}"
+
+
+class Closed(str):
+    __slots__ = ()
+
+    def __getattribute__(self, name):
+        raise AttributeError(name)
+
+
+class Endless:
+    def __len__(self):
+        raise ValueError("endless")
+
+
+class Printing:
+    def __init__(self, text):
+        self.text = text
+
+    def __str__(self):
+        return self.text
+
+
+FOUND = [
+    ("unquote", ["%C3%A9%FF"], {"encoding": "U8", "errors": "xmlcharrefreplace"}),
+    ("unquote_plus", ["%A9"], {"encoding": "utf_8", "errors": "namereplace"}),
+    ("unquote", ["%A9"], {"encoding": "us-ascii", "errors": "namereplace"}),
+    ("unquote", ["%81"], {"encoding": "windows-1252", "errors": "xmlcharrefreplace"}),
+    ("unquote", [b"%A9"], {"encoding": "UTF8", "errors": "xmlcharrefreplace"}),
+    ("parse_qs", ["a=%83%58"], {"encoding": "U8", "errors": "xmlcharrefreplace"}),
+    ("parse_qsl", [b"a=%83%58"], {"encoding": "U8", "errors": "namereplace"}),
+    *(("urlencode", [pairs], {"doseq": doseq}) for doseq in (True, False) for pairs in [
+        [("q", RightAdding(""))], [("q", [RightAdding(""), RightAdding("x")])], [(Adding(""), "v")],
+        [(Adding("x"), "v")], {Adding(""): RightAdding("")},
+        [("a", Printing(RightAdding("")))], [(Printing(Adding("")), b"v"), ("b", "c")],
+        [(Closed("\xe9"), Endless())], [("a", Closed("\xe9")), ("b", Endless())],
+    ]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "arguments", "options"), FOUND)
+def test_found(name, arguments, options):
+    check(name, *arguments, **options)
+
+
 # --- subclasses of str ------------------------------------------------------------------------------------------------
 
 METHODS = sorted(

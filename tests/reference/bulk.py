@@ -11,8 +11,8 @@ from uricodec._rows.registry import OPERATIONS
 from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.errors import UriError, UriSyntaxError
 
-DOMAINS = "registrable_domain", "public_suffix"
-LISTS = "query_pairs", "path_segments"
+# The operations that read parts of any text.
+ANY_TEXT = {row.name: getattr(uri, row.name) for row in OPERATIONS.values() if row.result in {"component", "list"}}
 
 
 def decoded(row, plus):
@@ -40,7 +40,7 @@ PARTS = {
     ),
     ("percent_decode", "keep"): percent_decode,
     ("percent_decode", "replace"): lambda row, **plus: percent_decode(row, errors="replace", **plus),
-    **{(name, "keep"): getattr(uri, name) for name in ("host", "port", "query_value", *LISTS, *DOMAINS)},
+    **{(name, "keep"): function for name, function in ANY_TEXT.items()},
     ("split_uri", "keep"): any_parts,
     ("split_iri", "keep"): any_parts,
     ("requote", "keep"): requote,
@@ -118,10 +118,7 @@ ROWS = {
     "agreed_host": lambda row, **how: {
         name: str(part) for name, part in parts("agreed_host", uri.agreed_host(row, **how)).items()
     },
-    "host": lambda row: uri.host(row, errors="raise"),
-    "port": lambda row: uri.port(row, errors="raise"),
-    **{name: partial(getattr(uri, name), errors="raise") for name in (*LISTS, *DOMAINS)},
-    "query_value": lambda row, name: uri.query_value(row, name, errors="raise"),
+    **{name: partial(function, errors="raise") for name, function in ANY_TEXT.items()},
     "iri_to_uri": iri.iri_to_uri,
     "uri_to_iri": iri.uri_to_iri,
 }

@@ -75,7 +75,7 @@ NUMBERS = ("number", "decimal")
 
 def read_text(line, program):  # noqa: PLR0912
     """The fields of a line; the exception has the field that cannot be read, and where it should be."""
-    steps, fields, at = program.steps, {}, 0
+    steps, fields, at, odd_user = program.steps, {}, 0, None
     if isinstance(steps[0], bytes):
         if not line.startswith(steps[0]):
             raise NoRecord("format", 0)
@@ -95,14 +95,16 @@ def read_text(line, program):  # noqa: PLR0912
             # Of a text in quotes, where these begin.
             raise NoRecord(code_of(step), at - 1 if step.kind == "quoted" else at)
         data = line[at:end]
-        if step.kind == "quoted" and b'"' in (data if program.escapes == "none" else re.sub(rb"\\.", b"", data)):
+        if step.kind == "quoted" and b'"' in (
+            data if program.escapes in {"none", "hash"} else re.sub(rb"\\.", b"", data)
+        ):
             fields["has odd quotes"] = True
         if step.name is not None:
             fields[step.name] = given(data, program, step.kind)
             if step.kind in NUMBERS and fields[step.name] is not None:
                 fields[step.name] = checked_number(step, data, at)
         if step.name == "user" and fields.get("extra.ident") is not None and b" " in (fields["user"] or b""):
-            raise NoRecord("user", at)
+            odd_user = at
         at = end
         if line.startswith(after, at):
             at += len(after)
@@ -115,6 +117,8 @@ def read_text(line, program):  # noqa: PLR0912
         if not program.open_end or line[at : at + 1] != b" ":
             raise NoRecord("format", at)
         fields["extra.rest"] = given(line[at + 1 :], program)
+    if odd_user is not None:
+        raise NoRecord("user", odd_user)
     undo_all(fields, program)
     return fields
 
@@ -172,7 +176,7 @@ def end_of_quoted(program, after, following, may_end, line, at):  # noqa: PLR091
     Other quotes that are not escaped belong to the text.
     """
     first = None
-    for found in re.compile(rb'"' if program.escapes == "none" else rb'\\.|"', re.DOTALL).finditer(line, at):
+    for found in re.compile(rb'"' if program.escapes in {"none", "hash"} else rb'\\.|"', re.DOTALL).finditer(line, at):
         quote, rest = found.start(), line[found.start() + len(after) :]
         if found[0] != b'"':
             continue
@@ -191,12 +195,14 @@ def end_of_quoted(program, after, following, may_end, line, at):  # noqa: PLR091
 
 def undo_all(fields, program):
     """Undo the escapes, then what the format writes around a value."""
-    undone = {"backslash": undo, "json": undo_json, "none": bytes}[program.escapes]
-    for step in program.steps:
+    undone = {"backslash": undo, "json": undo_json, "hash": bytes, "none": bytes}[program.escapes]
+    for i, step in enumerate(program.steps):
         data = fields.get(getattr(step, "name", None))
         if data is None or step.kind in NUMBERS:
             continue
         data = undone(data)
+        if program.escapes == "hash":
+            data = undo_hashes(data, b"".join(program.steps[i + 1 : i + 2])[:1])
         if step.kind == "endpoint":
             data = without_port(data)
         if step.kind == "query":
@@ -207,11 +213,21 @@ def undo_all(fields, program):
         fields["query"] = rest if mark else None
 
 
+def undo_hashes(data, end):
+    """HAProxy escapes what stands in quotes, and in braces, where "|" separates."""
+    if end == b'"':
+        return re.sub(rb"#([0-9A-Fa-f]{2})", lambda found: bytes.fromhex(found[1].decode()), data)
+    if end == b"}":
+        return re.sub(rb"#(?!7C|7c|23)([0-9A-Fa-f]{2})", lambda found: bytes.fromhex(found[1].decode()), data)
+    return data
+
+
 def checked_number(field, data, at=0):
     """The digits; None for a negative number, which means that there is none. HAProxy has "+" for "at least"."""
     if not (re.fullmatch(rb"[+-]?[0-9]{1,18}", data) if field.kind == "number" else is_decimal(data)):
         raise NoRecord(field.name, at)
-    return None if data.startswith(b"-") else data.removeprefix(b"+").removesuffix(b"s")
+    digits = data.removeprefix(b"+").removesuffix(b"s")
+    return None if data.startswith(b"-") else digits if field.kind == "decimal" else digits.lstrip(b"0") or b"0"
 
 
 def is_decimal(data):
@@ -331,7 +347,7 @@ def read_json(line, program, is_preset):
         for name, value in whole:
             key = name.decode("utf-8", "replace")
             if key not in taken and not isinstance(value, list) and scalar(value) is not None:
-                fields[f"extra.{text(name)}"] = scalar(value)
+                fields[f"extra.{name.decode('utf-8', 'surrogateescape')}"] = scalar(value)
     if not any(fields.get(name) is not None for name in (ESSENTIAL if is_preset else [*fields])):
         raise NoRecord("request" if is_preset else "fields", 0)
     for name, kind in ("status", "number"), ("bytes_sent", "number"), ("duration", "decimal"):

@@ -27,6 +27,7 @@ from reference import urls as naive_urls
 from reference import urn as naive_urn
 from reference import w3lib as naive_w3lib
 
+from uricodec._rows import registry
 from uricodec.errors import UriError
 from uricodec.uri import Policy
 
@@ -259,16 +260,14 @@ IDENTIFIERS = (
     ("iri", None, "uris", partial(normal_uri, level="iri")),
 )
 
-URL_LISTS = {"query_pairs": ("name", "value"), "path_segments": ()}
-URL_PARTS = [
-    *[(name, {}) for name in URL_LISTS],
-    *[(name, {}) for name in ("host", "port", "registrable_domain")],
-    ("public_suffix", {"private": True}),
-    *[("query_value", {"name": name}) for name in ("q", ["page", "é", "\ufffd", ""])],
-]
+# Options of operations that read parts of any text; the others have none.
+OF_PARTS = {
+    "public_suffix": [{"private": True}],
+    "query_value": [{"name": name} for name in ("q", ["page", "é", "\ufffd", ""])],
+}
 
 
-def _operations():  # noqa: PLR0915
+def _operations():  # noqa: PLR0912, PLR0915
     yield Operation("quote", {}, quoted, "percent", policies=CODEC, command=("encode",))
     form = partial(quoted, safe=b"", plus=True)
     yield Operation(
@@ -335,11 +334,11 @@ def _operations():  # noqa: PLR0915
         host = strict(partial(web_host, **given))
         command = ("hosts", *options.split())
         yield Operation("agreed_host", given, host, "web", "struct", STRUCT, command, fields=WEB_FIELDS)
-    for name, given in URL_PARTS:
-        function = component(partial(getattr(naive_urls, name), **given))
-        fields = tuple(given["name"]) if isinstance(given.get("name"), list) else URL_LISTS.get(name, ())
-        result = "list" if name in URL_LISTS else "component"
-        yield Operation(name, given, function, "urls", result, COMPONENT, fields=fields)
+    for row in registry.OPERATIONS.values():
+        for given in OF_PARTS.get(row.name, [{}]) if row.result in {"component", "list"} else []:
+            function = component(partial(getattr(naive_urls, row.name), **given))
+            fields = tuple(given["name"]) if isinstance(given.get("name"), list) else row.fields
+            yield Operation(row.name, given, function, row.rows, row.result, COMPONENT, fields=fields)
     for option in "raise", "encode":
         to_uri = strict(iri(partial(naive_iri.iri_to_uri, disallowed=option)), text=True)
         command = ("encode", "--iri", "--disallowed", option)

@@ -1,7 +1,9 @@
 """Find URLs in text, character by character: the reference of `uricodec.uri.find`."""
 
+import json
 import re
 import unicodedata
+from html.entities import html5
 
 LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 DIGITS = frozenset("0123456789")
@@ -43,22 +45,27 @@ def start_of_scheme(text, done, colon):
     return None
 
 
-def between(text, start, body):
+# Delimiters that were escaped, as find() of a decoded text sees them: none of the bytes is UTF-8.
+ESCAPED = dict(zip("\udcf8\udcf9\udcfa\udcfb", "\"'<>", strict=True))
+
+
+def between(text, start, body, decoded):
     """Return the end of a URL between quotes or angle brackets; None if it is not."""
-    close = {"<": ">", '"': '"', "'": "'"}.get(text[start - 1 : start])
+    opening = text[start - 1 : start]
+    escaped = decoded and opening in ESCAPED
+    close = {"<": ">", '"': '"', "'": "'"}.get(ESCAPED[opening] if escaped else opening)
     if close is None:
         return None
-    others = "[^\\x00- \\x7f\"<>\\\\']" if close == "'" else '[^\\x00- \\x7f"<>\\\\]'
-    escape = "" if close == ">" else r"\\?"
-    found = re.compile(f"({others}*){escape}{close}").match(text, body)
-    if found is None:
-        return None
-    end = found.end(1)
-    return end if end > body else None
+    excluded = '\x00- \x7f"<>\\\\' + ("\udcf8\udcfa\udcfb" if escaped else "")
+    if close == "'":
+        excluded += "\udcf9" if escaped else "'"
+    end = {character: escape for escape, character in ESCAPED.items()}[close] if escaped else close
+    found = re.compile(f"([^{excluded}]*)" + ("" if close == ">" else r"\\?") + end).match(text, body)
+    return found.end(1) if found and found.end(1) > body else None
 
 
-def find(data):
-    """Return the start and end, in bytes, of each URL."""
+def find(data, decoded=False):
+    """Return the start and end, in bytes, of each URL; `decoded`: ESCAPED are delimiters."""
     text = data.decode("utf-8", "surrogateescape")
     offsets = [0]
     for character in text:
@@ -70,7 +77,7 @@ def find(data):
         if start is None:
             done = body
             continue
-        inside = between(text, start, body)
+        inside = between(text, start, body, decoded)
         if inside is not None:
             found.append((offsets[start], offsets[inside]))
             done = inside
@@ -91,6 +98,63 @@ def find(data):
         if stop > body:
             found.append((offsets[start], offsets[stop]))
     return found
+
+
+MARKS = {character.encode(): mark.encode("utf-8", "surrogateescape") for mark, character in ESCAPED.items()}
+JSON_ESCAPE = re.compile(rb'\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|["\\/bfnrt])')
+REFERENCE = re.compile(rb"&(?:#(?:[xX]([0-9a-fA-F]+)|([0-9]+));?|([0-9A-Za-z]+)(?![0-9A-Za-z])(;?))")
+
+
+def json_value(escape):
+    """Return what an escape stands for; a lone surrogate becomes a byte that is no UTF-8."""
+    try:
+        return json.loads(b'"' + escape + b'"').encode()
+    except UnicodeEncodeError:
+        return b"\xff"
+
+
+def html_value(match, following):
+    """Return what a character reference stands for, in an attribute; None if it is none."""
+    hexadecimal, decimal, name, end = match.groups()
+    if name is None:
+        if match.end(1 if hexadecimal else 2) - match.start() >= 40:
+            return None
+        code = int(hexadecimal, 16) if hexadecimal else int(decimal)
+        if 0x80 <= code < 0xA0:
+            try:
+                return bytes([code]).decode("cp1252").encode()
+            except UnicodeDecodeError:
+                return chr(code).encode()
+        if 0xD800 <= code < 0xE000:
+            return b"\xff"
+        return (chr(code) if 0 < code <= 0x10FFFF else "\ufffd").encode()
+    value = html5.get((name + end).decode())
+    return None if value is None or (not end and following == b"=") else value.encode()
+
+
+def decode(data, content, marks=MARKS):
+    """Return a text without escapes, but marked delimiters; for each of its bytes and its end, where it comes from."""
+    pattern = JSON_ESCAPE if content == "json" else REFERENCE
+    decoded, origins, i = b"", [], 0
+    while i < len(data):
+        match, value = pattern.match(data, i), None
+        if match:
+            value = (
+                json_value(match[0]) if content == "json" else html_value(match, data[match.end() : match.end() + 1])
+            )
+        end = i + 1 if value is None else match.end()
+        value = data[i : i + 1] if value is None else marks.get(value, value)
+        decoded += value
+        origins += [i] * len(value)
+        i = end
+    return decoded, [*origins, len(data)]
+
+
+def find_with_escapes(data, content):
+    """Return where the URLs of a text with escapes are, and the URLs."""
+    decoded, origins = decode(data, content)
+    spans = [(origins[start], origins[stop]) for start, stop in find(decoded, True)]
+    return spans, [decode(data[start:stop], content, {})[0] for start, stop in spans]
 
 
 def by_parts(find_part, data, size, longest=1 << 20):

@@ -251,7 +251,7 @@ def normal_authority(authority, scheme, level):
     if host.startswith("["):
         address, percent, zone = host.partition("%")  # nothing is decoded (RFC 3986 section 3.2.2), and a zone stays
         host = (address if level == "rfc1630" else fold(address)) + percent + zone
-        host = "".join(triplets(character) if character in encoded else character for character in host)
+        host = "".join(triplets(each) if each in encoded and not each.isascii() else each for each in host)
     else:
         host = encode_level(host, decoded, encoded)
         host = host if level == "rfc1630" else fold(host)

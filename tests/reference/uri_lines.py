@@ -87,6 +87,10 @@ def to_csv(row, kind):
     return b",".join(b"" if value is None else b'"%s"' % value for value in components(kind, row)) + b",,"
 
 
+def to_tsv(row, kind):
+    return b"\t".join(value or b"" for value in components(kind, row)) + b"\t\t"
+
+
 def to_safe_csv(row, kind):
     """With an apostrophe before what a spreadsheet would run."""
     values = [None if value is None else value.decode() for value in components(kind, row)]
@@ -100,6 +104,10 @@ def json_record(code, offset):
 
 def csv_record(code, offset):
     return b",,,,,,,,%s,%d" % (code.encode(), offset)
+
+
+def tsv_record(code, offset):
+    return b"\t\t\t\t\t\t\t\t%s\t%d" % (code.encode(), offset)
 
 
 # --- many lines -------------------------------------------------------------------------------------------------------
@@ -211,7 +219,7 @@ def model(src, case, errors, end=b"\n"):
         try:
             written += case.function(text) + tail
         except Rejected as rejected:
-            faults.append(LineFault(number - 1, start, rejected.code, rejected.offset))
+            faults.append(LineFault(number - 1, start, start + len(text), rejected.code, rejected.offset))
             if errors == "raise":
                 break
             if errors != "drop":

@@ -6,8 +6,8 @@ from importlib.resources import files
 
 from reference.codec import decode
 
-# RFC 3986 appendix B; "." is any byte.
-COMPONENTS = re.compile(rb"^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?", re.DOTALL)
+# RFC 3986 appendix B, with the scheme by the grammar of section 3.1; "." is any byte.
+COMPONENTS = re.compile(rb"^(([A-Za-z][A-Za-z0-9+.-]*):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?", re.DOTALL)
 SUBCOMPONENTS = re.compile(rb"(?P<host>\[[^]]*\]?|[^:]*)[^:]*(:(?P<port>.*))?", re.DOTALL)
 
 
@@ -21,6 +21,11 @@ def subcomponent(row, name):
     return None if authority is None else SUBCOMPONENTS.fullmatch(authority.rpartition(b"@")[2])[name]
 
 
+def userinfo(row, text):
+    before, at, _ = (COMPONENTS.match(row)[4] or b"").rpartition(b"@")
+    return as_text(before, text) if at else None
+
+
 def host(row, text):
     return as_text(subcomponent(row, "host"), text)
 
@@ -32,8 +37,7 @@ def port(row, text):
 def split(row):
     """The components of any text: scheme, authority, userinfo, host, port, path, query, fragment."""
     found = COMPONENTS.match(row)
-    userinfo, at, _ = (found[4] or b"").rpartition(b"@")
-    parts = userinfo if at else None, subcomponent(row, "host"), subcomponent(row, "port")
+    parts = userinfo(row, False), subcomponent(row, "host"), subcomponent(row, "port")
     return found[2], found[4], *parts, found[5], found[7], found[9]
 
 
@@ -83,12 +87,29 @@ def suffix_labels(labels, listed):
     return 1
 
 
+def mapped(name, most):
+    """A host beyond ASCII as UTS 46 maps it, if that is possible, and the result has at most `most` bytes."""
+    import idna
+
+    try:
+        labels = re.split("[.\u3002\uff0e\uff61]", name.decode())
+        if name.isascii() or len(name) > 1024:
+            return name
+        labels = [label if label.isascii() else idna.uts46_remap(label, std3_rules=False) for label in labels]
+    except ValueError:
+        return name
+    result = ".".join(labels).encode()
+    if any(re.search(r"[\0- /?#@:\[\]\\%]", label) for label in labels if not label.isascii()):
+        return name
+    return result if 0 < len(result) <= min(most, 2048) else name
+
+
 def domain(row, text, extra, private):
     """The public suffix and as many labels before it."""
     found = host(row, False)
     if found is None or found.startswith(b"["):
         return None
-    labels = found.removesuffix(b".").lower().split(b".")
+    labels = mapped(found, 3 * len(row)).removesuffix(b".").lower().split(b".")
     if b"" in labels or re.fullmatch(rb"[0-9]+|0x[0-9a-f]*", labels[-1]):
         return None
     size = extra + suffix_labels([a_label(each.decode("utf-8", "surrogateescape")) for each in labels], rules(private))

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from reference import uri_find as naive
 
 from uricodec import uri
+from uricodec.uri import _content
 from uricodec.uri._components import copy_urls, find_part
+from uricodec.uri._extraction import content_of
 
 PARTS = [b"://"] * 3 + [bytes([byte]) for byte in b"://a1+.-()[]{}< \\\"'|_Z\0\xff"]
 PARTS += [character.encode() for character in "é例😀。々\u200d\u2014\u00a0\uff0c\uff1d\uff17\u2013"]
@@ -56,6 +58,12 @@ def test_copy_urls(tier, text, more):
     capacity = max(map(len, lines), default=0) + 20 + more
     assert naive.by_copies(copy_urls, text, capacity, b"in:", 7) == lines
     assert naive.by_copies(copy_urls, text, capacity) == naive.lines(text)
+
+
+def test_a_delimiter_decides_where_a_copied_url_ends_that_did_not_fit_before():
+    text = b'"http://a.example/" "http://a.example/Yahoo!"'
+    for capacity in range(24, 50):
+        assert b"".join(naive.by_copies(copy_urls, text, capacity)) == b"http://a.example/\nhttp://a.example/Yahoo!\n"
 
 
 def test_copies_of_many_urls():
@@ -147,3 +155,135 @@ def test_what_is_between_delimiters_is_found_whole(url, opening, close):
 )  # fmt: skip
 def test_delimiters_that_are_not_closed(text, url):
     assert [text[start:stop] for start, stop in uri.find(text.encode())] == [url]
+
+
+# --- text with escapes ------------------------------------------------------------------------------------------------
+
+BOTH = [b'"', b"'", b"<", b">", b" ", b"!", b".", b"(", b")", b"://", b"x://y", b"http://a/b", b"a"]
+BOTH += [b"\xc3\xa9", b"\xff", b"\xf8"]
+JSON = r"http:\/\/a/b \/ \u002f \u002F \u0026 \u00e9 \ud83d\ude00 \ud83d \ude00 \u3002 \\ \n \u00 \u"
+JSON += r" \" \u0022 \u0027 \u003c \u003E \u0020" + " \\"
+HTML = "&amp; &amp &#38; &#x26; &#X2F; &sol; &colon; &copy= &copy; &copy &notit; &eacute; &#233 &#150; &#129; &#0;"
+HTML += " &#xD800; &#1114112; &nGt; &# &#x & ; = 1 &lt; &gt; &apos; &quot; &quot &#39; &#x3c; &fjlig;"
+HTML += " &CounterClockwiseContourIntegral;" + "".join(f" &#{'0' * zeros}65;" for zeros in (35, 36))
+HTML += "".join(f" &#x{'0' * zeros}41;" for zeros in (34, 35))
+ESCAPES = {"json": JSON.encode().split(), "html": HTML.encode().split()}
+
+
+def by_parts_with_escapes(content, text, size):
+    """Return what find_part() finds if `size` more bytes are known with each call."""
+    found, urls, part, before = [], [], b"", 0
+    for end in range(size, len(text) + size + 1, size):
+        part += text[end - size : end]
+        spans, more, rest = _content.find_part(content, part, 1 << 20, end > len(text))
+        found += [(before + start, before + stop) for start, stop in spans]
+        urls += more
+        part, before = part[rest:], before + rest
+    return found, urls
+
+
+@pytest.mark.parametrize("content", ESCAPES)
+def test_find_and_extract_with_escapes(tier, content):
+    @given(
+        st.lists(st.sampled_from([*BOTH, *ESCAPES[content]]), max_size=14).map(b"".join),
+        st.integers(1, 20),
+        st.integers(0, 99),
+    )
+    def run(text, size, more):
+        spans, urls = naive.find_with_escapes(text, content)
+        assert uri.find(text, content) == spans
+        assert uri.extract(text, content) == urls
+        assert by_parts_with_escapes(content, text, size) == (spans, urls)
+        lines = [b"in:%d\t%s\n" % (start, url) for (start, _), url in zip(spans, urls, strict=True)]
+
+        def copy(*arguments):
+            return _content.copy_urls(content, *arguments)
+
+        assert naive.by_copies(copy, text, max(map(len, lines), default=0) + 20 + more, b"in:") == lines
+
+    run()
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "urls"),
+    [
+        ("json", r'{"a":"http:\/\/a.example\/?b\u0026c"}', ["http://a.example/?b&c"]),
+        ("json", r'["http://a.example/?q=\"b\"","see http://a.example/\"."]', ['http://a.example/?q="b"', "http://a.example/"]),
+        ("json", r'{"a":"<a href=\"http://a.example/b!\">"}', ["http://a.example/b!"]),
+        ("json", r'{"a":"\u003ca href=\u0022http://a.example/b!\u0022\u003e"}', ["http://a.example/b!"]),
+        ("json", r'{"a":"\u003chttp://a.example/b!\u003e http://a.example/\n"}', ["http://a.example/b!", "http://a.example/"]),
+        ("json", r'{"a":"http://a.example/\u00e9\ud83d\ude00 http://a.example/\ud83d"}', ["http://a.example/é😀", "http://a.example/"]),
+        ("json", r'{"a":"{\"b\":\"{\\\"c\\\":\\\"http://a.example/b!\\\"}\"}"}', ["http://a.example/b!"]),
+        ("html", '<a href="http://a.example/?b&amp;c">', ["http://a.example/?b&c"]),
+        ("html", "<a href='http://a.example/?b=&#39;c&#x27;&copy=1&gt;'>", ["http://a.example/?b='c'&copy=1>"]),
+        ("html", "&lt;http://a.example/b!&gt; &quot;http://a.example/b!&quot;", 2 * ["http://a.example/b!"]),
+        ("html", "http://a.example/b&nbsp;c http://a.example/&eacute;&NotALetter;", ["http://a.example/b", "http://a.example/é&NotALetter"]),
+        ("plain", r'"http://a.example/?b&amp;c" http:\/\/a.example', ["http://a.example/?b&amp;c"]),
+    ],
+)  # fmt: skip
+def test_examples_with_escapes(content, text, urls):
+    assert [url.decode() for url in uri.extract(text.encode(), content)] == urls
+    assert len(uri.find(text.encode(), content=content)) == len(urls)
+
+
+@pytest.mark.parametrize("content", ["json", "html"])
+@pytest.mark.parametrize("url", ["http://a.example/Yahoo!", "http:///", "http://a/b_(c", "http://a/?q=1,&b", "x://é;"])
+def test_the_start_decides_what_a_text_is(content, url):
+    texts = {
+        "json": ['{"a":"%s"}\n', ' [{"a":"%s"}]', '["%s"]', '\ufeff{\n  "a": "%s"}', '[[\n{"a":"%s"}]]'],
+        "html": ['<a href="%s">', "\ufeff<!DOCTYPE html><a href='%s'>", '<!-- --> "%s"', '<br/>"%s"', '<?xml ?>"%s"'],
+    }  # fmt: skip
+    escaped = url.replace("/", "\\/").replace("&", "\\u0026") if content == "json" else url.replace("&", "&amp;")
+    for text in texts[content]:
+        data = (text % escaped).encode()
+        assert content_of(data) == content
+        assert uri.extract(data) == [url.encode()]
+        assert uri.find(data, "auto") == uri.find(data, content) == naive.find_with_escapes(data, content)[0]
+
+
+PLAIN = [
+    "",
+    "{a",
+    "[a](http://a.example/)",
+    "[1] http://a",
+    '"a"',
+    "<http://a.example/>",
+    "<34>1 2003-10-11",
+    "a <b>",
+    "<",
+    "{{a}}",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_other_texts_are_plain(text):
+    assert content_of(text.encode()) == "plain"
+    data = text.encode() + b' "http://a.example/?b&amp;c\\/!"'
+    assert uri.find(data, "auto") == uri.find(data)
+    assert uri.extract(data) == [data[start:stop] for start, stop in uri.find(data)]
+
+
+def test_content_and_buffers():
+    assert content_of(b"{") == content_of(b"[{\n") == "json"  # the start of a line that is written later
+    data = b'{"a":"http://a.example/"}'
+    assert uri.extract(bytearray(data)) == uri.extract(memoryview(data)) == [b"http://a.example/"]
+    assert uri.extract(b"") == uri.extract(b"", "json") == uri.extract(b"", "html") == []
+    for function in uri.find, uri.extract:
+        with pytest.raises(ValueError, match="unknown content 'xml'; choose from plain, json, html, auto"):
+            function(data, "xml")
+        with pytest.raises(TypeError):
+            function("http://a.example/", content="auto")
+
+
+HOSTILE_ESCAPES = ["a://b\\", "a://\\/", "\\ud83d", "a://&", "a://&amp;", "&#", "&#x0", "&copy", '"a://\\"']
+HOSTILE_ESCAPES += ["&quot;a://", "&nGt;"]
+
+
+@pytest.mark.parametrize("content", ["json", "html"])
+@pytest.mark.parametrize("unit", HOSTILE_ESCAPES)
+def test_hostile_escapes(content, unit):
+    """Also a hundred times as long: in linear time, a moment."""
+    data = unit.encode() * 500
+    uri.find(b"http://a.example " * 50_000 + data, content)
+    assert uri.find(data, content) == naive.find_with_escapes(data, content)[0]
+    uri.find(data * 100, content)

@@ -195,6 +195,7 @@ FORMS = [
     ("percent", "http://[fe80::1%31]/%31", "http://[fe80::1%31]/1"),
     ("percent", "http://[fE80::%2541%3a%zZ]/", "http://[fe80::%2541%3a%zZ]/"),
     ("scheme", "http://u%41@[0:0::A%25eTh%30]:080/", "http://uA@[::a%25eTh%30]/"),
+    ("rfc1630", "http://[v1.~]/~", "http://[v1.~]/%7E"),
     ("rfc1630", "http://[v1.%41 ]/", "http://[v1.%41 ]/"),
     ("rfc2396", "http://[V1.%41]/", "http://[v1.%41]/"),
     ("scheme", "http://[FE80:0::A%25ETH0]:80/", "http://[fe80::a%25ETH0]/"),

@@ -1,5 +1,6 @@
 """Policies: each step against its reference implementation, and what must hold for all of them."""
 
+import contextlib
 import copy
 import json
 import pickle
@@ -384,6 +385,25 @@ def test_toml_of_many_levels(tmp_path):
     path.write_text("query = " + "[" * 100_000)
     with pytest.raises(ValueError, match="invalid TOML in"):
         uri.Policy.from_toml(path)
+
+
+@pytest.mark.parametrize(
+    "unit", ["a.", "'a'.", "a . ", "[a.", "{a.", '"a".b=1\n', "a={b.", "#", "\n", "[[a]]\n", "a=[", '"""']
+)
+def test_long_toml_ends(tmp_path, unit):
+    """In a moment: dotted keys take time that grows with the square of their length."""
+    path = tmp_path / "policy.toml"
+    for size in 1000, 8000, 64_000, 1_000_000, 2_000_000:
+        path.write_text((unit * size)[:size])
+        with contextlib.suppress(ValueError):
+            uri.Policy.from_toml(path)
+    with pytest.raises(ValueError, match=r"more than 1048576 bytes$"):
+        uri.Policy.from_toml(path)
+    path.write_text("drop_parameters = ['" + "a." * 4097 + "']")
+    with pytest.raises(ValueError, match=r"more than 4096 dots$"):
+        uri.Policy.from_toml(path)
+    path.write_text("drop_parameters = ['" + "a." * 4096 + "']")
+    assert uri.Policy.from_toml(path).drop_parameters == ("a." * 4096,)
 
 
 def rule_of(unit, size):

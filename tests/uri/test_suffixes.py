@@ -5,11 +5,14 @@ tests/_rows/test_operations.py compares rows by all paths with the reference imp
 
 import builtins
 import os
+import random
 import re
 import sys
+import unicodedata
 from functools import cache
 from pathlib import Path
 
+import idna
 import pytest
 
 from uricodec import bulk, uri
@@ -50,6 +53,63 @@ def same(hosts):
             assert [getattr(uri, ours)(url, private=private) for url in urls[::8]] == want[::8]
 
 
+FORMS = [
+    lambda label: label,
+    str.upper,
+    str.title,
+    lambda label: unicodedata.normalize("NFD", label),
+    lambda label: unicodedata.normalize("NFD", label.upper()),
+    lambda label: "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in label),  # fullwidth
+    lambda label: idna.alabel(label).decode().upper(),
+]
+
+
+def test_spellings_beyond_ascii():
+    """Upper case, NFD, fullwidth letters and other full stops: as the library finds for the A-labels of idna."""
+    listed = [rule for rule in sorted(judge(True)._publicsuffix) if not rule.isascii() or "xn--" in rule]
+    drawn, urls = random.Random(12), []
+    for rule in [rule.lstrip("*!").lstrip(".") for rule in listed]:
+        labels = [
+            *drawn.choices(["a", "bücher", "食狮", "пример", "straße", "مثال"], k=drawn.randrange(3)),
+            *rule.split("."),
+        ]
+        spelled = [drawn.choice(FORMS if not label.isascii() else FORMS[:2])(label) for label in labels]
+        urls.append("//" + "".join(label + drawn.choice("..\u3002\uff0e\uff61") for label in spelled)[:-1])
+    for url in urls:
+        try:
+            ascii_host = idna.encode(url[2:], uts46=True).decode()
+        except idna.IDNAError:  # labels of two directions
+            continue
+        for ours, theirs in PAIRS:
+            for private in False, True:
+                found = getattr(uri, ours)(url, private=private)
+                assert found == (found and found.lower())
+                want = getattr(judge(private), theirs)(ascii_host)
+                assert (found and idna.encode(found, uts46=True).decode()) == want, url
+    for ours, _ in PAIRS:
+        want = [getattr(uri, ours)(url) for url in urls]
+        assert getattr(bulk, ours)(urls) == want
+        assert getattr(bulk, ours)([url.encode() for url in urls]) == [each and each.encode() for each in want]
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("Y.x.ÅLESUND.No", "x.ålesund.no"),
+        ("b.BU\u0308CHER\u3002xn--p1ai\uff61", "bücher.xn--p1ai"),
+        ("a_É.example", "a_é.example"),  # no host name, but that is not asked
+        ("\u2100.example", "\u2100.example"),  # it would become "a/c"
+        ("\uff11.\uff12.\uff13.\uff14", None),  # an address
+        ("é\u3002\uff0eexample", None),
+        ("É" * 600 + ".example", "É" * 600 + ".example"),  # too long for a host
+        ("x.%C3%85lesund.no", "%c3%85lesund.no"),
+    ],
+)
+def test_hosts_beyond_ascii(host, domain):
+    assert uri.registrable_domain(f"http://{host}/") == domain
+    assert bulk.registrable_domain([f"http://{host}/"]) == [domain]
+
+
 def test_all_rules():
     """Each of some rules, and each that is not a name only: itself, with labels before it, and what ends it."""
     listed = sorted(judge(True)._publicsuffix)
@@ -65,7 +125,7 @@ def test_real_hosts():
     for path in sorted(Path(CORPORA).glob("hosts_*.txt")) + sorted(Path(CORPORA).glob("urls_*.txt")):
         lines = path.read_text("utf-8", "replace").splitlines()
         hosts.update(lines if path.name.startswith("hosts") else filter(None, bulk.host(lines)))
-    # Upper case beyond ASCII stays: a host that has it is not normalized.
+    # The library does not map characters beyond ASCII.
     names = [host for host in hosts if not re.search(r"[/?#@:\[]|(^|\.)(\d+|0x[0-9a-f]*)\.?$", host, re.IGNORECASE)]
     assert len(names) > 5000
     same(sorted(host for host in names if host.lower() == re.sub("[A-Z]", lambda found: found[0].lower(), host)))

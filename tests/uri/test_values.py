@@ -13,12 +13,17 @@ from reference import urls as reference
 from reference.rows import rows_of
 
 from uricodec import bulk, uri
+from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import IriError
 
 ROWS = rows_of("urls")
 TEXTS = [row.decode("utf-8", "replace") for row in ROWS]
-ONE_BY_ONE = [(uri.host, ()), (uri.port, ()), (uri.query_value, ("q",))]
-LISTS = [(uri.query_pairs, ()), (uri.path_segments, ())]
+ONE_BY_ONE = [
+    (getattr(uri, row.name), tuple(row.required.values()))
+    for row in OPERATIONS.values()
+    if row.result == "component" and not row.needs
+]
+LISTS = [(getattr(uri, row.name), ()) for row in OPERATIONS.values() if row.result == "list"]
 
 
 def octets_of(found):
@@ -81,7 +86,7 @@ def test_long_texts_and_buffers():
         (bytearray(url.encode()), bytes),
         (memoryview(url.encode()), bytes),
     ):
-        found = [function(given_, *arguments) for function, arguments in ONE_BY_ONE]
+        found = [uri.host(given_), uri.port(given_), uri.query_value(given_, "q")]
         assert [type(each) for each in found] == [kind] * 3
         assert [each.decode() if kind is bytes else each for each in found] == [host, "8" * 700, "é " * 3000]
 
@@ -149,3 +154,15 @@ def test_names():
     url = "?" + "&".join(f"{name}={name * 2}" for name in many)
     assert uri.query_value(url, many) == {name: name * 2 for name in many} == bulk.query_value([url] * 99, many)[98]
     assert uri.query_value("?\ufffd=1", "\ud800") is None
+
+
+@pytest.mark.parametrize("url", ["1A://H/%7e", "-a://H/x", "a_b://H/x", "é://H/x", "1:b", ":b", "://H/"])
+def test_a_scheme_is_the_same_for_all_functions(url):
+    """By the grammar: what does not begin with one is a path, for values and normal forms."""
+    assert uri.host(url) is uri.port(url) is None
+    assert uri.path_segments(url)[0] == url.partition("/")[0]
+    for level in "case", "path", "scheme":
+        assert "h" not in uri.normalize(url, level=level)
+    parts = bulk.split_uri([url], errors="keep")[0]
+    assert (parts["scheme"], parts["host"], parts["path"]) == (None, None, url)
+    assert bulk.host([url, url.encode()]) == [None, None]

@@ -297,34 +297,3 @@ def test_what_names_no_object():
         conversions.from_oid((1, -1))
     with pytest.raises(ValueError):
         conversions.to_oid("urn:oid:2." + "9" * 5000)
-
-
-# --- resolvers --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("service", conversions.SERVICES)
-@pytest.mark.parametrize("resolver", ["", "http://resolver.example", "https://[::1]:8/a/uri-res/x"])
-@pytest.mark.parametrize(
-    "name", ["urn:foo:12345-54321", "URN:x:a/b?c", "urn:example:a?+r?=q#f", "urn:cid:foo@huh.com", "urn:ab:%2f%3f"]
-)
-def test_resolver_urls_come_back(service, resolver, name):
-    url = conversions.thttp_url(name, resolver, service.swapcase())
-    assert url == f"{resolver}/uri-res/{service}?{name}"
-    assert conversions.from_thttp_url(url) == (resolver, service, name)
-
-
-def test_rfc_2169_section_2():
-    assert conversions.thttp_url("urn:foo:12345-54321", service="N2L") == "/uri-res/N2L?urn:foo:12345-54321"
-    assert conversions.thttp_url("urn:a-:b", "http://h/", "N2Ns") == "http://h/uri-res/N2Ns?urn:a-:b"
-
-
-def test_what_is_no_resolver_url():
-    assert rejected(conversions.thttp_url, "urn:x:a#b") == 7  # one name in RFC 2141
-    assert rejected(conversions.thttp_url, "urn:x") == 5
-    with pytest.raises(ValueError, match="service"):
-        conversions.thttp_url("urn:ab:c", service="L2L")
-    with pytest.raises(ValueError, match="resolver"):
-        conversions.thttp_url("urn:ab:c", "http://h/?x")
-    assert rejected(conversions.from_thttp_url, "http://h/N2L?urn:ab:c") == 0
-    assert rejected(conversions.from_thttp_url, "http://h/uri-res/L2L?urn:ab:c") == 0
-    assert rejected(conversions.from_thttp_url, "/uri-res/N2L?urn:ab:") == 20

@@ -255,7 +255,7 @@ def test_other_types(urn):
 
 def test_unknown_specs_and_levels():
     for function in check, is_valid, parse, URN:
-        for rfc in "2142", b"8141", 8141, None:
+        for rfc in "2142", b"8141", 8142, 8141.0, None:
             with pytest.raises(ValueError, match="unknown RFC"):
                 function("urn:ab:c", rfc)
     for function in normalize, key:
@@ -270,6 +270,19 @@ def test_unknown_specs_and_levels():
 def test_arguments_by_name_and_their_number():
     assert normalize(urn="URN:ab:c") == normalize("URN:ab:c", level="8141", rfc=None) == "urn:ab:c"
     assert equivalent(a="urn:ab:c", b="URN:ab:c", level="2141", rfc="any")
+    for rfc in 2141, 8141:
+        assert parse("urn:ab:c", rfc) == parse("urn:ab:c", str(rfc)) and parse("urn:ab:c", rfc).rfc == str(rfc)
+        for text in "urn:ab:c", "urn:x:a", "urn:ab:c?+d":
+            assert check(text, rfc) == check(text, str(rfc)) and is_valid(text, rfc) == is_valid(text, str(rfc))
+            assert normalize("urn:ab:c", rfc=rfc) == key("urn:ab:c", rfc=rfc) == "urn:ab:c"
+            assert equivalent("urn:ab:c", "urn:ab:c", rfc=rfc)
+            for function in bulk.is_valid_urn, bulk.check_urn, bulk.split_urn, bulk.normalize_urn:
+                assert function([text], rfc=rfc) == function([text], rfc=str(rfc))
+    parsed = parse("urn:ab:c")
+    assert parse(parsed, 8141) is parse(parsed, "8141") is parsed
+    for wrong in 1, 8141.0, True, 0, -1:
+        with pytest.raises(ValueError, match="unknown RFC"):
+            parse("urn:ab:c", wrong)
     assert check(urn="urn:ab:c", rfc="2141") is None and is_valid(urn="urn:ab:c") and parse(urn="urn:ab:c", rfc="any")
     for function in check, is_valid, parse, normalize, key, equivalent, rfcs:
         for arguments in (), ("urn:ab:c",) * 5:
@@ -377,7 +390,7 @@ def model_of_lines(src, level, rfc, errors):
         try:
             out.append(naive.normalize(line, level, rfc) + tail)
         except UrnError as error:
-            faults.append((number, start, error.reason, error.offset))
+            faults.append((number, start, start + len(line), error.reason, error.offset))
             out.append({"keep": line + tail, "null": tail, "drop": b""}[errors])
         start += len(line + tail)
     return b"".join(out), len(lines), faults
@@ -456,7 +469,7 @@ def test_a_long_line_that_fails(tier, n):
     for before in b"", b"urn:example:a\n":
         read, written, found = normalize_lines(before + b"x" * n + b"\nurn:example:b", "8141", errors="raise")
         assert (read, written) == (len(before), before)
-        assert found.faults == [(before.count(b"\n"), len(before), "scheme", 0)]
+        assert found.faults == [(before.count(b"\n"), len(before), len(before) + n, "scheme", 0)]
 
 
 def test_long_lines(tier):
@@ -470,7 +483,7 @@ def test_long_lines(tier):
 def test_lines_fail(tier):
     src = b"urn:ab:c\nurn:ab:d\nurn:ab:e f\nurn:ab:g h\n"
     read, written, found = normalize_lines(src, "8141", errors="raise")
-    assert (read, written, found.faults) == (18, src[:18], [(2, 18, "nss", 8)])
+    assert (read, written, found.faults) == (18, src[:18], [(2, 18, 28, "nss", 8)])
     assert normalize_lines(src[:18], "8141", errors="raise") == (18, src[:18], (18, 2, 0, []))
 
 

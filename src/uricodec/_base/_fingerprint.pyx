@@ -43,7 +43,10 @@ cdef class FingerprintKey:
             self.octets = os.urandom(UC_FINGERPRINT_KEY)
         else:
             from hashlib import blake2b
-            self.given = secret.encode() if isinstance(secret, str) else bytes(memoryview(secret))
+            try:
+                self.given = secret.encode() if isinstance(secret, str) else bytes(memoryview(secret))
+            except UnicodeEncodeError:
+                raise ValueError("lone surrogate in the secret") from None
             if not self.given:
                 raise ValueError("secret must not be empty")
             self.octets = blake2b(self.given, digest_size=UC_FINGERPRINT_KEY, person=b"uricodec-finger1").digest()

@@ -68,6 +68,10 @@ cdef class ByteSet:
     cdef uc_set set
     cdef bint ascii     # no member above 0x7F
 
+# Sets that many grammars build on. bytesets.py has the names of the RFCs for all others.
+cdef ByteSet ALPHA, DIGIT, ALPHANUM, HEXDIG
+cdef ByteSet UNRESERVED
+
 
 # Change a copy of a set.
 cdef inline void add_byte(uc_set *set, uint8_t c) noexcept nogil:

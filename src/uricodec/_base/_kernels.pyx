@@ -412,3 +412,18 @@ cdef size_t row
 for row in range(uc_tier_count):
     uc_tiers[row].prepare()
 use_tier(os.environ.get("URICODEC_TIER") or max(cpu_tiers(), key=cpu_tiers().index))
+
+
+# --- sets -------------------------------------------------------------------------------------------------------------
+
+# RFC 5234 appendix B.1:  ALPHA = %x41-5A / %x61-7A    DIGIT = %x30-39    HEXDIG, with the small letters of RFC 3986
+ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
+DIGIT = ByteSet(range(0x30, 0x3A))
+ALPHANUM = ALPHA | DIGIT
+HEXDIG = DIGIT | "ABCDEFabcdef"
+
+# RFC 3986 section 2.3:   unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"
+UNRESERVED = ALPHANUM | "-._~"
+
+# Names of C are not attributes of the module.
+globals().update(ALPHA=ALPHA, DIGIT=DIGIT, UNRESERVED=UNRESERVED)

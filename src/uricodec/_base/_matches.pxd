@@ -37,13 +37,13 @@ cdef inline MatchLines lines_in(uint8_t *dst, size_t capacity, bytes prefix, siz
     return lines
 
 
-cdef inline bint write_match(MatchLines *lines, const uint8_t *src, size_t start, size_t stop) noexcept nogil:
-    """Write a line for src[start:stop]. False: it does not fit, and nothing was written."""
+cdef inline bint write_match(MatchLines *lines, const uint8_t *match, size_t size, size_t start) noexcept nogil:
+    """Write a line for a match that starts at an offset of the text. False: it does not fit, and nothing was written."""
     cdef uint8_t digits[DIGITS]
     cdef uint8_t *dst = lines.dst + lines.written
     cdef size_t free = lines.capacity - lines.written, offset = lines.before + start, at = DIGITS
     # All stores are in bounds: the prefix, the digits and a tab, then the match and a newline have this size at most.
-    if free < stop - start + 1 or lines.prefix != NULL and free - (stop - start + 1) < lines.prefix_size + DIGITS + 1:
+    if free < size + 1 or lines.prefix != NULL and free - (size + 1) < lines.prefix_size + DIGITS + 1:
         return False
     if lines.prefix != NULL:
         memcpy(dst, lines.prefix, lines.prefix_size)
@@ -56,8 +56,8 @@ cdef inline bint write_match(MatchLines *lines, const uint8_t *src, size_t start
         dst += DIGITS - at
         dst[0] = c'\t'
         dst += 1
-    memcpy(dst, src + start, stop - start)
-    dst += stop - start
+    memcpy(dst, match, size)
+    dst += size
     dst[0] = c'\n'
     lines.written = <size_t>(dst + 1 - lines.dst)
     return True
@@ -79,7 +79,8 @@ cdef inline tuple copy_matches(FindMatches find, object src, object dst, bytes p
         with nogil:
             while count == FOUND and fit == count:
                 count, fit = find(<const uint8_t *>source.buf, <size_t>source.len, &start, spans), 0
-                while fit < count and write_match(&lines, <const uint8_t *>source.buf, spans[2 * fit], spans[2 * fit + 1]):
+                while fit < count and write_match(&lines, <const uint8_t *>source.buf + spans[2 * fit],
+                                                  spans[2 * fit + 1] - spans[2 * fit], spans[2 * fit]):
                     fit += 1
         PyBuffer_Release(&target)
     finally:

@@ -100,6 +100,12 @@ cdef inline void copy_text(uint8_t *dst, const uint8_t *src, size_t n) noexcept 
         dst[0] = src[0]
 
 
+cdef inline uint8_t *append_bytes(uint8_t *dst, const void *src, size_t n) noexcept nogil:
+    """Copy n bytes, and return where the next ones go."""
+    copy_text(dst, <const uint8_t *>src, n)
+    return dst + n
+
+
 cdef inline str ascii_text(const uint8_t *data, size_t n):
     """Return a str of n ASCII bytes."""
     cdef str text

@@ -98,7 +98,7 @@ cdef inline bint ascii_units(const code_unit *src, size_t n) noexcept nogil:
     return not units & others
 
 
-cdef size_t put(const code_unit *src, size_t n, uint8_t *dst) noexcept nogil:
+cdef size_t put_utf8(const code_unit *src, size_t n, uint8_t *dst) noexcept nogil:
     cdef uint8_t *start = dst
     cdef uint32_t c
     cdef size_t i = 0, k, ascii
@@ -141,10 +141,10 @@ cdef size_t put(const code_unit *src, size_t n, uint8_t *dst) noexcept nogil:
 
 cdef size_t to_utf8(const void *src, size_t n, int width, uint8_t *dst) noexcept nogil:
     if width == 1:
-        return put(<const uint8_t *>src, n, dst)
+        return put_utf8(<const uint8_t *>src, n, dst)
     if width == 2:
-        return put(<const uint16_t *>src, n, dst)
-    return put(<const uint32_t *>src, n, dst)
+        return put_utf8(<const uint16_t *>src, n, dst)
+    return put_utf8(<const uint32_t *>src, n, dst)
 
 
 cdef void get(const uint8_t *src, size_t n, code_unit *dst) noexcept nogil:
@@ -334,15 +334,6 @@ cdef int borrow_row(object item, size_t row, Py_buffer *view) except -1:
 
 def new_buffer(size):
     """Return a bytearray for results. Its bytes are not set: large ones take memory, and time, only where they are used.
-
-    Args:
-        size (int): Bytes.
-
-    Returns:
-        bytearray: The buffer.
-
-    Raises:
-        MemoryError: If there is not enough memory.
 
     >>> len(new_buffer(5))
     5

@@ -22,7 +22,6 @@ cdef str decode_runs(str text, run_decoder decoder, void *context)
 cdef int hex_value(uint8_t c) noexcept nogil
 
 cdef ByteSet PLAIN      # all bytes but '%' and '+'
-cdef ByteSet UNRESERVED
 cdef ByteSet UNRESERVED_SLASH
 cdef ByteSet UNRESERVED_SPACE
 

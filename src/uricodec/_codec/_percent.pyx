@@ -1,7 +1,7 @@
 """Percent-encoding (RFC 3986 section 2.1): the portable kernels, and encoding and decoding of str and bytes."""
 from libc.stdint cimport uint64_t
 
-from uricodec._base._kernels cimport UC_FULL, UC_SURROGATE, ByteSet, kernels, provide, uc_kernels
+from uricodec._base._kernels cimport UC_FULL, UC_SURROGATE, UNRESERVED, ByteSet, kernels, provide, uc_kernels
 from uricodec._base._text cimport *
 
 
@@ -205,8 +205,7 @@ PLAIN = ~ByteSet("%+")
 
 # --- safe characters --------------------------------------------------------------------------------------------------
 
-# urllib.parse never quotes these: the unreserved characters of RFC 3986 section 2.3.
-UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+# urllib.parse never quotes the unreserved characters.
 UNRESERVED_SLASH = UNRESERVED | "/"
 UNRESERVED_SPACE = UNRESERVED | " "
 

@@ -14,7 +14,7 @@ stays a triplet. The option `decodable` says which bytes may be decoded.
 cimport cython
 from libc.string cimport memchr, memcpy
 
-from uricodec._base._kernels cimport UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport HEXDIG, UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
@@ -29,7 +29,6 @@ NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet NO_PERCENT_OR_PLUS = ~ByteSet("%+")
-cdef ByteSet HEX_DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_CR = ~ByteSet("\r")
 
 # Indexed by Fault.
@@ -130,7 +129,7 @@ cdef size_t decode_encoded(const uint8_t *src, size_t n, const Decoding *how, bi
     return UC_FULL if how.c1 and has_c1(dst, size) else size
 
 
-cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, Policy policy, Policy malformed, uint8_t *dst,
+cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, BytePolicy policy, BytePolicy malformed, uint8_t *dst,
                       Outcome *outcome) noexcept nogil:
     cdef StrictOptions careful
     cdef size_t size
@@ -326,7 +325,6 @@ cdef class DecodeRows(CodecRows):
     both, and malformed triplets, are invalid. Results are UTF-8.
 
     Args:
-        plus (bool): Read '+' as a space.
         text (bool): Whether the decoded bytes must be UTF-8.
         decodable (ByteSet | None): The bytes that may be decoded, which include "%", "+", letters and digits; triplets
             of others stay. If it lacks the escape character, triplets of U+0080-009F stay, too. None: all bytes.
@@ -349,7 +347,7 @@ cdef class DecodeRows(CodecRows):
         self.set_stable(&NO_PERCENT_OR_PLUS.set if plus else &NO_PERCENT.set, text)
         self.slots.options = &self.how
         # U+FFFD is not longer than a triplet, but longer than a byte
-        self.slots.strict, self.slots.replace_factor = Operation(decode_row, 1, 0), 3
+        self.slots.strict, self.slots.replace_factor = SizedRow(decode_row, 1, 0), 3
         self.how.tables = NULL
         if charset is not None:
             self.how.tables = charset.tables
@@ -376,7 +374,7 @@ cdef class DecodeRows(CodecRows):
 
 # --- encoding -----------------------------------------------------------------------------------------------------------
 
-cdef struct Encoding:
+cdef struct EncodeOptions:
     uc_set safe
     bint plus
     bint triplets       # triplets stay, and '%' is in `safe`
@@ -384,7 +382,7 @@ cdef struct Encoding:
     bint utf8           # the input must be UTF-8
 
 
-cdef inline size_t encode_run(const uint8_t *src, size_t n, const Encoding *how, uint8_t *dst) noexcept nogil:
+cdef inline size_t encode_run(const uint8_t *src, size_t n, const EncodeOptions *how, uint8_t *dst) noexcept nogil:
     """Encode n bytes. dst has a capacity of 3 n bytes."""
     cdef size_t size = kernels.encode(src, n, &how.safe, how.plus, dst, 3 * n)
     return 0 if size == UC_FULL else size
@@ -399,7 +397,7 @@ cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
     return have
 
 
-cdef size_t encode_text(const uint8_t *src, size_t n, const Encoding *how, Policy policy, uint8_t *dst,
+cdef size_t encode_text(const uint8_t *src, size_t n, const EncodeOptions *how, BytePolicy policy, uint8_t *dst,
                         Outcome *outcome) noexcept nogil:
     """Encode bytes that must be UTF-8; the policy is for bytes that are not."""
     cdef uc_utf8 found
@@ -419,7 +417,7 @@ cdef size_t encode_text(const uint8_t *src, size_t n, const Encoding *how, Polic
     return o
 
 
-cdef size_t encode_by(const uint8_t *src, size_t n, const Encoding *how, Policy policy, uint8_t *dst,
+cdef size_t encode_by(const uint8_t *src, size_t n, const EncodeOptions *how, BytePolicy policy, uint8_t *dst,
                       Outcome *outcome) noexcept nogil:
     cdef size_t i = 0, o = 0, size, written, first
     cdef uint8_t octet
@@ -452,20 +450,20 @@ cdef size_t encode_by(const uint8_t *src, size_t n, const Encoding *how, Policy 
 
 
 cdef size_t encode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef const Encoding *how = <const Encoding *>options
+    cdef const EncodeOptions *how = <const EncodeOptions *>options
     return encode_by(src, n, how, FAIL, dst, outcome)
 
 
 cdef size_t encode_keeping(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    return encode_by(src, n, <const Encoding *>options, KEEP, dst, outcome)
+    return encode_by(src, n, <const EncodeOptions *>options, KEEP, dst, outcome)
 
 
 cdef size_t encode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    return encode_by(src, n, <const Encoding *>options, REPLACE, dst, outcome)
+    return encode_by(src, n, <const EncodeOptions *>options, REPLACE, dst, outcome)
 
 
 cdef bint encode_block(Run *run) noexcept nogil:
-    cdef const Encoding *how = <const Encoding *>run.options
+    cdef const EncodeOptions *how = <const EncodeOptions *>run.options
     cdef const uc_set *safe = &how.safe
     cdef uc_set with_cr
     cdef uint64_t marks[WORDS + 1]      # malformed triplets, then bytes to encode
@@ -544,7 +542,7 @@ cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint pl
 
 
 cdef size_t encode_whole(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
-    cdef const Encoding *how = <const Encoding *>options
+    cdef const EncodeOptions *how = <const EncodeOptions *>options
     cdef size_t n = span.size
     if how.triplets and not how.digits:
         return 0
@@ -560,17 +558,17 @@ cdef size_t encode_whole(const LineSpan *span, const void *options, uint8_t *dst
 
 cdef size_t expected_of_encoding(const uint8_t *src, size_t n, const void *options) noexcept nogil:
     cdef size_t sample = min(n, <size_t>1 << 16)
-    return n + n // sample * 2 * kernels.count_outside(src, sample, &(<const Encoding *>options).safe) + n // 8
+    return n + n // sample * 2 * kernels.count_outside(src, sample, &(<const EncodeOptions *>options).safe) + n // 8
 
 
 cdef object encode_object(str text, const void *options):
-    cdef const Encoding *how = <const Encoding *>options
+    cdef const EncodeOptions *how = <const EncodeOptions *>options
     return quote_text(text, &how.safe, how.plus)
 
 
-cdef void set_encoding(Slots *slots, const Encoding *how) noexcept:
+cdef void set_encoding(Slots *slots, const EncodeOptions *how) noexcept:
     slots.options = how
-    slots.strict, slots.replace_factor = Operation(encode_row, 3, 0), 9     # an encoded U+FFFD for one byte
+    slots.strict, slots.replace_factor = SizedRow(encode_row, 3, 0), 9     # an encoded U+FFFD for one byte
     slots.keep, slots.replace = encode_keeping, encode_replacing
     slots.whole, slots.block, slots.expected = encode_whole, encode_block, expected_of_encoding
 
@@ -584,11 +582,10 @@ cdef class EncodeRows(CodecRows):
     Args:
         safe (ByteSet): The bytes to keep. Terminators of lines are kept, too.
         plus (bool): Write '+' for a space, and always encode a '+'.
-        text (bool): Whether rows must be UTF-8.
 
     Source: RFC 3986 section 2.1.
     """
-    cdef Encoding how
+    cdef EncodeOptions how
 
     def __cinit__(self, ByteSet safe not None, plus=False, text=True):
         self.how.safe, self.how.plus, self.how.utf8 = safe.set, plus, text
@@ -613,14 +610,13 @@ cdef class RequoteRows(CodecRows):
 
     Args:
         safe (ByteSet): The bytes to keep. Terminators of lines are kept, too.
-        text (bool): Whether rows must be UTF-8.
 
     Source: RFC 3986 section 2.4.
     """
-    cdef Encoding how
+    cdef EncodeOptions how
 
     def __cinit__(self, ByteSet safe not None, text=True):
-        self.how.digits = safe & HEX_DIGITS == HEX_DIGITS
+        self.how.digits = safe & HEXDIG == HEXDIG
         self.how.safe, self.how.plus, self.how.triplets, self.how.utf8 = safe.set, False, True, text
         add_byte(&self.how.safe, c'%')
         self.set_stable(&safe.set, text)

@@ -7,29 +7,29 @@ from uricodec._codec._percent cimport hex_value
 
 
 # How a malformed triplet, or decoded bytes that are not UTF-8, are handled.
-cdef enum Policy:
+cdef enum BytePolicy:
     KEEP        # they stay as they are
     REPLACE     # they become U+FFFD
     FAIL        # decoding stops with their position
 
-cdef enum Fault:
+cdef enum DecodeFault:
     NO_FAULT, MALFORMED, NOT_UTF8
 
 cdef struct StrictOptions:
-    Policy policy       # for decoded bytes that are not UTF-8
-    Policy malformed    # for a '%' without two hexadecimal digits
+    BytePolicy policy       # for decoded bytes that are not UTF-8
+    BytePolicy malformed    # for a '%' without two hexadecimal digits
     bint plus           # a '+' is a space
     bint utf8           # the decoded bytes must be UTF-8 (RFC 3629)
     const uc_set *free  # triplets of other bytes stay; NULL: all are decoded
     bint c1             # triplets of U+0080-009F stay
-    Fault fault         # result: the error,
+    DecodeFault fault         # result: the error,
     size_t offset       # and its offset in src
 
 cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, uint8_t *dst,
                             const CharsetTable *tables=*) noexcept nogil
 cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcept nogil
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil
-cdef Policy policy_of(object errors) except *
+cdef BytePolicy policy_of(object errors) except *
 cdef int raise_fault(object data, const StrictOptions *how) except -1
 
 

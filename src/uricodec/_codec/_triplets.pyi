@@ -7,6 +7,9 @@ from uricodec._base._kernels import ByteSet
 URI_CHARACTERS: ByteSet
 
 _Safe = ByteSet | str | bytes
+
+def kept_in_rows(safe: _Safe, terminator: bytes) -> ByteSet: ...
+
 _Errors = Literal["raise", "keep", "replace"]
 
 @overload

@@ -5,7 +5,7 @@ without two hexadecimal digits; in text, bytes that are not UTF-8) is kept, repl
 """
 from libc.string cimport memchr, memmove
 
-from uricodec._base._kernels cimport UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8
+from uricodec._base._kernels cimport UC_FULL, UNRESERVED, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport *
 from uricodec._base._text cimport *
@@ -55,8 +55,8 @@ cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, ui
     """
     cdef size_t i = 0, o = 0, size, step, end, have, length, used
     cdef uint8_t utf8[2 * CHARSET_FACTOR]
-    cdef Fault fault
-    cdef Policy policy
+    cdef DecodeFault fault
+    cdef BytePolicy policy
     how.fault = NO_FAULT
     while i < n:
         # One character, utf8[:have]: its bytes, `used` of them, are written as src[i:end].
@@ -108,7 +108,7 @@ cdef bint stays(const StrictOptions *how, const uint8_t *octets, size_t n) noexc
     return how.c1 and n == 2 and octets[0] == 0xC2 and octets[1] < 0xA0
 
 
-cdef Policy policy_of(object errors) except *:
+cdef BytePolicy policy_of(object errors) except *:
     if errors == "keep":
         return KEEP
     if errors == "replace":
@@ -125,16 +125,36 @@ cdef int raise_fault(object data, const StrictOptions *how) except -1:
 
 # --- public functions ---------------------------------------------------------------------------------------------------
 
-# RFC 3986 section 2.3; and the same with the reserved characters of section 2.2.
+# RFC 3986 section 2.3, with the reserved characters of section 2.2.
 URI_CHARACTERS = UNRESERVED | ":/?#[]@!$&'()*+,;="
 
 
 cdef ByteSet safe_set(object safe):
-    """Return the bytes to keep: a ByteSet as it is; for a str, its characters and the unreserved ones."""
+    """Return the bytes that `safe` means: a ByteSet as it is; of a str or bytes, the ASCII characters and the unreserved."""
     cdef ByteSet octets = safe if type(safe) is ByteSet else quote_set(safe, False)
     if octets is None:
         raise TypeError(f"safe must be a ByteSet, a str or bytes, not {type(safe).__name__}")
     return octets
+
+
+def kept_in_rows(safe, bytes terminator not None):
+    """Return the bytes to keep in rows.
+
+    Args:
+        safe (ByteSet | str | bytes): As in `percent_encode`.
+        terminator (bytes): What ends lines, which is kept, too; b"": rows are not lines.
+
+    Raises:
+        TypeError: If `safe` has another type.
+        ValueError: If a ByteSet contains some of the bytes from 128 up, but not all.
+    """
+    cdef ByteSet octets = safe_set(safe)
+    if not octets.ascii and octets | range(128) != ALL_BYTES:
+        raise ValueError("safe must contain all non-ASCII bytes or none")
+    return octets | terminator if terminator else octets
+
+
+cdef ByteSet ALL_BYTES = ByteSet(range(256))
 
 
 cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
@@ -391,7 +411,7 @@ def requote(data, safe=URI_CHARACTERS, errors="keep"):
     >>> requote("/a b/%c3%a9/100%", errors="replace")
     '/a%20b/%c3%a9/100%25'
     """
-    cdef Policy policy = policy_of(errors)
+    cdef BytePolicy policy = policy_of(errors)
     cdef ByteSet octets = safe_set(safe)
     cdef uc_set set = octets.set
     cdef StrictOptions fault

@@ -1,6 +1,10 @@
 """Reading input files and writing output files.
 
+- runner: the loop over chunks of lines that all commands and functions over files share; what happens to invalid lines
+- reports: invalid lines as messages and rows of reports
 - streams: inputs as chunks of whole lines, outputs, the progress meter
+- sizes: sizes such as 64M
+- sources: paths, files and bytes that functions get, as inputs
 - follow: a file that grows, as lines arrive, across rotation
 - compress: decompression of gzip, bzip2, xz and Zstandard inputs
 - temporary: temporary files that replace their targets when they are complete

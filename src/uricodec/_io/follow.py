@@ -3,18 +3,26 @@
 At the end of the file the reader looks every 0.2 seconds for one of these:
 
 - The file has grown: what is new is read.
-- The file is shorter than what was read, because it was truncated (copytruncate of logrotate): reading starts again.
+- The bytes before the place of the next read are not those that were read, because the file was truncated (copytruncate
+  of logrotate), and perhaps written again, up to any size: reading starts again.
 - Its name refers to another file, because it was rotated: the old file is read to its end, then the new one. This is
-  when the new file is not empty: until then, programs may still write to the old one.
+  when the new file is not empty: until then, programs may still write to the old one. What they write to it later is
+  read, too, at line ends of the new one, for a minute.
 """
 
 import os
 from stat import S_ISREG
-from time import sleep
+from time import monotonic, sleep
 
 from uricodec._io import compress, streams
 
 PERIOD = 0.2
+
+# The number of bytes before the place of the next read that are compared.
+COMPARED = 512
+
+# Seconds during which a file that was renamed is read.
+LATE = 60.0
 
 
 class FollowedInput(streams.Input):
@@ -22,7 +30,8 @@ class FollowedInput(streams.Input):
 
     A line is part of a chunk when its terminator is in the file. If a file ends within a line and is then truncated or
     rotated, the terminator is added, so that two lines are never joined. Lines that are overwritten before they were
-    read are lost, also if a truncated file has become as long as before in less than the period.
+    read are lost. A file that was truncated, and in less than the period written again with the same bytes, is taken
+    for one that has grown.
 
     Args:
         name (str): The path of a regular file, which is not compressed.
@@ -49,7 +58,9 @@ class FollowedInput(streams.Input):
         super().__init__(name, meter, output=output)
         self._stop, self._terminator = stop, terminator[0]
         self._in_line = False  # whether the last byte that was read is not a terminator
+        self._last = b""  # the last bytes that were read of the file
         self._successor = None  # the new file, after a rotation
+        self._old, self._until = None, 0.0  # the file before it, and until when it is read
 
     def __enter__(self):
         if self._path == "-":
@@ -68,8 +79,9 @@ class FollowedInput(streams.Input):
 
     def __exit__(self, *exception):
         super().__exit__(*exception)
-        if self._successor is not None:
-            streams.close(self._successor)
+        for file in self._successor, self._old:
+            if file is not None:
+                streams.close(file)
 
     def _check(self, status):
         if not S_ISREG(status.st_mode):
@@ -85,29 +97,61 @@ class FollowedInput(streams.Input):
         """Read at most len(view) bytes into `view`, waiting for them. Return their number; 0 if `stop` says so."""
         while not self._stop():
             size = self._read(view)
-            if size:
+            if self._was_truncated(size):
+                self.resume(0)
+                self._last = b""
+            elif size or (late := self._read_old(view)):
+                self._last = (self._last + bytes(view[max(size - COMPARED, 0) : size]))[-COMPARED:]
+                size = size or late
                 self._in_line = view[size - 1] != self._terminator
                 if self._meter is not None:
                     self._meter.add(size)
                 return size
-            if self._restart():
-                if self._in_line:
-                    view[0], self._in_line = self._terminator, False
-                    return 1
-            elif self._successor is None:
-                sleep(PERIOD)
+            elif not self._restart():
+                if self._successor is None:
+                    sleep(PERIOD)
+                continue
+            if self._in_line:
+                view[0], self._in_line = self._terminator, False
+                return 1
         return 0
+
+    def _was_truncated(self, size):
+        """Return whether what precedes the `size` bytes just read is not what was read before."""
+        place = self._raw.tell()
+        try:
+            self._raw.seek(place - size - len(self._last))
+            found = self._raw.read(len(self._last))
+            self._raw.seek(place)
+        except OSError as error:
+            raise streams.failure(self.name, error) from None
+        return found != self._last
+
+    def _read_old(self, view):
+        """Read lines that were written to the file before this one. Return the number of bytes."""
+        if self._old is None or self._in_line:
+            return 0
+        try:
+            place = self._old.tell()
+            size = self._old.readinto(view)
+            size = bytes(view[:size]).rfind(self._terminator) + 1
+            self._old.seek(place + size)
+        except OSError as error:
+            raise streams.failure(self.name, error) from None
+        if not size and monotonic() > self._until:
+            streams.close(self._old)
+            self._old = None
+        return size
 
     def _restart(self):
         """At the end of the file, begin with what comes after it. Return whether there is something."""
         try:
             opened = os.fstat(self._raw.fileno())
             if self._successor is not None:  # it was there before the end was read, so nothing was missed
-                streams.close(self._raw)
-                self._raw, self._successor = self._successor, None
-                return True
-            if opened.st_size < self._raw.tell():
-                self._raw.seek(0)
+                if self._old is not None:
+                    streams.close(self._old)
+                self._old, self._until = self._raw, monotonic() + LATE
+                self._raw, self._successor, self._last = self._successor, None, b""
                 return True
             named = os.stat(self._path)
             if named.st_size and not os.path.samestat(named, opened):

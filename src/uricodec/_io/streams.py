@@ -189,6 +189,10 @@ class LineEnds:
         """Like last(), for a line that begins at `first` and does not end between that offset and `start`."""
         return self.last(buffer, start, stop)
 
+    def keep(self, buffer: bytearray, start: int, stop: int) -> int:
+        """Remove bytes from buffer[start:stop], which was read next. Return the offset after those that are kept."""
+        return stop
+
     def skip(self, buffer: bytearray, start: int, stop: int) -> int:
         """Return the offset after the end of a long line of which buffer[start:stop] is the next part; 0: no end."""
         return buffer.find(self._terminator, start, stop) + 1
@@ -389,8 +393,8 @@ def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
     # Whether a chunk was yielded, and whether the buffer begins inside a long line. A piece of an unfinished line
     # leaves one byte unyielded, so that a last piece exists.
     begun = in_long = False
-    read_into, end = begin(chunk.view[: min(most_read, CHUNK)])
-    size = end
+    read_into, size = begin(chunk.view[: min(most_read, CHUNK)])
+    end = ends.keep(chunk.buffer, 0, size)
     while size:
         most = len(chunk.buffer) if max_line is None else max_line + 1
         at = 0
@@ -422,7 +426,7 @@ def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
         elif end == len(chunk.buffer):
             chunk.replace(chunk.view, min(2 * end, first + most))
         size = read_into(chunk.view[end : end + most_read])
-        end += size
+        end = ends.keep(chunk.buffer, end, end + size)
     if end:
         chunk.size, chunk.begins, chunk.ends = end, not in_long, True
         yield chunk
@@ -497,9 +501,16 @@ class Buffers:
         except IndexError:
             return Chunk(self._capacity, self._make_state())
 
+    def borrowing(self, view):
+        """Return a chunk of whole lines that are in memory already (memoryview)."""
+        chunk = Chunk(0, self._make_state())
+        chunk.buffer, chunk.size = view, len(view)
+        return chunk
+
     def release(self, chunk):
-        """Return a chunk to the pool."""
-        self._free.append(chunk)
+        """Return a chunk to the pool, unless its buffer is borrowed."""
+        if isinstance(chunk.buffer, bytearray):
+            self._free.append(chunk)
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------

@@ -33,9 +33,7 @@ from uricodec._rows._tasks cimport begin_work
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_RawFree
 
-from collections import namedtuple
-
-from uricodec._rows._tasks import Lines
+from uricodec._rows._tasks import LineFault, Lines
 
 
 cdef list FRAME_REASONS = [
@@ -48,9 +46,6 @@ cdef enum:
     NO_VALUE = FRAME_CODES
 
 RECORD_NAMES = [*FRAME_NAMES, "field"]
-
-FieldFault = namedtuple("FieldFault", ["line", "start", "stop", "code", "offset"], module="uricodec._records._fields")
-FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the buffer; a code, and an offset in it."
 
 cdef enum:
     WINDOW = 16384          # bytes of records that are processed at once
@@ -83,18 +78,18 @@ cdef struct Value:
     uint8_t written         # a member of Written
     uint8_t base            # the base of the other values
 
-cdef struct Record:
+cdef struct ReadRecord:
     size_t start
     size_t end              # without its terminator,
     size_t next             # and with it
     size_t first            # number of its first value
 
 # The name of the member that has a value, without its quotes.
-cdef struct Name:
+cdef struct MemberName:
     size_t start
     size_t end
 
-cdef struct Fault:
+cdef struct RecordFault:
     size_t line
     size_t start
     size_t stop
@@ -112,8 +107,7 @@ cdef struct LineOperation:
 
 cdef struct Task:
     const Frame *frame
-    bint asked              # a JSON record was read,
-    uint32_t seen           # and a bit for each path by which a member was found
+    Seen seen               # what the records contained
     const uint8_t *src
     size_t n
     uint8_t *dst            # NULL: no output
@@ -208,7 +202,7 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
     cdef const Span *spans = frame.spans
     cdef Marks marks
     cdef Value *values = <Value *>task.values.data
-    cdef Record *record = <Record *>task.records.data
+    cdef ReadRecord *record = <ReadRecord *>task.records.data
     cdef int64_t *ends = <int64_t *>task.ends.data
     cdef uint8_t *text = task.text.data
     cdef size_t before = task.read, span_count = frame.span_count
@@ -258,16 +252,20 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
         if at == SIZE_MAX:
             count = first
             break
+        task.seen.asked |= number > 0 or end > start     # an empty line says nothing
+        task.seen.parted |= number > 0
+        task.seen.open |= is_quoted and quoted.end == SIZE_MAX
+        task.seen.spans = max(task.seen.spans, span + (span < span_count and number >= spans[span].first))
         record.start, record.end, record.next, record.first = before + start, before + end, before + min(at + 1, n), first
         record += 1
         start = at + 1
     task.value_count, task.text.size = count, <size_t>ends[count]
-    task.record_count = record - <Record *>task.records.data
+    task.record_count = record - <ReadRecord *>task.records.data
     return min(start, n)
 
 
 # An open object, or an array in one, around the current value.
-cdef struct Level:
+cdef struct JsonLevel:
     bint array
     bint first
     uint32_t values         # paths that end here: the strings of an array are values
@@ -278,7 +276,7 @@ cdef enum:
     LEVELS = 2 * STEPS + 1
 
 
-cdef void follow(Task *task, const Level *level, const uint8_t *s, size_t n, bint escaped, Level *inner) noexcept nogil:
+cdef void follow(Task *task, const JsonLevel *level, const uint8_t *s, size_t n, bint escaped, JsonLevel *inner) noexcept nogil:
     """Find the paths that end at, or continue in, the member of this name. task.text has the capacity to unescape it."""
     cdef const Path *path
     cdef int code, p
@@ -319,7 +317,7 @@ cdef void add_unreadable(Task *task, size_t start, size_t end, int code, size_t 
 cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *member, bint element) noexcept nogil:
     """Unescape a string of the record that starts at `start`, and add it. `element`: it is in an array."""
     cdef uint8_t *text = task.text.data + task.text.size
-    cdef Name *name = <Name *>task.names.data + task.value_count
+    cdef MemberName *name = <MemberName *>task.names.data + task.value_count
     cdef size_t size = member.value_end - member.value, place
     cdef int code
     if task.frame.after:
@@ -340,9 +338,9 @@ cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *m
 cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, size_t n) noexcept nogil:
     """Gather values of the object that starts at s[i]. False if it is not an object; i is then the offset of the error."""
     cdef const uint64_t *marks = <const uint64_t *>task.marks.data
-    cdef Level levels[LEVELS]
-    cdef Level *level = levels
-    cdef Level *inner
+    cdef JsonLevel levels[LEVELS]
+    cdef JsonLevel *level = levels
+    cdef JsonLevel *inner
     cdef Member member
     cdef Found_member found
     cdef size_t end
@@ -374,7 +372,7 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
         else:
             follow(task, level, s + member.name, member.name_end - member.name, member.name_escaped, inner)
         if inner.values and s[member.start] != c'{':
-            task.seen |= inner.values
+            task.seen.paths |= inner.values
         if member.value:
             if inner.values:
                 is_base = task.frame.base and inner.values >> (task.frame.base - 1) & 1
@@ -396,7 +394,7 @@ cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexc
     """Gather the values of lines with JSON objects. The only value of a record that is not an object is the record."""
     cdef size_t start = 0, end, next, i, first
     cdef const uint8_t *found
-    cdef Record *record
+    cdef ReadRecord *record
     while start < n:
         found = <const uint8_t *>memchr(s + start, task.frame.end, n - start)
         if found == NULL and not last or task.record_count + 2 > task.most:
@@ -410,13 +408,13 @@ cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexc
         first = task.value_count
         i = skip_spaces(s, start, end)
         if i < end:
-            task.asked = True
+            task.seen.asked = True
             if s[i] != c'{' or not gather_members(task, s, start, &i, end):
                 task.value_count, task.text.size = first, <size_t>(<int64_t *>task.ends.data)[first]
                 if task.frame.after:
-                    memset(<Name *>task.names.data + first, 0, sizeof(Name))
+                    memset(<MemberName *>task.names.data + first, 0, sizeof(MemberName))
                 add_unreadable(task, start, end, BAD_JSON, min(i, end) - start)
-        record = <Record *>task.records.data + task.record_count
+        record = <ReadRecord *>task.records.data + task.record_count
         record.start, record.end, record.next = task.read + start, task.read + end, task.read + next
         record.first = first
         task.record_count += 1
@@ -444,8 +442,8 @@ cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
     task.text.size = task.value_count = task.record_count = 0
     task.unreadable = False
     if not (grow(&task.text, n + 1) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
-            and grow(&task.records, most * sizeof(Record))
-            and (not task.frame.after or grow(&task.names, most * sizeof(Name)))):
+            and grow(&task.records, most * sizeof(ReadRecord))
+            and (not task.frame.after or grow(&task.names, most * sizeof(MemberName)))):
         return False  # pragma: no cover: no memory
     (<int64_t *>task.ends.data)[0] = 0
     return True
@@ -469,7 +467,7 @@ cdef bint gather(Task *task) noexcept nogil:
         else:
             gathered = gather_fields(task, s, n, False)
         if gathered:
-            (<Record *>task.records.data)[task.record_count].first = task.value_count
+            (<ReadRecord *>task.records.data)[task.record_count].first = task.value_count
             return True
         n *= 2
         if task.frame.form != CSV:      # the end of a long record is known: allocate once
@@ -538,7 +536,7 @@ cdef bint run_pairs(Task *task) noexcept nogil:
     """Run the operation on the values of the window and the bases of their records. False: out of memory."""
     cdef Run *run = &task.run
     cdef const Pair *pair = <const Pair *>run.slots.options
-    cdef const Record *record = <const Record *>task.records.data
+    cdef const ReadRecord *record = <const ReadRecord *>task.records.data
     cdef Value *values = <Value *>task.values.data
     cdef Rejected rejected
     cdef const uint8_t *text
@@ -615,7 +613,7 @@ cdef size_t most_of_json(const uint8_t *text, size_t n) noexcept nogil:
     return size
 
 
-cdef size_t place_of(const Task *task, const Record *record, const Value *value, size_t offset) noexcept nogil:
+cdef size_t place_of(const Task *task, const ReadRecord *record, const Value *value, size_t offset) noexcept nogil:
     """Return the offset in the record of a byte of the value."""
     cdef const uint8_t *s = task.src + record.start
     cdef CsvField field
@@ -628,21 +626,21 @@ cdef size_t place_of(const Task *task, const Record *record, const Value *value,
     return place_in_csv(s, &field, offset)
 
 
-cdef bint report(Task *task, const Record *record, int code, size_t offset) noexcept nogil:
+cdef bint report(Task *task, const ReadRecord *record, int code, size_t offset) noexcept nogil:
     """Count an invalid record, and list it. False: out of memory."""
-    cdef Fault *fault
+    cdef RecordFault *fault
     if task.invalid < task.limit:
-        if not grow(&task.faults, sizeof(Fault)):  # pragma: no cover: no memory
+        if not grow(&task.faults, sizeof(RecordFault)):  # pragma: no cover: no memory
             task.run.status = NO_MEMORY
             return False
-        fault = <Fault *>(task.faults.data + task.faults.size)
+        fault = <RecordFault *>(task.faults.data + task.faults.size)
         fault.line, fault.start, fault.stop, fault.offset, fault.code = task.count, record.start, record.end, offset, code
-        task.faults.size += sizeof(Fault)
+        task.faults.size += sizeof(RecordFault)
     task.invalid += 1
     return True
 
 
-cdef Done judge(Task *task, const Record *record) noexcept nogil:
+cdef Done judge(Task *task, const ReadRecord *record) noexcept nogil:
     """Decide for each value of the record what is written for it, and report the first error."""
     cdef Run *run = &task.run
     cdef const Rejected *rejected = <const Rejected *>run.found.data
@@ -696,7 +694,7 @@ cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
     """
     cdef Run *run = &task.run
     cdef Buffer own = run.data
-    cdef const Record *record = <const Record *>task.records.data
+    cdef const ReadRecord *record = <const ReadRecord *>task.records.data
     cdef size_t size, rejected, i
     cdef bint runs
     run.data.data, run.data.cap = task.dst + task.written, task.capacity - task.written     # the caller has checked the capacity
@@ -727,14 +725,14 @@ cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
 
 # --- writing records --------------------------------------------------------------------------------------------------
 
-cdef inline void put(Task *task, const uint8_t *src, size_t n) noexcept nogil:
+cdef inline void put_bytes(Task *task, const uint8_t *src, size_t n) noexcept nogil:
     """Write n bytes, if the output has capacity."""
     memcpy(task.dst + task.written, src, n)
     task.written += n
 
 
 cdef inline void copy_up_to(Task *task, size_t stop) noexcept nogil:
-    put(task, task.src + task.copied, stop - task.copied)
+    put_bytes(task, task.src + task.copied, stop - task.copied)
     task.copied = stop
 
 
@@ -751,11 +749,11 @@ cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, s
 
 cdef inline size_t name_size(const Task *task, size_t v) noexcept nogil:
     """Return the size of the name of the member after a value, with its quotes and what separates it; 0 in CSV."""
-    cdef const Name *name = <const Name *>task.names.data + v
+    cdef const MemberName *name = <const MemberName *>task.names.data + v
     return name.end - name.start + <size_t>AFTER_SIZE + 2 if task.frame.form == JSON else 0
 
 
-cdef size_t capacity_of_record(const Task *task, const Record *record) noexcept nogil:
+cdef size_t capacity_of_record(const Task *task, const ReadRecord *record) noexcept nogil:
     """Return the most bytes that are written up to the end of the record, with what is still to be copied before it."""
     cdef const Frame *frame = task.frame
     cdef size_t i, size, capacity = record.next - task.copied if frame.copies else 0
@@ -785,14 +783,14 @@ cdef size_t capacity_of_record(const Task *task, const Record *record) noexcept 
 cdef inline void put_quoted(Task *task, const uint8_t *text, size_t size) noexcept nogil:
     task.dst[task.written] = c'"'
     task.written += 1
-    put(task, text, size)
+    put_bytes(task, text, size)
     task.dst[task.written] = c'"'
     task.written += 1
 
 
 cdef inline void put_json(Task *task, const Value *value, const uint8_t *text, size_t size) noexcept nogil:
     if value.written == NOTHING:
-        put(task, <const uint8_t *>b"null", 4)
+        put_bytes(task, <const uint8_t *>b"null", 4)
     elif not task.clean:
         task.written += escape_json(text, size, task.dst + task.written)
     else:
@@ -805,7 +803,7 @@ cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
     cdef size_t size
     cdef const uint8_t *text = text_of(task, v, &size)
     if task.frame.only:
-        put(task, text, size)
+        put_bytes(task, text, size)
     elif value.written == AS_IT_IS:
         task.written += escape_json(text, size, task.dst + task.written)
     else:
@@ -815,7 +813,7 @@ cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
         task.written += 1
 
 
-cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept nogil:
+cdef inline void put_value(Task *task, const ReadRecord *record, size_t v) noexcept nogil:
     """Write what is before a value, and its result. An unchanged value is copied together with what follows it."""
     cdef const Value *value = <const Value *>task.values.data + v
     cdef Form form = task.frame.form
@@ -836,29 +834,29 @@ cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept 
         else:
             task.written += escape_csv(text, size, task.dst + task.written)
     else:
-        put(task, text, size)
+        put_bytes(task, text, size)
 
 
 cdef inline void put_after(Task *task, size_t v) noexcept nogil:
     """Write a value, what is before it, and its result after it."""
     cdef const Value *value = <const Value *>task.values.data + v
-    cdef const Name *name = <const Name *>task.names.data + v
+    cdef const MemberName *name = <const MemberName *>task.names.data + v
     cdef size_t size
     cdef const uint8_t *text = text_of(task, v, &size)
     if value.written == AS_IT_IS:
         return
     if task.frame.form == JSON:
         copy_up_to(task, value.end + 1)
-        put(task, <const uint8_t *>b',"', 2)
-        put(task, task.src + name.start, name.end - name.start)
-        put(task, <const uint8_t *>AFTER, AFTER_SIZE)
+        put_bytes(task, <const uint8_t *>b',"', 2)
+        put_bytes(task, task.src + name.start, name.end - name.start)
+        put_bytes(task, <const uint8_t *>AFTER, AFTER_SIZE)
     else:
         copy_up_to(task, value.end)
-        put(task, &task.frame.delimiter, 1)
-    put(task, text, size)
+        put_bytes(task, &task.frame.delimiter, 1)
+    put_bytes(task, text, size)
 
 
-cdef Done put_record(Task *task, const Record *record) noexcept nogil:
+cdef Done put_record(Task *task, const ReadRecord *record) noexcept nogil:
     cdef size_t i, size
     if not task.fits:
         size = capacity_of_record(task, record)
@@ -895,7 +893,7 @@ cdef void look_at_results(Task *task) noexcept nogil:
 
 cdef void weave_clean(Task *task) noexcept nogil:
     """Write all records of the window, where no result is rejected or needs escaping, and the capacity is sufficient."""
-    cdef const Record *record = <const Record *>task.records.data
+    cdef const ReadRecord *record = <const ReadRecord *>task.records.data
     cdef const Value *values = <const Value *>task.values.data
     cdef const int64_t *ends = <const int64_t *>task.run.offsets.data
     cdef const uint8_t *src = task.src
@@ -924,7 +922,7 @@ cdef void weave_clean(Task *task) noexcept nogil:
 
 cdef bint weave(Task *task) noexcept nogil:
     """Write the records of the window as far as the output has capacity. Return whether to stop."""
-    cdef const Record *record = <const Record *>task.records.data
+    cdef const ReadRecord *record = <const ReadRecord *>task.records.data
     cdef size_t i, invalid, faults, most, last = record[task.record_count - 1].next
     cdef bint suspect
     cdef Done done = FINE
@@ -1042,7 +1040,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
             "raise".
 
     Returns:
-        tuple[int, Lines]: See `transform_lines`. The invalid records are FieldFault(line, start, stop, code, offset),
+        tuple[int, Lines]: See `transform_lines`. The invalid records are LineFault(line, start, stop, code, offset),
             where offset is relative to the record. If nothing was read and nothing is invalid, the output is full.
 
     Raises:
@@ -1056,7 +1054,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     >>> bytes(buffer[:found.written])
     b'%61 b %63\\n%61 %zz\\n'
     >>> found.faults
-    [FieldFault(line=1, start=12, stop=19, code='percent', offset=4)]
+    [LineFault(line=1, start=12, stop=19, code='percent', offset=4)]
     """
     cdef Py_buffer source, target
     cdef Task task
@@ -1064,7 +1062,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     cdef Framing frame = <Framing?>framing
     cdef RowPolicy policy = <RowPolicy>policy_named(errors, True)
     cdef list codes = [*rows.code_names, *FRAME_NAMES], faults = []
-    cdef const Fault *fault
+    cdef const RecordFault *fault
     cdef bint done
     cdef size_t i
     rows.check_policy(policy)
@@ -1085,15 +1083,14 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
             set_run(&task, rows, policy, limit > 0)
             with nogil:
                 done = put_records(&task)
-            if task.asked:
-                frame.note_seen(task.seen)
+            frame.note_seen(&task.seen)
             if not done and task.run.status == HAS_RAISED:
                 raise_set()
             if not done:
                 raise MemoryError  # pragma: no cover: no memory
-            for i in range(task.faults.size // sizeof(Fault)):
-                fault = <const Fault *>task.faults.data + i
-                faults.append(FieldFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))
+            for i in range(task.faults.size // sizeof(RecordFault)):
+                fault = <const RecordFault *>task.faults.data + i
+                faults.append(LineFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))
             return task.read, Lines(task.written, task.count, task.invalid, faults)
         finally:
             end_task(&task)
@@ -1105,13 +1102,6 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
 
 def reason_of(operation, code):
     """Return the error message for a code of transform_fields().
-
-    Args:
-        operation (RowOperation): The operation that was applied.
-        code (str): The code.
-
-    Returns:
-        str: The message.
 
     >>> from uricodec._codec._rows import DecodeRows
     >>> reason_of(DecodeRows(), "utf-8"), reason_of(DecodeRows(), "frame")
@@ -1137,7 +1127,7 @@ cdef bint take_records(Task *task, bint values, bint stops, Selection *found) no
 
     The text of all values is copied at once, so that a record without exactly one has the text of all of its values.
     """
-    cdef const Record *records = <const Record *>task.records.data
+    cdef const ReadRecord *records = <const ReadRecord *>task.records.data
     cdef const Value *value
     cdef const Value *first = <const Value *>task.values.data
     cdef const int64_t *ends = <const int64_t *>task.ends.data
@@ -1190,7 +1180,7 @@ cdef bint select_values(const Frame *frame, const uint8_t *src, size_t n, bint v
     while done and task.read < n and not (stops and found.without.size):
         done = gather(&task) and take_records(&task, values, stops, found)
         if done:
-            task.read = (<const Record *>task.records.data)[task.record_count - 1].next
+            task.read = (<const ReadRecord *>task.records.data)[task.record_count - 1].next
     end_task(&task)
     return done
 
@@ -1200,6 +1190,6 @@ cdef size_t place_in_record(const Frame *frame, const uint8_t *src, size_t n, si
     memset(&task, 0, sizeof(Task))
     task.frame, task.src, task.n = frame, src, n
     if gather(&task):
-        offset = place_of(&task, <const Record *>task.records.data, <const Value *>task.values.data, offset)
+        offset = place_of(&task, <const ReadRecord *>task.records.data, <const Value *>task.values.data, offset)
     end_task(&task)
     return offset

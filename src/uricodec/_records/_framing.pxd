@@ -46,13 +46,26 @@ cdef struct Pair:
     size_t extra
 
 
+# What records contained.
+cdef struct Seen:
+    bint asked              # there was a record,
+    uint32_t paths          # a bit for each path by which a member was found,
+    size_t spans            # the most spans that one had fields in,
+    bint parted             # one had several fields,
+    bint open               # and one had quotes that are not closed
+
+
 cdef class Framing:
     cdef Frame frame
     cdef tuple names
     cdef readonly bytes end
-    cdef uint8_t asked          # a JSON record was read,
-    cdef uint8_t seen[PATHS]    # and one with the member of a path: threads only ever write 1
-    cdef void note_seen(self, uint32_t paths) noexcept
+    # What was read so far; threads only ever write 1:
+    cdef uint8_t asked          # a record,
+    cdef uint8_t seen[PATHS]    # one with the member of a path,
+    cdef uint8_t *reached       # for each span, one whose last selected field is in it,
+    cdef uint8_t parted         # one with several fields,
+    cdef uint8_t open           # and one whose quotes are not closed
+    cdef void note_seen(self, const Seen *found) noexcept
 
 
 # --- values of CSV (RFC 4180) and JSON (RFC 8259) ----------------------------------------------------------------------
@@ -112,7 +125,7 @@ cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, s
 cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept nogil
 cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
 cdef size_t put_unit(int unit, uint8_t *dst) noexcept nogil
-cdef bytes json_string(bytes text)
+cpdef bytes json_string(bytes text)
 cdef bint is_plain_json(const uint8_t *src, size_t n) noexcept nogil
 
 

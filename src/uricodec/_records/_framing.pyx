@@ -13,7 +13,7 @@ from libc.stdint cimport SIZE_MAX
 from libc.string cimport memchr, memcpy
 
 from uricodec._base._atomic cimport uc_put8
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._base._text cimport borrow_bytes, continues, copy_of_bytes, sequence_length
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport BAD_JSON, SURROGATE_ESCAPE
@@ -109,7 +109,7 @@ cdef size_t escape_csv(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogi
 cdef ByteSet IN_STRING = ~ByteSet('"\\')
 # Section 2: ws = *( %x20 / %x09 / %x0A / %x0D )
 # Characters of numbers, true, false and null; any other byte ends them.
-cdef ByteSet IN_SCALAR = ByteSet("+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+cdef ByteSet IN_SCALAR = ALPHANUM | "+-."
 cdef ByteSet JSON_STRUCTURE = ByteSet('"\\[]{}')
 
 
@@ -351,8 +351,12 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
     return o + 1
 
 
-cdef bytes json_string(bytes text):
-    """Return a text as a JSON string, with its quotes."""
+cpdef bytes json_string(bytes text):
+    r"""Return a text as a JSON string, with its quotes, as all commands write it; see escape_json().
+
+    >>> print(json_string(b"a\t\x1b\xc3\xa9\xff").decode())
+    "a\t\u001bé%FF"
+    """
     cdef bytes escaped = PyBytes_FromStringAndSize(NULL, 6 * len(text) + 2)
     cdef size_t size = escape_json(<const uint8_t *>PyBytes_AS_STRING(text), len(text), <uint8_t *>PyBytes_AS_STRING(escaped))
     return escaped[:<Py_ssize_t>size]
@@ -429,7 +433,6 @@ cdef class Framing:
             member "a.b", and the member "b" of the object, or of the objects in the array, that is the member "a"; at
             most 16 steps.
         only (bool): Whether each value becomes a line, and nothing else is written.
-        free (bool): Whether results may contain delimiters and terminators.
         jsonl (bool): Whether each line becomes a JSON string; requires the form "lines".
         after (bool): Whether each value stays, and its result follows it: further fields of CSV, or another member of
             the JSON object. The operation writes CSV or JSON.
@@ -473,7 +476,8 @@ cdef class Framing:
             frame.paths[i].text = <const uint8_t *>PyBytes_AS_STRING(<bytes?>name)
             frame.paths[i].size = <size_t>len(name)
         frame.spans = <Span *>PyMem_RawCalloc(max(len(spans), 1), sizeof(Span))
-        if frame.spans == NULL:
+        self.reached = <uint8_t *>PyMem_RawCalloc(max(len(spans), 1), 1)
+        if frame.spans == NULL or self.reached == NULL:
             raise MemoryError  # pragma: no cover: no memory
         frame.span_count = <size_t>len(spans)
         for i, (first, last) in enumerate(spans):
@@ -481,14 +485,23 @@ cdef class Framing:
 
     def __dealloc__(self):
         PyMem_RawFree(self.frame.spans)
+        PyMem_RawFree(self.reached)
 
-    cdef void note_seen(self, uint32_t paths) noexcept:
-        """Note that records were read, and by which paths members were found."""
+    cdef void note_seen(self, const Seen *found) noexcept:
+        """Note what records contained."""
         cdef int p
+        if not found.asked:
+            return
         uc_put8(&self.asked, 1)
         for p in range(self.frame.path_count):
-            if paths >> p & 1:
+            if found.paths >> p & 1:
                 uc_put8(&self.seen[p], 1)
+        if found.spans:
+            uc_put8(&self.reached[found.spans - 1], 1)
+        if found.parted:
+            uc_put8(&self.parted, 1)
+        if found.open:
+            uc_put8(&self.open, 1)
 
     @property
     def missing(self):
@@ -503,16 +516,40 @@ cdef class Framing:
                 missing.append(name)
         return tuple(missing)
 
+    @property
+    def beyond(self):
+        """The spans of selected fields that no record had so far; empty if no record was read.
+
+        >>> Framing("csv", fields=[(1, 1)]).beyond
+        ()
+        """
+        cdef size_t i, reached = 0
+        cdef list spans = []
+        if self.asked and self.frame.form != JSON:
+            for i in range(self.frame.span_count):
+                if self.reached[i]:
+                    reached = i + 1
+            for i in range(reached, self.frame.span_count):
+                last = self.frame.spans[i].last
+                spans.append((self.frame.spans[i].first + 1, None if last == SIZE_MAX else last + 1))
+        return tuple(spans)
+
+    @property
+    def undivided(self):
+        """Whether records were read, and none had a delimiter so far."""
+        return bool(self.asked and not self.parted)
+
+    @property
+    def unclosed(self):
+        """Whether a record of CSV had quotes that are not closed: it ended with the input."""
+        return bool(self.open)
+
     def cut(self, buffer, start, stop):
         """Return the end of the last complete record in a buffer.
 
         Args:
             buffer (bytes-like): A buffer with records.
-            start (int): Where a record begins.
             stop (int): Where the valid bytes of the buffer end.
-
-        Returns:
-            int: The offset after the record, at most `stop`; 0 if none ends.
 
         >>> Framing("csv", delimiter=b",").cut(b'a,b\\n"c\\nd",e\\n"f\\n', 0, 15)
         12
@@ -534,12 +571,7 @@ cdef class Framing:
 
         Args:
             buffer (bytes-like): The next part of the record.
-            start (int): Where the part begins.
-            stop (int): Where it ends.
             state (int): The state returned by the previous call; 0 for the beginning of the record.
-
-        Returns:
-            tuple[int, int]: The offset after the record, or 0 if it does not end in this part; and the new state.
 
         >>> Framing("csv").skip(b'"a', 0, 2, 0), Framing("csv").skip(b'\\n"\\nb', 0, 4, 2)
         ((0, 2), (3, 3))
@@ -570,9 +602,6 @@ cdef class Framing:
         Args:
             buffer (bytes-like): At least one record of CSV, or with delimiters.
             stop (int): Where the valid bytes of the buffer end.
-
-        Returns:
-            tuple[list[bytes], int]: The values, and the offset of the next record.
 
         >>> Framing("csv", delimiter=b",").first(b'a,"b""c"\\r\\nd', 10)
         ([b'a', b'b"c'], 10)

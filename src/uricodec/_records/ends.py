@@ -30,9 +30,6 @@ class RecordEnds(MarkedLineEnds):
     """Finds the ends of the records of a CSV file.
 
     Whether a newline is one depends on all of the record before it, so the state is kept: no part is searched twice.
-
-    Args:
-        framing (Framing): The format of the records.
     """
 
     def __init__(self, framing):

@@ -47,14 +47,12 @@ class InputFormat:
         self.options = {"form": form, "end": end, "delimiter": delimiter}
         self.has_header, self.first = header, None
         self._framing = Framing(**self.options)
-        self._marked = header or form in {"csv", "json"}
 
     def ends(self):
         """Return the object that finds the ends of the records of one input (streams.LineEnds)."""
         if self.options["form"] == "csv":
             return RecordEnds(self._framing)
-        end = self.options["end"]
-        return MarkedLineEnds(end) if self._marked else streams.LineEnds(end)
+        return MarkedLineEnds(self.options["end"])
 
     def begin(self, chunk, name):
         """Return what an input begins with.
@@ -69,7 +67,7 @@ class InputFormat:
         Raises:
             LongHeaderError: If the header is not in the chunk as a whole.
         """
-        front = front_of(chunk.buffer, chunk.size) if self._marked else 0
+        front = front_of(chunk.buffer, chunk.size)
         if not self.has_header:
             return Head(bytes(chunk.view[:front]), b"", None)
         if not chunk.whole:
@@ -148,6 +146,8 @@ def number_of(field, names):
         raise FieldError(f"the header has no field {field!r}")
     if int(field) < 1:
         raise FieldError(f"fields count from 1, got {field!r}")
+    if int(field) >= 10**18:
+        raise FieldError(f"fields have at most 18 digits, got {field!r}")
     if names is not None and int(field) > len(names):
         raise FieldError(f"the header has only {len(names)} fields, got {field!r}")
     return int(field)
@@ -173,8 +173,11 @@ def spans_of(items, names=None):
     [(1, 3), (9, None)]
     """
     found = []
-    for item in [part for each in items for part in each.split(",")]:
-        found += [(number, number) for number in numbers_named(item, names)] or [span_of(item, names)]
+    numbers = {}
+    for number, name in enumerate(names or (), 1):
+        numbers.setdefault(name, []).append((number, number))
+    for item in dict.fromkeys(part for each in items for part in each.split(",")):
+        found += numbers.get(encoded(item)) or [span_of(item, names)]
     return merge(found)
 
 
@@ -213,8 +216,16 @@ def span_of(item, names):
 
 def numbers_named(name, names):
     """Return the numbers, from 1, of the fields with a name (str); `names` are those of all fields, or None."""
-    name = os.fsencode(name)
+    name = encoded(name)
     return [number for number, each in enumerate(names or (), 1) if each == name]
+
+
+def encoded(name):
+    """Return the bytes of a name; bytes of the command line that are not UTF-8 are as they were there."""
+    try:
+        return os.fsencode(name)
+    except UnicodeEncodeError:
+        raise FieldError(f"invalid name {name!r} of a field: lone surrogate") from None
 
 
 def is_number(text):

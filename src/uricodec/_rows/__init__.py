@@ -4,7 +4,6 @@
 - _engine: the loop, blocks of rows, the policy for invalid rows; an operation, with its options, as an object
 - _sinks: destinations of results
 - overloads: types of functions whose result depends on the type of the column
-- reports: error messages and report rows for invalid rows and lines
 - _tasks: runs over arrays and buffers, the threads that execute them, and lines from one buffer to another
 - _columns, _lists: entry points for Arrow columns and lines in memory, and for lists
 - _dictionaries: deduplication of dictionary values

@@ -81,7 +81,7 @@ cdef struct Buffer:
     bint lent                   # the memory belongs to a bytes object
 
 # Buffers that are freed with this object, unless their memory was moved out before.
-cdef class Buffers:
+cdef class ArrowBuffers:
     cdef Buffer first, second, third
 
 cdef bytes lend_bytes(Buffer *buffer, size_t size)

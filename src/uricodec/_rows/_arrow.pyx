@@ -129,7 +129,6 @@ cdef class Type:
     Args:
         format (bytes): The format string of the C data interface, for example "u" for UTF-8.
         name (bytes): The name of a column in a table, or of a field.
-        children (tuple[Type, ...]): The fields of a struct.
         dictionary (Type | None): The type of the values of a dictionary; `format` is then that of the indices.
         ordered (bool): Whether the order of the dictionary's values has a meaning.
     """
@@ -183,7 +182,7 @@ cdef void discard(Buffer *buffer) noexcept nogil:
 
 @cython.final
 @cython.no_gc
-cdef class Buffers:
+cdef class ArrowBuffers:
     def __dealloc__(self):
         discard(&self.first)
         discard(&self.second)
@@ -487,17 +486,22 @@ cdef class Moved:
             self.array.release(&self.array)
 
 
-cdef Type type_of(const ArrowSchema *schema):
+cdef enum:
+    LEVELS = 64     # of a type in another. More than one has no column that is supported; nothing recurses deeper
+
+cdef Type type_of(const ArrowSchema *schema, int level=1):
     cdef int64_t i
     cdef list children = []
+    if level > LEVELS:
+        raise ValueError(f"the Arrow schema has more than {LEVELS} levels")
     if schema == NULL or schema.n_children > 0 and schema.children == NULL:
         raise ValueError("the Arrow schema is missing a child")
     for i in range(schema.n_children):
-        children.append(type_of(schema.children[i]))
+        children.append(type_of(schema.children[i], level + 1))
     if schema.format == NULL:
         raise ValueError("the Arrow schema is missing its format")
     return Type(<bytes>schema.format, b"" if schema.name == NULL else <bytes>schema.name, tuple(children),
-                None if schema.dictionary == NULL else type_of(schema.dictionary), schema.flags & ORDERED)
+                None if schema.dictionary == NULL else type_of(schema.dictionary, level + 1), schema.flags & ORDERED)
 
 
 cdef Type take_schema(ArrowSchema *schema):
@@ -660,7 +664,7 @@ cdef int64_t offset_at(Array array, bint large, int64_t row) noexcept:
 
 cdef int widen_offsets(Array array) except -1:
     """Convert 32-bit offsets to 64-bit offsets."""
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef int64_t i
     cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
     if not grow(&buffers.first, 8 * <size_t>(array.offset + array.length + 1)):
@@ -683,7 +687,7 @@ cdef int extend(Buffer *buffer, const void *src, size_t n) except -1:
 
 cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
     """Join the bits of all rows. Bits of arrays without a bitmap are set."""
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     cdef size_t place = 0
     cdef const uint8_t *src
@@ -703,7 +707,7 @@ cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
 
 cdef Type join_offsets(Type type, Array joined, list arrays, size_t limit):
     """Join the offsets of texts or lists; they become 64-bit ones if the last is above the limit. Return the type."""
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     cdef int64_t *offsets
     cdef int64_t i, first, base = 0
@@ -732,7 +736,7 @@ cdef Type join_offsets(Type type, Array joined, list arrays, size_t limit):
 
 
 cdef int join_text(bint large, Array joined, list arrays) except -1:
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     cdef int64_t first
     for array in arrays:
@@ -760,7 +764,7 @@ cdef Type join_lists(Type type, Array joined, list arrays, size_t limit):
 
 
 cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     for array in arrays:
         if array.length:
@@ -770,7 +774,7 @@ cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
 
 
 cdef int join_views(Array joined, list arrays) except -1:
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Array array
     cdef int64_t count = 0, row = 0, n, i
     cdef int32_t *view

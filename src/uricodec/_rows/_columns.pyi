@@ -1,7 +1,5 @@
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, SupportsIndex, final, overload
-
-from uricodec._rows._tasks import Plan
 
 @final
 class Column:
@@ -22,16 +20,4 @@ class Column:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
-@final
-class Work:
-    def __new__(
-        cls, make: Callable[[bool], Plan], errors: str, limit: int | None, threads: int | None, first: int = 0
-    ) -> Work: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def found(self) -> list[tuple[int, str, int]]: ...
-    @property
-    def rows(self) -> int: ...
-    def column(self, source: object) -> Column: ...
-    def lines(self, source: bytes | bytearray | memoryview, end: bytes) -> Any: ...
+def __getattr__(name: str) -> Any: ...  # what is private

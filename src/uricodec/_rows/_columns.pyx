@@ -83,7 +83,7 @@ cdef list values_of(Type type, Array array, int64_t start, int64_t stop, errors)
     return values
 
 
-cdef list texts_of(Rows rows, int64_t start, int64_t stop, errors):
+cdef list texts_of(SourceRows rows, int64_t start, int64_t stop, errors):
     cdef const uint8_t *src
     cdef size_t n
     cdef int64_t i
@@ -139,7 +139,7 @@ cdef tuple text_array(Job job, Type type):
     cdef Array source = job.rows.array
     cdef size_t i, more = run.filled.size // sizeof(Buffer), n
     cdef Buffer *buffer
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     array.length = <int64_t>run.count
     if run.source.valid != NULL:
         array.nulls = -1
@@ -305,7 +305,7 @@ cdef int64_t position(object index, Py_ssize_t count) except -1:
 
 
 @cython.final
-cdef class Work:
+cdef class ColumnWork:
     """One call: a plan, the policy for rejected rows, and the number of threads."""
     cdef object make
     cdef RowPolicy policy
@@ -354,7 +354,7 @@ cdef class Work:
 
     cdef list jobs(self, Plan plan, Type type, list arrays, RowPolicy policy, size_t limit):
         """Make the runs for all arrays and execute them."""
-        cdef Rows rows
+        cdef SourceRows rows
         cdef size_t octets = 0
         cdef list sources = sources_of(arrays, type)
         for rows in sources:
@@ -440,7 +440,7 @@ cdef class Work:
 
     cdef int refer(self, Plan plan, list jobs, Array array, Type type, size_t number) except -1:
         """List the rows that refer to rejected values."""
-        cdef Rows rows = rows_of(array, type)
+        cdef SourceRows rows = rows_of(array, type)
         cdef Job job
         cdef const Rejected *bad
         cdef size_t i
@@ -470,7 +470,7 @@ cdef class Work:
         """Process lines in a buffer. Return bytes, or a Column for non-text results."""
         cdef Plan plan = <Plan?>self.make(True)
         self.check_policy(plan, True)
-        cdef Rows rows
+        cdef SourceRows rows
         cdef Job job
         cdef list parts = []
         if plan.kind != TEXT and type(source) is not bytes:

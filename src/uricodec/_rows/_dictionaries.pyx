@@ -13,7 +13,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._rows._arrow cimport *
 from uricodec._rows._engine cimport *
-from uricodec._rows._tasks cimport WIDTHS, Rows, rows_of
+from uricodec._rows._tasks cimport WIDTHS, SourceRows, rows_of
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint
 from uricodec._base._kernels cimport prefetch
 
@@ -85,8 +85,8 @@ cdef bint is_ordered(const int64_t *numbers, size_t n) noexcept:
 cdef Distinct distinct_of(Array values, Type type):
     """Return the distinct values of a dictionary."""
     cdef Distinct distinct = Distinct()
-    cdef Rows rows = rows_of(values, type)
-    cdef Buffers buffers = Buffers()
+    cdef SourceRows rows = rows_of(values, type)
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef size_t n = rows.source.count, i
     cdef uint64_t mask = 1
     cdef int64_t count = 0, next = 0
@@ -164,8 +164,8 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
     distinct values, by indices of this format.
     """
     cdef Array made = Array()
-    cdef Rows rows
-    cdef Buffers buffers = Buffers()
+    cdef SourceRows rows
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef const int64_t *numbers = NULL
     cdef int width = abs(<int>WIDTHS[format])
     cdef size_t n = <size_t>array.length
@@ -269,7 +269,7 @@ cdef tuple without_null_values(Type type, list arrays):
 
 # --- selection of rows ------------------------------------------------------------------------------------------------
 
-cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
+cdef Array select_rows(SourceRows rows, const uint8_t *marks, uint8_t chosen):
     """Return the rows that have this mark, in the layout of the source."""
     cdef const Source *source = &rows.source
     cdef Array array = Array(), old = rows.array

@@ -41,7 +41,7 @@ cdef struct Outcome:
 ctypedef size_t (*row_function)(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil
 
 
-cdef struct Operation:
+cdef struct SizedRow:
     row_function row
     size_t factor
     size_t extra
@@ -127,7 +127,7 @@ cdef inline size_t next_text(const uint8_t **at) noexcept nogil:
 # All that the engine knows of an operation. The operation sets it in __cinit__; afterwards it is constant, because
 # other threads read it.
 cdef struct Slots:
-    Operation strict            # its row function rejects every row that a policy may have to handle
+    SizedRow strict            # its row function rejects every row that a policy may have to handle
     const void *options
     Result result
     # Optional slots. NULL: the engine does without.
@@ -396,11 +396,6 @@ cdef int policy_named(object errors, bint drops=*) except -1
 
 # Return the items that a row function wrote, of so many texts each: str or bytes, or tuples of two.
 cdef list items_of(const uint8_t *items, int texts, bint text)
-
-
-# The capacity that the result of a row of n bytes needs: kept or transformed, and as a line with its terminator.
-cdef inline size_t capacity_of(const Operation *operation, size_t n) noexcept nogil:
-    return max(operation.factor, <size_t>1) * n + operation.extra + 2
 
 
 # An operation with its options, and the names and messages of its codes.

@@ -650,13 +650,11 @@ cdef class RowOperation:
 
     Attributes:
         code_names (list[str]): The codes for which a row may be rejected.
-        reasons (list[str]): Their error messages.
-        error (type): The exception class.
     """
 
     def __cinit__(self):
         memset(&self.slots, 0, sizeof(Slots))
-        self.slots.strict, self.slots.block = Operation(copy_row, 1, 0), copy_block
+        self.slots.strict, self.slots.block = SizedRow(copy_row, 1, 0), copy_block
         self.code_names = self.reasons = []
         self.error = UriError
 
@@ -674,9 +672,6 @@ cdef class RowOperation:
 
     def reason(self, code):
         """Return the error message for a code (str).
-
-        Raises:
-            ValueError: The code is unknown.
         """
         return self.reasons[self.code_names.index(code)]
 

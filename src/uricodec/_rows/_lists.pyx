@@ -99,7 +99,7 @@ ctypedef int (*unchecked_borrow)(object, size_t, Py_buffer *) noexcept
 
 
 @cython.final
-cdef class Batch:
+cdef class ItemBatch:
     """Items of one type: their bytes, which are processed as one block, and their positions in the list."""
     cdef Plan plan
     cdef bint text
@@ -142,8 +142,8 @@ cdef inline bint is_ascii(const uint8_t *src, size_t n) noexcept:
     return kernels.scan_utf8(src, n, &found) == n and found.highest < 0x80
 
 
-cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
-    cdef Batch batch = Batch()
+cdef ItemBatch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
+    cdef ItemBatch batch = ItemBatch()
     cdef Run *run = &batch.run
     batch.plan, batch.text = plan, text
     batch.source.layout, batch.source.text, batch.source.offsets = OFFSETS_32, text, &batch.items.at[0]
@@ -182,7 +182,7 @@ cdef bint begins_run(list items, Py_ssize_t row):
 # no_gc: the garbage collector would clear references to owners before __dealloc__ releases the buffers.
 @cython.no_gc
 @cython.final
-cdef class Columns:
+cdef class ObjectColumns:
     """One output array of objects for each field."""
     cdef Py_buffer views[MOST_FIELDS]
     cdef int count
@@ -210,8 +210,8 @@ cdef class Columns:
         Py_XDECREF(before)
 
 
-cdef Columns columns_of(object make, Py_ssize_t rows, Plan plan):
-    cdef Columns columns = Columns()
+cdef ObjectColumns columns_of(object make, Py_ssize_t rows, Plan plan):
+    cdef ObjectColumns columns = ObjectColumns()
     columns.arrays = []
     for _ in (("code", "offset") if plan.kind == DIAGNOSTIC else plan.fields):
         columns.add(make(rows), rows)
@@ -232,7 +232,6 @@ cdef class ListWork:
             like None; the result for it is the value itself. None: no other value does.
 
     Attributes:
-        count (int): The number of rejected rows.
         found (list[tuple[int, str, int]]): The first of them: row, code, and offset, in characters for a str.
     """
     cdef Plan text
@@ -417,12 +416,12 @@ cdef class ListWork:
 
     # --- batches
 
-    cdef size_t place_of(self, Batch batch, const Rejected *rejected):
+    cdef size_t place_of(self, ItemBatch batch, const Rejected *rejected):
         """Return the offset of the error in a rejected item, in characters for a str."""
         cdef const uint8_t *src = batch.source.data + batch.items.at[rejected.row]
         return <size_t>len(src[:rejected.offset].decode("utf-8", "replace")) if batch.text else rejected.offset
 
-    cdef int report(self, Batch batch, list items) except -1:
+    cdef int report(self, ItemBatch batch, list items) except -1:
         """Count and list the rejected items. Raise the error of the first if that is the policy."""
         cdef const Rejected *rejected = <const Rejected *>batch.run.found.data
         cdef RowOperation rows = batch.plan.rows
@@ -440,7 +439,7 @@ cdef class ListWork:
                                self.place_of(batch, rejected + i)))
         return 0
 
-    cdef int take_text(self, Batch batch, list results) except -1:
+    cdef int take_text(self, ItemBatch batch, list results) except -1:
         cdef const uint8_t *src = batch.source.data
         cdef const uint8_t *made = batch.run.data.data
         cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
@@ -460,7 +459,7 @@ cdef class ListWork:
                 results[batch.items.numbers[i]] = (<const char *>made + at[i])[:n]
         return 0
 
-    cdef int take_verdicts(self, Batch batch, list results) except -1:
+    cdef int take_verdicts(self, ItemBatch batch, list results) except -1:
         cdef const uint8_t *bits = batch.run.offsets.data
         cdef object invalid = None if self.policy == NULL_ROW else False
         cdef size_t i
@@ -468,25 +467,25 @@ cdef class ListWork:
             results[batch.items.numbers[i]] = True if bits[i >> 3] >> (i & 7) & 1 else invalid
         return 0
 
-    cdef int take_fingerprints(self, Batch batch, list results) except -1:
+    cdef int take_fingerprints(self, ItemBatch batch, list results) except -1:
         cdef const char *digests = <const char *>batch.run.offsets.data
         cdef size_t i
         for i in range(batch.items.rows):
             results[batch.items.numbers[i]] = None if batch.is_null(i) else digests[16 * i:16 * i + 16]
         return 0
 
-    cdef int take_diagnostics(self, Batch batch, list results, Columns columns) except -1:
+    cdef int take_diagnostics(self, ItemBatch batch, list results, ObjectColumns columns) except -1:
         cdef const Rejected *rejected = <const Rejected *>batch.run.found.data
         cdef size_t i
         if columns is None:
             for i in range(batch.items.rows):
                 results[batch.items.numbers[i]] = None
         for i in range(batch.run.found.size // sizeof(Rejected)):
-            self.put(results, columns, batch.items.numbers[rejected[i].row], {
+            self.set_result(results, columns, batch.items.numbers[rejected[i].row], {
                 "code": batch.plan.rows.code_names[rejected[i].code], "offset": self.place_of(batch, rejected + i)})
         return 0
 
-    cdef int take_components(self, Batch batch, list results, Columns columns) except -1:
+    cdef int take_components(self, ItemBatch batch, list results, ObjectColumns columns) except -1:
         """Make objects of components. Equal ones, in neighbouring items or fields, become the same object."""
         cdef const uint8_t *src
         cdef const Component *component
@@ -540,7 +539,7 @@ cdef class ListWork:
                 results[batch.items.numbers[i]] = row
         return 0
 
-    cdef int take_lists(self, Batch batch, list results) except -1:
+    cdef int take_lists(self, ItemBatch batch, list results) except -1:
         cdef const uint8_t *made = batch.run.data.data
         cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
         cdef size_t i
@@ -549,8 +548,8 @@ cdef class ListWork:
                                                if at[i + 1] > at[i] else None)
         return 0
 
-    cdef int do_batch(self, Batch batch, list results, Columns columns) except -1:
-        cdef Kind kind = batch.plan.kind
+    cdef int do_batch(self, ItemBatch batch, list results, ObjectColumns columns) except -1:
+        cdef ResultKind kind = batch.plan.kind
         batch.do(UC_REJECTED if kind == DIAGNOSTIC else max(self.limit - <size_t>len(self.found), <size_t>1))
         self.report(batch, results)
         if kind == TEXT:
@@ -569,7 +568,7 @@ cdef class ListWork:
 
     # --- items
 
-    cdef int put(self, list results, Columns columns, Py_ssize_t row, object result) except -1:
+    cdef int set_result(self, list results, ObjectColumns columns, Py_ssize_t row, object result) except -1:
         if columns is None:
             results[row] = result
         elif result is not None:
@@ -577,7 +576,7 @@ cdef class ListWork:
                 columns.set(field, row, value)
         return 0
 
-    cdef int do_item(self, list results, Columns columns, Py_ssize_t row) except -1:
+    cdef int do_item(self, list results, ObjectColumns columns, Py_ssize_t row) except -1:
         """Process one item by itself."""
         item = results[row]
         result = None
@@ -588,12 +587,12 @@ cdef class ListWork:
         if result is None:
             result = self.text_of(item, row) if isinstance(item, str) else self.bytes_of(item, row)
         if result is not item:
-            self.put(results, columns, row, result)
+            self.set_result(results, columns, row, result)
         return 0
 
-    cdef int do_items(self, list results, Columns columns) except -1:
+    cdef int do_items(self, list results, ObjectColumns columns) except -1:
         """Process a long list."""
-        cdef Batch batch, text = None, octets = None
+        cdef ItemBatch batch, text = None, octets = None
         cdef Py_ssize_t row = 0, count = PyList_GET_SIZE(results), stop
         cdef size_t i
         cdef bint alone = self.whole != NULL and self.text.rows.slots.text_is_best
@@ -631,16 +630,9 @@ cdef class ListWork:
             items (Iterable[object]): str, bytes-like and None. With errors="null", a value of another type is invalid (code "type").
             columns (Callable[[int], object] | None): For results with fields ("struct" or "diagnostic"): returns an
                 array of n None objects, a writable buffer, for one field. None: the result has a dict for each item.
-
-        Returns:
-            list: The results of the items, or those arrays.
-
-        Raises:
-            UriError: If a row is rejected and `errors` is "raise".
-            TypeError: If an item has another type, unless `errors` is "null".
         """
         cdef list results = list(items)
-        cdef Columns fields = None
+        cdef ObjectColumns fields = None
         cdef Py_ssize_t row, count = PyList_GET_SIZE(results)
         if columns is not None:
             same = self.text.kind == self.octets.kind and self.text.fields == self.octets.fields

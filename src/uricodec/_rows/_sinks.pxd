@@ -5,17 +5,17 @@ from uricodec._rows._engine cimport *
 
 
 # The kinds of results of a column.
-cdef enum Kind:
+cdef enum ResultKind:
     TEXT, FINGERPRINT, VERDICT, DIAGNOSTIC, STRUCT, COMPONENT, LIST
 
 # Set the sink of a run whose source is set: for a column of results, or for lines in a buffer that grows.
-cdef void set_sink(Run *run, Kind kind) noexcept
+cdef void set_sink(Run *run, ResultKind kind) noexcept
 # Lines are written to run.data, which has run.capacity bytes; NULL: nothing is written.
 cdef void set_buffer_sink(Run *run) noexcept
 
 # Return the number of items of all lists so far.
 cdef size_t items_before(const Run *run) noexcept nogil
-cdef int prepare_answer(Run *run, Kind kind) except -1
+cdef int prepare_answer(Run *run, ResultKind kind) except -1
 cdef void discard_answer(Run *run) noexcept
-cdef Array answer_array(Run *run, Kind kind, Buffer *valid, list code_names, bint large)
-cdef Type answer_type(Kind kind, Type type, tuple fields, bint text, bint large)
+cdef Array answer_array(Run *run, ResultKind kind, Buffer *valid, list code_names, bint large)
+cdef Type answer_type(ResultKind kind, Type type, tuple fields, bint text, bint large)

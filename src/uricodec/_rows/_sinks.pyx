@@ -468,7 +468,7 @@ cdef bint take_long_list(Run *run, const uint8_t *src, size_t n, size_t tail, si
 
 # --- the sinks ----------------------------------------------------------------------------------------------------------
 
-cdef void set_sink(Run *run, Kind kind) noexcept:
+cdef void set_sink(Run *run, ResultKind kind) noexcept:
     cdef bint lines = run.source.layout == LINES
     run.sink.owner = NULL
     run.sink.commit_whole = NULL
@@ -507,7 +507,7 @@ cdef int zeros(Buffer *buffer, size_t n) except -1:
     return 0
 
 
-cdef int prepare_answer(Run *run, Kind kind) except -1:
+cdef int prepare_answer(Run *run, ResultKind kind) except -1:
     """Allocate memory for the results of all rows."""
     cdef size_t rows = run.count, width
     cdef int i
@@ -554,7 +554,7 @@ cdef int narrow(Buffer *offsets) except -1:
 cdef Array diagnostic_array(Run *run, Buffer *valid, list code_names):
     """Return the codes and offsets of rejected rows; null for the others."""
     cdef size_t rows = run.count, i, next = 0, bads = run.found.size // sizeof(Rejected), size = 0
-    cdef Buffers buffers = Buffers()
+    cdef ArrowBuffers buffers = ArrowBuffers()
     cdef Rejected *bad = <Rejected *>run.found.data
     cdef bytes name
     cdef list names = []
@@ -621,7 +621,7 @@ cdef Array struct_array(Run *run, size_t count, bint nulls, bint large):
     return array
 
 
-cdef Array answer_array(Run *run, Kind kind, Buffer *valid, list code_names, bint large):
+cdef Array answer_array(Run *run, ResultKind kind, Buffer *valid, list code_names, bint large):
     """Return the results of a run. `valid` is the validity bitmap of the rows; without data: all are valid."""
     cdef Array array
     cdef size_t rows = run.count, items
@@ -649,7 +649,7 @@ cdef Array answer_array(Run *run, Kind kind, Buffer *valid, list code_names, bin
     return array
 
 
-cdef Type answer_type(Kind kind, Type type, tuple fields, bint text, bint large):
+cdef Type answer_type(ResultKind kind, Type type, tuple fields, bint text, bint large):
     cdef list parts = []
     cdef Type item
     if kind == VERDICT:

@@ -2,7 +2,7 @@
 from uricodec._rows._arrow cimport Array, Buffer, Type
 from uricodec._base._fingerprint cimport FingerprintKey
 from uricodec._rows._engine cimport *
-from uricodec._rows._sinks cimport Kind
+from uricodec._rows._sinks cimport ResultKind
 
 
 cdef dict LAYOUTS       # Arrow formats -> layout of the rows, and whether they are text
@@ -11,13 +11,13 @@ cdef size_t limit_of_offsets
 
 cdef class Plan:
     cdef readonly RowOperation rows
-    cdef Kind kind
+    cdef ResultKind kind
     cdef readonly tuple fields
     cdef int components     # of each row
     cdef FingerprintKey key
 
 
-cdef class Rows:
+cdef class SourceRows:
     cdef Source source
     cdef Source values
     cdef uc_set not_terminator
@@ -29,7 +29,7 @@ cdef class Rows:
 
 cdef class Job:
     cdef Plan plan
-    cdef Rows rows
+    cdef SourceRows rows
     cdef RowPolicy policy
     cdef size_t start       # the range of its rows, or of bytes for lines
     cdef size_t stop
@@ -43,8 +43,8 @@ cdef class Job:
     cdef int run(self) except -1
 
 
-cdef Rows rows_of(Array array, Type type)
-cdef Rows rows_of_lines(object buffer, object end)
+cdef SourceRows rows_of(Array array, Type type)
+cdef SourceRows rows_of_lines(object buffer, object end)
 cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
                   size_t number)
 cdef tuple rejected_of(list jobs, size_t limit)

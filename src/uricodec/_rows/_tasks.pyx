@@ -54,7 +54,6 @@ cdef class Plan:
     """An operation, and the kind of results that is wanted.
 
     Args:
-        rows (RowOperation): The operation on one row.
         kind (str): The result: "text", "fingerprint", "verdict", "diagnostic", "struct", "component" or "list".
         fields (tuple[str, ...]): The components of a "struct"; of a "list" whose items are structs, their two fields.
         key (FingerprintKey | None): The key of a "fingerprint".
@@ -62,7 +61,7 @@ cdef class Plan:
     def __cinit__(self, RowOperation rows not None, kind="text", fields=(), FingerprintKey key=None):
         cdef Result written = rows.slots.result
         cdef bint fits = written == WRITES_BYTES
-        self.rows, self.kind = rows, <Kind>(<int>KIND_NAMES.index(kind))
+        self.rows, self.kind = rows, <ResultKind>(<int>KIND_NAMES.index(kind))
         self.fields, self.key = tuple(fields), <FingerprintKey?>key if kind == "fingerprint" else key
         self.components = max(<int>len(self.fields), <int>(self.kind in (COMPONENT, LIST)))
         if len(self.fields) > MOST_FIELDS:
@@ -85,7 +84,7 @@ cdef class Plan:
 # no_gc: the garbage collector would clear the owner's reference before __dealloc__ releases the buffer.
 @cython.no_gc
 @cython.final
-cdef class Rows:
+cdef class SourceRows:
     """The rows of an array or a buffer: their Source, and the objects that own the memory."""
     def __dealloc__(self):
         if self.viewed:
@@ -136,8 +135,8 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
     return 0
 
 
-cdef Rows rows_of(Array array, Type type):
-    cdef Rows rows = Rows()
+cdef SourceRows rows_of(Array array, Type type):
+    cdef SourceRows rows = SourceRows()
     cdef size_t octets
     rows.array = array
     if type.dictionary is None:
@@ -259,7 +258,7 @@ cdef int begin(Job job) except -1:
     """Prepare a run for its task, and allocate memory for its results."""
     cdef Run *run = &job.task
     cdef Plan plan = job.plan
-    cdef Rows rows = job.rows
+    cdef SourceRows rows = job.rows
     cdef const Slots *slots = &plan.rows.slots
     cdef size_t start = job.start, stop = job.stop, width, size
     cdef bint lines = rows.source.layout == LINES
@@ -346,8 +345,8 @@ cdef int set_lines_source(Source *source, uc_set *not_terminator, const Py_buffe
     return 0
 
 
-cdef Rows rows_of_lines(object buffer, object end):
-    cdef Rows rows = Rows()
+cdef SourceRows rows_of_lines(object buffer, object end):
+    cdef SourceRows rows = SourceRows()
     borrow_bytes(buffer, &rows.view)
     rows.viewed = True
     set_lines_source(&rows.source, &rows.not_terminator, &rows.view, end)
@@ -358,7 +357,7 @@ cdef Rows rows_of_lines(object buffer, object end):
 cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
                   size_t number):
     """Make the runs for a plan and execute them."""
-    cdef Rows rows
+    cdef SourceRows rows
     cdef Job job
     cdef list jobs = []
     cdef size_t first = number
@@ -438,21 +437,21 @@ cdef int check_status(Job job) except -1:
     check_run(&job.task)
     if job.task.status == STOPPED:
         if source.layout == LINES:
-            raise_row(job.plan.rows, source, line_at(source, rejected.start), rejected.code, rejected.offset,
-                      job.number + rejected.row)
+            raise_row(job.plan.rows, source, source.data[rejected.start:end_of_line(source, rejected.start)], rejected.code,
+                      rejected.offset, job.number + rejected.row)
         raise_row_of(job.plan.rows, source, rejected.row, rejected.code, rejected.offset, job.number + rejected.row)
     return 0
 
 
-cdef bytes line_at(const Source *source, size_t start):
-    """Return the line that starts at `start`, without its terminator."""
+cdef size_t end_of_line(const Source *source, size_t start) noexcept nogil:
+    """Return where the line that starts at `start` ends, without its terminator."""
     cdef const uint8_t *line = source.data + start
     cdef size_t n = source.count - start
     cdef const uint8_t *end = <const uint8_t *>memchr(line, source.terminator, n)
     if end != NULL:
         n = end - line
         n -= carriage_return(source, line, n)
-    return line[:n]
+    return start + n
 
 
 cdef int raise_row(RowOperation rows, const Source *source, bytes row, int code, size_t offset, size_t number) except -1:
@@ -488,8 +487,9 @@ cdef tuple rejected_of(list jobs, size_t limit):
 
 Lines = namedtuple("Lines", ["written", "lines", "invalid", "faults"], module="uricodec._rows._tasks")
 Lines.__doc__ = "Bytes written, the number of lines and of invalid ones, and the first of these as LineFaults."
-LineFault = namedtuple("LineFault", ["line", "start", "code", "offset"], module="uricodec._rows._tasks")
-LineFault.__doc__ = "An invalid line: its number, from 0; where it starts in the buffer; a code; and an offset in it."
+LineFault = namedtuple("LineFault", ["line", "start", "stop", "code", "offset"], module="uricodec._rows._tasks")
+LineFault.__doc__ = """An invalid line or record: its number, from 0; where it starts and ends in the buffer, without its
+terminator; a code; and an offset in it."""
 
 
 cdef list faults_of(const Run *run, RowOperation operation, size_t limit):
@@ -497,8 +497,8 @@ cdef list faults_of(const Run *run, RowOperation operation, size_t limit):
     cdef size_t i
     cdef list faults = []
     for i in range(min(run.found.size // sizeof(Rejected), limit)):
-        faults.append(LineFault(rejected[i].row, rejected[i].start, operation.code_names[rejected[i].code],
-                                rejected[i].offset))
+        faults.append(LineFault(rejected[i].row, rejected[i].start, end_of_line(run.source, rejected[i].start),
+                                operation.code_names[rejected[i].code], rejected[i].offset))
     return faults
 
 
@@ -521,7 +521,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
     Returns:
         tuple[int, Lines]: The number of bytes of src that were read, always whole lines; and a Lines tuple: bytes
             written, number of lines (None if neither lines nor invalid ones are counted: "keep" or "replace" with limit
-            0), number of invalid lines, and the invalid lines as a list of LineFault(line, start, code, offset), where
+            0), number of invalid lines, and the invalid lines as a list of LineFault(line, start, stop, code, offset), where
             offset is relative to the line. With "raise", the last of them is the line before which reading stopped.
 
     Raises:
@@ -535,7 +535,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
     >>> read, bytes(buffer[:found.written])
     (25, b'http://a/b\\r\\na/./b\\nx:~')
     >>> found.lines, found.invalid, found.faults
-    (3, 1, [LineFault(line=1, start=14, code='scheme', offset=1)])
+    (3, 1, [LineFault(line=1, start=14, stop=19, code='scheme', offset=1)])
     """
     cdef Py_buffer source_view, target
     cdef RowOperation how = <RowOperation?>operation

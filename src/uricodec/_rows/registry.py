@@ -1,9 +1,8 @@
 """The operations on columns and lines: one table, OPERATIONS.
 
-Made from it: what `uricodec.bulk` runs and which policies it accepts; the methods for Polars and pandas, the functions
-for Spark and SQL, with their documentation and type stubs; the calls that tests and the fuzz target make. Compared with
-it, by test_registry.py and test_docs.py: the functions of `bulk`, the parser of the command line, the table
-in docs/guides/columns.md.
+Made from it: the functions of `uricodec.bulk`; the methods for Polars and pandas, the functions for Spark and SQL;
+their documentation and type stubs; the page docs/reference/operations.md; the calls that tests and the fuzz target
+make. Compared with it, by test_registry.py: the parser of the command line.
 
 The module imports only the types of options, and an operation is loaded when it is first used.
 """
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 
 from uricodec import typing as types
 
-__all__ = ["OPERATIONS", "REQUIRED", "Command", "Operation", "Parameter", "SqlFunction"]
+__all__ = ["OPERATIONS", "REQUIRED", "Filter", "Operation", "Parameter", "SqlFunction"]
 
 # The default of parameters that must be given.
 REQUIRED: Any = ...
@@ -60,7 +59,7 @@ class SqlFunction(NamedTuple):
     fixed: Mapping[str, Any] = _NOTHING
 
 
-class Command(NamedTuple):
+class Filter(NamedTuple):
     """A filter of the command line.
 
     Attributes:
@@ -79,17 +78,25 @@ class Operation(NamedTuple):
         name (str): The name in `bulk`, Polars, pandas and Spark.
         summary (str): What it does with each row, for the documentation.
         source (str): The sections of the RFCs that define it.
+        single (str): The public function for one value: its name after "uricodec.".
+        details (str): What the documentation of the function of `bulk` adds to the summary.
+        returns (str): What it says of the result; "": see `returned`.
+        invalid (str): What it adds about invalid rows.
+        example (str): Its example.
         make (str): "module:name" of the RowOperation, or of a function that returns what `bulk/_operations.py` needs.
+            The class of a "component" or "list" also takes whether results are UTF-8 (`text`) and whether rows may
+            not be (`checks`).
         constants (Mapping[str, Any]): What that takes besides the parameters.
         result (str): The result of a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
             "component" (text; null if the row has none), "struct" (several of them), "list" (of text or structs) or
             "fingerprint" (16 bytes).
         fields (tuple[str, ...]): The field names of a diagnostic, a struct, or the structs of a list.
         parameters (tuple[Parameter, ...]): The parameters, in their order in `bulk`.
-        policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records only,
+        policies (tuple[str, ...]): The values of `errors`, the default first; (): those of the result. "drop" is for
+            lines and records only,
             because the length of a list or a column is fixed.
         sql (tuple[SqlFunction, ...]): The functions of SQL.
-        command (Command | None): The filter of the command line.
+        command (Filter | None): The filter of the command line.
         rows (str): tests/data/rows/NAME.txt, the edge cases for tests.
         page (str): The page that explains the operation, such as "guides/uri" for docs/guides/uri.md.
         needs (tuple[str, ...]): Optional libraries that the operation imports.
@@ -100,14 +107,19 @@ class Operation(NamedTuple):
     source: str
     make: str
     result: str
-    policies: tuple[str, ...]
     rows: str
     page: str
+    policies: tuple[str, ...] = ()
+    single: str = ""
+    details: str = ""
+    returns: str = ""
+    invalid: str = ""
+    example: str = ""
     constants: Mapping[str, Any] = _NOTHING
     fields: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     sql: tuple[SqlFunction, ...] = ()
-    command: Command | None = None
+    command: Filter | None = None
     needs: tuple[str, ...] = ()
 
     @property
@@ -115,21 +127,55 @@ class Operation(NamedTuple):
         """The first example of each parameter that has no default."""
         return {each.name: each.examples[0] for each in self.parameters if each.default is REQUIRED}
 
+    @property
+    def errors_type(self) -> str:
+        """The type of `errors`, in `uricodec.typing`."""
+        if self.result == "struct" and "keep" in self.policies:
+            return "SplitErrors"
+        if self.result == "text":
+            return "CodecErrors" if "replace" in self.policies else "TextErrors"
+        return {"list": "ComponentErrors"}.get(self.result) or f"{self.result.capitalize()}Errors"
+
+    @property
+    def returned(self) -> str:
+        """The documentation of the result of the function of `bulk`."""
+        if self.returns:
+            return self.returns
+        start = f"{_RETURNS[self.result]} {', '.join(self.fields)}".rstrip()
+        return f"{start}, as from `uricodec.{self.single}`{_ENDS.get(self.result, '')}."
+
+
+_RETURNS = {
+    "text": "Text",
+    "verdict": "bool",
+    "diagnostic": "dicts or structs of",
+    "component": "Text",
+    "struct": "dicts or structs of",
+    "list": "Lists of text",
+}
+_ENDS = {
+    "verdict": '; with errors="null", null instead of False',
+    "diagnostic": "; null if the row is valid. An offset counts characters of a str, bytes otherwise",
+    "component": "; null if the row has none",
+    "struct": "; an undefined component is null, and so is an invalid row",
+}
 
 # --- values that rows share -------------------------------------------------------------------------------------------
 
 # With "keep", an invalid text stays as it is, its verdict is false, and its component is what the text has. The
 # components of an invalid URN are unknown: no "keep". Diagnostics have no "null": it means that the row is
 # valid.
-_TEXT = ("keep", "null", "raise", "drop")
-_CODEC = (*_TEXT, "replace")
-_UNQUOTE = ("replace", "keep", "null", "raise", "drop")
-_VERDICT = ("keep", "null", "raise")
-_COMPONENT = ("keep", "null", "raise")
-_DIAGNOSTIC = ("keep", "raise")
-_STRUCT = ("null", "raise", "drop")
+_POLICIES = {
+    "text": ("keep", "null", "raise", "drop"),
+    "verdict": ("keep", "null", "raise"),
+    "diagnostic": ("keep", "raise"),
+    "component": ("keep", "null", "raise"),
+    "list": ("keep", "null", "raise"),
+    "struct": ("null", "raise", "drop"),
+    "fingerprint": ("null", "keep", "raise"),
+}
+_CODEC = (*_POLICIES["text"], "replace")
 _SPLIT = ("null", "keep", "raise", "drop")
-_FINGERPRINT = ("null", "keep", "raise")
 
 # In SQL, `is_valid_*` are false for invalid rows and `*_check` return the reason, whatever policy other functions use.
 _KEEP = MappingProxyType({"errors": "keep"})
@@ -217,7 +263,7 @@ _RFC = Parameter(
     "UrnRfc",
     "8141",
     'The RFC of the grammar: "2141", "8141" or "any" of the two.',
-    get_args(types.UrnRfc),
+    tuple(rfc for rfc in get_args(types.UrnRfc) if isinstance(rfc, str)),  # a number means the same
 )
 _SPEC_OF_LEVEL = Parameter(
     "rfc",
@@ -282,6 +328,25 @@ _WEB = (
 )
 
 _MADE = "uricodec.bulk._operations"
+_PARTS = "uricodec.uri._values"
+
+
+def _part(name: str, summary: str, source: str, example: str, **more: Any) -> Operation:
+    """Return the row of a part of URLs, which `_values.pyx` has under this name."""
+    row = Operation(
+        name=name,
+        summary=summary,
+        source=source,
+        example=example,
+        single=f"uri.{name}",
+        make=f"{_PARTS}:PartRows",
+        constants={"name": name},
+        result="component",
+        sql=(SqlFunction(f"uri_{name}"),),
+        rows="urls",
+        page="guides/url_analytics",
+    )
+    return row._replace(**more)
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -291,12 +356,24 @@ _ROWS = (
         name="quote",
         summary="percent-encode each row, as urllib.parse.quote does",
         source="RFC 3986 section 2.1.",
+        single="parse.quote",
+        returns=(
+            'Text. Text that is not UTF-8 is invalid: a line (code "utf-8"), a str with a lone surrogate '
+            '("surrogate"). errors="keep" encodes the bytes of such a line (a str stays as it is), '
+            'errors="replace" encodes U+FFFD in their place.'
+        ),
+        example=r"""
+            >>> quote(["/a b", b"\xff", None])
+            ['/a%20b', b'%FF', None]
+            >>> quote(b"/a\xff\n"), quote(b"/a\xff\n", errors="replace")
+            (b'/a%FF\n', b'/a%EF%BF%BD\n')
+        """,
         make=f"{_MADE}:quote",
         result="text",
         parameters=(_SAFE, _PLUS),
         policies=_CODEC,
         sql=(SqlFunction("uri_encode", ("safe",)), SqlFunction("form_encode", fixed={"plus": True, "safe": ""})),
-        command=Command("encode", {"safe": "--safe", "plus": "--plus"}),
+        command=Filter("encode", {"safe": "--safe", "plus": "--plus"}),
         rows="percent",
         page="guides/framing",
     ),
@@ -304,12 +381,24 @@ _ROWS = (
         name="requote",
         summary="percent-encode what is not encoded yet",
         source="RFC 3986 section 2.4.",
+        single="requote",
+        details="Percent-encoded triplets stay as they are.",
+        returns=(
+            'Text. A row with a malformed triplet is invalid (code "percent"), and so is text that is not '
+            'UTF-8, as in `quote`. errors="keep" leaves the \'%\', errors="replace" encodes it as %25.'
+        ),
+        example="""
+            >>> requote(["/a b/%c3%a9", "100%"])
+            ['/a%20b/%c3%a9', '100%']
+            >>> requote(["/a b/%c3%a9", "100%"], errors="replace")
+            ['/a%20b/%c3%a9', '100%25']
+        """,
         make=f"{_MADE}:requote",
         result="text",
         parameters=(_REQUOTE_SAFE,),
         policies=_CODEC,
         sql=(SqlFunction("uri_requote"),),
-        command=Command("requote", {"safe": "--safe"}),
+        command=Filter("requote", {"safe": "--safe"}),
         rows="percent",
         page="guides/framing",
     ),
@@ -317,10 +406,27 @@ _ROWS = (
         name="unquote",
         summary="decode each row once, as urllib.parse.unquote does",
         source="RFC 3986 section 2.1; UTF-8 is RFC 3629's.",
-        make=f"{_MADE}:unquote",
+        single="parse.unquote",
+        details=(
+            "Rows of bytes (not lines) are decoded as urllib.parse.unquote_to_bytes does. A str or a line is "
+            'invalid if it contains a malformed triplet (code "percent") or decodes to bytes that are not '
+            'UTF-8 ("utf-8"). errors="replace" leaves the malformed triplet, and replaces such bytes by '
+            'U+FFFD; errors="keep" leaves both as they are, as in `percent_decode`. Rows of bytes are never '
+            "invalid. Decoding never changes the number of lines: in lines, triplets of control characters "
+            "stay."
+        ),
+        returns="Text.",
+        example=r"""
+            >>> unquote(["caf%C3%A9", "%FF", b"%FF", "100%"], errors="null")
+            ['café', None, b'\xff', None]
+            >>> unquote(b"/a%20b\n/c%0Ad\n")
+            b'/a b\n/c%0Ad\n'
+        """,
+        make=f"{_MADE}:decode",
+        constants={"lossless": False},
         result="text",
         parameters=(_DECODE_PLUS,),
-        policies=_UNQUOTE,
+        policies=("replace", *_POLICIES["text"]),
         sql=(SqlFunction("uri_decode"), SqlFunction("form_decode", fixed={"plus": True})),
         rows="percent",
         page="guides/drop_in",
@@ -329,12 +435,27 @@ _ROWS = (
         name="percent_decode",
         summary="decode each row once, without losing information",
         source="RFC 3986 section 2.1 and 2.4; UTF-8 is RFC 3629's.",
-        make=f"{_MADE}:percent_decode",
+        single="percent_decode",
+        details=(
+            "This is what `uricodec.percent_decode` does. A row is invalid if it contains a malformed triplet "
+            '(code "percent"), or is text and decodes to bytes that are not UTF-8 ("utf-8"). errors="keep" '
+            'leaves both as they are, errors="replace" writes U+FFFD in their place. Decoding never changes '
+            "the number of lines: in lines, triplets of control characters stay."
+        ),
+        returns="Text.",
+        example=r"""
+            >>> percent_decode(["caf%C3%A9", "%FF", b"%FF", "100%"])
+            ['café', '%FF', b'\xff', '100%']
+            >>> percent_decode(b"/a%20b\n/c%0Ad%zz\n", errors="replace").decode()
+            '/a b\n/c%0Ad\ufffdzz\n'
+        """,
+        make=f"{_MADE}:decode",
+        constants={"lossless": True},
         result="text",
         parameters=(_DECODE_PLUS,),
         policies=_CODEC,
         sql=(SqlFunction("percent_decode"),),
-        command=Command("decode", {"plus": "--plus"}),
+        command=Filter("decode", {"plus": "--plus"}),
         rows="percent",
         page="guides/framing",
     ),
@@ -342,12 +463,16 @@ _ROWS = (
         name="iri_to_uri",
         summary="convert each IRI to a URI",
         source="RFC 3987 section 3.1.",
+        single="iri.iri_to_uri",
+        example="""
+            >>> iri_to_uri(["http://example.org/é", "http://a/ "], errors="null")
+            ['http://example.org/%C3%A9', None]
+        """,
         make="uricodec.uri._rows:IriToUriRows",
         result="text",
         parameters=(_DISALLOWED, _HOST_IN_URI),
-        policies=_TEXT,
         sql=(SqlFunction("iri_to_uri"),),
-        command=Command("encode --iri", {"disallowed": "--disallowed", "host": "--host"}),
+        command=Filter("encode --iri", {"disallowed": "--disallowed", "host": "--host"}),
         rows="uris",
         page="guides/uri",
         needs=("idna",),
@@ -356,12 +481,16 @@ _ROWS = (
         name="uri_to_iri",
         summary="convert each URI to an IRI",
         source="RFC 3987 section 3.2.",
+        single="iri.uri_to_iri",
+        example="""
+            >>> uri_to_iri(["http://example.org/%C3%A9%2F"])
+            ['http://example.org/é%2F']
+        """,
         make="uricodec.uri._rows:UriToIriRows",
         result="text",
         parameters=(_HOST_IN_IRI,),
-        policies=_TEXT,
         sql=(SqlFunction("uri_to_iri"),),
-        command=Command("decode --iri", {"host": "--host"}),
+        command=Filter("decode --iri", {"host": "--host"}),
         rows="uris",
         page="guides/uri",
         needs=("idna",),
@@ -370,12 +499,18 @@ _ROWS = (
         name="normalize_uri",
         summary="return the normal form of each URI or IRI",
         source="RFC 3986 section 6.2; RFC 3987 section 5.3.",
+        single="uri.normalize",
+        example="""
+            >>> normalize_uri(["HTTP://Example.org/a/../b"])
+            ['http://example.org/b']
+            >>> normalize_uri(["https://example.com?utm_source=x&b=2&a=1#top"], policy="crawl")
+            ['https://example.com/?a=1&b=2']
+        """,
         make=f"{_MADE}:normalize_uri",
         result="text",
         parameters=(_URI_LEVEL, _POLICY),
-        policies=_TEXT,
         sql=(SqlFunction("uri_normalize", ("level",)), SqlFunction("uri_policy", ("policy",))),
-        command=Command("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
+        command=Filter("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
         rows="uris",
         page="guides/uri",
         needs=("idna",),
@@ -384,12 +519,16 @@ _ROWS = (
         name="normalize_urn",
         summary="return the normal form of each URN",
         source="RFC 2141 section 5; RFC 8141 section 3.1.",
+        single="urn.normalize",
+        example="""
+            >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
+            ['urn:isbn:0395363411', None]
+        """,
         make="uricodec.urn._rows:NormalizeUrnRows",
         result="text",
         parameters=(_URN_LEVEL, _SPEC_OF_LEVEL),
-        policies=_TEXT,
         sql=(SqlFunction("urn_normalize", ("level",)), SqlFunction("urn_key", ("level",))),
-        command=Command("normalize --kind urn", {"level": "--level", "rfc": "--rfc"}),
+        command=Filter("normalize --kind urn", {"level": "--level", "rfc": "--rfc"}),
         rows="urns",
         page="guides/urn",
     ),
@@ -397,11 +536,17 @@ _ROWS = (
         name="is_valid_uri",
         summary="return whether each row is a URI reference",
         source="RFC 3986 appendix A.",
+        single="uri.is_valid",
+        example="""
+            >>> is_valid_uri(["http://example.org/", "/a", "a b", None])
+            [True, True, False, None]
+            >>> is_valid_uri(["http://example.org/", "/a", "a b", None], production="URI")
+            [True, False, False, None]
+        """,
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "uri"},
         result="verdict",
         parameters=(_URI_PRODUCTION, _SAFE_HOST),
-        policies=_VERDICT,
         sql=(SqlFunction("is_valid_uri", ("production", "safe_host"), _KEEP),),
         rows="uris",
         page="guides/uri",
@@ -410,11 +555,15 @@ _ROWS = (
         name="is_valid_iri",
         summary="return whether each row is an IRI reference",
         source="RFC 3987 section 2.2.",
+        single="iri.is_valid",
+        example="""
+            >>> is_valid_iri(["http://example.org/é"])
+            [True]
+        """,
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "iri"},
         result="verdict",
         parameters=(_IRI_PRODUCTION, _SAFE_HOST),
-        policies=_VERDICT,
         sql=(SqlFunction("is_valid_iri", ("production", "safe_host"), _KEEP),),
         rows="uris",
         page="guides/uri",
@@ -423,10 +572,14 @@ _ROWS = (
         name="is_valid_urn",
         summary="return whether each row is a URN",
         source="RFC 2141 section 2; RFC 8141 section 2.",
+        single="urn.is_valid",
+        example="""
+            >>> is_valid_urn(["urn:example:a", "urn:example:", None])
+            [True, False, None]
+        """,
         make="uricodec.urn._rows:CheckUrnRows",
         result="verdict",
         parameters=(_RFC,),
-        policies=_VERDICT,
         sql=(SqlFunction("is_valid_urn", ("rfc",), _KEEP),),
         rows="urns",
         page="guides/urn",
@@ -435,14 +588,18 @@ _ROWS = (
         name="check_uri",
         summary="return why each row is not a URI reference",
         source="RFC 3986 appendix A.",
+        single="uri.check",
+        example="""
+            >>> check_uri(["/a", "/a b"])
+            [None, {'code': 'path', 'offset': 2}]
+        """,
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "uri"},
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
         parameters=(_URI_PRODUCTION, _SAFE_HOST),
-        policies=_DIAGNOSTIC,
         sql=(SqlFunction("uri_check", ("production", "safe_host"), _KEEP),),
-        command=Command("check --kind uri", {"production": "--production", "safe_host": "--safe-host"}),
+        command=Filter("check --kind uri", {"production": "--production", "safe_host": "--safe-host"}),
         rows="uris",
         page="guides/uri",
     ),
@@ -450,14 +607,18 @@ _ROWS = (
         name="check_iri",
         summary="return why each row is not an IRI reference",
         source="RFC 3987 section 2.2.",
+        single="iri.check",
+        example="""
+            >>> check_iri(["/é", "/é "])
+            [None, {'code': 'path', 'offset': 2}]
+        """,
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "iri"},
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
         parameters=(_IRI_PRODUCTION, _SAFE_HOST),
-        policies=_DIAGNOSTIC,
         sql=(SqlFunction("iri_check", ("production", "safe_host"), _KEEP),),
-        command=Command("check --kind iri", {"production": "--production", "safe_host": "--safe-host"}),
+        command=Filter("check --kind iri", {"production": "--production", "safe_host": "--safe-host"}),
         rows="uris",
         page="guides/uri",
     ),
@@ -465,13 +626,17 @@ _ROWS = (
         name="check_urn",
         summary="return why each row is not a URN",
         source="RFC 2141 section 2; RFC 8141 section 2.",
+        single="urn.check",
+        example="""
+            >>> check_urn(["urn:example:a", "urn:example:"])
+            [None, {'code': 'nss-empty', 'offset': 12}]
+        """,
         make="uricodec.urn._rows:CheckUrnRows",
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
         parameters=(_RFC,),
-        policies=_DIAGNOSTIC,
         sql=(SqlFunction("urn_check", ("rfc",), _KEEP),),
-        command=Command("check --kind urn", {"rfc": "--rfc"}),
+        command=Filter("check --kind urn", {"rfc": "--rfc"}),
         rows="urns",
         page="guides/urn",
     ),
@@ -479,13 +644,21 @@ _ROWS = (
         name="split_uri",
         summary="return the components of each URI reference",
         source="RFC 3986 section 3.",
+        single="uri.split",
+        invalid='With "keep", any text is split as RFC 3986 appendix B does.',
+        example="""
+            >>> split_uri(["//example.org:80/?a"])[0]["port"]
+            '80'
+            >>> split_uri(["//exa mple.org:x/"], errors="keep")[0]["host"]
+            'exa mple.org'
+        """,
         make=f"{_MADE}:split",
         constants={"kind": "uri"},
         result="struct",
         fields=_URI_FIELDS,
         policies=_SPLIT,
         sql=(SqlFunction("uri_split"),),
-        command=Command("split --kind uri"),
+        command=Filter("split --kind uri"),
         rows="uris",
         page="guides/uri",
     ),
@@ -493,13 +666,19 @@ _ROWS = (
         name="split_iri",
         summary="return the components of each IRI reference",
         source="RFC 3987 section 2.2.",
+        single="iri.split",
+        invalid='With "keep", any text is split as RFC 3986 appendix B does.',
+        example="""
+            >>> split_iri(["//example.org/é"])[0]["path"]
+            '/é'
+        """,
         make=f"{_MADE}:split",
         constants={"kind": "iri"},
         result="struct",
         fields=_URI_FIELDS,
         policies=_SPLIT,
         sql=(SqlFunction("iri_split"),),
-        command=Command("split --kind iri"),
+        command=Filter("split --kind iri"),
         rows="uris",
         page="guides/uri",
     ),
@@ -507,13 +686,24 @@ _ROWS = (
         name="agreed_host",
         summary="return the host of each URL on which all parsers agree",
         source='RFC 3986 section 3.2; WHATWG URL, "host parsing".',
+        single="uri.agreed_host",
+        returns=(
+            "dicts or structs of scheme, host, port, kind and category, as in `uricodec.uri.Host`, but all are text."
+        ),
+        invalid=(
+            "Invalid are rows in which two parsers may find different hosts, with the codes of "
+            "`uricodec.uri.agreed_host`."
+        ),
+        example="""
+            >>> agreed_host(["http://Example.org/a", "https://[::1]:8080/", "http://good@evil.example/"])[1:]
+            [{'scheme': 'https', 'host': '::1', 'port': '8080', 'kind': 'ipv6', 'category': 'loopback'}, None]
+        """,
         make="uricodec.uri._rows:AgreedHostRows",
         result="struct",
         fields=("scheme", "host", "port", "kind", "category"),
         parameters=_WEB,
-        policies=_STRUCT,
         sql=(SqlFunction("uri_agreed_host"),),
-        command=Command(
+        command=Filter(
             "hosts",
             {
                 "schemes": "--schemes",
@@ -526,100 +716,130 @@ _ROWS = (
         page="guides/ssrf",
         needs=("idna",),
     ),
-    Operation(
+    _part(
+        name="userinfo",
+        summary="return the userinfo of each URL, as it is spelled",
+        source="RFC 3986 section 3.2.1, appendix B.",
+        example="""
+            >>> userinfo(["https://me:pw%40@example.org/", "//@h", "//h", None])
+            ['me:pw%40', '', None, None]
+        """,
+    ),
+    _part(
         name="host",
         summary="return the host of each URL, as it is spelled",
         source="RFC 3986 section 3.2.2, appendix B.",
-        make=f"{_MADE}:host",
-        result="component",
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_host"),),
-        rows="urls",
-        page="guides/url_analytics",
+        returns=(
+            "Text, as from `uricodec.uri.host`; null without an authority. In lines and columns of text, "
+            "U+FFFD replaces what is not UTF-8."
+        ),
+        example="""
+            >>> host(["https://me@Example.org:8042/a b", "http://[::1]/", "/a", None])
+            ['Example.org', '[::1]', None, None]
+        """,
     ),
-    Operation(
+    _part(
         name="port",
         summary="return the port of each URL, as it is spelled",
         source="RFC 3986 section 3.2.3, appendix B.",
-        make=f"{_MADE}:port",
-        result="component",
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_port"),),
-        rows="urls",
-        page="guides/url_analytics",
+        returns="Text, as from `uricodec.uri.port`; null without a port.",
+        example="""
+            >>> port(["https://example.org:8042/", "https://example.org:/", "https://example.org/"])
+            ['8042', '', None]
+        """,
     ),
-    Operation(
+    _part(
         name="registrable_domain",
         summary="return the registrable domain of each URL",
         source="https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.",
-        make=f"{_MADE}:domain",
+        returns=(
+            "Text, as from `uricodec.uri.registrable_domain`: the public suffix and the label before it; null "
+            "without a host, for an address, and if the host is a suffix."
+        ),
+        example="""
+            >>> registrable_domain(["https://www.Example.co.uk/a b", "http://[::1]/", "http://com/", None])
+            ['example.co.uk', None, None, None]
+        """,
+        make=f"{_PARTS}:DomainRows",
         constants={"registrable": True},
-        result="component",
         parameters=(_PRIVATE, _SUFFIXES),
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_registrable_domain"),),
-        rows="urls",
-        page="guides/url_analytics",
         needs=("publicsuffixlist",),
     ),
-    Operation(
+    _part(
         name="public_suffix",
         summary="return the public suffix of the host of each URL",
         source="https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.",
-        make=f"{_MADE}:domain",
+        returns="Text, as from `uricodec.uri.public_suffix`; null without a host, and for an address.",
+        example="""
+            >>> public_suffix(["https://www.Example.co.uk/a b", "http://[::1]/", "http://com/", None])
+            ['co.uk', None, 'com', None]
+        """,
+        make=f"{_PARTS}:DomainRows",
         constants={"registrable": False},
-        result="component",
         parameters=(_PRIVATE, _SUFFIXES),
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_public_suffix"),),
-        rows="urls",
-        page="guides/url_analytics",
         needs=("publicsuffixlist",),
     ),
-    Operation(
+    _part(
         name="query_value",
         summary="return the value of a query parameter of each URL, decoded",
         source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
-        make=f"{_MADE}:query_value",
-        result="component",
+        returns=(
+            "Text, as from `uricodec.uri.query_value`: the first value of the name, empty if it is blank, "
+            "null if the row lacks the name. For several names, dicts or structs of them."
+        ),
+        example="""
+            >>> urls = ["/search?q=caf%C3%A9+au+lait&page=2&page=3", "/search?q", "/"]
+            >>> query_value(urls, "q")
+            ['café au lait', '', None]
+            >>> query_value(urls, ["page", "q"])[0]
+            {'page': '2', 'q': 'café au lait'}
+        """,
+        make=f"{_PARTS}:QueryRows",
+        constants=_NOTHING,
         parameters=(_QUERY_NAME,),
-        policies=_COMPONENT,
         sql=(SqlFunction("uri_query_value", ("name",)),),
-        rows="urls",
-        page="guides/url_analytics",
     ),
-    Operation(
+    _part(
         name="query_pairs",
         summary="return the names and values of all query parameters of each URL, decoded",
         source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
-        make=f"{_MADE}:query_pairs",
+        returns=(
+            "Lists of tuples, as from `uricodec.uri.query_pairs`; in Arrow, lists of structs of name and "
+            "value, which a `Column` shows as dicts. Empty without a query."
+        ),
+        example=r"""
+            >>> query_pairs(["/search?q=caf%C3%A9+au+lait&page=2&page=3&x", "/", None])
+            [[('q', 'café au lait'), ('page', '2'), ('page', '3'), ('x', '')], [], None]
+            >>> query_pairs(b"/?a=1&b\n").to_pylist()
+            [[{'name': 'a', 'value': '1'}, {'name': 'b', 'value': ''}]]
+        """,
         result="list",
         fields=("name", "value"),
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_query_pairs"),),
-        rows="urls",
-        page="guides/url_analytics",
     ),
-    Operation(
+    _part(
         name="path_segments",
         summary="return the segments of the path of each URL, decoded",
         source="RFC 3986 section 3.3, appendix B.",
-        make=f"{_MADE}:path_segments",
+        returns="Lists of text, as from `uricodec.uri.path_segments`; empty if the path is.",
+        example="""
+            >>> path_segments(["https://example.org/caf%C3%A9/a%2Fb/?q", "//example.org/", "//example.org", None])
+            [['café', 'a/b', ''], [''], [], None]
+        """,
         result="list",
-        policies=_COMPONENT,
-        sql=(SqlFunction("uri_path_segments"),),
-        rows="urls",
-        page="guides/url_analytics",
     ),
     Operation(
         name="split_urn",
         summary="return the components of each URN",
         source="RFC 2141 section 2; RFC 8141 section 2.",
+        single="urn.parse",
+        example="""
+            >>> split_urn(["urn:example:a#b"])
+            [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
+        """,
         make="uricodec.urn._rows:SplitUrns",
         result="struct",
         fields=_URN_FIELDS,
         parameters=(_RFC,),
-        policies=_STRUCT,
         sql=(SqlFunction("urn_split", ("rfc",)),),
         rows="urns",
         page="guides/urn",
@@ -628,6 +848,15 @@ _ROWS = (
         name="fingerprint",
         summary="return 128 bits for each row, equal if the normal forms are equal",
         source="docs/concepts/fingerprint.md.",
+        returns=(
+            'bytes of length 16; fixed-size binary in Arrow. An invalid row is null; with errors="keep" it '
+            "has the fingerprint of its own bytes, as in `uricodec dedup`."
+        ),
+        example="""
+            >>> a, b = fingerprint(["URN:Example:a", "urn:example:a"], kind="urn")
+            >>> len(a), a == b
+            (16, True)
+        """,
         make=f"{_MADE}:fingerprint",
         result="fingerprint",
         parameters=(
@@ -656,7 +885,6 @@ _ROWS = (
                 about='What is merged beyond a level, with kind="uri" or "iri": see `normalize_uri`.', examples=()
             ),
         ),
-        policies=_FINGERPRINT,
         # An invalid row gets the fingerprint of its own bytes, as in `uricodec dedup`: groups are the same everywhere.
         sql=(SqlFunction("name_fingerprint", ("kind", "level"), _KEEP),),
         rows="urns",
@@ -664,4 +892,6 @@ _ROWS = (
     ),
 )
 
-OPERATIONS: Mapping[str, Operation] = MappingProxyType({row.name: row for row in _ROWS})
+OPERATIONS: Mapping[str, Operation] = MappingProxyType(
+    {row.name: row._replace(policies=row.policies or _POLICIES[row.result]) for row in _ROWS}
+)

@@ -8,9 +8,11 @@ from io import RawIOBase
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from uricodec._io import streams
+from uricodec._io.runner import Position, Runner, Worker
+from uricodec._io.sources import FileInput
 from uricodec._io.workers import useful_threads
-from uricodec._rows._columns import Work
+from uricodec._records.ends import MarkedLineEnds, front_of
+from uricodec._rows._columns import ColumnWork
 from uricodec._rows._lists import ListWork
 from uricodec._rows.registry import OPERATIONS, Operation
 from uricodec.bulk._operations import make_plan
@@ -162,7 +164,7 @@ class Call:
     def on_arrow(self, column: Any) -> Column:
         """Return the results of an Arrow object."""
         self._check_errors(has_length=True)
-        work = Work(lambda text: self._make(text, b""), self._errors, self._limit, self._threads)
+        work = ColumnWork(lambda text: self._make(text, b""), self._errors, self._limit, self._threads)
         result = work.column(column)
         self._report(work)
         return result
@@ -177,27 +179,15 @@ class Call:
     def on_file(self, source: Any, output: Any) -> int:
         """Write the results of the lines of a file, piece by piece, to another file; return the number of lines."""
 
-        def read_into(view: memoryview) -> int:
-            size: int | None = source.readinto(view)
-            if size is None:
-                raise BlockingIOError("the input is non-blocking and has no data now")
-            return size
-
         self._line_work(0).lines(b"", self._separator)  # raises for wrong arguments also if the file is empty
-        rows, capacity = 0, _PIECE * (self._threads or 4)
-        buffers, ends = streams.Buffers(capacity), streams.LineEnds(self._separator)
-        for chunk in streams.chunks_of(lambda view: (read_into, read_into(view)), buffers, ends, sys.maxsize, capacity):
-            work = self._line_work(rows)
-            with chunk.view[: chunk.size] as lines:
-                _write(output, work.lines(lines, self._separator))
-            rows += work.rows
-            self._report(work)
-            buffers.release(chunk)
-        return rows
+        worker, capacity = FileRows(self, output), _PIECE * (self._threads or 4)
+        runner = Runner(max_line=sys.maxsize, capacity=capacity, most_read=capacity)
+        runner.run(FileInput("<file>", source, compressed=False), worker)
+        return worker.rows
 
-    def _line_work(self, first: int) -> Work:
+    def _line_work(self, first: int) -> ColumnWork:
         self._check_errors(has_length=False)
-        return Work(lambda _: self._make(True, self._separator), self._errors, self._limit, self._threads, first)
+        return ColumnWork(lambda _: self._make(True, self._separator), self._errors, self._limit, self._threads, first)
 
     def _check_errors(self, has_length: bool) -> None:
         """Raise a ValueError unless the operation accepts `errors`.
@@ -212,9 +202,36 @@ class Call:
         reason = ": the length of a list or column must match" if drops else ""
         raise ValueError(f"errors of {operation.name} must be one of {allowed}, got {errors!r}{reason}")
 
-    def _report(self, work: ListWork | Work) -> None:
+    def _report(self, work: ListWork | ColumnWork) -> None:
         if self._invalid is not None:
             self._invalid._add(work.count, work.found)
+
+
+class FileRows(Worker):
+    """Runs an operation on the lines of a file, a piece at a time, each with all threads.
+
+    Args:
+        call (Call): The operation.
+        output (binary file): Where the results go.
+    """
+
+    def __init__(self, call: Call, output: Any) -> None:
+        super().__init__()
+        self._call, self._output, self.rows = call, output, 0
+
+    def ends(self) -> MarkedLineEnds:
+        return MarkedLineEnds(self._call._separator)
+
+    def prepare(self, chunk: Any) -> None:
+        if not chunk.before:
+            chunk.start = front_of(chunk.buffer, chunk.size)
+
+    def use(self, chunk: Any, _result: None, _at: Position) -> None:
+        work = self._call._line_work(self.rows)
+        with chunk.view[chunk.start : chunk.size] as lines:
+            _write(self._output, work.lines(lines, self._call._separator))
+        self.rows += work.rows
+        self._call._report(work)
 
 
 def _is_instance(column: Any, module: str, *names: str) -> bool:

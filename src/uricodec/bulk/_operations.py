@@ -6,15 +6,15 @@ rows are text and what ends them, and those that take more than a RowOperation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
+from uricodec._codec._triplets import kept_in_rows
 from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import Plan
 from uricodec._rows.registry import Operation
@@ -25,83 +25,62 @@ if TYPE_CHECKING:
 # The plan for rows that are text or bytes, and lines that end with these bytes (no lines: b"").
 Make = Callable[[bool, bytes], Plan]
 
-_UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_ABOVE_ASCII = ByteSet(range(128, 256))
-
 
 def make_plan(operation: Operation, arguments: dict[str, Any]) -> Make:
     """Return what makes the plan for a kind of rows.
-
-    Args:
-        operation (Operation): The row of the table.
-        arguments (dict[str, Any]): The values of its parameters, by name.
-
-    Raises:
-        ValueError: A parameter has no such value.
 
     >>> from uricodec._rows.registry import OPERATIONS
     >>> make_plan(OPERATIONS["split_uri"], {})(True, b"").fields[0]
     'scheme'
     """
-    make, kind, fields = _loaded.get(operation.name) or _load(operation)
+    make, fields = _loaded.get(operation.name) or _load(operation)
+    if operation.result in ("component", "list"):
+        return lambda text, terminator: _part(make(**arguments, text=text, checks=bool(terminator)), operation)
     made = make(**arguments)
     if not isinstance(made, RowOperation):
         return made
-    plan = Plan(made, kind, fields)
+    plan = Plan(made, operation.result, fields)
     return lambda _text, _terminator: plan
 
 
-# By the name of the operation: its class or function, the kind of its result, a struct's fields.
-_loaded: dict[str, tuple[Callable[..., Any], str, tuple[str, ...]]] = {}
+def _part(rows: Any, operation: Operation) -> Plan:
+    """Return the plan of a part of URLs, or of several that have names."""
+    return Plan(rows, "struct", rows.names) if rows.names else Plan(rows, operation.result, operation.fields)
 
 
-def _load(operation: Operation) -> tuple[Callable[..., Any], str, tuple[str, ...]]:
+# By the name of the operation: its class or function, a struct's fields.
+_loaded: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
+
+
+def _load(operation: Operation) -> tuple[Callable[..., Any], tuple[str, ...]]:
     module, _, name = operation.make.partition(":")
     make = getattr(import_module(module), name)
     if operation.constants:
         make = partial(make, **operation.constants)
     fields = operation.fields if operation.result == "struct" else ()
-    return _loaded.setdefault(operation.name, (make, operation.result, fields))
+    return _loaded.setdefault(operation.name, (make, fields))
 
 
 # --- percent-encoding -------------------------------------------------------------------------------------------------
 
 
-def _bytes_to_keep(safe: ByteSet | str | bytes) -> ByteSet:
-    """The bytes that stay: a ByteSet as it is, or the unreserved characters and those of ASCII that are given."""
-    if isinstance(safe, str):
-        safe = safe.encode("ascii", "ignore")  # as urllib.parse.quote does
-    keep = safe if isinstance(safe, ByteSet) else _UNRESERVED | (ByteSet(safe) - _ABOVE_ASCII)
-    above = keep & _ABOVE_ASCII
-    if above and above != _ABOVE_ASCII:
-        raise ValueError("safe must contain all non-ASCII bytes or none")
-    return keep
-
-
 def quote(safe: ByteSet | str | bytes, plus: bool) -> Make:
     """Return the plan of `bulk.quote`."""
-    keep = _bytes_to_keep(safe)
-    return lambda text, terminator: Plan(EncodeRows(keep | terminator, plus, text))
+    kept_in_rows(safe, b"")  # raises for a wrong one
+    return lambda text, terminator: Plan(EncodeRows(kept_in_rows(safe, terminator), plus, text))
 
 
 def requote(safe: ByteSet | str | bytes) -> Make:
     """Return the plan of `bulk.requote`."""
-    keep = _bytes_to_keep(safe)
-    return lambda text, terminator: Plan(RequoteRows(keep | terminator, text))
+    kept_in_rows(safe, b"")  # raises for a wrong one
+    return lambda text, terminator: Plan(RequoteRows(kept_in_rows(safe, terminator), text))
 
 
-def unquote(plus: bool) -> Make:
-    """Return the plan of `bulk.unquote`."""
-    return _decode(plus, lossless=False)
+def decode(plus: bool, lossless: bool) -> Make:
+    """Return the plan of `bulk.unquote` and `bulk.percent_decode`.
 
-
-def percent_decode(plus: bool) -> Make:
-    """Return the plan of `bulk.percent_decode`."""
-    return _decode(plus, lossless=True)
-
-
-def _decode(plus: bool, lossless: bool) -> Make:
-    """Of lines, triplets that could end one or control a terminal stay."""
+    Of lines, triplets that could end one or control a terminal stay.
+    """
 
     def make(text: bool, terminator: bytes) -> Plan:
         decodable = NO_CONTROL if terminator == b"\n" else ~ByteSet(terminator) if terminator else None
@@ -113,62 +92,12 @@ def _decode(plus: bool, lossless: bool) -> Make:
 # --- components of URLs -----------------------------------------------------------------------------------------------
 
 
-def host() -> Make:
-    """Return the plan of `bulk.host`."""
-    from uricodec.uri._values import HostRows
-
-    return lambda text, terminator: Plan(HostRows(text, bool(terminator)), "component")
-
-
-def port() -> Make:
-    """Return the plan of `bulk.port`."""
-    from uricodec.uri._values import PortRows
-
-    return lambda text, terminator: Plan(PortRows(text, bool(terminator)), "component")
-
-
-def domain(registrable: bool, private: bool, suffixes: str | PathLike[str] | None) -> Make:
-    """Return the plan of `bulk.registrable_domain` and `bulk.public_suffix`."""
-    from uricodec.uri._suffixes import table_of
-    from uricodec.uri._values import DomainRows
-
-    table = table_of(private, suffixes)
-    return lambda text, terminator: Plan(DomainRows(table, registrable, text, bool(terminator)), "component")
-
-
 def split(kind: Literal["uri", "iri"]) -> Make:
     """Return the plan of `bulk.split_uri` and `bulk.split_iri`."""
     from uricodec.uri._rows import COLUMNS, SplitReferences
     from uricodec.uri._values import SplitLines
 
     return lambda _text, terminator: Plan(SplitLines(kind) if terminator else SplitReferences(kind), "struct", COLUMNS)
-
-
-def query_value(name: str | Sequence[str]) -> Make:
-    """Return the plan of `bulk.query_value`: of a component, or of a struct with a field for each of several names."""
-    from uricodec.uri._values import QueryRows
-
-    if isinstance(name, str):
-        return lambda text, terminator: Plan(QueryRows(name, text, bool(terminator)), "component")
-    names = tuple(name)
-    QueryRows(names, True, False)  # raises for wrong names
-    return lambda text, terminator: Plan(QueryRows(names, text, bool(terminator)), "struct", names)
-
-
-def query_pairs() -> Make:
-    """Return the plan of `bulk.query_pairs`."""
-    from uricodec._rows.registry import OPERATIONS
-    from uricodec.uri._values import PairRows
-
-    fields = OPERATIONS["query_pairs"].fields
-    return lambda text, terminator: Plan(PairRows(text, bool(terminator)), "list", fields)
-
-
-def path_segments() -> Make:
-    """Return the plan of `bulk.path_segments`."""
-    from uricodec.uri._values import SegmentRows
-
-    return lambda text, terminator: Plan(SegmentRows(text, bool(terminator)), "list")
 
 
 # --- URNs and fingerprints --------------------------------------------------------------------------------------------

@@ -33,16 +33,9 @@ def _is_text(dtype: Any) -> bool:
 def run_on_column(column: Any, call: Call) -> Any:
     """Run an operation on a Series or Index.
 
-    Args:
-        column (pd.Series | pd.Index): The rows.
-        call (Call): The operation and its arguments.
-
     Returns:
         pd.Series | pd.Index | pd.DataFrame: A result of the same type, with the same index and name; text has the same
             dtype. A DataFrame if a row has several fields.
-
-    Raises:
-        TypeError: If the dtype is not text, bytes or object.
     """
     if not is_text(column):
         raise TypeError(f"expected text or bytes, got {type(column).__name__} of dtype {column.dtype}")

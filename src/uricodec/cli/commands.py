@@ -161,8 +161,8 @@ text, separated by tabs. Control characters in the text are escaped.
         "split URIs or IRIs into components",
         """\
 Split URIs, IRIs or relative references, one per line, into components. Each
-becomes one record: a JSON object, or a CSV record after a header. A missing
-component is null in JSON and nothing in CSV; an empty one is "".
+becomes one record: a JSON object, or a line of CSV or TSV after a header. A
+missing component is null in JSON and nothing in CSV; an empty one is "".
 
 The record of an invalid line has no components: "error" is the code of the
 error, "offset" its offset in bytes.
@@ -172,10 +172,10 @@ all their fields.
 """,
         (
             "uricodec split --kind uri urls.txt -o urls.jsonl",
-            "echo '//example.com/a?' | uricodec split --kind uri --format csv",
+            "echo '//example.com/a?' | uricodec split --kind uri --to csv",
             "uricodec split --kind uri --csv --header -f url --keep pages.csv",
         ),
-        f"{_FILES} kind:split keep format:split csv-safe:split {_FIELDS} errors:split {_REPORTS} {_LIMITS}",
+        f"{_FILES} kind:split keep to:split csv-safe:split {_FIELDS} errors:split {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:split",
     ),
     Command(
@@ -185,17 +185,17 @@ all their fields.
 Print the host of each http, https, ws or wss URL, one per line, if all parsers
 would connect to it. Each URL becomes one record with scheme, host, port, kind
 (name, ipv4, ipv6) and category (name, public, private, loopback ...): a JSON
-object, or a CSV record after a header.
+object, or a line of CSV or TSV after a header.
 
 The record of a URL in which parsers may find different hosts has only the
 reason: "error" is its code, "offset" its offset in bytes.
 """,
         (
             "uricodec hosts urls.txt -o hosts.jsonl",
-            "uricodec hosts --schemes https --ports 443,8443 --format csv urls.txt",
+            "uricodec hosts --schemes https --ports 443,8443 --to csv urls.txt",
             "uricodec hosts --csv --header -f url --keep pages.csv",
         ),
-        f"{_FILES} schemes userinfo trailing-dot ports keep format:split csv-safe:split {_FIELDS} errors:split "
+        f"{_FILES} schemes userinfo trailing-dot ports keep to:split csv-safe:split {_FIELDS} errors:split "
         f"{_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:hosts",
     ),
@@ -226,9 +226,10 @@ excludes, so a full stop or a bracket after it is part of it.
 """,
         (
             "uricodec extract --kind uri page.html -o urls.txt",
+            "uricodec extract --kind uri --content json *.log",
             "uricodec extract --kind urn --offsets page.html -o urns.tsv",
         ),
-        f"{_FILES} kind:extract offsets threads progress no-progress",
+        f"{_FILES} kind:extract content offsets threads progress no-progress",
         "uricodec.cli.extract:run",
     ),
     Command(

@@ -61,9 +61,6 @@ def run(arguments):
 
     Args:
         arguments (argparse.Namespace): With `shell`.
-
-    Returns:
-        int: 0
     """
     print(script(arguments.shell), end="")
     return 0

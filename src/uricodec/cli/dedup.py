@@ -1,14 +1,15 @@
 """`uricodec dedup`: the command line of uricodec.dedup."""
 
+import os
 from time import monotonic
 
 from uricodec import dedup
 from uricodec._io import streams
+from uricodec._io.reports import InvalidLine
 from uricodec._records.headers import FieldError, LongHeaderError
-from uricodec._rows.reports import InvalidLine
 from uricodec.cli.errors import CommandError
 from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
-from uricodec.cli.lines import ERRORS_HINT, check_outputs, progress_of
+from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
 from uricodec.dedup._fields import NoValuesError
 from uricodec.errors import UriError
 
@@ -63,7 +64,8 @@ def run(arguments):
                 return estimate(arguments, files, options)
             meter.finish(deduplicate(arguments, files, options | {"exclude": exclude}))
         except UriError as error:
-            raise CommandError(error.reason, 1, ERRORS_HINT) from None
+            reason = error.reason.removesuffix(" (max_line)")
+            raise CommandError(reason, 1, ERRORS_HINT + LONG_HINT * (reason != error.reason)) from None
         except FieldError as error:
             flag = "--json-field" if arguments.json_field is not None else "--fields"
             raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
@@ -99,12 +101,10 @@ def deduplicate(arguments, files, options):
         "rules": arguments.rules,
     }
     start = monotonic()
-    if arguments.invalid_to is None:
-        stats = dedup.dedup_files(files, arguments.output, **options)
-    else:
-        with streams.Output(arguments.invalid_to) as rejects:
+    with rejects_of(arguments) as rejects:
+        if rejects:
             options["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
-            stats = dedup.dedup_files(files, arguments.output, **options)
+        stats = dedup.dedup_files(files, arguments.output, **options)
     if arguments.stats:
         show_stats(stats, monotonic() - start, arguments.rules)
     return stats
@@ -149,7 +149,9 @@ def check_parquet(output, files):
 
 def identifiers(arguments):
     """Return the options that select which identifiers are equivalent."""
-    secret = read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret
+    secret = None if arguments.secret is None else os.fsencode(arguments.secret)
+    if arguments.secret_file is not None:
+        secret = read_secret(arguments.secret_file)
     names = "kind", "level", "policy", "errors"
     return {name: getattr(arguments, name) for name in names} | {"secret": secret}
 

@@ -5,10 +5,13 @@ the chunks. Data without such bytes for more than the size of a chunk are search
 where a match may go on, the rest moves to the start of the buffer, and the next data follow it.
 """
 
+from functools import partial
+
 from uricodec._base._text import new_buffer
 from uricodec._io import streams
-from uricodec._io.workers import OrderedWorkers, threads_for
-from uricodec.cli.lines import progress_of
+from uricodec._io.runner import Runner, Worker
+from uricodec._io.workers import threads_for
+from uricodec.cli.lines import for_each_input
 
 # The bytes that a URN may contain, by either RFC (2141 section 2.2, 8141 section 2). Every other byte ends it.
 URN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()+,-.:=@;$_!*'%/?#&~"
@@ -31,6 +34,9 @@ LEAST = 13
 # The most bytes of an offset and a tab.
 OFFSET = 21
 
+# The bytes at the start of an input that show what it is.
+HEAD = 4096
+
 
 def run(arguments):
     """Write the URNs or URLs that all inputs contain.
@@ -46,14 +52,19 @@ def run(arguments):
         BrokenPipeError: The output pipe is closed.
     """
     names = arguments.files or ["-"]
-    workers = OrderedWorkers(arguments.threads or threads_for(names))
-    progress = progress_of(arguments)
-    with streams.Output(arguments.output) as output, streams.Meter(names, output, progress=progress) as meter:
-        extractor = Extractor(Urls if arguments.kind == "uri" else Urns, output, workers)
-        for name in names:
-            with streams.Input(name, meter, output=output) as source:
-                prefix = source.name.encode() + b"\t" if len(names) > 1 else b""
-                extractor.extract(source, prefix if arguments.offsets else None)
+    content = arguments.content if arguments.kind == "uri" else None
+    runner = Runner(
+        arguments.threads or threads_for(names),
+        lambda: new_buffer(2 * streams.CHUNK),
+        capacity=max(streams.CHUNK, LEAST),
+    )
+    with streams.Output(arguments.output) as output:
+
+        def process(source):
+            prefix = source.name.encode() + b"\t" if len(names) > 1 else b""
+            runner.run(source, Extractor(content, output, prefix if arguments.offsets else None))
+
+        for_each_input(process, arguments, output)
     return 0
 
 
@@ -67,43 +78,43 @@ class MatchEnds(streams.LineEnds):
         return next((at + 1 for end in ENDS if (at := buffer.find(end, start, stop)) >= 0), 0)
 
 
-class Extractor:
-    """Writes the matches of inputs, in order.
+class Extractor(Worker):
+    """Writes the matches of an input, in order.
 
     Args:
-        kind (type[Matches]): What to find.
+        content (str | None): What to search for URLs: a value of --content; None: find URNs.
         output (Output): Where the matches go.
-        workers (OrderedWorkers): The threads.
+        prefix (bytes | None): What is written before the offset of each match; None: write no offsets.
     """
 
-    def __init__(self, kind, output, workers):
-        self._kind, self._output, self._workers = kind, output, workers
-        self._copy = kind.copier()
-        self._buffers = streams.Buffers(max(streams.CHUNK, LEAST), lambda: new_buffer(2 * streams.CHUNK))
-
-    def extract(self, source, prefix):
-        """Write the matches of an input.
-
-        Args:
-            source (Input): The input.
-            prefix (bytes | None): What is written before the offset of each match; None: write no offsets.
-        """
-        self._prefix = prefix
+    def __init__(self, content, output, prefix):
+        super().__init__()
+        self._content, self._output, self._prefix = content, output, prefix
+        self._kind = None  # the class of Matches, or what makes it
         self._long = None  # the Matches of data without ENDS
-        self._workers.run(self._chunks(source), self._work, self._use)
 
-    def _chunks(self, source):
-        """Yield the chunks of an input; `before` is the number of bytes before them."""
-        before = 0
-        for chunk in source.chunks(self._buffers, MatchEnds()):
-            chunk.before = before
-            before += chunk.size
-            yield chunk
+    def ends(self):
+        return MatchEnds()
 
-    def _work(self, chunk):
-        """Return the lines for a chunk (list of bytes-like); None if it has to be searched in order."""
-        if not chunk.whole:
-            return None
+    def prepare(self, chunk):
+        if self._kind is None:
+            self._choose(bytes(chunk.view[: min(chunk.size, HEAD)]))
+
+    def _choose(self, head):
+        """Choose what to find, and how, in an input that begins with `head`."""
+        content = self._content
+        if content == "auto":
+            from uricodec.uri._extraction import content_of
+
+            content = content_of(head)
+        if content in ("json", "html"):
+            self._kind, self._copy = partial(UrlsWithEscapes, content), UrlsWithEscapes.copier(content)
+        else:
+            self._kind = Urns if content is None else Urls
+            self._copy = self._kind.copier()
+
+    def work(self, chunk):
+        """Return the lines for a chunk (list of bytes-like)."""
         start, parts = 0, []
         longest = chunk.size + 1 + (0 if self._prefix is None else len(self._prefix) + OFFSET)
         if len(chunk.state) < longest:
@@ -116,19 +127,17 @@ class Extractor:
             start += read
         return parts
 
-    def _use(self, chunk, parts):
-        """Write the lines for a chunk."""
-        if parts is None:
-            if self._long is None:
-                self._long = self._kind(self._output, self._prefix, chunk.before)
-            self._long.feed(chunk.view[: chunk.size])
-            if chunk.ends:
-                self._long.end()
-                self._long = None
-        else:
-            for part in parts:
-                self._output.write(part)
-        self._buffers.release(chunk)
+    def use(self, chunk, parts, at):
+        for part in parts:
+            self._output.write(part)
+
+    def use_long(self, chunk, at):
+        if self._long is None:
+            self._long = self._kind(self._output, self._prefix, chunk.before)
+        self._long.feed(chunk.view[: chunk.size])
+        if chunk.ends:
+            self._long.end()
+            self._long = None
 
 
 class Matches:
@@ -165,10 +174,14 @@ class Matches:
 
     def _write(self, view, spans, end=b"\n", begun=0):
         """Write lines of view, but for the first `begun` spans without the offset, with `end` after the last one."""
-        if not spans:
+        if spans:
+            data = bytes(view)
+            self._write_lines([data[start:stop] for start, stop in spans], spans, end, begun)
+
+    def _write_lines(self, lines, spans, end=b"\n", begun=0):
+        """Write the matches at `spans` (list of bytes) as _write() does."""
+        if not lines:
             return
-        data = bytes(view)
-        lines = [data[start:stop] for start, stop in spans]
         if self._prefix is not None:
             for i, (start, _) in enumerate(spans[begun:], begun):
                 lines[i] = b"%s%d\t%s" % (self._prefix, self._before + start, lines[i])
@@ -285,12 +298,45 @@ class Urls(Matches):
     def search(self, view, new, end):
         if end < 2 * self._kept:
             return end
-        spans, rest = self._find_part(view[:end], LONGEST_URL, False)
-        self._write(view[:end], spans)
+        rest = self._find(view[:end], False)
+        if 2 * (end - rest) > len(view):  # only escapes make a URL that long in the input: it ends here
+            rest = self._find(view[:end], True)
         self._before += rest
         self._kept = end - rest
         view[: self._kept] = view[rest:end]
         return self._kept
 
     def finish(self, view):
-        self._write(view, self._find_part(view, LONGEST_URL, True)[0])
+        self._find(view, True)
+
+    def _find(self, view, last):
+        """Write the URLs of a part of the input, and return where the next part begins."""
+        spans, rest = self._find_part(view, LONGEST_URL, last)
+        self._write(view, spans)
+        return rest
+
+
+class UrlsWithEscapes(Urls):
+    """URLs in text with escapes, which are decoded.
+
+    Args:
+        content (str): "json" or "html".
+        output, prefix, before: See Matches.
+    """
+
+    def __init__(self, content, output, prefix, before):
+        from uricodec.uri._content import find_part
+
+        super().__init__(output, prefix, before)
+        self._find_part = partial(find_part, content)
+
+    @staticmethod
+    def copier(content):
+        from uricodec.uri._content import copy_urls
+
+        return partial(copy_urls, content)
+
+    def _find(self, view, last):
+        spans, urls, rest = self._find_part(view, LONGEST_URL, last)
+        self._write_lines(urls, spans)
+        return rest

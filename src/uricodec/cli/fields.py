@@ -1,4 +1,4 @@
-"""Values in records: which fields or members a command processes, and the worker that runs it on them."""
+"""Values in records: which fields or members a command processes, and the transform that runs it on them."""
 
 import os
 
@@ -6,6 +6,7 @@ from uricodec import ByteSet
 from uricodec._base._text import new_buffer
 from uricodec._codec._rows import NO_CONTROL
 from uricodec._io import streams
+from uricodec._io.reports import visible
 from uricodec._records._fields import reason_of, transform_fields
 from uricodec._records._framing import Framing
 from uricodec._records.headers import (
@@ -18,7 +19,6 @@ from uricodec._records.headers import (
     number_of,
     spans_of,
 )
-from uricodec._rows.reports import visible
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 
@@ -67,6 +67,7 @@ class Plan:
         if arguments.fields and not arguments.csv:
             form = "delimited"
         self._inputs = InputFormat(form, self.end, delimiter_of(arguments, form, self.end), arguments.header)
+        self._is_delimiter_given = arguments.delimiter is not None
         self._options = self._inputs.options | {
             "only": only,
             "free": self.raw,
@@ -152,6 +153,30 @@ class Plan:
         """Return the object that finds the ends of the records of one input (streams.LineEnds)."""
         return self._inputs.ends()
 
+    def finish(self, errors):
+        """Check what the records of all inputs contained; see Transform.finish()."""
+        framing = self.framing
+        if framing.missing:
+            names = visible(b", ".join(framing.missing))
+            message = f"--json-field: no record contains a string at {names!r}"
+            raise CommandError(message, 1, "a nested member is written a.b")
+        for message, hint in self._doubts():
+            if errors == "raise":
+                raise CommandError(message, 1, hint)
+            streams.tell(f"uricodec: {message}\n")
+
+    def _doubts(self):
+        """Yield what shows that the records were not what the arguments say (str), and a hint."""
+        framing = self.framing
+        delimiter = self._options["delimiter"].decode("latin-1")
+        if framing.beyond:
+            spans = ", ".join(str(low) if low == high else f"{low}-{high or ''}" for low, high in framing.beyond)
+            yield f"--fields: no record has field {spans}", f"fields are separated by {delimiter!r}; see --delimiter"
+        elif framing.undivided and self._is_delimiter_given:
+            yield f"--delimiter: no record contains {delimiter!r}", ""
+        if framing.unclosed:
+            yield "the last record ends within quotes, which are not closed", ""
+
     def header_of(self, _chunk, _size):
         """Return what is written for the first bytes of an input, which are in its first chunk."""
         before, self._before = self._before, b""
@@ -177,7 +202,7 @@ def cell_of(value, delimiter):
     return value
 
 
-class Values(lines.Worker):
+class FieldTransform(lines.Transform):
     """Runs an operation on values in records.
 
     Args:
@@ -194,12 +219,8 @@ class Values(lines.Worker):
         elif plan.jsonl:
             self.record = lambda code, offset: plan.empty
 
-    def finish(self):
-        missing = self._plan.framing.missing
-        if missing:
-            names = visible(b", ".join(missing))
-            message = f"--json-field: no record contains a string at {names!r}"
-            raise CommandError(message, 1, "a nested member is written a.b")
+    def finish(self, errors):
+        self._plan.finish(errors)
 
     def begin(self, chunk, name):
         return self._plan.begin(chunk, name)

@@ -32,21 +32,20 @@ def encode(arguments):
         from uricodec.uri._rows import IriToUriRows
 
         return run(arguments, IriToUriRows(arguments.disallowed, arguments.host))
-    from uricodec.bytesets import RFC3986_UNRESERVED
+    from uricodec._codec._triplets import kept_in_rows
 
     plan = plan_of(arguments)
-    safe = RFC3986_UNRESERVED | ("/" if arguments.safe is None else arguments.safe)
-    return run_codec(arguments, plan, EncodeRows(safe if plan else safe | terminator_of(arguments), arguments.plus))
+    safe = kept_in_rows("/" if arguments.safe is None else arguments.safe, b"" if plan else terminator_of(arguments))
+    return run_codec(arguments, plan, EncodeRows(safe, arguments.plus))
 
 
 def requote(arguments):
     """Percent-encode what is not encoded yet in lines or fields; see lines.filter_inputs()."""
-    from uricodec._codec._triplets import URI_CHARACTERS
-    from uricodec.bytesets import RFC3986_UNRESERVED
+    from uricodec._codec._triplets import URI_CHARACTERS, kept_in_rows
 
     plan = plan_of(arguments)
-    safe = URI_CHARACTERS if arguments.safe is None else RFC3986_UNRESERVED | arguments.safe
-    return run_codec(arguments, plan, RequoteRows(safe if plan else safe | terminator_of(arguments)))
+    safe = URI_CHARACTERS if arguments.safe is None else arguments.safe
+    return run_codec(arguments, plan, RequoteRows(kept_in_rows(safe, b"" if plan else terminator_of(arguments))))
 
 
 def run_codec(arguments, plan, rows):
@@ -54,10 +53,10 @@ def run_codec(arguments, plan, rows):
     if plan:
         from uricodec.cli import fields
 
-        return lines.filter_inputs(fields.Values(plan, rows), arguments)
+        return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
     # An encoding is chosen for a line as a whole.
     in_pieces = arguments.errors in ("keep", "replace", "raise") and arguments.encoding is None
-    return lines.filter_inputs(lines.Rows(rows, terminator_of(arguments), arguments.raw, in_pieces), arguments)
+    return lines.filter_inputs(lines.LineTransform(rows, terminator_of(arguments), arguments.raw, in_pieces), arguments)
 
 
 def normalize(arguments):
@@ -103,12 +102,12 @@ def check(arguments):
     if plan:
         from uricodec.cli import fields
 
-        worker = fields.Values(plan, rows)
+        transform = fields.FieldTransform(plan, rows)
     else:
-        worker = lines.Rows(rows, terminator_of(arguments))
+        transform = lines.LineTransform(rows, terminator_of(arguments))
     if arguments.stats:
-        worker.groups = groups
-    return lines.check_inputs(worker, arguments)
+        transform.groups = groups
+    return lines.check_inputs(transform, arguments)
 
 
 def split(arguments):
@@ -135,13 +134,13 @@ def write_records(arguments, names, make):
         make (Callable): Returns the operation, given the form, whether CSV is safe, and the delimiter.
     """
     if not arguments.keep:
-        return run(arguments, make(arguments.format, arguments.csv_safe), only=True)
+        return run(arguments, make(arguments.to, arguments.csv_safe), only=True)
     from uricodec.cli import fields
     from uricodec.uri._rows import record_fields
 
     plan = fields.Plan(arguments, added=record_fields(names))
     rows = make("csv" if arguments.csv else "jsonl", arguments.csv_safe, arguments.delimiter or b",")
-    return lines.filter_inputs(fields.Values(plan, rows), arguments)
+    return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
 
 
 def resolve(arguments):
@@ -157,9 +156,9 @@ def run(arguments, rows, groups=None, group_rows=None, only=False):
     if plan:
         from uricodec.cli import fields
 
-        return lines.filter_inputs(fields.Values(plan, rows), arguments)
+        return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
     return lines.filter_inputs(
-        lines.Rows(rows, terminator_of(arguments), groups=groups, group_rows=group_rows), arguments
+        lines.LineTransform(rows, terminator_of(arguments), groups=groups, group_rows=group_rows), arguments
     )
 
 

@@ -9,9 +9,6 @@ import uricodec
 def run(_arguments):
     """Print version, CPU tiers, Python, platform and location.
 
-    Returns:
-        int: 0
-
     >>> run(None)
     uricodec ...
     0

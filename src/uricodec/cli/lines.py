@@ -1,39 +1,36 @@
-"""The loop of the commands that read lines and write lines: chunks, invalid lines, reports and counts.
+"""The commands that read lines and write lines: a transform runs an operation of the core on chunks of whole lines.
 
-A worker runs an operation of the core on chunks of whole lines, in several threads if that is faster. Python code sees
-only invalid lines, to report them: `REASONS` of the operation has the words, `_rows/reports.py` the format.
+Python code sees only invalid lines, to report them: `REASONS` of the operation has the words.
 """
 
 from collections import namedtuple
+from contextlib import nullcontext
 
 from uricodec._base._text import new_buffer
 from uricodec._io import streams
-from uricodec._io.workers import OrderedWorkers, threads_for
+from uricodec._io.reports import InvalidLine, head_of
+from uricodec._io.runner import CAPACITY, InvalidLines, Runner, Worker
+from uricodec._io.workers import threads_for
+from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._tasks import transform_lines
-from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
 from uricodec.cli.errors import CommandError
 
-# The capacity of a buffer, in chunks. It grows for longer lines, up to --max-line: memory stays bounded.
-CAPACITY = 2
-
-# How many chunks several threads read at once if a worker takes long lines in pieces. Such work is fast: with one at a
-# time, threads often wait for each other.
+# How many chunks several threads read at once if a transform takes long lines in pieces. Such work is fast: with one at
+# a time, threads often wait for each other.
 PARALLEL = 4
-
-# The most invalid lines that the core reports at once.
-FAULTS = 16_384
 
 # The capacity, in chunks, for the result of a chunk that waits until the results before it are written.
 AHEAD = 8
 
 ERRORS_HINT = "--errors drop skips invalid records, --invalid-to FILE lists them"
+LONG_HINT = "; --max-line SIZE allows longer ones"
 
 # The number of groups that are counted one by one. When there are twice as many, the rarer half is counted together.
 GROUPS = 5000
 
 
-class Worker:
-    """Processes lines: the part that differs between commands. A line may also be a record.
+class Transform:
+    """Transforms lines: the part that differs between commands. A line may also be a record.
 
     Attributes:
         groups (str | None): What valid lines are counted by, in the plural.
@@ -53,7 +50,7 @@ class Worker:
     empty = b""
 
     def clone(self):
-        """Return a worker that does the same in another thread, with another buffer for the results of work().
+        """Return a transform that does the same in another thread, with another buffer for the results of work().
 
         The buffer is large enough for most chunks. The rest of a longer result is computed when it can be written.
         """
@@ -63,30 +60,33 @@ class Worker:
         return clone
 
     def begin(self, chunk, name):
-        """Read the header of an input.
+        """Read the byte order mark and the header of an input.
 
         Args:
             chunk (Chunk): The first chunk of the input.
             name (str): The name of the input, for messages.
 
         Returns:
-            int: The length of the header in bytes; 0 if there is none.
+            int: The length of both in bytes; 0 if there is none.
         """
-        return 0
+        return front_of(chunk.buffer, chunk.size)
 
     def header_of(self, chunk, size):
-        """Return what is written for a header (bytes) of `size` bytes."""
-        raise NotImplementedError
+        """Return what is written for a mark and a header (bytes) of `size` bytes: a mark is not part of a line."""
+        return b""
 
     def ends(self):
         """Return the object that finds the ends of the lines of one input (LineEnds)."""
-        return streams.LineEnds(self.end)
+        return MarkedLineEnds(self.end)
 
-    def finish(self):
-        """Check, after all inputs have been read, that they contained what was selected.
+    def finish(self, errors):
+        """Check, after all inputs have been read, that they contained what was selected, and were complete.
+
+        Args:
+            errors (str): How invalid lines were handled.
 
         Raises:
-            CommandError: They did not.
+            CommandError: They did not contain it, or they were not complete and errors="raise".
         """
 
     def work(self, lines, errors, limit):
@@ -116,7 +116,7 @@ class Worker:
         """Return the record of an invalid line (bytes); None if the command writes no records."""
 
 
-class Rows(Worker):
+class LineTransform(Transform):
     """Runs an operation on lines.
 
     Args:
@@ -158,11 +158,11 @@ class Rows(Worker):
         return self._rows.reason(code)
 
 
-def filter_inputs(worker, arguments):
-    """Process all inputs with a worker.
+def filter_inputs(transform, arguments):
+    """Transform all inputs.
 
     Args:
-        worker (Worker): The worker.
+        transform (Transform): What transforms their lines.
         arguments (argparse.Namespace): With files, output, errors, invalid_to, stats, max_line and threads.
 
     Returns:
@@ -174,13 +174,14 @@ def filter_inputs(worker, arguments):
         BrokenPipeError: The output pipe is closed.
     """
     check_outputs(arguments)
-    if arguments.invalid_to is None:
-        with streams.Output(arguments.output) as output:
-            run(worker, arguments, arguments.errors, output, None)
-    else:
-        with streams.Output(arguments.output) as output, streams.Output(arguments.invalid_to) as rejects:
-            run(worker, arguments, arguments.errors, output, rejects)
+    with streams.Output(arguments.output) as output, rejects_of(arguments) as rejects:
+        run(transform, arguments, arguments.errors, output, rejects)
     return 0
+
+
+def rejects_of(arguments):
+    """Return the output for the report of invalid lines; without one, a context manager that yields None."""
+    return nullcontext() if arguments.invalid_to is None else streams.Output(arguments.invalid_to)
 
 
 def check_outputs(arguments):
@@ -199,11 +200,11 @@ def check_outputs(arguments):
             raise CommandError(f"{taken[place]} and an input are the same file", 2, f"give {taken[place]} another FILE")
 
 
-def check_inputs(worker, arguments):
+def check_inputs(transform, arguments):
     """Write a report of the invalid lines of all inputs.
 
     Args:
-        worker (Worker): The worker that finds them.
+        transform (Transform): What finds them.
         arguments (argparse.Namespace): With files, output, stats, max_line and threads.
 
     Returns:
@@ -214,31 +215,61 @@ def check_inputs(worker, arguments):
         BrokenPipeError: The output pipe is closed.
     """
     with streams.Output(arguments.output) as rejects:
-        return 1 if run(worker, arguments, "drop", None, rejects) else 0
+        return 1 if run(transform, arguments, "drop", None, rejects) else 0
 
 
-def run(worker, arguments, errors, output, rejects):
+def run(transform, arguments, errors, output, rejects):
     """Process all inputs with a LineFilter, and return the number of invalid lines."""
-    names = arguments.files or ["-"]
-    tally = Tally(worker.groups) if arguments.stats else None
-    threads = arguments.threads or threads_for(names)
-    most_read = (PARALLEL if threads > 1 and worker.in_pieces else 1) * streams.CHUNK
-    lines = LineFilter(worker, errors, output, rejects, tally, arguments.max_line, most_read)
-    workers = OrderedWorkers(threads)
-    buffers = streams.Buffers(
-        (1 if worker.in_pieces else CAPACITY) * most_read, worker.clone if threads > 1 else lambda: worker
+    tally = Tally(transform.groups) if arguments.stats else None
+    invalid = invalid_lines(errors, transform.reason, rejects, arguments)
+    threads = arguments.threads or threads_for(arguments.files or ["-"])
+    most_read = streams.CHUNK
+    if transform.in_pieces and threads > 1:
+        most_read *= PARALLEL
+    runner = Runner(
+        threads,
+        transform.clone if threads > 1 else lambda: transform,
+        None if transform.in_pieces else arguments.max_line,
+        most_read if transform.in_pieces else CAPACITY,
+        most_read,
     )
     if output:
-        output.end = worker.out[0]
-        output.write(worker.header)
-    with streams.Meter(names, output, rejects, progress=progress_of(arguments)) as meter:
-        for name in names:
-            with streams.Input(name, meter, output=output or rejects) as source:
-                lines.filter(source, workers, buffers)
+        output.end = transform.out[0]
+        output.write(transform.header)
+
+    def process(source):
+        runner.run(source, LineFilter(transform, invalid, output, tally, source.name))
+
+    for_each_input(process, arguments, output, rejects)
     if tally:
-        tally.show()
-    worker.finish()
-    return lines.invalid
+        tally.show(invalid.codes)
+    transform.finish(errors if output else "raise")
+    return invalid.count
+
+
+def for_each_input(process, arguments, *outputs, open=streams.Input, forgive=lambda error: False):
+    """Process the inputs of a command one by one, while the progress meter shows how much has been read.
+
+    Args:
+        process (Callable[[Input], None]): Called with each input, which is open.
+        arguments (argparse.Namespace): With files, progress and no_progress.
+        outputs (Output | None): The outputs of the command. The first one must not be appended to an input.
+        open (type[Input]): How to open an input.
+        forgive (Callable[[OSError], bool]): Returns whether the command goes on with the next input after an error.
+
+    Raises:
+        FileError: An input cannot be opened or read.
+    """
+    names = arguments.files or ["-"]
+    output = next(filter(None, outputs))
+    with streams.Meter(names, *outputs, progress=progress_of(arguments)) as meter:
+        for name in names:
+            try:
+                with open(name, meter, output=output) as source:
+                    process(source)
+            except streams.FileError as error:
+                if not forgive(error):
+                    raise
 
 
 def progress_of(arguments):
@@ -246,173 +277,140 @@ def progress_of(arguments):
     return not arguments.no_progress if arguments.progress or arguments.no_progress else None
 
 
+def invalid_lines(errors, reason, rejects, arguments):
+    """Return what happens to the invalid lines of a command (InvalidLines).
+
+    Args:
+        errors (str): The policy.
+        reason (Callable[[str], str]): Returns the message for a code.
+        rejects (Output | None): Where the report goes.
+        arguments (argparse.Namespace): With stats and max_line.
+    """
+
+    def fail(text, line):
+        return CommandError(text, 1, ERRORS_HINT + LONG_HINT * (line.code == "too-long"))
+
+    return InvalidLines(
+        errors, fail, lambda line: reason(line.code), report_to(rejects), arguments.max_line, arguments.stats
+    )
+
+
+def report_to(rejects):
+    """Return a function that writes invalid lines (list[InvalidLine]) to an output; None without one."""
+    return rejects and (lambda lines: rejects.write(b"".join([line.row() for line in lines])))
+
+
 Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups"])
 Piece.__doc__ = "The result of some lines of a chunk."
 
 
-class LineFilter:
-    """Reads lines and writes their results, in order.
+class LineFilter(Worker):
+    """Writes the results of the lines of an input. If the output so far lacks its last newline, it is added.
 
     Args:
-        worker (Worker): What processes them.
-        errors (str): How invalid ones are handled: "keep", "replace", "null", "drop" or "raise".
+        transform (Transform): What transforms their lines.
+        invalid (InvalidLines): What happens to invalid ones.
         output (Output | None): Where the results go.
-        rejects (Output | None): Where the report of invalid lines goes.
         tally (Tally | None): What counts lines.
-        max_line (int): The bytes that a line may have, unless the worker processes it in pieces.
-        most_read (int): The bytes to read at once.
-
-    Attributes:
-        invalid (int): The number of invalid lines.
+        name (str): The name of the input.
     """
 
-    def __init__(self, worker, errors, output, rejects, tally, max_line, most_read):  # noqa: PLR0913, PLR0917
-        self._worker, self._errors = worker, errors
-        self._max_line, self._most_read = None if worker.in_pieces else max_line, most_read
-        self._output, self._rejects, self._tally = output, rejects, tally
-        self._faults = FAULTS if rejects or tally else 0
-        self.invalid = 0
-
-    def filter(self, source, workers, buffers):
-        """Process one input. If the output so far lacks its last newline, it is added.
-
-        Args:
-            source (Input): The input.
-            workers (OrderedWorkers): The threads.
-            buffers (Buffers): The buffers for chunks; the state of each is a Worker.
-
-        Raises:
-            CommandError: A line is invalid, under --errors raise.
-            FileError: A file cannot be read or written.
-            BrokenPipeError: The output pipe is closed.
-        """
-        self._name = source.name
-        self._line, self._before = 1, 0  # at the start of the chunk: the line's number, bytes of the input before it
+    def __init__(self, transform, invalid, output, tally, name):
+        super().__init__(invalid)
+        self._transform, self._output, self._tally, self._name = transform, output, tally, name
+        self.in_pieces = transform.in_pieces
+        self._begun = False
+        self._apart = output is None or not output.in_line
         self._piece_start, self._piece_invalid = 0, False  # of a line in pieces: the offset of the next piece
-        apart = self._output is None or not self._output.in_line
 
-        def use(chunk, piece):
-            nonlocal apart
-            if not apart:
-                self._output.write(self._worker.out)
-                apart = True
-            self._write_chunk(chunk, piece)
-            self._before += chunk.size
-            buffers.release(chunk)
+    def ends(self):
+        return self._transform.ends()
 
-        workers.run(self._chunks(source, buffers), self._begin, use)
+    def prepare(self, chunk):
+        chunk.start = 0 if self._begun else self._transform.begin(chunk, self._name)
+        chunk.header, self._begun = chunk.start, True
 
-    def _chunks(self, source, buffers):
-        """Yield the chunks of an input; `start` of the first one is after the header."""
-        begun = False
-        for chunk in source.chunks(buffers, self._worker.ends(), self._max_line, self._most_read):
-            chunk.start = 0 if begun else self._worker.begin(chunk, self._name)
-            chunk.header, begun = chunk.start, True
-            yield chunk
-
-    def _begin(self, chunk):
-        """Process the lines of a chunk whose results fit the buffer; _write_chunk() does the rest."""
-        if chunk.start < chunk.size and (chunk.whole or self._worker.in_pieces):
-            return self._work(chunk, chunk.start)
-        return None
+    def work(self, chunk):
+        """Process the lines of a chunk whose results fit the buffer; use() does the rest."""
+        return self._work(chunk, chunk.start) if chunk.start < chunk.size else None
 
     def _work(self, chunk, start):
         """Process the lines of a chunk from an offset on, and return a Piece."""
-        worker, lines = chunk.state, chunk.view[start : chunk.size]
-        read, found, written = worker.work(lines, self._errors, self._faults)
-        groups = worker.group(lines[:read], found) if self._tally and worker.groups else ()
+        transform, lines = chunk.state, chunk.view[start : chunk.size]
+        read, found, written = transform.work(lines, self.invalid.errors, self.invalid.limit)
+        groups = transform.group(lines[:read], found) if self._tally and transform.groups else ()
         return Piece(start, read, found, written, groups)
 
-    def _write_chunk(self, chunk, piece):
+    def use(self, chunk, piece, at):
         """Write the result of a chunk, given its first Piece."""
-        if chunk.header and self._output:
-            self._output.write(self._worker.header_of(chunk, chunk.header))
-        if not (chunk.whole or self._worker.in_pieces):
-            self._reject_long(chunk)
-            return
+        self._write_header(chunk)
         # The header may be a byte order mark alone.
-        self._line += chunk.header > 0 and chunk.buffer[chunk.header - 1] == self._worker.end[0]
+        at.line += chunk.header > 0 and chunk.buffer[chunk.header - 1] == self._transform.end[0]
         while piece:
-            self._account(chunk, piece)
+            self._account(chunk, piece, at)
             end = piece.start + piece.read
             piece = self._work(chunk, end) if end < chunk.size else None
 
-    def _reject_long(self, chunk):
-        """Handle a piece of a line that is longer than --max-line, as `errors` requires."""
-        offset, piece = self._max_line, chunk.view[chunk.start : chunk.size]
-        if chunk.begins:
-            if self._errors == "raise":
-                reason = f"line is longer than {offset} bytes"
-                self._fail(chunk.start, offset, reason, "; --max-line SIZE allows longer ones")
-            self.invalid += 1
-            self._report(["too-long"], [InvalidLine(self._name, self._line, offset, "too-long", head_of(piece))])
-        record = self._worker.record("too-long", offset)
-        if self._errors in ("keep", "replace") and record is None:
+    def use_long(self, chunk, at):
+        self._write_header(chunk)
+        super().use_long(chunk, at)
+        errors, piece = self.invalid.errors, chunk.view[chunk.start : chunk.size]
+        record = self._transform.record("too-long", self.invalid.max_line)
+        if errors in ("keep", "replace") and record is None:
             self._write(piece, piece, chunk.ends)
-        elif self._errors != "drop":
-            written = (record or self._worker.empty) if chunk.begins else b""
+        elif errors != "drop":
+            written = (record or self._transform.empty) if chunk.begins else b""
             if chunk.ends:
-                written += self._worker.out if self._worker.whole else terminator_of(piece, self._worker.end)
+                written += self._transform.out if self._transform.whole else terminator_of(piece, self._transform.end)
             self._write(piece, written, chunk.ends)
-        self._line += chunk.ends
 
-    def _account(self, chunk, piece):
+    def _write_header(self, chunk):
+        """Write what precedes the result of a chunk: the end of the last line of the input before, and a header."""
+        if not self._apart:
+            self._output.write(self._transform.out)
+            self._apart = True
+        if chunk.header and self._output:
+            self._output.write(self._transform.header_of(chunk, chunk.header))
+
+    def _account(self, chunk, piece, at):
         """Write the result of lines, count them and report the invalid ones."""
         start, read, found = piece.start, piece.read, piece.found
-        self._write(chunk.view[start : start + read], piece.written, chunk.ends)
-        if found.invalid and self._errors == "raise":
-            fault = found.faults[-1]
-            self._line += fault.line
-            begin = start + fault.start - self._piece_start
-            self._fail(begin, self._piece_start + fault.offset, self._worker.reason(fault.code))
+        lines = chunk.view[start : start + read]
+        self._write(lines, piece.written, chunk.ends)
         if not chunk.whole:
-            self._account_piece(chunk, found)
+            self._account_piece(chunk, found, at)
             return
-        self.invalid += found.invalid
+        self.invalid.add(found.invalid, found.faults, lines, chunk.before + start, at)
         if self._tally:
             self._tally.count_valid(found.lines - found.invalid)
             self._tally.count_groups(piece.groups)
-        lines = chunk.buffer, start, start + read
-        invalid = invalid_lines(found.faults, self._name, self._line, lines, self._worker.end)
-        self._report([fault.code for fault in found.faults], invalid)
-        self._line += found.lines or 0  # None: lines are not counted, since nothing shows their numbers
+        at.line += found.lines or 0  # None: lines are not counted, since nothing shows their numbers
 
-    def _account_piece(self, chunk, found):
+    def _account_piece(self, chunk, found, at):
         """Report the first error of a line in pieces, and count the line at its end."""
         if chunk.begins:
             self._piece_head = head_of(chunk.view[chunk.start : chunk.size])
         if found.invalid and not self._piece_invalid:
             self._piece_invalid = True
-            self.invalid += 1
             for fault in found.faults[:1]:
                 offset = self._piece_start + fault.offset
-                self._report([fault.code], [InvalidLine(self._name, self._line, offset, fault.code, self._piece_head)])
+                line = InvalidLine(at.name, at.line, offset, fault.code, self._piece_head)
+                self.invalid.add_line(line, chunk.before + chunk.start - self._piece_start)
         self._piece_start += chunk.size
         if chunk.ends:
             if self._tally and not self._piece_invalid:
                 self._tally.count_valid(1)
-            self._line += 1
+            at.line += 1
             self._piece_start, self._piece_invalid = 0, False
 
     def _write(self, lines, written, ends=True):
         """Write the result of lines; `ends` is false if the last one goes on in the next piece."""
         if self._output:
             self._output.write(written)
-            unended = lines and lines[-1] != self._worker.end[0] and not (self._worker.whole or self._worker.raw)
-            if ends and unended and self._errors != "drop" and not self._output.in_line:
-                self._output.write(self._worker.out)  # an empty line, too
-
-    def _report(self, codes, invalid):
-        """Count invalid lines by their codes, and write their rows (iterable of InvalidLine) to the report."""
-        if self._tally:
-            self._tally.count_faults(codes)
-        if self._rejects:
-            self._rejects.write(b"".join([line.row() for line in invalid]))
-
-    def _fail(self, start, offset, reason, more=""):
-        """Stop at an invalid line, which starts at an offset of the chunk."""
-        hint = ERRORS_HINT + more
-        raise CommandError(message(self._name, self._line, offset, self._before + start, reason), 1, hint)
+            transform = self._transform
+            unended = lines and lines[-1] != transform.end[0] and not (transform.whole or transform.raw)
+            if ends and unended and self.invalid.errors != "drop" and not self._output.in_line:
+                self._output.write(transform.out)  # an empty line, too
 
 
 def terminator_of(line, end):
@@ -426,7 +424,7 @@ def terminator_of(line, end):
 
 
 class Tally:
-    """The counts of --stats: valid lines, their groups, and invalid lines by code.
+    """The counts of --stats: valid lines and their groups.
 
     Args:
         groups (str | None): What the groups are, in the plural; None: there are none.
@@ -437,7 +435,6 @@ class Tally:
 
         self._groups = groups
         self._valid = 0
-        self._faults = Counter()
         self._counts = Counter()  # of groups
         self._others = 0  # lines of the groups that are counted together
 
@@ -453,17 +450,13 @@ class Tally:
                 self._others += count
                 del self._counts[name]
 
-    def count_faults(self, codes):
-        """Count invalid lines (iterable of str)."""
-        self._faults.update(codes)
-
-    def show(self):
-        """Write the counts to standard error, the largest first."""
+    def show(self, codes):
+        """Write the counts to standard error, the largest first, given those of invalid lines by code."""
         from json import dumps
 
-        invalid = sum(self._faults.values())
+        invalid = sum(codes.values())
         said = {"lines": self._valid + invalid, "valid": self._valid, "invalid": invalid}
-        said["faults"] = descending(self._faults)
+        said["faults"] = descending(codes)
         if self._groups:
             names = dict.fromkeys((name.decode().lower() for name in self._counts), 0)
             for name, count in self._counts.items():

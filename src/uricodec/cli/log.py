@@ -2,25 +2,24 @@
 
 import sys
 
-from uricodec import logs
 from uricodec._io import follow, streams
-from uricodec._io.workers import OrderedWorkers, threads_for
-from uricodec._rows.reports import SHOWN, InvalidLine
+from uricodec._io.runner import Runner
+from uricodec._io.workers import threads_for
 from uricodec.cli.errors import CommandError, with_link
-from uricodec.cli.lines import check_outputs, descending, progress_of
+from uricodec.cli.lines import check_outputs, descending, for_each_input, rejects_of
 from uricodec.logs import Format, FormatError
 from uricodec.logs._mask import Mask
-from uricodec.logs._reading import CAPACITY, Log, RecordBuffer, convert
+from uricodec.logs._reading import CAPACITY, LogWorker, RecordBuffer, longest_chunk
 from uricodec.logs._records import NAMES, LogReader
 
 FORMAT_HINT = "--format NAME or --format 'FORMAT STRING' says which it is; --list-formats lists the names"
 ERRORS_HINT = "--errors drop leaves such lines out, --invalid-to FILE lists them"
 
-# The most invalid lines that the core reports at once.
-INVALID = 1024
-
 # One invalid line in so many is reported always; the number of reasons that are.
 FEW, REASONS = 100, 3
+
+# Why a log has NUL bytes.
+TRUNCATED = "the file was truncated while a program wrote it"
 
 
 def run(arguments):
@@ -46,14 +45,10 @@ def run(arguments):
         raise CommandError(f"--max-line: {str(error).removeprefix('max_line ')}", 2) from None
     check_outputs(arguments)
     with streams.Output(arguments.output) as output:
-        if arguments.invalid_to is None:
-            converter = Converter(arguments, output, None)
-            converter.convert_all()
-        else:
-            with streams.Output(arguments.invalid_to) as rejects:
-                converter = Converter(arguments, output, rejects)
-                converter.convert_all()
-        return converter.finish()
+        with rejects_of(arguments) as rejects:  # the report is complete, even if no line is a record
+            converted = Logs(arguments, output, rejects)
+            converted.convert()
+        return converted.finish()
 
 
 def list_formats():
@@ -64,8 +59,8 @@ def list_formats():
     return 0
 
 
-class Converter:
-    """Reads logs and writes records.
+class Logs:
+    """Converts the logs of a run.
 
     Args:
         arguments (argparse.Namespace): The arguments of the command.
@@ -75,51 +70,55 @@ class Converter:
 
     def __init__(self, arguments, output, rejects):
         self._arguments, self._output, self._rejects = arguments, output, rejects
-        self._params = list(dict.fromkeys(arguments.param or []))
-        self._sink = SINKS[arguments.to](output, self._params, arguments.flags)
-        self._hide = Mask(arguments.mask).hide if arguments.mask else bytes
+        params = list(dict.fromkeys(arguments.param or []))
+        self._sink = SINKS[arguments.to](output, params, arguments.flags)
+        self._hide = Mask(arguments.mask).hide if arguments.mask else None
         self._format = None if arguments.format == "auto" else arguments.format
         if arguments.map:
-            self._format = Format(map=dict(arguments.map))
-        self._options = {
-            "params": self._params,
-            "client": arguments.client,
-            "mask": arguments.mask,
-            "flags": arguments.flags,
-            "encoding": arguments.encoding,
-            "replace_invalid_utf8": arguments.replace_invalid_utf8,
-            "max_line": arguments.max_line,
-        }
+            try:
+                self._format = Format(map=dict(arguments.map))
+            except ValueError as error:
+                raise CommandError(f"--map: {error}", 2) from None
+        names = "client", "mask", "flags", "encoding", "replace_invalid_utf8", "max_line"
+        self._options = {name: getattr(arguments, name) for name in names} | {"params": params}
         if arguments.to != "arrow":
             self._options |= {"to": arguments.to, "csv_safe": arguments.csv_safe}
-        self._lines = self._records = 0
-        self._invalid = {}  # the number of invalid lines, by code,
+        self._lines = self._records = self._joined = self._nul_bytes = 0
+        self._codes = {}  # the number of invalid lines, by code,
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
+        self._lossy = []  # the logs with more invalid lines than one in FEW, and how many
         self._formats = {}  # of the logs, by name
         self._failures = []  # of the logs that have no record
 
-    def convert_all(self):
+    def convert(self):
         """Convert all inputs."""
         names = self._arguments.files or ["-"]
         growing = self._arguments.follow
         if growing and len(names) > 1:
             raise CommandError("--follow: expected one FILE", 2)
         threads = 1 if growing else self._arguments.threads or threads_for(names)
-        buffers = streams.Buffers(CAPACITY * streams.CHUNK, lambda: self._sink.state(self._arguments.max_line))
-        progress = False if growing else progress_of(self._arguments)
-        kind = follow.FollowedInput if growing else streams.Input
+        max_line = self._arguments.max_line
+        runner = Runner(threads, lambda: self._sink.state(max_line), longest_chunk(max_line), CAPACITY)
         outputs = [output.name for output in (self._output, self._rejects) if output]
-        with streams.Meter(names, self._output, self._rejects, progress=progress) as meter:
-            for name in names:
-                try:
-                    with kind(name, meter, output=self._output) as source:
-                        self._convert(source, buffers, threads)
-                except streams.FileError as error:
-                    if len(names) == 1 or error.filename in outputs:
-                        raise
-                    self._failures.append(error)
-                except FormatError as error:
-                    self._failures.append(error)
+
+        def forgive(error):
+            if len(names) == 1 or error.filename in outputs:
+                return False
+            self._failures.append(error)
+            return True
+
+        try:
+            for_each_input(
+                lambda source: self._convert(source, runner, threads),
+                self._arguments,
+                self._output,
+                self._rejects,
+                open=follow.FollowedInput if growing else streams.Input,
+                forgive=forgive,
+            )
+        except KeyboardInterrupt:  # which ends a log that grows
+            self._tell_invalid()
+            raise
 
     def finish(self):
         """Say which logs have no records, and write the counts. Return the exit status.
@@ -140,106 +139,91 @@ class Converter:
         return max([3 if isinstance(error, streams.FileError) else 1 for error in self._failures], default=0)
 
     def _tell_invalid(self):
-        """Say how many lines were left out, and why: if nothing else does, or if they are more than one in 100."""
-        count = sum(self._invalid.values())
+        """Say how many lines were left out, and why: if nothing else does, or if one log has more than one in 100."""
+        count = sum(self._codes.values())
         reported = self._arguments.stats or self._rejects is not None
-        if count == 0 or not self._records or (reported and count * FEW <= self._lines):
+        if count == 0 or not self._records or (reported and not self._lossy):
             return
         text = f"{count} of {self._lines} lines are not records ({100 * count / self._lines:.2g} %)"
-        for code, number in list(descending(self._invalid).items())[:REASONS]:
+        if len(self._arguments.files) > 1:
+            text += "".join(f"\n  {name}: {lost} of {lines}" for name, lost, lines in self._lossy)
+        for code, number in list(descending(self._codes).items())[:REASONS]:
             text += f"\n  {number}: {code}, as in {self._examples[code]}"
         if self._rejects is None:
             text += "\n\nhint: --invalid-to FILE lists them"
         streams.tell(f"uricodec: {with_link(text, 'log', 1)}\n")
 
-    def _tell_missing(self, log):
-        """Say which important fields of a JSON format had no value in any record: the members have other names."""
-        missing = [name for name in log.format.fields if name in log.missing]
-        if missing and log.format.is_json:
-            named = f"{self._name}: " + ", ".join(missing)
-            streams.tell(f"uricodec: {named}: null in all {log.records} records of the format {log.format}\n")
+    def _convert(self, source, runner, threads):
+        """Convert one log."""
+        name = source.name
 
-    def _convert(self, source, buffers, threads):
-        """Convert one log.
+        def report(lines):
+            for line in lines:
+                if line.code not in self._examples:
+                    self._examples[line.code] = f"{name}:{line.line}: {worker.why(line)}"
+            if self._rejects:
+                hidden = [line._replace(text=self._hide(line.text)) for line in lines] if self._hide else lines
+                self._rejects.write(b"".join([line.row() for line in hidden]))
 
-        Raises:
-            FormatError: It has no known format, or no record.
-        """
-        self._name, self._first = source.name, None
-        log = Log(self._format, self._options, threads, self._tell_format, wait=self._arguments.follow)
-        limit = 1 if self._arguments.errors == "raise" else INVALID
+        def tell_format(found):
+            self._formats[name] = str(found.format)
+            if not self._arguments.stats and sys.stderr is not None and sys.stderr.isatty():
+                votes = f"{found.votes} of the first {found.lines} lines"
+                streams.tell(f"uricodec: {name}: format {found.format} ({votes})\n")
 
-        def work(piece):
-            """Convert a piece. Records that would be overwritten before they are used are copied."""
-            chunk, parts = piece.chunk, []
-            for part in convert(piece, chunk.state.convert, limit):
-                done = part.start + part.found.read >= chunk.size
-                parts.append(part if done or isinstance(part.data, list) else part._replace(data=bytes(part.data)))
-                if limit == 1 and part.found.invalid:
-                    break
-            return parts
-
-        def use(piece, parts):
-            for part in parts:
-                if part.found.records:
-                    self._sink.write(part.data)
-            log.use(piece, parts, report)
-            buffers.release(piece.chunk)
-
-        def report(line, offset, code, text):
-            self._report(log, line, offset, code, text)
-
+        worker = LogWorker(
+            name,
+            self._format,
+            self._options,
+            self._arguments.errors,
+            fail=lambda text, line: CommandError(text, 1, ERRORS_HINT),
+            report=report,
+            take=self._sink.write,
+            threads=threads,
+            on_format=tell_format,
+            wait=self._arguments.follow,
+        )
         try:
-            OrderedWorkers(threads).run(log.pieces(source.chunks, buffers), work, use)
+            runner.run(source, worker)
         except FormatError as error:
-            raise FormatError(f"{source.name}: {error}") from None
+            self._failures.append(FormatError(f"{name}: {error}"))
+            return
         finally:
-            self._lines += log.lines
-            self._records += log.records
-        if log.records:
-            self._tell_missing(log)
-        if self._first and not log.records:
-            raise FormatError(logs.no_records(log.format, source.name, self._first))
-
-    def _tell_format(self, format, lines, votes):
-        """Say which format was found out."""
-        self._formats[self._name] = str(format)
-        if not self._arguments.stats and sys.stderr is not None and sys.stderr.isatty():
-            streams.tell(f"uricodec: {self._name}: format {format} ({votes} of the first {lines} lines)\n")
-
-    def _report(self, log, line, offset, code, text):
-        self._invalid[code] = self._invalid.get(code, 0) + 1
-        if code not in self._examples:
-            self._examples[code] = f"{self._name}:{line}: {self._why(log, offset, code, text)}"
-        if self._first is None:
-            self._first = logs.InvalidLine(line, offset, code, bytes(text[: 1 << 16]))
-        if self._arguments.errors == "raise":
-            why = self._why(log, offset, code, text)
-            raise CommandError(f"{self._name}:{line}:{offset + 1}: {why}", 1, ERRORS_HINT)
-        if self._rejects:
-            long = code == "too-long"
-            shown = self._hide(bytes(text[:SHOWN] if long else text)) + b"..." * long
-            self._rejects.write(InvalidLine(self._name, line, offset, code, shown).row())
-
-    @staticmethod
-    def _why(log, offset, code, text):
-        diagnostic = log.format.explain(bytes(text)) if code != "too-long" else None
-        return diagnostic.message if diagnostic else f"the line has more than {offset} bytes"
+            self._lines += worker.lines
+            self._records += worker.records
+            self._joined += worker.joined
+            self._nul_bytes += worker.nul_bytes
+            lost = worker.invalid.count
+            if worker.records and lost * FEW > worker.lines:
+                self._lossy.append((name, lost, worker.lines))
+            if worker.nul_bytes:
+                streams.tell(f"uricodec: {name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}\n")
+            for code, count in worker.invalid.codes.items():
+                self._codes[code] = self._codes.get(code, 0) + count
+        if worker.no_records():
+            self._failures.append(worker.no_records())
+        missing = [field for field in worker.format.fields if field in worker.missing] if worker.records else []
+        if missing and worker.format.is_json:
+            fields = ", ".join(missing)
+            streams.tell(
+                f"uricodec: {name}: {fields}: null in all {worker.records} records of the format {worker.format}\n"
+            )
 
     def _show(self):
         """Write the counts to standard error."""
         from json import dumps
 
-        invalid = sum(self._invalid.values())
+        invalid = sum(self._codes.values())
         counts = {
             "lines": self._lines,
             "records": self._records,
             "invalid": invalid,
-            "directives": self._lines - self._records - invalid,
-            "faults": descending(self._invalid),
+            "directives": self._lines - self._records - self._joined - invalid,
+            "faults": descending(self._codes),
             "formats": self._formats,
         }
-        streams.tell(dumps(counts) + "\n")
+        rare = {"joined": self._joined, "nul_bytes": self._nul_bytes}
+        streams.tell(dumps(counts | {key: count for key, count in rare.items() if count}) + "\n")
 
 
 class Jsonl:
@@ -257,7 +241,7 @@ class Jsonl:
         self._output = output
 
     def state(self, max_line):
-        """Return what converts lines, in one of the threads: its `convert` is an argument of convert()."""
+        """Return what converts lines, in one of the threads."""
         return RecordBuffer(max_line)
 
     def write(self, records):
@@ -304,9 +288,9 @@ class Arrow(Jsonl):
         self._stream = None
 
     def state(self, max_line):
-        from uricodec.logs import _columns
+        from uricodec.logs._arrow import Columns
 
-        return Columns(_columns.convert_columns)
+        return Columns()
 
     def write(self, columns):
         if self._stream is None:
@@ -317,13 +301,6 @@ class Arrow(Jsonl):
     def close(self):
         self.write([])
         self._stream.close()
-
-
-class Columns:
-    """Converts lines to columns."""
-
-    def __init__(self, convert_columns):
-        self.convert = convert_columns
 
 
 class Sink:

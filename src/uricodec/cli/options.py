@@ -6,8 +6,8 @@ The functions at the top check values; the parser adds which option a message is
 """
 
 import os
-import sys
 
+from uricodec._io.sizes import parse_size
 from uricodec._io.streams import MAX_LINE
 
 __all__ = ["OPTIONS", "Option"]
@@ -22,21 +22,6 @@ def whole_number(text):
     return int(text)
 
 
-def byte_count(text):
-    """Return a number of bytes, which may have a unit (a power of 1024).
-
-    >>> byte_count("4096"), byte_count("64K"), byte_count("16MiB")
-    (4096, 65536, 16777216)
-    """
-    digits = text.upper().removesuffix("B").removesuffix("I")
-    unit = " KMGT".find(digits[-1:]) if digits[-1:].isalpha() else 0
-    digits = digits[:-1] if unit > 0 else digits
-    size = int(digits) << 10 * unit if unit >= 0 and digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
-    if not 0 < size < sys.maxsize:
-        raise ValueError(f"expected a number of bytes such as 4096, 64K or 16M, got {text!r}")
-    return size
-
-
 def memory_size(text):
     """Return the text of a size of memory if it is one: "1000000", "64M", "50%"."""
     from uricodec.dedup._partitions import parse_memory
@@ -45,11 +30,12 @@ def memory_size(text):
     return text
 
 
-def byte_set(text):
-    """Return the ByteSet of some ASCII characters."""
+def ascii_characters(text):
+    """Return a text that is ASCII."""
     from uricodec import ByteSet
 
-    return ByteSet(text)
+    ByteSet(text)  # raises for other characters
+    return text
 
 
 def single_byte(text):
@@ -247,6 +233,11 @@ _AMBIGUITY = {"raise": "the line is invalid", "allow": "accept the URL"}
 
 _RAISE = {"raise": "stop with exit status 1, and report input, line and column"}
 _DROP = {"drop": "leave the record out"} | _RAISE
+_FORMATS = {
+    "jsonl": "JSON lines",
+    "csv": "CSV with a header",
+    "tsv": "values between tabs, without quotes, after a header",
+}
 _NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
 
 
@@ -323,14 +314,14 @@ OPTIONS = {
         "--safe CHARS",
         "do not encode these ASCII characters (default: /)",
         "Letters, digits and - . _ ~ are never encoded.",
-        read=byte_set,
+        read=ascii_characters,
         conflicts="--iri",
     ),
     "safe:requote": Option(
         "--safe CHARS",
         "do not encode these ASCII characters",
         "Letters, digits, - . _ ~ and %HH are never encoded. The default is all characters that are allowed in a URI.",
-        read=byte_set,
+        read=ascii_characters,
     ),
     "iri:decode": Option(
         "--iri",
@@ -375,6 +366,19 @@ OPTIONS = {
         "the kind of identifiers: urn, uri",
         choices={"urn": _KINDS["urn"], "uri": "URLs: URIs and IRIs with '://' after the scheme"},
         required=True,
+    ),
+    "content": Option(
+        "--content CONTENT",
+        "the kind of text: auto (default), plain, json, html",
+        "URLs are written without the escapes of JSON or HTML.",
+        choices={
+            "auto": "by the start of each input: json for an object or a list of objects or strings, html for a tag",
+            "plain": "text without escapes",
+            "json": "JSON: \\/ and \\u0026 are escapes",
+            "html": "HTML or XML: &amp; is a character reference",
+        },
+        default="auto",
+        conflicts="--kind=urn",
     ),
     "kind:dedup": _kind("urn", "uri", "iri", "bytes", **_URI_BY_POLICY),
     "level": Option(
@@ -448,10 +452,10 @@ OPTIONS = {
         "The offset counts bytes of the (decompressed) input from 0. A tab follows it. If there are several inputs, "
         "the input and a tab come first.",
     ),
-    "format:split": Option(
-        "--format FORMAT",
-        "the output format: jsonl (default) or csv",
-        choices={"jsonl": "JSON lines", "csv": "CSV with a header"},
+    "to:split": Option(
+        "--to FORMAT",
+        "the output format: jsonl (default), csv or tsv",
+        choices=_FORMATS,
         default="jsonl",
         conflicts="--keep",
         hint="with --keep, the output has the format of the input",
@@ -489,7 +493,7 @@ OPTIONS = {
         "LIST has commas between the numbers. A URL without a port has that of its scheme.",
         read=port_numbers,
     ),
-    "csv-safe:split": _csv_safe("--format=csv --keep", "--json-field"),
+    "csv-safe:split": _csv_safe("--to=csv --to=tsv --keep", "--json-field"),
     # --- log
     "format:log": Option(
         "--format FORMAT",
@@ -542,7 +546,7 @@ OPTIONS = {
     "to": Option(
         "--to FORMAT",
         "the output format: jsonl (default), csv or arrow",
-        choices={"jsonl": "JSON lines", "csv": "CSV with a header", "arrow": "an Arrow IPC stream (needs pyarrow)"},
+        choices=_FORMATS | {"arrow": "an Arrow IPC stream (needs pyarrow)"},
         default="jsonl",
     ),
     "csv-safe:log": _csv_safe("--to=csv"),
@@ -771,7 +775,7 @@ OPTIONS = {
         "the longest valid line, in bytes (default: 16M)",
         "A longer line is invalid, with the code too-long. decode, encode and requote accept plain lines of any length "
         "under --errors keep, replace and raise, but decode --encoding does not.",
-        read=byte_count,
+        read=parse_size,
         default=MAX_LINE,
         category=LIMITS,
     ),

@@ -8,6 +8,8 @@ from uricodec.cli.options import OPTIONS
 
 __all__ = ["find_command", "parse"]
 
+MOST = 1000  # options of a command line: the time of argparse grows with the square of their number
+
 
 def find_command(name):
     """Return the command with a name.
@@ -36,9 +38,11 @@ def parse(command, words):
             options of other commands are None, or False if they take no value.
 
     Raises:
-        CommandError: An option or operand is unknown, missing or invalid.
+        CommandError: An option or operand is unknown, missing or invalid, or there are more than MOST options.
     """
     end = words.index("--") if "--" in words else len(words)
+    if sum(word.startswith("-") for word in words[:end]) > MOST:
+        raise CommandError(f"more than {MOST} options", 2)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False, formatter_class=formatter)
     for option in command.options:
         if option.flags:

@@ -1,13 +1,12 @@
 """`uricodec normalize --policy NAME --explain`: which steps of a policy change each line."""
 
-from json import dumps
-
-from uricodec.cli.lines import Rows
+from uricodec._records._framing import json_string
+from uricodec.cli.lines import LineTransform
 from uricodec.errors import UriError
 from uricodec.uri._policies import operation_of
 
 
-class Explanations(Rows):
+class Explanations(LineTransform):
     """Writes a line of JSON for each line.
 
     Args:
@@ -39,9 +38,6 @@ class Explanations(Rows):
             if errors != "keep":
                 return b"null\n" if errors == "null" else b""
             steps = []
-        shown = {"input": text_of(row), "steps": [{"step": step.step, "result": text_of(step.after)} for step in steps]}
-        return dumps(shown, ensure_ascii=False).encode() + b"\n"
-
-
-def text_of(row):
-    return row.decode("utf-8", "replace")
+        texts = [(json_string(step.step.encode()), json_string(step.after)) for step in steps]
+        shown = b",".join([b'{"step":%s,"result":%s}' % each for each in texts])
+        return b'{"input":%s,"steps":[%s]}\n' % (json_string(row), shown)

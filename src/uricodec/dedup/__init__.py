@@ -20,7 +20,6 @@ from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
-from uricodec._rows.reports import text_of
 from uricodec.dedup._corpus import Corpus, Progress, Ticker, count_unique, write_counted, write_unique
 from uricodec.dedup._fields import Records
 from uricodec.dedup._first_rows import FirstRows
@@ -225,7 +224,7 @@ def _records(
 def _paths(paths: Path | Sequence[Path]) -> list[str]:
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    return [os.fspath(path) for path in paths]
+    return [os.fsdecode(path) for path in paths]
 
 
 _NEW = 2
@@ -383,7 +382,7 @@ class Deduplicator:
                 if found.invalid and self._raises:
                     [fault], operation = found.faults, self._lines.operation
                     reason = f"row {self.rows + fault.line}: {operation.reason(fault.code)}"
-                    raise operation.error(reason, text_of(bytes(lines), 0, len(lines), fault, b"\n"), fault.offset)
+                    raise operation.error(reason, bytes(lines[fault.start : fault.stop]), fault.offset)
                 self._invalid += found.invalid
                 yield self._add(self._lines)
 
@@ -617,10 +616,10 @@ def dedup_files(  # noqa: PLR0913
     def make(at: Any = level) -> LineBatch:
         return LineBatch(_rows_of(kind, at, level), fingerprint_key, line_terminator, errors, exact)
 
-    report_to = nullcontext() if groups is None else streams.Output(os.fspath(groups))
+    report_to = nullcontext() if groups is None else streams.Output(os.fsdecode(groups))
     with (
         Scratch(spill_dir) as scratch,  # entered first: it checks that the folder is writable
-        streams.Output(None if output is None else os.fspath(output)) as file,
+        streams.Output(None if output is None else os.fsdecode(output)) as file,
         report_to as group_file,
         Corpus(
             _paths(inputs),
@@ -738,7 +737,7 @@ def unique_dataset(  # noqa: PLR0913
     from uricodec._io.folders import OutputFolder
     from uricodec.dedup import _dataset
 
-    inputs, target, statistics = _paths(paths), os.fspath(output), DedupStats()
+    inputs, target, statistics = _paths(paths), os.fsdecode(output), DedupStats()
     _dataset.check_output(target, inputs)
     files = [_dataset.DatasetFile(*file, column, names) for file in _dataset.find_files(inputs)]
     ticker = Ticker(on_progress, sum(file.size for file in files))

@@ -7,29 +7,23 @@ a temporary file from the first line on that may be needed.
 
 import mmap
 from _thread import get_ident
-from functools import partial
 from stat import S_ISREG
 from time import monotonic
 from typing import NamedTuple
 
 from uricodec._base._text import new_buffer
 from uricodec._io import streams
-from uricodec._io.workers import OrderedWorkers, threads_for
+from uricodec._io.runner import CAPACITY, InvalidLines, Position, Runner, Worker
+from uricodec._io.workers import threads_for
 from uricodec._records._fields import reason_of
-from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
+from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec.dedup._fields import NoValuesError
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineBatch
 from uricodec.errors import UriSyntaxError
 
-# Bytes of a line buffer. Buffers grow for longer lines, up to `max_line`.
-ROOM = 2 * streams.CHUNK
-
 # How many counts are fetched at once.
 COUNTS = 1 << 14
-
-# How many invalid lines are fetched at once.
-FAULTS = 16_384
 
 # Seconds between reports of progress.
 PERIOD = 0.1
@@ -214,6 +208,7 @@ class Corpus:
         invalid (int): The number of invalid lines in the inputs.
         long (int): The number of lines of the inputs that are too long, and kept.
         later (int | None): The number of the first line of the inputs after which some lines are undecided.
+        end (bytes): As above.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -234,10 +229,9 @@ class Corpus:
             raise ValueError("standard input can be read only once")
         self._exclude = [RepeatableInput(path) for path in exclude]
         self._inputs = [RepeatableInput(path) for path in inputs]
-        self._end, self._workers, self._scratch = end, OrderedWorkers(threads or threads_for(names)), scratch
+        self.end, self._threads, self._scratch = end, threads or threads_for(names), scratch
         self.ticker = Ticker(on_progress, streams.total_size(names))
-        self._errors, self._max_line = errors, max_line
-        self._on_invalid, self._spare = on_invalid, None
+        self._errors, self._max_line, self._on_invalid = errors, max_line, on_invalid
         self.records, self._selects = records, False  # whether a record has a value
         self._from = None  # the first source that must be read again
         self.mine = self.lines = 0
@@ -262,46 +256,72 @@ class Corpus:
             copy (Callable[[Chunk], None] | None): Called, in turn, with the pieces of lines that are too long, kept,
                 and before any undecided line.
         """
-        limit = FAULTS if self._on_invalid else 0
-        buffers = streams.Buffers(ROOM, make)
+        spare = make()
+        invalid = self._invalid_lines(spare.operation)
+        runner = self._runner(make)
 
-        def step(source, file, chunk, found, number):
-            mine, line = source in self._inputs, number - source.first + source.headers
+        def step(reading, chunk, found, at):
+            source, mine = reading.source, reading.is_input
             if not chunk.whole:
-                if mine:
-                    self._take_long(source, file, chunk, line + 1, copy)
-            elif found.invalid and self._errors == "raise":
-                [fault] = found.faults
-                lines = chunk.buffer, chunk.start, chunk.size
-                [invalid] = invalid_lines([fault], file.name, line + 1, lines, self._end)
-                before, operation = source.size + chunk.start + fault.start, chunk.state.operation
-                self._fail(invalid, before, operation.error, reason_of(operation, fault.code))
+                if mine and self._errors == "keep":
+                    self.long += chunk.begins
+                    if copy and self.later is None:
+                        copy(chunk)
             else:
                 names = chunk.state
+                if mine or self._errors == "raise":
+                    lines, before = chunk.view[chunk.start : chunk.size], chunk.before + chunk.start
+                    invalid.add(found.invalid, found.faults, lines, before, at)
+                    if invalid.limit:
+                        report_rest(invalid, found, spare, chunk, at, self.end)
                 take(names, mine)
                 if mine:
                     self._selects |= names.selects
-                    self.invalid += found.invalid
-                    if limit and found.invalid:
-                        self._report(file.name, line + 1, chunk, found, make)
                     if names.later and self.later is None:
-                        self.later = number
+                        self.later = reading.number
                         if not keep:
-                            source.skip(number)
+                            source.skip(reading.number)
                             self._from = source
             if keep or self._from is not None:
-                source.keep(chunk, number, self._scratch)
+                source.keep(chunk, reading.number, self._scratch)
             source.size += chunk.size
 
         for source in (*self._exclude, *self._inputs):
             if source is self._inputs[0]:
                 self.mine = self.lines
             with source.open(self.ticker) as file:
-                self.lines = self._read(buffers, partial(read_names, limit), source, file, self.lines, step)
+                work, taken = names_reader(invalid.limit), invalid if self.has(source) else None
+                reading = Reading(self, source, file, self.lines, work, step, taken)
+                runner.run(file, reading)
+                self.lines = reading.number
                 again = keep or self._from is not None
                 source.end(file, self.lines, False, self._scratch if again else None)
+        self.invalid = invalid.count
         if self.records and not self._selects and self.lines > self.mine + self.long:
             raise NoValuesError(f"no record has a text in {self.records.describe()}")
+
+    def _runner(self, make):
+        return Runner(self._threads, make, self._max_line)
+
+    def _invalid_lines(self, operation):
+        """Return what happens to invalid lines, given the operation (RowOperation) that finds them."""
+
+        def fail(text, line):
+            if line.code == "too-long":
+                return UriSyntaxError(f"{text} (max_line)", line.text, line.offset)
+            return operation.error(text, line.text, line.offset)
+
+        def report(lines):
+            for line in lines:
+                self._on_invalid(*line)
+
+        return InvalidLines(
+            self._errors,
+            fail,
+            lambda line: reason_of(operation, line.code),
+            self._on_invalid and report,
+            self._max_line,
+        )
 
     def next_reading(self, phase, take, make=None, copy=None):
         """Read again the lines that are needed again.
@@ -318,106 +338,122 @@ class Corpus:
         sources = self._inputs[self._inputs.index(self._from) :] if self._from else self._inputs
         if make:
             sources = [*self._exclude, *sources]
-        buffers = streams.Buffers(ROOM, make or self._make_plain)
-        work = partial(read_names, 0) if make else find_names
+        runner = self._runner(make or self._make_plain)
+        work = names_reader(0) if make else find_names
 
-        def step(source, file, chunk, found, number):
+        def step(reading, chunk, found, at):
             if found and found.invalid and self._errors == "raise":
-                raise changed(file.name)
+                raise changed(at.name)
             if chunk.whole:
                 take(chunk.state)
-            elif copy and self._errors == "keep" and source in self._inputs:
-                copy(chunk, number)
+            elif copy and self._errors == "keep" and reading.is_input:
+                copy(chunk, reading.number)
 
         for source in sources:
             with source.open(self.ticker) as file:
-                source.end(file, self._read(buffers, work, source, file, 0, step), True)
-
-    def _read(self, buffers, work, source, file, number, step):  # noqa: PLR0913, PLR0917
-        """Read an input chunk by chunk. `number` is that of its first line; returns that of the line after it."""
-        number = source.begin(file, number)
-        ends = self.records.ends() if self.records else streams.LineEnds(self._end)
-
-        def chunks():
-            for chunk in file.chunks(buffers, ends, self._max_line):
-                chunk.start = self._begin(source, file, chunk)
-                chunk.framing = source.framing
-                yield chunk
-
-        def use(chunk, found):
-            nonlocal number
-            if chunk.whole:
-                chunk.state.first = number
-            step(source, file, chunk, found, number)
-            rows = len(chunk.state) if chunk.whole else chunk.ends  # a line in pieces is a row when it ends
-            number += rows
-            self.ticker.rows += rows
-            buffers.release(chunk)
-
-        self._workers.run(chunks(), work, use)
-        return number
-
-    def _begin(self, source, file, chunk):
-        """Return where the first line of a chunk starts: after the header in the first chunk of an input."""
-        if not source.begins or self.records is None:
-            return 0
-        source.framing, start = self.records.begin(chunk, file.name, source in self._inputs)
-        source.begins, source.headers = False, int(chunk.buffer.endswith(self._end, 0, start))
-        return start
-
-    def _take_long(self, source, file, chunk, line, copy):
-        """Handle a piece of a line that is too long according to the error policy; `line` counts from 1."""
-        if chunk.begins:
-            invalid = InvalidLine(
-                file.name, line, self._max_line, "too-long", head_of(chunk.view[chunk.start : chunk.size])
-            )
-            if self._errors == "raise":
-                reason = f"the line is longer than {self._max_line} bytes (max_line)"
-                self._fail(invalid, source.size + chunk.start, UriSyntaxError, reason)
-            self.invalid += 1
-            self.long += self._errors == "keep"
-            if self._on_invalid:
-                self._on_invalid(*invalid)
-        if copy and self._errors == "keep" and self.later is None:
-            copy(chunk)
+                reading = Reading(self, source, file, 0, work, step)
+                runner.run(file, reading)
+                source.end(file, reading.number, True)
 
     def _make_plain(self):
         from uricodec._base._fingerprint import FingerprintKey
         from uricodec._rows._engine import RowOperation
 
-        return LineBatch(RowOperation(), FingerprintKey(b"none"), self._end)
+        return LineBatch(RowOperation(), FingerprintKey(b"none"), self.end)
 
-    def _report(self, name, line, chunk, found, make):
-        """Report the invalid lines of a chunk; `line` is the number of its first line, from 1."""
-        start = chunk.start
-        while True:
-            for invalid in invalid_lines(found.faults, name, line, (chunk.buffer, start, chunk.size), self._end):
-                self._on_invalid(*invalid)
-            if found.invalid <= len(found.faults):
-                return
-            last = found.faults[-1]
-            start = chunk.buffer.find(self._end, start + getattr(last, "stop", last.start)) + 1
-            line += last.line + 1
-            self._spare = self._spare or make()
-            found = self._spare.read(chunk.view[start : chunk.size], 0, FAULTS, chunk.framing)
+    def ends(self):
+        """Return the object that finds the ends of the lines or records of one file (streams.LineEnds)."""
+        return self.records.ends() if self.records else MarkedLineEnds(self.end)
 
-    def _fail(self, invalid, before, error, reason):
-        """Raise the error of an InvalidLine; `before` is the number of bytes of its input before the line."""
-        name, line, offset, _, text = invalid
-        raise error(message(name, line, offset, before, reason), text, offset)
+    def has(self, source):
+        """Return whether a RepeatableInput is an input, whose lines are written."""
+        return source in self._inputs
 
 
-def read_names(limit, chunk):
-    """Read the lines of a chunk into its LineBatch."""
-    if not chunk.whole:
-        return None
-    return chunk.state.read(chunk.view[chunk.start : chunk.size], 0, limit, chunk.framing)
+class Reading(Worker):
+    """One reading of a file.
+
+    Args:
+        corpus (Corpus): The corpus.
+        source (RepeatableInput): The file,
+        file (Input): which is open.
+        number (int): The number of its first line, in the first pass.
+        work (Callable[[Chunk], Lines | None]): Reads the lines of a chunk into its LineBatch.
+        step (Callable): Called with this, each chunk, the result of `work` and the Position, in order.
+        invalid (InvalidLines | None): What happens to lines that are too long.
+
+    Attributes:
+        source: As above.
+        is_input (bool): Whether the file is an input, not one to exclude.
+        number (int): The number of the first line of the chunk; at the end, that of the line after the last one.
+    """
+
+    def __init__(self, corpus, source, file, number, work, step, invalid=None):  # noqa: PLR0913, PLR0917
+        super().__init__(invalid)
+        self._corpus, self.source, self._name, self._step = corpus, source, file.name, step
+        self.is_input, self.number = corpus.has(source), source.begin(file, number)
+        self.ends, self.work = corpus.ends, work
+
+    def prepare(self, chunk):
+        source, records = self.source, self._corpus.records
+        if source.begins and records is None:
+            chunk.start = front_of(chunk.buffer, chunk.size)
+        elif source.begins:
+            source.framing, chunk.start = records.begin(chunk, self._name, self.is_input)
+            source.headers = int(chunk.buffer.endswith(self._corpus.end, 0, chunk.start))
+        source.begins = False
+        chunk.framing = source.framing
+
+    def use(self, chunk, found, at):
+        if at.line == 1:
+            at.line += self.source.headers
+        chunk.state.first = self.number
+        self._step(self, chunk, found, at)
+        rows = len(chunk.state)
+        at.line += rows
+        self._count(rows)
+
+    def use_long(self, chunk, at):
+        super().use_long(chunk, at)
+        self._step(self, chunk, None, at)
+        self._count(chunk.ends)  # a line in pieces is a row when it ends
+
+    def _count(self, rows):
+        self.number += rows
+        self._corpus.ticker.rows += rows
+
+
+def report_rest(invalid, found, spare, chunk, at, end):  # noqa: PLR0913, PLR0917
+    """Report the invalid lines of a chunk that the core did not return, because there were too many.
+
+    Args:
+        invalid (InvalidLines): What happens to them.
+        found (Lines): What the core returned.
+        spare (LineBatch): A batch to read lines with.
+        chunk (Chunk): The chunk.
+        at (Position): The number of its first line.
+        end (bytes): The terminator of lines.
+    """
+    start, line = chunk.start, at.line
+    while found.invalid > len(found.faults):
+        last = found.faults[-1]
+        start = chunk.buffer.find(end, start + last.stop) + 1
+        line += last.line + 1
+        place = Position(at.name)
+        place.line = line
+        lines = chunk.view[start : chunk.size]
+        found = spare.read(lines, 0, invalid.limit, chunk.framing)
+        invalid.add(0, found.faults, lines, chunk.before + start, place)
+
+
+def names_reader(limit):
+    """Return a function that reads the lines of a chunk into its LineBatch, and returns so many invalid ones."""
+    return lambda chunk: chunk.state.read(chunk.view[chunk.start : chunk.size], 0, limit, chunk.framing)
 
 
 def find_names(chunk):
     """Find the lines of a chunk with its LineBatch."""
-    if chunk.whole:
-        chunk.state.find(chunk.view[chunk.start : chunk.size], 0, chunk.framing)
+    chunk.state.find(chunk.view[chunk.start : chunk.size], 0, chunk.framing)
 
 
 class Lines:
@@ -434,7 +470,7 @@ class Lines:
 
     def __init__(self, output, records, counted=False):
         self._output, self._records, self._counted = output, records, counted
-        self._buffer = memoryview(new_buffer(ROOM))
+        self._buffer = memoryview(new_buffer(CAPACITY))
         self.written = 0
 
     def begin(self):

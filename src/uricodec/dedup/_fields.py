@@ -1,9 +1,7 @@
 """The records of files, and the field whose value is the identifier of a record."""
 
-import os
-
 from uricodec._records._framing import Framing
-from uricodec._records.headers import FieldError, InputFormat, number_of
+from uricodec._records.headers import FieldError, InputFormat, encoded, number_of
 
 FORMATS = "csv", "delimited", "jsonl"
 
@@ -23,11 +21,7 @@ class Records:
         end (bytes): The terminator of lines.
 
     Attributes:
-        has_header (bool): Whether files have headers.
         separator (bytes): What follows a count before a record.
-
-    Raises:
-        ValueError: If an argument is invalid.
     """
 
     def __init__(self, field, form, delimiter, header, end):
@@ -42,7 +36,7 @@ class Records:
         self.has_header = header
         self.separator = self._inputs.options["delimiter"]  # for JSON, which has none: a tab
         if form == "jsonl":
-            self._framing = Framing(**self._inputs.options, names=[os.fsencode(field)])
+            self._framing = Framing(**self._inputs.options, names=[encoded(field)])
         else:
             self._framing = None if header else self._framing_of(None)
 
@@ -58,16 +52,7 @@ class Records:
         """Read the byte order mark and the header of a file.
 
         Args:
-            chunk (Chunk): The first of the file.
-            name (str): The name of the file, for messages.
             is_input (bool): Whether records of the file are written, so that its header has to be that of the output.
-
-        Returns:
-            tuple[Framing, int]: The format of the records of this file, and where the first one starts.
-
-        Raises:
-            FieldError: If the header lacks the field.
-            FileError: If the header differs from that of the first input, or is too long.
         """
         head = self._inputs.begin(chunk, name)
         try:

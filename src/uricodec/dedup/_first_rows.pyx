@@ -21,7 +21,7 @@ cdef enum:
     SPAN = 8            # words
     CHUNK = 1024        # rows that are searched at once
 
-cdef enum Status:
+cdef enum PassStatus:
     DONE, NO_ROOM, NO_MEMORY
 
 
@@ -49,12 +49,6 @@ cdef class FirstRows:
     Args:
         memory (bytes-like | None): The memory for the bits: writable, aligned to 8 bytes, all zero, with a bit for each
             row in whole 64-bit words. None: memory is allocated, and grows.
-
-    Attributes:
-        count (int): The number of bits that are set.
-
-    Raises:
-        ValueError: If the memory is not aligned.
 
     >>> rows = FirstRows(bytearray(16))
     >>> len(rows), rows.count
@@ -96,10 +90,6 @@ cdef class FirstRows:
         Args:
             rows (int): The number of rows, counted from row 0.
 
-        Raises:
-            ValueError: If the caller's memory is too small: use move().
-            MemoryError: If memory cannot be allocated.
-
         >>> rows = FirstRows()
         >>> rows.reserve(1000)
         >>> len(rows) >= 1000
@@ -114,9 +104,6 @@ cdef class FirstRows:
         Args:
             memory (bytes-like): Memory as for the constructor, at least as large as the present one. It may be another
                 mapping of the file in which the bits are already.
-
-        Raises:
-            ValueError: If the memory is not aligned, or too small.
 
         >>> rows = FirstRows(bytearray(16))
         >>> rows.move(bytearray(24))
@@ -139,16 +126,9 @@ cdef class FirstRows:
 
     def set(self, IdentifierBatch names not None):
         """Set the bits of the rows that are marked as new. Afterwards the set is no longer sealed.
-
-        Args:
-            names (IdentifierBatch): The batch.
-
-        Raises:
-            ValueError: If the caller's memory is too small; bits of earlier rows may be set.
-            MemoryError: If memory cannot be allocated; bits of earlier rows may be set.
         """
         cdef uint64_t row = 0
-        cdef Status status
+        cdef PassStatus status
         names.use()
         with nogil:
             self.unseal()
@@ -171,9 +151,6 @@ cdef class FirstRows:
 
     def seal(self):
         """Compute ranks when all bits are set. Afterwards counts can be stored and read.
-
-        Raises:
-            MemoryError: If memory for the ranks cannot be allocated: 8 bytes for 512 rows.
         """
         cdef size_t i, spans = self.size // SPAN + 1
         cdef uint64_t count = 0
@@ -193,12 +170,6 @@ cdef class FirstRows:
 
         Args:
             row (int): The number of the row, whose own bit need not be set.
-
-        Returns:
-            int: The index of its count.
-
-        Raises:
-            ValueError: If the set is not sealed.
 
         >>> rows = FirstRows()
         >>> rows.seal()
@@ -220,13 +191,6 @@ cdef class FirstRows:
                 order. Counts of rows whose bits are not set are ignored.
             counts (bytes-like): The destination, writable: a window of 8 bytes for each rank from `first` on. Counts
                 outside it are ignored.
-            first (int): The first rank in the window.
-
-        Returns:
-            int: The number of counts stored.
-
-        Raises:
-            ValueError: If the size or alignment of a buffer is wrong, or the set is not sealed.
         """
         cdef Py_buffer source, target
         cdef size_t put
@@ -251,9 +215,6 @@ cdef class FirstRows:
             names (IdentifierBatch): The batch; its `new` is set, and its `later` becomes 0.
             counts (bytes-like): The counts from put_counts().
             least (int): The lowest count: 2 selects identifiers with duplicates.
-
-        Raises:
-            ValueError: See put_counts().
         """
         cdef Py_buffer source
         self.borrow_counts(counts, &source)
@@ -272,12 +233,6 @@ cdef class FirstRows:
         Args:
             names (IdentifierBatch): A batch that was marked by mark() or mark_counted().
             counts (bytes-like): The counts from put_counts().
-
-        Returns:
-            bytes: Consecutive 64-bit integers: memoryview(...).cast("Q") reads them.
-
-        Raises:
-            ValueError: See put_counts(); or a row marked as new has no count.
         """
         cdef Py_buffer source
         cdef size_t i, n = 0
@@ -329,7 +284,7 @@ cdef inline bint is_set(FirstRows self, uint64_t row) noexcept nogil:
     return has_capacity(self, row) and self.words[row >> 6] >> (row & 63) & 1
 
 
-cdef Status enlarge(FirstRows self, uint64_t row) noexcept nogil:
+cdef PassStatus enlarge(FirstRows self, uint64_t row) noexcept nogil:
     """Ensure capacity for a row, and some more."""
     cdef uint64_t size = (row >> 6) + 1
     cdef uint64_t *words
@@ -347,7 +302,7 @@ cdef Status enlarge(FirstRows self, uint64_t row) noexcept nogil:
     return DONE
 
 
-cdef int raise_status(FirstRows self, Status status, uint64_t row) except -1:
+cdef int raise_status(FirstRows self, PassStatus status, uint64_t row) except -1:
     if status == NO_ROOM:
         raise ValueError(f"row {row} is out of range for {64 * self.size} rows")
     if status == NO_MEMORY:
@@ -355,14 +310,14 @@ cdef int raise_status(FirstRows self, Status status, uint64_t row) except -1:
     return 0
 
 
-cdef Status set_rows(FirstRows self, IdentifierBatch names, uint64_t *row) noexcept nogil:
+cdef PassStatus set_rows(FirstRows self, IdentifierBatch names, uint64_t *row) noexcept nogil:
     """Set bits; `row` is the first row without capacity. New rows are found without branches."""
     cdef uint32_t found[CHUNK]
     cdef const uint8_t *marks
     cdef uint64_t *word
     cdef uint64_t number
     cdef size_t first = 0, rows, count, i, j
-    cdef Status status
+    cdef PassStatus status
     while first < names.count:
         rows = min(<size_t>CHUNK, names.count - first)
         marks = names.marks + first

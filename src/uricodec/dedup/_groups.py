@@ -15,15 +15,14 @@ spellings belong to one identifier.
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Callable, Iterator
 from itertools import compress
-from json import dumps
 from struct import Struct
 from typing import Any
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io.streams import Output, close
+from uricodec._records._framing import json_string
 from uricodec.dedup._corpus import Corpus, Counts
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineBatch
@@ -293,45 +292,35 @@ class Groups:
     def _write(self, members: Sorter, output: Output) -> int:
         """Write the groups. A group need not fit into memory."""
         groups, current, rows = 0, -1, 0
-        lines: list[str] = []
+        lines: list[bytes] = []
         size = 0
         for record in members:
             first, row, count, level = MEMBER.unpack_from(record)
-            spelling = dumps(shown(record[MEMBER.size :]), ensure_ascii=False)
-            by = "null"
+            spelling = json_string(record[MEMBER.size :])
+            by = b"null"
             if first == current:
-                by = dumps(self._forms[level][0])
-                lines.append(", ")
+                by = json_string(self._forms[level][0].encode())
+                lines.append(b",")
             else:
                 if groups:
-                    lines.append(f'], "rows": {rows}}}\n')
+                    lines.append(b'],"rows":%d}\n' % rows)
                 current, rows = first, 0
                 groups += 1
-                lines.append(f'{{"first": {spelling}, "line": {self._line(row)}, ')
+                lines.append(b'{"first":%s,"line":%d,' % (spelling, self._line(row)))
                 if self._key is not None:
                     form = self._forms[-1][1](record[MEMBER.size :])
-                    lines.append(f'"fingerprint": "{self._key.fingerprint(form).hex()}", ')
-                lines.append('"spellings": [')
+                    lines.append(b'"fingerprint":"%s",' % self._key.fingerprint(form).hex().encode())
+                lines.append(b'"spellings":[')
             rows += count
-            lines.append(f'{{"spelling": {spelling}, "line": {self._line(row)}, "rows": {count}, "by": {by}}}')
+            lines.append(b'{"spelling":%s,"line":%d,"rows":%d,"by":%s}' % (spelling, self._line(row), count, by))
             size += len(lines[-1])
             if size > BLOCK:
-                output.write("".join(lines).encode())
+                output.write(b"".join(lines))
                 lines, size = [], 0
         if groups:
-            lines.append(f'], "rows": {rows}}}\n')
-        output.write("".join(lines).encode())
+            lines.append(b'],"rows":%d}\n' % rows)
+        output.write(b"".join(lines))
         return groups
 
     def _line(self, row: int) -> int:
         return row - self._corpus.mine + 1
-
-
-def shown(octets: bytes) -> str:
-    """Return bytes as text: a byte that is not UTF-8 becomes a triplet.
-
-    >>> shown(b"caf\\xe9")
-    'caf%E9'
-    """
-    text = octets.decode("utf-8", "surrogateescape")
-    return re.sub("[\udc80-\udcff]", lambda found: f"%{ord(found[0]) & 0xFF:02X}", text)

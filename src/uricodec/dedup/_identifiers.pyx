@@ -26,15 +26,14 @@ from uricodec._rows._columns cimport read_column, sources_of, tables_of
 from uricodec._rows._dictionaries cimport select_rows, without_null_values
 from uricodec._rows._lists cimport BYTES_ITEMS, NULL_ITEMS, TEXT_ITEMS, Items, gather
 from uricodec._rows._engine cimport *
-from uricodec._rows._tasks cimport Rows, begin_work, check_run, faults_of, raise_row_of, rows_of_lines, run_to_end
+from uricodec._rows._tasks cimport SourceRows, begin_work, check_run, faults_of, raise_row_of, rows_of_lines, run_to_end
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
 
-from uricodec._records._fields import FieldFault
 from uricodec._rows._columns import Column
-from uricodec._rows._tasks import Lines
+from uricodec._rows._tasks import LineFault, Lines
 
 cdef enum:
     BATCH = 8192        # rows of a column per batch
@@ -44,7 +43,7 @@ cdef enum:
 # --- the sink -----------------------------------------------------------------------------------------------------------
 
 # The results of a run: `rows` items in each of the buffers that are in use.
-cdef struct Batch:
+cdef struct RunResults:
     size_t rows
     bint keeps_forms
     bint drops              # rejected rows are dropped
@@ -63,7 +62,7 @@ cdef bint have_rows(Buffer *buffer, size_t rows, size_t more, size_t width) noex
 
 cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide memory for normal forms: after the previous ones, or over them if they are not kept."""
-    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef RunResults *batch = <RunResults *>run.sink.owner
     cdef size_t size = capacity_for(run, bytes, rows)
     run.status = NO_MEMORY
     if not have_rows(&batch.marks, batch.rows, rows, 1):
@@ -89,7 +88,7 @@ cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
 
 cdef void add_rows(Run *run, size_t rows, const size_t *starts, size_t *ends) noexcept nogil:
     """Mark rows, and add the fingerprints of their normal forms, run.data[starts[i] .. ends[i])."""
-    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef RunResults *batch = <RunResults *>run.sink.owner
     cdef uint8_t *marks = batch.marks.data + batch.rows
     cdef const Source *source = run.source
     cdef size_t i, w
@@ -107,7 +106,7 @@ cdef void add_rows(Run *run, size_t rows, const size_t *starts, size_t *ends) no
 
 
 cdef bint take_forms(Run *run) noexcept nogil:
-    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef RunResults *batch = <RunResults *>run.sink.owner
     cdef const Block *block = run.block
     cdef size_t starts[ROWS]
     cdef size_t ends[ROWS]
@@ -139,7 +138,7 @@ cdef bint take_forms(Run *run) noexcept nogil:
 
 
 cdef bint take_long_form(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef RunResults *batch = <RunResults *>run.sink.owner
     cdef size_t start = run.data.size, end = start + size
     batch.marks.data[batch.rows] = PENDING
     if run.source.layout == LINES:
@@ -167,7 +166,7 @@ cdef bint find_block(Run *run) noexcept nogil:
 
 cdef Slots FIND
 memset(&FIND, 0, sizeof(Slots))
-FIND.strict, FIND.result, FIND.block = Operation(find_row, 0, 0), WRITES_NOTHING, find_block
+FIND.strict, FIND.result, FIND.block = SizedRow(find_row, 0, 0), WRITES_NOTHING, find_block
 
 cdef RowOperation COPY = RowOperation()
 
@@ -176,29 +175,19 @@ cdef RowOperation COPY = RowOperation()
 
 cdef class Identifiers(IdentifierBatch):
     """A batch of identifiers that a run of the row engine fills.
-
-    Args:
-        operation (RowOperation): Normalizes identifiers; the base class copies.
-        key (FingerprintKey): The key of the fingerprints.
-
-    Attributes:
-        operation (RowOperation): The operation.
-
-    Raises:
-        ValueError: If the operation does not write bytes.
     """
     cdef readonly RowOperation operation
     cdef FingerprintKey key
     cdef RowPolicy policy
-    cdef Rows rows                  # the source
-    cdef Batch batch
+    cdef SourceRows rows                  # the source
+    cdef RunResults batch
     cdef Run run
 
     # The subclasses have the other parameters. With *args and **kwargs, Cython 3.3 crashes if these cannot be allocated.
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=None, errors=None, forms=None):
         if operation.slots.result != WRITES_BYTES:
             raise ValueError("expected an operation that writes bytes")
-        memset(&self.batch, 0, sizeof(Batch))
+        memset(&self.batch, 0, sizeof(RunResults))
         memset(&self.run, 0, sizeof(Run))
         self.operation, self.key = operation, key
         self.run.key = &key.key
@@ -259,15 +248,9 @@ cdef class LineBatch(Identifiers):
     """The identifiers of the lines of a buffer.
 
     Args:
-        operation (RowOperation): Normalizes identifiers; the base class copies.
-        key (FingerprintKey): The key of the fingerprints.
         terminator (bytes): The control character that ends a line. A "\\r" before "\\n" belongs to it.
         errors (str): How an invalid line is handled: "keep" (its bytes are its identifier), "drop" or "raise".
         forms (bool): Whether to keep normal forms, for exact tables.
-
-    Raises:
-        ValueError: If `terminator` is not one control character, `errors` is unknown, or the operation does not write
-            bytes.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
@@ -287,7 +270,7 @@ cdef class LineBatch(Identifiers):
 
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=b"\n", errors="keep", forms=True):
         self.set_options(errors, forms)
-        self.terminator = bytes(terminator)
+        self.terminator = bytes(memoryview(terminator))
         rows_of_lines(b"", self.terminator)     # checks the terminator
         memset(&self.selected, 0, sizeof(Selection))
         memset(&self.values, 0, sizeof(Source))
@@ -303,7 +286,7 @@ cdef class LineBatch(Identifiers):
 
     cdef int hold(self, object lines, uint64_t first, Framing framing, const Slots *slots, RowPolicy policy, size_t limit) except -1:
         """Find all rows of the given lines."""
-        cdef Batch *batch = &self.batch
+        cdef RunResults *batch = &self.batch
         self.clear()
         self.rows, self.framing, self.selected.without.size = None, framing, 0
         self.rows = rows_of_lines(lines, self.terminator)
@@ -330,23 +313,18 @@ cdef class LineBatch(Identifiers):
         Args:
             lines (bytes-like): The lines; the last one may lack its terminator. They are referenced until the next
                 call.
-            first (int): The number of the first line.
-            limit (int): How many invalid lines are returned.
             framing (Framing | None): The lines are records in this format, and the value that it selects is the
                 identifier. A record without exactly one readable value is invalid.
 
         Returns:
             Lines: 0 bytes written, the number of lines and of invalid ones, and the first `limit` of these as
-                LineFaults, or FieldFaults of records. If one is invalid and `errors` is "raise", only that one is
-                returned and the batch is empty: the caller raises.
-
-        Raises:
-            RuntimeError: If another thread is using the batch.
+                LineFaults. If one is invalid and `errors` is "raise", only that one is returned and the batch is empty:
+                the caller raises.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> names, framing = LineBatch(RowOperation(), FingerprintKey()), Framing("csv", delimiter=b",", fields=[(2, 2)])
         >>> names.read(b'1,"a"\n2,a\n3\n', 0, 1, framing)
-        Lines(written=0, lines=3, invalid=1, faults=[FieldFault(line=2, start=10, stop=11, code='field', offset=0)])
+        Lines(written=0, lines=3, invalid=1, faults=[LineFault(line=2, start=10, stop=11, code='field', offset=0)])
         >>> names.text(0), names.text(2)
         (b'a', b'3')
         """
@@ -376,7 +354,6 @@ cdef class LineBatch(Identifiers):
         Args:
             lines (bytes-like): The lines; the last one may lack its terminator. They are referenced until the next
                 call.
-            first (int): The number of the first line.
             framing (Framing | None): The lines are records in this format.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
@@ -400,7 +377,7 @@ cdef class LineBatch(Identifiers):
 
     cdef int add_records(self) except -1:
         """Find all records, and if identifiers are read, add their values. Under `raise`, stop at an invalid one."""
-        cdef Batch *batch = &self.batch
+        cdef RunResults *batch = &self.batch
         cdef Selection *selected = &self.selected
         cdef Source *values = &self.values
         cdef bint reads = self.run.writes, done
@@ -445,7 +422,7 @@ cdef class LineBatch(Identifiers):
 
     cdef bint add_unselected(self) noexcept nogil:
         """Make the bytes of each record without a value its identifier. False: out of memory."""
-        cdef Batch *batch = &self.batch
+        cdef RunResults *batch = &self.batch
         cdef Buffer *data = &self.run.data
         cdef const Unselected *record = <const Unselected *>self.selected.without.data
         cdef const uint8_t *src
@@ -484,13 +461,13 @@ cdef class LineBatch(Identifiers):
         while <size_t>len(faults) < limit and (rejected < rejected_end or record < record_end):
             if record < record_end and (rejected == rejected_end or record.row < rejected.row):
                 stop = self.end_of(record.row)
-                faults.append(FieldFault(record.row, record.start, stop, RECORD_NAMES[record.code], record.offset))
+                faults.append(LineFault(record.row, record.start, stop, RECORD_NAMES[record.code], record.offset))
                 record += 1
                 continue
             start, stop = starts[rejected.row], self.end_of(rejected.row)
             offset = place_in_record(&self.framing.frame, self.rows.source.data + start, starts[rejected.row + 1] - start,
                                      rejected.offset)
-            faults.append(FieldFault(rejected.row, start, stop, self.operation.code_names[rejected.code], offset))
+            faults.append(LineFault(rejected.row, start, stop, self.operation.code_names[rejected.code], offset))
             rejected += 1
         return faults
 
@@ -519,12 +496,6 @@ cdef class LineBatch(Identifiers):
 
         Args:
             row (int): The number of the row in the batch.
-
-        Returns:
-            bytes: The line or value; a record without a value as a whole.
-
-        Raises:
-            IndexError: If the row does not exist.
         """
         cdef const uint8_t *src
         cdef size_t n
@@ -612,12 +583,6 @@ cdef class LineBatch(Identifiers):
             counts (bytes-like | None): A 64-bit count for each of these lines, written before the line and a tab, or the
                 delimiter of the records.
 
-        Returns:
-            int: The number of bytes written.
-
-        Raises:
-            ValueError: If dst is too small, or the number of counts differs from that of the lines.
-
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> from uricodec.dedup._table import Table
         >>> names, buffer = LineBatch(RowOperation(), FingerprintKey()), bytearray(100)
@@ -656,9 +621,6 @@ cdef class LineBatch(Identifiers):
 
     def capacity(self):
         """Return the capacity that write() needs.
-
-        Returns:
-            int: The size in bytes.
         """
         return <Py_ssize_t>(self.size() + (COUNT + 1) * self.new + WIDE)
 
@@ -678,9 +640,6 @@ cdef class ColumnBatch(Identifiers):
     Attributes:
         invalid (int): The number of invalid rows in all columns.
         null_seen (bool): Whether there was a null: the first one is new, all others are seen.
-
-    Raises:
-        ValueError: If `errors` is unknown, or the operation does not write bytes.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
@@ -723,12 +682,6 @@ cdef class ColumnBatch(Identifiers):
 
         Args:
             column (list | tuple | Arrow object): str, bytes-like and None items, or a column of text or bytes.
-
-        Returns:
-            int: The number of rows.
-
-        Raises:
-            TypeError: If `column` is of another type.
         """
         cdef list arrays = [], items = None, sources = []
         if isinstance(column, (list, tuple)):
@@ -747,15 +700,6 @@ cdef class ColumnBatch(Identifiers):
 
         Args:
             first (int): The number of the first of these rows.
-
-        Returns:
-            int: The number of rows; 0 at the end.
-
-        Raises:
-            UriError: If a row is invalid, and `errors` is "raise".
-            TypeError: If an item of a list is not a str, bytes-like or None.
-            ValueError: If an Arrow array is invalid.
-            RuntimeError: If another thread is using the batch.
         """
         cdef uint64_t number = first
         self.use()
@@ -778,11 +722,11 @@ cdef class ColumnBatch(Identifiers):
 
     cdef int read_rows(self) except -1:
         """Read the next rows of the current array."""
-        cdef Rows rows = None
+        cdef SourceRows rows = None
         cdef const Rejected *rejected
         cdef size_t stop
         while self.at < <size_t>len(self.sources):
-            rows = <Rows>self.sources[self.at]
+            rows = <SourceRows>self.sources[self.at]
             if self.row < rows.source.count:
                 break
             self.row = 0
@@ -883,9 +827,6 @@ def borrow(column):
 
     Args:
         column (Arrow object): Any Arrow object; a stream is read to its end.
-
-    Returns:
-        Column: The same rows.
     """
     cdef list arrays = []
     type = read_object(column, arrays)
@@ -897,9 +838,6 @@ def mask(bytes marks not None):
 
     Args:
         marks (bytes): The marks of the rows, see `IdentifierBatch.marks`.
-
-    Returns:
-        Column: True, False, or null for undecided rows.
 
     >>> len(mask(b"\\x02\\x01\\x03"))
     3
@@ -934,7 +872,7 @@ def mask(bytes marks not None):
 cdef Py_ssize_t count_of(list sources) except -1:
     cdef Py_ssize_t count = 0
     for rows in sources:
-        count += <Py_ssize_t>(<Rows>rows).source.count
+        count += <Py_ssize_t>(<SourceRows>rows).source.count
     return count
 
 
@@ -942,15 +880,11 @@ def select(column, bytes marks not None):
     """Return the rows of a column that are marked as new.
 
     Args:
-        column (list | tuple | Arrow object): The rows.
         marks (bytes): The marks of the rows, see `IdentifierBatch.marks`.
 
     Returns:
         list | Column: The rows; those of an Arrow object in their layout: views and dictionaries share the buffers of
             the column. A row that refers to a null in a dictionary becomes null.
-
-    Raises:
-        ValueError: If the numbers of marks and rows differ, or the column has decreasing offsets.
 
     >>> select(["a", "b", None], b"\\x02\\x01\\x02")
     ['a', None]
@@ -958,7 +892,7 @@ def select(column, bytes marks not None):
     cdef const uint8_t *src = marks
     cdef Py_ssize_t i
     cdef list arrays = [], made = [], sources
-    cdef Rows rows
+    cdef SourceRows rows
     cdef size_t done = 0
     if isinstance(column, (list, tuple)):
         if len(column) != len(marks):

@@ -14,11 +14,13 @@ Temporary files have no name: nothing is left, however the process ends.
 """
 
 import os
+import re
 import sys
 from mmap import mmap
 
 from uricodec._base._text import new_buffer
 from uricodec._io import streams
+from uricodec._io.sizes import parse_size
 from uricodec.dedup._spill import SpillBuffers, SpilledBatch
 from uricodec.dedup._table import Table
 
@@ -31,6 +33,9 @@ FILES = 100
 
 # The size of the address space.
 ADDRESSES = 2 * sys.maxsize + 1
+
+# A share of the machine's memory.
+SHARE = re.compile(r"0*[1-9]\d?(\.\d+)?%|100%", re.ASCII)
 
 # The flag that opens a file without a name; 0: not supported.
 TEMPORARY = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC if hasattr(os, "O_TMPFILE") else 0
@@ -60,9 +65,6 @@ class Scratch:
 
     Attributes:
         spilled (int): The bytes of identifiers that were written to them.
-
-    Raises:
-        FileError: If the folder is not writable.
     """
 
     def __init__(self, folder):
@@ -141,9 +143,7 @@ class Spill:
     """Undecided rows, by partition.
 
     Args:
-        scratch (Scratch): The place for temporary files.
         depth (int): How many times the rows were partitioned before.
-        exact (bool): Whether to store normal forms.
         memory (int): The approximate limit for memory in bytes.
     """
 
@@ -186,10 +186,6 @@ class Spill:
     def read(self, part, names):
         """Read the rows of a partition.
 
-        Args:
-            part (int): The number of the partition.
-            names (SpilledBatch): The batch to use, which is yielded.
-
         Yields:
             SpilledBatch: The next batch.
         """
@@ -228,9 +224,6 @@ class PartitionedTable:
 
     Args:
         memory (int): The limit for the table in bytes.
-        exact (bool): Whether to compare normal forms.
-        counting (bool): Whether to count occurrences.
-        scratch (Scratch): The place for temporary files.
         depth (int): How many times the rows were partitioned before.
     """
 
@@ -289,35 +282,24 @@ def parse_memory(memory):
     """Return a memory size in bytes.
 
     Args:
-        memory (int | str | None): Bytes, a number with a unit ("64M", "1.5G": powers of 1024), or a share of the
-            machine's memory ("50%"); None: half of it.
-
-    Returns:
-        int: The size in bytes.
-
-    Raises:
-        ValueError: If the size is invalid or exceeds the address space.
+        memory (int | str | None): Bytes, a size ("64M", see parse_size()), or a share of the machine's memory ("50%");
+            None: half of it.
 
     >>> parse_memory("64M"), parse_memory("1.5k"), parse_memory(1000)
     (67108864, 1536, 1000)
     """
     if memory is None:
         memory = "50%"
-    text, factor = memory, 1
     if isinstance(memory, str):
-        text = memory.strip().upper().removesuffix("B").removesuffix("I")
-        if text and text[-1] in "KMGT":
-            factor, text = 1024 ** (1 + "KMGT".index(text[-1])), text[:-1]
-        elif text.endswith("%"):
-            factor, text = machine_memory() / 100, text[:-1]
+        if SHARE.fullmatch(memory):
+            return int(float(memory[:-1]) * machine_memory() / 100)
+        return parse_size(memory)
     try:
-        size = int(float(text) * factor) if isinstance(text, str) else int(text)
-    except (ValueError, OverflowError):
+        size = int(memory)
+    except (ValueError, OverflowError):  # not a number, infinite
         size = 0
-    if size <= 0:
-        raise ValueError(f"invalid memory size: {memory!r}")
-    if size > ADDRESSES:
-        raise ValueError(f"memory size exceeds the address space: {memory!r}")
+    if not 0 < size <= ADDRESSES:
+        raise ValueError(f"expected a size in bytes within the address space, got {memory!r}")
     return size
 
 

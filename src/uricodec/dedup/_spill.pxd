@@ -14,7 +14,7 @@ cdef struct Header:
     uint64_t check      # checksum of the other fields
 
 
-cdef struct Part:
+cdef struct BlockPart:
     uint8_t *data
     uint32_t *numbers   # without forms: in `data`, after the space for fingerprints
     uint32_t *lengths
@@ -25,7 +25,7 @@ cdef struct Part:
 
 
 cdef class SpillBuffers:
-    cdef Part *parts
+    cdef BlockPart *parts
     cdef uint32_t *sides        # with forms: numbers and lengths of all partitions
     cdef list blocks            # the owner of each partition's data
     cdef size_t count

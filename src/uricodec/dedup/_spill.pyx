@@ -79,12 +79,6 @@ def block_size(header):
     Args:
         header (bytes-like): The beginning of the block, at least HEADER bytes.
 
-    Returns:
-        int: The size in bytes, with the header.
-
-    Raises:
-        ValueError: If the header is invalid.
-
     >>> block_size(bytes(HEADER))
     Traceback (most recent call last):
     ValueError: damaged block: invalid header
@@ -132,15 +126,11 @@ cdef class SpillBuffers:
         depth (int): How many times the rows were partitioned before, up to 19. Each depth selects partitions by other 6
             bits of the fingerprint: the first ten use its second half, from the lowest bits on, then those of the first
             half, which also determines the home in a table. Identifiers with random fingerprints never need so many.
-        exact (bool): Whether to store normal forms.
         capacity (int): The size of a buffer in bytes, from 128 to 2**30.
         parts (int): The number of partitions, a power of 2 up to 64.
 
     Attributes:
         full (int): The partition whose buffer was full when add() stopped; -1: none.
-
-    Raises:
-        ValueError: If an argument is out of range.
 
     >>> buffers, names = SpillBuffers(capacity=4096), SpilledBatch()
     >>> buffers.add(names, 0), buffers.full, len(buffers), bytes(buffers.take(0))
@@ -149,7 +139,7 @@ cdef class SpillBuffers:
 
     def __cinit__(self, Py_ssize_t depth=0, bint exact=False, Py_ssize_t capacity=65536, Py_ssize_t parts=64):
         cdef size_t i
-        cdef Part *part
+        cdef BlockPart *part
         cdef _Block block
         if not 0 <= depth < 2 * DEPTHS:
             raise ValueError(f"depth must be from 0 to {2 * DEPTHS - 1}, got {depth}")
@@ -160,7 +150,7 @@ cdef class SpillBuffers:
         self.full, self.exact, self.capacity, self.blocks = -1, exact, <size_t>capacity & ~<size_t>7, []
         self.place, self.shift = 8 if depth < DEPTHS else 0, 6 * (depth % DEPTHS)
         self.most = (self.capacity - sizeof(Header)) // size_of_row(exact)
-        self.parts = <Part *>PyMem_RawMalloc(parts * sizeof(Part))
+        self.parts = <BlockPart *>PyMem_RawMalloc(parts * sizeof(BlockPart))
         if self.parts == NULL:
             raise MemoryError  # pragma: no cover: no memory
         if exact:
@@ -193,17 +183,10 @@ cdef class SpillBuffers:
 
         Args:
             names (IdentifierBatch): The batch; only rows that are marked as later are copied.
-            start (int): The first row to copy.
 
         Returns:
             int: The row to continue with after the block of partition `full` was taken and cleared; the number of rows
                 when finished. A block that was taken but not cleared accepts no rows.
-
-        Raises:
-            ValueError: If normal forms are stored, and the batch has none.
-            OverflowError: If a normal form has 4 GiB or more.
-            MemoryError: If memory for a long form cannot be allocated.
-            RuntimeError: If another thread is using the buffers or the batch.
         """
         cdef Added added = TOO_LONG
         cdef size_t i = start, part
@@ -231,15 +214,9 @@ cdef class SpillBuffers:
     def take(self, size_t part):
         """Return the block of a partition.
 
-        Args:
-            part (int): The partition.
-
         Returns:
             memoryview: The bytes to write to a file; empty if the partition has no rows. Valid until clear() is called;
                 before that the block accepts no rows.
-
-        Raises:
-            IndexError: If the partition does not exist.
         """
         if part >= self.count:
             raise IndexError(f"partition index out of range: {part}")
@@ -250,7 +227,7 @@ cdef class SpillBuffers:
             uc_give(&self.busy)
 
     cdef object finished(self, size_t part):
-        cdef Part *at = &self.parts[part]
+        cdef BlockPart *at = &self.parts[part]
         cdef _Block block = <_Block>self.blocks[part]
         cdef Header header
         cdef uint8_t *end
@@ -276,15 +253,8 @@ cdef class SpillBuffers:
 
     def clear(self, size_t part):
         """Reuse the buffer of a partition whose block was written. The contents of its memoryviews become undefined.
-
-        Args:
-            part (int): The partition.
-
-        Raises:
-            IndexError: If the partition does not exist.
-            MemoryError: If memory for a buffer cannot be allocated after a long block.
         """
-        cdef Part *at
+        cdef BlockPart *at
         cdef _Block block
         if part >= self.count:
             raise IndexError(f"partition index out of range: {part}")
@@ -313,7 +283,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
     cdef uint32_t found[CHUNK]
     cdef const uint8_t *marks
     cdef const uint8_t *fingerprint
-    cdef Part *part
+    cdef BlockPart *part
     cdef size_t first = next[0], rows, count, i, j, n = 0, most
     cdef size_t per = size_of_row(True), mask = self.count - 1, place = self.place
     cdef int shift = self.shift
@@ -355,7 +325,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
 
 cdef int add_long(SpillBuffers self, IdentifierBatch names, size_t i, size_t part) except -1:
     """Make a block of one row, in memory allocated for it."""
-    cdef Part *at = &self.parts[part]
+    cdef BlockPart *at = &self.parts[part]
     cdef size_t n = names.form_ends[i] - names.form_starts[i]
     cdef size_t size = sizeof(Header) + size_of_row(True) + n
     cdef Header header
@@ -420,11 +390,6 @@ cdef class SpilledBatch(IdentifierBatch):
         Args:
             block (bytes-like): The block, from the first byte of its header to its end. It must not change until the
                 next call.
-
-        Raises:
-            ValueError: If the block is damaged. The batch is then empty.
-            MemoryError: If memory cannot be allocated. The batch is then empty.
-            RuntimeError: If another thread is using the batch.
         """
         cdef Header header
         cdef const uint8_t *at
@@ -462,9 +427,6 @@ cdef class SpilledBatch(IdentifierBatch):
     @property
     def row_numbers(self):
         """The numbers of the rows.
-
-        Returns:
-            list[int]: A number for each row.
         """
         cdef size_t i
         cdef list numbers = []
@@ -479,9 +441,6 @@ cdef class SpilledBatch(IdentifierBatch):
     @property
     def normal_forms(self):
         """The normal forms.
-
-        Returns:
-            list[bytes] | None: A normal form for each row; None: the block has none.
         """
         cdef size_t i
         cdef list forms = []
@@ -500,9 +459,6 @@ cdef class SpilledBatch(IdentifierBatch):
 
         Args:
             marks (bytes-like): A mark for each row, see `marks`.
-
-        Raises:
-            ValueError: If the number of marks differs from that of the rows.
         """
         cdef bytes octets = bytes(marks)
         if <size_t>len(octets) != self.count:

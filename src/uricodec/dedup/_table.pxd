@@ -35,7 +35,7 @@ cdef inline uint64_t number_of(IdentifierBatch names, size_t i) noexcept nogil:
 
 
 # The fields of a table that loops keep in registers.
-cdef struct Slots:
+cdef struct TableSlots:
     uint64_t *start         # the first slot
     uint64_t *last          # the last slot, which is always empty, so that every search ends
     uint64_t homes          # how many slots can be homes
@@ -57,7 +57,7 @@ cdef class Table:
     cdef readonly bint counting
     cdef readonly bint exact
     cdef readonly bint full
-    cdef Slots slots
+    cdef TableSlots slots
     cdef Arena arena
     cdef uint8_t *region    # the address space with the slots at its end; NULL: out of memory
     cdef size_t reserved

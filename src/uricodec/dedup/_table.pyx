@@ -77,12 +77,6 @@ cdef class IdentifierBatch:
     @property
     def marks(self):
         """The marks of the rows: a byte each, 0 not decided, 1 seen, 2 new, 3 undecided because the table was full.
-
-        Returns:
-            bytes: A mark for each row.
-
-        Raises:
-            RuntimeError: If another thread is using the batch.
         """
         self.use()
         try:
@@ -93,12 +87,6 @@ cdef class IdentifierBatch:
     @property
     def fingerprints(self):
         """The fingerprints of the rows.
-
-        Returns:
-            bytes: 16 bytes for each row.
-
-        Raises:
-            RuntimeError: If another thread is using the batch.
         """
         self.use()
         try:
@@ -114,12 +102,8 @@ cdef class FingerprintBatch(IdentifierBatch):
     Args:
         fingerprints (bytes-like): 16 bytes for each row.
         forms (list[bytes] | None): The normal form of each row, for exact tables.
-        first (int): The number of the first row.
         numbers (list[int] | None): The number of each row, relative to the first; None: consecutive.
         marks (bytes | None): The mark of each row; None: not decided.
-
-    Raises:
-        ValueError: If arguments differ in length.
 
     >>> names = FingerprintBatch(b"one fingerprint." b"and another one!")
     >>> len(names), names.marks
@@ -236,9 +220,6 @@ cdef class Table:
     Attributes:
         full (bool): Whether an identifier did not fit: no new ones will be stored.
 
-    Raises:
-        MemoryError: If memory cannot be allocated.
-
     >>> from uricodec.dedup._table import FingerprintBatch
     >>> table = Table(limit=1 << 20)
     >>> names = FingerprintBatch(b"one fingerprint." b"another, like it" b"one fingerprint.")
@@ -262,18 +243,12 @@ cdef class Table:
     @property
     def count(self):
         """The number of identifiers in the table, at a moment when other threads may add some.
-
-        Returns:
-            int: The number.
         """
         return uc_glance_size(&self.slots.count)
 
     @property
     def size(self):
         """The memory in use.
-
-        Returns:
-            int: The size in bytes.
         """
         return self.had + self.arena.had
 
@@ -282,12 +257,6 @@ cdef class Table:
 
         Args:
             names (IdentifierBatch): The batch. Afterwards each row is marked as seen, new or, if the table is full, later.
-
-        Raises:
-            MemoryError: If there is less memory than the limit. The rows before are marked and stored; the others are
-                not decided.
-            RuntimeError: If another thread is using the table or the batch.
-            ValueError: If the table is exact and the batch has no normal forms.
         """
         cdef int status
         names.use()
@@ -312,10 +281,6 @@ cdef class Table:
         Yields:
             bytes: Two 64-bit numbers for each identifier: its first row, and its number of occurrences.
 
-        Raises:
-            RuntimeError: If another thread is using the table.
-            ValueError: If the table was made without counting.
-
         >>> from uricodec.dedup._table import FingerprintBatch
         >>> table = Table(1 << 20, counting=True)
         >>> table.add(FingerprintBatch(b"one fingerprint." b"one fingerprint.", first=5))
@@ -333,10 +298,6 @@ cdef class Table:
 
     def clear(self):
         """Remove all identifiers, and free memory.
-
-        Raises:
-            MemoryError: If memory for an empty table cannot be allocated.
-            RuntimeError: If another thread is using the table.
         """
         self.use()
         self.close()
@@ -375,7 +336,7 @@ cdef class Table:
         cdef size_t stride = COUNTING if self.counting else PLAIN
         cdef size_t least = LEAST * stride // PLAIN
         cdef uint8_t *end
-        memset(&self.slots, 0, sizeof(Slots))
+        memset(&self.slots, 0, sizeof(TableSlots))
         memset(&self.arena, 0, sizeof(Arena))
         self.full = self.stuck = False
         self.had = 0
@@ -396,7 +357,7 @@ cdef class Table:
             release(self.region, self.reserved)
         if self.arena.region != NULL:
             release(self.arena.region, self.arena.reserved)
-        memset(&self.slots, 0, sizeof(Slots))
+        memset(&self.slots, 0, sizeof(TableSlots))
         memset(&self.arena, 0, sizeof(Arena))
         self.region = NULL
         self.had = 0
@@ -485,7 +446,7 @@ cdef class Table:
         return 0
 
 
-cdef inline void rearrange(Slots *slots, uint64_t *old, size_t stride) noexcept nogil:
+cdef inline void rearrange(TableSlots *slots, uint64_t *old, size_t stride) noexcept nogil:
     """Store the identifiers of the slots from `old` on again, after slots were added before them.
 
     Empties a few slots at a time, almost without branches, because occupied slots cannot be predicted.
@@ -517,7 +478,7 @@ cdef inline void rearrange(Slots *slots, uint64_t *old, size_t stride) noexcept 
             name += stride
 
 
-cdef inline void put_in_order(Slots *slots, size_t stride) noexcept nogil:
+cdef inline void put_in_order(TableSlots *slots, size_t stride) noexcept nogil:
     """Sort each run of occupied slots. An insertion takes no more steps than filling the run took."""
     cdef uint64_t *slot = slots.start
     cdef uint64_t *to
@@ -598,7 +559,7 @@ cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
 
 cdef inline size_t take(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
     """Process rows from `row` on, up to a new identifier for which capacity is missing. Return its row."""
-    cdef Slots slots = table.slots
+    cdef TableSlots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef uint8_t *marks = names.marks
     cdef size_t rows = names.count, new = 0, i
@@ -648,7 +609,7 @@ cdef inline const uint8_t *likely_form(Table table, uint64_t low, size_t stride)
 
 cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
     """Do the same as take(), comparing normal forms."""
-    cdef Slots slots = table.slots
+    cdef TableSlots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef const uint8_t *form
     cdef uint8_t *marks = names.marks
@@ -694,7 +655,7 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
 
 cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
     """Mark rows from `row` on; the table is full, and its runs are sorted."""
-    cdef Slots slots = table.slots
+    cdef TableSlots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef uint8_t *marks = names.marks
     cdef size_t rows = names.count, later = 0
@@ -772,10 +733,6 @@ cdef class Cardinality:
     Args:
         precision (int): From 4 to 18. 2^precision bytes are used.
 
-    Raises:
-        ValueError: If the precision is out of range.
-        MemoryError: If memory cannot be allocated.
-
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.dedup._table import FingerprintBatch
     >>> key, cardinality = FingerprintKey("x"), Cardinality()
@@ -810,12 +767,6 @@ cdef class Cardinality:
 
     def merge(self, Cardinality other not None):
         """Add the identifiers that another one has counted with the same key.
-
-        Args:
-            other (Cardinality): The other estimate, of the same precision.
-
-        Raises:
-            ValueError: If the precisions differ.
         """
         cdef size_t i
         if other.precision != self.precision:
@@ -825,9 +776,6 @@ cdef class Cardinality:
 
     def estimate(self):
         """Return the estimate.
-
-        Returns:
-            int: The number of different identifiers, up to 2^63.
         """
         cdef size_t counts[64]
         cdef size_t i

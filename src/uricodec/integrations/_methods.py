@@ -7,104 +7,77 @@ documentation are assembled from the row of the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from inspect import Parameter, Signature
 from typing import Any, TypeVar
 
-from uricodec._rows.registry import OPERATIONS, REQUIRED, Operation
+from uricodec._rows.registry import OPERATIONS, Operation
+from uricodec.bulk._functions import compiled, documentation
 
 _ANNOTATIONS = {"errors": "str | None", "invalid": "InvalidRows | None", "threads": "int | None"}
 
 _Class = TypeVar("_Class", bound=type)
 
 
-def with_operations(options: Iterable[str], returns: dict[str, str]) -> Callable[[_Class], _Class]:
+def with_operations(kind: str, options: Iterable[str], returns: dict[str, str]) -> Callable[[_Class], _Class]:
     """Return a decorator that gives a class a method for each operation.
 
     Args:
+        kind (str): The type of the result.
         options (Iterable[str]): The shared options that the methods accept: of "errors", "invalid" and "threads".
         returns (dict[str, str]): The documentation of the result, by the kind of result.
 
     Returns:
-        Callable[[type], type]: The decorator. A method calls `self._run(name, arguments)` with the arguments that were
-            given.
+        Callable[[type], type]: The decorator. A method calls `self._run(name, arguments)`.
     """
 
     def decorate(owner: _Class) -> _Class:
         for name, operation in OPERATIONS.items():
-            setattr(owner, name, _method(owner, operation, tuple(options), returns[operation.result]))
+            result = f"{kind}: {returns[operation.result]}"
+            setattr(owner, name, _method(owner, operation, tuple(options), result))
         return owner
 
     return decorate
 
 
-def signature_of(operation: Operation, first: Parameter, options: Iterable[str]) -> Signature:
-    """Return the signature of an operation in an engine.
+def engine_function(
+    operation: Operation, first: str, options: Iterable[str], run: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return the function of an operation in an engine.
 
     Args:
         operation (Operation): The row of the table.
-        first (inspect.Parameter): The first parameter: `self` or a column.
+        first (str): The first parameter: `self` or a column.
         options (Iterable[str]): The shared options that are accepted. They are keywords; None is their default.
-
-    >>> from inspect import Parameter
-    >>> from uricodec._rows.registry import OPERATIONS
-    >>> column = Parameter("column", Parameter.POSITIONAL_OR_KEYWORD)
-    >>> print(signature_of(OPERATIONS["quote"], column, ["errors"]))
-    (column, safe: 'ByteSet | str | bytes' = '/', plus: 'bool' = False, *, errors: 'str | None' = None)
-    """
-    own = [
-        Parameter(each.name, Parameter.POSITIONAL_OR_KEYWORD, default=_default(each.default), annotation=each.type)
-        for each in operation.parameters
-    ]
-    shared = [
-        Parameter(option, Parameter.KEYWORD_ONLY, default=None, annotation=_ANNOTATIONS[option]) for option in options
-    ]
-    return Signature([first, *own, *shared])
-
-
-def _default(value: Any) -> Any:
-    return Parameter.empty if value is REQUIRED else value
-
-
-def arguments_of(name: str, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call by name, the first one included, without shared options whose value is None.
-
-    Raises:
-        TypeError: If the call does not match the signature; the message names the operation.
+        run (Callable): Called with the first argument, the name, and all other arguments, without options that are
+            left out.
 
     >>> from inspect import signature
-    >>> arguments_of("quote", signature(lambda column, plus: None), ("a",), {"plus": True})
-    {'column': 'a', 'plus': True}
+    >>> from uricodec._rows.registry import OPERATIONS
+    >>> print(signature(engine_function(OPERATIONS["quote"], "column", ["errors"], print)))
+    (column, safe: 'ByteSet | str | bytes' = '/', plus: 'bool' = False, *, errors: 'str | None' = None)
     """
-    try:
-        given = signature.bind(*args, **kwargs).arguments
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
-    keywords = {each.name for each in signature.parameters.values() if each.kind is Parameter.KEYWORD_ONLY}
-    return {key: value for key, value in given.items() if not (key in keywords and value is None)}
+
+    def run_given(first: Any, own: dict[str, Any], shared: dict[str, Any]) -> Any:
+        return run(first, operation.name, own | {key: value for key, value in shared.items() if value is not None})
+
+    options = list(options)
+    given = ", ".join(f"{each!r}: {each}" for each in options)
+    call = f"run({first}, {{own}}, {{{{{given}}}}})"
+    function = compiled(operation, first, dict.fromkeys(options), call, run_given)
+    own = {each.name: each.type for each in operation.parameters}
+    function.__annotations__ = own | {option: _ANNOTATIONS[option] for option in options}
+    return function
 
 
-def documentation(operation: Operation, options: Iterable[str], returns: str, column: str = "") -> str:
-    """Return the documentation of an operation in an engine.
+def about_options(operation: Operation, options: Iterable[str]) -> list[str]:
+    """Return the documentation of shared options.
 
     Args:
         operation (Operation): The row of the table.
         options (Iterable[str]): The shared options that are accepted.
-        returns (str): The documentation of the result.
-        column (str): The documentation of the column, if it is an argument.
 
     >>> from uricodec._rows.registry import OPERATIONS
-    >>> print(documentation(OPERATIONS["uri_to_iri"], ["errors"], "Expr: Strings."))
-    Convert each URI to an IRI.
-    <BLANKLINE>
-    Args:
-        host (HostInIri): A-labels of hosts: "keep"; "unicode": characters; "safe": the same, where no scripts mix.
-        errors (str | None): How an invalid row is handled: "keep", "null", "raise"; None: "keep".
-    <BLANKLINE>
-    Returns:
-        Expr: Strings.
-    <BLANKLINE>
-    Source: RFC 3987 section 3.2. See also `uricodec.bulk.uri_to_iri`.
-    <BLANKLINE>
+    >>> about_options(OPERATIONS["uri_to_iri"], ["errors"])
+    ['errors (str | None): How an invalid row is handled: "keep", "null", "raise"; None: "keep".']
     """
     policies = [f'"{policy}"' for policy in operation.policies if policy != "drop"]  # columns keep their length
     about = {
@@ -112,26 +85,11 @@ def documentation(operation: Operation, options: Iterable[str], returns: str, co
         "invalid": "Receives the number of invalid rows, and the first of them.",
         "threads": "The maximum number of threads; None: one per core for more than 1 MiB.",
     }
-    arguments = [column] if column else []
-    arguments += [f"{each.name} ({each.type}): {each.about}" for each in operation.parameters]
-    arguments += [f"{option} ({_ANNOTATIONS[option]}): {about[option]}" for option in options]
-    lines = [f"{operation.summary[0].upper()}{operation.summary[1:]}.", ""]
-    if arguments:
-        lines += ["Args:", *(f"    {argument}" for argument in arguments), ""]
-    lines += ["Returns:", f"    {returns}", ""]
-    lines += [f"Source: {operation.source} See also `uricodec.bulk.{operation.name}`.", ""]
-    return "\n".join(lines)
+    return [f"{option} ({_ANNOTATIONS[option]}): {about[option]}" for option in options]
 
 
 def _method(owner: type, operation: Operation, options: tuple[str, ...], returns: str) -> Callable[..., Any]:
-    name = operation.name
-    signature = signature_of(operation, Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), options)
-
-    def method(*args: Any, **kwargs: Any) -> Any:
-        given = arguments_of(name, signature, args, kwargs)
-        return given.pop("self")._run(name, given)
-
-    method.__name__, method.__qualname__, method.__module__ = name, f"{owner.__qualname__}.{name}", owner.__module__
-    method.__doc__ = documentation(operation, options, returns)
-    method.__signature__ = signature  # type: ignore[attr-defined]
+    method = engine_function(operation, "self", options, lambda self, name, given: self._run(name, given))
+    method.__qualname__, method.__module__ = f"{owner.__qualname__}.{operation.name}", owner.__module__
+    method.__doc__ = documentation(operation, "", about_options(operation, options), returns)
     return method

@@ -18,11 +18,7 @@ def fixed_arguments(name: str, errors: str) -> dict[str, Any]:
     """Return the fixed arguments that a function of SQL gives to its operation.
 
     Args:
-        name (str): The name of the function.
         errors (str): "null", "keep", "raise" or "replace"; see `register`.
-
-    Raises:
-        ValueError: If the function or the policy is unknown.
 
     >>> [fixed_arguments(name, "replace") for name in ("uri_decode", "uri_normalize", "is_valid_urn")]
     [{'errors': 'replace'}, {'errors': 'null'}, {'errors': 'keep'}]
@@ -49,10 +45,6 @@ def result_type(name: str, compute: Compute) -> Any:
     """Return the type of what a function of SQL returns for a column of pyarrow.
 
     A component is text. Its operation is not called, because it may need a library that is not installed.
-
-    Args:
-        name (str): The name of the function.
-        compute (Callable): The function of a column of pyarrow.
     """
     import pyarrow as pa
 
@@ -72,23 +64,23 @@ def with_arguments(name: str, compute: Compute) -> Compute:
     """Return a function whose last arguments are columns, too. If an argument is NULL, the result is NULL.
 
     Args:
-        name (str): The name of the function.
-        compute (Callable): The function of a column of pyarrow; its last arguments are str.
-
-    Returns:
-        Callable: The function whose arguments are all columns of pyarrow.
+        compute (Callable): The function of a column of pyarrow; its last arguments are str or bool.
     """
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     sql, operation = SQL_FUNCTIONS[name]
     arguments, required = sql.parameters, tuple(operation.required.values())
+    types = {parameter.name: parameter.type for parameter in operation.parameters}
 
     def one(column: Any, values: tuple[Any, ...]) -> Any:
         if None in values:
             return compute(pa.nulls(len(column), pa.string()), *required)
         for argument, value in zip(arguments, values, strict=False):
-            if not isinstance(value, str):
+            if types[argument] == "bool" and not isinstance(value, bool):
+                raise TypeError(f"{name}: {argument} must be a boolean, got {value!r}")
+            is_number = type(value) is int and types[argument].startswith("UrnRfc")
+            if types[argument] != "bool" and not isinstance(value, str) and not is_number:
                 raise TypeError(f"{name}: {argument} must be text, got {value!r}")
         return compute(column, *values)
 

@@ -37,25 +37,20 @@ if TYPE_CHECKING:
 else:
     _SeriesMethods = _IndexMethods = object
 
-_FIELDS = "undefined components and missing rows are missing"
+_RETURNS = {
+    "text": "The dtype of the column.",
+    "verdict": "bool; boolean if a row is missing; bool[pyarrow] if the column has an ArrowDtype.",
+    "diagnostic": "Code and offset of each row, missing if the row is valid. An offset counts characters of a str "
+    "object, bytes otherwise.",
+    "component": "Text or bytes, as in the column; missing if a row has no such component.",
+    "list": "Objects: lists of text, or of tuples for `query_pairs`. Arrow lists if the column has an ArrowDtype.",
+    "struct": "The components; undefined components and missing rows are missing.",
+    "fingerprint": "bytes objects; binary(16)[pyarrow] if the column has an ArrowDtype.",
+}
 
 
 @pd.api.extensions.register_series_accessor("uricodec")
-@with_operations(
-    ["errors", "invalid", "threads"],
-    {
-        "text": "pd.Series: The dtype of the column.",
-        "verdict": "pd.Series: bool; boolean if a row is missing; bool[pyarrow] if the column has an ArrowDtype.",
-        "diagnostic": "pd.DataFrame: code and offset of each row, missing if the row is valid. An offset counts\n"
-        "        characters of a str object, bytes otherwise.",
-        "component": "pd.Series: Text or bytes, as in the column; missing if a row has no such component.\n"
-        "        A DataFrame for several names.",
-        "list": "pd.Series: Objects: lists of text, or of tuples for `query_pairs`. Arrow lists if the column has an\n"
-        "        ArrowDtype.",
-        "struct": f"pd.DataFrame: The components; {_FIELDS}.",
-        "fingerprint": "pd.Series: bytes objects; binary(16)[pyarrow] if the column has an ArrowDtype.",
-    },
-)
+@with_operations("pd.Series, or pd.DataFrame of several fields", ["errors", "invalid", "threads"], _RETURNS)
 class UricodecSeries(_SeriesMethods):
     """The operations on a Series.
 
@@ -80,20 +75,7 @@ class UricodecSeries(_SeriesMethods):
 
 
 @pd.api.extensions.register_index_accessor("uricodec")
-@with_operations(
-    ["errors", "invalid", "threads"],
-    {
-        "text": "pd.Index: The dtype of the Index.",
-        "verdict": "pd.Index: bool; boolean if a row is missing; bool[pyarrow] if the Index has an ArrowDtype.",
-        "diagnostic": "pd.DataFrame: code and offset, missing if the row is valid. Its index is this Index.",
-        "component": "pd.Index: Text or bytes, as in the Index; missing if a row has no such component.\n"
-        "        A DataFrame for several names.",
-        "list": "pd.Index: Objects: lists of text, or of tuples for `query_pairs`. Arrow lists if the Index has an\n"
-        "        ArrowDtype.",
-        "struct": f"pd.DataFrame: The components; {_FIELDS}. Its index is this Index.",
-        "fingerprint": "pd.Index: bytes objects; binary(16)[pyarrow] if the Index has an ArrowDtype.",
-    },
-)
+@with_operations("pd.Index, or pd.DataFrame of several fields", ["errors", "invalid", "threads"], _RETURNS)
 class UricodecIndex(_IndexMethods):
     """The operations on an Index.
 

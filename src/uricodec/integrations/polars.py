@@ -133,19 +133,19 @@ def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
         raise of_a_piece(name, error) from None
 
 
+_RETURNS = {
+    "text": "The dtype of the column: String, Binary or Categorical.",
+    "verdict": "Boolean.",
+    "diagnostic": "Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
+    "component": "String; null if a row has no such component. For several names a Struct of Strings.",
+    "list": "List of Strings; of Structs of name and value for `query_pairs`.",
+    "struct": "Struct of Strings: the components, null where they are undefined.",
+    "fingerprint": "Binary, 16 bytes.",
+}
+
+
 @pl.api.register_expr_namespace("uricodec")
-@with_operations(
-    ["errors"],
-    {
-        "text": "pl.Expr: The dtype of the column: String, Binary or Categorical.",
-        "verdict": "pl.Expr: Boolean.",
-        "diagnostic": "pl.Expr: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
-        "component": "pl.Expr: String; null if a row has no such component. For several names a Struct of Strings.",
-        "list": "pl.Expr: List of Strings; of Structs of name and value for `query_pairs`.",
-        "struct": "pl.Expr: Struct of Strings: the components, null where they are undefined.",
-        "fingerprint": "pl.Expr: Binary, 16 bytes.",
-    },
-)
+@with_operations("pl.Expr", ["errors"], _RETURNS)
 class UricodecExpr(_ExpressionMethods):
     """The operations on an expression.
 
@@ -168,18 +168,7 @@ class UricodecExpr(_ExpressionMethods):
 
 
 @pl.api.register_series_namespace("uricodec")
-@with_operations(
-    ["errors", "invalid", "threads"],
-    {
-        "text": "pl.Series: The dtype of the column: String, Binary or Categorical.",
-        "verdict": "pl.Series: Boolean.",
-        "diagnostic": "pl.Series: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
-        "component": "pl.Series: String; null if a row has no such component. For several names a Struct of Strings.",
-        "list": "pl.Series: List of Strings; of Structs of name and value for `query_pairs`.",
-        "struct": "pl.Series: Struct of Strings: the components, null where they are undefined.",
-        "fingerprint": "pl.Series: Binary, 16 bytes.",
-    },
-)
+@with_operations("pl.Series", ["errors", "invalid", "threads"], _RETURNS)
 class UricodecSeries(_SeriesMethods):
     """The operations on a Series.
 

@@ -24,16 +24,16 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Iterator
-from inspect import Parameter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from uricodec import bulk, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._functions import documentation
 from uricodec.dedup._table import FingerprintBatch, Table
 from uricodec.errors import UriError
-from uricodec.integrations._methods import arguments_of, documentation, signature_of
+from uricodec.integrations._methods import about_options, engine_function
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import Compute, array_of, fixed_arguments, result_type, with_arguments
 
@@ -127,24 +127,21 @@ def _column_function(name: str) -> Compute:
     """Return an operation of `bulk` as a function of a column of Spark."""
     operation, of_bulk = OPERATIONS[name], FUNCTIONS[name]
     options = ["errors"] if operation.result in _WITH_ERRORS else []
-    column = Parameter("column", Parameter.POSITIONAL_OR_KEYWORD, annotation="Column | str")
-    signature = signature_of(operation, column, options)
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def run(argument: Any, name: str, given: dict[str, Any]) -> Any:
         import pyarrow as pa
 
-        given = arguments_of(name, signature, args, kwargs)
-        argument = given.pop("column")
         if operation.result == "fingerprint":
-            given["secret"] = _shared_key(given.get("secret"))
+            given["secret"] = _shared_key(given["secret"])
         of_bulk([], **given)  # wrong arguments raise here, not in a worker
         compute = _computing(name, operation.result, of_bulk, given)
         return _udf(name, compute, array_of(compute(pa.array([], pa.string()))).type)(argument)
 
-    function.__name__ = function.__qualname__ = name
+    function = engine_function(operation, "column", options, run)
+    function.__module__ = __name__
     about_column = "column (Column | str): The column, or its name."
-    function.__doc__ = documentation(operation, options, _RETURNS[operation.result], about_column)
-    function.__signature__ = signature  # type: ignore[attr-defined]
+    about = about_options(operation, options)
+    function.__doc__ = documentation(operation, about_column, about, _RETURNS[operation.result])
     return function
 
 

@@ -20,14 +20,7 @@ _OF_UNICODE = ("utf-7", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"
 def convert(
     iri: object, encoding: str | None, nfc: bool, iri_to_uri: Callable[..., str], options: dict[str, str]
 ) -> str | bytes:
-    """Decode and normalize an IRI, and apply a conversion function with its options.
-
-    Raises:
-        IriError: If the bytes are invalid in the encoding, or the function rejects a character; the position refers to
-            `iri`.
-        LookupError: If the encoding is unknown.
-        TypeError: If a str is given with an encoding, or `iri` is neither a str nor bytes-like.
-    """
+    """Decode and normalize an IRI, and apply a conversion function with its options."""
     if isinstance(iri, str):
         if encoding is not None:
             raise TypeError("encoding applies to bytes only, got a str")

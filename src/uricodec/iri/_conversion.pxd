@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 
 from uricodec._base._kernels cimport ByteSet, uc_set
-from uricodec._rows._engine cimport Operation, Outcome
+from uricodec._rows._engine cimport SizedRow, Outcome
 
 
 # Which bytes iri_to_uri() accepts and which it keeps. The options of its rows.
@@ -14,16 +14,16 @@ cdef Mapping STRICT_MAPPING     # disallowed="raise"
 cdef Mapping LENIENT_MAPPING    # disallowed="encode"
 
 # Row operations on any bytes (_rows). The code of an outcome is a Code of uri/_grammar.
-cdef Operation IRI_TO_URI_ROW   # options: a Mapping
-cdef Operation URI_TO_IRI_ROW   # options: none
+cdef SizedRow IRI_TO_URI_ROW   # options: a Mapping
+cdef SizedRow URI_TO_IRI_ROW   # options: none
 
 # The same with hosts in A-labels (host="idna") or characters (host="unicode", "safe"). IN_DOUBT: the functions of iri have to
 # convert this row.
 cdef enum:
     IN_DOUBT = -2
-cdef Operation IRI_TO_URI_IDNA_ROW      # options: a Mapping
-cdef Operation URI_TO_IRI_UNICODE_ROW   # options: none
-cdef Operation URI_TO_IRI_SAFE_ROW      # options: none
+cdef SizedRow IRI_TO_URI_IDNA_ROW      # options: a Mapping
+cdef SizedRow URI_TO_IRI_UNICODE_ROW   # options: none
+cdef SizedRow URI_TO_IRI_SAFE_ROW      # options: none
 
 # Check an IRI. Return the number of bytes to percent-encode, or UC_REJECTED. `unsure`: the bytes may be ill-formed
 # UTF-8; otherwise the caller guarantees that they are well-formed.

@@ -17,10 +17,10 @@ encoded, because they were checked to be well-formed UTF-8 by themselves. Pieces
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport ByteSet, kernels, raise_set, uc_lowest_bit, uc_utf8
+from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, kernels, raise_set, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport ENCODED_CAPACITY, hex_value
-from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Operation, Outcome
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, SizedRow, Outcome
 from uricodec.iri._idna cimport A_LABELS_CAPACITY, U_LABELS_CAPACITY, to_a_labels, to_u_labels
 from uricodec.uri._components cimport borrow, plain, raise_rejection, raise_surrogate
 from uricodec.uri._grammar cimport *
@@ -141,11 +141,10 @@ cdef enum:
     SHIELD = 1
 
 # The current part of a reference: characters of iprivate are allowed in queries only.
-cdef enum Place:
+cdef enum InReference:
     BEFORE_QUERY, IN_QUERY, IN_FRAGMENT
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
-cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet BELOW_8 = ByteSet("01234567")
 # Bytes that need no check, in the input and after decoding. "?" and "#" end a place.
 cdef ByteSet GIVEN_PLAIN = URI_ASCII - "?#" | NO_DOUBT
@@ -154,13 +153,13 @@ cdef ByteSet DECODED_PLAIN = ~ByteSet("?#") - [SHIELD] & (ByteSet(range(0x80)) |
 UNTOUCHED = URI_ASCII - "%"
 
 
-cdef inline Place place_after(uint8_t delimiter, Place place) noexcept nogil:
+cdef inline InReference place_after(uint8_t delimiter, InReference place) noexcept nogil:
     if delimiter == c'#':
         return IN_FRAGMENT
     return IN_QUERY if place == BEFORE_QUERY else place
 
 
-cdef inline Code objection(const uint8_t *s, Place place, int *length) noexcept nogil:
+cdef inline Code objection(const uint8_t *s, InReference place, int *length) noexcept nogil:
     """Return why a character is not allowed in this place of an IRI; VALID if it is."""
     cdef CharacterKind kind = kind_at(s, length)
     if kind == UCSCHAR or kind == IPRIVATE and place == IN_QUERY:
@@ -176,13 +175,13 @@ cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcep
 
 
 # The triplets of a piece.
-cdef struct Work:
+cdef struct PieceMarks:
     uint64_t ascii[WORDS]   # marks the triplets that encode ASCII
     bint triplets
     bint ascii_triplets
 
 
-cdef bint check_and_mark(const uint8_t *src, size_t n, Place *place, Work *work, Outcome *outcome) noexcept nogil:
+cdef bint check_and_mark(const uint8_t *src, size_t n, InReference *place, PieceMarks *work, Outcome *outcome) noexcept nogil:
     """Find the triplets of a piece. Return False if it is invalid, and set `outcome` to its first error."""
     cdef uint64_t percent[WORDS + 1]
     cdef uint64_t others[WORDS + 1]     # bytes that are not hexadecimal digits
@@ -193,7 +192,7 @@ cdef bint check_and_mark(const uint8_t *src, size_t n, Place *place, Work *work,
     cdef int length
     cdef Code code
     kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
-    kernels.mark_outside(src, n, &DIGITS.set, others)
+    kernels.mark_outside(src, n, &HEXDIG.set, others)
     kernels.mark_outside(src, n, &BELOW_8.set, high)
     kernels.mark_outside(src, n, &GIVEN_PLAIN.set, strange)
     # No digit follows the end.
@@ -278,7 +277,7 @@ cdef inline uint8_t *put_triplets(const uint8_t *s, int n, uint8_t *dst) noexcep
     return dst
 
 
-cdef size_t settle_one_by_one(const uint8_t *piece, size_t start, size_t n, Place *place,
+cdef size_t settle_one_by_one(const uint8_t *piece, size_t start, size_t n, InReference *place,
                               uint8_t **dst) noexcept nogil:
     """Settle bytes one by one, from ill-formed ones up to where 32 characters in a row are valid. Return the offset there."""
     cdef uint8_t *to = dst[0]
@@ -305,7 +304,7 @@ cdef size_t settle_one_by_one(const uint8_t *piece, size_t start, size_t n, Plac
     return start
 
 
-cdef size_t settle(uint8_t *piece, size_t n, Place place, uint8_t *dst) noexcept nogil:
+cdef size_t settle(uint8_t *piece, size_t n, InReference place, uint8_t *dst) noexcept nogil:
     """Copy what was decoded. Restore the "%" of shielded triplets, and encode again what an IRI may not contain."""
     cdef uint64_t marks[WORDS + 1]
     cdef uint64_t word
@@ -378,9 +377,9 @@ cdef inline void find_literal(const uint8_t *src, size_t n, size_t *start, size_
 
 cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef uint8_t piece[CHUNK]
-    cdef Work work
+    cdef PieceMarks work
     cdef size_t i = 0, o = 0, size, whole, decoded, k, kept = n
-    cdef Place looked = BEFORE_QUERY, settled = BEFORE_QUERY
+    cdef InReference looked = BEFORE_QUERY, settled = BEFORE_QUERY
     cdef uc_utf8 found
     cdef size_t literal, literal_end
     kept = scheme_to_be(src, n)
@@ -690,7 +689,7 @@ cdef object with_host(object given, object iri, str form):
     return octets if type(iri) is bytes else octets.decode()
 
 
-cdef object converted(object given, const Operation *operation, const void *options):
+cdef object converted(object given, const SizedRow *operation, const void *options):
     """Return the result of a row operation for a SMALL text; the same object if it does not change. None: it is invalid or in doubt."""
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef uint8_t dst[CONVERTED_CAPACITY]

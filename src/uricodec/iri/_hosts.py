@@ -114,6 +114,34 @@ def to_safe(host: str) -> str:
     return "".join(parts)
 
 
+def to_mapped(host: str) -> str:
+    """Map the characters of a host as UTS 46 does, but leave labels that are ASCII.
+
+    Args:
+        host (str): A host name: labels separated by dots.
+
+    Returns:
+        str: The host: lower case, NFC, and "." for the other full stops.
+
+    Raises:
+        ValueError: If a label has a character that is not allowed or becomes a delimiter.
+
+    Source: UTS 46 section 4, step 1 and 2, not transitional.
+
+    >>> to_mapped("BU\u0308CHER\u3002EXAMPLE")
+    'b\xfccher.EXAMPLE'
+    """
+    import idna
+
+    labels = _DOTS.split(host)
+    for i, label in enumerate(labels):
+        if not label.isascii():
+            labels[i] = idna.uts46_remap(label, std3_rules=False)
+            if re.search(r"[\0- /?#@:\[\]\\%]", labels[i]):
+                raise ValueError(f"{label!r} becomes a delimiter")
+    return ".".join(labels)
+
+
 def check_lengths(host: str) -> None:
     """Raise ValueError if a host, or one of its labels, is too long for DNS."""
     if len(host) > _MOST:

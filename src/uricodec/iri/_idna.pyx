@@ -179,10 +179,10 @@ cdef bint is_good(const Label *label) noexcept nogil:
             and 1 << (label.entries[ending] >> 8 & 15) & (1 << R | 1 << AL | 1 << EN | 1 << AN))
 
 
-cdef enum Verdict:
+cdef enum LabelVerdict:
     MIXED, ONE_SCRIPT, UNDECIDED
 
-cdef Verdict verdict(const Label *label) noexcept nogil:
+cdef LabelVerdict verdict(const Label *label) noexcept nogil:
     """Return whether the letters of a label are of one script, or of scripts that are written together."""
     cdef uint32_t script, other = 0, together = ALL_TOGETHER
     cdef bint has_joint = False
@@ -414,7 +414,7 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
     cdef size_t i = 0, o = 0, u = 0, start, at, size, last = 0, last_size = 0, characters = 0
     cdef uint32_t c, entry
     cdef bint dot = True, plain, encoded
-    cdef Verdict found
+    cdef LabelVerdict found
     while dot:
         label.size = 0
         label.ascii = plain = True

@@ -5,15 +5,17 @@ finds out which preset a log has. `docs/guides/logs.md` describes the formats, a
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from uricodec._codec._charsets import Charset
 from uricodec._io import streams
-from uricodec.logs._columns import convert_columns
-from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, nearest, strange
+from uricodec._io.reports import InvalidLine
+from uricodec._io.runner import Runner
+from uricodec._io.sources import opened
+from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates
 from uricodec.logs._format import Format, presets
-from uricodec.logs._reading import CAPACITY, Log, RecordBuffer, convert, opened
+from uricodec.logs._reading import CAPACITY, LogEnds, LogWorker, RecordBuffer, longest_chunk, reader_of
 from uricodec.logs._records import MAX_LINE, NAMES
 
 if TYPE_CHECKING:
@@ -87,25 +89,6 @@ class Record(NamedTuple):
     flags: tuple[str, ...] | None = None
 
 
-class InvalidLine(NamedTuple):
-    """A line of a log that is not a record.
-
-    Attributes:
-        line (int): The number of the line, from 1.
-        offset (int): Where in the line it is invalid, in bytes from 0.
-        code (str): A short name of the reason: mostly the field.
-        text (bytes): The line.
-
-    >>> InvalidLine(7, 0, "client", b"???").line
-    7
-    """
-
-    line: int
-    offset: int
-    code: str
-    text: bytes
-
-
 def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candidate]:
     """Find out which formats a log may have.
 
@@ -123,9 +106,9 @@ def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candida
     >>> best.format, best.votes, best.lines
     (Format('common'), 1, 1)
     """
-    with opened(source) as (_, chunks):
+    with opened(source, "<log>") as log:
         head = b""
-        for chunk in chunks(streams.Buffers(CAPACITY * streams.CHUNK)):
+        for chunk in log.chunks(streams.Buffers(CAPACITY), LogEnds()):
             head += bytes(chunk.view[: chunk.size])
             if len(head) >= HEAD:
                 break
@@ -184,7 +167,7 @@ def parse(  # noqa: PLR0913
     from json import loads  # the command line, which does not read JSON, starts faster without it
 
     options = _options(params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
-    for records in _convert(source, format, options, errors, invalid, RecordBuffer(max_line).convert):
+    for records in _convert(source, format, options, errors, invalid, lambda: RecordBuffer(max_line)):
         for line in bytes(records).splitlines():
             yield _record(loads(line))
 
@@ -289,11 +272,11 @@ def to_arrow(  # noqa: PLR0913
     """
     from pyarrow import RecordBatchReader  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    from uricodec.logs._arrow import batch, schema
+    from uricodec.logs._arrow import Columns, batch, schema
 
     options = _options(params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
     names = options["params"]
-    batches = _convert(source, format, options, errors, invalid, convert_columns)
+    batches = _convert(source, format, options, errors, invalid, Columns)
     return RecordBatchReader.from_batches(schema(names, flags), (batch(columns, names, flags) for columns in batches))
 
 
@@ -324,50 +307,32 @@ def _convert(  # noqa: PLR0913, PLR0917
     options: dict[str, Any],
     errors: str,
     invalid: list[InvalidLine] | None,
-    convert_lines: Any,
+    state: Callable[[], Any],
 ) -> Iterator[Any]:
     """Read a log, and yield the converted records, part by part."""
     if errors not in ("drop", "raise"):
         raise ValueError(f"errors must be 'drop' or 'raise', got {errors!r}")
     known = format if isinstance(format, Format) else None if format == "auto" else Format(format)
-    log = Log(known, options)
-    Log(known or Format("common"), options).reader()  # check the options, for an empty log, too
-    first: list[InvalidLine] = []
+    reader_of(known or Format("common"), options)  # check the options, for an empty log, too
+    parts: list[Any] = []
 
-    def report(line: int, offset: int, code: str, text: memoryview) -> None:
-        found = InvalidLine(line, offset, code, bytes(text[:SHOWN]))
-        if not first:
-            first.append(found)
-        if invalid is not None:
-            invalid.append(found)
+    def fail(text: str, line: InvalidLine) -> FormatError:
+        return FormatError(text)
 
-    with opened(source) as (name, chunks):
-        for piece in log.pieces(chunks, buffers := streams.Buffers(CAPACITY * streams.CHUNK)):
-            for part in convert(piece, convert_lines, 1 if errors == "raise" else 1024):
-                if part.found.records:
-                    yield part.data
-                log.use(piece, [part], report)
-                if errors == "raise" and first:
-                    raise FormatError(message_for(log.format, name, first[0]))
-            if not piece.chunk.whole:
-                log.use(piece, [], report)
-            buffers.release(piece.chunk)
-    if first and not log.records and invalid is None:
-        raise FormatError(no_records(log.format, name, first[0]))
+    def report(lines: list[InvalidLine]) -> None:
+        invalid.extend([line._replace(text=line.text[:SHOWN]) for line in lines])  # type: ignore[union-attr]
 
-
-def message_for(format: Format | None, name: str, line: InvalidLine) -> str:
-    """Return the message for an invalid line."""
-    diagnostic = format.explain(line.text) if format and line.code != "too-long" else None
-    why = diagnostic.message if diagnostic else line.code
-    return f"{name}:{line.line}:{line.offset + 1}: not a record of the format {format}: {why}"
-
-
-def no_records(format: Format | None, name: str, line: InvalidLine) -> str:
-    """Return the message for a log without any record of its format."""
-    reason = strange(line.text)
-    if reason:
-        return f"{name}: {reason}"
-    return (
-        f"{message_for(format, name, line)}; no line is one; the nearest formats are {nearest(candidates(line.text))}"
-    )
+    runner = Runner(1, state, longest_chunk(options["max_line"]), CAPACITY)
+    with opened(source, "<log>") as log:
+        reported = None if invalid is None else report
+        worker = LogWorker(log.name, known, options, errors, fail=fail, report=reported, take=parts.append)
+        try:
+            for _ in runner.steps(log, worker):
+                yield from parts
+                parts.clear()
+        except FormatError:
+            yield from parts
+            raise
+    error = worker.no_records()
+    if error and (invalid is None or not worker.lines):
+        raise error

@@ -2,10 +2,17 @@
 
 from typing import Any
 
-from uricodec.logs._records import NAMES
+from uricodec.logs._columns import convert_columns
+from uricodec.logs._records import NAMES, texts_of
 
 # The columns of convert_columns() after those of NAMES: values of lists, flags and their texts, parameters.
 PARAMETER, VALUE, ADDRESS, EXTRA_NAME, EXTRA_VALUE, FLAG_LIST, FLAG_TEXT, PARAMS = range(len(NAMES), len(NAMES) + 8)
+
+
+class Columns:
+    """What converts lines to columns, as the `state` of a chunk."""
+
+    convert = staticmethod(convert_columns)
 
 
 def schema(params: list[str], flags: bool) -> Any:
@@ -28,7 +35,8 @@ def schema(params: list[str], flags: bool) -> Any:
         "extra": pa.map_(pa.string(), pa.field("value", pa.string(), False)),
         "flags": texts,
     }
-    names = [*NAMES, *(f"param.{name}" for name in params), *(["flags"] if flags else [])]
+    decoded = (name.decode("utf-8", "replace") for name in texts_of("params", params))
+    names = [*NAMES, *(f"param.{name}" for name in decoded), *(["flags"] if flags else [])]
     return pa.schema([(name, special.get(name, pa.string())) for name in names])
 
 

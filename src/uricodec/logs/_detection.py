@@ -26,11 +26,15 @@ CUT_OFF = 2
 # How many lines are compared if formats have equally many votes.
 COMPARED = 50
 
+# A format with one in so many of the votes that another one has may be the better one, which reads the other's rest.
+CLOSE = 4
+
 # A format that matches none of so many lines is not tried on more, if another one matches all.
 FIRST = 50
 
-# A member without a value, as records of the core have it.
+# As records of the core have them: a member without a value, and what follows the last field of a format.
 NULL = re.compile(rb',"\w+":null')
+REST = b'"rest":"'
 
 # The fields that visitors write. Their contents decide nothing.
 VISITORS = frozenset(
@@ -89,16 +93,13 @@ def voters(head: bytes) -> list[bytes]:
 
 
 def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[bytes | None]:
-    """Return the record of each line as JSON, or None. Comments are left out."""
+    """Return the record of each line as JSON; None of a line that is not a record, and an empty one of a comment."""
     reader = LogReader(format.programs, strict=strict)
     records: list[bytes | None] = []
     for line in lines:
         buffer = new_buffer(reader.capacity_for(len(line)))
         found = reader.convert(line, buffer)
-        if found.records:
-            records.append(bytes(buffer[: found.written]))
-        elif found.invalid:
-            records.append(None)
+        records.append(None if found.invalid else bytes(buffer[: found.written]))
     return records
 
 
@@ -147,13 +148,16 @@ def candidates(head: bytes) -> list[Candidate]:
 def announced(head: bytes) -> list[Candidate]:
     """Return the candidate that the directives of a W3C log announce; none without them.
 
-    It has a vote even if no line is a record: the directives say what the log is.
+    It has a vote if all lines are comments: the directives say what the log is. Otherwise most of the lines have to be
+    records, for visitors write the start of a line whose format begins with X-Forwarded-For.
     """
     lines = [line for line in voters(head) if line.startswith((b"#Fields:", b"#Software: Microsoft"))]
     if not lines:
         return []
     format = KNOWN["cloudfront" if b"x-edge-" in lines[0] else "iis"]
     found = count(format, b"\n".join(voters(head)))
+    if found.votes * 2 < found.lines:
+        return []
     return [found._replace(votes=max(found.votes, 1), lines=max(found.lines, 1))]
 
 
@@ -180,20 +184,38 @@ def decide(head: bytes, early: bool = False) -> Candidate | None:
     best = ranking[0]
     if early:
         try:
-            return choose(ranking, head) if 0 < best.votes == best.lines else None
+            return choose(ranking, head) if 0 < best.votes == best.lines and shows(best, head) else None
         except FormatError:
             return None
     if best.votes * SHARE < best.lines and len(ranking) > 1:
         raise FormatError(unknown(head, ranking))
     best = choose(ranking, head)
     if best.votes < best.lines and len(ranking) > 1:
-        records = records_of(best.format, voters(head))
-        lines = [line for line in voters(head) if not line.startswith(b"#")]
-        others = [line for line, record in zip(lines, records, strict=False) if record is None]
+        lines = voters(head)
+        others = [line for line, record in zip(lines, records_of(best.format, lines), strict=True) if record is None]
         second = candidates(b"\n".join(others))[0] if others else best
-        if second.votes * SHARE >= best.lines and len(others) > 1:
+        records = records_of(second.format, others)
+        count = sum(is_foreign(best.format, line, record) for line, record in zip(others, records, strict=True))
+        if count * SHARE >= best.lines and len(others) > 1:
             raise FormatError(two_formats(best, second))
     return best
+
+
+def is_foreign(format: Format, line: bytes, record: bytes | None) -> bool:
+    """Return whether a line is a record of another format, not of this one with what a visitor wrote in quotes."""
+    return bool(record) and (REST not in (record or b"") or not begins(format, line))
+
+
+def begins(format: Format, line: bytes) -> bool:
+    """Return whether a line is as the format has it up to the first quote."""
+    reader = LogReader(format.programs, strict=1)
+    found = reader.convert(line, new_buffer(reader.capacity_for(len(line))))
+    return not found.invalid or found.invalid[0].offset >= line.find(b'"') >= 0
+
+
+def shows(best: Candidate, head: bytes) -> bool:
+    """Return whether the first lines suffice: not a few ones of which a format reads the start only."""
+    return best.votes >= SHARE or not any(REST in (record or b"") for record in records_of(best.format, voters(head)))
 
 
 def two_formats(one: Candidate, other: Candidate) -> str:
@@ -205,21 +227,49 @@ def two_formats(one: Candidate, other: Candidate) -> str:
 def choose(ranking: list[Candidate], head: bytes) -> Candidate:
     """Return the candidate with the most votes that reads what the others with as many read, or more.
 
-    One that reads more of nearly as many lines is better: lines that are cut off match the shorter format.
+    A format that reads more of the lines than another one needs fewer votes: visitors may have made some unreadable.
 
     Raises:
         FormatError: If two of those with the most votes read something else.
     """
-    best = choose_equal([candidate for candidate in ranking if candidate.votes == ranking[0].votes], head)
-    near = [each for each in ranking if each.votes < best.votes < 2 * each.votes and best.votes - each.votes <= CUT_OFF]
-    lines = voters(head)[:COMPARED]
-    reading = list(map(given, records_of(best.format, lines))) if near else []
-    for other in near:
-        more = list(map(given, records_of(other.format, lines)))
-        pairs = [(one, two) for one, two in zip(reading, more, strict=True) if one and two]
-        if pairs and all(len(one) < len(two) and one == {name: two.get(name) for name in one} for one, two in pairs):
-            return other
-    return best
+    near = [each for each in ranking if each.votes and each.votes * CLOSE >= ranking[0].votes]
+    if any(each.votes < each.lines for each in near):
+        lines = voters(head)
+        readings = {each: [*map(reading, records_of(each.format, lines, strict=2))] for each in near}
+
+        def is_part(one: Candidate, other: Candidate) -> bool:
+            pairs = zip(lines, readings[one], readings[other], strict=True)
+            return reads_less([(a, b or (False if begins(other.format, line) else None)) for line, a, b in pairs if a])
+
+        near = [one for one in near if not any(is_part(one, other) for other in near)] or near
+    return choose_equal([each for each in near if each.votes == near[0].votes], head)
+
+
+def reads_less(pairs: list[tuple[Any, Any]]) -> bool:
+    """Return whether a format reads less of its lines than another one.
+
+    Args:
+        pairs (list[tuple]): What both read of each line that the first one matches. The second is False of a line that
+            it matches up to the first quote only, None if not even so far.
+
+    The other one reads more of the lines that both match. Others have a rest, because a visitor wrote what the longer
+    format does not match; or they are cut off.
+    """
+    both = [(one, other) for one, other in pairs if other]
+    cut_off = sum(not other and (other is None or not one[1]) for one, other in pairs)
+    return (
+        cut_off <= min(CUT_OFF, max(len(both) - 1, 0))
+        and (any(one != other for one, other in both) if both else bool(pairs))
+        and all(one[0].items() <= other[0].items() and one[1] >= other[1] for one, other in both)
+    )
+
+
+def reading(record: bytes | None) -> tuple[dict[str, Any], bool] | None:
+    """Return what a format reads besides what visitors write, and whether there is a rest; None without a record."""
+    if not record:
+        return None
+    decided = VISITORS - {"forwarded_for"}  # whether it has a list is up to the format
+    return {name: value for name, value in given(record).items() if name not in decided}, REST in record
 
 
 def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
@@ -268,9 +318,15 @@ def nearest(ranking: list[Candidate]) -> str:
     return " and ".join(str(candidate.format) for candidate in ranking[:2])
 
 
+def is_utf16(head: bytes) -> bool:
+    return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
+        b"\0" in head and any(head[:200]) and (not any(head[1:200:2]) or not any(head[:200:2]))
+    )
+
+
 def strange(head: bytes) -> str | None:
     """Return what a log is if it is not text in UTF-8 or the like; None if it may be."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or (b"\0" in head and (not any(head[1:200:2]) or not any(head[:200:2]))):
+    if is_utf16(head):
         return "the log is UTF-16; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)"
     if b"\0" in head:
         return "the log is binary"

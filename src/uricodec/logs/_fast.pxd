@@ -29,6 +29,7 @@ cdef enum FastWork:
     IS_NUMBER = 4
     IS_DECIMAL = 8
     IS_ENDPOINT = 16
+    HAS_HASHES = 32         # if it has a "#", that may be an escape
 
 cdef struct FastStep:
     uint64_t word, mask     # the first 8 bytes of the literal that follows

@@ -98,6 +98,8 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
     mine.step = step
     mine.work |= (IS_NUMBER if step.kind == NUMBER else IS_DECIMAL if step.kind == DECIMAL else
                   IS_ENDPOINT if step.kind == ENDPOINT else 0)
+    if plan.escapes == HASHES and step.slot >= 0 and (mine.byte == c'"' or mine.byte == c'}'):
+        mine.work |= HAS_HASHES
     mine.empty_is_missing = plan.escapes != BACKSLASHES or mine.work & (IS_NUMBER | IS_DECIMAL)
     mine.may_end = k + 1 >= plan.optional
     if step.number_follows and (step.take == QUOTED or step.take == TEXT):
@@ -232,7 +234,8 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
 cdef int set_plan(FastPlan *fast, const Plan *plan, const Writer *w, list kept) except -1:
     """Compile a plan. 0: its lines are read one by one."""
     cdef size_t k
-    cdef int i, slot, of_slot[SLOTS]
+    cdef int i, slot
+    cdef int of_slot[SLOTS]
     fast.plan, fast.steps = plan, plan.steps
     if plan.notation != TEXT_LINES or plan.steps > MOST_STEPS or not set_literal(&fast.start, plan.start, plan.start_n):
         return 0
@@ -424,10 +427,14 @@ cdef bint is_decimal(Text text) noexcept nogil:
 cdef inline bint is_usual_value(const FastStep *step, Text *text) noexcept nogil:
     """Return whether a number needs no care; drop the port of an address."""
     cdef size_t n
+    if step.work & HAS_HASHES and memchr(text.at, c'#', text.n) != NULL:
+        return False
     if step.work & IS_NUMBER:
         return is_number(text[0])
     if step.work & IS_DECIMAL:
         return is_decimal(text[0])
+    if not step.work & IS_ENDPOINT:
+        return True
     n = text.n
     while n and is_digit(text.at[n - 1]):
         n -= 1
@@ -530,7 +537,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
         record.value[k].at, record.value[k].n = s + i, stop - i
         if stop - i <= 1 and (stop == i and step.empty_is_missing or stop > i and s[i] == c'-'):
             record.value[k].at, record.value[k].n = NULL, 0
-        elif step.work & (IS_NUMBER | IS_DECIMAL | IS_ENDPOINT) and not is_usual_value(step, record.value + k):
+        elif step.work & (IS_NUMBER | IS_DECIMAL | IS_ENDPOINT | HAS_HASHES) and not is_usual_value(step, record.value + k):
             return DECLINED
         if step.work & (HAS_QUOTE | NUMBER_FOLLOWS) and not ended:
             if step.work & NUMBER_FOLLOWS and not (is_digit(s[n]) or s[n] == c'-'):

@@ -99,6 +99,7 @@ cdef inline Text text_of(const uint8_t *at, size_t n) noexcept nogil:
 
 cdef void undo_backslashes(Entry *entry, int member) noexcept nogil
 cdef void undo_json(Entry *entry, int member) noexcept nogil
+cdef void undo_hashes(Entry *entry, int member, bint is_list) noexcept nogil
 cdef size_t json_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void undo_triplets(Entry *entry, int member) noexcept nogil
 cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil
@@ -114,6 +115,6 @@ cdef bint check_number(Text *text) noexcept nogil
 cdef bint check_decimal(Text *text) noexcept nogil
 cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept nogil
 cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogil
-cdef bint has_usual_values(const Entry *entry, bint list_is_client) noexcept nogil
+cdef bint has_usual_values(const Entry *entry, bint named, bint list_is_client) noexcept nogil
 cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil
 cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil

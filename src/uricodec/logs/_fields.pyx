@@ -146,6 +146,27 @@ cdef void undo_json(Entry *entry, int member) noexcept nogil:
         set_undone(entry, member, json_text(text.at, text.n, entry.room))
 
 
+cdef void undo_hashes(Entry *entry, int member, bint is_list) noexcept nogil:
+    """Undo the escapes of HAProxy: "#HH" for a byte. In a list "#7C" stays, so that "|" separates, and so does "#23"."""
+    cdef Text text = entry.text[member]
+    cdef size_t i = 0, o = 0
+    cdef int high, low, octet
+    if not has(&text, c'#'):
+        return
+    entry.plain = False
+    while i < text.n:
+        entry.room[o] = text.at[i]
+        high = hex_value(text.at[i + 1]) if text.at[i] == c'#' and text.n - i > 2 else -1
+        low = hex_value(text.at[i + 2]) if high >= 0 else -1
+        octet = high << 4 | low
+        if low >= 0 and not (is_list and (octet == c'|' or octet == c'#')):
+            entry.room[o] = <uint8_t>octet
+            i += 2
+        i += 1
+        o += 1
+    set_undone(entry, member, o)
+
+
 cdef void undo_triplets(Entry *entry, int member) noexcept nogil:
     """Undo the percent-encoding that the log format applies to the whole member."""
     cdef Text text = entry.text[member]
@@ -588,9 +609,10 @@ cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogi
 cdef ByteSet HOST = ALPHA | DIGIT | "-._:[]%"
 
 
-cdef bint has_usual_values(const Entry *entry, bint list_is_client) noexcept nogil:
+cdef bint has_usual_values(const Entry *entry, bint named, bint list_is_client) noexcept nogil:
     """Return whether the values are what the names of the fields promise. Used to find out the format of a log.
 
+    `named`: whether the log itself names the fields; then those that visitors write may have any value.
     `list_is_client`: whether X-Forwarded-For stands in the place of the peer.
     """
     cdef uint8_t buffer[48]
@@ -601,11 +623,13 @@ cdef bint has_usual_values(const Entry *entry, bint list_is_client) noexcept nog
         return False
     if client.at != NULL and not consists_of(client, &HOST.set):
         return False
+    if status.at != NULL and not (status.n == 3 or status.n == 1 and status.at[0] == c'0'):
+        return False
+    if named:
+        return True
     if user.at != NULL and find(user.at, 0, user.n, c'[') < user.n:
         return False        # there is a field between it and the time
     if vhost.at != NULL and vhost.n and not consists_of(vhost, &HOST.set):
-        return False
-    if status.at != NULL and not (status.n == 3 or status.n == 1 and status.at[0] == c'0'):
         return False
     if method.at != NULL and not consists_of(method, &TCHAR.set):
         return False

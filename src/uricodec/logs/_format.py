@@ -63,7 +63,9 @@ class Format:
         return hash((self.text, tuple(self._map or ())))
 
     def __reduce__(self) -> Any:
-        return _unpickle, (type(self), self.text, self._map)
+        made = ("text", "_map", "_programs", "programs", "fields")  # the others are those of a subclass
+        state = {name: value for name, value in vars(self).items() if name not in made}
+        return _unpickle, (type(self), self.text, self._map), state or None
 
     @cached_property
     def programs(self) -> tuple[Program, ...]:
@@ -81,8 +83,9 @@ class Format:
 
     @property
     def is_json(self) -> bool:
-        """Whether its lines are JSON objects."""
-        return isinstance(self._programs[0], Json)
+        """Whether its lines are JSON objects, also if a format string writes them."""
+        program = self._programs[0]
+        return isinstance(program, Json) or getattr(program, "escapes", "") == "json"
 
     def explain(self, line: bytes) -> Diagnostic | None:
         """Say where a line stops matching.
@@ -125,7 +128,7 @@ class Format:
 
 
 # What is expected, or the message, by code.
-PLAIN = {"empty": "the line is empty", "too-long": "the line has more than {} bytes"}
+PLAIN = {"empty": "the line is empty", "too-long": "line is longer than {} bytes"}
 JSON = {"json": "valid JSON, an object", "request": "a request or a status", "fields": "one of the mapped members"}
 
 

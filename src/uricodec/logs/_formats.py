@@ -52,7 +52,8 @@ class Text(NamedTuple):
 
     Attributes:
         steps (tuple[bytes | Field, ...]): They alternate: two fields have a literal between them, literals are joined.
-        escapes (str): What the server escapes values with: "backslash" (Apache, nginx), "json" or "none".
+        escapes (str): What the server escapes values with: "backslash" (Apache, nginx), "json", "hash" (HAProxy, in
+            quotes and braces) or "none".
         open_end (bool): Whether more bytes may follow after a space.
         optional (int): After how many steps the line may end.
     """
@@ -394,6 +395,7 @@ def configured(written: str) -> Source:
 
 
 NGINX_ESCAPES = {"default": "backslash", "json": "json", "none": "none"}
+ESCAPES = (*NGINX_ESCAPES.values(), "hash")
 
 
 # --- tokens -----------------------------------------------------------------------------------------------------------
@@ -623,6 +625,7 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
         size += len(name) + len(paths)
         if size > LONGEST:
             raise ValueError(f"the mapping has more than {LONGEST} characters")
+        check_text(f"field {name!r}", name)
         field = mapped_field(name)
         for path in paths.split("|"):
             names = tuple(path.strip().split("."))
@@ -632,6 +635,7 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
                 raise ValueError(f"the mapping has more than {PATHS} paths")
             if not all(names):
                 raise ValueError(f"invalid path {path.strip()!r} for {name!r}; expected names separated by dots")
+            check_text(f"path {path.strip()!r}", path)
             if names in members:
                 raise ValueError(f"{path.strip()!r} is mapped to {members[names].name!r} and to {name!r}")
             members[names] = field
@@ -640,6 +644,14 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
     if {"path", "path_decoded"} <= {field.name for field in members.values()}:
         raise ValueError("the mapping has both 'path' and 'path_decoded'; expected one of them")
     return Json(tuple(members.items()), rest)
+
+
+def check_text(what: str, text: str) -> None:
+    """Reject a text that cannot be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"lone surrogate in the {what} at offset {error.start}") from None
 
 
 def mapped_field(name: str) -> Field:
@@ -749,8 +761,8 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
     options = dict(section)
     if "format" in options:
         escapes = options.pop("escapes", None)
-        if escapes not in (None, *NGINX_ESCAPES.values()):
-            raise ValueError(f"invalid escapes {escapes!r}; choose from {', '.join(NGINX_ESCAPES.values())}")
+        if escapes not in (None, *ESCAPES):
+            raise ValueError(f"invalid escapes {escapes!r}; choose from {', '.join(ESCAPES)}")
         texts = options.pop("format").strip().splitlines()
         if options:
             raise ValueError(f"unknown key {next(iter(options))!r}; choose from format, escapes")
@@ -794,6 +806,7 @@ def compile_format(text: str, presets: Presets | None = None) -> list[Program]:
     """
     if len(text) > LONGEST:
         raise ValueError(f"the format has {len(text)} characters; at most {LONGEST} are allowed")
+    check_text("format", text)
     if presets and text in presets:
         return presets[text]
     if not re.fullmatch(r"[\w.+-]*", text):

@@ -28,7 +28,7 @@ cdef struct Node:
     int rank
 
 cdef enum Escapes:
-    NO_ESCAPES, BACKSLASHES, JSON_ESCAPES
+    NO_ESCAPES, HASHES, BACKSLASHES, JSON_ESCAPES
 cdef enum Notation:
     TEXT_LINES, JSON_LINES, W3C_LINES
 

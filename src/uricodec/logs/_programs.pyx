@@ -123,7 +123,7 @@ cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint ma
     The literal that begins with the quote must follow, and a number, if the next field is one. Other unescaped quotes are
     mistakes of the program that wrote the log, and belong to the text.
     """
-    cdef bint first = True, escapes = plan.escapes != NO_ESCAPES and not entry.plain
+    cdef bint first = True, escapes = plan.escapes >= BACKSLASHES and not entry.plain
     cdef size_t after, without_number = n
     while True:
         if not escapes:
@@ -157,7 +157,7 @@ cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint ma
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 cdef inline size_t skip_space(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    while i < n and (s[i] == c' ' or s[i] == c'\t' or s[i] == c'\r'):
+    while i < n and (s[i] == c' ' or s[i] == c'\t' or s[i] == c'\r' or s[i] == c'\n'):     # "\n": in a line of Docker
         i += 1
     return i
 
@@ -444,18 +444,27 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noe
 
 cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     """Undo the escapes of the fields, and check their values."""
+    cdef Text query = entry.text[QUERY]
     cdef size_t k, values = forget_dashes(entry, plan.escapes != BACKSLASHES)
     cdef int slot
     cdef const Step *step
     if plan.notation == JSON_LINES:
+        if query.at != NULL and entry.text[QUERY].at == NULL:       # empty after a "?"
+            entry.text[QUERY] = query
+            values += 1
         if values == 0 or plan.request_needed and (
                 entry.text[REQUEST].at == NULL and entry.text[TARGET].at == NULL and entry.text[PATH].at == NULL
                 and entry.text[METHOD].at == NULL and entry.text[STATUS].at == NULL):
             return fail(entry, FIELD + REQUEST if plan.request_needed else FIELDS_ERROR, 0)
-    elif (plan.ident >= 0 and entry.text[plan.ident].at != NULL and entry.text[USER].at != NULL
+    elif (plan.ident >= 0 and entry.text[plan.ident].at != NULL and entry.text[plan.ident].at < entry.text[USER].at
                 and find(entry.text[USER].at, 0, entry.text[USER].n, c' ') < entry.text[USER].n):
         return fail(entry, FIELD + USER, entry.text[USER].at - s)   # "host ident user" is of words; other lines are not
-    if not entry.plain and plan.escapes != NO_ESCAPES:
+    if plan.escapes == HASHES:
+        for k in range(plan.steps):
+            step = plan.step + k
+            if step.slot >= 0 and step.n and (step.literal[0] == c'"' or step.literal[0] == c'}'):
+                undo_hashes(entry, step.slot, step.literal[0] == c'}')
+    elif not entry.plain and plan.escapes != NO_ESCAPES:
         for slot in range(MEMBERS + <int>entry.extras):
             if slot == plan.rest:       # several fields, whose ends are seen by their escapes
                 continue
@@ -475,6 +484,7 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *ent
 cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     """Read a line without its terminator. An error is stored in the entry."""
     cdef size_t k
+    entry.step = 0
     if n == 0:
         fail(entry, EMPTY, 0)
         return NO_RECORD
@@ -788,7 +798,7 @@ cdef class Program:
         cdef Step *step = NULL
         cdef list parts = list(program.steps)
         cdef bytes literal
-        self.plan.escapes = {"backslash": BACKSLASHES, "json": JSON_ESCAPES, "none": NO_ESCAPES}[program.escapes]
+        self.plan.escapes = {"backslash": BACKSLASHES, "json": JSON_ESCAPES, "hash": HASHES, "none": NO_ESCAPES}[program.escapes]
         self.plan.open_end = program.open_end
         self.plan.optional = 0
         self.plan.step = <Step *>PyMem_Calloc(len(parts) + 1, sizeof(Step))

@@ -1,20 +1,30 @@
-"""Logs as chunks of lines, and their conversion: for the functions of uricodec.logs, and for `uricodec log`."""
+"""The worker that reads logs: for the functions of uricodec.logs, and for `uricodec log`."""
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from io import BytesIO
+import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from uricodec._base._text import new_buffer
-from uricodec._io import compress, streams
-from uricodec.logs._detection import HEAD, Candidate, FormatError, decide
+from uricodec._io import streams
+from uricodec._io.reports import InvalidLine
+from uricodec._io.runner import InvalidLines, Position, Worker
+from uricodec._rows._tasks import LineFault
+from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, decide, is_utf16, nearest, strange
 from uricodec.logs._format import Format
+from uricodec.logs._partial import PartialLines
 from uricodec.logs._records import IMPORTANT, Lines, LogReader
 
-# Capacity of the read buffer, in chunks. It grows for longer lines, up to `max_line`.
-CAPACITY = 4
+# Capacity of a buffer in bytes. It grows for longer lines, up to `max_line`.
+CAPACITY = 4 * streams.CHUNK
+
+# A block of NUL bytes before a line: the file was truncated while a program wrote at an offset in it.
+BLOCK = re.compile(rb"(?<=\n)\0+")
+
+# A log of fewer bytes is not taken for UTF-16 because of them.
+SHORTEST = 16
+
+# What is said of a log without a line.
+NUL_ONLY = "the log is binary: it has only NUL bytes"
 
 
 class RecordBuffer:
@@ -54,12 +64,31 @@ class LogEnds(streams.LineEnds):
 
     Attributes:
         found (Candidate | None): The format that the first chunk shows, if it was cut for that.
+        skipped (int): The number of NUL bytes before lines, which are dropped, unless the log is UTF-16.
     """
 
-    def __init__(self, detecting: bool, wait: bool) -> None:
+    def __init__(self, detecting: bool = False, wait: bool = False) -> None:
         super().__init__()
         self.detecting, self._wait = detecting, wait
         self.found: Candidate | None = None
+        self.skipped = 0
+        self._before = b"\n"  # the last byte that was kept
+        self._is_utf16: bool | None = None
+
+    def keep(self, buffer: bytearray, start: int, stop: int) -> int:
+        if self._is_utf16 is None:
+            self._is_utf16 = stop > SHORTEST and is_utf16(bytes(buffer[: min(stop, 200)]))
+        if not self._is_utf16 and buffer.find(0, start, stop) >= 0:
+            read = buffer[start:stop]
+            # A block may have the size of a disk.
+            is_block = self._before == b"\n" and read == bytes(len(read))
+            kept = b"" if is_block else BLOCK.sub(b"", self._before + read)[1:]
+            self.skipped += len(read) - len(kept)
+            memoryview(buffer)[start : start + len(kept)] = kept
+            stop = start + len(kept)
+        if stop > start:
+            self._before = bytes(buffer[stop - 1 : stop])
+        return stop
 
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
         if not self.detecting or stop - first >= min(HEAD, streams.CHUNK):
@@ -72,182 +101,173 @@ class LogEnds(streams.LineEnds):
         return end if self.found else 0
 
 
-class Piece(NamedTuple):
-    """Lines of a log to convert.
-
-    Attributes:
-        log (Log): The log.
-        chunk (streams.Chunk): The lines, or a part of a line that is too long.
-        reader (LogReader): Converts them.
-    """
-
-    log: "Log"
-    chunk: streams.Chunk
-    reader: LogReader
-
-
 class Part(NamedTuple):
-    """The outcome of a part of a piece: where its lines start in the chunk, what LogReader says, and the records."""
+    """The outcome of a part of a chunk: where its lines start in it, what LogReader says, and the records."""
 
     start: int
     found: Lines
     data: Any
 
 
-class Log:
-    """One log.
+class LogWorker(Worker):
+    """Converts the lines of one log.
 
     Args:
+        name (str): The name of the log.
         format (Format | None): The format; None to find it out.
         options (dict): The arguments of LogReader besides the programs.
-        threads (int): How many threads convert the pieces.
-        on_format (Callable[[Format, int, int], None] | None): Called with the format that was found out, the number of
-            lines that it was found in, and how many of them it matches.
+        errors (str): How lines that are not records are handled: "drop" or "raise".
+        fail (Callable[[str, InvalidLine], Exception]): Returns the exception for such a line, given the message.
+        report (Callable[[list[InvalidLine]], None] | None): Called with such lines.
+        take (Callable[[Any], None]): Called with records, in order: what `chunk.state.convert()` returned.
+        threads (int): How many threads convert the chunks.
+        on_format (Callable[[Candidate], None] | None): Called with the format that was found out.
         wait (bool): Whether the log grows.
 
     Attributes:
         format (Format | None): The format, as soon as it is known.
         lines (int): The number of lines that have been used.
         records (int): The number of records among them.
+        joined (int): How many of the lines are parts that were joined to later ones.
         missing (frozenset[str]): Those of IMPORTANT that no record had a value of.
+        invalid (InvalidLines): What happens to the other lines.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
+        name: str,
         format: Format | None,
         options: dict[str, Any],
+        errors: str,
+        *,
+        fail: "Callable[[str, InvalidLine], Exception]",
+        report: "Callable[[list[InvalidLine]], None] | None" = None,
+        take: "Callable[[Any], None]",
         threads: int = 1,
-        on_format: "Callable[[Format, int, int], None] | None" = None,
+        on_format: "Callable[[Candidate], None] | None" = None,
         wait: bool = False,
     ) -> None:
-        self.format = format
-        self._options, self._threads, self._on_format, self._wait = options, threads, on_format, wait
-        self.max_line = options["max_line"]
-        self.lines = self.records = 0
+        self._name, self.format = name, format
+        self._options, self._threads, self._on_format, self._take = options, threads, on_format, take
+        super().__init__(InvalidLines(errors, fail, self._reason, report, options["max_line"], counts=True))
+        self._ends = LogEnds(format is None, wait)
+        self._reader: LogReader | None = None
+        self._partial, self._done = PartialLines(options["max_line"]), 0  # the number of joined lines that were used
+        self.lines = self.records = self.joined = 0
         self.missing = frozenset(IMPORTANT)
 
-    def reader(self) -> LogReader:
-        assert self.format is not None
-        return LogReader(self.format.programs, **self._options)
+    def why(self, line: InvalidLine) -> str:
+        """Return what is wrong with a line that is not a record."""
+        diagnostic = self.format.explain(line.text) if self.format and line.code != "too-long" else None
+        return diagnostic.message if diagnostic else self.invalid.why(line)
 
-    def pieces(self, chunks: Callable[..., Iterator[Any]], buffers: Any) -> Iterator[Piece]:
-        """Read the log.
+    def _reason(self, line: InvalidLine) -> str:
+        diagnostic = self.format.explain(line.text) if self.format else None
+        return f"not a record of the format {self.format}: {diagnostic.message if diagnostic else line.code}"
 
-        Args:
-            chunks (Callable): Reads chunks, see Input.chunks().
-            buffers (Buffers): The buffers to read into.
+    @property
+    def nul_bytes(self) -> int:
+        """How many NUL bytes before lines were skipped."""
+        return self._ends.skipped
 
-        Yields:
-            Piece: The next lines.
+    def ends(self) -> LogEnds:
+        return self._ends
+
+    def prepare(self, chunk: Any) -> None:
+        """Join parts of lines, find out the format in the first chunk, and choose the reader of each.
 
         Raises:
             FormatError: The format cannot be found out.
         """
-        ends = LogEnds(self.format is None, self._wait)
-        reader = None
-        # A "\r" before the newline does not count. The reader itself rejects lines that fit a chunk.
-        for chunk in chunks(buffers, ends, max(self.max_line + 1, streams.CHUNK)):
-            if reader is None:
-                if self.format is None:
-                    found = ends.found or decide(bytes(chunk.view[: min(chunk.size, HEAD)]))
-                    self.format = found.format if found else Format("combined")  # blank lines and comments only
-                    if self._on_format and found:
-                        self._on_format(found.format, found.lines, found.votes)
-                    ends.detecting = False
-                reader = self.reader()
-            if self._threads == 1:
-                yield Piece(self, chunk, reader)
-                continue
-            mine = self.reader()
-            mine.go_on(reader)
-            if chunk.whole:
-                reader.skip(chunk.view[: chunk.size])
-            yield Piece(self, chunk, mine)
-
-    def use(self, piece: Piece, parts: list[Part], report: Callable[..., None]) -> None:
-        """Count the lines of a piece, and report the invalid ones.
-
-        Args:
-            piece (Piece): The piece.
-            parts (list[Part]): What convert() has returned for it.
-            report (Callable): Called for each invalid line with its number, the offset of the error, a code, and the
-                line (memoryview); of a line that is too long, at least its first SHOWN bytes.
-        """
-        chunk = piece.chunk
-        self.missing &= piece.reader.missing
-        for start, found, _ in parts:
-            lines = chunk.view[start:]
-            for line, at, size, code, offset in found.invalid:
-                report(self.lines + line + 1, offset, code, lines[at : at + size])
-            self.lines += found.lines
-            self.records += found.records
+        joined = self._partial.join(chunk.view[: chunk.size]) if chunk.whole else None
+        chunk.lines = chunk.view[: chunk.size] if joined is None else memoryview(joined)
         if not chunk.whole:
-            if chunk.begins:
-                report(self.lines + 1, self.max_line, "too-long", chunk.view[: chunk.size])
-            self.lines += chunk.ends
-
-
-def convert(piece: Piece, convert_lines: Callable[..., Any], limit: int) -> Iterator[Part]:
-    """Convert the lines of a piece.
-
-    Args:
-        piece (Piece): The piece.
-        convert_lines (Callable[[LogReader, memoryview, int], tuple[Lines, object]]): Converts as many lines as it has
-            capacity for.
-        limit (int): The number of invalid lines after which a part ends.
-
-    Yields:
-        Part: The outcome for some of the lines; its data are valid until the next one.
-    """
-    chunk, start = piece.chunk, 0
-    while start < chunk.size and chunk.whole:
-        found, data = convert_lines(piece.reader, chunk.view[start : chunk.size], limit)
-        yield Part(start, found, data)
-        start += found.read
-
-
-@contextmanager
-def opened(source: Any) -> Iterator[tuple[str, Callable[..., Iterator[Any]]]]:
-    """Yield the name of a log, and a function that reads its chunks, see Input.chunks()."""
-    if isinstance(source, (str, os.PathLike)):
-        name = os.fsdecode(source)
-        with open(source, "rb", buffering=0) as file, streams.Input(name, file=file) as log:
-            yield log.name, log.chunks
-        return
-    read = getattr(source, "read", None)
-    name = streams.printable(str(getattr(source, "name", "<log>")))
-    if read is None:
-        try:
-            view = memoryview(source)
-        except TypeError:
-            raise TypeError(f"expected a path, a binary file or a bytes-like, got {type(source).__name__}") from None
-        if view.format.lstrip("@=<>!") not in ("B", "b", "c"):
-            raise TypeError(f"expected a buffer of bytes, got items of format {view.format!r}")
-        view = view.cast("B")
-        if compress.format_of(view) is None:
-            chunk = streams.Chunk(0)
-            chunk.buffer, chunk.size = view, len(view)
-            yield name, lambda *_: iter([chunk] if len(view) else [])
+            self._partial.skip(chunk.ends)
+        if not len(chunk.lines):
+            chunk.reader = None
             return
-        read = BytesIO(view).read
-    yield name, partial(streams.chunks_of, partial(streams.begin, name, _reader(read)))
+        if self._reader is None:
+            if self.format is None:
+                found = self._ends.found or decide(bytes(chunk.lines[:HEAD]))
+                self.format = found.format if found else Format("combined")  # blank lines and comments only
+                if self._on_format and found:
+                    self._on_format(found)
+                self._ends.detecting = False
+            self._reader = reader_of(self.format, self._options)
+        chunk.reader = self._reader
+        if self._threads > 1:
+            assert self.format is not None
+            chunk.reader = reader_of(self.format, self._options)
+            chunk.reader.go_on(self._reader)
+            if chunk.whole:
+                self._reader.skip(chunk.lines)
+
+    def work(self, chunk: Any) -> list[Part]:
+        """Convert the lines of a chunk. Records that would be overwritten before they are used are copied."""
+        start, parts = 0, []
+        limit = 1 if self.invalid.errors == "raise" else self.invalid.limit
+        while start < len(chunk.lines):
+            found, data = chunk.state.convert(chunk.reader, chunk.lines[start:], limit)
+            done = start + found.read >= len(chunk.lines)
+            parts.append(Part(start, found, data if done or isinstance(data, list) else bytes(data)))
+            if found.invalid and limit == 1:
+                break
+            start += found.read
+        return parts
+
+    def rest(self) -> bytes:
+        return self._partial.rest()
+
+    def _number(self, line: int) -> int:
+        """Return the number of a line of the log, from 1, given that after joining, from 0."""
+        changes = self._partial.changes
+        while changes and changes[0][0] <= line:
+            self.joined += changes.popleft()[1]
+        return line + self.joined + 1
+
+    def use(self, chunk: Any, parts: list[Part], at: Position) -> None:
+        if chunk.reader is not None:
+            self.missing &= chunk.reader.missing
+        for start, found, data in parts:
+            if found.records:
+                self._take(data)
+            self.records += found.records
+            faults = [
+                LineFault(self._number(self._done + line) - at.line, begin, begin + size, code, offset)
+                for line, begin, size, code, offset in found.invalid
+            ]
+            self._done += found.lines
+            self.invalid.add(len(faults), faults, chunk.lines[start:], chunk.before + start, at)
+            at.line = self._number(self._done)
+        self.lines = at.line - 1
+
+    def use_long(self, chunk: Any, at: Position) -> None:
+        at.line = self._number(self._done)
+        super().use_long(chunk, at)
+        self._done += chunk.ends
+        self.lines = at.line - 1 + chunk.ends
+
+    def no_records(self) -> FormatError | None:
+        """Return the error for a log that is not empty, but has no record of its format; None for other logs."""
+        if self.nul_bytes and not self.lines:
+            return FormatError(f"{self._name}: {NUL_ONLY}")
+        if self.records or self.invalid.first is None:
+            return None
+        line, before = self.invalid.first
+        reason = strange(line.text)
+        if reason:
+            return FormatError(f"{line.input}: {reason}")
+        return FormatError(
+            f"{self.invalid.message(line, before)}; no line is one; the nearest formats are "
+            f"{nearest(candidates(line.text))}"
+        )
 
 
-def _reader(read: Callable[[int], Any]) -> Callable[[memoryview], int]:
-    """Return a function that reads into a buffer what `read` returns, even if that is more than requested."""
-    rest = memoryview(b"")
+def reader_of(format: Format, options: dict[str, Any]) -> LogReader:
+    """Return a LogReader of a format; `options` are its other arguments."""
+    return LogReader(format.programs, **options)
 
-    def read_into(view: memoryview) -> int:
-        nonlocal rest
-        if not rest:
-            data = read(len(view))
-            if isinstance(data, str):
-                raise TypeError('the log is open in text mode; open it in binary mode ("rb")')
-            if data is None:
-                raise BlockingIOError("non-blocking file has no data yet")
-            rest = memoryview(data)
-        size = min(len(rest), len(view))
-        view[:size], rest = rest[:size], rest[size:]
-        return size
 
-    return read_into
+def longest_chunk(max_line: int) -> int:
+    """Return the limit for a line in chunks: LogReader rejects those that fit one, and does not count a final "\\r"."""
+    return max(max_line + 1, streams.CHUNK)

@@ -74,9 +74,9 @@ cdef object lines_of(LogReader reader, const Found *found, const size_t *counts)
 
 
 cdef inline size_t line_size(const uint8_t *src, size_t start, size_t n) noexcept nogil:
-    """Return the size of a line without its terminator."""
+    """Return the size of a line without its terminator, "\n" or "\r\n"; a last line may end with "\r"."""
     cdef size_t end = find(src, start, n, c'\n')
-    return end - start - (end < n and end > start and src[end - 1] == c'\r')
+    return end - start - (end > start and src[end - 1] == c'\r')
 
 
 cdef inline size_t next_line(const uint8_t *src, size_t end, size_t n) noexcept nogil:

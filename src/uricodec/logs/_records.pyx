@@ -725,7 +725,8 @@ cdef class LogReader:
         for i in range(MEMBERS):
             if entry.text[i].n == 1 and entry.text[i].at[0] == c'-':
                 entry.text[i] = text_of(NULL, 0)
-        return has_usual_values(entry, self.plan[k].notation == TEXT_LINES and self.plan[k].step[0].slot == FORWARDED_FOR
+        return has_usual_values(entry, self.plan[k].notation == JSON_LINES,
+                                self.plan[k].notation == TEXT_LINES and self.plan[k].step[0].slot == FORWARDED_FOR
                                 and not self.plan[k].members >> CLIENT & 1)
 
     cdef Line read_again(self, int k, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
@@ -749,8 +750,16 @@ cdef inline bint is_whole(const Plan *plan, const Entry *entry) noexcept nogil:
     return plan.rest < 0 or entry.text[plan.rest].at == NULL or plan.members >> USER_AGENT & 1
 
 
-cdef list texts_of(str name, texts):
+def texts_of(str name, texts):
     """Return the texts of an argument as bytes."""
     if isinstance(texts, str):
         raise TypeError(f"{name} must be an iterable of parameter names, got a str")
-    return [text.encode("utf-8", "surrogateescape") for text in texts]
+    cdef list found = []
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be names of parameters, got {type(text).__name__}")
+        try:
+            found.append((<str>text).encode("utf-8", "surrogateescape"))
+        except UnicodeEncodeError:
+            raise ValueError(f"invalid name {text!r} in {name}: lone surrogate") from None
+    return found

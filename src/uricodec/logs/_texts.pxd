@@ -3,7 +3,7 @@ from libc.stdint cimport uint32_t, uint8_t
 from libc.string cimport memcpy
 
 from uricodec._codec._charsets cimport CharsetTable
-from uricodec._codec._triplets cimport Policy as BytePolicy
+from uricodec._codec._triplets cimport BytePolicy
 from uricodec.logs._fields cimport Entry, Text
 
 

@@ -100,10 +100,12 @@ cdef dict known_encodings = {"utf-8": UTF_8, "latin-1": LATIN_1, "ascii": ASCII}
 cdef enum:
     MANY_NAMES = 64
 
-# The interpreter's own error handlers. A call of any other one is the stdlib's affair.
-cdef frozenset HANDLERS = frozenset([
-    "strict", "ignore", "replace", "backslashreplace", "surrogateescape", "surrogatepass", "xmlcharrefreplace", "namereplace",
+# The interpreter's own error handlers, which decode and encode. A call of any other one is the stdlib's affair; so is one
+# of the last two for invalid bytes: what the error says depends on the name of the encoding.
+cdef frozenset DECODING = frozenset([
+    "strict", "ignore", "replace", "backslashreplace", "surrogateescape", "surrogatepass",
 ])
+cdef frozenset ENCODING = DECODING | {"xmlcharrefreplace", "namereplace"}
 
 
 cdef object look_encoding_up(str name):
@@ -119,12 +121,12 @@ cdef object look_encoding_up(str name):
 
 
 cdef bint is_custom_handler(object encoding, object errors):
-    """Whether `errors` may name an error handler of a program, for which nothing asks as long as nothing is wrong.
+    """Whether `errors` may name an error handler that is not known, and that nothing asks for as long as nothing is wrong.
 
     This holds for the encodings that are known. Others may check the name first: "idna" accepts "strict" alone.
     """
     cdef Codec codec
-    return (type(errors) is str and errors not in HANDLERS and (<str>errors).isascii() and (<str>errors).isprintable()
+    return (type(errors) is str and errors not in DECODING and (<str>errors).isascii() and (<str>errors).isprintable()
             and not stdlib().CHECKS_HANDLERS and (encoding is None or find_any_codec(encoding, "strict", "strict", &codec)))
 
 
@@ -142,7 +144,7 @@ cdef bint find_any_codec(object encoding, object errors, str handler, Codec *cod
     if errors is None:
         errors = handler
     if errors is not handler or handler != "replace":
-        if type(errors) is not str or errors not in HANDLERS:
+        if type(errors) is not str or errors not in (DECODING if handler == "replace" else ENCODING):
             return False
         if errors != "replace":
             codec.errors = <const char *>PyUnicode_DATA(errors)

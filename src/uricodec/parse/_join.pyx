@@ -115,7 +115,7 @@ cdef object unsplit_plain(object components, Py_ssize_t count):
 cdef object defrag(object given):
     """A URL and its fragment; None where the URL would change otherwise."""
     cdef Url url
-    cdef Parts parts
+    cdef UrlPieces parts
     cdef object result = usable_url(given)
     cdef str scheme
     cdef Py_ssize_t end
@@ -188,11 +188,6 @@ cdef inline int dots(const Segment *segment) noexcept:
     return 2 if segment.size == 2 and segment.data[0] == c'.' and segment.data[1] == c'.' else 0
 
 
-cdef inline uint8_t *put(uint8_t *dst, const void *src, Py_ssize_t n) noexcept:
-    copy_text(dst, <const uint8_t *>src, <size_t>n)
-    return dst + n
-
-
 cdef uint8_t *merge(uint8_t *dst, const uint8_t *base, Py_ssize_t base_size, const uint8_t *path, Py_ssize_t size) noexcept:
     """Writes the path that a relative path means beside a base path, as urljoin has it; NULL for too many segments."""
     cdef Segment segments[MANY_SEGMENTS]
@@ -221,9 +216,9 @@ cdef uint8_t *merge(uint8_t *dst, const uint8_t *base, Py_ssize_t base_size, con
     cdef uint8_t *start = dst
     for i in range(kept):
         if i:
-            dst = put(dst, b"/", 1)
-        dst = put(dst, segments[i].data, segments[i].size)
-    return dst if dst != start else put(dst, b"/", 1)
+            dst = append_bytes(dst, b"/", 1)
+        dst = append_bytes(dst, segments[i].data, segments[i].size)
+    return dst if dst != start else append_bytes(dst, b"/", 1)
 
 
 cdef object join(object base, object url):
@@ -266,7 +261,7 @@ cdef object join_text(object base, Url *b, object reference, Url *u, object give
 
 cdef object join_bytes(const Url *base, const Url *url, object given):
     """The same, in bytes. `given` is what `url` was."""
-    cdef Parts b, u
+    cdef UrlPieces b, u
     cdef uint8_t buffer[1024]
     cdef uint8_t *out = buffer
     cdef uint8_t *heap = NULL
@@ -311,7 +306,7 @@ cdef object same_url(const Url *url, object given):
     return bytes(given) if url.form == OCTETS else given
 
 
-cdef Py_ssize_t join_parts(str scheme, const Url *base_url, Parts *b, const Url *reference, Parts *u,
+cdef Py_ssize_t join_parts(str scheme, const Url *base_url, UrlPieces *b, const Url *reference, UrlPieces *u,
                            uint8_t *out) except -2:
     """Write the URL that two URLs of one scheme make. Returns its size, or -1: that is the stdlib's work."""
     cdef const uint8_t *base = <const uint8_t *>base_url.data
@@ -334,19 +329,19 @@ cdef Py_ssize_t join_parts(str scheme, const Url *base_url, Parts *b, const Url 
             if params == b.path_end:
                 b.path_end = base_end
     if scheme:
-        dst = put(put(dst, PyUnicode_DATA(scheme), len(scheme)), b":", 1)
+        dst = append_bytes(append_bytes(dst, PyUnicode_DATA(scheme), len(scheme)), b":", 1)
     if netloc:
-        dst = put(dst, b"//", 2)
+        dst = append_bytes(dst, b"//", 2)
         if u.netloc >= 0:
-            dst = put(dst, url + u.netloc, u.path - u.netloc)
+            dst = append_bytes(dst, url + u.netloc, u.path - u.netloc)
         else:
-            dst = put(dst, base + b.netloc, b.path - b.netloc)
+            dst = append_bytes(dst, base + b.netloc, b.path - b.netloc)
     if u.netloc >= 0:
-        dst = put(dst, url + u.path, u.path_end - u.path)
+        dst = append_bytes(dst, url + u.path, u.path_end - u.path)
     elif u.path == u.path_end:
-        dst = put(dst, base + b.path, b.path_end - b.path)
+        dst = append_bytes(dst, base + b.path, b.path_end - b.path)
         if u.query < 0 and b.query >= 0:
-            dst = put(dst, base + b.query - 1, b.query_end - b.query + 1)
+            dst = append_bytes(dst, base + b.query - 1, b.query_end - b.query + 1)
     else:
         slash, path = dst, dst + 1      # a slash may have to go before it
         dst = merge(path, base + b.path, base_end - b.path, url + u.path, url_end - u.path)
@@ -357,11 +352,11 @@ cdef Py_ssize_t join_parts(str scheme, const Url *base_url, Parts *b, const Url 
         else:
             memmove(slash, path, dst - path)
             dst -= 1
-        dst = put(dst, url + url_end, u.path_end - url_end)
+        dst = append_bytes(dst, url + url_end, u.path_end - url_end)
     if u.query >= 0:
-        dst = put(dst, url + u.query - 1, u.query_end - u.query + 1)
+        dst = append_bytes(dst, url + u.query - 1, u.query_end - u.query + 1)
     if u.fragment >= 0:
-        dst = put(dst, url + u.fragment - 1, u.end - u.fragment + 1)
+        dst = append_bytes(dst, url + u.fragment - 1, u.end - u.fragment + 1)
     return dst - out
 
 

@@ -75,7 +75,7 @@ cdef inline str decode_field(const uint8_t *src, Py_ssize_t n, bint work, const 
     return <str>characters[src[0]] if n == 1 else ascii_text(src, <size_t>n)
 
 
-cdef inline int put(object result, bint grouped, object name, object value) except -1:
+cdef inline int add_pair(object result, bint grouped, object name, object value) except -1:
     """Appends a pair to a list, or a value to the list of its name in a dict."""
     cdef PyObject *values
     if not grouped:
@@ -99,14 +99,14 @@ cdef enum:
 
 
 # A field that is being read.
-cdef struct Field:
+cdef struct QueryField:
     const uint8_t *name
     const uint8_t *value    # NULL before the first '='
     bint name_work          # something to decode
     bint value_work
 
 
-cdef bint end_unusual(object result, const Rules *rules, const Field *field, const uint8_t *end) except -1:
+cdef bint end_unusual(object result, const Rules *rules, const QueryField *field, const uint8_t *end) except -1:
     cdef const uint8_t *name_end = end if field.value == NULL else field.value - 1
     cdef object name = decode_unusual(field.name, name_end - field.name, field.name_work, rules)
     cdef object value = b"" if rules.octets else ""
@@ -114,11 +114,11 @@ cdef bint end_unusual(object result, const Rules *rules, const Field *field, con
         value = decode_unusual(field.value, end - field.value, field.value_work, rules)
     if name is None or value is None:
         return False  # pragma: no cover: another Python
-    put(result, rules.grouped, name, value)
+    add_pair(result, rules.grouped, name, value)
     return True
 
 
-cdef inline bint end_field(object result, const Rules *rules, const Field *field, const uint8_t *end) except -1:
+cdef inline bint end_field(object result, const Rules *rules, const QueryField *field, const uint8_t *end) except -1:
     """Puts a field into the result, if it counts; False where that is the stdlib's work."""
     cdef str name
     if field.value == NULL:
@@ -126,14 +126,14 @@ cdef inline bint end_field(object result, const Rules *rules, const Field *field
             return not rules.strict
         if rules.unusual:
             return end_unusual(result, rules, field, end)
-        put(result, rules.grouped, decode_field(field.name, end - field.name, field.name_work, rules), "")
+        add_pair(result, rules.grouped, decode_field(field.name, end - field.name, field.name_work, rules), "")
         return True
     if field.value == end and not rules.keep_blank:
         return True
     if rules.unusual:
         return end_unusual(result, rules, field, end)
     name = decode_field(field.name, field.value - 1 - field.name, field.name_work, rules)
-    put(result, rules.grouped, name, decode_field(field.value, end - field.value, field.value_work, rules))
+    add_pair(result, rules.grouped, name, decode_field(field.value, end - field.value, field.value_work, rules))
     return True
 
 
@@ -145,7 +145,7 @@ cdef object parse_ascii(const uint8_t *src, size_t n, uint8_t separator, const R
     cdef uint64_t bits
     cdef uc_set set
     cdef const uc_set *plain = &NO_MARK_OR_AMPERSAND.set
-    cdef Field field = [src, NULL, False, False]
+    cdef QueryField field = [src, NULL, False, False]
     cdef object result = {} if rules.grouped else []
     if separator != c'&':
         set = NO_MARK.set
@@ -183,7 +183,7 @@ cdef object parse_text(str text, str separator, const Rules *rules):
         if rules.strict and not equals:
             return None
         if value or rules.keep_blank:
-            put(result, rules.grouped, unquote_as(name, True, &rules.codec), unquote_as(value, True, &rules.codec))
+            add_pair(result, rules.grouped, unquote_as(name, True, &rules.codec), unquote_as(value, True, &rules.codec))
     return result
 
 
@@ -288,16 +288,17 @@ parse_qs.__doc__ = PARSE_DOC.format(
 # --- encode ---------------------------------------------------------------------------------------------------------
 
 # A text under construction: in `buffer` while it fits, then on the heap.
-cdef struct Text:
+cdef struct QueryText:
     uint8_t *data
     size_t size
     size_t cap
     uint8_t *heap
     bint beyond         # it is UTF-8, with surrogates, of more than ASCII
+    bint overridden     # a subclass of str decides what adding it to a str gives
     uint8_t buffer[2048]
 
 
-cdef int grow(Text *text, size_t more) except -1:
+cdef int grow(QueryText *text, size_t more) except -1:
     cdef uint8_t *larger
     cdef size_t cap
     if more > <size_t>PY_SSIZE_T_MAX - text.size:
@@ -311,19 +312,19 @@ cdef int grow(Text *text, size_t more) except -1:
     return 0
 
 
-cdef inline int reserve(Text *text, size_t more) except -1:
+cdef inline int reserve(QueryText *text, size_t more) except -1:
     """Ensure a capacity for `more` bytes."""
     return 0 if more <= text.cap - text.size else grow(text, more)
 
 
-cdef inline int put_byte(Text *text, uint8_t octet) except -1:
+cdef inline int put_byte(QueryText *text, uint8_t octet) except -1:
     reserve(text, 1)
     text.data[text.size] = octet
     text.size += 1
     return 0
 
 
-cdef int put_encoded(Text *text, const uint8_t *src, size_t n, const uc_set *safe, bint plus) except -1:
+cdef int put_encoded(QueryText *text, const uint8_t *src, size_t n, const uc_set *safe, bint plus) except -1:
     # Capacity for the kernel's wide stores as well, so that short texts do not take its slow end.
     reserve(text, encoded_size(n, n) + 128 if n <= SMALL else encoded_size(n, kernels.count_outside(src, n, safe)))
     text.size += kernels.encode(src, n, safe, plus, text.data + text.size, text.cap - text.size)
@@ -341,12 +342,15 @@ cdef struct Quoting:
     PyObject *errors
 
 
-cdef int put_quoted(Text *text, object value, const Quoting *quoting) except -1:
+cdef int put_quoted(QueryText *text, object value, const Quoting *quoting) except -1:
     """Appends bytes or text of any type, quoted."""
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
     cdef object given = usable(value, BOOL | LENGTH | CONTAINS | ENCODE)
     cdef object quoted
+    if type(value) is not str and isinstance(value, str) and usable(value, ADD | RIGHT_ADD) is None:
+        text.overridden = True      # what is quoted may be the object itself
+        return 0
     if type(given) is bytes:
         return put_encoded(text, <const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), quoting.safe,
                            quoting.plus)
@@ -369,7 +373,7 @@ cdef int put_quoted(Text *text, object value, const Quoting *quoting) except -1:
     return 0
 
 
-cdef inline int put_object(Text *text, object value, const Quoting *quoting) except -1:
+cdef inline int put_object(QueryText *text, object value, const Quoting *quoting) except -1:
     if type(value) is not str and not isinstance(value, bytes):
         value = PyObject_Str(value)
     if type(value) is str:
@@ -389,7 +393,7 @@ cdef inline bint has_length(object value) except -1:
     return False
 
 
-cdef int put_pair(Text *text, object key, object value, bint doseq, const Quoting *quoting) except -1:
+cdef int put_pair(QueryText *text, object key, object value, bint doseq, const Quoting *quoting) except -1:
     """Appends key=value, or one for each element of a sequence. Every object is asked for its text once, in order."""
     cdef size_t start = text.size, name, size
     cdef bint first = True
@@ -397,6 +401,8 @@ cdef int put_pair(Text *text, object key, object value, bint doseq, const Quotin
         put_byte(text, c'&')
     name = text.size
     put_object(text, key, quoting)
+    if text.overridden:
+        return 0
     put_byte(text, c'=')
     size = text.size - name
     if not doseq or is_scalar(value):
@@ -413,6 +419,8 @@ cdef int put_pair(Text *text, object key, object value, bint doseq, const Quotin
             text.size += size
         first = False
         put_object(text, element, quoting)
+        if text.overridden:
+            return 0
     if first:
         text.size = start
     return 0
@@ -424,7 +432,7 @@ cdef inline bint is_scalar(object value) noexcept:
             or type(value) is bool or value is None)
 
 
-cdef bint put_dict(Text *text, object query, bint doseq, const Quoting *quoting) except -1:
+cdef bint put_dict(QueryText *text, object query, bint doseq, const Quoting *quoting) except -1:
     """Appends all pairs; False, with some of them done, if there is more in it than scalars."""
     cdef Py_ssize_t position = 0
     cdef PyObject *key
@@ -439,11 +447,13 @@ cdef bint put_dict(Text *text, object query, bint doseq, const Quoting *quoting)
     return True
 
 
-cdef int put_pairs(Text *text, object pairs, bint doseq, const Quoting *quoting) except -1:
+cdef int put_pairs(QueryText *text, object pairs, bint doseq, const Quoting *quoting) except -1:
     for pair in pairs:
         if type(pair) is not tuple or len(<tuple>pair) != 2:
             pair = stdlib().unpacked(pair)
         put_pair(text, (<tuple>pair)[0], (<tuple>pair)[1], doseq, quoting)
+        if text.overridden:
+            return 0
     return 0
 
 
@@ -453,13 +463,16 @@ cdef inline bint is_list_of_pairs(object query):
 
 
 cdef object encode_query(object query, bint doseq, const Quoting *quoting):
-    """The query of a mapping, or of a list or tuple of pairs."""
-    cdef Text text
-    text.data, text.size, text.cap, text.heap, text.beyond = text.buffer, 0, sizeof(text.buffer), NULL, False
+    """The query of a mapping, or of a list or tuple of pairs; None if it is the stdlib's work."""
+    cdef QueryText text
+    text.data, text.size, text.cap, text.heap = text.buffer, 0, sizeof(text.buffer), NULL
+    text.beyond = text.overridden = False
     try:
         if type(query) is not dict or not put_dict(&text, query, doseq, quoting):
             text.size = 0
             put_pairs(&text, query if type(query) is list or type(query) is tuple else query.items(), doseq, quoting)
+        if text.overridden:
+            return None
         if text.beyond:
             return PyUnicode_DecodeUTF8(<const char *>text.data, <Py_ssize_t>text.size, "surrogatepass")
         return ascii_text(text.data, text.size)
@@ -506,7 +519,9 @@ def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via
         quoting.safe, quoting.via, quoting.given_safe = &octets.set, <PyObject *>quote_via, <PyObject *>safe
         quoting.encoding, quoting.errors = <PyObject *>encoding, <PyObject *>errors
         quoting.utf8 = codec.encoding == UTF_8 and is_default(errors, "strict")
-        return encode_query(query, doseq, &quoting)
+        encoded = encode_query(query, doseq, &quoting)
+        if encoded is not None:
+            return encoded
     return stdlib().urlencode(query, doseq, safe, encoding, errors, quote_via)
 
 

@@ -6,7 +6,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 
 
-cdef enum Form:         # of a URL: what its pieces become
+cdef enum UrlForm:         # of a URL: what its pieces become
     ASCII_TEXT, TEXT, OCTETS
     UTF8_TEXT           # text beyond ASCII, as UTF-8 that is not of an object
 
@@ -17,10 +17,10 @@ cdef struct Url:
     const void *data
     Py_ssize_t size
     int width
-    Form form
+    UrlForm form
 
 
-cdef struct Parts:
+cdef struct UrlPieces:
     Py_ssize_t scheme_end       # -1: no scheme
     Py_ssize_t netloc           # -1: no "//"
     Py_ssize_t path
@@ -35,7 +35,7 @@ cdef struct Parts:
 
 
 cdef bint read(object given, Url *url)
-cdef bint find(const Url *url, bint fragments, Parts *parts) except -1
+cdef bint find(const Url *url, bint fragments, UrlPieces *parts) except -1
 cdef str lower_scheme(const Url *url, Py_ssize_t n)
 cdef Py_ssize_t find_params(const Url *url, Py_ssize_t path, Py_ssize_t end)
 cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end)

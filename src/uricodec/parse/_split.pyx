@@ -47,7 +47,7 @@ cdef bint read(object given, Url *url):
 
 # --- the components of a URL, as positions ----------------------------------------------------------------------------
 
-cdef enum Kind:     # of ASCII characters, as far as the scheme and the authority care
+cdef enum AsciiKind:     # of ASCII characters, as far as the scheme and the authority care
     ANY, LETTER, SCHEME, COLON, DELIMITER, BRACKET, UNUSUAL
 
 cdef uint8_t kinds[128]
@@ -79,7 +79,7 @@ cdef inline Py_ssize_t next_stop(const code_unit *s, Py_ssize_t start, Py_ssize_
         return start
 
 
-cdef bint find_parts(const code_unit *s, Py_ssize_t n, bint fragments, Parts *parts) noexcept:
+cdef bint find_parts(const code_unit *s, Py_ssize_t n, bint fragments, UrlPieces *parts) noexcept:
     """False if the URL is for the stdlib."""
     cdef Py_ssize_t i = 0
     cdef uint8_t kind
@@ -270,7 +270,7 @@ cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end):
     return PyUnicode_DecodeUTF8(data + start, end - start, NULL)
 
 
-cdef bint find(const Url *url, bint fragments, Parts *parts) except -1:
+cdef bint find(const Url *url, bint fragments, UrlPieces *parts) except -1:
     """Find the parts of a URL; False if it is for the stdlib."""
     cdef bint found
     if url.width == 1:
@@ -341,7 +341,7 @@ cdef object finished(object result):
     return result
 
 
-cdef object make_split(const Url *url, const Parts *parts, str default):
+cdef object make_split(const Url *url, const UrlPieces *parts, str default):
     cdef object result = UC_NEW_TUPLE(split_result_bytes if url.form == OCTETS else split_result, 5)
     set_item(result, 0, as_given(url, default if parts.scheme_end < 0 else lower_scheme(url, parts.scheme_end)))
     set_item(result, 1, piece(url, parts.netloc, parts.path))
@@ -403,7 +403,7 @@ cdef object split_kept(str url):
     cdef uint64_t hash
     cdef object result
     cdef Url found
-    cdef Parts parts
+    cdef UrlPieces parts
     PyUnicode_READY(url)
     n = PyUnicode_GET_LENGTH(url)
     if 8 <= n <= LONGEST and PyUnicode_IS_ASCII(url):
@@ -488,7 +488,7 @@ cdef str usable_scheme(object scheme, object url):
 
 cdef object split(object url, object scheme, object default, object allow_fragments):
     cdef Url found
-    cdef Parts parts
+    cdef UrlPieces parts
     cdef object given
     cdef str own_scheme
     if type(url) is str and scheme is default and allow_fragments is True:
@@ -526,7 +526,7 @@ cdef bint in_list(str scheme, str name) except -1:
 
 cdef object parse(object url, object scheme, object default, object allow_fragments):
     cdef Url found
-    cdef Parts parts
+    cdef UrlPieces parts
     cdef object result, given = usable_url(url)
     cdef str own_scheme = "" if scheme is default else usable_scheme(scheme, url)
     cdef Py_ssize_t path_end, params = -1

@@ -16,20 +16,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from uricodec._base.diagnostics import Diagnostic
+from uricodec.uri import _values
 from uricodec.uri._agreed_host import Host, address_category, agreed_host
 from uricodec.uri._components import Components, check, find, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
+from uricodec.uri._extraction import extract
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._resolve import relativize, resolve
-from uricodec.uri._values import (
-    host,
-    path_segments,
-    port,
-    public_suffix,
-    query_pairs,
-    query_value,
-    registrable_domain,
-)
+from uricodec.uri._values import *  # noqa: F403
 
 if TYPE_CHECKING:
     from uricodec.uri import legacy_schemes as legacy_schemes
@@ -44,25 +38,21 @@ __all__ = [
     "agreed_host",
     "check",
     "equivalent",
+    "extract",
     "find",
-    "host",
     "is_valid",
     "key",
     "normalize",
-    "path_segments",
-    "port",
-    "public_suffix",
-    "query_pairs",
-    "query_value",
-    "registrable_domain",
     "relativize",
     "resolve",
     "split",
     "unsplit",
 ]
+__all__ += _values.__all__
 
 
 if not TYPE_CHECKING:
+    __all__.sort()
 
     def __getattr__(name):
         if name == "legacy_schemes":  # imported on first use

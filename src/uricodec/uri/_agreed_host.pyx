@@ -19,7 +19,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, lower, raise_set
+from uricodec._base._kernels cimport ALPHANUM, DIGIT, HEXDIG, UNRESERVED, ByteSet, kernels, lower, raise_set
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
@@ -235,12 +235,10 @@ cdef enum:
     LABEL = 63      # the longest in DNS (RFC 1035 section 2.3.4)
 
 # The bytes that continue a part.
-cdef ByteSet ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
-cdef ByteSet DIGIT = ByteSet(range(0x30, 0x3A))
-cdef ByteSet IN_NAME = ALPHA | DIGIT | "-_."
+cdef ByteSet IN_NAME = ALPHANUM | "-_."
 #   userinfo      = *( unreserved / pct-encoded / sub-delims / ":" )        RFC 3986 section 3.2.1
-cdef ByteSet IN_USERINFO = ALPHA | DIGIT | "-._~" | "!$&'()*+,;=" | ":"
-cdef ByteSet IN_ADDRESS = DIGIT | "ABCDEFabcdef:."
+cdef ByteSet IN_USERINFO = UNRESERVED | "!$&'()*+,;=" | ":"
+cdef ByteSet IN_ADDRESS = HEXDIG | ":."
 cdef ByteSet IN_LITERAL = IN_ADDRESS | "]"      # and in a port after it
 cdef ByteSet NUMBER_END = DIGIT | "abcdefx"      # last bytes of numbers
 cdef ByteSet PRINTED = ~(ByteSet(range(0x20)) | "\x7f")

@@ -39,3 +39,20 @@ cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept n
 
 # Return the Production with a name; raise ValueError if it is unknown.
 cdef int production_of(object production, Syntax syntax) except -1
+
+# --- URLs in text
+
+# Delimiters that were escaped in a text which has been decoded: bytes that UTF-8 never has.
+cdef enum:
+    ESCAPED_QUOTE = 0xF8
+    ESCAPED_APOSTROPHE = 0xF9
+    ESCAPED_LESS = 0xFA
+    ESCAPED_GREATER = 0xFB
+
+# Write the starts and ends of the URLs from *start on, at most FOUND, and set *start to where the search continues; see
+# the definition.
+cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, size_t longest, bint last, bint decoded,
+                      size_t *spans) noexcept nogil
+
+# Return the delimiter that ends what another one begins (RFC 3986 appendix C); 0 for other bytes.
+cdef uint8_t closing(uint8_t opening, bint decoded) noexcept nogil

@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcmp
 
 from uricodec._rows._engine cimport Outcome
-from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels
 from uricodec._base._matches cimport FOUND, copy_matches
 from uricodec._base._text cimport *
 from uricodec.uri._grammar cimport *
@@ -149,16 +149,16 @@ def check(uri, production="URI-reference", safe_host=False):
         uri (str | bytes-like): The text to check.
         production (str): The grammar rule it must match: "URI-reference", "URI" (with a scheme), "absolute-URI" (with a
             scheme, without a fragment) or "relative-ref".
-        safe_host (bool): Whether a host with a triplet that represents a delimiter, a "%", or a control character is a
-            fault, too. The grammar allows it, and some schemes use it: postgresql://%2Fvar%2Frun/db.
+        safe_host (bool): Whether a host with a triplet that represents a delimiter, a backslash, a space, a "%", or a
+            control character is a fault, too. The grammar allows it, and some schemes use it:
+            postgresql://%2Fvar%2Frun/db.
 
     Returns:
         Diagnostic | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
             otherwise; if something is missing at the end, the offset is the length. The codes:
             "scheme" (missing), "userinfo", "host", "port", "path", "query", "fragment" (invalid character in that
-            component, or a fragment that is not allowed), "host-delimiter" (see `safe_host`), "ip-literal" (invalid address in brackets, a zone, or text other than a
-            port after it),
-            "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
+            component, or a fragment that is not allowed), "host-delimiter" (see `safe_host`), "ip-literal" (invalid
+            address in brackets, a zone, or text other than a port after it), "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
             digits).
 
     Raises:
@@ -532,13 +532,13 @@ def unsplit_iri(components):
 cdef vectorcall parse_check, parse_is_valid, parse_check_iri, parse_is_valid_iri, parse_split, parse_split_iri
 
 
-cdef struct Call:
+cdef struct FastCall:
     uint8_t buffer[UTF8_CAPACITY]
     Bytes source
     Parts parts
 
 
-cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, Call *call) except -1:
+cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, FastCall *call) except -1:
     """Return whether this is a call f(text) with a short, valid reference. Nothing has to be released."""
     cdef Outcome outcome
     if not is_call_of_text(args, flags, names):
@@ -550,42 +550,42 @@ cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syn
 
 
 cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, URI_SYNTAX, &call):
         return None
     return parse_check(function, args, flags, names)
 
 
 cdef object call_is_valid(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, URI_SYNTAX, &call):
         return True
     return parse_is_valid(function, args, flags, names)
 
 
 cdef object call_check_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, IRI_SYNTAX, &call):
         return None
     return parse_check_iri(function, args, flags, names)
 
 
 cdef object call_is_valid_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, IRI_SYNTAX, &call):
         return True
     return parse_is_valid_iri(function, args, flags, names)
 
 
 cdef object call_split(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, URI_SYNTAX, &call):
         return make_components(<object>args[0], call.source.data, &call.parts)
     return parse_split(function, args, flags, names)
 
 
 cdef object call_split_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Call call
+    cdef FastCall call
     if reads(args, flags, names, IRI_SYNTAX, &call):
         return make_components(<object>args[0], call.source.data, &call.parts)
     return parse_split_iri(function, args, flags, names)
@@ -612,8 +612,7 @@ cdef ByteSet TRIMMED = ByteSet("?!.,:*_~';")
 cdef ByteSet BRACKETS = ByteSet("()[]{}")
 cdef ByteSet URL_PLAIN = ~(URL_ENDS | BRACKETS | bytes(range(128, 256)))
 cdef ByteSet NO_COLON = ~ByteSet(":")
-cdef ByteSet NAME_BYTES = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-cdef ByteSet SCHEME_BYTES = NAME_BYTES | "+-."
+cdef ByteSet SCHEME_BYTES = ALPHANUM | "+-."
 
 cdef enum:
     LONGEST_SCHEME = 64     # a bound on what is read again backwards; the longest registered scheme has 36 characters
@@ -691,22 +690,33 @@ cdef size_t end_of_url(const uint8_t *s, size_t n, size_t i, size_t *balanced) n
 # between two URLs after the same delimiter is one of these bytes, and the time stays linear.
 cdef ByteSet IN_DELIMITED = ~(ByteSet(range(33)) | '"<>\\' | b"\x7f")
 cdef ByteSet IN_SINGLE_QUOTED = IN_DELIMITED - "'"
+cdef ByteSet IN_ESCAPED = IN_DELIMITED - [ESCAPED_QUOTE, ESCAPED_LESS, ESCAPED_GREATER]
+cdef ByteSet IN_ESCAPED_SINGLE = IN_ESCAPED - [ESCAPED_APOSTROPHE]
 
 
-cdef inline uint8_t closing(uint8_t opening) noexcept nogil:
-    """Return the delimiter that ends what another one begins (RFC 3986 appendix C); 0 for other bytes."""
-    return c'>' if opening == c'<' else opening if opening == c'"' or opening == c"'" else 0
+cdef uint8_t closing(uint8_t opening, bint decoded) noexcept nogil:
+    if opening == c'<':
+        return c'>'
+    if opening == c'"' or opening == c"'":
+        return opening
+    if not decoded or opening < ESCAPED_QUOTE or opening > ESCAPED_LESS:
+        return 0
+    return ESCAPED_GREATER if opening == ESCAPED_LESS else opening
 
 
 cdef size_t end_of_delimited(const uint8_t *s, size_t n, size_t i, uint8_t close) noexcept nogil:
     """Return where the delimiter is that ends the URL which goes on at i; n if what follows decides; 0 if there is none.
 
-    In JSON and source code a backslash begins an escape, perhaps of the quotes themselves.
+    In JSON and source code a backslash begins an escape, perhaps of the quotes themselves. In text that has been decoded,
+    a delimiter that was escaped ends only what begins with such a one.
     """
-    i += kernels.span(s + i, n - i, &IN_SINGLE_QUOTED.set if close == c"'" else &IN_DELIMITED.set)
+    if close < 0x80:
+        i += kernels.span(s + i, n - i, &IN_SINGLE_QUOTED.set if close == c"'" else &IN_DELIMITED.set)
+    else:
+        i += kernels.span(s + i, n - i, &IN_ESCAPED_SINGLE.set if close == ESCAPED_APOSTROPHE else &IN_ESCAPED.set)
     if i == n or s[i] == c'\\' and i + 1 == n:
         return n
-    return i if s[i] == close or s[i] == c'\\' and s[i + 1] == close != c'>' else 0
+    return i if s[i] == close or s[i] == c'\\' and s[i + 1] == close != c'>' and close != ESCAPED_GREATER else 0
 
 
 cdef inline size_t start_of_run(const uint8_t *s, size_t done, size_t end, size_t most) noexcept nogil:
@@ -721,17 +731,18 @@ cdef size_t start_of_scheme(const uint8_t *s, size_t done, size_t colon) noexcep
     """Return the first start of a scheme that reaches the colon; `colon` if there is none."""
     cdef size_t i = start_of_run(s, done, colon, LONGEST_SCHEME)
     while i < colon:
-        if s[i] | 0x20 >= c'a' and NAME_BYTES.set.member[s[i]] and (i == done or not NAME_BYTES.set.member[s[i - 1]]):
+        if s[i] | 0x20 >= c'a' and ALPHANUM.set.member[s[i]] and (i == done or not ALPHANUM.set.member[s[i - 1]]):
             return i
         i += 1
     return colon
 
 
-cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, size_t longest, bint last, size_t *spans) noexcept nogil:
+cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, size_t longest, bint last, bint decoded,
+                      size_t *spans) noexcept nogil:
     """Write the starts and ends of the URLs from *start on, at most FOUND, and set *start to where the search continues.
 
     A URL ends after `longest` bytes at the latest. If the text is not the last part, *start is at most where a URL
-    begins, or may begin, that depends on what follows.
+    begins, or may begin, that depends on what follows. `decoded`: the text may contain delimiters that were escaped.
 
     Returns: their number. If it is less than FOUND, the text has been searched.
     """
@@ -745,7 +756,7 @@ cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, size_t longest,
             else:
                 begin = done
                 done = start_of_run(s, done, i, LONGEST_SCHEME + 1)
-                done -= done > begin and closing(s[done - 1]) != 0
+                done -= done > begin and closing(s[done - 1], decoded) != 0
             break
         if s[i + 1] != c'/' or s[i + 2] != c'/':
             i += 1
@@ -756,7 +767,7 @@ cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, size_t longest,
             done = i
             continue
         bound = begin + longest if n - begin > longest else n
-        close = closing(s[begin - 1]) if begin else 0
+        close = closing(s[begin - 1], decoded) if begin else 0
         if close:
             stop = end_of_delimited(s, bound, i, close)
             if stop == bound and not last and n - begin < longest:
@@ -791,7 +802,7 @@ cdef size_t find_urls(object buffer, list found, size_t longest, bint last) exce
     try:
         while count == FOUND:
             with nogil:
-                count = scan_urls(<const uint8_t *>view.buf, <size_t>view.len, &start, longest, last, spans)
+                count = scan_urls(<const uint8_t *>view.buf, <size_t>view.len, &start, longest, last, False, spans)
             for i in range(count):
                 found.append((<Py_ssize_t>spans[2 * i], <Py_ssize_t>spans[2 * i + 1]))
     finally:
@@ -799,8 +810,8 @@ cdef size_t find_urls(object buffer, list found, size_t longest, bint last) exce
     return start
 
 
-def find(buffer):
-    """Find the URLs in any bytes, such as text, logs, web pages or dumps.
+def find(buffer, content="plain"):
+    r"""Find the URLs in any bytes, such as text, logs, web pages or dumps.
 
     A URL begins with a scheme of at most 64 characters, not directly after a letter or digit, and "://". Characters
     beyond ASCII may follow, in UTF-8: hosts and paths of IRIs are found whole. A URL ends before
@@ -817,17 +828,29 @@ def find(buffer):
 
     Args:
         buffer (bytes-like): The bytes.
+        content (str): What they are: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
+            "html", where it may contain character references such as ``&amp;``; or "auto", see `extract`.
 
     Returns:
-        list[tuple[int, int]]: The start and end of each URL, in order.
+        list[tuple[int, int]]: The start and end of each URL in `buffer`, in order. `extract` decodes what is there.
+
+    Raises:
+        TypeError: If `buffer` is not bytes-like.
+        ValueError: If `content` is unknown.
 
     Source: RFC 3986 section 3.1 and appendix C. How brackets and final punctuation are handled is what people mean,
     not what the grammar says: both may be part of a URI.
 
     >>> find(b"see (http://a.example/x_(y)), <https://b.example/?q=1>.")
     [(5, 27), (31, 53)]
+    >>> find(rb'{"a":"http:\/\/a.example\/?b\u0026c"}', content="json")
+    [(6, 35)]
     """
     cdef list found = []
+    if content != "plain":
+        from uricodec.uri._extraction import find_with_escapes
+
+        return find_with_escapes(buffer, content)[0]
     find_urls(buffer, found, <size_t>-1, True)
     return found
 
@@ -853,7 +876,7 @@ def find_part(buffer, size_t longest, bint last):
 
 
 cdef size_t find_whole_urls(const uint8_t *s, size_t n, size_t *start, size_t *spans) noexcept nogil:
-    return scan_urls(s, n, start, <size_t>-1, True, spans)
+    return scan_urls(s, n, start, <size_t>-1, True, False, spans)
 
 
 def copy_urls(src, dst, bytes prefix=None, size_t before=0):
@@ -875,7 +898,12 @@ def copy_urls(src, dst, bytes prefix=None, size_t before=0):
     >>> bytes(dst[:20])
     b'80\thttp://a.example\n'
     """
-    return copy_matches(find_whole_urls, src, dst, prefix, before)
+    cdef tuple done = copy_matches(find_whole_urls, src, dst, prefix, before)
+    cdef Py_ssize_t read = done[0]
+    # The delimiter before a URL decides where it ends.
+    if 0 < read < len(src) and closing(src[read - 1], False):
+        return read - 1, done[1]
+    return done
 
 
 # Functions are pickled by reference: the reference must be their public name.

@@ -31,7 +31,7 @@ cdef dict READY_ROWS = ready_rows()
 
 # What makes a normal form.
 cdef struct Maker:
-    const Operation *operation
+    const SizedRow *operation
     const void *options
     bint ascii_stays            # the form of ASCII is at most as long, but for `extra`
 

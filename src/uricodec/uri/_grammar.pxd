@@ -47,6 +47,9 @@ cdef struct Authority:
     Py_ssize_t port             # after the ":"; it ends where the authority does
 
 
+# Return the offset of the ":" after the scheme; 0 if the text does not begin with a scheme (section 3.1) and ":".
+cdef size_t end_of_scheme(const uint8_t *s, size_t n) noexcept nogil
+
 # Split any bytes into components. Text that is not a scheme by the grammar belongs to the path.
 cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil
 
@@ -107,7 +110,6 @@ cdef inline uint32_t character_at(const uint8_t *s, int *length) noexcept nogil:
 
 
 cdef ByteSet SCHEME_TAIL        # bytes of a scheme after its first letter
-cdef ByteSet UNRESERVED         # RFC 3986 section 2.3
 
 
 # --- authorities ------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ address has its last 32 bits in dotted decimal (RFC 5952 section 5).
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport ALPHA, DIGIT, UNRESERVED, ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport Outcome
 
@@ -35,14 +35,8 @@ cdef enum:
 
 # --- bytes -----------------------------------------------------------------------------------------------------------
 
-#   ALPHA         = %x41-5A / %x61-7A                   DIGIT         = %x30-39
-cdef ByteSet ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
-cdef ByteSet DIGIT = ByteSet(range(0x30, 0x3A))
 #   scheme        = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
 SCHEME_TAIL = ALPHA | DIGIT | "+-."
-#   unreserved    = ALPHA / DIGIT / "-" / "." / "_" / "~"
-UNRESERVED = ALPHA | DIGIT | "-._~"
-
 #   sub-delims    = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
 cdef ByteSet SUB_DELIMS = ByteSet("!$&'()*+,;=")
 #   gen-delims    = ":" / "/" / "?" / "#" / "[" / "]" / "@"
@@ -174,18 +168,21 @@ set_plain(IRI_SYNTAX, UNRESERVED | SUB_DELIMS | PLAIN_UTF8)
 
 # --- components -------------------------------------------------------------------------------------------------------
 
+cdef size_t end_of_scheme(const uint8_t *s, size_t n) noexcept nogil:
+    cdef size_t i = 1
+    if n == 0 or not ALPHA.set.member[s[0]]:
+        return 0
+    while i < n and SCHEME_TAIL.set.member[s[i]]:
+        i += 1
+    return i if i < n and s[i] == c':' else 0
+
+
 cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
-    cdef size_t i = 0
+    cdef size_t i = end_of_scheme(s, n)
     parts.scheme_end = parts.authority = parts.query = parts.fragment = -1
-    if n and ALPHA.set.member[s[0]]:
-        i = 1
-        while i < n and SCHEME_TAIL.set.member[s[i]]:
-            i += 1
-        if i < n and s[i] == c':':
-            parts.scheme_end = <Py_ssize_t>i
-            i += 1
-        else:
-            i = 0
+    if i:
+        parts.scheme_end = <Py_ssize_t>i
+        i += 1
     if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
         i += 2
         parts.authority = <Py_ssize_t>i

@@ -43,7 +43,7 @@ cdef inline size_t size_until(const uint8_t *s, size_t n, uint8_t c) noexcept no
 
 # --- parameters -------------------------------------------------------------------------------------------------------
 
-cdef struct Parameter:
+cdef struct QueryParameter:
     const uint8_t *text
     size_t name_size
     size_t size

@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
+from uricodec._base._kernels cimport ALPHANUM, UNRESERVED, ByteSet, kernels, lower, uc_set
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec.uri._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, parse_ipv6
 
@@ -18,7 +18,7 @@ cdef enum:
 
 
 cdef void sort_parameters(uint8_t *query, size_t n, size_t count, compare_function compare, uint8_t *copy,
-                          Parameter *parameters) noexcept nogil:
+                          QueryParameter *parameters) noexcept nogil:
     cdef size_t i, at = 0
     memcpy(copy, query, n)
     for i in range(count):
@@ -26,7 +26,7 @@ cdef void sort_parameters(uint8_t *query, size_t n, size_t count, compare_functi
         parameters[i].size = size_until(copy + at, n - at, c'&')
         parameters[i].name_size = size_until(copy + at, parameters[i].size, c'=')
         at += parameters[i].size + 1
-    qsort(parameters, count, sizeof(Parameter), compare)
+    qsort(parameters, count, sizeof(QueryParameter), compare)
     at = 0
     for i in range(count):
         if i:
@@ -47,13 +47,13 @@ cdef void raise_no_memory() noexcept with gil:  # pragma: no cover: no memory
 cdef bint sort_query(uint8_t *query, size_t n, size_t count, compare_function compare) noexcept nogil:
     """Sort `count` parameters in place. False: a MemoryError is set."""
     cdef uint8_t short_copy[SHORT]
-    cdef Parameter few[FEW]
-    cdef Parameter *parameters
+    cdef QueryParameter few[FEW]
+    cdef QueryParameter *parameters
     if count <= FEW and n <= SHORT:
         sort_parameters(query, n, count, compare, short_copy, few)
         return True
     # count - 1 bytes of the query are "&", so the size does not overflow for any query that fits in memory.
-    parameters = <Parameter *>malloc(count * sizeof(Parameter) + n)
+    parameters = <QueryParameter *>malloc(count * sizeof(QueryParameter) + n)
     if parameters == NULL:  # pragma: no cover: no memory
         raise_no_memory()
         return False
@@ -72,7 +72,7 @@ cdef bint sort_query(uint8_t *query, size_t n, size_t count, compare_function co
 # Bytes that keys contain, if their letters are in lower case. "%HH", in lower case, stands for others.
 cdef ByteSet KEPT = ByteSet(range(33, 127)) - "#%"
 cdef ByteSet VISIBLE = ByteSet(range(33, 256))
-cdef ByteSet HOST_BYTES = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._")
+cdef ByteSet HOST_BYTES = ALPHANUM | "-._"
 
 
 cdef inline int digit_value(uint8_t c) noexcept nogil:
@@ -515,8 +515,8 @@ cdef size_t drop_session_parameters(uint8_t *query, size_t n) noexcept nogil:
 
 cdef int compare_values(const void *a, const void *b) noexcept nogil:
     """Compare parameters by name, then by value; a parameter without "=" comes first."""
-    cdef const Parameter *x = <const Parameter *>a
-    cdef const Parameter *y = <const Parameter *>b
+    cdef const QueryParameter *x = <const QueryParameter *>a
+    cdef const QueryParameter *y = <const QueryParameter *>b
     cdef int order = compare_names(x.text, x.name_size, y.text, y.name_size)
     if order:
         return order
@@ -528,7 +528,7 @@ cdef size_t write_surt_query(const uint8_t *s, size_t n, uint8_t *copy, uint8_t 
     cdef uint8_t *query = dst + 1
     cdef size_t i = 0, count = 0
     cdef bint in_order = True
-    cdef Parameter last, parameter
+    cdef QueryParameter last, parameter
     if memchr(s, c'%', n) != NULL:
         n = decode_wholly(copy, move(copy, s, n))
         s = copy
@@ -678,9 +678,8 @@ cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t 
 # unless it contains bytes that are removed, or "\\": then it is copied to the end of the output first.
 
 cdef ByteSet READABLE = ByteSet(range(33, 256)) - "\\"
-cdef ByteSet PLAIN = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-cdef ByteSet USERINFO_PLAIN = PLAIN | ByteSet("!$&'()*+,")
-cdef ByteSet PATH_PLAIN = PLAIN | ByteSet("!$&'()*+,;=:/?@[]|%")
+cdef ByteSet USERINFO_PLAIN = UNRESERVED | "!$&'()*+,"
+cdef ByteSet PATH_PLAIN = UNRESERVED | ByteSet("!$&'()*+,;=:/?@[]|%")
 cdef ByteSet PARAMETERS_PLAIN = PATH_PLAIN - "[]|"
 cdef ByteSet PATH_UNCHANGED = PATH_PLAIN - "%"
 
@@ -716,7 +715,7 @@ cdef inline int triplet(const uint8_t *s, size_t n) noexcept nogil:
     return -1 if high < 0 or low < 0 else 16 * high + low
 
 
-cdef inline size_t put(uint8_t byte, const uc_set *unchanged, uint8_t *dst) noexcept nogil:
+cdef inline size_t put_byte(uint8_t byte, const uc_set *unchanged, uint8_t *dst) noexcept nogil:
     """Write a byte, or a triplet for it."""
     cdef const char *digits = b"0123456789ABCDEF"
     if unchanged.member[byte]:
@@ -732,7 +731,7 @@ cdef size_t put_decoded(const uint8_t *s, size_t n, const uc_set *unchanged, uin
     cdef int value
     while i < n:
         value = triplet(s + i, n - i)
-        o += put(s[i] if value < 0 else <uint8_t>value, unchanged, dst + o)
+        o += put_byte(s[i] if value < 0 else <uint8_t>value, unchanged, dst + o)
         i += 1 if value < 0 else 3
     return o
 
@@ -750,9 +749,9 @@ cdef size_t put_path(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
             return o
         value = triplet(s + i, n - i)
         if value == c'%' or value == c'/' or value == c';' or value == c'?':
-            o += put(<uint8_t>value, &PLAIN.set, dst + o)
+            o += put_byte(<uint8_t>value, &UNRESERVED.set, dst + o)
         else:
-            o += put(s[i] if value < 0 else <uint8_t>value, &PATH_PLAIN.set, dst + o)
+            o += put_byte(s[i] if value < 0 else <uint8_t>value, &PATH_PLAIN.set, dst + o)
         i += 1 if value < 0 else 3
 
 
@@ -806,8 +805,8 @@ cdef int compare_written(const uint8_t *a, size_t a_size, const uint8_t *b, size
 
 
 cdef int compare_decoded(const void *a, const void *b) noexcept nogil:
-    cdef const Parameter *x = <const Parameter *>a
-    cdef const Parameter *y = <const Parameter *>b
+    cdef const QueryParameter *x = <const QueryParameter *>a
+    cdef const QueryParameter *y = <const QueryParameter *>b
     return compare_written(x.text, x.size, y.text, y.size)
 
 
@@ -826,7 +825,7 @@ cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) no
             o += 1
         last, start, has_value = start, o, False
         while i < n and s[i] != c'&':
-            size = kernels.span(s + i, n - i, &PLAIN.set)
+            size = kernels.span(s + i, n - i, &UNRESERVED.set)
             memcpy(query + o, s + i, size)
             i += size
             o += size
@@ -841,7 +840,7 @@ cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) no
                 o += 1
                 has_value = True
             else:
-                o += put(s[i] if value < 0 else <uint8_t>value, &PLAIN.set, query + o)
+                o += put_byte(s[i] if value < 0 else <uint8_t>value, &UNRESERVED.set, query + o)
             i += 1 if value < 0 else 3
         if not has_value:
             query[o] = c'='
@@ -1064,7 +1063,7 @@ cdef size_t w3lib_row(const uint8_t *src, size_t n, const void *options, uint8_t
         dst[o] = c';'
         o += 1
         for i in range(parameters + 1, end):
-            o += put(s[i], &PARAMETERS_PLAIN.set, dst + o)
+            o += put_byte(s[i], &PARAMETERS_PLAIN.set, dst + o)
     if not has_authority and dst[path] == c'/' and (
             o - path > 1 and dst[path + 1] == c'/' or scheme and is_one_of(dst, scheme, WITH_AUTHORITY)):
         memmove(dst + path + 2, dst + path, o - path)

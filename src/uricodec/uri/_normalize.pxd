@@ -3,12 +3,12 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memmove
 
 from uricodec._base._kernels cimport uc_set
-from uricodec._rows._engine cimport Operation, Outcome
+from uricodec._rows._engine cimport SizedRow, Outcome
 from uricodec.uri._grammar cimport SCHEME_TAIL, Parts
 
 
 # Each level up to AT_IRI ignores the differences that the one before ignores, and more.
-cdef enum Level:
+cdef enum UriLevel:
     AT_SIMPLE, AT_CASE, AT_PERCENT, AT_PATH, AT_SCHEME, AT_IRI, AT_RFC1630, AT_RFC2396
     LEVELS
 
@@ -19,7 +19,7 @@ cdef list LEVEL_NAMES      # indexed by Level
 cdef int level_of(object level) except -1
 
 # What a level changes.
-cdef struct Form:
+cdef struct NormalForm:
     const uc_set *quiet         # bytes that are copied unchanged
     const uc_set *encoded       # bytes that are percent-encoded
     const uc_set *decoded       # bytes whose triplets are decoded
@@ -30,17 +30,17 @@ cdef struct Form:
     bint to_uri                 # convert an IRI to a URI
     bint rfc1630                # a stray "%" is an error, and encoded dot segments stay
 
-cdef Form FORMS[LEVELS]
+cdef NormalForm FORMS[LEVELS]
 
 cdef enum:
     FORM_EXTRA = 257    # additional bytes that a form may need: a domain name, a guard
 
 # The row operation of each level. Its options are the level's Form.
-cdef Operation NORMALIZE_ROWS[LEVELS]
+cdef SizedRow NORMALIZE_ROWS[LEVELS]
 
 # Write the normal form and return its size. dst must have the capacity that the level's Operation states. UC_REJECTED:
 # see `outcome`.
-cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst,
+cdef size_t write_form(const uint8_t *s, const Parts *parts, const NormalForm *form, uint8_t *dst,
                        Outcome *outcome) noexcept nogil
 
 # Return the offset of the first dot segment, including the "/" before it; n if the path has none.

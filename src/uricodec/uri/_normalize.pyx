@@ -13,7 +13,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._atomic cimport uc_publish, uc_read
-from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
+from uricodec._base._kernels cimport ALPHANUM, HEXDIG, UNRESERVED, ByteSet, kernels, lower, uc_set
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
 from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels
@@ -44,7 +44,6 @@ cdef int level_of(object level) except -1:
 cdef ByteSet ALL = ByteSet(range(256))
 cdef ByteSet NONE = ByteSet("")
 cdef ByteSet ASCII = ByteSet(range(128))
-cdef ByteSet ALPHANUM = ByteSet(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 cdef ByteSet BUT_PERCENT = ALL - "%"
 cdef ByteSet ASCII_BUT_PERCENT = ASCII - "%"
 
@@ -74,7 +73,7 @@ cdef ByteSet DOMAIN_NAME = ALPHANUM | "-._"
 cdef uint8_t DIGIT_VALUES[256]
 cdef int octet
 for octet in range(256):
-    DIGIT_VALUES[octet] = int(chr(octet), 16) if ByteSet("0123456789ABCDEFabcdef").set.member[octet] else 0xFF
+    DIGIT_VALUES[octet] = int(chr(octet), 16) if HEXDIG.set.member[octet] else 0xFF
 cdef const char *UPPER_DIGITS = "0123456789ABCDEF"
 
 
@@ -109,7 +108,7 @@ cdef inline size_t character_size(const uint8_t *s, size_t n) noexcept nogil:
     return <size_t>size if character_kind(character_at(s, &size)) != NO_CHARACTER else 0
 
 
-cdef size_t write_bytes(const uint8_t *s, size_t n, const Form *form, const uc_set *decoded, bint folds,
+cdef size_t write_bytes(const uint8_t *s, size_t n, const NormalForm *form, const uc_set *decoded, bint folds,
                          uint8_t *dst) noexcept nogil:
     """Write bytes with the percent-encoding of the level. They may span several components, with their delimiters."""
     cdef size_t i = 0, o = 0, size
@@ -306,29 +305,31 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
     return size
 
 
-cdef inline size_t write_host(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:
+cdef inline size_t write_host(const uint8_t *s, size_t n, const NormalForm *form, uint8_t *dst) noexcept nogil:
     """Write a host.
 
-    An IP-literal has no triplets (RFC 3986 section 3.2.2), so nothing in brackets is decoded. What follows a "%" is a zone
-    (RFC 6874, RFC 9844) or invalid: it stays as it is, because zones are the names of network interfaces.
+    An IP-literal has no triplets (RFC 3986 section 3.2.2), so no ASCII in brackets is decoded or encoded. What follows a
+    "%" is a zone (RFC 6874, RFC 9844) or invalid: it stays as it is, because zones are the names of network interfaces.
     """
-    cdef size_t i = 0, o = 0, size
-    cdef const uint8_t *found
+    cdef size_t i = 0, o = 0, start
+    cdef bint folds = form.folds
     if n == 0 or s[0] != c'[':
         return write_bytes(s, n, form, form.in_authority, form.folds, dst)
-    while True:
-        found = <const uint8_t *>memchr(s + i, c'%', n - i)
-        size = n - i if found == NULL else <size_t>(found - s) - i
-        o += write_bytes(s + i, size, form, &NONE.set, form.folds and i == 0, dst + o)
-        i += size
-        if i == n:
-            return o
-        dst[o] = c'%'
-        i += 1
-        o += 1
+    while i < n:
+        if s[i] < 0x80:
+            folds &= s[i] != c'%'
+            dst[o] = lower(s[i]) if folds else s[i]
+            i += 1
+            o += 1
+        else:
+            start = i
+            while i < n and s[i] >= 0x80:
+                i += 1
+            o += write_bytes(s + start, i - start, form, &NONE.set, False, dst + o)
+    return o
 
 
-cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, const Form *form, bint by_scheme,
+cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, const NormalForm *form, bint by_scheme,
                             const Scheme *scheme, uint8_t *dst) noexcept nogil:
     cdef Authority found
     cdef size_t o = 0, size
@@ -377,7 +378,7 @@ cdef bint is_dot_segment(const uint8_t *s, size_t n) noexcept nogil:
     return 1 <= dots <= 2
 
 
-cdef size_t write_segments(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:
+cdef size_t write_segments(const uint8_t *s, size_t n, const NormalForm *form, uint8_t *dst) noexcept nogil:
     """Write a path at level "rfc1630": "Substrings consisting of single or double dots ("." or "..") are similarly reserved"."""
     cdef size_t i = 0, o = 0, size
     cdef const uc_set *decoded
@@ -421,7 +422,7 @@ cdef void fold_host(uint8_t *path, size_t i, size_t n) noexcept nogil:
         i += 1
 
 
-cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst,
+cdef size_t write_form(const uint8_t *s, const Parts *parts, const NormalForm *form, uint8_t *dst,
                        Outcome *outcome) noexcept nogil:
     cdef size_t i, o = 0, size, path_size = <size_t>(parts.path_end - parts.path)
     cdef const Scheme *scheme = NULL
@@ -476,7 +477,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
 
 cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                           Outcome *outcome) noexcept nogil:
-    cdef const Form *form = <const Form *>options
+    cdef const NormalForm *form = <const NormalForm *>options
     cdef Parts parts
     cdef size_t i
     if form.rfc1630:
@@ -494,7 +495,7 @@ cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uin
 
 def _fill_tables():
     cdef int level
-    cdef Form *form
+    cdef NormalForm *form
     for level in range(<int>LEVELS):
         form = FORMS + level
         form.quiet, form.encoded, form.decoded = &BUT_PERCENT.set, &NONE.set, &UNRESERVED.set

@@ -30,6 +30,8 @@ _ADDED = ("simple", "case", "percent", "path", "scheme", "iri")  # each level in
 _SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken")
 
 _MOST_NAMES = 10_000
+_LONGEST_FILE = 1 << 20  # bytes of TOML,
+_MOST_DOTS = 4096  # and dots in it: the time for a key with dots grows with the square of their number
 
 
 class PolicyStep(NamedTuple):
@@ -200,7 +202,7 @@ class Policy:
 
         Raises:
             OSError: If the file cannot be read.
-            ValueError: If it is not TOML, or a key or a value is unknown.
+            ValueError: If it is not TOML, has more than 1 MiB or 4096 dots, or a key or a value is unknown.
             TypeError: If a value has the wrong type.
             ImportError: On Python 3.10, if the package tomli is not installed.
 
@@ -403,8 +405,13 @@ def _read_toml(path: Any) -> dict[str, Any]:
         except ImportError:
             raise ImportError("TOML files require Python 3.11, or the package tomli") from None
     with open(path, "rb") as file:
+        data = file.read(_LONGEST_FILE + 1)
         try:
-            return tomllib.load(file)
+            if len(data) > _LONGEST_FILE:
+                raise ValueError(f"more than {_LONGEST_FILE} bytes")
+            if data.count(b".") > _MOST_DOTS:
+                raise ValueError(f"more than {_MOST_DOTS} dots")
+            return tomllib.loads(data.decode())
         except ValueError as error:
             raise ValueError(f"invalid TOML in {str(path)!r}: {error}") from None
         except RecursionError:

@@ -5,7 +5,7 @@ from uricodec._rows._engine cimport RowOperation, row_function
 
 
 # The name of a parameter in lower case, the prefix of such names, or the name of a default document.
-cdef struct Name:
+cdef struct PolicyName:
     const uint8_t *text
     size_t size
     bint is_prefix
@@ -23,10 +23,10 @@ cdef struct Steps:
     bint drops_sessions, lowers_path, drops_slash, drops_fragment
     Query query
     size_t documents            # the number of default documents
-    Name *document
+    PolicyName *document
     # The names of parameters that begin with the byte c are name[first[c]] to name[first[c + 1]].
     uint16_t first[257]
-    Name *name
+    PolicyName *name
 
 
 cdef enum:
@@ -40,4 +40,4 @@ cdef class PolicyRows(RowOperation):
 
     cdef int set_documents(self, list names) except -1
     cdef int set_names(self, list names) except -1
-    cdef Name *names_of(self, list names) except NULL
+    cdef PolicyName *names_of(self, list names) except NULL

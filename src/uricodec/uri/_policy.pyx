@@ -110,7 +110,7 @@ cdef inline bint is_digit(uint8_t c) noexcept nogil:
 cdef size_t drop_end(const uint8_t *path, size_t n, const Steps *steps) noexcept nogil:
     """Return the size of the path without trailing slashes and default documents."""
     cdef size_t i, start
-    cdef const Name *document
+    cdef const PolicyName *document
     while n > 1:
         if path[n - 1] == c'/':
             if not steps.drops_slash:
@@ -135,7 +135,7 @@ cdef size_t drop_end(const uint8_t *path, size_t n, const Steps *steps) noexcept
 cdef inline bint is_dropped(const uint8_t *s, size_t n, const Steps *steps) noexcept nogil:
     """Return whether the name of a parameter is one that the policy drops."""
     cdef size_t i, c
-    cdef const Name *name
+    cdef const PolicyName *name
     if n == 0:
         return False
     c = lower(s[0])
@@ -148,8 +148,8 @@ cdef inline bint is_dropped(const uint8_t *s, size_t n, const Steps *steps) noex
 
 cdef int compare_parameters(const void *a, const void *b) noexcept nogil:
     """Compare by name; parameters with the same name stay in their order."""
-    cdef const Parameter *x = <const Parameter *>a
-    cdef const Parameter *y = <const Parameter *>b
+    cdef const QueryParameter *x = <const QueryParameter *>a
+    cdef const QueryParameter *y = <const QueryParameter *>b
     cdef int order = compare_names(x.text, x.name_size, y.text, y.name_size)
     return order if order else (x.text > y.text) - (x.text < y.text)
 
@@ -321,9 +321,6 @@ cdef size_t policy_row(const uint8_t *src, size_t n, const void *options, uint8_
 cdef class PolicyRows(RowOperation):
     """Operation that normalizes URLs by a policy.
 
-    Args:
-        policy (Policy): The policy; its values have been checked.
-
     Source: see `Policy`.
     """
 
@@ -369,8 +366,8 @@ cdef class PolicyRows(RowOperation):
         self.steps.first[256] = <uint16_t>i
         return 0
 
-    cdef Name *names_of(self, list names) except NULL:
-        cdef Name *found = <Name *>malloc((<size_t>len(names) + 1) * sizeof(Name))
+    cdef PolicyName *names_of(self, list names) except NULL:
+        cdef PolicyName *found = <PolicyName *>malloc((<size_t>len(names) + 1) * sizeof(PolicyName))
         cdef size_t i
         if found == NULL:
             raise MemoryError  # pragma: no cover: no memory

@@ -1,7 +1,7 @@
 """Resolving references against a base, one by one or in rows."""
 from libc.stdint cimport uint8_t
 
-from uricodec._rows._engine cimport Operation
+from uricodec._rows._engine cimport SizedRow
 from uricodec.uri._grammar cimport Parts
 
 
@@ -23,4 +23,4 @@ cdef enum:
     RESOLVE_EXTRA = 3
 
 # Return the row operation for references. Its options are the Base, which must outlive it.
-cdef Operation resolve_rows(const Base *base) noexcept
+cdef SizedRow resolve_rows(const Base *base) noexcept

@@ -11,7 +11,7 @@ target.
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy
 
-from uricodec._rows._engine cimport Operation, Outcome
+from uricodec._rows._engine cimport SizedRow, Outcome
 from uricodec._base._kernels cimport lower
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport *
@@ -91,8 +91,8 @@ cdef size_t resolve_row(const uint8_t *src, size_t n, const void *options, uint8
     return write_target(<const Base *>options, src, n, dst)
 
 
-cdef Operation resolve_rows(const Base *base) noexcept:
-    cdef Operation rows
+cdef SizedRow resolve_rows(const Base *base) noexcept:
+    cdef SizedRow rows
     rows.row, rows.factor, rows.extra = resolve_row, 1, base.n + RESOLVE_EXTRA
     return rows
 
@@ -183,7 +183,7 @@ def resolve(base, ref, strict=True):
 # --- relativizing -----------------------------------------------------------------------------------------------------
 
 # The kinds of references (RFC 3986 sections 4.2 and 4.4). Of equally short ones, the first kind is used.
-cdef enum Kind:
+cdef enum ReferenceKind:
     SAME_DOCUMENT, RELATIVE_PATH, ABSOLUTE_PATH, NETWORK_PATH, WHOLE_URI
     KINDS
 
@@ -259,7 +259,7 @@ cdef void find_references(const Base *base, Target *target, const uint8_t *direc
             target.size[<int>RELATIVE_PATH] = SIZE_MAX
 
 
-cdef void write_reference(const Target *target, Kind kind, uint8_t *dst) noexcept nogil:
+cdef void write_reference(const Target *target, ReferenceKind kind, uint8_t *dst) noexcept nogil:
     cdef size_t o = 0, start = 0, end = target.n
     if kind == SAME_DOCUMENT:
         start = end - target.size[<int>kind]
@@ -283,7 +283,7 @@ cdef void write_reference(const Target *target, Kind kind, uint8_t *dst) noexcep
     memcpy(dst + o, target.s + start, end - start)
 
 
-cdef Kind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_t *buffer) noexcept nogil:
+cdef ReferenceKind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_t *buffer) noexcept nogil:
     """Write the shortest reference and return its kind; KINDS if none resolves to the target."""
     cdef size_t n = base.directory - <size_t>base.parts.path
     cdef int kind, best
@@ -301,10 +301,10 @@ cdef Kind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_
                 best = kind
         if best == KINDS:
             return KINDS
-        write_reference(target, <Kind>best, dst)
+        write_reference(target, <ReferenceKind>best, dst)
         n = write_target(base, dst, target.size[best], buffer)
         if n == target.n and memcmp(buffer, target.s, n) == 0:
-            return <Kind>best
+            return <ReferenceKind>best
         target.size[best] = SIZE_MAX
 
 
@@ -334,7 +334,7 @@ def relativize(base, target):
     cdef Base found
     cdef Target to
     cdef Outcome outcome
-    cdef Kind kind
+    cdef ReferenceKind kind
     cdef uint8_t *dst
     cdef uint8_t *buffer = NULL
     pair.find_base(base, True, &found)

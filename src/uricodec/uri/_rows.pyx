@@ -7,8 +7,8 @@ cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_lowest_bit
-from uricodec._base._text cimport copy_text
+from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, kernels, lower, uc_lowest_bit
+from uricodec._base._text cimport append_bytes, copy_text
 from uricodec._records._framing cimport Pair, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
@@ -52,15 +52,14 @@ cdef ByteSet NO_DOT = ~ByteSet(".")
 cdef ByteSet NO_SLASH = ~ByteSet("/")
 cdef ByteSet NO_DELIMITER = ~ByteSet("/?#")
 cdef ByteSet NO_UPPER = ~ByteSet(range(0x41, 0x5B))
-cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
 # First digits of triplets that are never unreserved.
-cdef ByteSet FIRST_DIGITS = DIGITS - "234567"
+cdef ByteSet FIRST_DIGITS = HEXDIG - "234567"
 
 cdef uint8_t VALUES[256]
 cdef int octet
 for octet in range(256):
-    VALUES[octet] = int(chr(octet), 16) if DIGITS.set.member[octet] else 0xFF
+    VALUES[octet] = int(chr(octet), 16) if HEXDIG.set.member[octet] else 0xFF
 
 
 cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
@@ -90,7 +89,7 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
     cdef uint64_t triplets[BLOCK_WORDS]
     cdef uint64_t changing[BLOCK_WORDS]
     cdef size_t words = (n + 63) // 64, w
-    kernels.mark_outside(src, n, &DIGITS.set, others)
+    kernels.mark_outside(src, n, &HEXDIG.set, others)
     kernels.mark_outside(src, n, &FIRST_DIGITS.set, low)
     kernels.mark_outside(src, n, &NO_LOWER.set, lower)
     # No digit follows the end.
@@ -196,13 +195,14 @@ cdef struct Grammar:
     Syntax syntax
     Production production
     bint safe_host
-    uint8_t delimiter       # between the fields of CSV
+    uint8_t delimiter       # between the fields of CSV or TSV
+    bint quotes             # whether fields are in quotes
 
-cdef Operation CHECK_ROW            # writes no output
-cdef Operation SPLIT_ROW            # writes components
-cdef Operation SPLIT_JSONL_ROW
-cdef Operation SPLIT_CSV_ROW
-cdef Operation SPLIT_SAFE_CSV_ROW   # with an apostrophe before what a spreadsheet may take for a formula
+cdef SizedRow CHECK_ROW            # writes no output
+cdef SizedRow SPLIT_ROW            # writes components
+cdef SizedRow SPLIT_JSONL_ROW
+cdef SizedRow SPLIT_CSV_ROW
+cdef SizedRow SPLIT_SAFE_CSV_ROW   # with an apostrophe before what a spreadsheet may take for a formula
 
 COLUMNS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
 HOST_FIELDS = ("scheme", "host", "port", "kind", "category")
@@ -266,15 +266,10 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return FIELDS * sizeof(Component)
 
 
-cdef inline uint8_t *put(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
-    copy_text(dst, src, n)
-    return dst + n
-
-
 cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Component *field) noexcept nogil:
     # A valid URI or IRI contains no quote, backslash or control character, so nothing needs escaping in JSON or CSV.
     dst[0] = c'"'
-    dst = put(dst + 1, src + field.start, <size_t>(field.end - field.start))
+    dst = append_bytes(dst + 1, src + field.start, <size_t>(field.end - field.start))
     dst[0] = c'"'
     return dst + 1
 
@@ -287,38 +282,46 @@ cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t
     if not read_fields(src, n, <const Grammar *>options, fields, outcome):
         return UC_REJECTED
     for i in range(FIELDS):
-        dst = put(dst, key[i], key_size[i])
+        dst = append_bytes(dst, key[i], key_size[i])
         if fields[i].start < 0:
-            dst = put(dst, <const uint8_t *>b"null", 4)
+            dst = append_bytes(dst, <const uint8_t *>b"null", 4)
         else:
             dst = put_quoted(dst, src, fields + i)
     dst[0] = c'}'
     return <size_t>(dst + 1 - start)
 
 
-cdef uint8_t *put_safe(uint8_t *dst, const uint8_t *src, const Component *field) noexcept nogil:
-    cdef uint8_t *end
-    if not starts_formula(src + field.start, <size_t>(field.end - field.start)):
-        return put_quoted(dst, src, field)
-    end = put_quoted(dst + 1, src, field)
-    dst[0], dst[1] = c'"', c"'"
-    return end
+cdef uint8_t *put_cell(uint8_t *dst, const uint8_t *src, const Component *field, const Grammar *grammar, bint safe) noexcept nogil:
+    """Write a field of CSV, in quotes; or of TSV, which has none."""
+    cdef size_t size = <size_t>(field.end - field.start)
+    if grammar.quotes:
+        dst[0] = c'"'
+        dst += 1
+    if safe and starts_formula(src + field.start, size):
+        dst[0] = c"'"
+        dst += 1
+    dst = append_bytes(dst, src + field.start, size)
+    if grammar.quotes:
+        dst[0] = c'"'
+        dst += 1
+    return dst
 
 
 cdef inline size_t put_csv(const uint8_t *src, size_t n, const void *options, bint safe, uint8_t *dst,
                            Outcome *outcome) noexcept nogil:
-    """Write comma-separated values (RFC 4180): nothing for an undefined component, quotes around all others."""
+    """Write values between delimiters: nothing for an undefined component; in CSV (RFC 4180), quotes around all others."""
     cdef Component fields[FIELDS]
+    cdef const Grammar *grammar = <const Grammar *>options
     cdef uint8_t *start = dst
     cdef int i
-    if not read_fields(src, n, <const Grammar *>options, fields, outcome):
+    if not read_fields(src, n, grammar, fields, outcome):
         return UC_REJECTED
     for i in range(FIELDS):
         if i:
-            dst[0] = (<const Grammar *>options).delimiter
+            dst[0] = grammar.delimiter
             dst += 1
         if fields[i].start >= 0:
-            dst = put_safe(dst, src, fields + i) if safe else put_quoted(dst, src, fields + i)
+            dst = put_cell(dst, src, fields + i, grammar, safe)
     return <size_t>(dst - start)
 
 
@@ -346,27 +349,19 @@ def run_row(name, src, dst, production, iri=False):
         name (str): "check", "jsonl", "csv" or "safe csv".
         src (bytes-like): The input.
         dst (bytes-like): A writable buffer for the output.
-        production (str): See `check` or, for an IRI, `check_iri`.
-        iri (bool): Whether the input is an IRI.
-
-    Returns:
-        int | tuple[str, int]: The number of bytes written, or the code and the offset of what is invalid.
-
-    Raises:
-        ValueError: If dst is too small, or the row function or production is unknown.
 
     >>> buffer = bytearray(100)
     >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
     b'"http","a@b","a","b",,"","",'
     """
     cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2, "safe csv": 3}
-    cdef Operation[4] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW, SPLIT_SAFE_CSV_ROW]
-    cdef Operation *operation
+    cdef SizedRow[4] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW, SPLIT_SAFE_CSV_ROW]
+    cdef SizedRow *operation
     cdef Py_buffer source, target
     cdef Grammar grammar
     cdef Outcome outcome
     cdef size_t written, needed
-    grammar.delimiter, grammar.safe_host = c',', False
+    grammar.delimiter, grammar.quotes, grammar.safe_host = c',', True, False
     if name not in rows:
         raise ValueError(f"unknown row {name!r}; choose from {', '.join(rows)}")
     operation = operations + <int>rows[name]
@@ -421,10 +416,6 @@ cdef class CheckRows(UriRows):
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
         production (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; for IRIs "IRI-reference", "IRI",
             "absolute-IRI" or "irelative-ref".
-        safe_host (bool): See `uricodec.uri.check`.
-
-    Raises:
-        ValueError: If the kind or the production is unknown.
 
     Source: RFC 3986 section 4; RFC 3987 section 2.2.
     """
@@ -454,13 +445,7 @@ cdef class CheckedRows(UriRows):
     """Operation that rejects rows that do not match a production, and applies another operation to the rest.
 
     Args:
-        kind (str): See CheckRows.
-        production (str): See CheckRows.
         rows (RowOperation): The other operation, on URIs or IRIs, which must not write records.
-        safe_host (bool): See CheckRows.
-
-    Raises:
-        ValueError: If the kind or the production is unknown.
     """
     cdef Checked checked
     cdef RowOperation rows
@@ -496,7 +481,7 @@ cdef class SchemeRows(UriRows):
 cdef enum:
     MOST_CODES = 32
 
-cdef struct Records:
+cdef struct RecordOptions:
     Grammar grammar             # must be first: the row functions above read only this
     const char *heads[MOST_CODES]   # by code: the record of a rejected row, up to the offset
     size_t sizes[MOST_CODES]
@@ -506,7 +491,7 @@ cdef struct Records:
 
 
 cdef size_t write_record(const Outcome *outcome, const void *options, uint8_t *dst) noexcept nogil:
-    cdef const Records *records = <const Records *>options
+    cdef const RecordOptions *records = <const RecordOptions *>options
     cdef uint8_t digits[20]
     cdef size_t offset = outcome.offset, size = records.sizes[outcome.code], i = 20
     memcpy(dst, records.heads[outcome.code], size)
@@ -525,9 +510,9 @@ cdef size_t write_record(const Outcome *outcome, const void *options, uint8_t *d
 
 cdef size_t report_csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write CSV with two more columns: an error and its offset."""
-    cdef size_t size = (<const Records *>options).row(src, n, options, dst, outcome)
+    cdef size_t size = (<const RecordOptions *>options).row(src, n, options, dst, outcome)
     if size != UC_REJECTED:
-        dst[size] = dst[size + 1] = (<const Records *>options).grammar.delimiter
+        dst[size] = dst[size + 1] = (<const RecordOptions *>options).grammar.delimiter
         size += 2
     return size
 
@@ -538,9 +523,9 @@ cdef class RecordRows(UriRows):
     A rejected row becomes a record in which only `error` and `offset` are defined.
 
     Attributes:
-        header (bytes): The first line of CSV; empty for JSON.
+        header (bytes): The first line of CSV or TSV; empty for JSON.
     """
-    cdef Records records
+    cdef RecordOptions records
     cdef readonly bytes header
     cdef bytes delimiter
     cdef tuple names
@@ -548,9 +533,11 @@ cdef class RecordRows(UriRows):
 
     cdef int set_records(self, tuple names, object form, object csv_safe, bytes delimiter) except -1:
         """Set the names of the fields, and the form of records."""
-        if form not in ("jsonl", "csv"):
-            raise ValueError(f"unknown form {form!r}; choose from jsonl, csv")
-        self.names, self.delimiter = names, delimiter
+        if form not in ("jsonl", "csv", "tsv"):
+            raise ValueError(f"unknown form {form!r}; choose from jsonl, csv, tsv")
+        if form == "tsv":
+            delimiter = b"\t"
+        self.names, self.delimiter, self.records.grammar.quotes = names, delimiter, form == "csv"
         self.records.json, self.records.csv_safe = form == "jsonl", csv_safe
         self.records.grammar.delimiter = <uint8_t>ord(delimiter)
         self.header = b"" if self.records.json else delimiter.join(record_fields(names)) + b"\n"
@@ -564,7 +551,7 @@ cdef class RecordRows(UriRows):
         self.slots.rejected = write_record
         return 0
 
-    cdef int set_row(self, const Operation *operation, const void *options) except -1:
+    cdef int set_row(self, const SizedRow *operation, const void *options) except -1:
         """Set the operation that writes the fields; its options begin with a copy of `records`."""
         self.slots.strict, self.slots.options = operation[0], options
         self.slots.strict.extra = max(operation.extra + 2, <size_t>max(map(len, self.heads)) + 21)
@@ -582,11 +569,7 @@ cdef class RecordRows(UriRows):
         """Return the record of a rejected row.
 
         Args:
-            code (str): The code of the fault.
             offset (int): The offset of the fault, in bytes.
-
-        Returns:
-            bytes: A line without its terminator.
 
         >>> SplitRows("uri", "csv").record("too-long", 100)
         b',,,,,,,,too-long,100'
@@ -600,12 +583,10 @@ cdef class SplitRows(RecordRows):
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one is "").
+        form (str): "jsonl" (RFC 8259), "csv" (RFC 4180; an undefined component is nothing, an empty one is "") or "tsv"
+            (tabs, no quotes; both are nothing).
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
         delimiter (bytes): The byte between the fields of CSV.
-
-    Raises:
-        ValueError: If the kind or the form is unknown.
     """
 
     def __cinit__(self, kind, form, csv_safe=False, bytes delimiter not None=b","):
@@ -632,9 +613,6 @@ cdef class SplitReferences(UriRows):
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-
-    Raises:
-        ValueError: If the kind is unknown.
 
     Source: RFC 3986 section 4.1; RFC 3987 section 2.2.
     """
@@ -726,9 +704,6 @@ cdef class WebRows(UriRows):
         userinfo (str): "raise" or "allow".
         trailing_dot (str): "raise" or "allow".
         ports (Collection[int] | None): The accepted ports; None: all.
-
-    Raises:
-        ValueError: If an option has an unknown value.
     """
     cdef Web web
 
@@ -745,12 +720,6 @@ cdef class WebRows(UriRows):
 @cython.final
 cdef class AgreedHostRows(WebRows):
     """Operation that returns the scheme, host, port, kind and category of a URL, as text.
-
-    Args:
-        schemes, userinfo, trailing_dot, ports: See WebRows.
-
-    Raises:
-        ValueError: If an option has an unknown value.
 
     Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
     """
@@ -770,7 +739,7 @@ for number in range(WEB_FIELDS):
     host_key_size[number] = <size_t>len(HOST_KEYS[number])
 
 cdef struct HostRecords:
-    Records records             # must be first
+    RecordOptions records             # must be first
     Web web
 
 
@@ -784,9 +753,9 @@ cdef size_t host_record_row(const uint8_t *src, size_t n, const void *options, u
         return UC_REJECTED
     for i in range(WEB_FIELDS):
         if how.records.json:
-            dst = put_quoted(put(dst, host_key[i], host_key_size[i]), text, fields + i)
+            dst = put_quoted(append_bytes(dst, host_key[i], host_key_size[i]), text, fields + i)
         else:
-            dst = put_safe(dst, text, fields + i) if how.records.csv_safe else put_quoted(dst, text, fields + i)
+            dst = put_cell(dst, text, fields + i, &how.records.grammar, how.records.csv_safe)
             dst[0] = how.records.grammar.delimiter
             dst += 1
     dst[0] = c'}' if how.records.json else how.records.grammar.delimiter
@@ -794,20 +763,13 @@ cdef size_t host_record_row(const uint8_t *src, size_t n, const void *options, u
 
 
 # Each field has two quotes and an apostrophe.
-cdef Operation HOST_RECORD_ROW = Operation(
+cdef SizedRow HOST_RECORD_ROW = SizedRow(
     host_record_row, 0, <size_t>sum(map(len, HOST_KEYS)) + WEB_FIELDS * (WORD + 4) + WEB_HOST_CAPACITY)
 
 
 @cython.final
 cdef class HostRecordRows(RecordRows):
     """Operation that writes the scheme, host, port, kind and category of a URL as a record of text.
-
-    Args:
-        form, csv_safe, delimiter: See SplitRows.
-        schemes, userinfo, trailing_dot, ports: See WebRows.
-
-    Raises:
-        ValueError: If an option has an unknown value.
 
     Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
     """
@@ -855,9 +817,9 @@ cdef class CheckWebRows(UriRows):
         self.code_names, self.reasons = AGREED_CODES, AGREED_REASONS
         self.slots.options = &self.web
         if writes:
-            self.slots.strict = Operation(web_scheme_row, 0, WORD)
+            self.slots.strict = SizedRow(web_scheme_row, 0, WORD)
         else:
-            self.slots.strict, self.slots.result = Operation(check_web_row, 0, 0), WRITES_NOTHING
+            self.slots.strict, self.slots.result = SizedRow(check_web_row, 0, 0), WRITES_NOTHING
 
 
 # --- normal forms and references --------------------------------------------------------------------------------------
@@ -865,12 +827,6 @@ cdef class CheckWebRows(UriRows):
 @cython.final
 cdef class NormalizeRows(UriRows):
     """Operation that normalizes URIs and IRIs.
-
-    Args:
-        level (str): See `normalize`.
-
-    Raises:
-        ValueError: If the level is unknown.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
     """
@@ -889,9 +845,6 @@ cdef class ResolveRows(UriRows):
 
     Args:
         base (bytes): The base URI or IRI, with a scheme.
-
-    Raises:
-        UriSyntaxError: If the base has no scheme.
 
     Source: RFC 3986 section 5.2.
     """
@@ -916,9 +869,6 @@ cdef size_t resolve_pair(const uint8_t *base, size_t base_size, const uint8_t *s
 @cython.final
 cdef class ResolvePairs(UriRows):
     """Operation on pairs that resolves references against the bases of their records; only transform_fields() runs it.
-
-    Attributes:
-        pairs (bool): True.
 
     Source: RFC 3986 section 5.2.
     """
@@ -976,7 +926,7 @@ cdef class HostsRows(UriRows):
     cdef Hosts hosts
     cdef object function
 
-    cdef int convert_hosts(self, Operation operation, object function) except -1:
+    cdef int convert_hosts(self, SizedRow operation, object function) except -1:
         """Convert hosts, too: by an operation that has the same options, and a Python function for rows in doubt."""
         from uricodec.iri._hosts import returning_errors
         function = self.function = returning_errors(function)
@@ -993,9 +943,6 @@ cdef class IriToUriRows(HostsRows):
     Args:
         disallowed (str): See `iri_to_uri`: "raise" or "encode".
         host (str): See `iri_to_uri`: "percent" or "idna".
-
-    Raises:
-        ValueError: If an option is unknown.
 
     Source: RFC 3987 section 3.1.
     """
@@ -1015,9 +962,6 @@ cdef class UriToIriRows(HostsRows):
 
     Args:
         host (str): See `uri_to_iri`: "keep", "unicode" or "safe".
-
-    Raises:
-        ValueError: If the option is unknown.
 
     Source: RFC 3987 section 3.2.
     """

@@ -23,7 +23,6 @@ def table_of(private: bool, suffixes: str | os.PathLike[str] | None) -> SuffixTa
     """Return the table of a list. A file that has changed is read again.
 
     Args:
-        private (bool): Include the private section.
         suffixes (str | os.PathLike | None): The file; None: the list of the library.
 
     Raises:
@@ -59,7 +58,6 @@ def names_of(lines: Iterable[str], private: bool) -> dict[bytes, int]:
 
     Args:
         lines (Iterable[str]): The lines of the list. A rule ends with the first white space.
-        private (bool): Include the private section.
 
     Raises:
         ValueError: If a rule is malformed.

@@ -1,10 +1,12 @@
-"""Parts of URLs as values: host, port, query parameters, path segments, and the registrable domain and public suffix.
+"""Parts of URLs as values: userinfo, host, port, query parameters, path segments, and the registrable domain and public suffix.
 
-Any text is split, as RFC 3986 appendix B does. The authority is then split at its last "@" and, after the host, at the
-first ":"; a host that begins with "[" ends with the next "]".
+Each part has a row in PARTS, from which columns are read, and a function for single values.
+
+Any text is split, as RFC 3986 appendix B does, with the scheme by the grammar. The authority is then split at its last
+"@" and, after the host, at the first ":"; a host that begins with "[" ends with the next "]".
 
     http://me@example.org:80/over/there?name=ferret&q=a+b#nose
-              host        port         query_value("q") = "a b"
+     userinfo  host       port         query_value("q") = "a b"
 
 A row function writes the offsets of its results and then their text, or the items of a list. Rows of text give text:
 what is not UTF-8 becomes U+FFFD. Rows of bytes give bytes.
@@ -16,12 +18,15 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
-from uricodec.uri._grammar cimport is_numeric_label
+from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels
+from uricodec.uri._grammar cimport end_of_scheme, is_numeric_label
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
 from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.mem cimport PyMem_RawFree
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 
 from uricodec.errors import IriError, UriSyntaxError
 
@@ -29,8 +34,9 @@ from uricodec.errors import IriError, UriSyntaxError
 # --- splitting any text -----------------------------------------------------------------------------------------------
 
 # RFC 3986 appendix B:  ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
+# with the scheme by the grammar (section 3.1), as in _grammar.find_parts: 1A://H/ is a path.
 
-cdef struct Span:
+cdef struct PartSpan:
     Py_ssize_t start            # -1: undefined
     Py_ssize_t end
 
@@ -41,22 +47,18 @@ cdef ByteSet IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the hos
 
 cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
     """Return where the authority starts; 0: it is undefined."""
-    cdef size_t i = 0
+    cdef size_t i
     # Most URLs begin with one of these.
     if n >= 8 and memcmp(s, b"https://", 8) == 0:
         return 8
     if n >= 7 and memcmp(s, b"http://", 7) == 0:
         return 7
-    while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    if 0 < i < n and s[i] == c':':
-        i += 1
-    elif i:
-        return 0        # the path begins before the first "/"
+    i = end_of_scheme(s, n)
+    i += i > 0
     return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
 
 
-cdef inline void find_host(const uint8_t *s, size_t n, Span *host, Span *port) noexcept nogil:
+cdef inline void find_host(const uint8_t *s, size_t n, PartSpan *host, PartSpan *port) noexcept nogil:
     """Find the host and the port."""
     cdef size_t i = find_authority(s, n)
     host.start = host.end = port.start = port.end = -1
@@ -93,9 +95,8 @@ cdef inline size_t find_path(const uint8_t *s, size_t n) noexcept nogil:
         while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
             i += 1
         return i
-    while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    return i + 1 if 0 < i < n and s[i] == c':' else 0
+    i = end_of_scheme(s, n)
+    return i + 1 if i else 0
 
 
 cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
@@ -103,16 +104,12 @@ cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) n
 
 
 cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogil:
-    cdef Span host, port
+    cdef PartSpan host, port
     cdef Py_ssize_t i = 0, path, path_end, query_end, authority, end = <Py_ssize_t>n
     find_host(s, n, &host, &port)
     authority = <Py_ssize_t>find_authority(s, n)
-    while i < end and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    if 0 < i < end and s[i] == c':':
-        set_field(fields, 0, i)
-    else:
-        set_field(fields, -1, -1)
+    i = <Py_ssize_t>end_of_scheme(s, n)
+    set_field(fields, 0 if i else -1, i if i else -1)
     path = <Py_ssize_t>find_path(s, n)
     path_end = path + <Py_ssize_t>kernels.span(s + path, <size_t>(end - path), &BEFORE_QUERY.set)
     query_end = path_end + <Py_ssize_t>kernels.span(s + path_end, <size_t>(end - path_end), &BEFORE_FRAGMENT.set)
@@ -134,12 +131,12 @@ cdef struct Options:
     bint checks                 # and rows may not be
     int count                   # of names
     int texts                   # of each item; 0: the result is not a list
-    const Name *names
+    const ParameterName *names
     const Suffixes *suffixes
     bint registrable            # the registrable domain, not the public suffix
 
 # The name of a query parameter.
-cdef struct Name:
+cdef struct ParameterName:
     const uint8_t *data
     size_t size
 
@@ -184,7 +181,7 @@ cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil:
     return put_replacing(dst + 2 * n, n, dst)
 
 
-cdef inline size_t put_raw(const uint8_t *src, const Span *part, const void *options, uint8_t *dst) noexcept nogil:
+cdef inline size_t put_raw(const uint8_t *src, const PartSpan *part, const void *options, uint8_t *dst) noexcept nogil:
     """Write one component as it is spelled."""
     cdef Component *field = <Component *>dst
     cdef size_t n
@@ -199,14 +196,23 @@ cdef inline size_t put_raw(const uint8_t *src, const Span *part, const void *opt
     return padded(sizeof(Component) + n)
 
 
+cdef size_t userinfo_row(
+        const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef PartSpan host, port, userinfo
+    cdef Py_ssize_t authority = <Py_ssize_t>find_authority(src, n)
+    find_host(src, n, &host, &port)
+    userinfo = PartSpan(authority, host.start - 1) if host.start > authority else PartSpan(-1, -1)
+    return put_raw(src, &userinfo, options, dst)
+
+
 cdef size_t host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Span host, port
+    cdef PartSpan host, port
     find_host(src, n, &host, &port)
     return put_raw(src, &host, options, dst)
 
 
 cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Span host, port
+    cdef PartSpan host, port
     find_host(src, n, &host, &port)
     return put_raw(src, &port, options, dst)
 
@@ -315,15 +321,108 @@ cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
     return start < n and host[0] != c'[' and not is_numeric_label(host + start, n - start)
 
 
+# A host with characters beyond ASCII is mapped before its suffix is looked up: letters to lower case, characters to NFC,
+# and the other full stops to "." (UTS 46). Labels that are A-labels stay so.
+
+cdef enum:
+    MOST_OF_HOST = 1024         # a longer one cannot be a host, and stays as it is
+    MAPPED_CAPACITY = 2 * MOST_OF_HOST  # a character of two bytes may become one of four
+
+
+cdef size_t ask_mapping(const uint8_t *host, size_t n, uint8_t *dst) except? UC_REJECTED:
+    from uricodec.iri._hosts import to_mapped
+    cdef bytes mapped = to_mapped(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode()
+    if len(mapped) > MAPPED_CAPACITY:
+        return 0
+    memcpy(dst, PyBytes_AS_STRING(mapped), <size_t>len(mapped))
+    return <size_t>len(mapped)
+
+
+# ask_mapping() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+ctypedef size_t (*unchecked_mapping)(const uint8_t *, size_t, uint8_t *) noexcept
+
+
+cdef size_t map_in_doubt(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
+    """Write a host that _idna is not sure about. 0 if it cannot be mapped; UC_REJECTED if an exception is set."""
+    cdef size_t size = (<unchecked_mapping>ask_mapping)(host, n, dst)
+    if size == UC_REJECTED and PyErr_ExceptionMatches(ValueError):
+        PyErr_Clear()
+        return 0
+    return size
+
+
+cdef inline size_t length_of_dot(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the length of the full stop that s begins with: U+002E, U+3002, U+FF0E or U+FF61; 0 if there is none."""
+    if s[0] == c'.':
+        return 1
+    if n >= 3 and (memcmp(s, b"\xE3\x80\x82", 3) == 0 or memcmp(s, b"\xEF\xBC\x8E", 3) == 0
+                   or memcmp(s, b"\xEF\xBD\xA1", 3) == 0):
+        return 3
+    return 0
+
+
+cdef size_t map_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a host with characters beyond ASCII as UTS 46 maps it. 0 if that is impossible; UC_REJECTED: an exception."""
+    cdef uint8_t ascii[A_LABELS_CAPACITY]
+    cdef uc_utf8 found
+    cdef size_t i = 0, o = 0, start, size, dot
+    cdef bint plain
+    if n > MOST_OF_HOST or kernels.scan_utf8(host, n, &found) < n:
+        return 0
+    while i < n:
+        start, plain, dot = i, True, 0
+        while i < n:
+            dot = length_of_dot(host + i, n - i)
+            if dot:
+                break
+            plain &= host[i] < 0x80
+            i += 1
+        if plain:
+            memcpy(dst + o, host + start, i - start)
+            o += i - start
+        else:
+            size = to_a_labels(host + start, i - start, ascii)
+            if size and size != UC_REJECTED:
+                # A label of at most 63 characters, each of which comes from one: the bytes fit.
+                size = to_u_labels(ascii, size, False, dst + o)
+            if size == UC_REJECTED:
+                return size
+            if size == 0:
+                return map_in_doubt(host, n, dst)
+            o += size
+        if dot:
+            dst[o] = c'.'
+            o += 1
+            i += dot
+    return o
+
+
+cdef inline bint is_ascii(const uint8_t *s, size_t n) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if s[i] >= 0x80:
+            return False
+    return True
+
+
 cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """Write the registrable domain or the public suffix of the host, with ASCII letters in lower case."""
+    """Write the registrable domain or the public suffix of the host, in lower case."""
     cdef const Options *how = <const Options *>options
-    cdef Span host, port
+    cdef uint8_t mapped[MAPPED_CAPACITY]
+    cdef PartSpan host, port
     cdef const uint8_t *name
-    cdef size_t size, start, i
+    cdef size_t size, start, i, written
     find_host(src, n, &host, &port)
     if host.start >= 0:
         name, size = src + host.start, <size_t>(host.end - host.start)
+        if not is_ascii(name, size):
+            written = map_host(name, size, mapped)
+            if written == UC_REJECTED:
+                outcome.code, outcome.offset = UC_RAISED, 0
+                return UC_REJECTED
+            if 0 < written <= 3 * n:    # or there is not enough capacity
+                src, name, size = mapped, mapped, written
+                host.start = 0
         if size and name[size - 1] == c'.':
             size -= 1       # of the root
         if not has_labels(name, size):
@@ -565,7 +664,8 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
             raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
         made = heap = allocate((ITEMS_FACTOR if how.texts else 3) * n + (count + 1) * sizeof(Component))
     try:
-        how.read(src, n, how, made, &outcome)
+        if how.read(src, n, how, made, &outcome) == UC_REJECTED:
+            raise_set()     # no other error is possible
         if how.texts:
             return items_of(made, how.texts, how.text)
         field = <const Component *>made
@@ -618,7 +718,7 @@ cdef object value_in(object input, Options *how, tuple names, object errors):
 cdef class ValueRows(RowOperation):
     """Base class of operations that read values from any text. Rows that are not IRI references are invalid."""
     cdef Options how
-    cdef tuple names            # of several values; None: there is one
+    cdef readonly tuple names   # of several values; None: there is one
 
     def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, IriError
@@ -638,7 +738,6 @@ cdef class ValueRows(RowOperation):
         utf8 = without_surrogates(text).encode()
         return values_of(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), &self.how, self.names)
 
-
     cdef int set_list(self, row_function row, int texts, bint text, bint checks) except -1:
         # `texts`: of each item
         self.set_row(row, text, checks, 0)
@@ -646,34 +745,39 @@ cdef class ValueRows(RowOperation):
         return 0
 
 
+# A part whose operation has no options.
+cdef struct UrlPart:
+    const char *name
+    row_function read
+    int texts                   # of each item; 0: the result is not a list
+
+cdef UrlPart[5] PARTS = [
+    UrlPart("userinfo", userinfo_row, 0),
+    UrlPart("host", host_row, 0),
+    UrlPart("port", port_row, 0),
+    UrlPart("query_pairs", pairs_row, 2),
+    UrlPart("path_segments", segments_row, 1),
+]
+
+
 @cython.final
-cdef class HostRows(ValueRows):
-    """Operation that returns the host, as it is spelled.
+cdef class PartRows(ValueRows):
+    """Operation that returns a part of PARTS.
 
     Args:
-        text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.2.2, appendix B.
     """
 
-    def __cinit__(self, text, checks):
-        self.set_row(host_row, text, checks, 1)
-
-
-@cython.final
-cdef class PortRows(ValueRows):
-    """Operation that returns the port, as it is spelled.
-
-    Args:
-        text (bool): Whether results are UTF-8.
-        checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.2.3, appendix B.
-    """
-
-    def __cinit__(self, text, checks):
-        self.set_row(port_row, text, checks, 1)
+    def __cinit__(self, str name not None, text, checks):
+        cdef UrlPart part
+        for part in PARTS:
+            if part.name == name.encode():
+                if part.texts:
+                    self.set_list(part.read, part.texts, text, checks)
+                else:
+                    self.set_row(part.read, text, checks, 1)
+                return
+        raise ValueError(f"unknown part {name!r}")
 
 
 @cython.final
@@ -681,18 +785,16 @@ cdef class DomainRows(ValueRows):
     """Operation that returns the registrable domain, or the public suffix, of the host.
 
     Args:
-        table (SuffixTable): The suffixes.
-        registrable (bool): The registrable domain.
-        text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
 
     Source: https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.
     """
     cdef SuffixTable held
 
-    def __cinit__(self, SuffixTable table not None, registrable, text, checks):
-        self.held = table
-        self.how.suffixes, self.how.registrable = &table.table, registrable
+    def __cinit__(self, registrable, private, suffixes, text, checks):
+        from uricodec.uri._suffixes import table_of
+        self.held = table_of(private, suffixes)
+        self.how.suffixes, self.how.registrable = &self.held.table, registrable
         self.set_row(domain_row, text, checks, 1)
 
 
@@ -742,16 +844,11 @@ cdef class QueryRows(ValueRows):
 
     Args:
         name (str | Sequence[str]): The name, or several names, whose results are several components.
-        text (bool): Whether results are UTF-8.
         checks (bool): Whether rows may not be, although results are.
-
-    Raises:
-        TypeError: If a name is not a str.
-        ValueError: If a name is repeated, or there are none or too many.
 
     Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
     """
-    cdef Name spelled[MOST_FIELDS]
+    cdef ParameterName spelled[MOST_FIELDS]
     cdef list held
 
     def __cinit__(self, name, text, checks):
@@ -762,44 +859,48 @@ cdef class QueryRows(ValueRows):
         self.held = []
         for each in names:
             utf8 = bytes_of_name(each)
-            self.spelled[self.how.count] = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+            self.spelled[self.how.count] = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
             self.held.append(utf8)
             self.how.count += 1
         self.how.names = self.spelled
         self.set_row(query_row, text, checks, <size_t>len(names))
 
 
-@cython.final
-cdef class PairRows(ValueRows):
-    """Operation that returns the names and values of the query parameters, decoded.
-
-    Args:
-        text (bool): Whether results are UTF-8.
-        checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
-    """
-
-    def __cinit__(self, text, checks):
-        self.set_list(pairs_row, 2, text, checks)
-
-
-@cython.final
-cdef class SegmentRows(ValueRows):
-    """Operation that returns the segments of the path, decoded.
-
-    Args:
-        text (bool): Whether results are UTF-8.
-        checks (bool): Whether rows may not be, although results are.
-
-    Source: RFC 3986 section 3.3, appendix B.
-    """
-
-    def __cinit__(self, text, checks):
-        self.set_list(segments_row, 1, text, checks)
-
-
 # --- single values ----------------------------------------------------------------------------------------------------
+
+__all__ = [
+    "host", "path_segments", "port", "public_suffix", "query_pairs", "query_value", "registrable_domain", "userinfo",
+]
+
+
+cdef object part_of(object uri, row_function read, int texts, object errors):
+    cdef Options how
+    how.read, how.texts = read, texts
+    return value_in(uri, &how, None, errors)
+
+
+def userinfo(uri, *, errors="keep"):
+    """Return the userinfo of a URL, as it is spelled.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as in `host`.
+        errors (str): See `host`.
+
+    Returns:
+        str | bytes | None: What precedes the last "@" of the authority; it may be empty. None if there is no "@".
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        ValueError: If `errors` is unknown.
+
+    Source: RFC 3986 section 3.2.1, appendix B.
+
+    >>> from uricodec import uri
+    >>> uri.userinfo("https://me:pw%40@example.org/"), uri.userinfo("//@h"), uri.userinfo("mailto:me@example.org")
+    ('me:pw%40', '', None)
+    """
+    return part_of(uri, userinfo_row, 0, errors)
+
 
 def host(uri, *, errors="keep"):
     """Return the host of a URL, as it is spelled.
@@ -825,9 +926,7 @@ def host(uri, *, errors="keep"):
     >>> uri.host("http://exa mple.org/{id}"), uri.host("mailto:a@example.org")
     ('exa mple.org', None)
     """
-    cdef Options how
-    how.read, how.texts = host_row, 0
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, host_row, 0, errors)
 
 
 def port(uri, *, errors="keep"):
@@ -850,9 +949,7 @@ def port(uri, *, errors="keep"):
     >>> uri.port("https://example.org:8042/"), uri.port("http://[::1]:"), uri.port("https://example.org/")
     ('8042', '', None)
     """
-    cdef Options how
-    how.read, how.texts = port_row, 0
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, port_row, 0, errors)
 
 
 def query_value(uri, name, *, errors="keep"):
@@ -884,14 +981,14 @@ def query_value(uri, name, *, errors="keep"):
     {'page': '2', 'x': None}
     """
     cdef Options how
-    cdef Name spelled
+    cdef ParameterName spelled
     cdef bytes utf8
     cdef QueryRows several
     if not isinstance(name, str):
         several = QueryRows(name, True, False)
         return value_in(uri, &several.how, several.names, errors)
     utf8 = bytes_of_name(name)
-    spelled = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+    spelled = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
     how.read, how.texts, how.names, how.count = query_row, 0, &spelled, 1
     return value_in(uri, &how, None, errors)
 
@@ -923,9 +1020,7 @@ def query_pairs(uri, *, errors="keep"):
     >>> uri.query_pairs("https://example.org/")
     []
     """
-    cdef Options how
-    how.read, how.texts = pairs_row, 2
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, pairs_row, 2, errors)
 
 
 def path_segments(uri, *, errors="keep"):
@@ -955,9 +1050,7 @@ def path_segments(uri, *, errors="keep"):
     >>> uri.path_segments("https://example.org"), uri.path_segments("https://example.org/")
     ([], [''])
     """
-    cdef Options how
-    how.read, how.texts = segments_row, 1
-    return value_in(uri, &how, None, errors)
+    return part_of(uri, segments_row, 1, errors)
 
 
 cdef object domain_in(object uri, bint registrable, object private, object suffixes, object errors):
@@ -979,7 +1072,8 @@ def registrable_domain(uri, *, private=False, suffixes=None, errors="keep"):
         errors (str): See `host`.
 
     Returns:
-        str | bytes | None: The domain, with ASCII letters in lower case and no final ".". None without a host, for an
+        str | bytes | None: The domain, in lower case, without a final "."; labels beyond ASCII are mapped (UTS 46),
+            and A-labels stay so. None without a host, for an
             address, if a label is empty, and if the host is a public suffix.
 
     Raises:
@@ -1010,7 +1104,7 @@ def public_suffix(uri, *, private=False, suffixes=None, errors="keep"):
         errors (str): See `host`.
 
     Returns:
-        str | bytes | None: The suffix, with ASCII letters in lower case and no final "."; the last label if no rule
+        str | bytes | None: The suffix, written as in `registrable_domain`; the last label if no rule
             matches. None without a host, for an address, and if a label is empty.
 
     Raises:
@@ -1032,6 +1126,6 @@ def public_suffix(uri, *, private=False, suffixes=None, errors="keep"):
 
 
 # Functions are pickled by reference: the reference must be their public name.
-for function in host, port, query_value, query_pairs, path_segments, registrable_domain, public_suffix:
-    function.__module__ = "uricodec.uri"
-del function
+for name in __all__:
+    globals()[name].__module__ = "uricodec.uri"
+del name

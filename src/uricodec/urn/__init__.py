@@ -18,7 +18,6 @@ from uricodec._base.diagnostics import Diagnostic
 from uricodec._codec._triplets import percent_decode, percent_encode
 from uricodec.bytesets import RFC2141_NSS
 from uricodec.errors import UriError, UrnError
-from uricodec.urn import _parse, namespaces
 from uricodec.urn._parse import TERMINATORS, URN, check, equivalent, find, is_valid, key, normalize, parse, rfcs
 from uricodec.urn.namespaces import NAMESPACES, lookup, nid_class, register_namespace
 
@@ -61,8 +60,6 @@ def __dir__() -> list[str]:
     return [*__all__, "conversions", "namespaces"]
 
 
-namespaces.subscribe(lambda row: _parse.set_rule(row.nid, _parse.RULE_NUMBERS[row.rule]))
-
 _Octets = bytes | bytearray | memoryview
 _Urn = str | _Octets | URN
 
@@ -95,7 +92,7 @@ def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
     >>> encode_nss("100 % Käse"), encode_nss("a:b", reserved=":")
     ('100%20%25%20K%C3%A4se', 'a%3Ab')
     """
-    name = text if isinstance(text, str) else bytes(text)
+    name = text if isinstance(text, str) else bytes(memoryview(text))
     zero = name.find("\0") if isinstance(name, str) else name.find(b"\0")
     if zero >= 0:
         raise UrnError("invalid character in text", text, zero)

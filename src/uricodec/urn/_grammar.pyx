@@ -7,7 +7,7 @@ the loops visit only these, in order.
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memchr
 
-from uricodec._base._kernels cimport ByteSet, kernels, provide, uc_kernels, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport UNRESERVED, ByteSet, kernels, provide, uc_kernels, uc_lowest_bit, uc_set
 
 cdef enum:
     WORDS = 64, CHUNK = 64 * WORDS      # bytes that a kernel marks at once
@@ -49,7 +49,6 @@ cdef ByteSet TRANS = ALPHANUM | OTHER | RESERVED
 #   pchar         = unreserved / pct-encoded / sub-delims / ":" / "@"
 #   unreserved    = ALPHA / DIGIT / "-" / "." / "_" / "~"
 #   sub-delims    = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
-cdef ByteSet UNRESERVED = ALPHANUM | "-._~"
 cdef ByteSet SUB_DELIMS = ByteSet("!$&'()*+,;=")
 cdef ByteSet PCHAR = UNRESERVED | SUB_DELIMS | ":@"
 

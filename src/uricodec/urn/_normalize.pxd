@@ -5,7 +5,7 @@ from uricodec.urn._grammar cimport TRIPLETS, ParsedUrn
 
 
 # Each level merges URNs that the level before distinguishes.
-cdef enum Level:
+cdef enum UrnLevel:
     BYTES, CASE_2141, CASE_8141, NAMESPACE, FUNCTIONAL
 
 
@@ -30,17 +30,17 @@ cdef enum:
     GROWTH = 3          # how many bytes a normal form may be longer than the URN: an ISBN-10 becomes an ISBN-13
 
 cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil
-cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, Level level, uint8_t *dst, const void *frozen=*) noexcept nogil
+cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, uint8_t *dst, const void *frozen=*) noexcept nogil
 cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const void *frozen, uint8_t *nids,
                      uint8_t *rules) noexcept nogil
-cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil
+cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, UrnLevel level, bint triplets) noexcept nogil
 cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=*) noexcept nogil
 # Return the current rules, which stay valid and unchanged, for the parameters `frozen`. There, NULL means the rules at the
 # time of the call.
 cdef const void *freeze_rules() noexcept nogil
 
 
-cdef inline bint is_normal(const ParsedUrn *urn, Level level) noexcept nogil:
+cdef inline bint is_normal(const ParsedUrn *urn, UrnLevel level) noexcept nogil:
     """Return whether the text is in normal form, as far as this does not depend on the rule of its namespace."""
     if level <= CASE_2141:
         return level == BYTES or not urn.changes & ~TRIPLETS

@@ -59,7 +59,7 @@ cdef struct Row:
 cdef struct Nid:
     uint8_t octets[4 + 32]      # after "urn:"
 
-cdef struct Table:
+cdef struct RuleTable:
     size_t mask         # number of rows - 1
     size_t used
     bint frozen         # an operation uses it unchanged: the next rule goes to a copy
@@ -77,7 +77,7 @@ cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
     return first | <uint64_t>last << 32
 
 
-cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *state) noexcept nogil:
+cdef inline Row *row_of(RuleTable *rows, const uint8_t *nid, size_t n, uint16_t *state) noexcept nogil:
     """Return the row of a lower-case NID of 1 to 32 bytes after "urn:", or the unused row for it; and the row's state."""
     cdef uint64_t ends = ends_of(nid, n)
     cdef size_t i = <size_t>((ends + n) * <uint64_t>0x9E3779B97F4A7C15 >> 40)
@@ -97,18 +97,18 @@ cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *sta
 cdef inline Rule rule_of(const void *rules, const uint8_t *nid, size_t n) noexcept nogil:
     """Return the rule of a lower-case NID after "urn:". `rules` is a frozen table; NULL: the current one."""
     cdef uint16_t state
-    row_of(<Table *>rules if rules != NULL else <Table *>uc_read(&table), nid, n, &state)
+    row_of(<RuleTable *>rules if rules != NULL else <RuleTable *>uc_read(&table), nid, n, &state)
     return <Rule>(state >> 8)
 
 
 cdef const void *freeze_rules() noexcept nogil:
     """Freeze the current table and return it. The caller ensures that no rule is set meanwhile."""
-    (<Table *>table).frozen = True
+    (<RuleTable *>table).frozen = True
     return table
 
 
-cdef Table *new_table(size_t rows) noexcept nogil:
-    cdef Table *made = <Table *>PyMem_RawMalloc(sizeof(Table) + rows * (sizeof(Row) + sizeof(Nid)))
+cdef RuleTable *new_table(size_t rows) noexcept nogil:
+    cdef RuleTable *made = <RuleTable *>PyMem_RawMalloc(sizeof(RuleTable) + rows * (sizeof(Row) + sizeof(Nid)))
     if made != NULL:
         made.mask, made.used, made.frozen, made.rows = rows - 1, 0, False, <Row *>(made + 1)
         made.nids = <Nid *>(made.rows + rows)
@@ -116,10 +116,10 @@ cdef Table *new_table(size_t rows) noexcept nogil:
     return made
 
 
-cdef Table *publish_copy(size_t size) noexcept nogil:
+cdef RuleTable *publish_copy(size_t size) noexcept nogil:
     """Replace the current table by a copy with `size` rows. NULL: out of memory."""
-    cdef Table *rows = <Table *>table
-    cdef Table *made = new_table(size)
+    cdef RuleTable *rows = <RuleTable *>table
+    cdef RuleTable *made = new_table(size)
     cdef Row *moved
     cdef uint16_t state
     cdef size_t i
@@ -138,7 +138,7 @@ cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
     """Set the rule of a lower-case NID of 1 to 32 bytes. -1: out of memory. One thread at a time may call this."""
     cdef Nid name
     cdef Row *row
-    cdef Table *rows = <Table *>table
+    cdef RuleTable *rows = <RuleTable *>table
     cdef uint16_t state
     memcpy(name.octets, b"urn:", 4)
     memcpy(name.octets + 4, nid, n)
@@ -300,7 +300,7 @@ cdef inline size_t write_nss(Rule rule, uint8_t *nss, size_t size, bint triplets
     return drop_update(nss, size) if rule == NEWSML else size
 
 
-cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil:
+cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, UrnLevel level, bint triplets) noexcept nogil:
     """Apply a rule other than BASE to a URN in normal form without components, and return its size.
 
     The buffer has a capacity of n + GROWTH bytes. `triplets`: see write_nss().
@@ -314,7 +314,7 @@ cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
-cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, Level level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
+cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
     """Write the normal form, and return its size.
 
     dst has a capacity of the URN's size + GROWTH bytes. It may overlap the URN if it does not start after it.

@@ -48,8 +48,9 @@ cdef int rfc_of(object rfc) except -1:
     cdef int i
     if rfc is DEFAULT:
         return RFC8141
+    cdef object name = str(rfc) if type(rfc) is int else rfc
     for i in range(3):
-        if RFC_NAMES[i] == rfc:
+        if RFC_NAMES[i] == name:
             return i
     raise ValueError(f"unknown RFC {rfc!r}; choose from {', '.join(RFC_NAMES)}")
 
@@ -64,7 +65,7 @@ cdef int level_of(object level) except -1:
     raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
 
 
-cdef inline Rfc rfc_at(Level level) noexcept:
+cdef inline Rfc rfc_at(UrnLevel level) noexcept:
     return RFC2141 if level == CASE_2141 else RFC8141
 
 
@@ -334,14 +335,14 @@ def parse(urn, rfc="8141"):
     Traceback (most recent call last):
     uricodec.errors.UrnError: invalid character ' ' in NSS at offset 14
     """
-    if type(urn) is URN and rfc == (<URN>urn).rfc:
+    if type(urn) is URN and rfc_of(rfc) == <int>(<URN>urn).reading.rfc:
         return urn
     return URN(urn, rfc)
 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
-cdef object new_form(object text, const ParsedUrn *urn, Level level):
+cdef object new_form(object text, const ParsedUrn *urn, UrnLevel level):
     """Return the form of a text that is not in normal form, at a level up to CASE_8141."""
     cdef size_t n, size = urn.end if level == CASE_2141 else urn.nss_end
     cdef const uint8_t *s = bytes_of(text, &n)
@@ -360,7 +361,7 @@ cdef object new_form(object text, const ParsedUrn *urn, Level level):
     return form
 
 
-cdef object namespace_form(object text, const ParsedUrn *urn, Level level):
+cdef object namespace_form(object text, const ParsedUrn *urn, UrnLevel level):
     """Return the form at level NAMESPACE or above."""
     cdef uint8_t buffer[SMALL + GROWTH]
     cdef uint8_t *dst = buffer
@@ -382,7 +383,7 @@ cdef object namespace_form(object text, const ParsedUrn *urn, Level level):
     return form
 
 
-cdef inline object form_of(object text, const ParsedUrn *urn, Level level):
+cdef inline object form_of(object text, const ParsedUrn *urn, UrnLevel level):
     """Return the normal form of a parsed text; the same object if it is already in normal form."""
     if level >= NAMESPACE:
         return namespace_form(text, urn, level)
@@ -392,7 +393,7 @@ cdef inline object form_of(object text, const ParsedUrn *urn, Level level):
 cdef object read_form(object urn, object level, object rfc, bint keep_class):
     """Return the result of normalize() (keep_class) or key()."""
     cdef ParsedUrn reading
-    cdef Level at = <Level>level_of(level)
+    cdef UrnLevel at = <UrnLevel>level_of(level)
     cdef object text = plain(urn), form
     cdef Rfc by = rfc_at(at) if rfc is None else <Rfc>rfc_of(rfc)
     if rfc is None and type(urn) is URN:

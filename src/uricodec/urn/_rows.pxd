@@ -1,12 +1,12 @@
 """Operations on rows of URNs."""
 from uricodec._base._kernels cimport uc_set
-from uricodec.urn._normalize cimport Level
+from uricodec.urn._normalize cimport UrnLevel
 from uricodec.urn._grammar cimport Rfc
 from uricodec._rows._engine cimport *
 
 
 cdef struct UrnOptions:
-    Level level
+    UrnLevel level
     Rfc rfc
     const uc_set *nss       # the bytes of plain NSSs,
     const uc_set *nss_or_cr # the same, with "\r"
@@ -15,4 +15,4 @@ cdef struct UrnOptions:
 
 cdef class UrnRows(RowOperation):
     cdef UrnOptions urn_options
-    cdef int set_options(self, Rfc rfc, Level level) except -1
+    cdef int set_options(self, Rfc rfc, UrnLevel level) except -1

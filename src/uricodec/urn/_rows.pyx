@@ -76,7 +76,7 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
 # --- many rows --------------------------------------------------------------------------------------------------------
 
 # Rows as lines, either in the memory of the block or packed. Line i is data[ends[i] .. ends[i + 1]).
-cdef struct Lines:
+cdef struct BlockLines:
     const uint8_t *data
     const uint32_t *ends
     size_t count
@@ -117,7 +117,7 @@ cdef size_t lines_before(const uint32_t *ends, size_t first, size_t count, size_
     return low
 
 
-cdef void write_lines(Run *run, const Lines *lines, size_t first, size_t stop) noexcept nogil:
+cdef void write_lines(Run *run, const BlockLines *lines, size_t first, size_t stop) noexcept nogil:
     """Normalize plain lines together with their terminators. The level has no rules, so sizes do not change."""
     cdef const uint8_t *src = lines.data + lines.ends[first]
     cdef uint8_t *dst = run.out + run.written
@@ -133,7 +133,7 @@ cdef void write_lines(Run *run, const Lines *lines, size_t first, size_t stop) n
     run.done += stop - first
 
 
-cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) noexcept nogil:
+cdef void write_forms(Run *run, const BlockLines *lines, size_t first, size_t stop) noexcept nogil:
     """Normalize plain lines, apply the rule of each, and write its terminator."""
     cdef const UrnOptions *urn_options = <const UrnOptions *>run.options
     cdef uint8_t nids[ROWS]
@@ -192,7 +192,7 @@ cdef inline size_t span_lines(const uint8_t *src, size_t n, uint8_t terminator, 
     return kernels.span_urns(src, n, &NID_BYTES.set, urn_options.nss, terminator)
 
 
-cdef bint do_lines(Run *run, const Lines *lines) noexcept nogil:
+cdef bint do_lines(Run *run, const BlockLines *lines) noexcept nogil:
     cdef const UrnOptions *urn_options = <const UrnOptions *>run.options
     cdef size_t i = 0, stop, others = 1
     while i < lines.count:
@@ -219,7 +219,7 @@ cdef bint do_lines(Run *run, const Lines *lines) noexcept nogil:
 cdef bint do_block(Run *run) noexcept nogil:
     cdef Block *block = run.block
     cdef uint32_t ends[ROWS + 1]
-    cdef Lines lines
+    cdef BlockLines lines
     cdef size_t stop
     if block.gap and not (block.has_cr and run.writes and (<const UrnOptions *>run.options).level >= NAMESPACE):
         lines.data, lines.ends, lines.count = block.data, &block.at[0], block.rows
@@ -276,7 +276,7 @@ cdef class UrnRows(RowOperation):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UrnError
         self.slots.options = &self.urn_options
 
-    cdef int set_options(self, Rfc rfc, Level level) except -1:
+    cdef int set_options(self, Rfc rfc, UrnLevel level) except -1:
         self.urn_options.rfc, self.urn_options.level = rfc, level
         self.urn_options.rules = frozen_rules() if level >= NAMESPACE else NULL
         self.urn_options.nss = &PLAIN_2141.set if rfc == RFC2141 else &PLAIN_8141.set
@@ -291,15 +291,12 @@ cdef class CheckUrnRows(UrnRows):
     Args:
         rfc (str): "2141", "8141" or "any".
 
-    Raises:
-        ValueError: If the RFC is unknown.
-
     Source: RFC 2141 section 2; RFC 8141 section 2.
     """
 
     def __cinit__(self, rfc="8141"):
         self.set_options(<Rfc>rfc_of(rfc), BYTES)
-        self.slots.strict, self.slots.result, self.slots.block = Operation(check_row, 0, 0), WRITES_NOTHING, do_block
+        self.slots.strict, self.slots.result, self.slots.block = SizedRow(check_row, 0, 0), WRITES_NOTHING, do_block
         self.slots.whole, self.slots.prefix = check_whole, True
 
 
@@ -307,18 +304,12 @@ cdef class CheckUrnRows(UrnRows):
 cdef class NidRows(UrnRows):
     """Return the NID of each URN, as it is written.
 
-    Args:
-        rfc (str): See `CheckUrnRows`.
-
-    Raises:
-        ValueError: If the RFC is unknown.
-
     Source: RFC 2141 section 2.1; RFC 8141 section 2.
     """
 
     def __cinit__(self, rfc="8141"):
         self.set_options(<Rfc>rfc_of(rfc), BYTES)
-        self.slots.strict, self.slots.block = Operation(nid_row, 1, 0), NULL
+        self.slots.strict, self.slots.block = SizedRow(nid_row, 1, 0), NULL
 
 
 @cython.final
@@ -326,19 +317,15 @@ cdef class NormalizeUrnRows(UrnRows):
     """Normalize URNs, by the rules of namespaces that are registered when the operation is created.
 
     Args:
-        level (str): See `normalize`.
         rfc (str | None): See `normalize`.
-
-    Raises:
-        ValueError: If the level or the RFC is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
     """
 
     def __cinit__(self, level="8141", rfc=None):
-        cdef Level form = <Level>level_of(level)
+        cdef UrnLevel form = <UrnLevel>level_of(level)
         self.set_options((RFC2141 if form == CASE_2141 else RFC8141) if rfc is None else <Rfc>rfc_of(rfc), form)
-        self.slots.strict, self.slots.block = Operation(normalize_row, 1, GROWTH), do_block
+        self.slots.strict, self.slots.block = SizedRow(normalize_row, 1, GROWTH), do_block
         if form != FUNCTIONAL:      # which may make lines longer
             self.slots.whole, self.slots.prefix = normalize_whole, True
 
@@ -346,15 +333,9 @@ cdef class NormalizeUrnRows(UrnRows):
 @cython.final
 cdef class SplitUrns(UrnRows):
     """Split URNs into their components.
-
-    Args:
-        rfc (str): See `CheckUrnRows`.
-
-    Raises:
-        ValueError: If the RFC is unknown.
     """
 
     def __cinit__(self, rfc="8141"):
         self.set_options(<Rfc>rfc_of(rfc), BYTES)
-        self.slots.strict, self.slots.block = Operation(split_row, 0, 5 * sizeof(Component)), NULL
+        self.slots.strict, self.slots.block = SizedRow(split_row, 0, 5 * sizeof(Component)), NULL
         self.slots.result = WRITES_COMPONENTS

@@ -1,6 +1,6 @@
-"""Lossless conversions between URNs and other identifiers: public identifiers, UUIDs, OIDs, ISBNs, resolver URLs.
+"""Lossless conversions between URNs and other identifiers: public identifiers, UUIDs, OIDs, ISBNs.
 
-RFC 3151 (publicid), RFC 4122 and 9562 (uuid), RFC 3061 (oid), RFC 3187 and ISO 2108 (isbn), RFC 2169 and 2483 (THTTP).
+RFC 3151 (publicid), RFC 4122 and 9562 (uuid), RFC 3061 (oid), RFC 3187 and ISO 2108 (isbn).
 Every function rejects input that it could not convert back.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uricodec.errors import UrnError
 from uricodec.urn import URN, parse
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 __all__ = [
-    "SERVICES",
-    "Resolution",
     "from_isbn",
     "from_oid",
     "from_public_id",
-    "from_thttp_url",
     "from_uuid",
     "isbn_10",
     "isbn_13",
-    "thttp_url",
     "to_isbn",
     "to_oid",
     "to_public_id",
@@ -252,75 +248,3 @@ def isbn_10(isbn: str) -> str:
     body = digits[3:12]
     total = sum(weight * int(digit) for weight, digit in zip(range(10, 1, -1), body, strict=True))
     return body + "0123456789X"[-total % 11]
-
-
-# --- resolvers, RFC 2169 ----------------------------------------------------------------------------------------------
-
-# RFC 2169 section 3: resolution services for URNs; RFC 2483 section 4: the same for any URI. The mnemonics are
-# case-insensitive there (section 2.1).
-SERVICES = (
-    *("N2L", "N2Ls", "N2R", "N2Rs", "N2C", "N2Ns"),
-    *("I2L", "I2Ls", "I2R", "I2Rs", "I2C", "I2Cs", "I2N", "I2Ns"),
-)
-_SPELLED = {service.lower(): service for service in SERVICES}
-
-
-class Resolution(NamedTuple):
-    """The parts of a THTTP URL."""
-
-    resolver: str  # the URL before "/uri-res/"
-    service: str  # one of SERVICES
-    urn: str
-
-
-def thttp_url(urn: _Urn, resolver: str = "", service: str = "N2L") -> str:
-    """Return the URL that asks a resolver about a URN: "GET /uri-res/<service>?<uri>".
-
-    An f-component becomes the fragment of the URL, which clients do not send.
-
-    Args:
-        urn (str | bytes-like | URN): The URN, valid by RFC 8141 or by RFC 2141.
-        resolver (str): Scheme and host, perhaps a path. Without it, only the request target is returned.
-        service (str): One of SERVICES, in any case: N2L asks for a URL, N2R for the resource, N2C for a description,
-            N2Ns for other URNs; a final s asks for several.
-
-    Raises:
-        UrnError: If the text is not a URN, or is one by RFC 2141 only and its NSS contains "#", which a query cannot.
-        ValueError: If the service is unknown, or the resolver has a query or a fragment.
-
-    Source: RFC 2169 sections 2 and 3; RFC 2483 section 4.
-
-    >>> thttp_url("urn:foo:12345-54321")
-    '/uri-res/N2L?urn:foo:12345-54321'
-    >>> thttp_url("urn:isbn:0451450523", "http://resolver.example", "n2ls")
-    'http://resolver.example/uri-res/N2Ls?urn:isbn:0451450523'
-    """
-    name = parse(urn, "any")
-    if name.rfc == "2141" and "#" in name.nss:
-        raise UrnError('NSS contains "#", which would end the query of the URL', urn, str(name).index("#"))
-    if service.lower() not in _SPELLED:
-        raise ValueError(f"unknown service {service!r}; choose from {', '.join(SERVICES)}")
-    if "?" in resolver or "#" in resolver:
-        raise ValueError(f"resolver must not have a query or a fragment, got {resolver!r}")
-    return f"{resolver.rstrip('/')}/uri-res/{_SPELLED[service.lower()]}?{name}"
-
-
-def from_thttp_url(url: str) -> Resolution:
-    """Split a THTTP URL into resolver, service and URN.
-
-    Raises:
-        UrnError: If the text is not a THTTP URL, the service is unknown, or the URL does not contain a URN.
-
-    Source: RFC 2169 section 2.
-
-    >>> from_thttp_url("http://resolver.example/uri-res/N2L?urn:foo:12345-54321")
-    Resolution(resolver='http://resolver.example', service='N2L', urn='urn:foo:12345-54321')
-    """
-    found = re.match("([^?#]*)/uri-res/([0-9A-Za-z]+)[?]", url)
-    if found is None or found[2].lower() not in _SPELLED:
-        raise UrnError("expected a THTTP URL: .../uri-res/SERVICE?URN", url, 0)
-    try:
-        urn = str(parse(url[found.end() :], "any"))
-    except UrnError as error:
-        raise UrnError(error.reason, url, found.end() + error.offset) from None
-    return Resolution(found[1], _SPELLED[found[2].lower()], urn)

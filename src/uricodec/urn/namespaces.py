@@ -8,8 +8,7 @@ a str (what is wrong) or None (the registration does not decide).
 The rows are in the order of the IANA registry of REGISTRY_DATE. `read` is false if the registration was not read; such
 a row has the rule "base" and no validator.
 
-The functions at the end add rows at run time. Code that keeps a copy of the rules, as the compiled loops do,
-subscribes.
+`register_namespace` adds rows at run time. The compiled loops have a copy of the rules (`_parse.set_rule`).
 """
 
 import re
@@ -19,6 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from uricodec.errors import UnknownNamespaceError, UrnError
+from uricodec.urn import _parse
 
 __all__ = [
     "NAMESPACES",
@@ -29,7 +29,6 @@ __all__ = [
     "lookup",
     "nid_class",
     "register_namespace",
-    "subscribe",
 ]
 
 
@@ -436,13 +435,16 @@ _namespaces = {row.nid: row for row in _ROWS}
 NAMESPACES = MappingProxyType(_namespaces)
 
 _lock = Lock()
-_subscribers: list[Callable[[Namespace], object]] = []
+for _each in _ROWS:
+    _parse.set_rule(_each.nid, _parse.RULE_NUMBERS[_each.rule])
 
 
 # --- lookup and registration ------------------------------------------------------------------------------------
 
 
 def _lower(nid: str) -> str:
+    if not isinstance(nid, str):
+        raise TypeError(f"expected str, got {type(nid).__name__}")
     # The Kelvin sign lower-cases to ASCII "k", but it is not allowed in a NID.
     return nid.lower() if nid.isascii() else nid
 
@@ -538,20 +540,8 @@ def register_namespace(
     try:
         if row.nid in _namespaces and not replace:
             raise ValueError(f"URN namespace {nid!r} is already registered; pass replace=True to replace it")
-        for subscriber in _subscribers:
-            subscriber(row)
+        _parse.set_rule(row.nid, _parse.RULE_NUMBERS[rule])
         _namespaces[row.nid] = row
     finally:
         _lock.release()  # `with` could fail to allocate memory
     return row
-
-
-def subscribe(subscriber: Callable[[Namespace], object]) -> None:
-    """Call `subscriber` with every current row, and with every row added later."""
-    _lock.acquire()
-    try:
-        for row in _namespaces.values():
-            subscriber(row)
-        _subscribers.append(subscriber)
-    finally:
-        _lock.release()  # `with` could fail to allocate memory

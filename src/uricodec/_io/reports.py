@@ -14,7 +14,19 @@ SHOWN = 100
 PART = 16_384
 
 
-_Columns = namedtuple("_Columns", ["input", "line", "offset", "code", "text"])  # where a type checker can see it
+TYPE_CHECKING = False  # importing typing takes long
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    class _Columns(NamedTuple):
+        input: str
+        line: int
+        offset: int
+        code: str
+        text: bytes
+
+else:
+    _Columns = namedtuple("_Columns", ["input", "line", "offset", "code", "text"])
 
 
 class InvalidLine(_Columns):
@@ -30,28 +42,13 @@ class InvalidLine(_Columns):
 
     __slots__ = ()
 
-    def row(self):
+    def row(self) -> bytes:
         r"""Return the row of a report (bytes).
 
         >>> InvalidLine("<stdin>", 1, 4, "character", b"a:b\t c").row()
         b'<stdin>\t1\t4\tcharacter\ta:b\\x09 c\n'
         """
         return f"{self.input}\t{self.line}\t{self.offset}\t{self.code}\t{visible(self.text)}\n".encode()
-
-
-def invalid_lines(faults, name, line, lines, terminator):
-    """Yield an InvalidLine for each fault.
-
-    Args:
-        faults (Iterable[LineFault]): The invalid lines, as the core returns them.
-        name (str): The name of the input.
-        line (int): The number of the first line, from 1.
-        lines (tuple[bytearray, int, int]): A buffer, and where the lines start and end in it.
-        terminator (bytes): The terminator of each line.
-    """
-    for fault in faults:
-        text = bytes(text_of(*lines, fault, terminator))
-        yield InvalidLine(name, line + fault.line, fault.offset, fault.code, text)
 
 
 def head_of(line):
@@ -73,17 +70,6 @@ def message(name, line, offset, before, reason):
     '<stdin>:2:4 (byte 13): lone surrogate'
     """
     return f"{name}:{line}:{offset + 1} (byte {before + offset}): {reason}"
-
-
-def text_of(buffer, start, stop, fault, terminator):
-    """Return the invalid line or record that a fault of buffer[start:stop] refers to, without its terminator."""
-    at = start + fault.start
-    if hasattr(fault, "stop"):
-        return buffer[at : start + fault.stop]
-    end = buffer.find(terminator, at, stop)
-    if end < 0:
-        return buffer[at:stop]
-    return buffer[at:end].removesuffix(b"\r") if terminator == b"\n" else buffer[at:end]
 
 
 def visible(octets):

@@ -1,0 +1,34 @@
+"""Sizes in bytes, as people write them."""
+
+import re
+import sys
+
+UNITS = "KMGT"
+SIZE = re.compile(rf"(\d{{1,18}}(?:\.\d{{1,18}})?) ?([{UNITS}]?)(?:I?B)?", re.ASCII)
+
+
+def parse_size(text):
+    """Return a size in bytes.
+
+    Args:
+        text (str): A number, perhaps with a unit, which is a power of 1024: "4096", "64K", "1.5G", "16MiB".
+
+    Returns:
+        int: The size, rounded down.
+
+    Raises:
+        ValueError: If the text is something else, or the size is 0 or exceeds the address space.
+
+    >>> parse_size("4096"), parse_size("1.5k"), parse_size("16MiB")
+    (4096, 1536, 16777216)
+    """
+    found = SIZE.fullmatch(text.strip().upper())
+    size = 0
+    if found:
+        number, unit = found.groups()
+        whole, _, part = number.partition(".")
+        factor = 1024 ** (1 + UNITS.index(unit)) if unit else 1
+        size = int(whole) * factor + int(part or 0) * factor // 10 ** len(part)
+    if not 0 < size < sys.maxsize:
+        raise ValueError(f"expected a size in bytes such as 4096, 64K or 1.5G, got {text!r}")
+    return size

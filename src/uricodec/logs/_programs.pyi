@@ -1,8 +1,0 @@
-from typing import final
-
-from uricodec.logs._formats import Json, Text, W3c
-
-@final
-class Program:
-    names: tuple[str, ...]
-    def __new__(cls, program: Text | Json | W3c, request_needed: bool = True) -> Program: ...
