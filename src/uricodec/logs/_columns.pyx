@@ -5,7 +5,7 @@ that `_fast` reads, and before each other line, so that the stores are in bounds
 filled up where another line needs it, and at the end.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._base._kernels cimport raise_set
 from uricodec.logs._fast cimport *
@@ -497,24 +497,55 @@ cdef bint write_fast_rows(LogReader reader, FastRun *run, Batch *batch, bint *fu
 cdef bint write_json_rows(LogReader reader, FastRun *run, Entry *entry, Batch *batch, bint *full, size_t *lines) noexcept nogil:
     """Write the rows of lines of JSON, like write_fast_rows()."""
     cdef FastRecord record
-    cdef size_t size
     while not full[0] and run.start < run.n and read_fast_json(&reader.json, run, entry, &record):
-        size = record.next - run.start
-        if set_fast_record(&reader.json, &reader.request, entry, &record):
-            # The names of other extra fields are in the line.
-            if record.next > batch.reserved_to and not reserve_window(
-                    &reader.writer, run, record.plan.names_n, reader.json.plan.extras, batch):
-                return False  # pragma: no cover: no memory
-            add_fast_row(&reader.writer, &reader.request, &record, batch)
-            batch.most += 3 * size + 96 + record.plan.names_n
-            full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
-        else:
-            reader.read_rest(entry)
-            if not add_entry(reader, entry, size, batch, full):
-                return False  # pragma: no cover: no memory
+        if not add_json_row(reader, run, record.next, entry, &record, batch, full):
+            return False  # pragma: no cover: no memory
         run.start = record.next
         lines[0] += 1
         reader.fast_records += 1
+    return True
+
+
+cdef bint add_json_row(LogReader reader, const FastRun *run, size_t next, Entry *entry, FastRecord *record, Batch *batch, bint *full) noexcept nogil:
+    """Add a record that read_fast_json() has read, of the line at run.start. False: out of memory."""
+    cdef size_t size = next - run.start
+    if not set_fast_record(&reader.json, &reader.request, entry, record):
+        reader.read_rest(entry)
+        return add_entry(reader, entry, size, batch, full)
+    # The names of the other extra fields are in the line.
+    if next > batch.reserved_to and not reserve_window(
+            &reader.writer, run, record.plan.names_n, reader.json.plan.extras, batch):
+        return False  # pragma: no cover: no memory
+    add_fast_row(&reader.writer, &reader.request, record, batch)
+    batch.most += 3 * size + 96 + record.plan.names_n
+    full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
+    return True
+
+
+cdef bint write_docker_rows(LogReader reader, FastRun *run, Entry *entry, Batch *batch, bint *full, size_t *lines) noexcept nogil:
+    """Write the rows of lines of Docker's json-file driver, like write_fast_rows()."""
+    cdef FastRecord record
+    cdef FastRun outer, inner
+    cdef size_t next
+    reader.begin_docker(run, &outer, &inner)
+    batch.reserved_to = 0
+    while not full[0] and reader.read_docker(&outer, &inner, entry, &record, &next):
+        if reader.has_json:
+            if not add_json_row(reader, &outer, next, entry, &record, batch, full):
+                return False  # pragma: no cover: no memory
+        else:
+            if next > batch.reserved_to and not reserve_window(
+                    &reader.writer, &outer, record.plan.names_n, record.plan.extras, batch):
+                return False  # pragma: no cover: no memory
+            add_fast_row(&reader.writer, &inner, &record, batch)
+            batch.most += 3 * (next - outer.start) + 96 + record.plan.names_n
+            full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
+        outer.start = next
+        lines[0] += 1
+        reader.fast_records += 1
+    batch.reserved_to = 0
+    run.start = outer.start
+    run.seen |= inner.seen
     return True
 
 
@@ -551,6 +582,9 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
             if not (write_json_rows(reader, &run, &entry, batch, &full, &lines) if reader.has_json else
                     write_fast_rows(reader, &run, batch, &full, &lines)):
                 return False  # pragma: no cover: no memory
+            if not full and n - run.start > 8 and memcmp(src + run.start, b'{"log":"', 8) == 0:
+                if not write_docker_rows(reader, &run, &entry, batch, &full, &lines):
+                    return False  # pragma: no cover: no memory
             start = run.start
             if start == n or full:
                 break

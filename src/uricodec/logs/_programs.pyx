@@ -444,14 +444,14 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noe
 
 cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     """Undo the escapes of the fields, and check their values."""
-    cdef size_t k, values
+    cdef Text query = entry.text[QUERY]
+    cdef size_t k, values = forget_dashes(entry, plan.escapes != BACKSLASHES)
     cdef int slot
     cdef const Step *step
-    cdef Text query = entry.text[QUERY]
-    values = forget_dashes(entry, plan.escapes != BACKSLASHES)
     if plan.notation == JSON_LINES:
-        values += query.at != NULL and entry.text[QUERY].at == NULL
-        entry.text[QUERY] = query       # empty after a "?"
+        if query.at != NULL and entry.text[QUERY].at == NULL:       # empty after a "?"
+            entry.text[QUERY] = query
+            values += 1
         if values == 0 or plan.request_needed and (
                 entry.text[REQUEST].at == NULL and entry.text[TARGET].at == NULL and entry.text[PATH].at == NULL
                 and entry.text[METHOD].at == NULL and entry.text[STATUS].at == NULL):

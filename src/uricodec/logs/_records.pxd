@@ -56,6 +56,8 @@ cdef class LogReader:
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef uint8_t *put_json(self, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
+    cdef void begin_docker(self, const FastRun *run, FastRun *outer, FastRun *inner) noexcept nogil
+    cdef bint read_docker(self, FastRun *outer, FastRun *inner, Entry *entry, FastRecord *record, size_t *next) noexcept nogil
     cdef void read_rest(self, Entry *entry) noexcept nogil
     cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil

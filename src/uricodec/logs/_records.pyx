@@ -594,14 +594,9 @@ cdef class LogReader:
         cdef FastRecord record
         cdef FastRun outer, inner
         cdef size_t lines = 0, next
-        outer.src, outer.n, outer.start, outer.window, outer.window_end = run.src, run.n, run.start, 0, 0
-        outer.max_line, outer.room, inner.seen = run.max_line, run.room, 0
-        while outer.start < outer.n and read_docker(&outer, self.memory, &inner, &next):
+        self.begin_docker(run, &outer, &inner)
+        while self.read_docker(&outer, &inner, entry, &record, &next):
             if capacity - written[0] < FACTOR * (next - outer.start) + self.record_extra:
-                break
-            if not (read_fast_json(&self.json, &inner, entry, &record) if self.has_json else read_fast(&self.fast, &inner, &record)):
-                break
-            if record.end + 1 != record.next or record.next + BLOCK + 1 != inner.n:     # it has several lines, or a "\r"
                 break
             if self.has_json:
                 written[0] = self.put_json(entry, &record, dst + written[0]) - dst
@@ -612,6 +607,21 @@ cdef class LogReader:
         run.start = outer.start
         run.seen |= inner.seen
         return lines
+
+    cdef void begin_docker(self, const FastRun *run, FastRun *outer, FastRun *inner) noexcept nogil:
+        """Let `outer` have the lines from run.start on."""
+        outer.src, outer.n, outer.start, outer.max_line, outer.room = run.src, run.n, run.start, run.max_line, run.room
+        outer.window = outer.window_end = 0
+        inner.seen = 0
+
+    cdef bint read_docker(self, FastRun *outer, FastRun *inner, Entry *entry, FastRecord *record, size_t *next) noexcept nogil:
+        """Read the line in the record of Docker at outer.start, as read_fast_json() or read_fast() do. False: it is declined."""
+        if outer.start >= outer.n or not read_docker(outer, self.memory, inner, next):
+            return False
+        if not (read_fast_json(&self.json, inner, entry, record) if self.has_json else read_fast(&self.fast, inner, record)):
+            return False
+        # Otherwise it has several lines, or a "\r".
+        return record.end + 1 == record.next and record.next + BLOCK + 1 == inner.n
 
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
         """Read a line of `size` bytes. A byte order mark at the start of the log is skipped.
