@@ -463,6 +463,7 @@ HOSTS = [
         "http://x.city.kobe.jp/",
         "http://me.github.io/",
         "http://www.bücher.de/",
+        "http://www。example。org/",
         "http://-a.com/",
     ),
     *("http://www.xn--bcher-kva.de/", "http://www.食狮.公司.cn/", "http://a_b.example.com/", "ftp://www.example.org."),
@@ -476,7 +477,6 @@ UNLIKE = {  # as (domain, suffix) of both
     "mailto:me@example.org": ("example.org", "org", None, None),
     "http://WWW.Example.ORG/": ("Example.ORG", "ORG", "example.org", "org"),
     "http://a..example.org/": ("example.org", "org", None, None),
-    "http://www。example。org/": ("example.org", "org", None, "www。example。org"),
 }
 DOMAINS = {text: (row[0], row[2]) for text, row in UNLIKE.items() if row[0] != row[2]}
 SUFFIXES = {text: (row[1], row[3]) for text, row in UNLIKE.items()}

@@ -205,7 +205,7 @@ def parsed(source, format, options):
     except logs.FormatError as error:
         assert str(error).isprintable()
         found = logs.FormatError
-    return found, invalid
+    return found, [line._replace(input="") for line in invalid]
 
 
 OPERATIONS = (presets, format_strings, maps, sources)

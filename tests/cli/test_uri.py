@@ -264,12 +264,13 @@ def test_a_fault_is_found_where_it_is(case, data, chunk):
 @settings(max_examples=15)
 @given(data=TEXT)
 def test_a_line_stays_a_line(case, data):
+    tabs = 9 if "tsv" in case.command else 0  # between ten fields
     for errors in "keep", "null":
         output = output_of(*case.command, "--errors", errors, stdin=data)[len(case.header) :]
         before, after = lines_of(data), lines_of(output)
         assert len(after) == len(before)
         for (line, _), (written, _) in zip(before, after, strict=True):
-            assert control_count(written) <= control_count(line)
+            assert control_count(written) - tabs <= control_count(line)
 
 
 def test_the_words_of_a_fault(tmp_path):

@@ -982,6 +982,7 @@ class TestOnEveryTier:
         pytest.importorskip("pyarrow")
         format, data = log
         assume(compress.format_of(data) is None)
+        assume(not re.search(rb"(?:^|\n)\0", data))  # NUL bytes before a line are skipped before it is read
         records, _ = expected(data, format, **options)
         assume(records)
         options["replace_invalid_utf8"] = options.pop("errors") == "replace"

@@ -364,7 +364,7 @@ def test_deduplication(tmp_path):
         "drop_parameters": 1,
         "fragment": 1,
     }
-    assert '"by": "drop_parameters"' in groups.read_text("utf-8")
+    assert '"by":"drop_parameters"' in groups.read_text("utf-8")
     assert dedup.estimate_files(source, kind="uri", policy="crawl") == 2
     assert dedup.rules_of("uri", policy=Policy(level="rfc2396", query="sort")) == ("rfc2396", "query")
 

@@ -200,8 +200,10 @@ class Logs:
                 streams.tell(f"uricodec: {name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}\n")
             for code, count in worker.invalid.codes.items():
                 self._codes[code] = self._codes.get(code, 0) + count
-        if worker.no_records():
-            self._failures.append(worker.no_records())
+        try:
+            worker.check_records()
+        except FormatError as error:
+            self._failures.append(error)
         missing = [field for field in worker.format.fields if field in worker.missing] if worker.records else []
         if missing and worker.format.is_json:
             fields = ", ".join(missing)

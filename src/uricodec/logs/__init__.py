@@ -333,6 +333,5 @@ def _convert(  # noqa: PLR0913, PLR0917
         except FormatError:
             yield from parts
             raise
-    error = worker.no_records()
-    if error and (invalid is None or not worker.lines):
-        raise error
+    if invalid is None or not worker.lines:
+        worker.check_records()

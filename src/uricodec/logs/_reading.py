@@ -247,17 +247,21 @@ class LogWorker(Worker):
         self._done += chunk.ends
         self.lines = at.line - 1 + chunk.ends
 
-    def no_records(self) -> FormatError | None:
-        """Return the error for a log that is not empty, but has no record of its format; None for other logs."""
+    def check_records(self) -> None:
+        """Check that a log that is not empty has a record.
+
+        Raises:
+            FormatError: It has none.
+        """
         if self.nul_bytes and not self.lines:
-            return FormatError(f"{self._name}: {NUL_ONLY}")
+            raise FormatError(f"{self._name}: {NUL_ONLY}")
         if self.records or self.invalid.first is None:
-            return None
+            return
         line, before = self.invalid.first
         reason = strange(line.text)
         if reason:
-            return FormatError(f"{line.input}: {reason}")
-        return FormatError(
+            raise FormatError(f"{line.input}: {reason}")
+        raise FormatError(
             f"{self.invalid.message(line, before)}; no line is one; the nearest formats are "
             f"{nearest(candidates(line.text))}"
         )
