@@ -220,7 +220,8 @@ def test_sql(select, name):
     values = {parameter: of_all[parameter] for parameter in sql.parameters}
     for count in range(len(operation.required), len(values) + 1):
         first = dict(list(values.items())[:count])
-        texts = ", ".join(["name", *(f"'{value}'" for value in first.values())])
+        literals = (str(value).lower() if isinstance(value, bool) else f"'{value}'" for value in first.values())
+        texts = ", ".join(["name", *literals])
         assert select(f"{name}({texts})") == expected(operation.name, **how, **first)
 
 
