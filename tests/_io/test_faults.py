@@ -29,9 +29,7 @@ def make_urns():
 
 
 URNS = b"".join(make_urns())
-LOG = (
-    b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /%41 HTTP/1.0" 200 2326\n' * 120 + b"not a record\n"
-) * 5
+LOG = (b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /%41 HTTP/1.0" 200 2326\n' * 120 + b"not a record\n") * 5
 SPILLING = ["dedup", "--kind", "urn", "--secret", "k", "--memory", "1K", "--spill-dir", "spill"]
 REPORTS = ["--groups", "groups", "--invalid-to", "bad"]
 

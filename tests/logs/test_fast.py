@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -249,6 +250,28 @@ DIRECTIVES = {
     "%{%Y-%m-%dT%H:%M:%S%z}t": [b"2025-01-01T12:00:00+0000", b"2025-01-01 12:00:00"],
 }
 LITERALS = [" ", " ", " ", " - ", "|", " [", "] ", ": ", "/", " {", "} {", "\t", " /"]
+
+
+@pytest.mark.parametrize(
+    "format",
+    [
+        '%q %l:%q] "%X","%{msec}t',
+        "%h %q %s",
+        '%h "%q" %s %q',
+        "%h %U %s %q",
+        '%h "%U" %q',
+        '%h %t "%m %U%q %H" %s %b',
+        "%q|%U",
+    ],
+)
+def test_values_that_a_format_writes_something_around(format):
+    """A "?" before a query, also where it is a field of its own; decoded paths."""
+    rng, values = random.Random(format), [b"?", b"?a=1&b", b"a=1", b"-", b"", b"/%41?x=1", b"/a b", b"??"]
+    lines = []
+    for _ in range(300):
+        line = re.sub(rb"%\{?[a-zA-Z]+\}?t?", lambda _: rng.choice(values), format.encode())
+        lines.append(line.replace(b"%", b"") if rng.random() < 0.1 else line)
+    check(Format(format), b"\n".join(lines) + b"\n" + 100 * b"x" + b"\n")
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -96,6 +96,8 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
     if not set_literal(mine, step.literal, step.n) or step.n == 0 and not last:
         return False
     mine.step = step
+    if step.kind > ENDPOINT:    # fix_value() is not called
+        return False
     mine.work |= (IS_NUMBER if step.kind == NUMBER else IS_DECIMAL if step.kind == DECIMAL else
                   IS_ENDPOINT if step.kind == ENDPOINT else 0)
     if plan.escapes == HASHES and step.slot >= 0 and (mine.byte == c'"' or mine.byte == c'}'):
