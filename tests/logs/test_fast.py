@@ -274,6 +274,20 @@ def test_values_that_a_format_writes_something_around(format):
     check(Format(format), b"\n".join(lines) + b"\n" + 100 * b"x" + b"\n")
 
 
+def test_a_time_that_contains_what_ends_it():
+    """Found by fuzzing: the exact reader ends such a time earlier."""
+    data = (
+        b'x 10/Oct/2024:13:55:36 +0000#41"\xe2\x80\xa8:h.example] "[-] "1.2.3.4, 5.6.7.8 "HTTP\xce1.1 y\nx 2024-1'
+        b"0-10T13:55:36.1Z:2001:db\n2016-10-06T00:17:09.669794202Z stdout F x 1728568536.25:10/Oct/20"
+        b'2\\:13:55:36 +0000\\] "[/a6.25:10/Oct/20%2F] "404 "HTTP/1.1 y\nx 17:192.0.2.1] "[&\\\\n-1%C3%A9'
+        b'] "Mozilla/5.0 (X) "- y\nx 2024-10-10T13:55:36.1Z:192.0.2.1] "[+] "10/Oct/2024:13:55:36 +00'
+        b'00 "HTTP/1.1 1.1 yy\nx 10/Oct/2024:13:55:36 +0000:200:21:db8::1] "[-] "/ "HTTP/1.1 y\n2016-1'
+        b'0-06T00:17:09.669794202Z stdout F x 172e] "[%41] " "HTTP/8568536.25:h.example] "[%41] " "H'
+        b'TTP/1.1 y\n2016-10-06T00:17:09.669794202Z stdout F x \\" \\":2001:db\r\n'
+    )
+    check(Format('x %{msec}t:%a] "%t "%{%Y-%m-%d}t "%H y'), data)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_random_formats(seed):
     rng = random.Random(seed)

@@ -129,6 +129,8 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
                 return True
         return False
     if step.take == TIME_TEXT:
+        if step.n > 0 and mine.byte != c' ' and IN_TIME.set.member[mine.byte]:  # a usual time contains its end
+            return False
         mine.take = TO_TIME_END
         mine.before_time = k > 0 and (step - 1).take == TEXT_BEFORE_TIME
         return True
