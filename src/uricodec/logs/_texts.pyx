@@ -360,7 +360,7 @@ cdef size_t csv_to_tsv(uint8_t *records, size_t n) noexcept nogil:
     cdef bint quoted = False
     while i < n:
         if records[i] == c'"':
-            if quoted and records[i + 1] == c'"':   # a quoted value is not the end of a record
+            if quoted and i + 1 < n and records[i + 1] == c'"':
                 records[size] = c'"'
                 size += 1
                 i += 1
