@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 from reference import bulk as naive
+from reference.logs import microseconds
 from support import run, text_of
 from targets import bulk as lists
 
@@ -155,6 +156,9 @@ def records(draw):
             assert [row and dict(row) for row in values] == want[name]
         elif name in ("flags", "forwarded_for"):
             assert [row if row is None else tuple(row) for row in values] == want[name]
+        elif name == "time":
+            moments = [microseconds(row) for row in want[name]]
+            assert table[name].cast("int64").to_pylist() == moments
         else:
             assert values == want[name]
 

@@ -17,7 +17,7 @@ from support import run
 
 from uricodec import logs
 from uricodec._io import compress
-from uricodec.logs._columns import convert_columns
+from uricodec.logs._columns import convert_columns, objects_of
 from uricodec.logs._detection import is_utf16
 from uricodec.logs._records import NAMES, LogReader
 
@@ -111,20 +111,13 @@ def as_csv(data, format, size, options, wanted):
 
 
 def as_columns(data, format, options, wanted):
-    reader, start, found = LogReader(format.programs, **compiled(options)), 0, []
+    fields = ["path", "user_agent"]
+    reader, start, found = LogReader(format.programs, "columns", fields=fields, **compiled(options)), 0, []
     while start < len(data):
         done, columns = convert_columns(reader, memoryview(data)[start:])
         start += done.read
-        found += zip(*(texts_of(columns[NAMES.index(name)]) for name in ("path", "user_agent")), strict=True)
+        found += zip(*objects_of(columns, 0, len(columns))[:2], strict=True)
     assert found == [(record["path"], record["user_agent"]) for record in wanted]
-
-
-def texts_of(column):
-    """Return the values of an Arrow column from its validity bits, ends and bytes."""
-    rows, valid, ends, data = column
-    places = memoryview(ends).cast("i") if ends else [0]
-    there = [not valid or valid[i >> 3] >> (i & 7) & 1 for i in range(rows)]
-    return [data[places[i] : places[i + 1]].decode() if there[i] else None for i in range(rows)]
 
 
 def presets(draw):

@@ -284,7 +284,7 @@ class TestOnEveryTier:
         pytest.importorskip("pyarrow")
         table = logs.to_arrow(case.line, Format(case.format), **public(options)).read_all()
         table.validate(full=True)
-        assert rows_of(table) == [naive.record(case.line, case.format, **options)]
+        assert texts.rows_of(table) == texts.in_arrow([naive.record(case.line, case.format, **options)])
 
 
 def row_of(row, options):
@@ -294,16 +294,6 @@ def row_of(row, options):
 
 def cells_of(record):
     return [texts.cell(name, value) for name, value in record.items()]
-
-
-def rows_of(table):
-    """Rows of an Arrow table, as the reference has them."""
-    rows = table.to_pylist()
-    for row in rows:
-        if row["query"] is not None:
-            row["query"] = [[pair["name"], pair["value"]] for pair in row["query"]]
-        row["extra"] = row["extra"] and dict(row["extra"])
-    return rows
 
 
 @pytest.mark.slow

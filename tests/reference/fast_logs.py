@@ -3,8 +3,13 @@
 from pathlib import Path
 
 from uricodec._codec._charsets import Charset
-from uricodec.logs._columns import convert_columns
+from uricodec.logs._columns import convert_columns, objects_of
 from uricodec.logs._records import LogReader
+
+try:
+    import pyarrow as pa
+except ImportError:
+    pa = None
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "logs"
 OPTIONS = [
@@ -13,6 +18,8 @@ OPTIONS = [
     {"client": "forwarded"},
     {"mask": ["q"], "flags": True},
     {"replace_invalid_utf8": True},
+    {"fields": ["status:class", "time", "param.q", "extra.rest", "time:hour", "extra", "path", "bytes_sent", "client"]},
+    {"fields": ["time:minute", "extra.Host", "duration", "query", "referer"], "mask": ["q"], "flags": True},
     {"encoding": Charset("latin-1"), "params": ["name"]},
 ]
 
@@ -32,11 +39,14 @@ def converted(reader, data, cuts=()):
 
 
 def in_columns(reader, data):
-    """The columns of a log."""
+    """The columns of a log, as Arrow data and as objects."""
     batches, start = [], 0
     while start < len(data):
-        found, columns = convert_columns(reader, memoryview(data)[start:])
-        batches.append((found.lines, found.records, found.invalid, columns))
+        found, batch = convert_columns(reader, memoryview(data)[start:])
+        values = [pa.record_batch(batch)] if pa else []
+        if reader.to == "columns":
+            values = objects_of(batch, 0, len(batch))
+        batches.append((found.lines, found.records, found.invalid, values))
         start += found.read
     return batches, reader.missing
 
@@ -50,6 +60,7 @@ def check(format, data, cuts=(), **options):
         ours, exact = (LogReader(format.programs, "csv", fast=is_fast, **options) for is_fast in (True, False))
         assert converted(ours, data, cuts) == converted(exact, data), options
     del options["csv_safe"]
-    ours, exact = (LogReader(format.programs, fast=is_fast, **options) for is_fast in (True, False))
-    assert in_columns(ours, data) == in_columns(exact, data), options
+    for to in "columns", "arrow":
+        ours, exact = (LogReader(format.programs, to, fast=is_fast, **options) for is_fast in (True, False))
+        assert in_columns(ours, data) == in_columns(exact, data), options
     return fast.fast_records

@@ -263,3 +263,40 @@ def cell(name, value):
     if name == "flags":
         return " ".join(value)
     return re.sub("[\0-\x1f\x7f-\x9f\u2028\u2029]", lambda c: quote(c[0], safe=""), str(value))
+
+
+def microseconds(time, offset=0):
+    """A time as Arrow has it: microseconds since 1970 in UTC; None if it is not one of RFC 3339.
+
+    `offset` is that of a time without a zone, in seconds.
+    """
+    found = time and re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?", time, re.ASCII)
+    if not found:
+        return None
+    date, hour, minute, second, fraction, zone = found.groups()
+    try:
+        days = datetime.date.fromisoformat(date).toordinal() - datetime.date(1970, 1, 1).toordinal()
+    except ValueError:
+        return None
+    if int(hour) > 23 or int(minute) > 59 or int(second) > 60:
+        return None
+    if zone and zone != "Z":
+        offset = int(zone[0] + "1") * (3600 * int(zone[1:3]) + 60 * int(zone[4:]))
+    seconds = 86400 * days + 3600 * int(hour) + 60 * int(minute) + int(second) - (0 if zone == "Z" else offset)
+    return 1000000 * seconds + int(f"{(fraction or '.')[1:7]:0<6}")
+
+
+def rows_of(table):
+    """The rows of an Arrow table, as the records are in JSON, but for their time."""
+    at = table.schema.names.index("time")
+    rows = table.set_column(at, "time", table["time"].cast("int64")).to_pylist()
+    for row in rows:
+        if row["query"] is not None:
+            row["query"] = [[pair["name"], pair["value"]] for pair in row["query"]]
+        row["extra"] = row["extra"] and dict(row["extra"])
+    return rows
+
+
+def in_arrow(records):
+    """Records as rows_of() has them."""
+    return [record | {"time": microseconds(record["time"])} for record in records]

@@ -71,6 +71,7 @@ cdef class Type:
     cdef readonly tuple children
     cdef readonly Type dictionary
     cdef readonly bint ordered
+    cdef readonly bint required
 
 
 # A buffer that grows.

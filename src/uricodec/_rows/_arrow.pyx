@@ -131,14 +131,15 @@ cdef class Type:
         name (bytes): The name of a column in a table, or of a field.
         dictionary (Type | None): The type of the values of a dictionary; `format` is then that of the indices.
         ordered (bool): Whether the order of the dictionary's values has a meaning.
+        required (bool): Whether no value is null.
     """
 
     def __cinit__(self, bytes format not None, bytes name not None=b"", tuple children not None=(), Type dictionary=None,
-                  ordered=False):
+                  ordered=False, required=False):
         for child in children:
             <Type?>child
         self.format, self.name, self.children, self.dictionary = format, name, children, dictionary
-        self.ordered = ordered
+        self.ordered, self.required = ordered, required
 
 
 cdef bint grow(Buffer *buffer, size_t more) noexcept nogil:
@@ -304,7 +305,7 @@ cdef void release_schema(ArrowSchema *schema) noexcept nogil:
 cdef int fill_schema(ArrowSchema *schema, Type type) except -1:
     """Write a type into a zeroed struct. After an error, the struct can be released."""
     cdef int64_t i
-    schema.format, schema.name, schema.flags = type.format, type.name, NULLABLE | type.ordered
+    schema.format, schema.name, schema.flags = type.format, type.name, (0 if type.required else NULLABLE) | type.ordered
     Py_INCREF(type)
     schema.private_data = <void *>type
     schema.release = release_schema

@@ -9,14 +9,28 @@ from uricodec.cli.errors import CommandError, with_link
 from uricodec.cli.lines import check_outputs, descending, for_each_input, rejects_of
 from uricodec.logs import Format, FormatError
 from uricodec.logs._mask import Mask
-from uricodec.logs._reading import CAPACITY, LogWorker, RecordBuffer, longest_chunk
-from uricodec.logs._records import NAMES, LogReader
+from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogWorker, RecordBuffer, longest_chunk
+from uricodec.logs._records import LogReader
 
 FORMAT_HINT = "--format NAME or --format 'FORMAT STRING' says which it is; --list-formats lists the names"
 ERRORS_HINT = "--errors drop leaves such lines out, --invalid-to FILE lists them"
 
 # One invalid line in so many is reported always; the number of reasons that are.
 FEW, REASONS = 100, 3
+
+# The options that are arguments of LogReader.
+OPTIONS = (
+    "to",
+    "fields",
+    "client",
+    "mask",
+    "flags",
+    "encoding",
+    "replace_invalid_utf8",
+    "max_line",
+    "csv_safe",
+    "timezone",
+)
 
 # Why a log has NUL bytes.
 TRUNCATED = "the file was truncated while a program wrote it"
@@ -70,8 +84,6 @@ class Logs:
 
     def __init__(self, arguments, output, rejects):
         self._arguments, self._output, self._rejects = arguments, output, rejects
-        params = list(dict.fromkeys(arguments.param or []))
-        self._sink = SINKS[arguments.to](output, params, arguments.flags)
         self._hide = Mask(arguments.mask).hide if arguments.mask else None
         self._format = None if arguments.format == "auto" else arguments.format
         if arguments.map:
@@ -79,10 +91,24 @@ class Logs:
                 self._format = Format(map=dict(arguments.map))
             except ValueError as error:
                 raise CommandError(f"--map: {error}", 2) from None
-        names = "client", "mask", "flags", "encoding", "replace_invalid_utf8", "max_line"
-        self._options = {name: getattr(arguments, name) for name in names} | {"params": params}
-        if arguments.to != "arrow":
-            self._options |= {"to": arguments.to, "csv_safe": arguments.csv_safe}
+        names = (
+            "to",
+            "fields",
+            "client",
+            "mask",
+            "flags",
+            "encoding",
+            "replace_invalid_utf8",
+            "max_line",
+            "csv_safe",
+            "timezone",
+        )
+        self._options = {name: getattr(arguments, name) for name in names} | {"params": arguments.param or []}
+        try:
+            reader = LogReader([], **self._options)
+        except ValueError as error:
+            raise CommandError(f"--{error}", 2) from None
+        self._sink = SINKS[arguments.to](output, reader)
         self._lines = self._records = self._joined = self._nul_bytes = 0
         self._codes = {}  # the number of invalid lines, by code,
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
@@ -233,13 +259,12 @@ class Jsonl:
 
     Args:
         output (Output): Where they go.
-        params (list[str]): The parameters that have a field of their own.
-        flags (bool): Whether they have flags.
+        reader (LogReader): A reader with the same options.
     """
 
     header = b""
 
-    def __init__(self, output, params, flags):
+    def __init__(self, output, reader):
         self._output = output
 
     def state(self, max_line):
@@ -261,59 +286,57 @@ class Jsonl:
 class Csv(Jsonl):
     """Writes records as CSV, after a header."""
 
-    def __init__(self, output, params, flags):
-        super().__init__(output, params, flags)
+    def __init__(self, output, reader):
+        super().__init__(output, reader)
         import csv
         from io import StringIO
 
         header = StringIO()
-        columns = [*NAMES, *(f"param.{name}" for name in params), *(["flags"] if flags else [])]
-        csv.writer(header, lineterminator="\n").writerow(columns)
+        csv.writer(header, lineterminator="\n").writerow(reader.fields)
         self.header = header.getvalue().encode("utf-8", "surrogateescape")
 
 
 class Tsv(Jsonl):
     """Writes records as values between tabs, after a header. Control characters in names are triplets there."""
 
-    def __init__(self, output, params, flags):
-        super().__init__(output, params, flags)
+    def __init__(self, output, reader):
+        super().__init__(output, reader)
         import re
 
-        columns = [*NAMES, *(f"param.{name}" for name in params), *(["flags"] if flags else [])]
-        names = [re.sub("[\0-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", name) for name in columns]
+        names = [re.sub("[\0-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", name) for name in reader.fields]
         self.header = "\t".join(names).encode("utf-8", "surrogateescape") + b"\n"
 
 
 class Arrow(Jsonl):
     """Writes records as an Arrow IPC stream, with pyarrow."""
 
-    def __init__(self, output, params, flags):
+    def __init__(self, output, reader):
         if output.isatty():
             raise CommandError("--to arrow: the output is a terminal", 2, "-o FILE writes to a file")
         try:
             import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
             raise CommandError("--to arrow: pyarrow is not installed", 2, "pip install pyarrow") from None
-        from uricodec.logs import _arrow
+        from uricodec._rows._columns import Column
+        from uricodec.logs._columns import type_of_batch
 
         self._output = output
-        self._batch = lambda columns: _arrow.batch(columns, params, flags)
-        self._open = lambda: pyarrow.ipc.new_stream(pyarrow.PythonFile(Sink(output), "w"), _arrow.schema(params, flags))
+        schema = pyarrow.schema(Column(type_of_batch(reader), []))
+        self._batch = pyarrow.record_batch
+        self._open = lambda: pyarrow.ipc.new_stream(pyarrow.PythonFile(Sink(output), "w"), schema)
         self._stream = None
 
     def state(self, max_line):
-        from uricodec.logs._arrow import Columns
+        return ColumnBuffer()
 
-        return Columns()
-
-    def write(self, columns):
+    def write(self, batch):
         if self._stream is None:
             self._stream = self._open()
-        if columns:
-            self._stream.write_batch(self._batch(columns))
+        if batch is not None:
+            self._stream.write_batch(self._batch(batch))
 
     def close(self):
-        self.write([])
+        self.write(None)
         self._stream.close()
 
 

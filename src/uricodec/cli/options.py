@@ -126,6 +126,21 @@ def mapped_field(text):
     return name, path
 
 
+def log_fields(text):
+    """Return the names of fields of a log (tuple[str, ...]), between which are commas."""
+    from uricodec.logs._records import field_names
+
+    names = [os.fsencode(name).decode("utf-8", "surrogateescape") for name in text.split(",")]
+    return field_names(names, (), False)
+
+
+def time_zone(text):
+    """Return the tzinfo that "UTC", "+hh:mm" or a name of the IANA database means."""
+    from uricodec.logs._times import timezone_of
+
+    return timezone_of(text)
+
+
 def charset(text):
     """Return the Charset with a name."""
     from uricodec._codec._charsets import Charset
@@ -519,6 +534,21 @@ OPTIONS = {
         "Believe X-Forwarded-For only if a proxy of yours sets it.",
         choices={"peer": "the peer that the server logged", "forwarded": "the first address of X-Forwarded-For"},
         default="peer",
+    ),
+    "fields:log": Option(
+        "--fields NAMES",
+        "the fields of records, in this order, such as time,status,path",
+        "NAMES are those of the members, param.NAME of a parameter, extra.NAME of a field that only the format has, "
+        "flags, time:day, time:hour, time:minute and status:class, with commas between them. What is not named is not "
+        "computed.",
+        read=log_fields,
+    ),
+    "timezone": Option(
+        "--timezone ZONE",
+        "the zone of times that are logged without one (default: UTC)",
+        "ZONE is a name such as Europe/Vienna, or an offset such as +02:00. --to arrow has all times in UTC.",
+        read=time_zone,
+        needs="--to=arrow",
     ),
     "param": Option(
         "--param NAME",

@@ -13,10 +13,13 @@ from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._io.runner import Runner
 from uricodec._io.sources import opened
+from uricodec._rows._columns import Column
+from uricodec.logs._columns import objects_of, type_of_batch
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates
 from uricodec.logs._format import Format, presets
-from uricodec.logs._reading import CAPACITY, LogEnds, LogWorker, RecordBuffer, longest_chunk, reader_of
-from uricodec.logs._records import MAX_LINE, NAMES
+from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogEnds, LogWorker, longest_chunk, reader_of
+from uricodec.logs._records import DERIVED, MAX_LINE, LogReader, field_names
+from uricodec.logs._times import timezone_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -40,6 +43,9 @@ __all__ = [
 def __dir__() -> list[str]:
     return __all__
 
+
+# The number of records that become objects at once.
+ROWS = 1024
 
 # Number of bytes that are kept of an invalid line.
 SHOWN = 1 << 16
@@ -119,6 +125,7 @@ def parse(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     format: str | Format = "auto",
     *,
+    fields: Iterable[str] | None = None,
     params: Iterable[str] = (),
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
@@ -135,6 +142,8 @@ def parse(  # noqa: PLR0913
         source (bytes-like | binary file | str | PathLike): The log, or its path; uncompressed or compressed (gzip,
             bzip2, xz, Zstandard).
         format (str | Format): A preset or a format string, see `Format`; or "auto" to find out the preset.
+        fields (Iterable[str] | None): The members to read; the others are None. "param.NAME" and "extra.NAME" are in
+            `params` and `extra`. None: all but `flags`.
         params (Iterable[str]): Query parameters that records have in `params`, too.
         client (str): "peer"; or "forwarded", for the first address of X-Forwarded-For, if a trusted proxy sets it.
         mask (Iterable[str]): Query parameters whose values are hidden in target, query and referer. Names are compared
@@ -164,29 +173,36 @@ def parse(  # noqa: PLR0913
     >>> record.path, record.query, record.status, record.time
     ('/café', (('q', 'a b'),), 200, '2025-01-01T12:00:00+00:00')
     """
-    from json import loads  # the command line, which does not read JSON, starts faster without it
+    options = _options(fields, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
+    names = field_names(fields, options["params"], flags)
+    for name in names:
+        if name in DERIVED:
+            raise ValueError(f"fields: a Record has no {name!r}; columns() has it")
+    params = [name for name in names if name.startswith("param.")]
+    extras = [name for name in names if name.startswith("extra.")]
+    for batch in _convert(source, format, options, errors, invalid, ColumnBuffer):
+        for start in range(0, len(batch), ROWS):
+            stop = min(start + ROWS, len(batch))
+            values = dict(zip(names, objects_of(batch, start, stop), strict=True))
+            if params:
+                values["params"] = _dicts(values, params)
+            if extras:
+                values["extra"] = _dicts(values, extras)
+            missing = [None] * (stop - start)
+            yield from map(Record._make, zip(*[values.get(name, missing) for name in Record._fields], strict=True))
 
-    options = _options(params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
-    for records in _convert(source, format, options, errors, invalid, lambda: RecordBuffer(max_line)):
-        for line in bytes(records).splitlines():
-            yield _record(loads(line))
 
-
-def _record(values: dict[str, Any]) -> Record:
-    """Return a record, given its JSON."""
-    if values["query"] is not None:
-        values["query"] = tuple(map(tuple, values["query"]))
-    for name in ("forwarded_for", "flags"):
-        if values.get(name) is not None:
-            values[name] = tuple(values[name])
-    params = {name[6:]: values.pop(name) for name in list(values) if name.startswith("param.")}
-    return Record(**values, params=params or None)
+def _dicts(values: dict[str, list[Any]], names: list[str]) -> list[Any]:
+    """Return a dict for each record of the fields with these names, without the part before the dot."""
+    own = [name[6:] for name in names]
+    return [dict(zip(own, row, strict=True)) for row in zip(*[values[name] for name in names], strict=True)]
 
 
 def columns(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     format: str | Format = "auto",
     *,
+    fields: Iterable[str] | None = None,
     params: Iterable[str] = (),
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
@@ -200,12 +216,13 @@ def columns(  # noqa: PLR0913
     """Parse an access log into columns.
 
     Args:
-        source, format, params, client, mask, flags, encoding, replace_invalid_utf8, errors, max_line, invalid: See
-            `parse`.
+        source, format, fields, params, client, mask, flags, encoding, replace_invalid_utf8, errors, max_line, invalid:
+            See `parse`.
 
     Returns:
-        dict[str, list]: The values of each member, in the order of the records; then those of each parameter that was
-            asked for, as "param.NAME"; then "flags", if asked for.
+        dict[str, list]: The values of each field, in the order of the records; then those of each parameter that was
+            asked for, as "param.NAME"; then "flags", if asked for. "time:day", "time:hour", "time:minute" and
+            "status:class" can be fields, too.
 
     Raises:
         FormatError, TypeError, ValueError, OSError: See `parse`.
@@ -213,27 +230,12 @@ def columns(  # noqa: PLR0913
     >>> columns(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a%20b HTTP/1.1" 200 512')["path"]
     ['/a b']
     """
-    params = list(params) if not isinstance(params, str) else params
-    records = list(
-        parse(
-            source,
-            format,
-            params=params,
-            client=client,
-            mask=mask,
-            flags=flags,
-            encoding=encoding,
-            replace_invalid_utf8=replace_invalid_utf8,
-            errors=errors,
-            max_line=max_line,
-            invalid=invalid,
-        )
-    )
-    result: dict[str, list[Any]] = {name: [getattr(record, name) for record in records] for name in NAMES}
-    for name in params:
-        result[f"param.{name}"] = [record.params and record.params[name] for record in records]
-    if flags:
-        result["flags"] = [record.flags for record in records]
+    options = _options(fields, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
+    names = field_names(fields, options["params"], flags)
+    result: dict[str, list[Any]] = {name: [] for name in names}
+    for batch in _convert(source, format, options, errors, invalid, ColumnBuffer):
+        for name, values in zip(names, objects_of(batch, 0, len(batch)), strict=True):
+            result[name] += values
     return result
 
 
@@ -241,12 +243,14 @@ def to_arrow(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     format: str | Format = "auto",
     *,
+    fields: Iterable[str] | None = None,
     params: Iterable[str] = (),
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
     flags: bool = False,
     encoding: str | None = None,
     replace_invalid_utf8: bool = False,
+    timezone: str = "UTC",
     errors: "LogErrors" = "drop",
     max_line: int = MAX_LINE,
     invalid: list[InvalidLine] | None = None,
@@ -254,11 +258,13 @@ def to_arrow(  # noqa: PLR0913
     """Parse an access log into Arrow columns, batch by batch. This requires pyarrow.
 
     Args:
-        source, format, params, client, mask, flags, encoding, replace_invalid_utf8, errors, max_line, invalid: See
-            `parse`.
+        source, format, fields, params, client, mask, flags, encoding, replace_invalid_utf8, errors, max_line, invalid:
+            See `parse`.
+        timezone (str): The zone of times that are logged without one: a name of the IANA database, or "+hh:mm".
 
     Returns:
-        pyarrow.RecordBatchReader: Texts are strings; status and size are int64, the duration is a double; the query is
+        pyarrow.RecordBatchReader: Times are timestamps in UTC, null if they have no usual form; texts are strings;
+            status and size are int64, the duration is a double; the query is
             a list of structs of name and value, forwarded_for and flags are lists of strings, extra is a map.
 
     Raises:
@@ -270,17 +276,17 @@ def to_arrow(  # noqa: PLR0913
     >>> import pyarrow.parquet  # doctest: +SKIP
     >>> pyarrow.parquet.write_table(to_arrow("access.log.gz").read_all(), "access.parquet")  # doctest: +SKIP
     """
-    from pyarrow import RecordBatchReader  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    from pyarrow import RecordBatchReader, record_batch, schema  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    from uricodec.logs._arrow import Columns, batch, schema
-
-    options = _options(params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
-    names = options["params"]
-    batches = _convert(source, format, options, errors, invalid, Columns)
-    return RecordBatchReader.from_batches(schema(names, flags), (batch(columns, names, flags) for columns in batches))
+    options = _options(fields, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
+    options |= {"to": "arrow", "timezone": timezone_of(timezone)}
+    empty = Column(type_of_batch(LogReader([], **options)), [])
+    batches = _convert(source, format, options, errors, invalid, ColumnBuffer)
+    return RecordBatchReader.from_batches(schema(empty), map(record_batch, batches))
 
 
 def _options(  # noqa: PLR0913, PLR0917
+    fields: Iterable[str] | None,
     params: Iterable[str],
     client: str,
     mask: Iterable[str],
@@ -291,7 +297,9 @@ def _options(  # noqa: PLR0913, PLR0917
 ) -> dict[str, Any]:
     """Return the arguments of LogReader."""
     return {
-        "params": params if isinstance(params, str) else list(dict.fromkeys(params)),
+        "to": "columns",
+        "fields": fields if fields is None or isinstance(fields, str) else list(fields),
+        "params": params if isinstance(params, str) else list(params),
         "client": client,
         "mask": mask,
         "flags": flags,

@@ -1,13 +1,15 @@
-"""Log lines to columns in the Arrow layout: values one after the other, their end offsets, and a validity bitmap.
+"""Log lines to columns: arrays of the row engine, one of a struct for each batch.
 
-This module depends on no Arrow library. Each column has a buffer of its own, which is grown before each window of lines
-that `_fast` reads, and before each other line, so that the stores are in bounds. A column that a format does not have is
-filled up where another line needs it, and at the end.
+Each column has buffers of its own, which grow before each window of lines that `_fast` reads, and before each other line,
+so that the stores are in bounds. A column that a format does not have is filled up where another line needs it, and at
+the end.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
-from uricodec._base._kernels cimport raise_set
+from uricodec._rows._arrow cimport Array, Buffer, Type, discard, grow, hold
+from uricodec._rows._columns cimport values_of
+from uricodec._rows._columns import Column
 from uricodec.logs._fast cimport *
 from uricodec.logs._fast_json cimport read_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
@@ -16,203 +18,167 @@ from uricodec.logs._records cimport *
 from uricodec.logs._texts cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.exc cimport PyErr_Clear
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.ref cimport PyObject
 
-cdef extern from "Python.h":
-    PyObject *PyBytes_FromStringAndSize(const char *text, Py_ssize_t size) noexcept
-    char *PyBytes_AS_STRING(PyObject *bytes) noexcept
-    int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) noexcept
-    void Py_CLEAR(PyObject *object) noexcept
+cimport cython
 
 
 cdef enum:
     BATCH_ROWS = 65536                  # the most rows of a batch
     BATCH_BYTES = 64 * 1024 * 1024      # a batch is also full when a column has more bytes than this
 
-# A buffer that grows: the contents of a bytes object, so that they need not be copied at the end.
-cdef struct Buffer:
-    PyObject *bytes
-    uint8_t *data
-    size_t size
-    size_t cap
+# What a column has: for each row a text, 8 bytes, or a list; or the texts of all lists.
+cdef enum Content:
+    TEXTS, NUMBERS, LISTS, TEXTS_OF_QUERY, ADDRESSES, EXTRA_NAMES, EXTRA_TEXTS, FLAG_NAMES
 
-# The values of a column. A text column uses all buffers; a list only ends and valid; a number only data (8 bytes) and
+# The values of a column. One of texts uses all buffers; one of lists only ends and valid; one of numbers only data and
 # valid. The sizes of ends and valid follow from the number of rows.
-cdef struct Column:
+cdef struct LogColumn:
+    Content content
     Buffer data
-    Buffer ends                 # 4 bytes for 0, then 4 a row
-    Buffer valid                # one bit a row
+    Buffer ends             # 4 bytes for 0, then 4 a row
+    Buffer valid            # one bit a row
     size_t rows
-
-# The columns: those of NAMES, the values of their lists, the flags, and the parameters that have a column of their own.
-cdef enum:
-    VHOST_COLUMN = 12, DURATION_COLUMN, ADDRESS_LIST, EXTRA_LIST
-    PARAMETER, VALUE, ADDRESS, EXTRA_NAME, EXTRA_VALUE_COLUMN, FLAG_LIST, FLAG_TEXT
-    COLUMNS_OF_BATCH
+    int child               # of lists: the column of their texts, or of the first of the pairs that they consist of
 
 cdef struct Batch:
-    Column *column          # COLUMNS_OF_BATCH, and one for each parameter
-    int count
+    LogColumn *column       # one for each field; then those of the texts of lists
+    int fields, count
     size_t rows
     size_t most             # an upper bound of the bytes of a column, of the lines that `_fast` has read
     size_t reserved_to      # in the source: up to there the columns have capacity for lines that `_fast` reads
 
-# The order of NAMES.
-cdef int ORDER[13]
-ORDER = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT, VHOST]
 
-
-cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
-    """Ensure capacity for `more` bytes. False: out of memory."""
-    cdef size_t cap = 2 * buffer.cap
-    if buffer.cap - buffer.size >= more:
-        return True
-    if cap < buffer.size + more:
-        cap = buffer.size + more
-    if cap < 4096:
-        cap = 4096
-    return resize(buffer, cap)
-
-
-cdef bint resize(Buffer *buffer, size_t cap) noexcept with gil:
-    """Change the capacity of a buffer. False: out of memory."""
-    if buffer.bytes == NULL:
-        buffer.bytes = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>cap)
-    else:
-        _PyBytes_Resize(&buffer.bytes, <Py_ssize_t>cap)
-    if buffer.bytes == NULL:
-        PyErr_Clear()  # pragma: no cover: no memory
-        buffer.data, buffer.cap = NULL, 0  # pragma: no cover: no memory
-        return False  # pragma: no cover: no memory
-    buffer.data, buffer.cap = <uint8_t *>PyBytes_AS_STRING(buffer.bytes), cap
-    return True
-
-
-cdef bint reserve_rows(Column *column, size_t more) noexcept nogil:
+cdef bint reserve_rows(LogColumn *column, size_t more) noexcept nogil:
     """Ensure capacity for the ends and the bits of `more` rows. False: out of memory."""
     column.ends.size, column.valid.size = 4 * (column.rows + 1), (column.rows + 7) // 8
-    return reserve(&column.ends, 4 * more) and reserve(&column.valid, more // 8 + 2)
+    return (column.content == NUMBERS or grow(&column.ends, 4 * more)) and grow(&column.valid, more // 8 + 2)
 
 
-cdef bint reserve_line(Batch *batch, size_t n, size_t extra) noexcept nogil:
-    """Ensure the capacity that a line of n bytes can need, and `extra` bytes for names. False: out of memory.
+cdef size_t most_rows(Content content, size_t n, size_t lines, size_t extras) noexcept nogil:
+    """Return how many rows lines of n bytes in all can need.
 
-    A text takes at most 3 bytes for each byte of the line; a time takes at most 48.
+    A list has at most one text for each byte of its line; one of extra fields also those that the format names.
     """
-    cdef Column *column
+    if content <= LISTS:
+        return lines
+    if content == FLAG_NAMES:
+        return FLAGS * lines
+    return n + lines + (extras * lines if content == EXTRA_NAMES or content == EXTRA_TEXTS else 0)
+
+
+cdef size_t most_bytes(Content content, size_t n, size_t lines, size_t names) noexcept nogil:
+    """Return how many bytes lines of n bytes in all can need, given the size of the names of extra fields.
+
+    A text takes at most 3 bytes for each byte of the line; a time takes TIME_SIZE; a copy stores up to BLOCK bytes more.
+    """
+    if content == NUMBERS:
+        return 8 * lines
+    if content == LISTS:
+        return 0
+    if content == FLAG_NAMES:
+        return 16 * FLAGS * lines
+    return 3 * n + 64 * lines + 2 * BLOCK + (names * lines if content == EXTRA_NAMES else 0)
+
+
+cdef bint reserve(Batch *batch, size_t n, size_t lines, size_t names, size_t extras) noexcept nogil:
+    """Ensure the capacity that lines of n bytes in all can need. False: out of memory.
+
+    The bits of the rows are set: values are there unless fill_up() or end_value() says otherwise.
+    """
+    cdef LogColumn *column
     cdef size_t rows
     cdef int k
     for k in range(batch.count):
         column = batch.column + k
-        # A list has at most one text for each byte of the line; that of extra fields at most EXTRAS; one of flags FLAGS.
-        rows = n + 1 if k == PARAMETER or k == VALUE or k == ADDRESS else 1 + EXTRAS
-        if not (reserve(&column.data, 3 * n + 128 + (extra if k == EXTRA_NAME else 0))
-                and reserve_rows(column, rows)):
+        rows = most_rows(column.content, n, lines, extras)
+        if not (grow(&column.data, most_bytes(column.content, n, lines, names)) and reserve_rows(column, rows)):
             return False  # pragma: no cover: no memory
+        if column.content <= LISTS:
+            column.valid.data[column.rows // 8] |= <uint8_t>(0xFF << column.rows % 8)
+            memset(column.valid.data + column.rows // 8 + 1, 0xFF, rows // 8 + 1)
     return True
 
 
-cdef inline bint is_of_numbers(int k) noexcept nogil:
-    """Return whether a column has 8 bytes for each row."""
-    return k == 8 or k == 9 or k == DURATION_COLUMN
-
-
-cdef inline bint is_of_rows(const Writer *w, int k) noexcept nogil:
-    """Return whether a column has a value for each row: not one of the values of lists."""
-    return k < PARAMETER or k == FLAG_LIST and w.flags or k >= COLUMNS_OF_BATCH
-
-
-cdef void fill_up(Column *column, size_t rows, bint numbers) noexcept nogil:
+cdef void fill_up(LogColumn *column, size_t rows) noexcept nogil:
     """Add missing values to a column, which has the capacity. All of them end where the last value does.
 
-    The bits of the values after them are set: see reserve_window().
+    The bits of the values after them are set: see reserve().
     """
     cdef size_t first = column.rows // 8, last = rows // 8
     cdef int32_t *ends = <int32_t *>column.ends.data
-    cdef int32_t end = ends[column.rows]
-    if numbers:
-        memset(column.data.data + column.data.size, 0, 8 * (rows - column.rows))
-        column.data.size += 8 * (rows - column.rows)
+    cdef int32_t end
     column.valid.data[first] &= (1 << column.rows % 8) - 1
     memset(column.valid.data + first + 1, 0, last - first)
-    column.valid.data[last] |= 0xFF << rows % 8
+    column.valid.data[last] |= <uint8_t>(0xFF << rows % 8)
+    if column.content == NUMBERS:
+        memset(column.data.data + column.data.size, 0, 8 * (rows - column.rows))
+        column.data.size += 8 * (rows - column.rows)
+        column.rows = rows
+        return
+    end = ends[column.rows]
     while column.rows < rows:
         column.rows += 1
         ends[column.rows] = end
 
 
-cdef bint fill_all(const Writer *w, Batch *batch) noexcept nogil:
-    """Add missing values to all columns that have a value for each row. False: out of memory."""
-    cdef Column *column
+cdef bint fill_all(Batch *batch) noexcept nogil:
+    """Add missing values to all columns of fields. False: out of memory."""
+    cdef LogColumn *column
     cdef size_t missing
     cdef int k
-    for k in range(batch.count):
+    for k in range(batch.fields):
         column = batch.column + k
-        if is_of_rows(w, k) and column.rows < batch.rows:
+        if column.rows < batch.rows:
             missing = batch.rows - column.rows
-            if not (reserve_rows(column, missing)
-                    and reserve(&column.data, 8 * missing if is_of_numbers(k) else 0)):
+            if not (reserve_rows(column, missing) and grow(&column.data, 8 * missing if column.content == NUMBERS else 0)):
                 return False  # pragma: no cover: no memory
-            fill_up(column, batch.rows, is_of_numbers(k))
+            fill_up(column, batch.rows)
     return True
 
 
-cdef bint reserve_window(const Writer *w, const FastRun *run, size_t names, size_t extras, Batch *batch) noexcept nogil:
-    """Ensure the capacity that the lines of a window can need. False: out of memory.
-
-    A line has SHORTEST bytes at least. A copy stores up to BLOCK bytes after a text.
-    """
-    cdef size_t n = run.window_end - run.start, rows = n // SHORTEST + 1
-    cdef Column *column
-    cdef int k
-    if not fill_all(w, batch):
+cdef bint reserve_window(const FastRun *run, size_t names, size_t extras, Batch *batch) noexcept nogil:
+    """Ensure the capacity that the lines of a window can need, which have SHORTEST bytes at least. False: out of memory."""
+    cdef size_t n = run.window_end - run.start
+    if not (fill_all(batch) and reserve(batch, n, n // SHORTEST + 1, names, extras)):
         return False  # pragma: no cover: no memory
-    for k in range(batch.count):
-        column = batch.column + k
-        if not (reserve(&column.data, 3 * n + 64 * rows + 2 * BLOCK + (names * rows if k == EXTRA_NAME else 0))
-                and reserve_rows(column, n + rows + (extras * rows if k == EXTRA_NAME or k == EXTRA_VALUE_COLUMN else 0)
-                                 + (FLAGS * rows if k == FLAG_TEXT else 0))):
-            return False  # pragma: no cover: no memory
-        # Values are there unless fill_up() says otherwise.
-        column.valid.data[column.rows // 8] |= 0xFF << column.rows % 8
-        memset(column.valid.data + column.rows // 8 + 1, 0xFF, rows // 8 + 1)
     batch.reserved_to = run.window_end
     return True
 
 
-cdef inline void end_text(Column *column, uint8_t *end) noexcept nogil:
-    """Record the end of a text that is not missing, in a list or in a column whose bits are set."""
+cdef inline void end_text(LogColumn *column, uint8_t *end) noexcept nogil:
+    """Record the end of a text that is not missing."""
     cdef int32_t place = <int32_t>(end - column.data.data)
     column.data.size = end - column.data.data
     column.rows += 1
     memcpy(column.ends.data + 4 * column.rows, &place, 4)
 
 
-cdef inline void end_value(Column *column, size_t end, bint valid) noexcept nogil:
-    """Record the end of the value of the next row, and whether it is valid (not null)."""
-    cdef int32_t place = <int32_t>end
-    cdef uint8_t *bits = column.valid.data + column.rows // 8
-    bits[0] = <uint8_t>(bits[0] & ~(1 << column.rows % 8) | valid << column.rows % 8)
+cdef inline void end_list(LogColumn *column, const LogColumn *texts) noexcept nogil:
+    """Record the end of a list, where its texts end now."""
+    cdef int32_t place = <int32_t>texts.rows
     column.rows += 1
     memcpy(column.ends.data + 4 * column.rows, &place, 4)
 
 
-cdef void add_number(Column *column, Text text) noexcept nogil:
+cdef inline void add_eight(LogColumn *column, const void *value) noexcept nogil:
+    memcpy(column.data.data + column.data.size, value, 8)
+    column.data.size += 8
+    column.rows += 1
+
+
+cdef void add_number(LogColumn *column, Text text) noexcept nogil:
     cdef int64_t value = 0
     cdef size_t i
     for i in range(text.n):
         value = 10 * value + (text.at[i] - c'0')
-    memcpy(column.data.data + column.data.size, &value, 8)
-    column.data.size += 8
-    end_value(column, 0, text.at != NULL)
+    add_eight(column, &value)
 
 
-cdef void add_query(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
+cdef void add_query(const Writer *w, const Entry *entry, Batch *batch, LogColumn *column) noexcept nogil:
     cdef Text query = entry.text[QUERY]
-    cdef Column *name = batch.column + PARAMETER
-    cdef Column *value = batch.column + VALUE
+    cdef LogColumn *name = batch.column + column.child
+    cdef LogColumn *value = name + 1
     cdef uint8_t *dst
     cdef size_t i = 0, end, equals
     while i < query.n:
@@ -230,101 +196,144 @@ cdef void add_query(const Writer *w, const Entry *entry, Batch *batch) noexcept 
                     dst = put_decoded(w, entry, text_of(query.at + equals + 1, end - equals - 1), True, RAW, dst)
             end_text(value, dst)
         i = end + 1
+    end_list(column, name)
 
 
-cdef void add_seconds(Column *column, Text text, int unit) noexcept nogil:
-    """Add the duration as a double. It is the nearest one if the number has at most 15 digits."""
+cdef void add_seconds(LogColumn *column, Text text, int unit) noexcept nogil:
+    """Add the duration as the nearest double."""
     cdef uint8_t digits[128]
-    cdef size_t n = 0, i, fraction = 0
+    cdef size_t n = put_seconds(text, unit, digits), i, count = 0, fraction = 0
     cdef double value = 0, scale = 1
     cdef bint after = False
-    if text.at != NULL:
-        n = put_seconds(text, unit, digits)
     for i in range(n):
         if digits[i] == c'.':
             after = True
-        elif fraction < 22:
+        else:
             value = 10 * value + (digits[i] - c'0')
+            count += count > 0 or digits[i] != c'0'
             fraction += after
-    for i in range(fraction):
-        scale *= 10
-    value /= scale
-    memcpy(column.data.data + column.data.size, &value, 8)
-    column.data.size += 8
-    end_value(column, 0, text.at != NULL)
+    if count > 15 or fraction > 22:     # otherwise both are exact, and the quotient is rounded once
+        with gil:
+            value = float(digits[:n])
+    else:
+        for i in range(fraction):
+            scale *= 10
+        value /= scale
+    add_eight(column, &value)
 
 
-cdef void add_addresses(const Writer *w, const Entry *entry, Text list, Batch *batch) noexcept nogil:
+cdef void add_addresses(const Writer *w, const Entry *entry, Text list, Batch *batch, LogColumn *column) noexcept nogil:
     cdef Text address
-    cdef Column *column = batch.column + ADDRESS
-    cdef size_t before = column.rows
+    cdef LogColumn *texts = batch.column + column.child
     while next_address(&list, &address):
-        end_text(column, put_text(w, entry, address, RAW, column.data.data + column.data.size))
-    end_value(batch.column + ADDRESS_LIST, column.rows, column.rows > before)
+        end_text(texts, put_text(w, entry, address, RAW, texts.data.data + texts.data.size))
+    end_list(column, texts)
 
 
-cdef void add_extra_fields(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
-    cdef Column *name = batch.column + EXTRA_NAME
-    cdef Column *value = batch.column + EXTRA_VALUE_COLUMN
-    cdef size_t k
+cdef bint add_extra_fields(const Writer *w, const Entry *entry, Batch *batch, LogColumn *column) noexcept nogil:
+    """Add the extra fields that have values. False: there are none."""
+    cdef LogColumn *name = batch.column + column.child
+    cdef LogColumn *value = name + 1
+    cdef size_t k, before = name.rows
     for k in range(entry.extras):
         if entry.text[MEMBERS + k].at != NULL:
             end_text(name, put_any(w, entry.name[k].at, entry.name[k].n, RAW, name.data.data + name.data.size))
             end_text(value, put_masked(w, entry, entry.text[MEMBERS + k], True, RAW, value.data.data + value.data.size))
-    end_value(batch.column + EXTRA_LIST, name.rows, has_extra(entry))
+    if name.rows == before:
+        return False
+    end_list(column, name)
+    return True
 
 
-cdef void add_parameter(const Writer *w, const Entry *entry, Text query, Column *column, const Text *name) noexcept nogil:
-    cdef bint masked = False
-    cdef Text text = parameter_of(w, query, name, &masked)
-    cdef uint8_t *dst = column.data.data + column.data.size
-    if masked:
-        memcpy(dst, b"***", 3)
-        dst += 3
-    elif text.at != NULL:
-        dst = put_decoded(w, entry, text, True, RAW, dst)
-    column.data.size = dst - column.data.data
-    end_value(column, column.data.size, text.at != NULL)
-
-
-cdef void add_flags(int flags, Batch *batch) noexcept nogil:
-    cdef Column *column = batch.column + FLAG_TEXT
+cdef void add_flags(int flags, Batch *batch, LogColumn *column) noexcept nogil:
+    cdef LogColumn *name = batch.column + column.child
     cdef uint8_t *dst
     cdef int i
     for i in range(FLAGS):
         if flags >> i & 1:
-            dst = column.data.data + column.data.size
+            dst = name.data.data + name.data.size
             memcpy(dst, FLAG_TEXTS[i].name, FLAG_TEXTS[i].n)
-            end_text(column, dst + FLAG_TEXTS[i].n)
-    end_value(batch.column + FLAG_LIST, column.rows, True)
+            end_text(name, dst + FLAG_TEXTS[i].n)
+    end_list(column, name)
 
 
-cdef bint add_row(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
-    """Add a record. Return whether the batch is full."""
-    cdef Column *column
+cdef int64_t digits_at(const uint8_t *s, int n) noexcept nogil:
+    cdef int64_t value = 0
+    cdef int i
+    for i in range(n):
+        value = 10 * value + (s[i] - c'0')
+    return value
+
+
+cdef void add_moment(LogReader reader, LogColumn *column, const uint8_t *s, size_t n) noexcept nogil:
+    """Add a time of RFC 3339 as microseconds since 1970 in UTC. One without a zone is of the zone of the reader.
+
+    Days are counted from March on, so that leap days are last in their years.
+    """
+    cdef int64_t month = digits_at(s + 5, 2), year = digits_at(s, 4) - (month <= 2), micros = 0
+    cdef int64_t day = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + digits_at(s + 8, 2) - 1
+    cdef int64_t days = year * 365 + year // 4 - year // 100 + year // 400 + day - 719468
+    cdef int64_t seconds = 86400 * days + 3600 * digits_at(s + 11, 2) + 60 * digits_at(s + 14, 2) + digits_at(s + 17, 2)
+    cdef int64_t unit = 100000
+    cdef size_t i = 19
+    if i < n and s[i] == c'.':
+        i += 1
+        while i < n and c'0' <= s[i] <= c'9':
+            micros += unit * (s[i] - c'0')
+            unit //= 10
+            i += 1
+    if i == n:
+        seconds -= reader.zone_of(seconds)
+    elif s[i] != c'Z':
+        day = 3600 * digits_at(s + i + 1, 2) + 60 * digits_at(s + i + 4, 2)
+        seconds -= day if s[i] == c'+' else -day
+    micros += 1000000 * seconds
+    add_eight(column, &micros)
+
+
+cdef void add_field(LogReader reader, const Entry *entry, Batch *batch, int k) noexcept nogil:
+    """Add the value of a field. Without one, the column is filled up later."""
+    cdef const Writer *w = &reader.writer
+    cdef const Field *field = w.field + k
+    cdef LogColumn *column = next_value(batch, k)
+    cdef uint8_t *dst = column.data.data + column.data.size
+    cdef uint8_t *end
+    cdef uint8_t time[TIME_SIZE]
     cdef Text text
-    cdef int k, member
-    for k in range(13):
-        member = ORDER[k]
-        text = entry.text[member] if member != CLIENT else client_of(w, entry)
-        column = batch.column + k
-        if member == STATUS or member == BYTES_SENT:
-            add_number(column, text)
-        elif member == QUERY:
-            if text.at != NULL:
-                add_query(w, entry, batch)
-            end_value(column, batch.column[PARAMETER].rows, text.at != NULL)
-        else:
-            if text.at != NULL:
-                column.data.size = put_value(w, entry, member, text, RAW, column.data.data + column.data.size) - column.data.data
-            end_value(column, column.data.size, text.at != NULL)
-    add_seconds(batch.column + DURATION_COLUMN, entry.text[DURATION], entry.unit)
-    add_addresses(w, entry, entry.text[FORWARDED_FOR], batch)
-    add_extra_fields(w, entry, batch)
-    for k in range(<int>w.params):
-        add_parameter(w, entry, entry.text[QUERY], batch.column + COLUMNS_OF_BATCH + k, w.param + k)
-    if w.flags:
-        add_flags(flags_of_entry(w, entry), batch)
+    cdef bint masked
+    cdef size_t size
+    if field.kind == FLAGS_VALUE:
+        add_flags(flags_of_request(w, entry.text[PATH], entry.text[QUERY], entry.decoded, entry.whole), batch, column)
+        return
+    if field.kind == EXTRAS_VALUE:
+        add_extra_fields(w, entry, batch, column)
+        return
+    text = text_in(w, entry, field, &masked)
+    if text.at == NULL:
+        return
+    if field.kind == QUERY_VALUE:
+        add_query(w, entry, batch, column)
+    elif field.kind == ADDRESSES_VALUE:
+        add_addresses(w, entry, text, batch, column)
+    elif field.kind == SECONDS_VALUE:
+        add_seconds(column, text, entry.unit)
+    elif field.is_number:
+        add_number(column, text)
+    elif column.content == NUMBERS:
+        size = put_time(entry, time)
+        if size:
+            add_moment(reader, column, time, size)
+    else:
+        end = put_value(w, entry, field, text, masked, RAW, dst)
+        if end > dst or field.kind != PERIOD_VALUE:
+            end_text(column, end)
+
+
+cdef bint add_row(LogReader reader, const Entry *entry, Batch *batch) noexcept nogil:
+    """Add a record. Return whether the batch is full."""
+    cdef int k
+    for k in range(batch.fields):
+        add_field(reader, entry, batch, k)
     batch.rows += 1
     return is_full(batch)
 
@@ -339,32 +348,27 @@ cdef bint is_full(const Batch *batch) noexcept nogil:
 
 # --- lines that are read by marks -------------------------------------------------------------------------------------
 
-cdef Entry PLAIN_LINE, OTHER_LINE
-PLAIN_LINE.plain = True
-OTHER_LINE.plain = False
-
-
-cdef inline uint8_t *add_copy(Column *column, Text text) noexcept nogil:
+cdef inline uint8_t *add_copy(LogColumn *column, Text text) noexcept nogil:
     """Copy a text to a column. Return its end."""
     return copy_blocks(text.at, text.n, column.data.data + column.data.size)
 
 
-cdef inline Column *next_value(Batch *batch, int k) noexcept nogil:
+cdef inline LogColumn *next_value(Batch *batch, int k) noexcept nogil:
     """Return a column that has a value for each row before."""
-    cdef Column *column = batch.column + k
+    cdef LogColumn *column = batch.column + k
     if column.rows < batch.rows:
-        fill_up(column, batch.rows, is_of_numbers(k))
+        fill_up(column, batch.rows)
     return column
 
 
-cdef void add_fast_query(const Writer *w, const FastRun *run, Text query, Batch *batch) noexcept nogil:
+cdef void add_fast_query(const Writer *w, const FastRun *run, Text query, Batch *batch, LogColumn *column) noexcept nogil:
     """Add the parameters, like add_query()."""
     cdef const uint8_t *s = run.src + run.window
     cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
     cdef size_t start = query.at - s, stop = start + query.n, at, equals
     cdef bint escaped, escaped_name
-    cdef Column *name = batch.column + PARAMETER
-    cdef Column *value = batch.column + VALUE
+    cdef LogColumn *name = batch.column + column.child
+    cdef LogColumn *value = name + 1
     cdef uint8_t *dst
     while start < stop:
         equals = stop
@@ -394,86 +398,97 @@ cdef void add_fast_query(const Writer *w, const FastRun *run, Text query, Batch 
             else:
                 end_text(value, copy_blocks(s + equals + 1, at - equals - 1, dst))
         start = at + 1
+    end_list(column, name)
 
 
-cdef void add_fast_row(const Writer *w, FastRun *run, const FastRecord *record, Batch *batch) noexcept nogil:
-    """Add a record that `_fast` has read. Columns that its format does not have are filled up later."""
-    cdef FastPlan *fast = record.plan
-    cdef const FastMember *member
-    cdef const FastMember *extra
-    cdef Column *column
-    cdef Text text, list, address
-    cdef uint8_t *dst
-    cdef size_t k
-    cdef Entry entry
-    for k in range(fast.members):
-        member = fast.member + k
-        if member.value == PARAMETER_VALUE or member.value == FLAGS_VALUE or member.value == EXTRA_VALUE:
-            break
-        text = record.value[member.at]
-        if member.value == CLIENT_VALUE:
-            list = record.value[fast.step_of[FORWARDED_FOR]]
-            if fast.step_of[CLIENT] < 0:
-                text = text_of(NULL, 0)
-            if next_address(&list, &address):
-                text = address
-        if text.at == NULL:
-            continue
-        run.seen |= member.bit
-        column = next_value(batch, member.column)
-        dst = column.data.data + column.data.size
-        if member.value == COPIED or member.value == CLIENT_VALUE:
-            if is_of_numbers(member.column):
-                add_number(column, text)
-            else:
-                end_text(column, copy_blocks(text.at, text.n, dst))
-        elif member.value == TIME_VALUE:
-            end_text(column, put_fast_time(fast.time, text, dst))
-        elif member.value == PATH_VALUE:
-            if record.plain or record.decoded:
-                end_text(column, copy_blocks(text.at, text.n, dst))
-            else:
-                end_text(column, put_decoded(w, &PLAIN_LINE, text, False, RAW, dst))
-        elif member.value == QUERY_VALUE:
-            if record.usual and w.names == NULL:
-                add_fast_query(w, run, text, batch)
-            else:
-                entry.text[QUERY], entry.plain = text, True
-                add_query(w, &entry, batch)
-            end_value(column, batch.column[PARAMETER].rows, True)
-        elif member.value == SECONDS_VALUE:
-            add_seconds(column, text, fast.plan.duration_unit)
-        elif member.value == MASKED_VALUE:
-            end_text(column, put_masked(w, &PLAIN_LINE, text, member.at != TARGET_AT or record.value[PATH_AT].at == NULL, RAW, dst))
+cdef void add_fast_row(LogReader reader, FastRun *run, const FastRecord *record, Batch *batch) noexcept nogil:
+    """Add a record that `_fast` has read. Columns without a value in it are filled up later."""
+    cdef const Writer *w = &reader.writer
+    cdef const FastMember *member = record.plan.member
+    cdef const FastMember *last = member + record.plan.members
+    cdef LogColumn *column
+    cdef const Text *text
+    cdef uint32_t seen = 0
+    while member < last:
+        if member.value != COPIED:
+            add_other(reader, run, record, member, batch)
         else:
-            add_addresses(w, &PLAIN_LINE, text, batch)
-    if fast.extras:
-        column = batch.column + EXTRA_VALUE_COLUMN
-        for k in range(fast.extras):
-            extra = fast.extra + k
-            text = record.value[extra.at]
-            if text.at == NULL:
-                continue
-            end_text(batch.column + EXTRA_NAME, add_copy(batch.column + EXTRA_NAME, extra.name))
-            if w.names != NULL or extra.at == <int>fast.steps:
-                end_text(column, put_masked(w, &OTHER_LINE, text, True, RAW, column.data.data + column.data.size))
-            else:
-                end_text(column, add_copy(column, text))
-        column = next_value(batch, EXTRA_LIST)
-        end_value(column, batch.column[EXTRA_NAME].rows, batch.column[EXTRA_NAME].rows > last_end(column))
-    for k in range(w.params):
-        add_parameter(w, &PLAIN_LINE, record.value[QUERY_AT] if fast.has_request else text_of(NULL, 0),
-                      next_value(batch, COLUMNS_OF_BATCH + <int>k), w.param + k)
-    if w.flags:
-        next_value(batch, FLAG_LIST)
-        add_flags(flags_of_record(w, record) if fast.has_request else 0, batch)
+            text = record.value + member.at
+            if text.at != NULL:
+                seen |= member.bit
+                column = next_value(batch, member.column)
+                if member.field.is_number:
+                    add_number(column, text[0])
+                else:
+                    end_text(column, add_copy(column, text[0]))
+        member += 1
+    run.seen |= seen
     batch.rows += 1
 
 
-cdef inline size_t last_end(const Column *column) noexcept nogil:
-    cdef int32_t end
-    memcpy(&end, column.ends.data + 4 * column.rows, 4)
-    return <size_t>end
+cdef void add_other(LogReader reader, FastRun *run, const FastRecord *record, const FastMember *member, Batch *batch) noexcept nogil:
+    """Add a value that is not a copy."""
+    cdef const Writer *w = &reader.writer
+    cdef LogColumn *column = batch.column + member.column
+    cdef uint8_t *dst
+    cdef uint8_t *end
+    cdef uint8_t time[TIME_SIZE + BLOCK]
+    cdef Text text
+    cdef bint masked
+    cdef size_t size
+    cdef Entry entry
+    if member.value == EXTRAS_VALUE:
+        add_fast_extras(w, record, batch, member.column)
+        return
+    if member.value == FLAGS_VALUE:
+        add_flags(flags_of_record(w, record), batch, next_value(batch, member.column))
+        return
+    text = text_in_record(w, record, member, &masked)
+    if text.at == NULL:
+        return
+    run.seen |= member.bit
+    if column.content == NUMBERS and member.value == TIME_VALUE:
+        size = put_fast_moment(record.plan.time, text, time)
+        if size:
+            add_moment(reader, next_value(batch, member.column), time, size)
+        return
+    next_value(batch, member.column)
+    if member.value == QUERY_VALUE:
+        if record.usual and w.names == NULL:
+            add_fast_query(w, run, text, batch, column)
+        else:
+            entry.text[QUERY], entry.plain = text, True
+            add_query(w, &entry, batch, column)
+    elif member.value == ADDRESSES_VALUE:
+        add_addresses(w, &PLAIN_LINE, text, batch, column)
+    elif member.value == SECONDS_VALUE:
+        add_seconds(column, text, record.plan.plan.duration_unit)
+    else:
+        dst = column.data.data + column.data.size
+        end = put_text_in_record(w, record, member, text, masked, RAW, dst)
+        if end > dst or member.value != PERIOD_VALUE:
+            end_text(column, end)
+
+
+cdef void add_fast_extras(const Writer *w, const FastRecord *record, Batch *batch, int k) noexcept nogil:
+    cdef const FastPlan *fast = record.plan
+    cdef LogColumn *name = batch.column + batch.column[k].child
+    cdef LogColumn *value = name + 1
+    cdef const FastMember *extra
+    cdef const Text *text
+    cdef size_t i, before = name.rows
+    for i in range(fast.extras):
+        extra = fast.extra + i
+        text = record.value + extra.at
+        if text.at == NULL:
+            continue
+        end_text(name, add_copy(name, extra.name))
+        if w.names != NULL or extra.at == <int>fast.steps:
+            end_text(value, put_masked(w, &OTHER_LINE, text[0], True, RAW, value.data.data + value.data.size))
+        else:
+            end_text(value, add_copy(value, text[0]))
+    if name.rows > before:
+        end_list(next_value(batch, k), name)
 
 
 cdef bint write_fast_rows(LogReader reader, FastRun *run, Batch *batch, bint *full, size_t *lines) noexcept nogil:
@@ -482,9 +497,9 @@ cdef bint write_fast_rows(LogReader reader, FastRun *run, Batch *batch, bint *fu
     cdef size_t first = run.start
     while not full[0] and run.start < run.n and read_fast(&reader.fast, run, &record):
         if record.next > batch.reserved_to and not reserve_window(
-                &reader.writer, run, record.plan.names_n, record.plan.extras, batch):
+                run, record.plan.names_n, record.plan.extras, batch):
             return False  # pragma: no cover: no memory
-        add_fast_row(&reader.writer, run, &record, batch)
+        add_fast_row(reader, run, &record, batch)
         run.start = record.next
         lines[0] += 1
         reader.fast_records += 1
@@ -514,9 +529,9 @@ cdef bint add_json_row(LogReader reader, const FastRun *run, size_t next, Entry 
         return add_entry(reader, entry, size, batch, full)
     # The names of the other extra fields are in the line.
     if next > batch.reserved_to and not reserve_window(
-            &reader.writer, run, record.plan.names_n, reader.json.plan.extras, batch):
+            run, record.plan.names_n, reader.json.plan.extras, batch):
         return False  # pragma: no cover: no memory
-    add_fast_row(&reader.writer, &reader.request, record, batch)
+    add_fast_row(reader, &reader.request, record, batch)
     batch.most += 3 * size + 96 + record.plan.names_n
     full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
     return True
@@ -535,9 +550,9 @@ cdef bint write_docker_rows(LogReader reader, FastRun *run, Entry *entry, Batch 
                 return False  # pragma: no cover: no memory
         else:
             if next > batch.reserved_to and not reserve_window(
-                    &reader.writer, &outer, record.plan.names_n, record.plan.extras, batch):
+                    &outer, record.plan.names_n, record.plan.extras, batch):
                 return False  # pragma: no cover: no memory
-            add_fast_row(&reader.writer, &inner, &record, batch)
+            add_fast_row(reader, &inner, &record, batch)
             batch.most += 3 * (next - outer.start) + 96 + record.plan.names_n
             full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
         outer.start = next
@@ -553,9 +568,9 @@ cdef bint add_entry(LogReader reader, const Entry *entry, size_t size, Batch *ba
     """Add the record of a line of a size that the exact reader has read. False: out of memory."""
     batch.reserved_to = 0
     batch.most += 3 * size + reader.record_extra
-    if not (fill_all(&reader.writer, batch) and reserve_line(batch, size, reader.record_extra)):
+    if not (fill_all(batch) and reserve(batch, size, 1, reader.record_extra, EXTRAS)):
         return False  # pragma: no cover: no memory
-    full[0] = add_row(&reader.writer, entry, batch)
+    full[0] = add_row(reader, entry, batch)
     return True
 
 
@@ -566,14 +581,7 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     cdef Entry entry
     cdef Line line
     cdef bint full = False
-    cdef int k
     cdef FastRun run
-    for k in range(batch.count):
-        # What the last batch needed, which most often has as many lines.
-        if not (reserve(&batch.column[k].ends, min(reader.last_rows[k], n) + 4 if k < HINTS else 4)
-                and reserve(&batch.column[k].data, min(reader.last_data[k], n) if k < HINTS else 0)):
-            return False  # pragma: no cover: no memory
-        memset(batch.column[k].ends.data, 0, 4)
     batch.rows = batch.most = batch.reserved_to = 0
     reader.begin_run(&run, src, n)
     while start < n and invalid < limit and not full:
@@ -600,42 +608,152 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
         start = next_line(src, start + size, n)
     reader.end_run(&run)
     counts[0], counts[1], counts[2], counts[3], counts[4] = start, 0, lines, batch.rows, invalid
-    return fill_all(&reader.writer, batch)
+    return fill_all(batch)
 
 
-cdef object bytes_of(Buffer *buffer):
-    """Return the contents of a buffer, which is empty after that."""
-    if buffer.bytes == NULL:
-        return b""
-    if _PyBytes_Resize(&buffer.bytes, <Py_ssize_t>buffer.size) < 0:
-        raise_set()  # pragma: no cover: no memory
-    result = <object>buffer.bytes
-    Py_CLEAR(buffer.bytes)
-    return result
+# --- batches ------------------------------------------------------------------------------------------------------------
+
+cdef Type TEXT_TYPE = Type(b"u", b"item", required=True)
+cdef Type PARAMETER_TYPE = Type(b"+s", b"item", (Type(b"u", b"name", required=True), Type(b"u", b"value", required=True)),
+                                required=True)
+cdef Type ENTRY_TYPE = Type(b"+s", b"entries", (Type(b"u", b"key", required=True), Type(b"u", b"value", required=True)),
+                            required=True)
 
 
-cdef void finish(Column *column, bint of_rows) noexcept:
-    """Set the sizes of the buffers, and clear the bits after the last row."""
-    column.ends.size = 4 * (column.rows + 1)
-    column.valid.size = (column.rows + 7) // 8 if of_rows else 0
-    if column.valid.size and column.rows % 8:
-        column.valid.data[column.rows // 8] &= 0xFF >> (8 - column.rows % 8)
+cdef Type type_of(const Field *field, bint arrow, bytes name):
+    if field.kind == QUERY_VALUE:
+        return Type(b"+l", name, (PARAMETER_TYPE,))
+    if field.kind == ADDRESSES_VALUE or field.kind == FLAGS_VALUE:
+        return Type(b"+l", name, (TEXT_TYPE,))
+    if field.kind == EXTRAS_VALUE:
+        return Type(b"+m", name, (ENTRY_TYPE,))
+    if field.kind == SECONDS_VALUE:
+        return Type(b"g", name)
+    if field.kind == TIME_VALUE and arrow:
+        return Type(b"tsu:UTC", name)
+    return Type(b"l" if field.is_number else b"u", name)
+
+
+def type_of_batch(LogReader reader not None):
+    """Return the type of the batches of a reader: a struct of its fields.
+
+    >>> from uricodec.logs import Format
+    >>> from uricodec.logs._records import LogReader
+    >>> type_of_batch(LogReader(Format("common").programs, "arrow", fields=["time", "status"])).children[0].format
+    b'tsu:UTC'
+    """
+    cdef list fields = []
+    cdef size_t k
+    for k in range(reader.writer.fields):
+        name = reader.fields[k].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        fields.append(type_of(reader.writer.field + k, reader.arrow, name.encode()))
+    return Type(b"+s", b"", tuple(fields))
+
+
+@cython.final
+@cython.no_gc
+cdef class BatchMemory:
+    """The columns of a batch, which are freed with it."""
+    cdef Batch batch
+
+    def __cinit__(self, LogReader reader not None):
+        cdef Batch *batch = &self.batch
+        cdef const Field *field
+        cdef LogColumn *column
+        cdef size_t k
+        cdef int i
+        batch.fields = <int>reader.writer.fields
+        batch.column = <LogColumn *>PyMem_Calloc(3 * batch.fields + 1, sizeof(LogColumn))
+        if batch.column == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        batch.count = batch.fields
+        for k in range(reader.writer.fields):
+            field, column = reader.writer.field + k, batch.column + k
+            column.content = NUMBERS if field.is_number or field.kind == TIME_VALUE and reader.arrow else TEXTS
+            column.child = batch.count
+            if field.kind == QUERY_VALUE:
+                self.add_texts(column, TEXTS_OF_QUERY, TEXTS_OF_QUERY)
+            elif field.kind == EXTRAS_VALUE:
+                self.add_texts(column, EXTRA_NAMES, EXTRA_TEXTS)
+            elif field.kind == ADDRESSES_VALUE:
+                self.add_texts(column, ADDRESSES, TEXTS)
+            elif field.kind == FLAGS_VALUE:
+                self.add_texts(column, FLAG_NAMES, TEXTS)
+        # What the last batch needed, which most often has as many lines.
+        for i in range(batch.count):
+            ends, data = reader.last_sizes[i] if reader.last_sizes else (4, 0)
+            if not (grow(&batch.column[i].ends, ends) and grow(&batch.column[i].data, data)):
+                raise MemoryError  # pragma: no cover: no memory
+            memset(batch.column[i].ends.data, 0, 4)
+
+    cdef int add_texts(self, LogColumn *column, Content first, Content second) except -1:
+        """Add the columns of the texts of lists. TEXTS: lists of single texts."""
+        column.content = LISTS
+        self.batch.column[self.batch.count].content = first
+        self.batch.count += 1
+        if second != TEXTS:
+            self.batch.column[self.batch.count].content = second
+            self.batch.count += 1
+        return 0
+
+    def __dealloc__(self):
+        cdef int k
+        for k in range(self.batch.count):
+            discard(&self.batch.column[k].data)
+            discard(&self.batch.column[k].ends)
+            discard(&self.batch.column[k].valid)
+        PyMem_Free(self.batch.column)
+
+    cdef Array array_of(self, int k):
+        """Return the array of a column. Its memory moves there."""
+        cdef LogColumn *column = self.batch.column + k
+        cdef Array array = Array(), pairs
+        array.length = <int64_t>column.rows
+        column.ends.size = 4 * (column.rows + 1)
+        array.set_buffers(3 if column.content != NUMBERS and column.content != LISTS else 2)
+        if k < self.batch.fields:
+            array.nulls = -1
+            column.valid.size = (column.rows + 7) // 8
+            if not grow(&column.valid, 1):
+                raise MemoryError  # pragma: no cover: no memory
+            if column.rows % 8:
+                column.valid.data[column.rows // 8] &= 0xFF >> (8 - column.rows % 8)
+            array.buffers[0] = hold(array, &column.valid)
+        if column.content == NUMBERS:
+            array.buffers[1] = hold(array, &column.data)
+            return array
+        array.buffers[1] = hold(array, &column.ends)
+        if column.content != LISTS:
+            array.buffers[2] = hold(array, &column.data)
+            return array
+        array.children = (self.array_of(column.child),)
+        if self.batch.column[column.child].content in (TEXTS_OF_QUERY, EXTRA_NAMES):
+            pairs = Array()
+            pairs.set_buffers(1)
+            pairs.length = (<Array>array.children[0]).length
+            pairs.children = (array.children[0], self.array_of(column.child + 1))
+            array.children = (pairs,)
+        return array
+
+    cdef Array array(self):
+        cdef Array whole = Array()
+        cdef int k
+        whole.set_buffers(1)
+        whole.length = <int64_t>self.batch.rows
+        whole.children = tuple([self.array_of(k) for k in range(self.batch.fields)])
+        return whole
 
 
 def convert_columns(LogReader reader not None, src, limit=FAULTS):
     """Convert lines of a log to columns.
 
     Args:
-        reader (LogReader): The reader of the lines; its output format is ignored.
+        reader (LogReader): The reader of the lines, made for "columns" or "arrow".
         src (bytes-like): The lines; the last one may lack its terminator, "\\n" or "\\r\\n".
         limit (int): The number of invalid lines after which to stop, at most 1024.
 
     Returns:
-        tuple[Lines, list[tuple[int, bytes, bytes, bytes]]]: The outcome, and the columns. A column is the number of
-            rows, a validity bitmap (lowest bit first), end offsets (int32, after an initial 0), and the bytes of texts,
-            or int64, or doubles. There is a column for each of NAMES; then the names and the values of the parameters (to
-            which the offsets of the query refer), the addresses, the names and the values of the extra fields; then flags
-            as a list, and their texts; then those parameters that have a column of their own. If not all was read, the
+        tuple[Lines, Column]: The outcome, and the records: one array of the type type_of_batch(). If not all was read, the
             batch is full: call again with src[read:].
 
     Raises:
@@ -645,45 +763,74 @@ def convert_columns(LogReader reader not None, src, limit=FAULTS):
 
     >>> from uricodec.logs import Format
     >>> from uricodec.logs._records import LogReader
-    >>> found, columns = convert_columns(LogReader(Format("common").programs), b'192.0.2.1 - - [-] "GET / HTTP/1.1" 200 5')
-    >>> rows, there, ends, octets = columns[0]
-    >>> rows, there, octets
-    (1, b'\\x01', b'192.0.2.1')
+    >>> reader = LogReader(Format("common").programs, "columns", fields=["client", "status"])
+    >>> found, batch = convert_columns(reader, b'192.0.2.1 - - [-] "GET / HTTP/1.1" 200 5')
+    >>> objects_of(batch, 0, 1)
+    [['192.0.2.1'], [200]]
     """
     cdef Py_buffer source
     cdef Found found[FAULTS]
     cdef size_t counts[5]
-    cdef Batch batch
+    cdef BatchMemory memory = BatchMemory(reader)
+    cdef Batch *batch = &memory.batch
     cdef bint done
     cdef int k
-    cdef list columns = []
     cdef size_t most = min(limit, FAULTS)
-    batch.count = COLUMNS_OF_BATCH + <int>reader.writer.params
-    batch.column = <Column *>PyMem_Calloc(batch.count, sizeof(Column))
-    if batch.column == NULL:
-        raise MemoryError  # pragma: no cover: no memory
-    try:
-        PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
-    except:
-        PyMem_Free(batch.column)
-        raise
+    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
         reader.reserve(<size_t>source.len)
         with nogil:
-            done = write_columns(reader, <const uint8_t *>source.buf, <size_t>source.len, &batch, most, found, counts)
-        if not done:
-            raise MemoryError  # pragma: no cover: no memory
-        for k in range(batch.count):
-            finish(batch.column + k, is_of_rows(&reader.writer, k))
-            if k < HINTS:
-                reader.last_rows[k], reader.last_data[k] = batch.column[k].ends.cap, batch.column[k].data.cap
-            columns.append((<Py_ssize_t>batch.column[k].rows, bytes_of(&batch.column[k].valid),
-                            bytes_of(&batch.column[k].ends), bytes_of(&batch.column[k].data)))
-        return lines_of(reader, found, counts), columns
+            done = write_columns(reader, <const uint8_t *>source.buf, <size_t>source.len, batch, most, found, counts)
     finally:
         PyBuffer_Release(&source)
-        for k in range(batch.count):
-            Py_CLEAR(batch.column[k].data.bytes)
-            Py_CLEAR(batch.column[k].ends.bytes)
-            Py_CLEAR(batch.column[k].valid.bytes)
-        PyMem_Free(batch.column)
+    if not done:
+        raise MemoryError  # pragma: no cover: no memory
+    reader.last_sizes = [(<Py_ssize_t>min(batch.column[k].ends.cap, counts[0] + 4), <Py_ssize_t>min(batch.column[k].data.cap, counts[0]))
+                         for k in range(batch.count)]
+    return lines_of(reader, found, counts), Column(type_of_batch(reader), [memory.array()])
+
+
+# --- values as objects ------------------------------------------------------------------------------------------------
+
+def objects_of(batch not None, int64_t start, int64_t stop):
+    """Return the values of rows of a batch: a list for each field.
+
+    Args:
+        batch (Column): The batch, of a reader made for "columns".
+        start, stop (int): The first row, and the one after the last.
+
+    Returns:
+        list[list]: str, int, float, None; a tuple of pairs for a query, of str for addresses and flags; a dict for `extra`.
+    """
+    cdef Type type = batch.type
+    cdef Array whole = batch.arrays[0]
+    return [field_objects(type.children[k], whole.children[k], start, stop) for k in range(len(whole.children))]
+
+
+cdef list field_objects(Type type, Array array, int64_t start, int64_t stop):
+    cdef const int32_t *ends = <const int32_t *>array.buffers[1]
+    cdef const uint8_t *valid = <const uint8_t *>array.buffers[0]
+    cdef int64_t i, first
+    cdef Type kind
+    cdef Array items
+    cdef list values = [], texts
+    if type.format == b"g":
+        for i in range(start, stop):
+            values.append((<const double *>array.buffers[1])[i] if valid[i >> 3] >> (i & 7) & 1 else None)
+        return values
+    if type.format != b"+l" and type.format != b"+m":
+        return values_of(type, array, start, stop, "strict")
+    kind, items, first = type.children[0], array.children[0], ends[start]
+    if kind.format == b"+s":
+        texts = list(zip(values_of(kind.children[0], items.children[0], first, ends[stop], "strict"),
+                         values_of(kind.children[1], items.children[1], first, ends[stop], "strict")))
+    else:
+        texts = values_of(kind, items, first, ends[stop], "strict")
+    for i in range(start, stop):
+        if not valid[i >> 3] >> (i & 7) & 1:
+            values.append(None)
+        elif type.format == b"+m":
+            values.append(dict(texts[ends[i] - first:ends[i + 1] - first]))
+        else:
+            values.append(tuple(texts[ends[i] - first:ends[i + 1] - first]))
+    return values

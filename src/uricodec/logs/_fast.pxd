@@ -3,9 +3,9 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._kernels cimport uc_bits_from, uc_classes, uc_lowest_bit, uc_set
-from uricodec.logs._fields cimport Day, Text
+from uricodec.logs._fields cimport Day, Entry, Text
 from uricodec.logs._programs cimport Plan, Step
-from uricodec.logs._texts cimport Writer
+from uricodec.logs._texts cimport Field, Place, ValueKind, Writer, flags_of_request
 
 
 cdef enum:
@@ -48,20 +48,18 @@ cdef enum:
     METHOD_AT = 49, TARGET_AT, PATH_AT, QUERY_AT, PROTOCOL_AT
     VALUES
 
-# A member of the record, and how its value is written.
-cdef enum FastValue:
-    COPIED, TIME_VALUE, PATH_VALUE, QUERY_VALUE, SECONDS_VALUE, ADDRESSES_VALUE, CLIENT_VALUE, MASKED_VALUE
-    EXTRA_VALUE, PARAMETER_VALUE, FLAGS_VALUE
-
+# A field of the record.
 cdef struct FastMember:
     const uint8_t *key      # what is written before the value: also members that are always null, and the quote of a text
     size_t n
     size_t own              # its size without other members
-    int at                  # where the value is; or which of the parameters it is
-    FastValue value
+    int at                  # where the value is
+    ValueKind value
     bint text               # whether the key ends in a quote
-    uint32_t bit            # of the member, in the order of NAMES,
-    int column              # and its place there
+    bint dynamic            # whether the line says under which of its extra fields the value is
+    uint32_t bit            # of its slot
+    int column              # the number of the field
+    const Field *field
     Text name               # of an extra field
 
 # The last time that was not of the same date, length and zone as the one before it.
@@ -85,7 +83,8 @@ cdef struct FastPlan:
     size_t names_n          # the size of the names of the extra fields
     FastStep start          # the literal before the first field
     size_t shared           # how many steps it has in common with the variant before it
-    bint has_request        # or a part of one
+    bint has_request        # or a part of one,
+    bint reads_request      # of which a field is written
     bint one_request        # in one piece
     int part[6]             # PARTS: the steps of the request, or of its parts; -1: none
     int step_of[17]         # MEMBERS: those of the standard fields
@@ -119,7 +118,7 @@ cdef struct FastRun:
     size_t start            # of the next line
     size_t window, window_end
     size_t max_line
-    uint32_t seen           # bits of the members, in the order of NAMES, that a record had a value of
+    uint32_t seen           # bits of the slots that a record had a value of
     uint8_t *room           # a buffer for a joined target
     const uint64_t *mark[4]
     uint64_t marks[1026]    # 4 * WINDOW / 64 + 2
@@ -164,8 +163,18 @@ cdef inline bint is_digit(uint8_t c) noexcept nogil:
     return <uint8_t>(c - c'0') < 10
 
 
-cdef uint8_t *put_fast_time(FastTime *time, Text text, uint8_t *dst) noexcept nogil
-cdef int flags_of_record(const Writer *w, const FastRecord *record) noexcept nogil
+cdef inline int flags_of_record(const Writer *w, const FastRecord *record) noexcept nogil:
+    if not record.plan.has_request:
+        return 0
+    return flags_of_request(w, record.value[PATH_AT], record.value[QUERY_AT], record.decoded, record.whole)
+
+
+cdef size_t put_fast_moment(FastTime *time, Text text, uint8_t *dst) noexcept nogil
+# What is asked of a line: whether all of it is plain.
+cdef Entry PLAIN_LINE, OTHER_LINE
+cdef Text text_in_record(const Writer *w, const FastRecord *record, const FastMember *member, bint *masked) noexcept nogil
+cdef uint8_t *put_text_in_record(const Writer *w, const FastRecord *record, const FastMember *member, Text text, bint masked,
+                                 Place place, uint8_t *dst) noexcept nogil
 cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
 cdef void free_fast(FastFormat *format) noexcept
 cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil

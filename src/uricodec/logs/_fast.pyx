@@ -141,18 +141,9 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
     return mine.byte != c'"'
 
 
-# The members in the order of NAMES, and the slots that they have.
-cdef int SLOT_OF[15]
-SLOT_OF = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT, VHOST, DURATION,
-           FORWARDED_FOR]
-cdef FastValue VALUE_OF[15]
-VALUE_OF = [COPIED, COPIED, TIME_VALUE, COPIED, COPIED, PATH_VALUE, QUERY_VALUE, COPIED, COPIED, COPIED, COPIED, COPIED, COPIED,
-            SECONDS_VALUE, ADDRESSES_VALUE]
 # What a format may have of a request, which becomes method, target, path, query and protocol.
 cdef int PART_SLOTS[PARTS]
 PART_SLOTS = [REQUEST, METHOD, TARGET, PATH, QUERY, PROTOCOL]
-cdef tuple KEY_OF = (b"client", b"user", b"time", b"method", b"target", b"path", b"query", b"protocol", b"status", b"bytes_sent",
-                     b"referer", b"user_agent", b"vhost", b"duration", b"forwarded_for")
 
 
 cdef const uint8_t *kept_bytes(bytes text, list kept) except NULL:
@@ -162,7 +153,7 @@ cdef const uint8_t *kept_bytes(bytes text, list kept) except NULL:
     return <const uint8_t *>PyBytes_AS_STRING(padded)
 
 
-cdef int set_member(FastMember *member, bytes before, bytes key, FastValue value, int at, list kept) except -1:
+cdef int set_member(FastMember *member, bytes before, bytes key, ValueKind value, int at, list kept) except -1:
     member.key, member.n, member.own = kept_bytes(before + key, kept), len(before) + len(key), len(key)
     member.value, member.at, member.text = value, at, key.endswith(b'"')
     return 0
@@ -173,42 +164,39 @@ cdef bytes name_of(const Plan *plan, size_t k):
     return (<const char *>plan.name[k].at)[:plan.name[k].n]
 
 
+cdef int place_of(const FastPlan *fast, const Field *field, const int *of_slot, bint *dynamic) noexcept:
+    """Return where the value of a field is in a record; -1: it is always missing. `dynamic`: only the line says where."""
+    cdef const Plan *plan = fast.plan
+    cdef size_t k
+    dynamic[0] = False
+    if field.kind == PARAMETER_VALUE or field.kind == FLAGS_VALUE:
+        return 0
+    if field.kind == EXTRAS_VALUE:
+        return 0 if plan.extras or plan.keep_rest else -1
+    if field.kind == EXTRA_VALUE:
+        if plan.keep_rest:
+            dynamic[0] = True
+            return 0
+        for k in range(plan.extras):
+            if plan.name[k].n == field.name.n and memcmp(plan.name[k].at, field.name.at, field.name.n) == 0:
+                return <int>fast.steps if <int>k + MEMBERS == plan.rest else of_slot[MEMBERS + k]
+        return -1
+    if METHOD <= field.slot <= PROTOCOL:
+        return METHOD_AT + field.slot - METHOD if fast.has_request else -1
+    if field.kind == CLIENT_VALUE and of_slot[FORWARDED_FOR] >= 0:
+        return max(of_slot[CLIENT], 0)
+    return of_slot[field.slot]
+
+
 cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1:
     """Compile what is written. 0: its lines are read one by one."""
-    cdef int i, slot, at
-    cdef size_t k
-    cdef FastValue value
+    cdef int at
+    cdef size_t i, k
+    cdef const Field *field
+    cdef FastMember *member
+    cdef ValueKind value
+    cdef bint dynamic
     cdef bytes key, before = b""    # what is the same in all records
-    for i in range(15):
-        slot, value, at = SLOT_OF[i], VALUE_OF[i], of_slot[SLOT_OF[i]]
-        if not w.csv and slot >= VHOST and not w.members >> slot & 1:
-            continue
-        if METHOD <= slot <= PROTOCOL:
-            at = METHOD_AT + slot - METHOD if fast.has_request else -1
-        if slot == CLIENT and w.forwarded and of_slot[FORWARDED_FOR] >= 0:
-            value, at = CLIENT_VALUE, max(at, 0)
-        elif w.names != NULL and at >= 0 and (slot == REFERER or slot == TARGET):
-            value = MASKED_VALUE
-        if at >= 0 and (slot == STATUS or slot == BYTES_SENT) and not fast.step[at].work & IS_NUMBER:
-            return 0
-        if at >= 0 and slot == DURATION and not fast.step[at].work & IS_DECIMAL:
-            return 0
-        if w.csv:
-            key = b"," if i else b""
-            key += b'"' if at >= 0 and slot != STATUS and slot != BYTES_SENT and slot != DURATION else b""
-        else:
-            key = b'%s"%s":' % (b"," if i else b"{", KEY_OF[i])
-            if at < 0:
-                key += b"null"
-            elif slot != STATUS and slot != BYTES_SENT and slot != DURATION and slot != QUERY and slot != FORWARDED_FOR:
-                key += b'"'
-        if at < 0:
-            before += key
-            continue
-        set_member(fast.member + fast.members, before, key, value, at, kept)
-        fast.member[fast.members].bit, fast.member[fast.members].column = 1u << i, i
-        fast.members += 1
-        before = b""
     for k in range(fast.plan.extras):
         at = of_slot[MEMBERS + k] if <int>k + MEMBERS != fast.plan.rest else <int>fast.steps
         if at >= 0:
@@ -217,17 +205,31 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
             fast.extra[fast.extras].name = text_of(kept_bytes(name_of(fast.plan, k), kept), fast.plan.name[k].n)
             fast.extras += 1
             fast.names_n += fast.plan.name[k].n
-    if w.csv or fast.plan.extras or w.own_fields and w.members >> VHOST:
-        set_member(fast.member + fast.members, before, b',"' if w.csv else b',"extra":', EXTRA_VALUE, 0, kept)
-        fast.members += 1
-        before = b""
-    for k in range(w.params):
-        key = b',"' if w.csv else (<const char *>w.param_key[k].at)[:w.param_key[k].n] + b'"'
-        set_member(fast.member + fast.members, before, key, PARAMETER_VALUE, <int>k, kept)
-        fast.members += 1
-        before = b""
-    if w.flags:
-        set_member(fast.member + fast.members, before, b"," if w.csv else b"", FLAGS_VALUE, 0, kept)
+    for i in range(w.fields):
+        field, value = w.field + i, w.field[i].kind
+        at = place_of(fast, field, of_slot, &dynamic)
+        if at >= 0 and (field.slot == STATUS or field.slot == BYTES_SENT) and not fast.step[at].work & IS_NUMBER:
+            return 0
+        if at >= 0 and field.slot == DURATION and not fast.step[at].work & IS_DECIMAL:
+            return 0
+        if at < 0 and field.optional and not w.csv:
+            continue
+        if w.csv:
+            key = b"," if i else b""
+            key += b'"' if at >= 0 and not field.is_number and value != FLAGS_VALUE else b""
+        else:
+            key = (<const char *>field.key.at)[:field.key.n]
+            key += b"null" if at < 0 else b'"' if field.is_text else b""
+        if at < 0:
+            before += key
+            continue
+        if value == CLIENT_VALUE and of_slot[FORWARDED_FOR] < 0 or (
+                value == EXTRA_VALUE and not dynamic and w.names == NULL and at < <int>fast.steps):
+            value = COPIED
+        member = fast.member + fast.members
+        set_member(member, before, key, value, at, kept)
+        member.bit, member.column, member.field, member.dynamic = 1u << max(field.slot, 0), <int>i, field, dynamic
+        fast.reads_request |= fast.has_request and (at >= METHOD_AT or value == PARAMETER_VALUE or value == FLAGS_VALUE)
         fast.members += 1
         before = b""
     before += b"\n" if w.csv else b"}\n"
@@ -244,7 +246,7 @@ cdef int set_plan(FastPlan *fast, const Plan *plan, const Writer *w, list kept) 
     if plan.notation != TEXT_LINES or plan.steps > MOST_STEPS or not set_literal(&fast.start, plan.start, plan.start_n):
         return 0
     fast.step = <FastStep *>PyMem_Calloc(plan.steps + 1, sizeof(FastStep))
-    fast.member = <FastMember *>PyMem_Calloc(20 + w.params, sizeof(FastMember))
+    fast.member = <FastMember *>PyMem_Calloc(w.fields + 1, sizeof(FastMember))
     fast.extra = <FastMember *>PyMem_Calloc(plan.extras + 2, sizeof(FastMember))
     if fast.step == NULL or fast.member == NULL or fast.extra == NULL:
         raise MemoryError  # pragma: no cover: no memory
@@ -371,17 +373,20 @@ cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil:
     time.n = n
 
 
-cdef uint8_t *put_fast_time(FastTime *time, Text text, uint8_t *dst) noexcept nogil:
-    cdef size_t size
+cdef size_t put_fast_moment(FastTime *time, Text text, uint8_t *dst) noexcept nogil:
+    """Write a time in the form of RFC 3339. Return its size; 0 if it is logged in another form."""
     if text.n == time.n and is_known_time(time, text.at):
         memcpy(dst, time.written, 16)
         memcpy(dst + 11, text.at + time.clock, BLOCK)
         memcpy(dst + 11 + time.size, time.written + 11 + time.size, 8)
-        return dst + time.written_n
+        return time.written_n
     if text.n > 4 and is_digit(text.at[2]) and is_digit(text.at[4]):
-        size = put_epoch(text.at, text.n, &time.day, dst)
-    else:
-        size = put_moment(text.at, text.n, dst)
+        return put_epoch(text.at, text.n, &time.day, dst)
+    return put_moment(text.at, text.n, dst)
+
+
+cdef inline uint8_t *put_fast_time(FastTime *time, Text text, uint8_t *dst) noexcept nogil:
+    cdef size_t size = put_fast_moment(time, text, dst)
     return dst + size if size else copy_blocks(text.at, text.n, dst)
 
 
@@ -756,7 +761,7 @@ cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) 
             outcome = read_fields(fast, fast.shared, record.start[fast.shared], run, record.end - run.window, record)
         if outcome == READ:
             record.plan = fast
-            if fast.has_request:
+            if fast.reads_request:
                 read_the_request(fast, run, record)
             return True
         if outcome == DECLINED:
@@ -766,7 +771,6 @@ cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
 
-cdef Entry PLAIN_LINE, OTHER_LINE       # what is asked of a line: whether all of it is plain
 PLAIN_LINE.plain = True
 OTHER_LINE.plain = False
 
@@ -866,14 +870,63 @@ cdef uint8_t *put_fast_extras(const FastPlan *fast, const Writer *w, const FastR
     return dst + 1
 
 
-cdef int flags_of_record(const Writer *w, const FastRecord *record) noexcept nogil:
-    """Return the flags, like flags_of_entry()."""
-    cdef int flags = MALFORMED if record.whole else 0
-    if record.value[PATH_AT].at != NULL:
-        flags |= flags_of(w, record.value[PATH_AT], record.decoded, False)
-    if record.value[QUERY_AT].at != NULL:
-        flags |= flags_of(w, record.value[QUERY_AT], False, True)
-    return flags
+cdef Text text_in_record(const Writer *w, const FastRecord *record, const FastMember *member, bint *masked) noexcept nogil:
+    """Return the text of which a field is written, like text_in(). Not for `extra` and flags."""
+    cdef const FastPlan *fast = record.plan
+    cdef Text text, list, address
+    cdef size_t k
+    masked[0] = False
+    if member.value == PARAMETER_VALUE:
+        text = record.value[QUERY_AT] if fast.has_request else text_of(NULL, 0)
+        return parameter_of(w, text, &member.field.name, masked)
+    if member.dynamic:
+        for k in range(fast.extras):
+            if fast.extra[k].name.n == member.field.name.n and memcmp(
+                    fast.extra[k].name.at, member.field.name.at, member.field.name.n) == 0:
+                return record.value[fast.extra[k].at]
+        return text_of(NULL, 0)
+    text = record.value[member.at]
+    if member.value == CLIENT_VALUE:
+        list = record.value[fast.step_of[FORWARDED_FOR]]
+        if fast.step_of[CLIENT] < 0:
+            text = text_of(NULL, 0)
+        if next_address(&list, &address):
+            text = address
+    elif member.value == ADDRESSES_VALUE:
+        list = text
+        if not next_address(&list, &address):
+            text = text_of(NULL, 0)
+    elif member.value == CLASS_VALUE and text.n != 3:
+        text = text_of(NULL, 0)
+    return text
+
+
+cdef uint8_t *put_text_in_record(const Writer *w, const FastRecord *record, const FastMember *member, Text text, bint masked,
+                                 Place place, uint8_t *dst) noexcept nogil:
+    """Write the value of a field that is a text, given the text of text_in_record(). Nothing: it is missing."""
+    cdef FastPlan *fast = record.plan
+    cdef uint8_t time[TIME_SIZE + BLOCK]
+    cdef size_t size
+    if masked:
+        return put("***", 3, dst)
+    if member.value == TIME_VALUE:
+        return put_fast_time(fast.time, text, dst)
+    if member.value == PATH_VALUE:
+        if record.plain or record.decoded:
+            return copy_blocks(text.at, text.n, dst)
+        return put_decoded(w, &PLAIN_LINE, text, False, place, dst)
+    if member.value == PARAMETER_VALUE:
+        return put_decoded(w, &PLAIN_LINE, text, True, place, dst)
+    if member.value == MASKED_VALUE:
+        return put_masked(w, &PLAIN_LINE, text, member.at != TARGET_AT or record.value[PATH_AT].at == NULL, place, dst)
+    if member.value == EXTRA_VALUE:
+        return put_masked(w, &OTHER_LINE, text, True, place, dst)
+    if member.value == PERIOD_VALUE:
+        size = put_fast_moment(fast.time, text, time)
+        return dst + period_of(time, size, member.field.period, dst) if size else dst
+    if member.value == CLASS_VALUE:
+        return put_class(text, dst)
+    return copy_blocks(text.at, text.n, dst)
 
 
 cdef inline uint8_t *put_missing(const Writer *w, const FastMember *member, uint8_t *dst) noexcept nogil:
@@ -916,40 +969,22 @@ cdef inline size_t put_fast_seconds(Text text, int unit, uint8_t *dst) noexcept 
 cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const FastRecord *record, const FastMember *member,
                         uint8_t *dst) noexcept nogil:
     """Write a value that is not a copy."""
-    cdef Text text, list, address
-    cdef Place place = CELL if w.csv else STRING
-    cdef bint masked = False
+    cdef Text text
+    cdef bint masked
     cdef uint8_t *start = dst
     cdef Entry entry
-    if member.value == EXTRA_VALUE:
+    if member.value == EXTRAS_VALUE:
         dst = put_fast_extras(fast, w, record, dst)
-        if dst > start:
-            return put_end(w, member, start, dst)
-        return put_missing(w, member, dst) if w.csv or w.own_fields else dst - member.own
+        if dst == start:
+            return dst - member.own if member.field.optional and not w.csv else put_missing(w, member, dst)
+        return put_end(w, member, start, dst)
     if member.value == FLAGS_VALUE:
-        return put_flags(flags_of_record(w, record) if fast.has_request else 0, w.csv, dst)
-    if member.value == PARAMETER_VALUE:
-        text = record.value[QUERY_AT] if fast.has_request else text_of(NULL, 0)
-        text = parameter_of(w, text, w.param + member.at, &masked)
-    else:
-        text = record.value[member.at]
-        if member.value == CLIENT_VALUE:
-            list = record.value[fast.step_of[FORWARDED_FOR]]
-            if fast.step_of[CLIENT] < 0:
-                text = text_of(NULL, 0)
-            if next_address(&list, &address):
-                text = address
+        return put_flags(flags_of_record(w, record), w.csv, dst)
+    text = text_in_record(w, record, member, &masked)
     if text.at == NULL:
         return put_missing(w, member, dst)
     run.seen |= member.bit
-    if member.value == TIME_VALUE:
-        dst = put_fast_time(fast.time, text, dst)
-    elif member.value == PATH_VALUE:
-        if record.plain or record.decoded:
-            dst = copy_blocks(text.at, text.n, dst)
-        else:
-            dst = put_decoded(w, &PLAIN_LINE, text, False, place, dst)
-    elif member.value == QUERY_VALUE:
+    if member.value == QUERY_VALUE:
         if record.usual and w.names == NULL:
             dst = put_fast_query(w, run, text, dst)
         else:
@@ -959,16 +994,10 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
         dst += put_fast_seconds(text, fast.plan.duration_unit, dst)
     elif member.value == ADDRESSES_VALUE:
         dst = put_fast_addresses(text, w.csv, dst)
-        if dst == start:
-            return put_missing(w, member, dst)
-    elif member.value == MASKED_VALUE:
-        dst = put_masked(w, &PLAIN_LINE, text, member.at != TARGET_AT or record.value[PATH_AT].at == NULL, place, dst)
-    elif member.value == CLIENT_VALUE:
-        dst = copy_blocks(text.at, text.n, dst)
-    elif masked:
-        dst = put("***", 3, dst)
     else:
-        dst = put_decoded(w, &PLAIN_LINE, text, True, place, dst)
+        dst = put_text_in_record(w, record, member, text, masked, CELL if w.csv else STRING, dst)
+        if dst == start and member.value == PERIOD_VALUE:
+            return put_missing(w, member, dst)
     return put_end(w, member, start, dst)
 
 

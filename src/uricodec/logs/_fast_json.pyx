@@ -551,11 +551,9 @@ cdef int set_writing(FastPlan *fast, const Plan *plan, const Writer *w, list kep
     cdef int of_slot[SLOTS]
     if MEMBERS + plan.extras > MOST_STEPS or plan.members >> DATE & 1:
         return 0
-    if plan.keep_rest and not (w.csv or plan.extras or w.members >> VHOST):
-        return 0        # whether records have `extra` depends on the line
     fast.plan, fast.steps = plan, MOST_STEPS
     fast.step = <FastStep *>PyMem_Calloc(MOST_STEPS + 1, sizeof(FastStep))
-    fast.member = <FastMember *>PyMem_Calloc(20 + w.params, sizeof(FastMember))
+    fast.member = <FastMember *>PyMem_Calloc(w.fields + 1, sizeof(FastMember))
     fast.extra = <FastMember *>PyMem_Calloc(2 * MOST_STEPS, sizeof(FastMember))
     if fast.step == NULL or fast.member == NULL or fast.extra == NULL:
         raise MemoryError  # pragma: no cover: no memory
@@ -636,7 +634,7 @@ cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRe
         return False
     if entry.text[DURATION].at != NULL and (entry.unit != json.plan.duration_unit or not is_decimal(entry.text[DURATION])):
         return False
-    if fast.has_request:
+    if fast.reads_request:
         record.decoded = record.whole = False
         record.usual = True
         if not read_usual_request(entry, request, record):

@@ -9,6 +9,7 @@ from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._io.runner import InvalidLines, Position, Worker
 from uricodec._rows._tasks import LineFault
+from uricodec.logs._columns import convert_columns
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, decide, is_utf16, nearest, strange
 from uricodec.logs._format import Format
 from uricodec.logs._partial import PartialLines
@@ -53,6 +54,12 @@ class RecordBuffer:
     def _allocate(self, reader: LogReader, size: int) -> None:
         """Allocate a buffer for the record of a line of `size` bytes."""
         self._buffer = memoryview(new_buffer(reader.capacity_for(size)))
+
+
+class ColumnBuffer:
+    """Converts lines to columns, as the state of a thread."""
+
+    convert = staticmethod(convert_columns)
 
 
 class LogEnds(streams.LineEnds):
@@ -209,7 +216,7 @@ class LogWorker(Worker):
         while start < len(chunk.lines):
             found, data = chunk.state.convert(chunk.reader, chunk.lines[start:], limit)
             done = start + found.read >= len(chunk.lines)
-            parts.append(Part(start, found, data if done or isinstance(data, list) else bytes(data)))
+            parts.append(Part(start, found, data if done or not isinstance(data, memoryview) else bytes(data)))
             if found.invalid and limit == 1:
                 break
             start += found.read

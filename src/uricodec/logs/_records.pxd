@@ -1,14 +1,16 @@
 """The reader of lines."""
-from libc.stdint cimport uint32_t, uint8_t
+from libc.stdint cimport int64_t, uint32_t, uint8_t
 
 from uricodec.logs._fields cimport Entry, Text, find
 from uricodec.logs._fast cimport BLOCK, FastFormat, FastRecord, FastRun
 from uricodec.logs._fast_json cimport FastJson
 from uricodec.logs._programs cimport Columns, Line, Plan
-from uricodec.logs._texts cimport Place, Writer
+from uricodec.logs._texts cimport Field, Place, Writer
 
 
-cdef uint8_t *put_value(const Writer *w, const Entry *entry, int member, Text text, Place place, uint8_t *dst) noexcept nogil
+cdef Text text_in(const Writer *w, const Entry *entry, const Field *field, bint *masked) noexcept nogil
+cdef uint8_t *put_value(const Writer *w, const Entry *entry, const Field *field, Text text, bint masked, Place place,
+                        uint8_t *dst) noexcept nogil
 cdef bint has_extra(const Entry *entry) noexcept nogil
 
 
@@ -23,7 +25,6 @@ cdef struct Found:
 
 cdef enum:
     FAULTS = 1024           # the most faults that one call returns
-    HINTS = 24              # of how many columns the reader remembers the size
 
 
 cdef class LogReader:
@@ -33,12 +34,18 @@ cdef class LogReader:
     cdef Columns *columns       # and what the columns of each mean
     cdef FastFormat fast        # how most lines are read and written
     cdef readonly size_t fast_records   # how many records were read so
+    cdef readonly tuple fields  # the names of the fields of a record
+    cdef readonly str to        # the output
     cdef bint tsv               # whether records of CSV become TSV
+    cdef bint arrow             # whether times become numbers in columns
     cdef FastJson json          # the same for JSON,
     cdef FastRun request        # of which this has the marks of a request
     cdef bint has_fast, has_json
-    cdef size_t last_rows[24]   # HINTS: the capacity of the columns of the last batch: their ends,
-    cdef size_t last_data[24]   # and their bytes
+    cdef readonly object timezone   # of times without a zone
+    cdef int64_t quarter        # of an hour: the last one whose offset from UTC was asked for,
+    cdef int64_t zone           # and the offset, in seconds
+    cdef int64_t zone_of(self, int64_t seconds) noexcept nogil
+    cdef list last_sizes        # the capacity of the columns of the last batch: their ends, and their bytes
     cdef int variants           # how many there are
     cdef bint seen[4]           # which of IMPORTANT a record had a value of
     cdef int failed             # the one whose error the last invalid line has
@@ -51,7 +58,7 @@ cdef class LogReader:
     cdef bytes names
     cdef list _kept             # what the writer points to
     cdef bint first             # whether the next line is the first one of the log
-    cdef int set_params(self, list names) except -1
+    cdef int set_fields(self, tuple names, bint chosen) except -1
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil

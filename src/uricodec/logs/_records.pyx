@@ -3,7 +3,7 @@
 A record is always one line, whatever the log contains. Most lines are read and written by `_fast`, which takes only
 lines that need no care; this module reads all others, and defines what the records are.
 """
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp, memcpy, memmove
 
 from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
@@ -21,38 +21,74 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree, PyMem_RawMalloc
 
 from collections import namedtuple
+from datetime import datetime, timedelta
 
 cimport cython
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
 
-# The members of a record, in their order.
+# The fields of a record, in their order; their slots, and how their values are written.
 NAMES = ("client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer",
          "user_agent", "vhost", "duration", "forwarded_for", "extra")
+cdef int SLOT_OF[16]
+SLOT_OF = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT, VHOST, DURATION,
+           FORWARDED_FOR, -1]
+cdef ValueKind KIND_OF[16]
+KIND_OF = [COPIED, COPIED, TIME_VALUE, COPIED, COPIED, PATH_VALUE, QUERY_VALUE, COPIED, COPIED, COPIED, COPIED, COPIED, COPIED,
+           SECONDS_VALUE, ADDRESSES_VALUE, EXTRAS_VALUE]
 
-# The members in the order of NAMES, and the JSON text before each value.
-cdef int ORDER[12]
-ORDER = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT]
-cdef Name KEYS[12]
-KEYS = [Name('{"client":', 10), Name(',"user":', 8), Name(',"time":', 8), Name(',"method":', 10), Name(',"target":', 10),
-        Name(',"path":', 8), Name(',"query":', 9), Name(',"protocol":', 12), Name(',"status":', 10), Name(',"bytes_sent":', 14),
-        Name(',"referer":', 11), Name(',"user_agent":', 14)]
+# Fields that are made from another one, for counting.
+PERIODS = {"time:day": DAY, "time:hour": HOUR, "time:minute": MINUTE}
+DERIVED = (*PERIODS, "status:class")
 
 
-cdef uint8_t *put_value(const Writer *w, const Entry *entry, int member, Text text, Place place, uint8_t *dst) noexcept nogil:
-    """Write the text of a member."""
+cdef Text text_in(const Writer *w, const Entry *entry, const Field *field, bint *masked) noexcept nogil:
+    """Return the text of which a field is written; NULL if it is missing. `masked`: it must be hidden."""
+    cdef Text list, first
+    cdef size_t k
+    masked[0] = False
+    if field.kind == CLIENT_VALUE:
+        return client_of(w, entry)
+    if field.kind == PARAMETER_VALUE:
+        return parameter_of(w, entry.text[QUERY], &field.name, masked)
+    if field.kind == EXTRA_VALUE:
+        for k in range(entry.extras):
+            if entry.text[MEMBERS + k].at != NULL and entry.name[k].n == field.name.n and memcmp(
+                    entry.name[k].at, field.name.at, field.name.n) == 0:
+                return entry.text[MEMBERS + k]
+        return text_of(NULL, 0)
+    if field.kind == ADDRESSES_VALUE:
+        list = entry.text[FORWARDED_FOR]
+        return entry.text[FORWARDED_FOR] if next_address(&list, &first) else text_of(NULL, 0)
+    if field.kind == CLASS_VALUE:
+        return entry.text[STATUS] if entry.text[STATUS].n == 3 else text_of(NULL, 0)
+    return entry.text[field.slot]
+
+
+cdef uint8_t *put_value(const Writer *w, const Entry *entry, const Field *field, Text text, bint masked, Place place,
+                        uint8_t *dst) noexcept nogil:
+    """Write the value of a field that is a text or a number, given the text of text_in(). Nothing: it is missing."""
+    cdef uint8_t time[TIME_SIZE]
     cdef size_t size
-    if member == PATH and not entry.decoded:
-        return put_decoded(w, entry, text, False, place, dst)
-    if member == TARGET:
-        return put_masked(w, entry, text, entry.text[PATH].at == NULL, place, dst)
-    if member == REFERER:
+    if masked:
+        return put("***", 3, dst)
+    if field.kind == PARAMETER_VALUE or field.kind == PATH_VALUE and not entry.decoded:
+        return put_decoded(w, entry, text, field.kind == PARAMETER_VALUE, place, dst)
+    if field.kind == MASKED_VALUE:
+        return put_masked(w, entry, text, field.slot != TARGET or entry.text[PATH].at == NULL, place, dst)
+    if field.kind == EXTRA_VALUE:
         return put_masked(w, entry, text, True, place, dst)
-    if member == TIME:
+    if field.kind == SECONDS_VALUE:
+        return dst + put_seconds(text, entry.unit, dst)
+    if field.kind == TIME_VALUE:
         size = put_time(entry, dst)
-        if size:
-            return dst + size
+        return dst + size if size else put_text(w, entry, text, place, dst)
+    if field.kind == PERIOD_VALUE:
+        size = put_time(entry, time)
+        return dst + period_of(time, size, field.period, dst) if size else dst
+    if field.kind == CLASS_VALUE:
+        return put_class(text, dst)
     return put_text(w, entry, text, place, dst)
 
 
@@ -122,91 +158,47 @@ cdef bint has_extra(const Entry *entry) noexcept nogil:
 
 cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
     """Write a record of at most FACTOR bytes for each byte of its line, plus `record_extra`."""
-    cdef int i
     cdef size_t k
-    cdef int member
-    cdef bint masked
-    cdef Text text
-    cdef uint8_t *value
-    cdef Place place = CELL if w.csv else STRING
-    for i in range(12):
-        member = ORDER[i]
-        text = entry.text[member] if member != CLIENT else client_of(w, entry)
-        if not w.csv:
-            dst = put(KEYS[i].name, KEYS[i].n, dst)
-        elif i:
-            dst = put(",", 1, dst)
-        if text.at == NULL:
-            if not w.csv:
-                dst = put("null", 4, dst)
-        elif member == STATUS or member == BYTES_SENT:
-            memcpy(dst, text.at, text.n)
-            dst += text.n
-        elif member != QUERY:
-            dst[0] = c'"'
-            dst = put_cell(w, dst + 1, put_value(w, entry, member, text, place, dst + 1))
-        elif w.csv:
-            dst[0] = c'"'
-            dst = put_cell(w, dst + 1, put_query(w, entry, STRING_IN_CELL, dst + 1))
-        else:
-            dst = put_query(w, entry, STRING, dst)
-    if w.csv or w.members >> VHOST or entry.extras:
-        dst = put_more(w, entry, dst)
-    for k in range(w.params):
-        dst = put(",", 1, dst) if w.csv else put(<const char *>w.param_key[k].at, w.param_key[k].n, dst)
-        masked = False
-        text = parameter_of(w, entry.text[QUERY], w.param + k, &masked)
-        if text.at == NULL:
-            if not w.csv:
-                dst = put("null", 4, dst)
-            continue
-        dst[0] = c'"'
-        value = dst + 1
-        dst = put("***", 3, value) if masked else put_decoded(w, entry, text, True, place, value)
-        dst = put_cell(w, value, dst)
-    if w.flags:
-        if w.csv:
-            dst = put(",", 1, dst)
-        dst = put_flags(flags_of_entry(w, entry), w.csv, dst)
+    cdef const Field *field
+    for k in range(w.fields):
+        field = w.field + k
+        dst = put(",", k > 0, dst) if w.csv else put(<const char *>field.key.at, field.key.n, dst)
+        dst = put_field(w, entry, field, dst)
     return put("\n" if w.csv else "}\n", 1 if w.csv else 2, dst)
 
 
-cdef uint8_t *put_more(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
-    """Write the members that only some formats have. JSON has them only for these; CSV has all columns."""
-    cdef Text text, first
-    if w.csv or w.members >> VHOST & 1:
-        dst = put(",", 1, dst) if w.csv else put(',"vhost":', 9, dst)
-        text = entry.text[VHOST]
-        if text.at != NULL:
-            dst[0] = c'"'
-            dst = put_cell(w, dst + 1, put_text(w, entry, text, CELL if w.csv else STRING, dst + 1))
-        elif not w.csv:
-            dst = put("null", 4, dst)
-    if w.csv or w.members >> DURATION & 1:
-        dst = put(",", 1, dst) if w.csv else put(',"duration":', 12, dst)
-        text = entry.text[DURATION]
-        if text.at != NULL:
-            dst += put_seconds(text, entry.unit, dst)
-        elif not w.csv:
-            dst = put("null", 4, dst)
-    if w.csv or w.members >> FORWARDED_FOR & 1:
-        dst = put(",", 1, dst) if w.csv else put(',"forwarded_for":', 17, dst)
-        text = entry.text[FORWARDED_FOR]
-        if next_address(&text, &first):
-            dst = put('"', 1, dst) if w.csv else dst
-            dst = put_addresses(w, entry, dst)
-            dst = put('"', 1, dst) if w.csv else dst
-        elif not w.csv:
-            dst = put("null", 4, dst)
-    if has_extra(entry):
-        dst = put(',"', 2, dst) if w.csv else put(',"extra":', 9, dst)
-        dst = put_extra(w, entry, dst)
-        dst = put('"', 1, dst) if w.csv else dst
-    elif w.csv:
-        dst = put(",", 1, dst)
-    elif w.own_fields:
-        dst = put(',"extra":null', 13, dst)
-    return dst
+cdef uint8_t *put_field(const Writer *w, const Entry *entry, const Field *field, uint8_t *dst) noexcept nogil:
+    """Write the value of a field, after its key."""
+    cdef uint8_t *value = dst + (field.is_text or w.csv and not field.is_number)
+    cdef uint8_t *end = value
+    cdef Place place = STRING_IN_CELL if w.csv else STRING
+    cdef Text text
+    cdef bint masked
+    if field.kind == FLAGS_VALUE:
+        return put_flags(flags_of_request(w, entry.text[PATH], entry.text[QUERY], entry.decoded, entry.whole), w.csv, dst)
+    if field.kind == EXTRAS_VALUE:
+        if has_extra(entry):
+            end = put_extra(w, entry, value)
+        elif field.optional and not w.csv:
+            return dst - field.key.n
+    else:
+        text = text_in(w, entry, field, &masked)
+        if text.at == NULL:
+            pass
+        elif field.kind == QUERY_VALUE:
+            end = put_query(w, entry, place, value)
+        elif field.kind == ADDRESSES_VALUE:
+            end = put_addresses(w, entry, value)
+        else:
+            end = put_value(w, entry, field, text, masked, CELL if w.csv else STRING, value)
+            if field.is_text and (field.kind != PERIOD_VALUE or end > value):
+                dst[0] = c'"'
+                return put_cell(w, value, end)
+    if end == value:
+        return dst if w.csv else put("null", 4, dst)
+    if value > dst:
+        dst[0] = end[0] = c'"'
+    return end + (value - dst)
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
@@ -220,6 +212,10 @@ MAX_LINE = 16 * 1024 * 1024
 # The largest max_line: longer lines could overflow the 32-bit offsets of columns.
 cdef size_t MOST = 1 << 28
 
+# The most fields that can be chosen.
+cdef enum:
+    MOST_FIELDS = 256
+
 # The names of the errors, and of the members in the order of the slots. Those of other errors are names of fields.
 cdef tuple CODE_NAMES = ("", "empty", "json", "fields", "format", "too-long")
 cdef tuple SLOT_NAMES = ("client", "user", "time", "time", "request", "method", "target", "path", "query", "protocol", "status",
@@ -229,9 +225,6 @@ cdef tuple SLOT_NAMES = ("client", "user", "time", "time", "request", "method", 
 IMPORTANT = ("time", "method", "target", "status")
 cdef int IMPORTANT_SLOTS[4]
 IMPORTANT_SLOTS = [TIME, METHOD, TARGET, STATUS]
-cdef int IMPORTANT_MEMBERS[4]       # their places in NAMES
-IMPORTANT_MEMBERS = [2, 3, 4, 8]
-
 Lines = namedtuple("Lines", ["read", "written", "lines", "records", "invalid"], module="uricodec.logs")
 Lines.__doc__ = "The bytes read and written, the number of lines and of records, and the invalid lines as RejectedLines."
 RejectedLine = namedtuple("RejectedLine", ["line", "start", "size", "code", "offset"], module="uricodec.logs")
@@ -262,7 +255,9 @@ cdef class LogReader:
 
     Args:
         programs (Iterable[Program]): The variants of the format.
-        to (str): The output: "jsonl"; "csv" or "tsv" (without a header).
+        to (str): The output: "jsonl"; "csv" or "tsv" (without a header); "columns", or "arrow", in which times are numbers.
+        fields (Iterable[str] | None): The fields of a record, see field_names(). None: those of NAMES, without those that
+            only other formats have in JSON.
         params (Iterable[str]): Query parameters that have a field of their own.
         client (str): "peer", or "forwarded": the first address of X-Forwarded-For, if there is one.
         mask (Iterable[str]): Query parameters whose values are hidden.
@@ -273,13 +268,16 @@ cdef class LogReader:
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
         strict (int): 1: values must be what the names of the fields promise, to find out the format of a log; 2: texts in
             quotes must not contain quotes, either.
+        timezone (tzinfo | None): The zone of times that have none, in "arrow". None: UTC.
         fast (bool): Whether lines that need no care may be read by marks (`_fast`), which gives the same records.
 
     Attributes:
+        to (str): The output.
+        fields (tuple[str, ...]): The fields of a record.
         fast_records (int): How many records were read by marks.
 
     Raises:
-        ValueError: If the output or client is unknown, a name in `mask` has more than 255 bytes, or max_line is
+        ValueError: If the output, client or a field is unknown, a name in `mask` has more than 255 bytes, or max_line is
             out of range.
         TypeError: If `mask` or `params` is a str.
 
@@ -291,14 +289,14 @@ cdef class LogReader:
     {"client":"192.0.2.1","user":null,"time":"2025-01-01T12:00:00+00:00",...,"path":"/café","query":null,...}
     """
 
-    def __cinit__(self, programs, to="jsonl", *, params=(), client="peer", mask=(), flags=False, encoding=None,
-                  replace_invalid_utf8=False, max_line=MAX_LINE, csv_safe=False, strict=0, fast=True):
+    def __cinit__(self, programs, to="jsonl", *, fields=None, params=(), client="peer", mask=(), flags=False, encoding=None,
+                  replace_invalid_utf8=False, max_line=MAX_LINE, csv_safe=False, strict=0, timezone=None, fast=True):
         cdef Charset charset
         cdef Program program
         if not 1 <= max_line <= MOST:
             raise ValueError(f"max_line must be from 1 to {MOST}, got {max_line}")
-        if to not in ("jsonl", "csv", "tsv"):
-            raise ValueError(f"to must be 'jsonl', 'csv' or 'tsv', got {to!r}")
+        if to not in ("jsonl", "csv", "tsv", "columns", "arrow"):
+            raise ValueError(f"to must be 'jsonl', 'csv', 'tsv', 'columns' or 'arrow', got {to!r}")
         if client not in ("peer", "forwarded"):
             raise ValueError(f"client must be 'peer' or 'forwarded', got {client!r}")
         self.programs, self._kept = list(programs), []
@@ -322,25 +320,26 @@ cdef class LogReader:
             for name in program.names:
                 self.record_extra += 6 * len(name.encode()) + 16
         names = bytearray()     # each after its length
-        for name in texts_of("mask", mask):
-            name = name.lower()
+        for text in texts_of("mask", mask):
+            name = text.encode("utf-8", "surrogateescape").lower()
             if len(name) > 255:
                 raise ValueError(f"names in mask must have at most 255 bytes, got {name!r}")
             if name:
                 names.append(len(name))
                 names += name
         self.names = bytes(names) + b"\0"
-        self.writer.csv, self.writer.flags, self.tsv = to != "jsonl", flags, to == "tsv"
+        self.to = to
+        self.writer.csv, self.tsv, self.arrow = to in ("csv", "tsv"), to == "tsv", to == "arrow"
         self.writer.csv_safe = self.writer.csv and csv_safe
         self.writer.errors = REPLACE_BYTES if replace_invalid_utf8 else KEEP_BYTES
         self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
         self.writer.forwarded = client == "forwarded"
-        self.set_params(texts_of("params", params))
+        self.set_fields(field_names(fields, params, flags), fields is not None or to != "jsonl")
         if encoding is not None:
             charset = encoding      # of another type, it raises TypeError
             self._kept.append(charset)
             self.writer.charset = charset.tables
-        self.max_line, self.strict = max_line, strict
+        self.max_line, self.strict, self.timezone, self.quarter = max_line, strict, timezone, -1 << 60
         if fast and not strict and self.variants and self.plan[0].notation == JSON_LINES:
             set_fast_json(&self.json, self.plan[0], &self.writer, self._kept)
             self.has_json = True
@@ -349,18 +348,49 @@ cdef class LogReader:
             self.has_fast = self.fast.plan[0] != NULL
         self.begin()
 
-    cdef int set_params(self, list names) except -1:
-        self.writer.param = <Text *>PyMem_Calloc(2 * len(names) + 1, sizeof(Text))
-        if self.writer.param == NULL:
+    cdef int set_fields(self, tuple names, bint chosen) except -1:
+        """Set the fields of records. Those that are not `chosen` are left out if the format does not have them."""
+        cdef Field *field
+        cdef bytes key, own
+        self.writer.field = <Field *>PyMem_Calloc(len(names) + 1, sizeof(Field))
+        if self.writer.field == NULL:
             raise MemoryError  # pragma: no cover: no memory
-        self.writer.param_key = self.writer.param + len(names)
-        for k, name in enumerate(dict.fromkeys(names)):
-            key = b",%s:" % json_string(f"param.{name.decode('utf-8', 'replace')}".encode())
-            self._kept += [name, key]
-            self.writer.param[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name))
-            self.writer.param_key[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
-            self.writer.params = k + 1
-            self.record_extra += len(key) + 8
+        fields = []
+        for name in names:
+            field = self.writer.field + len(fields)
+            own = b""
+            field.slot = -1
+            if name in NAMES:
+                place = NAMES.index(name)
+                field.kind, field.slot = KIND_OF[place], SLOT_OF[place]
+                if not chosen and field.slot >= VHOST and not self.writer.members >> field.slot & 1:
+                    continue
+            elif name in PERIODS:
+                field.kind, field.slot, field.period = PERIOD_VALUE, TIME, PERIODS[name]
+            elif name == "status:class":
+                field.kind, field.slot = CLASS_VALUE, STATUS
+            elif name == "flags":
+                field.kind = FLAGS_VALUE
+            else:
+                field.kind = PARAMETER_VALUE if name.startswith("param.") else EXTRA_VALUE
+                own = name[6:].encode("utf-8", "surrogateescape")
+            if field.slot == CLIENT and self.writer.forwarded:
+                field.kind = CLIENT_VALUE
+            elif (field.slot == REFERER or field.slot == TARGET) and self.writer.names != NULL:
+                field.kind = MASKED_VALUE
+            field.optional = field.kind == EXTRAS_VALUE and not (chosen or self.writer.own_fields)
+            field.is_number = field.kind == COPIED and field.slot in (STATUS, BYTES_SENT) or field.kind == SECONDS_VALUE
+            field.is_text = not field.is_number and field.kind not in (
+                QUERY_VALUE, ADDRESSES_VALUE, EXTRAS_VALUE, FLAGS_VALUE)
+            key = b'%s%s:' % (b"," if fields else b"{", json_string(name.encode("utf-8", "surrogateescape").decode(
+                "utf-8", "replace").encode()))
+            self._kept += [own, key]
+            field.name = text_of(<const uint8_t *>PyBytes_AS_STRING(own), PyBytes_GET_SIZE(own))
+            field.key = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
+            fields.append(name)
+            self.writer.fields = len(fields)
+            self.record_extra += len(key) + TIME_SIZE
+        self.fields = tuple(fields)
         return 0
 
     def __dealloc__(self):
@@ -369,8 +399,22 @@ cdef class LogReader:
         PyMem_Free(self.plan)
         PyMem_Free(self.columns)
         PyMem_Free(self.shared)
-        PyMem_Free(self.writer.param)
+        PyMem_Free(self.writer.field)
         PyMem_RawFree(self.memory)
+
+    cdef int64_t zone_of(self, int64_t seconds) noexcept nogil:
+        """Return the offset from UTC of a local time without a zone, in seconds. It is the same in a quarter of an hour."""
+        if self.timezone is None:
+            return 0
+        if self.quarter != seconds // 900:
+            self.quarter = seconds // 900
+            with gil:
+                try:
+                    local = datetime(1970, 1, 1, tzinfo=self.timezone) + timedelta(seconds=900 * self.quarter)
+                    self.zone = round(local.utcoffset().total_seconds())
+                except (OverflowError, ValueError):     # at the ends of the years that datetime has
+                    self.zone = 0
+        return self.zone
 
     cdef int reserve(self, size_t size) except -1:
         """Ensure the memory for reading lines, given the total size of the lines."""
@@ -468,7 +512,7 @@ cdef class LogReader:
     def missing(self):
         """Those of IMPORTANT (frozenset[str]) of which no record so far had a value."""
         cdef int i
-        missing = set(IMPORTANT)
+        missing = set(IMPORTANT) & set(self.fields)
         for i in range(4):
             if self.seen[i]:
                 missing.discard(IMPORTANT[i])
@@ -562,7 +606,7 @@ cdef class LogReader:
     cdef void end_run(self, const FastRun *run) noexcept nogil:
         cdef int i
         for i in range(4):
-            self.seen[i] |= (run.seen | self.request.seen) >> IMPORTANT_MEMBERS[i] & 1
+            self.seen[i] |= (run.seen | self.request.seen) >> IMPORTANT_SLOTS[i] & 1
 
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
         """Write the records of lines of JSON, like write_fast()."""
@@ -753,15 +797,47 @@ cdef inline bint is_whole(const Plan *plan, const Entry *entry) noexcept nogil:
 
 
 def texts_of(str name, texts):
-    """Return the texts of an argument as bytes."""
+    """Return the texts of an argument as a list, without repetitions."""
     if isinstance(texts, str):
-        raise TypeError(f"{name} must be an iterable of parameter names, got a str")
-    cdef list found = []
+        raise TypeError(f"{name} must be an iterable of names, got a str")
+    texts = list(texts)
     for text in texts:
         if not isinstance(text, str):
-            raise TypeError(f"{name} must be names of parameters, got {type(text).__name__}")
+            raise TypeError(f"{name} must be names, got {type(text).__name__}")
         try:
-            found.append((<str>text).encode("utf-8", "surrogateescape"))
+            text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
             raise ValueError(f"invalid name {text!r} in {name}: lone surrogate") from None
-    return found
+    return list(dict.fromkeys(texts))
+
+
+def field_names(fields, params, flags):
+    """Return the names of the fields of records.
+
+    Args:
+        fields (Iterable[str] | None): Names of NAMES, of DERIVED, "param.NAME" of a query parameter, "extra.NAME" of another
+            field of the format, "flags". None: NAMES.
+        params (Iterable[str]): Parameters whose fields follow.
+        flags (bool): Whether the flags follow.
+
+    Returns:
+        tuple[str, ...]: The names, each once.
+
+    Raises:
+        ValueError: If a field is unknown, or there is none, or too many.
+        TypeError: If `fields` or `params` is a str.
+
+    >>> field_names(["status", "param.q"], ["page"], False)
+    ('status', 'param.q', 'param.page')
+    """
+    names = list(NAMES)
+    if fields is not None:
+        names = texts_of("fields", fields)
+        for name in names:
+            if name not in NAMES and name not in DERIVED and name != "flags" and not name.startswith(("param.", "extra.")):
+                raise ValueError(f"unknown field {name!r}; the fields are {', '.join(NAMES)}, param.NAME, extra.NAME, flags, "
+                                 f"{', '.join(DERIVED)}")
+        if not 1 <= len(names) <= MOST_FIELDS:
+            raise ValueError(f"fields must be from 1 to {MOST_FIELDS} names, got {len(names)}")
+    more = [f"param.{name}" for name in texts_of("params", params)] + ["flags"] * bool(flags)
+    return tuple(dict.fromkeys([*names, *more]))

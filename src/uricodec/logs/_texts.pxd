@@ -11,18 +11,34 @@ from uricodec.logs._fields cimport Entry, Text
 cdef enum Place:
     STRING, CELL, STRING_IN_CELL, RAW
 
+# How the value of a field is written.
+cdef enum ValueKind:
+    COPIED, TIME_VALUE, PATH_VALUE, QUERY_VALUE, SECONDS_VALUE, ADDRESSES_VALUE, CLIENT_VALUE, MASKED_VALUE
+    EXTRAS_VALUE, EXTRA_VALUE, PARAMETER_VALUE, FLAGS_VALUE
+    PERIOD_VALUE            # the day, the hour or the minute of the time: its first bytes
+    CLASS_VALUE             # the class of the status, such as 5xx
+
+# A field of the records, in the order in which they are written.
+cdef struct Field:
+    ValueKind kind
+    int slot                # of a standard field
+    bint is_text            # JSON has its value in quotes
+    bint is_number          # a column has 8 bytes for each row
+    bint optional           # JSON has it only in records that have a value
+    Text key                # what JSON has before the value, from "{" or a comma on
+    Text name               # of a parameter or an extra field
+    size_t period           # how many bytes of the time
+
 cdef struct Writer:
     bint csv
     bint csv_safe           # put an apostrophe before a text that a spreadsheet may take for a formula
-    bint flags
     BytePolicy errors
     uint32_t members        # bits of the members that the format has
     bint own_fields         # it has extra fields
     bint forwarded          # the client is the first address of forwarded_for
     const uint8_t *names    # of parameters to mask: for each its length (one byte) and its bytes; then 0
-    size_t params           # how many parameters have a field of their own,
-    Text *param             # their names, and what JSON has before their values
-    Text *param_key
+    size_t fields           # how many fields a record has
+    Field *field
     const CharsetTable *charset     # of bytes that are not UTF-8; NULL: none
     uint8_t *room           # the buffer for decoded texts
     uint8_t *wide           # the buffer for texts decoded from the charset
@@ -39,6 +55,11 @@ cdef struct Name:
 
 cdef Name FLAG_TEXTS[6]
 
+# The most bytes of a time that is written, and how many of them are its day, hour and minute.
+cdef enum:
+    TIME_SIZE = 48
+    DAY = 10, HOUR = 13, MINUTE = 16
+
 cdef inline uint8_t *put(const char *text, size_t n, uint8_t *dst) noexcept nogil:
     memcpy(dst, text, n)
     return dst + n
@@ -54,7 +75,13 @@ cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint pa
 cdef bint next_address(Text *list, Text *address) noexcept nogil
 cdef Text client_of(const Writer *w, const Entry *entry) noexcept nogil
 cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *masked) noexcept nogil
-cdef int flags_of(const Writer *w, Text text, bint decoded, bint query) noexcept nogil
-cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil
+cdef int flags_of_request(const Writer *w, Text path, Text query, bint decoded, bint whole) noexcept nogil
+cdef inline uint8_t *put_class(Text status, uint8_t *dst) noexcept nogil:
+    """Write the class of a status: "5xx"."""
+    dst[0], dst[1], dst[2] = status.at[0], c'x', c'x'
+    return dst + 3
+
+
+cdef size_t period_of(const uint8_t *time, size_t n, size_t period, uint8_t *dst) noexcept nogil
 cdef size_t csv_to_tsv(uint8_t *records, size_t n) noexcept nogil
 cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil

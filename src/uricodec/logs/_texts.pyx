@@ -339,12 +339,13 @@ cdef int flags_of(const Writer *w, Text text, bint decoded, bint query) noexcept
     return flags
 
 
-cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil:
-    cdef int flags = MALFORMED if entry.whole else 0
-    if entry.text[PATH].at != NULL:
-        flags |= flags_of(w, entry.text[PATH], entry.decoded, False)
-    if entry.text[QUERY].at != NULL:
-        flags |= flags_of(w, entry.text[QUERY], False, True)
+cdef int flags_of_request(const Writer *w, Text path, Text query, bint decoded, bint whole) noexcept nogil:
+    """Return the flags of a request. `whole`: it could not be split."""
+    cdef int flags = MALFORMED if whole else 0
+    if path.at != NULL:
+        flags |= flags_of(w, path, decoded, False)
+    if query.at != NULL:
+        flags |= flags_of(w, query, False, True)
     return flags
 
 
@@ -377,7 +378,7 @@ cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
     """Write the flags as a JSON array, or as a CSV cell with spaces between them."""
     cdef int i
     cdef bint first = True
-    dst = put('"', 1, dst) if csv else put(',"flags":[', 10, dst)
+    dst = put('"' if csv else "[", 1, dst)
     for i in range(FLAGS):
         if flags >> i & 1:
             if not first:
@@ -389,3 +390,21 @@ cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
                 dst = put('"', 1, dst)
             first = False
     return put('"' if csv else "]", 1, dst)
+
+
+# --- times ------------------------------------------------------------------------------------------------------------
+
+cdef size_t period_of(const uint8_t *time, size_t n, size_t period, uint8_t *dst) noexcept nogil:
+    """Write the day, the hour or the minute of a time of RFC 3339, of which they are the first `period` bytes.
+
+    The hour and the minute are times themselves: "2025-01-31T23:00:00+01:00". Return the size.
+    """
+    cdef size_t zone = 19
+    memcpy(dst, time, period)
+    if period == DAY:
+        return DAY
+    memcpy(dst + period, b":00:00", 19 - period)
+    while zone < n and (time[zone] == c'.' or c'0' <= time[zone] <= c'9'):
+        zone += 1
+    memcpy(dst + 19, time + zone, n - zone)
+    return 19 + n - zone
