@@ -1,10 +1,13 @@
-"""Sizes in bytes, as people write them."""
+"""Sizes in bytes and durations, as people write them."""
 
 import re
 import sys
 
 UNITS = "KMGT"
 SIZE = re.compile(rf"(\d{{1,18}}(?:\.\d{{1,18}})?) ?([{UNITS}]?)(?:I?B)?", re.ASCII)
+
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+DURATION = re.compile(rf"(\d{{1,9}}(?:\.\d{{1,9}})?) ?([{''.join(SECONDS)}])", re.ASCII)
 
 
 def parse_size(text):
@@ -32,3 +35,24 @@ def parse_size(text):
     if not 0 < size < sys.maxsize:
         raise ValueError(f"expected a size in bytes such as 4096, 64K or 1.5G, got {text!r}")
     return size
+
+
+def parse_duration(text):
+    """Return a duration in seconds.
+
+    Args:
+        text (str): A number and a unit: "90s", "15m", "2h", "7d", "1.5w".
+
+    Returns:
+        float: Seconds.
+
+    Raises:
+        ValueError: If the text is something else.
+
+    >>> parse_duration("2h"), parse_duration("1.5d")
+    (7200.0, 129600.0)
+    """
+    found = DURATION.fullmatch(text.strip().lower())
+    if not found:
+        raise ValueError(f"expected a duration such as 90s, 15m, 2h or 7d, got {text!r}")
+    return float(found[1]) * SECONDS[found[2]]

@@ -8,6 +8,7 @@ from uricodec._io.workers import threads_for
 from uricodec.cli.errors import CommandError, with_link
 from uricodec.cli.lines import check_outputs, descending, for_each_input, rejects_of
 from uricodec.logs import Format, FormatError
+from uricodec.logs._conditions import conditions_of
 from uricodec.logs._mask import Mask
 from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogWorker, RecordBuffer, longest_chunk
 from uricodec.logs._records import LogReader
@@ -19,18 +20,7 @@ ERRORS_HINT = "--errors drop leaves such lines out, --invalid-to FILE lists them
 FEW, REASONS = 100, 3
 
 # The options that are arguments of LogReader.
-OPTIONS = (
-    "to",
-    "fields",
-    "client",
-    "mask",
-    "flags",
-    "encoding",
-    "replace_invalid_utf8",
-    "max_line",
-    "csv_safe",
-    "timezone",
-)
+OPTIONS = ("to", "fields", "client", "mask", "flags", "encoding", "replace_invalid_utf8", "max_line", "csv_safe")
 
 # Why a log has NUL bytes.
 TRUNCATED = "the file was truncated while a program wrote it"
@@ -91,25 +81,15 @@ class Logs:
                 self._format = Format(map=dict(arguments.map))
             except ValueError as error:
                 raise CommandError(f"--map: {error}", 2) from None
-        names = (
-            "to",
-            "fields",
-            "client",
-            "mask",
-            "flags",
-            "encoding",
-            "replace_invalid_utf8",
-            "max_line",
-            "csv_safe",
-            "timezone",
-        )
-        self._options = {name: getattr(arguments, name) for name in names} | {"params": arguments.param or []}
         try:
-            reader = LogReader([], **self._options)
+            where = conditions_of(arguments.where or (), arguments.since, arguments.until, arguments.timezone)
         except ValueError as error:
-            raise CommandError(f"--{error}", 2) from None
+            raise CommandError(f"--since: {error}", 2) from None
+        self._options = {name: getattr(arguments, name) for name in OPTIONS}
+        self._options |= {"params": arguments.param or [], "where": where, "timezone": arguments.timezone}
+        reader = LogReader([], **self._options)
         self._sink = SINKS[arguments.to](output, reader)
-        self._lines = self._records = self._joined = self._nul_bytes = 0
+        self._lines = self._records = self._dropped = self._joined = self._nul_bytes = 0
         self._codes = {}  # the number of invalid lines, by code,
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
         self._lossy = []  # the logs with more invalid lines than one in FEW, and how many
@@ -217,6 +197,7 @@ class Logs:
         finally:
             self._lines += worker.lines
             self._records += worker.records
+            self._dropped += worker.dropped
             self._joined += worker.joined
             self._nul_bytes += worker.nul_bytes
             lost = worker.invalid.count
@@ -245,8 +226,9 @@ class Logs:
         counts = {
             "lines": self._lines,
             "records": self._records,
+            "dropped": self._dropped,
             "invalid": invalid,
-            "directives": self._lines - self._records - self._joined - invalid,
+            "directives": self._lines - self._records - self._dropped - self._joined - invalid,
             "faults": descending(self._codes),
             "formats": self._formats,
         }

@@ -141,6 +141,22 @@ def time_zone(text):
     return timezone_of(text)
 
 
+def log_condition(text):
+    """Return a condition on the fields of a log, as it is, if it is one."""
+    from uricodec.logs._conditions import condition_of
+
+    condition_of(text)
+    return text
+
+
+def moment(text):
+    """Return a time, a date, or a distance before now, as it is, if it is one."""
+    from uricodec.logs._times import moment_of
+
+    moment_of(text)
+    return text
+
+
 def charset(text):
     """Return the Charset with a name."""
     from uricodec._codec._charsets import Charset
@@ -546,9 +562,30 @@ OPTIONS = {
     "timezone": Option(
         "--timezone ZONE",
         "the zone of times that are logged without one (default: UTC)",
-        "ZONE is a name such as Europe/Vienna, or an offset such as +02:00. --to arrow has all times in UTC.",
+        "ZONE is a name such as Europe/Vienna, or an offset such as +02:00. It matters where times are compared, and "
+        "for --to arrow, which has all times in UTC.",
         read=time_zone,
-        needs="--to=arrow",
+    ),
+    "where": Option(
+        "--where CONDITION",
+        "write the records that meet this, such as status>=500",
+        "A condition is a field, an operator and a value: =, !=, <, <=, >, >=, ^= (begins with), *= (contains). A "
+        "missing value meets only FIELD=. client is compared with an address or a network: client=10.0.0.0/8. May be "
+        "given again; then all must hold.",
+        read=log_condition,
+        repeats=True,
+    ),
+    "since": Option(
+        "--since TIME",
+        "write the records from this time on",
+        "TIME is a time of RFC 3339, a date, or a distance before now, such as 2h or 7d.",
+        read=moment,
+    ),
+    "until": Option(
+        "--until TIME",
+        "write the records before this time",
+        "TIME is what --since takes.",
+        read=moment,
     ),
     "param": Option(
         "--param NAME",

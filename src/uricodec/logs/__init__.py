@@ -6,6 +6,7 @@ finds out which preset a log has. `docs/guides/logs.md` describes the formats, a
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from uricodec._codec._charsets import Charset
@@ -15,6 +16,7 @@ from uricodec._io.runner import Runner
 from uricodec._io.sources import opened
 from uricodec._rows._columns import Column
 from uricodec.logs._columns import objects_of, type_of_batch
+from uricodec.logs._conditions import Condition, conditions_of
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates
 from uricodec.logs._format import Format, presets
 from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogEnds, LogWorker, longest_chunk, reader_of
@@ -126,6 +128,10 @@ def parse(  # noqa: PLR0913
     format: str | Format = "auto",
     *,
     fields: Iterable[str] | None = None,
+    where: Iterable[str] = (),
+    since: str | None = None,
+    until: str | None = None,
+    timezone: str = "UTC",
     params: Iterable[str] = (),
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
@@ -144,6 +150,12 @@ def parse(  # noqa: PLR0913
         format (str | Format): A preset or a format string, see `Format`; or "auto" to find out the preset.
         fields (Iterable[str] | None): The members to read; the others are None. "param.NAME" and "extra.NAME" are in
             `params` and `extra`. None: all but `flags`.
+        where (Iterable[str]): Conditions that all records meet which are yielded: a field, an operator and a value,
+            such as "status>=500". The operators are =, !=, <, <=, >, >=, ^= (begins with) and *= (contains). A missing
+            value meets only "FIELD=". A `client` is compared with an address or a network, "client=10.0.0.0/8".
+        since, until (str | None): The first moment, and the first one after the last: a time of RFC 3339, a date, or a
+            distance before now, such as "2h" or "7d".
+        timezone (str): The zone of times that are logged without one: a name of the IANA database, or "+hh:mm".
         params (Iterable[str]): Query parameters that records have in `params`, too.
         client (str): "peer"; or "forwarded", for the first address of X-Forwarded-For, if a trusted proxy sets it.
         mask (Iterable[str]): Query parameters whose values are hidden in target, query and referer. Names are compared
@@ -163,7 +175,8 @@ def parse(  # noqa: PLR0913
         FormatError: If the format cannot be found out; if no line of the log has the given one, and `invalid` is None;
             with errors="raise", if a line has not. It is a ValueError.
         TypeError: If the file is open in text mode, or the buffer does not contain bytes.
-        ValueError: If the format or an option is unknown, or max_line is out of range.
+        ValueError: If the format, a field or an option is unknown, a condition has another form, or max_line is out of
+            range.
         OSError: If the file cannot be read, is truncated while it is read, or its compressed data are damaged.
 
     Source: RFC 9112 section 3; RFC 3986 sections 2.1 and 3; RFC 3339 section 5.6.
@@ -173,7 +186,9 @@ def parse(  # noqa: PLR0913
     >>> record.path, record.query, record.status, record.time
     ('/café', (('q', 'a b'),), 200, '2025-01-01T12:00:00+00:00')
     """
-    options = _options(fields, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
+    zone = timezone_of(timezone)
+    conditions = conditions_of(where, since, until, zone)
+    options = _options(fields, conditions, zone, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
     names = field_names(fields, options["params"], flags)
     for name in names:
         if name in DERIVED:
@@ -203,6 +218,10 @@ def columns(  # noqa: PLR0913
     format: str | Format = "auto",
     *,
     fields: Iterable[str] | None = None,
+    where: Iterable[str] = (),
+    since: str | None = None,
+    until: str | None = None,
+    timezone: str = "UTC",
     params: Iterable[str] = (),
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
@@ -216,8 +235,8 @@ def columns(  # noqa: PLR0913
     """Parse an access log into columns.
 
     Args:
-        source, format, fields, params, client, mask, flags, encoding, replace_invalid_utf8, errors, max_line, invalid:
-            See `parse`.
+        source, format, fields, where, since, until, timezone, params, client, mask, flags, encoding,
+            replace_invalid_utf8, errors, max_line, invalid: See `parse`.
 
     Returns:
         dict[str, list]: The values of each field, in the order of the records; then those of each parameter that was
@@ -230,7 +249,9 @@ def columns(  # noqa: PLR0913
     >>> columns(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a%20b HTTP/1.1" 200 512')["path"]
     ['/a b']
     """
-    options = _options(fields, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
+    zone = timezone_of(timezone)
+    conditions = conditions_of(where, since, until, zone)
+    options = _options(fields, conditions, zone, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
     names = field_names(fields, options["params"], flags)
     result: dict[str, list[Any]] = {name: [] for name in names}
     for batch in _convert(source, format, options, errors, invalid, ColumnBuffer):
@@ -244,13 +265,16 @@ def to_arrow(  # noqa: PLR0913
     format: str | Format = "auto",
     *,
     fields: Iterable[str] | None = None,
+    where: Iterable[str] = (),
+    since: str | None = None,
+    until: str | None = None,
+    timezone: str = "UTC",
     params: Iterable[str] = (),
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
     flags: bool = False,
     encoding: str | None = None,
     replace_invalid_utf8: bool = False,
-    timezone: str = "UTC",
     errors: "LogErrors" = "drop",
     max_line: int = MAX_LINE,
     invalid: list[InvalidLine] | None = None,
@@ -258,9 +282,8 @@ def to_arrow(  # noqa: PLR0913
     """Parse an access log into Arrow columns, batch by batch. This requires pyarrow.
 
     Args:
-        source, format, fields, params, client, mask, flags, encoding, replace_invalid_utf8, errors, max_line, invalid:
-            See `parse`.
-        timezone (str): The zone of times that are logged without one: a name of the IANA database, or "+hh:mm".
+        source, format, fields, where, since, until, timezone, params, client, mask, flags, encoding,
+            replace_invalid_utf8, errors, max_line, invalid: See `parse`.
 
     Returns:
         pyarrow.RecordBatchReader: Times are timestamps in UTC, null if they have no usual form; texts are strings;
@@ -278,8 +301,10 @@ def to_arrow(  # noqa: PLR0913
     """
     from pyarrow import RecordBatchReader, record_batch, schema  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    options = _options(fields, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
-    options |= {"to": "arrow", "timezone": timezone_of(timezone)}
+    zone = timezone_of(timezone)
+    conditions = conditions_of(where, since, until, zone)
+    options = _options(fields, conditions, zone, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
+    options["to"] = "arrow"
     empty = Column(type_of_batch(LogReader([], **options)), [])
     batches = _convert(source, format, options, errors, invalid, ColumnBuffer)
     return RecordBatchReader.from_batches(schema(empty), map(record_batch, batches))
@@ -287,6 +312,8 @@ def to_arrow(  # noqa: PLR0913
 
 def _options(  # noqa: PLR0913, PLR0917
     fields: Iterable[str] | None,
+    where: list[Condition],
+    zone: tzinfo | None,
     params: Iterable[str],
     client: str,
     mask: Iterable[str],
@@ -299,6 +326,8 @@ def _options(  # noqa: PLR0913, PLR0917
     return {
         "to": "columns",
         "fields": fields if fields is None or isinstance(fields, str) else list(fields),
+        "where": where,
+        "timezone": zone,
         "params": params if isinstance(params, str) else list(params),
         "client": client,
         "mask": mask,

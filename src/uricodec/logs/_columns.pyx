@@ -231,25 +231,7 @@ cdef void add_query(const Writer *w, const Entry *entry, Batch *batch, LogColumn
 
 
 cdef void add_seconds(LogColumn *column, Text text, int unit) noexcept nogil:
-    """Add the duration as the nearest double."""
-    cdef uint8_t digits[128]
-    cdef size_t n = put_seconds(text, unit, digits), i, count = 0, fraction = 0
-    cdef double value = 0, scale = 1
-    cdef bint after = False
-    for i in range(n):
-        if digits[i] == c'.':
-            after = True
-        else:
-            value = 10 * value + (digits[i] - c'0')
-            count += count > 0 or digits[i] != c'0'
-            fraction += after
-    if count > 15 or fraction > 22:     # otherwise both are exact, and the quotient is rounded once
-        with gil:
-            value = float(digits[:n])
-    else:
-        for i in range(fraction):
-            scale *= 10
-        value /= scale
+    cdef double value = seconds_of(text, unit)
     add_eight(column, &value)
 
 
@@ -288,37 +270,8 @@ cdef void add_flags(int flags, Batch *batch, LogColumn *column) noexcept nogil:
     end_list(column, name)
 
 
-cdef int64_t digits_at(const uint8_t *s, int n) noexcept nogil:
-    cdef int64_t value = 0
-    cdef int i
-    for i in range(n):
-        value = 10 * value + (s[i] - c'0')
-    return value
-
-
-cdef void add_moment(LogReader reader, LogColumn *column, const uint8_t *s, size_t n) noexcept nogil:
-    """Add a time of RFC 3339 as microseconds since 1970 in UTC. One without a zone is of the zone of the reader.
-
-    Days are counted from March on, so that leap days are last in their years.
-    """
-    cdef int64_t month = digits_at(s + 5, 2), year = digits_at(s, 4) - (month <= 2), micros = 0
-    cdef int64_t day = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + digits_at(s + 8, 2) - 1
-    cdef int64_t days = year * 365 + year // 4 - year // 100 + year // 400 + day - 719468
-    cdef int64_t seconds = 86400 * days + 3600 * digits_at(s + 11, 2) + 60 * digits_at(s + 14, 2) + digits_at(s + 17, 2)
-    cdef int64_t unit = 100000
-    cdef size_t i = 19
-    if i < n and s[i] == c'.':
-        i += 1
-        while i < n and c'0' <= s[i] <= c'9':
-            micros += unit * (s[i] - c'0')
-            unit //= 10
-            i += 1
-    if i == n:
-        seconds -= reader.zone_of(seconds)
-    elif s[i] != c'Z':
-        day = 3600 * digits_at(s + i + 1, 2) + 60 * digits_at(s + i + 4, 2)
-        seconds -= day if s[i] == c'+' else -day
-    micros += 1000000 * seconds
+cdef void add_moment(const Writer *w, LogColumn *column, const uint8_t *s, size_t n) noexcept nogil:
+    cdef int64_t micros = micros_of(s, n, w.zone)
     add_eight(column, &micros)
 
 
@@ -353,7 +306,7 @@ cdef void add_field(LogReader reader, const Entry *entry, Batch *batch, int k) n
     elif column.content == NUMBERS:
         size = put_time(entry, time)
         if size:
-            add_moment(reader, column, time, size)
+            add_moment(w, column, time, size)
     else:
         end = put_value(w, entry, field, text, masked, RAW, dst)
         if end > dst or field.kind != PERIOD_VALUE:
@@ -481,7 +434,7 @@ cdef void add_other(LogReader reader, FastRun *run, const FastRecord *record, co
     if column.content == NUMBERS and member.value == TIME_VALUE:
         size = put_fast_moment(record.plan.time, text, time)
         if size:
-            add_moment(reader, next_value(batch, member.column), time, size)
+            add_moment(w, next_value(batch, member.column), time, size)
         return
     next_value(batch, member.column)
     if member.value == QUERY_VALUE:
@@ -522,11 +475,23 @@ cdef void add_fast_extras(const Writer *w, const FastRecord *record, Batch *batc
         end_list(next_value(batch, k), name)
 
 
+cdef inline void drop_line(LogReader reader, FastRun *run, size_t next, size_t *lines) noexcept nogil:
+    """Pass over a line whose record does not meet the conditions."""
+    run.start = next
+    reader.dropped += 1
+    reader.fast_records += 1
+    lines[0] += 1
+
+
 cdef bint write_fast_rows(LogReader reader, FastRun *run, Batch *batch, bint *full, size_t *lines) noexcept nogil:
     """Write the rows of lines from run.start on, up to the first that is declined. False: out of memory."""
     cdef FastRecord record
     cdef size_t first = run.start
     while not full[0] and run.start < run.n and read_fast(&reader.fast, run, &record):
+        if record.dropped:
+            drop_line(reader, run, record.next, lines)
+            first = run.start
+            continue
         if record.next > batch.reserved_to and not reserve_window(
                 run, record.plan.names_n, record.plan.extras, batch):
             return False  # pragma: no cover: no memory
@@ -558,6 +523,9 @@ cdef bint add_json_row(LogReader reader, const FastRun *run, size_t next, Entry 
     if not set_fast_record(&reader.json, &reader.request, entry, record):
         reader.read_rest(entry)
         return add_entry(reader, entry, size, batch, full)
+    if record.dropped:
+        reader.dropped += 1
+        return True
     # The names of the other extra fields are in the line.
     if next > batch.reserved_to and not reserve_window(
             run, record.plan.names_n, reader.json.plan.extras, batch):
@@ -579,6 +547,8 @@ cdef bint write_docker_rows(LogReader reader, FastRun *run, Entry *entry, Batch 
         if reader.has_json:
             if not add_json_row(reader, &outer, next, entry, &record, batch, full):
                 return False  # pragma: no cover: no memory
+        elif record.dropped:
+            reader.dropped += 1
         else:
             if next > batch.reserved_to and not reserve_window(
                     &outer, record.plan.names_n, record.plan.extras, batch):
@@ -597,6 +567,9 @@ cdef bint write_docker_rows(LogReader reader, FastRun *run, Entry *entry, Batch 
 
 cdef bint add_entry(LogReader reader, const Entry *entry, size_t size, Batch *batch, bint *full) noexcept nogil:
     """Add the record of a line of a size that the exact reader has read. False: out of memory."""
+    if reader.writer.filters and not reader.keeps(entry):
+        reader.dropped += 1
+        return True
     batch.reserved_to = 0
     batch.most += 3 * size + reader.record_extra
     if not (fill_all(batch) and reserve(batch, size, 1, reader.record_extra, EXTRAS)):

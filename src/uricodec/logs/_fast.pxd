@@ -56,6 +56,7 @@ cdef struct FastMember:
     int at                  # where the value is
     ValueKind value
     bint text               # whether the key ends in a quote
+    bint late               # of a condition: whether the request must be read first
     bint dynamic            # whether the line says under which of its extra fields the value is
     uint32_t bit            # of its slot
     int column              # the number of the field
@@ -89,11 +90,13 @@ cdef struct FastPlan:
     int part[6]             # PARTS: the steps of the request, or of its parts; -1: none
     int step_of[17]         # MEMBERS: those of the standard fields
     FastMember *member
+    FastMember *filter      # the fields of the conditions
     const uint8_t *tail     # what is written after the last member
     FastMember *extra       # those that `extra` has
     FastTime *time
 
 cdef struct FastFormat:
+    const Writer *writer
     int variants
     FastPlan **plan         # of each; NULL: its lines are read one by one
     bint has_stops
@@ -108,6 +111,7 @@ cdef struct FastRecord:
     bint plain              # neither path nor query has a "%"
     bint usual              # they are at their places in the line
     bint whole              # the target is a request that could not be split
+    bint dropped            # it does not meet the conditions
     Text value[54]          # VALUES
     size_t start[48]        # MOST_STEPS
 
@@ -118,6 +122,7 @@ cdef struct FastRun:
     size_t start            # of the next line
     size_t window, window_end
     size_t max_line
+    size_t dropped          # how many records did not meet the conditions
     uint32_t seen           # bits of the slots that a record had a value of
     uint8_t *room           # a buffer for a joined target
     const uint64_t *mark[4]
@@ -182,6 +187,7 @@ cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_
                        size_t capacity, size_t *written) noexcept nogil
 
 # What `_fast_json` has in common with it.
+cdef bint keeps(const Writer *w, const FastRecord *record, bint late) noexcept nogil
 cdef uc_classes CLASSES
 cdef uint64_t FIRST_BYTES[9]
 cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1

@@ -19,6 +19,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_lowest_bit
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
+from uricodec.logs._filters cimport matches, matches_flags, matches_moment
 from uricodec.logs._programs cimport *
 from uricodec.logs._texts cimport *
 
@@ -188,6 +189,18 @@ cdef int place_of(const FastPlan *fast, const Field *field, const int *of_slot, 
     return of_slot[field.slot]
 
 
+cdef bint are_checked(const FastPlan *fast, const Field *field, int at) noexcept:
+    """Return whether the values of a field, which are at `at`, are numbers if they must be."""
+    if field.slot == STATUS or field.slot == BYTES_SENT:
+        return fast.step[at].work & IS_NUMBER != 0
+    return field.slot != DURATION or fast.step[at].work & IS_DECIMAL != 0
+
+
+cdef inline bint needs_request(int at, ValueKind value) noexcept:
+    """Return whether a value is a part of the request."""
+    return at >= METHOD_AT or value == PARAMETER_VALUE or value == FLAGS_VALUE
+
+
 cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list kept) except -1:
     """Compile what is written. 0: its lines are read one by one."""
     cdef int at
@@ -208,9 +221,7 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
     for i in range(w.fields):
         field, value = w.field + i, w.field[i].kind
         at = place_of(fast, field, of_slot, &dynamic)
-        if at >= 0 and (field.slot == STATUS or field.slot == BYTES_SENT) and not fast.step[at].work & IS_NUMBER:
-            return 0
-        if at >= 0 and field.slot == DURATION and not fast.step[at].work & IS_DECIMAL:
+        if at >= 0 and not are_checked(fast, field, at):
             return 0
         if at < 0 and field.optional and not w.csv:
             continue
@@ -229,9 +240,22 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
         member = fast.member + fast.members
         set_member(member, before, key, value, at, kept)
         member.bit, member.column, member.field, member.dynamic = 1u << max(field.slot, 0), <int>i, field, dynamic
-        fast.reads_request |= fast.has_request and (at >= METHOD_AT or value == PARAMETER_VALUE or value == FLAGS_VALUE)
+        fast.reads_request |= fast.has_request and needs_request(at, value)
         fast.members += 1
         before = b""
+    fast.filter = <FastMember *>PyMem_Calloc(w.filters + 1, sizeof(FastMember))
+    if fast.filter == NULL:
+        raise MemoryError  # pragma: no cover: no memory
+    for i in range(w.filters):
+        member, field = fast.filter + i, &w.filter[i].field
+        at = place_of(fast, field, of_slot, &member.dynamic)
+        if at >= 0 and not are_checked(fast, field, at):
+            return 0
+        member.at, member.field, member.value = at, field, field.kind
+        if field.kind == CLIENT_VALUE and of_slot[FORWARDED_FOR] < 0:
+            member.value = COPIED
+        member.late = fast.has_request and needs_request(at, field.kind)
+        fast.reads_request |= member.late
     before += b"\n" if w.csv else b"}\n"
     fast.tail, fast.tail_n = kept_bytes(before, kept), len(before)
     return 1
@@ -283,7 +307,7 @@ cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const siz
     format.plan = <FastPlan **>PyMem_Calloc(variants + 1, sizeof(FastPlan *))
     if format.plan == NULL:
         raise MemoryError  # pragma: no cover: no memory
-    format.others = NO_LINE_END.set
+    format.writer, format.others = w, NO_LINE_END.set
     for i in range(variants):
         fast = <FastPlan *>PyMem_Calloc(1, sizeof(FastPlan))
         if fast == NULL:
@@ -307,6 +331,7 @@ cdef void free_plan(FastPlan *fast) noexcept:
     if fast != NULL:
         PyMem_Free(fast.step)
         PyMem_Free(fast.member)
+        PyMem_Free(fast.filter)
         PyMem_Free(fast.extra)
         PyMem_Free(fast)
 
@@ -761,8 +786,10 @@ cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) 
             outcome = read_fields(fast, fast.shared, record.start[fast.shared], run, record.end - run.window, record)
         if outcome == READ:
             record.plan = fast
-            if fast.reads_request:
+            record.dropped = not keeps(format.writer, record, False)
+            if fast.reads_request and not record.dropped:
                 read_the_request(fast, run, record)
+                record.dropped = not keeps(format.writer, record, True)
             return True
         if outcome == DECLINED:
             return False
@@ -1024,6 +1051,45 @@ cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const Fast
     return copy_blocks(fast.tail, fast.tail_n, dst)
 
 
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+cdef bint keeps(const Writer *w, const FastRecord *record, bint late) noexcept nogil:
+    """Return whether a record meets the conditions; those on the request if `late`, or else the others."""
+    cdef const FastMember *member
+    cdef const Filter *filter
+    cdef Text text
+    cdef size_t i
+    cdef bint masked
+    for i in range(w.filters):
+        filter, member = w.filter + i, record.plan.filter + i
+        if member.late != late:
+            continue
+        if member.value == FLAGS_VALUE:
+            if not matches_flags(filter, flags_of_record(w, record)):
+                return False
+            continue
+        text = text_in_record(w, record, member, &masked) if member.at >= 0 else text_of(NULL, 0)
+        if text.at != NULL and filter.comparison == AS_MOMENT:
+            if not matches_moment(filter, w.value, put_fast_moment(record.plan.time, text, w.value), w.zone):
+                return False
+            continue
+        if text.at != NULL and not (member.value == COPIED or member.value == CLIENT_VALUE or member.value == ADDRESSES_VALUE
+                                    or member.value == PATH_VALUE and (record.plain or record.decoded)):
+            text = text_of(w.value, put_value_of_record(w, record, member, text, masked, w.value) - w.value)
+            if text.n == 0 and member.value == PERIOD_VALUE:
+                text.at = NULL
+        if not matches(filter, text):
+            return False
+    return True
+
+
+cdef uint8_t *put_value_of_record(const Writer *w, const FastRecord *record, const FastMember *member, Text text, bint masked,
+                                  uint8_t *dst) noexcept nogil:
+    if member.value == SECONDS_VALUE:
+        return dst + put_fast_seconds(text, record.plan.plan.duration_unit, dst)
+    return put_text_in_record(w, record, member, text, masked, RAW, dst)
+
+
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_extra, FastRun *run, uint8_t *dst,
@@ -1032,6 +1098,11 @@ cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_
     cdef FastRecord record
     cdef size_t lines = 0
     while run.start < run.n and read_fast(format, run, &record):
+        if record.dropped:
+            run.start = record.next
+            run.dropped += 1
+            lines += 1
+            continue
         if capacity - written[0] < 24 * (record.end - run.start) + record_extra:
             break
         written[0] = put_fast(record.plan, w, run, &record, dst + written[0]) - dst

@@ -39,7 +39,7 @@ cdef struct Known:
 
 cdef struct FastJson:
     const Plan *plan
-    bint csv
+    const Writer *writer
     Known *known
     int count               # how many are known
     uint16_t *table

@@ -163,7 +163,7 @@ cdef bint find_end(FastRun *run, size_t *end, size_t *next) noexcept nogil:
 
 cdef int set_fast_json(FastJson *json, const Plan *plan, const Writer *w, list kept) except -1:
     """Prepare to read lines of a format. `kept` gets what it points to. free_fast_json() must be called, in any case."""
-    json.plan, json.csv = plan, w.csv
+    json.plan, json.writer = plan, w
     json.known = <Known *>PyMem_Calloc(KNOWN, sizeof(Known))
     json.table = <uint16_t *>PyMem_Calloc(TABLE, sizeof(uint16_t))
     if json.known == NULL or json.table == NULL:
@@ -229,7 +229,7 @@ cdef void remember(FastJson *json, Known *known, int parent, const uint8_t *key,
     cdef const Node *node = json.plan.node
     cdef const Node *mine
     cdef uint8_t *dst = known.written
-    cdef size_t quote = 2 if json.csv else 1, k
+    cdef size_t quote = 2 if json.writer.csv else 1, k
     memcpy(known.key, key, n)
     known.key_n, known.parent, known.around, known.enters = n, parent, parent, 0
     known.node = child_of(node, json.known[parent].node, key, n)
@@ -634,11 +634,6 @@ cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRe
         return False
     if entry.text[DURATION].at != NULL and (entry.unit != json.plan.duration_unit or not is_decimal(entry.text[DURATION])):
         return False
-    if fast.reads_request:
-        record.decoded = record.whole = False
-        record.usual = True
-        if not read_usual_request(entry, request, record):
-            read_other_request(entry, record)
     memcpy(record.value, entry.text, (MEMBERS + entry.extras) * sizeof(Text))
     for k in range(entry.extras):
         if entry.text[MEMBERS + k].at == NULL:
@@ -654,4 +649,11 @@ cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRe
     if time.at != NULL and not (time.n == json.time.n and is_known_time(&json.time, time.at)):
         know_time(&json.time, time.at, time.n)
     record.plan = fast
+    record.dropped = not keeps(json.writer, record, False)
+    if fast.reads_request and not record.dropped:
+        record.decoded = record.whole = False
+        record.usual = True
+        if not read_usual_request(entry, request, record):
+            read_other_request(entry, record)
+        record.dropped = not keeps(json.writer, record, True)
     return True

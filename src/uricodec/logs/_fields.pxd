@@ -1,9 +1,11 @@
 """The members of a log line, and the functions that decode and check them."""
-from libc.stdint cimport uint16_t, uint32_t, uint8_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint8_t
 
 from libc.string cimport memchr
 
 from uricodec._base._kernels cimport ByteSet
+
+from cpython.ref cimport PyObject
 
 
 # Bytes of a line, or of the buffer in which escapes are undone. NULL: the text is missing, which differs from an empty
@@ -59,6 +61,13 @@ cdef enum:
 cdef struct Day:
     uint32_t number
     uint8_t text[10]
+
+
+# The zone of times that are logged without one.
+cdef struct Zone:
+    PyObject *timezone      # a tzinfo; NULL: UTC
+    int64_t quarter         # of an hour: the last one whose offset from UTC was asked for,
+    int64_t offset          # and the offset, in seconds
 
 
 cdef inline void clear(Entry *entry, uint8_t *room) noexcept nogil:
@@ -118,3 +127,5 @@ cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogi
 cdef bint has_usual_values(const Entry *entry, bint named, bint list_is_client) noexcept nogil
 cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil
 cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil
+cdef double seconds_of(Text text, int unit) noexcept nogil
+cdef int64_t micros_of(const uint8_t *s, size_t n, Zone *zone) noexcept nogil

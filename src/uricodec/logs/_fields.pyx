@@ -4,11 +4,13 @@ The order of these steps prevents misreading. First the escapes of the log forma
 (RFC 9112 section 3) is split into method, target and protocol, and the target (section 3.2) into path and query, while
 they are still percent-encoded. Only then are they decoded. So no decoded byte can act as a delimiter.
 """
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport kernels, uc_set
 from uricodec._codec._percent cimport hex_value
+
+from datetime import datetime, timedelta
 
 
 # --- escapes ----------------------------------------------------------------------------------------------------------
@@ -524,6 +526,27 @@ cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
     return o
 
 
+cdef double seconds_of(Text text, int unit) noexcept nogil:
+    """Return a duration, which put_seconds() accepts, as the nearest double."""
+    cdef uint8_t digits[128]
+    cdef size_t n = put_seconds(text, unit, digits), i, count = 0, fraction = 0
+    cdef double value = 0, scale = 1
+    cdef bint after = False
+    for i in range(n):
+        if digits[i] == c'.':
+            after = True
+        else:
+            value = 10 * value + (digits[i] - c'0')
+            count += count > 0 or digits[i] != c'0'
+            fraction += after
+    if count > 15 or fraction > 22:     # otherwise both are exact, and the quotient is rounded once
+        with gil:
+            return float(digits[:n])
+    for i in range(fraction):
+        scale *= 10
+    return value / scale
+
+
 cdef inline bint has_shape(const uint8_t *s, const char *shape, size_t n) noexcept nogil:
     """Return whether s matches a shape, where "0" is any digit, "A" any letter, "+" a sign, and others themselves."""
     cdef size_t i
@@ -810,3 +833,51 @@ cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:
     memcpy(dst + 11, time.at, time.n)
     dst[11 + time.n] = c'Z'
     return 12 + time.n
+
+
+cdef int64_t digits_at(const uint8_t *s, int n) noexcept nogil:
+    cdef int64_t value = 0
+    cdef int i
+    for i in range(n):
+        value = 10 * value + (s[i] - c'0')
+    return value
+
+
+cdef int64_t micros_of(const uint8_t *s, size_t n, Zone *zone) noexcept nogil:
+    """Return a time that put_moment() has written as microseconds since 1970 in UTC. One without a zone is of `zone`.
+
+    Days are counted from March on, so that leap days are last in their years.
+    """
+    cdef int64_t month = digits_at(s + 5, 2), year = digits_at(s, 4) - (month <= 2), micros = 0
+    cdef int64_t day = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + digits_at(s + 8, 2) - 1
+    cdef int64_t days = year * 365 + year // 4 - year // 100 + year // 400 + day - 719468
+    cdef int64_t seconds = 86400 * days + 3600 * digits_at(s + 11, 2) + 60 * digits_at(s + 14, 2) + digits_at(s + 17, 2)
+    cdef int64_t unit = 100000, offset
+    cdef size_t i = 19
+    if i < n and s[i] == c'.':
+        i += 1
+        while i < n and DIGIT.set.member[s[i]]:
+            micros += unit * (s[i] - c'0')
+            unit //= 10
+            i += 1
+    if i == n:
+        seconds -= offset_of(zone, seconds)
+    elif s[i] != c'Z':
+        offset = 3600 * digits_at(s + i + 1, 2) + 60 * digits_at(s + i + 4, 2)
+        seconds -= offset if s[i] == c'+' else -offset
+    return 1000000 * seconds + micros
+
+
+cdef int64_t offset_of(Zone *zone, int64_t seconds) noexcept nogil:
+    """Return the offset from UTC of a local time, in seconds. It is the same in a quarter of an hour."""
+    if zone.timezone == NULL:
+        return 0
+    if zone.quarter != seconds // 900:
+        zone.quarter = seconds // 900
+        with gil:
+            try:
+                local = datetime(1970, 1, 1, tzinfo=<object>zone.timezone) + timedelta(seconds=900 * zone.quarter)
+                zone.offset = round(local.utcoffset().total_seconds())
+            except (OverflowError, ValueError):     # at the ends of the years that datetime has
+                zone.offset = 0
+    return zone.offset

@@ -134,7 +134,8 @@ class LogWorker(Worker):
     Attributes:
         format (Format | None): The format, as soon as it is known.
         lines (int): The number of lines that have been used.
-        records (int): The number of records among them.
+        records (int): The number of records among them that were used.
+        dropped (int): The number of those that do not meet the conditions.
         joined (int): How many of the lines are parts that were joined to later ones.
         missing (frozenset[str]): Those of IMPORTANT that no record had a value of.
         invalid (InvalidLines): What happens to the other lines.
@@ -160,7 +161,7 @@ class LogWorker(Worker):
         self._ends = LogEnds(format is None, wait)
         self._reader: LogReader | None = None
         self._partial, self._done = PartialLines(options["max_line"]), 0  # the number of joined lines that were used
-        self.lines = self.records = self.joined = 0
+        self.lines = self.records = self.dropped = self.joined = 0
         self.missing = frozenset(IMPORTANT)
 
     def why(self, line: InvalidLine) -> str:
@@ -239,6 +240,7 @@ class LogWorker(Worker):
             if found.records:
                 self._take(data)
             self.records += found.records
+            self.dropped += found.dropped
             faults = [
                 LineFault(self._number(self._done + line) - at.line, begin, begin + size, code, offset)
                 for line, begin, size, code, offset in found.invalid
@@ -262,7 +264,7 @@ class LogWorker(Worker):
         """
         if self.nul_bytes and not self.lines:
             raise FormatError(f"{self._name}: {NUL_ONLY}")
-        if self.records or self.invalid.first is None:
+        if self.records or self.dropped or self.invalid.first is None:
             return
         line, before = self.invalid.first
         reason = strange(line.text)

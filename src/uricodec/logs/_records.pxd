@@ -1,7 +1,7 @@
 """The reader of lines."""
-from libc.stdint cimport int64_t, uint32_t, uint8_t
+from libc.stdint cimport uint32_t, uint8_t
 
-from uricodec.logs._fields cimport Entry, Text, find
+from uricodec.logs._fields cimport Entry, Text, Zone, find
 from uricodec.logs._fast cimport BLOCK, FastFormat, FastRecord, FastRun
 from uricodec.logs._fast_json cimport FastJson
 from uricodec.logs._programs cimport Columns, Line, Plan
@@ -42,9 +42,11 @@ cdef class LogReader:
     cdef FastRun request        # of which this has the marks of a request
     cdef bint has_fast, has_json
     cdef readonly object timezone   # of times without a zone
-    cdef int64_t quarter        # of an hour: the last one whose offset from UTC was asked for,
-    cdef int64_t zone           # and the offset, in seconds
-    cdef int64_t zone_of(self, int64_t seconds) noexcept nogil
+    cdef Zone zone              # the same
+    cdef size_t dropped         # how many records of this call did not meet the conditions
+    cdef int set_filters(self, list conditions) except -1
+    cdef int set_field(self, Field *field, str name) except -1
+    cdef bint keeps(self, const Entry *entry) noexcept nogil
     cdef list last_sizes        # the capacity of the columns of the last batch: their ends, and their bytes
     cdef int variants           # how many there are
     cdef bint seen[4]           # which of IMPORTANT a record had a value of
@@ -62,7 +64,7 @@ cdef class LogReader:
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
-    cdef uint8_t *put_json(self, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
+    cdef uint8_t *put_json(self, FastRun *run, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
     cdef void begin_docker(self, const FastRun *run, FastRun *outer, FastRun *inner) noexcept nogil
     cdef bint read_docker(self, FastRun *outer, FastRun *inner, Entry *entry, FastRecord *record, size_t *next) noexcept nogil
     cdef void read_rest(self, Entry *entry) noexcept nogil
@@ -77,7 +79,7 @@ cdef class LogReader:
     cdef Line read_variants(self, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
 
 
-# `counts`: bytes read, bytes written, lines, records, invalid lines.
+# `counts`: bytes read, bytes written, lines, records that are written, invalid lines.
 cdef object lines_of(LogReader reader, const Found *found, const size_t *counts)
 
 

@@ -3,7 +3,7 @@
 A record is always one line, whatever the log contains. Most lines are read and written by `_fast`, which takes only
 lines that need no care; this module reads all others, and defines what the records are.
 """
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy, memmove
 
 from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
@@ -13,15 +13,16 @@ from uricodec._records._framing cimport json_string, starts_formula
 from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, put_fast, read_fast, set_fast, write_fast
 from uricodec.logs._fast_json cimport free_fast_json, read_docker, read_fast_json, set_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
+from uricodec.logs._filters cimport matches, matches_flags, matches_moment, set_condition
 from uricodec.logs._programs cimport *
 from uricodec.logs._texts cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree, PyMem_RawMalloc
+from cpython.ref cimport PyObject
 
 from collections import namedtuple
-from datetime import datetime, timedelta
 
 cimport cython
 
@@ -225,8 +226,11 @@ cdef tuple SLOT_NAMES = ("client", "user", "time", "time", "request", "method", 
 IMPORTANT = ("time", "method", "target", "status")
 cdef int IMPORTANT_SLOTS[4]
 IMPORTANT_SLOTS = [TIME, METHOD, TARGET, STATUS]
-Lines = namedtuple("Lines", ["read", "written", "lines", "records", "invalid"], module="uricodec.logs")
-Lines.__doc__ = "The bytes read and written, the number of lines and of records, and the invalid lines as RejectedLines."
+Lines = namedtuple("Lines", ["read", "written", "lines", "records", "dropped", "invalid"], module="uricodec.logs")
+Lines.__doc__ = (
+    "The bytes read and written; the number of lines, of records, and of those that did not meet the conditions; the invalid "
+    "lines as RejectedLines."
+)
 RejectedLine = namedtuple("RejectedLine", ["line", "start", "size", "code", "offset"], module="uricodec.logs")
 RejectedLine.__doc__ = (
     "An invalid line: its number, from 0; its start in the buffer; its size; a code; the offset of the error in it."
@@ -246,7 +250,8 @@ cdef object lines_of(LogReader reader, const Found *found, const size_t *counts)
     for i in range(counts[4]):
         invalid.append(RejectedLine(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start, <Py_ssize_t>found[i].size,
                                     code_name(reader, found + i), <Py_ssize_t>found[i].offset))
-    return Lines(<Py_ssize_t>counts[0], <Py_ssize_t>counts[1], <Py_ssize_t>counts[2], <Py_ssize_t>counts[3], invalid)
+    return Lines(<Py_ssize_t>counts[0], <Py_ssize_t>counts[1], <Py_ssize_t>counts[2], <Py_ssize_t>counts[3],
+                 <Py_ssize_t>reader.dropped, invalid)
 
 
 @cython.final
@@ -258,6 +263,7 @@ cdef class LogReader:
         to (str): The output: "jsonl"; "csv" or "tsv" (without a header); "columns", or "arrow", in which times are numbers.
         fields (Iterable[str] | None): The fields of a record, see field_names(). None: those of NAMES, without those that
             only other formats have in JSON.
+        where (Iterable[Condition]): Conditions that all records meet which are written.
         params (Iterable[str]): Query parameters that have a field of their own.
         client (str): "peer", or "forwarded": the first address of X-Forwarded-For, if there is one.
         mask (Iterable[str]): Query parameters whose values are hidden.
@@ -289,7 +295,7 @@ cdef class LogReader:
     {"client":"192.0.2.1","user":null,"time":"2025-01-01T12:00:00+00:00",...,"path":"/café","query":null,...}
     """
 
-    def __cinit__(self, programs, to="jsonl", *, fields=None, params=(), client="peer", mask=(), flags=False, encoding=None,
+    def __cinit__(self, programs, to="jsonl", *, fields=None, where=(), params=(), client="peer", mask=(), flags=False, encoding=None,
                   replace_invalid_utf8=False, max_line=MAX_LINE, csv_safe=False, strict=0, timezone=None, fast=True):
         cdef Charset charset
         cdef Program program
@@ -335,11 +341,14 @@ cdef class LogReader:
         self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
         self.writer.forwarded = client == "forwarded"
         self.set_fields(field_names(fields, params, flags), fields is not None or to != "jsonl")
+        self.set_filters(list(where))
         if encoding is not None:
             charset = encoding      # of another type, it raises TypeError
             self._kept.append(charset)
             self.writer.charset = charset.tables
-        self.max_line, self.strict, self.timezone, self.quarter = max_line, strict, timezone, -1 << 60
+        self.max_line, self.strict, self.timezone, self.zone.quarter = max_line, strict, timezone, -1 << 60
+        self.zone.timezone = <PyObject *>timezone if timezone is not None else NULL
+        self.writer.zone = &self.zone
         if fast and not strict and self.variants and self.plan[0].notation == JSON_LINES:
             set_fast_json(&self.json, self.plan[0], &self.writer, self._kept)
             self.has_json = True
@@ -351,47 +360,93 @@ cdef class LogReader:
     cdef int set_fields(self, tuple names, bint chosen) except -1:
         """Set the fields of records. Those that are not `chosen` are left out if the format does not have them."""
         cdef Field *field
-        cdef bytes key, own
+        cdef bytes key
         self.writer.field = <Field *>PyMem_Calloc(len(names) + 1, sizeof(Field))
         if self.writer.field == NULL:
             raise MemoryError  # pragma: no cover: no memory
         fields = []
         for name in names:
             field = self.writer.field + len(fields)
-            own = b""
-            field.slot = -1
-            if name in NAMES:
-                place = NAMES.index(name)
-                field.kind, field.slot = KIND_OF[place], SLOT_OF[place]
-                if not chosen and field.slot >= VHOST and not self.writer.members >> field.slot & 1:
-                    continue
-            elif name in PERIODS:
-                field.kind, field.slot, field.period = PERIOD_VALUE, TIME, PERIODS[name]
-            elif name == "status:class":
-                field.kind, field.slot = CLASS_VALUE, STATUS
-            elif name == "flags":
-                field.kind = FLAGS_VALUE
-            else:
-                field.kind = PARAMETER_VALUE if name.startswith("param.") else EXTRA_VALUE
-                own = name[6:].encode("utf-8", "surrogateescape")
-            if field.slot == CLIENT and self.writer.forwarded:
-                field.kind = CLIENT_VALUE
-            elif (field.slot == REFERER or field.slot == TARGET) and self.writer.names != NULL:
-                field.kind = MASKED_VALUE
+            self.set_field(field, name)
+            if not chosen and field.slot >= VHOST and not self.writer.members >> field.slot & 1:
+                continue
             field.optional = field.kind == EXTRAS_VALUE and not (chosen or self.writer.own_fields)
-            field.is_number = field.kind == COPIED and field.slot in (STATUS, BYTES_SENT) or field.kind == SECONDS_VALUE
-            field.is_text = not field.is_number and field.kind not in (
-                QUERY_VALUE, ADDRESSES_VALUE, EXTRAS_VALUE, FLAGS_VALUE)
             key = b'%s%s:' % (b"," if fields else b"{", json_string(name.encode("utf-8", "surrogateescape").decode(
                 "utf-8", "replace").encode()))
-            self._kept += [own, key]
-            field.name = text_of(<const uint8_t *>PyBytes_AS_STRING(own), PyBytes_GET_SIZE(own))
+            self._kept.append(key)
             field.key = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
             fields.append(name)
             self.writer.fields = len(fields)
             self.record_extra += len(key) + TIME_SIZE
         self.fields = tuple(fields)
         return 0
+
+    cdef int set_field(self, Field *field, str name) except -1:
+        """Set what a name means."""
+        cdef bytes own = b""
+        field.slot = -1
+        if name in NAMES:
+            place = NAMES.index(name)
+            field.kind, field.slot = KIND_OF[place], SLOT_OF[place]
+        elif name in PERIODS:
+            field.kind, field.slot, field.period = PERIOD_VALUE, TIME, PERIODS[name]
+        elif name == "status:class":
+            field.kind, field.slot = CLASS_VALUE, STATUS
+        elif name == "flags":
+            field.kind = FLAGS_VALUE
+        else:
+            field.kind = PARAMETER_VALUE if name.startswith("param.") else EXTRA_VALUE
+            own = name[6:].encode("utf-8", "surrogateescape")
+        if field.slot == CLIENT and self.writer.forwarded:
+            field.kind = CLIENT_VALUE
+        elif (field.slot == REFERER or field.slot == TARGET) and self.writer.names != NULL:
+            field.kind = MASKED_VALUE
+        field.is_number = field.kind == COPIED and field.slot in (STATUS, BYTES_SENT) or field.kind == SECONDS_VALUE
+        field.is_text = not field.is_number and field.kind not in (QUERY_VALUE, ADDRESSES_VALUE, EXTRAS_VALUE, FLAGS_VALUE)
+        self._kept.append(own)
+        field.name = text_of(<const uint8_t *>PyBytes_AS_STRING(own), PyBytes_GET_SIZE(own))
+        return 0
+
+    cdef int set_filters(self, list conditions) except -1:
+        cdef Filter *filter
+        self.writer.filter = <Filter *>PyMem_Calloc(len(conditions) + 1, sizeof(Filter))
+        if self.writer.filter == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        for condition in conditions:
+            filter = self.writer.filter + self.writer.filters
+            self.set_field(&filter.field, condition.field)
+            if filter.field.kind == QUERY_VALUE:    # as it was sent
+                filter.field.kind = COPIED
+            set_condition(filter, condition, self._kept)
+            self.writer.filters += 1
+        return 0
+
+    cdef bint keeps(self, const Entry *entry) noexcept nogil:
+        """Return whether a record meets all conditions."""
+        cdef const Writer *w = &self.writer
+        cdef const Filter *filter
+        cdef Text text
+        cdef size_t i
+        cdef bint masked
+        for i in range(w.filters):
+            filter = w.filter + i
+            if filter.field.kind == FLAGS_VALUE:
+                if not matches_flags(filter, flags_of_request(
+                        w, entry.text[PATH], entry.text[QUERY], entry.decoded, entry.whole)):
+                    return False
+                continue
+            text = text_in(w, entry, &filter.field, &masked)
+            if text.at != NULL and filter.comparison == AS_MOMENT:
+                if not matches_moment(filter, w.value, put_time(entry, w.value), w.zone):
+                    return False
+                continue
+            if text.at != NULL and filter.field.kind != ADDRESSES_VALUE:
+                text = text_of(w.value, put_value(w, entry, &filter.field, text, masked, RAW, w.value) - w.value)
+                if filter.field.kind == PERIOD_VALUE and text.n == 0:
+                    text.at = NULL
+            if not matches(filter, text):
+                return False
+        return True
 
     def __dealloc__(self):
         free_fast(&self.fast)
@@ -400,21 +455,8 @@ cdef class LogReader:
         PyMem_Free(self.columns)
         PyMem_Free(self.shared)
         PyMem_Free(self.writer.field)
+        PyMem_Free(self.writer.filter)
         PyMem_RawFree(self.memory)
-
-    cdef int64_t zone_of(self, int64_t seconds) noexcept nogil:
-        """Return the offset from UTC of a local time without a zone, in seconds. It is the same in a quarter of an hour."""
-        if self.timezone is None:
-            return 0
-        if self.quarter != seconds // 900:
-            self.quarter = seconds // 900
-            with gil:
-                try:
-                    local = datetime(1970, 1, 1, tzinfo=self.timezone) + timedelta(seconds=900 * self.quarter)
-                    self.zone = round(local.utcoffset().total_seconds())
-                except (OverflowError, ValueError):     # at the ends of the years that datetime has
-                    self.zone = 0
-        return self.zone
 
     cdef int reserve(self, size_t size) except -1:
         """Ensure the memory for reading lines, given the total size of the lines."""
@@ -422,12 +464,14 @@ cdef class LogReader:
         if self.memory == NULL or size > self.capacity:
             PyMem_RawFree(self.memory)
             # For a line of Docker; for undone escapes and joined targets; for decoded texts; from another encoding.
-            self.memory = <uint8_t *>PyMem_RawMalloc((5 + CHARSET_FACTOR) * size + 4 * EXTRA_CAPACITY)
+            # The last part is for a value that is compared.
+            self.memory = <uint8_t *>PyMem_RawMalloc((8 + 2 * CHARSET_FACTOR) * size + 7 * EXTRA_CAPACITY)
             if self.memory == NULL:
                 raise MemoryError  # pragma: no cover: no memory
             self.capacity = size
             self.writer.room = self.memory + 4 * size + 2 * EXTRA_CAPACITY
             self.writer.wide = self.writer.room + size + EXTRA_CAPACITY
+            self.writer.value = self.writer.wide + CHARSET_FACTOR * size + EXTRA_CAPACITY
         return 0
 
     def capacity_for(self, size):
@@ -568,22 +612,25 @@ cdef class LogReader:
         self.begin_run(&run, src, n)
         while start < n and invalid < limit:
             if (self.has_fast or self.has_json) and not self.first:
-                run.start = start
+                run.start, run.dropped = start, 0
                 if self.has_json:
                     fast = self.write_json(&run, &entry, dst, cap, &written)
                 else:
                     fast = write_fast(&self.fast, &self.writer, self.record_extra, &run, dst, cap, &written)
                 if n - run.start > 8 and memcmp(src + run.start, b'{"log":"', 8) == 0:
                     fast += self.write_docker(&run, &entry, dst, cap, &written)
-                start, lines, records = run.start, lines + fast, records + fast
+                start, lines, records = run.start, lines + fast, records + fast - run.dropped
                 self.fast_records += fast
+                self.dropped += run.dropped
                 if start == n:
                     break
             size = line_size(src, start, n)
             if size <= self.max_line and cap - written < FACTOR * size + self.record_extra:
                 break
             line = self.read(src, start, size, &entry)
-            if line == RECORD:
+            if line == RECORD and self.writer.filters and not self.keeps(&entry):
+                self.dropped += 1
+            elif line == RECORD:
                 written = put_record(&self.writer, &entry, dst + written) - dst
                 records += 1
             elif line == NO_RECORD:
@@ -600,6 +647,7 @@ cdef class LogReader:
         run.src, run.n, run.max_line = src, n, self.max_line
         run.window = run.window_end = 0
         run.seen = 0
+        run.dropped = self.dropped = 0
         run.room = self.memory + self.capacity + EXTRA_CAPACITY
         self.request.room, self.request.seen = run.room, 0
 
@@ -615,16 +663,22 @@ cdef class LogReader:
         while run.start < run.n and read_fast_json(&self.json, run, entry, &record):
             if capacity - written[0] < FACTOR * (record.end - run.start) + self.record_extra:
                 break
-            written[0] = self.put_json(entry, &record, dst + written[0]) - dst
+            written[0] = self.put_json(run, entry, &record, dst + written[0]) - dst
             run.start = record.next
             lines += 1
         return lines
 
-    cdef uint8_t *put_json(self, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
-        if set_fast_record(&self.json, &self.request, entry, record):
-            return put_fast(record.plan, &self.writer, &self.request, record, dst)
-        self.read_rest(entry)
-        return put_record(&self.writer, entry, dst)
+    cdef uint8_t *put_json(self, FastRun *run, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
+        """Write the record of a line of `run`, or count it among those that are dropped."""
+        cdef bint whole = set_fast_record(&self.json, &self.request, entry, record)
+        if not whole:
+            self.read_rest(entry)
+            record.dropped = self.writer.filters and not self.keeps(entry)
+        if record.dropped:
+            run.dropped += 1
+            return dst
+        return put_fast(record.plan, &self.writer, &self.request, record, dst) if whole else put_record(
+            &self.writer, entry, dst)
 
     cdef void read_rest(self, Entry *entry) noexcept nogil:
         """Read the request of an entry of JSON."""
@@ -643,7 +697,9 @@ cdef class LogReader:
             if capacity - written[0] < FACTOR * (next - outer.start) + self.record_extra:
                 break
             if self.has_json:
-                written[0] = self.put_json(entry, &record, dst + written[0]) - dst
+                written[0] = self.put_json(run, entry, &record, dst + written[0]) - dst
+            elif record.dropped:
+                run.dropped += 1
             else:
                 written[0] = put_fast(record.plan, &self.writer, &inner, &record, dst + written[0]) - dst
             outer.start = next

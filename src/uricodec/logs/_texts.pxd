@@ -1,10 +1,10 @@
 """What writes the texts of a record."""
-from libc.stdint cimport uint32_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
 from uricodec._codec._charsets cimport CharsetTable
 from uricodec._codec._triplets cimport BytePolicy
-from uricodec.logs._fields cimport Entry, Text
+from uricodec.logs._fields cimport Entry, Text, Zone
 
 
 # The context of a text: a JSON string, a CSV cell, a JSON string in a CSV cell, or a column.
@@ -29,6 +29,24 @@ cdef struct Field:
     Text name               # of a parameter or an extra field
     size_t period           # how many bytes of the time
 
+# What a record must be like to be written. How a value is compared, and with what.
+cdef enum Operator:
+    EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST, BEGINS, CONTAINS
+cdef enum Comparison:
+    AS_TEXT, AS_NUMBER, AS_MOMENT, AS_ADDRESS
+
+cdef struct Filter:
+    Field field
+    Operator operator
+    Comparison comparison
+    Text text
+    bint is_whole           # AS_NUMBER: the number is an integer
+    int64_t whole           # it, or microseconds since 1970
+    double number
+    uint16_t address[8]     # IPv6, or IPv4 as ::ffff:0:0/96,
+    uint16_t mask[8]        # and the bits that count
+    int flags               # of the text, as bits
+
 cdef struct Writer:
     bint csv
     bint csv_safe           # put an apostrophe before a text that a spreadsheet may take for a formula
@@ -39,6 +57,10 @@ cdef struct Writer:
     const uint8_t *names    # of parameters to mask: for each its length (one byte) and its bytes; then 0
     size_t fields           # how many fields a record has
     Field *field
+    size_t filters          # how many conditions a record must meet
+    Filter *filter
+    Zone *zone              # of times without one
+    uint8_t *value          # the buffer for a value that is compared
     const CharsetTable *charset     # of bytes that are not UTF-8; NULL: none
     uint8_t *room           # the buffer for decoded texts
     uint8_t *wide           # the buffer for texts decoded from the charset

@@ -1,10 +1,16 @@
-"""Zones of times in logs."""
+"""Times and their zones, as people write them."""
 
 import re
-from datetime import timedelta, timezone, tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
+
+from uricodec._io.sizes import parse_duration
 
 # An offset from UTC, as RFC 3339 writes it.
 OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)")
+
+# A date or a time, as RFC 3339 writes them; the seconds and the zone may be missing.
+MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d)?(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII)
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def timezone_of(text: str) -> tzinfo | None:
@@ -35,3 +41,40 @@ def timezone_of(text: str) -> tzinfo | None:
         raise ValueError(
             f"unknown time zone {text!r}; a zone is UTC, +hh:mm, or a name such as Europe/Vienna"
         ) from None
+
+
+def moment_of(text: str, zone: tzinfo | None = None) -> int:
+    """Return a moment as microseconds since 1970 in UTC.
+
+    Args:
+        text (str): A time of RFC 3339, with or without seconds and zone; a date; or a distance before now: "2h", "7d".
+        zone (tzinfo | None): The zone of a time without one; None: UTC.
+
+    Returns:
+        int: Microseconds.
+
+    Raises:
+        ValueError: If the text is something else.
+
+    >>> moment_of("1970-01-02"), moment_of("1970-01-01T00:00:01.5Z")
+    (86400000000, 1500000)
+    """
+    moment = None
+    if found := MOMENT.fullmatch(text):
+        date, clock, second, fraction, offset = found.groups()
+        try:
+            moment = datetime.fromisoformat(f"{date}T{clock or '00:00'}{second or ':00'}.{(fraction or '.')[1:7]:0<6}")
+            zone = timezone_of(offset) if offset else zone
+            moment = moment.replace(tzinfo=zone or timezone.utc)
+        except ValueError:
+            moment = None
+    elif text[:1].isdigit():
+        try:
+            moment = datetime.now(timezone.utc) - timedelta(seconds=parse_duration(text))
+        except (ValueError, OverflowError):
+            moment = None
+    if moment is None:
+        raise ValueError(
+            f"expected a time such as 2025-01-31T12:00:00Z, a date, or a distance such as 2h or 7d, got {text!r}"
+        )
+    return (moment - EPOCH) // timedelta(microseconds=1)
