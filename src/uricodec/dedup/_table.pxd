@@ -64,6 +64,7 @@ cdef class Table:
     cdef size_t had
     cdef size_t granule
     cdef bint stuck         # the slack is full, and growing would not help
+    cdef bint ranked        # the slots were sorted by count: no identifier can be found any more
     cdef char busy
 
     cdef void open(self) noexcept nogil

@@ -264,6 +264,9 @@ cdef class Table:
             if names.count and self.exact and names.form_starts == NULL:
                 raise ValueError("an exact table requires normal forms")
             self.use()
+            if self.ranked:
+                uc_give(&self.busy)
+                raise ValueError("cannot add to a table whose slots were sorted by count")
             with nogil:
                 status = add_rows(self, names)
             uc_give(&self.busy)
@@ -338,7 +341,7 @@ cdef class Table:
         cdef uint8_t *end
         memset(&self.slots, 0, sizeof(TableSlots))
         memset(&self.arena, 0, sizeof(Arena))
-        self.full = self.stuck = False
+        self.full = self.stuck = self.ranked = False
         self.had = 0
         if least < self.granule:
             least = self.granule  # pragma: no cover: larger pages
