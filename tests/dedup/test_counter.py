@@ -1,8 +1,11 @@
 """Counts of keys and their order, beside collections.Counter, with and without temporary files."""
 
 import gc
+import math
 import os
+import random
 import struct
+from array import array
 from collections import Counter as Reference
 from itertools import chain
 
@@ -19,6 +22,8 @@ from uricodec.dedup._counter import FEW, Counter, Ranking, Runs
 from uricodec.dedup._keys import KeyBatch
 from uricodec.dedup._partitions import PartitionedTable, Scratch
 from uricodec.dedup._ranking import Merger, most_frequent, records, sort_slots, unpack
+from uricodec.dedup._sketch import Quantiles
+from uricodec.dedup._spill import SpillBuffers
 from uricodec.dedup._table import FingerprintBatch, Table
 
 KEY = FingerprintKey("of the tests")
@@ -162,6 +167,120 @@ def test_nothing_is_left(tmp_path):
     gc.collect()
     assert list(tmp_path.iterdir()) == []
     assert (set(os.listdir("/proc/self/fd")) if before else before) <= before
+
+
+# --- numbers of keys --------------------------------------------------------------------------------------------------
+
+MISSING = -(2**63)
+integers = st.one_of(st.integers(MISSING, 2**63 - 1), st.integers(-3, 3), st.just(MISSING))
+floats = st.one_of(st.floats(0, 1000), st.just(math.nan))
+
+
+def reference(rows, sums, quantiles, top=None):
+    """Keys with counts, sums and the sketches of their numbers, from rows of a key and numbers."""
+    found = {}
+    for key, *values in rows:
+        found.setdefault(key, []).append(values)
+    ranked = sorted(found, key=lambda key: -len(found[key]))[:top]
+    for key in ranked:
+        columns = list(zip(*found[key], strict=True))
+        result = [key, len(found[key])]
+        result += [sum(value for value in column if value != MISSING) for column in columns[:sums]]
+        for column in columns[sums : sums + quantiles]:
+            sketch = Quantiles(array("d", column))
+            shown = tuple(map(sketch.quantile, (0.5, 0.9, 0.99, 1)))
+            result.append(None if shown[0] is None else shown)
+        yield tuple(result)
+
+
+def with_numbers(rows, sums, quantiles, top=None, memory=TINY):
+    with Counter(memory, sums=sums, quantiles=quantiles) as counter:
+        for start in range(0, len(rows), 1000):
+            columns = list(zip(*rows[start : start + 1000], strict=True))
+            values = [array("q", column) for column in columns[1 : 1 + sums]]
+            values += [array("d", column) for column in columns[1 + sums :]]
+            counter.add_lines(b"\n".join(columns[0]) + b"\n", values)
+        return list(counter.most_common(top)), counter.spilled
+
+
+@given(
+    rows=st.lists(st.tuples(keys, integers, integers, floats, floats), max_size=40),
+    columns=st.sampled_from([(2, 2), (2, 0), (0, 1), (1, 1), (1, 0), (0, 2)]),
+    top=st.sampled_from([None, 2]),
+)
+def test_sums_and_quantiles(rows, columns, top):
+    sums, quantiles = columns
+    rows = [(row[0], *row[1 : 1 + sums], *row[3 : 3 + quantiles]) for row in rows]
+    assert with_numbers(rows, sums, quantiles, top)[0] == list(reference(rows, sums, quantiles, top))
+
+
+@pytest.mark.parametrize(("sums", "quantiles"), [(1, 0), (0, 1), (1, 1), (2, 3), (6, 0), (0, 12)])
+@pytest.mark.parametrize("top", [None, 10, FEW + 1])
+def test_spilled_numbers(sums, quantiles, top):
+    chance = random.Random(3)
+    rows = []
+    for key in squares(12_000, 4000).split():
+        integers = [chance.randrange(-(2**63) + 1, 2**63) for _ in range(sums)]
+        rows.append((key, *integers, *[chance.lognormvariate(0, 2) for _ in range(quantiles)]))
+    wanted = list(reference(rows, sums, quantiles, top))
+    for memory in TINY, 200_000, 1 << 26:
+        found, spilled = with_numbers(rows, sums, quantiles, top, memory)
+        assert found == wanted
+        assert spilled if memory == TINY else memory < 1 << 26 or quantiles == 12 or not spilled
+
+
+def test_a_long_key_keeps_its_numbers():
+    rows = [(b"x" * (100_000 + i % 50), i, i / 8) for i in range(200)]
+    assert with_numbers(rows, 1, 1)[0] == list(reference(rows, 1, 1))
+
+
+def test_sketches_fill_the_memory():
+    """New keys wait in temporary files, so that sketches of those in memory have as much again to grow."""
+    rows = [(b"%d" % (i // 40), 10.0 ** (i % 17)) for i in range(20_000)]
+    found, spilled = with_numbers(rows, 0, 1, None, 1 << 20)
+    assert spilled and found == list(reference(rows, 0, 1))
+
+
+def test_sums_have_128_bits():
+    rows = [(b"a", 2**63 - 1)] * 5 + [(b"b", -(2**63) + 1)] * 4
+    assert with_numbers(rows, 1, 0)[0] == [(b"a", 5, 5 * (2**63 - 1)), (b"b", 4, 4 * (1 - 2**63))]
+
+
+def test_a_ranking_that_leaves_sketches_out():
+    table, batch = Table(1 << 20, True, True, 0, 1), KeyBatch(KEY, b"\n", 0, 1)
+    batch.read(b"a\nb\nc\nc\n", values=[array("d", [1, 2, 3, 4])])
+    table.add(batch)
+    assert sort_slots(table, 1) == 2
+    assert [payload[32:] for _, _, payload in unpack(records(table, 0, 2, 1000)[0])] == [b"c", b"b"]
+
+
+def test_what_numbers_have_to_be():
+    with Counter(TINY, sums=1, quantiles=1) as counter:
+        integers, numbers = array("q", [1, 2]), array("d", [1, 2])
+        for values in [integers], [], [integers, numbers, numbers]:
+            with pytest.raises(ValueError, match=rf"^expected 2 columns of numbers, got {len(values)}$"):
+                counter.add_lines(b"a\nb\n", values)
+        for values, form in ([numbers, numbers], "q"), ([integers, integers], "d"), ([b"12345678", numbers], "q"):
+            with pytest.raises(TypeError, match=rf"^expected numbers in format '{form}' as column {int(form == 'd')}$"):
+                counter.add_lines(b"a\nb\n", values)
+        for lines in b"a\nb\nc", b"\n\n\n":
+            with pytest.raises(ValueError, match=r"^expected a number for each key, got 2 as column 0$"):
+                counter.add_lines(lines, [integers, numbers])
+        assert counter.total == 0
+    with pytest.raises(
+        ValueError, match=r"^expected up to 12 sums and quantiles, where a sum counts twice, got 7 and 0$"
+    ):
+        Counter(TINY, sums=7)
+    with pytest.raises(ValueError, match=r"^sums and quantiles require an exact table that counts$"):
+        Table(1 << 20, counting=True, sums=1)
+    with pytest.raises(ValueError, match=r"^numbers are only spilled with normal forms$"):
+        SpillBuffers(columns=1)
+    batch = KeyBatch(KEY, b"\n", 1)
+    batch.read(b"a", values=[integers])
+    with pytest.raises(ValueError, match=r"^expected 0 numbers for each row, got 1$"):
+        Table(1 << 20, True, True).add(batch)
+    with pytest.raises(ValueError, match=r"^expected 0 numbers for each row, got 1$"):
+        SpillBuffers(exact=True).add(batch)
 
 
 # --- ranking of tables ------------------------------------------------------------------------------------------------

@@ -12,6 +12,9 @@ Equally frequent keys are in the order of their first occurrences. So the result
 alone: not on the memory, nor on the number of threads.
 """
 
+from math import isnan
+from struct import Struct
+
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
 from uricodec.dedup._keys import KeyBatch
@@ -42,6 +45,12 @@ class Counter:
             beside it, and so do the keys that most_common() selects without sorting: up to 1024.
         spill_dir (str | None): The folder for temporary files; None: the system's default.
         terminator (bytes): The byte that ends a key.
+        sums (int): How many integers of each key are added up, exactly; they have 64 bits, and their sum may have 128.
+        quantiles (int): How many numbers of each key go to sketches of their quantiles (_sketch), with a relative error
+            of at most 1 %. Up to 12 columns are possible, where a sum counts twice. A sketch needs 8 bytes for each 2 %
+            between the least and the greatest number of its key, at most 32 KB. When the sketches use a quarter of the
+            memory, new keys go to temporary files. The sketches of keys that are in memory then still grow, and only
+            they can exceed the limit.
 
     Attributes:
         total (int): The number of keys added, repeated ones included.
@@ -51,13 +60,19 @@ class Counter:
     ...     counter.add_lines(b"b\\na\\nc\\na\\nb\\n")
     ...     print(list(counter.most_common(2)), counter.total, counter.distinct)
     [(b'b', 2), (b'a', 2)] 5 3
+    >>> from array import array
+    >>> with Counter("64M", sums=1, quantiles=1) as counter:
+    ...     counter.add_lines(b"a\\nb\\na\\n", [array("q", [5, 7, -1]), array("d", [0.5, 3, 0.25])])
+    ...     print(list(counter.most_common()))
+    [(b'a', 2, 4, (0.25, 0.25, 0.25, 0.5)), (b'b', 1, 7, (3.0, 3.0, 3.0, 3.0))]
     """
 
-    def __init__(self, memory=None, spill_dir=None, terminator=b"\n"):
+    def __init__(self, memory=None, spill_dir=None, terminator=b"\n", sums=0, quantiles=0):
         self._memory, self._terminator = parse_memory(memory), terminator
+        self._columns, self._unpack = (sums, quantiles), Struct("=" + "Qq" * sums + "4d" * quantiles)
         self._scratch, self._fingerprint_key = Scratch(spill_dir), FingerprintKey()
         size = self._memory - min(self._memory // 6, BUFFERS)
-        self._partitions = PartitionedTable(size, True, True, self._scratch)
+        self._partitions = PartitionedTable(size, True, True, self._scratch, 0, sums, quantiles)
         self._keys = self.keys()
         self._ranking = None
         self.total, self.distinct = 0, None
@@ -86,7 +101,7 @@ class Counter:
 
     def keys(self):
         """Return a new batch of keys (KeyBatch): its read() reads lines, in any thread."""
-        return KeyBatch(self._fingerprint_key, self._terminator)
+        return KeyBatch(self._fingerprint_key, self._terminator, *self._columns)
 
     def add(self, keys):
         """Add a batch that keys() has returned, after its read(). A batch can be added once."""
@@ -96,12 +111,20 @@ class Counter:
         self._partitions.add(keys)
         self.total += len(keys)
 
-    def add_lines(self, lines):
-        """Add all keys of a buffer of lines; the last one may lack its terminator."""
-        at, keys = 0, self._keys
+    def add_lines(self, lines, values=()):
+        """Add all keys of a buffer of lines; the last one may lack its terminator.
+
+        Args:
+            lines (bytes-like): The lines.
+            values (Sequence[Buffer]): For each column an array with a number for each line: of format "q" if they are
+                added up, else of format "d". The least integer, or NaN, stands for a missing number; infinities are
+                skipped, and numbers below 10^-9, negative ones included, count as 0.
+        """
+        at, row, keys = 0, 0, self._keys
         try:
             while at < len(lines):
-                at = keys.read(lines, at)
+                at = keys.read(lines, at, values=values, row=row)
+                row += len(keys)
                 self.add(keys)
         finally:
             keys.release()
@@ -113,9 +136,9 @@ class Counter:
             top (int): How many; memory for so many keys is needed.
 
         Returns:
-            list[tuple[bytes, int]]: Keys and counts, see most_common(). If `complete`, they are those of all keys.
+            list[tuple]: As from most_common(). If `complete`, they are those of all keys.
         """
-        return [(key, count) for count, _, key in most_frequent(self._partitions.table, top)]
+        return list(map(self._result, most_frequent(self._partitions.table, top)))
 
     def most_common(self, top=None):
         """Yield keys and their counts, the most frequent first. No keys can be added afterwards.
@@ -127,7 +150,8 @@ class Counter:
             top (int | None): How many keys; None: all.
 
         Yields:
-            tuple[bytes, int]: A key and its count.
+            tuple: A key (bytes) and its count, the sums (int), and for each other column the quantiles 0.5, 0.9 and
+                0.99 and the greatest number, or None if all are missing.
 
         Raises:
             OSError: If a temporary file cannot be written or read.
@@ -137,7 +161,20 @@ class Counter:
         self._ranking = Ranking(self._scratch, self._memory, top)
         self._ranking.finish(self._partitions)
         self.distinct = self._ranking.distinct
-        return ((key, count) for count, _, key in self._ranking)
+        return map(self._result, self._ranking)
+
+    def _result(self, found):
+        count, _, key = found
+        if not self._unpack.size:
+            return key, count
+        sums, quantiles = self._columns
+        numbers = self._unpack.unpack_from(key)
+        result = [key[self._unpack.size :], count]
+        for i in range(0, 2 * sums, 2):
+            result.append((numbers[i + 1] << 64) + numbers[i])
+        for i in range(2 * sums, 2 * sums + 4 * quantiles, 4):
+            result.append(None if isnan(numbers[i]) else numbers[i : i + 4])
+        return tuple(result)
 
 
 class Ranking:
@@ -199,7 +236,7 @@ class Ranking:
             yield block
 
     def __iter__(self):
-        """Yield count, first row and key of each identifier, in order; possible only once.
+        """Yield count, first row, and numbers and key of each identifier, in order; possible only once.
 
         Keys of tables that are not exact are empty.
         """

@@ -1,11 +1,12 @@
 """Lines as keys to be counted, as they are: a batch whose normal forms are the lines of the caller's buffer.
 
 No operation runs and nothing is copied: a pass over the buffer finds the lines and computes their fingerprints. A key is
-any bytes without the terminator; a "\\r" before "\\n" belongs to the key.
+any bytes without the terminator; a "\\r" before "\\n" belongs to the key. Numbers that belong to the keys come as arrays
+beside the lines, one for each column, and are copied so that those of a key are neighbours.
 """
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.stdint cimport uint8_t
+from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memchr, memset
 
 from uricodec._base._atomic cimport uc_give
@@ -27,6 +28,8 @@ cdef class KeyBatch(IdentifierBatch):
     Args:
         key (FingerprintKey): The key of the fingerprints.
         terminator (bytes): The byte that ends a key. The last key may lack it.
+        sums (int): How many columns of integers belong to the keys.
+        quantiles (int): How many columns of floating-point numbers, which follow these.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> keys = KeyBatch(FingerprintKey())
@@ -44,10 +47,14 @@ cdef class KeyBatch(IdentifierBatch):
     cdef Buffer ends
     cdef Buffer prints
     cdef Buffer all_marks
+    cdef Buffer all_values
+    cdef size_t sums
 
-    def __cinit__(self, FingerprintKey key not None, bytes terminator not None=b"\n"):
+    def __cinit__(self, FingerprintKey key not None, bytes terminator not None=b"\n", size_t sums=0, size_t quantiles=0):
         if len(terminator) != 1:
             raise ValueError(f"terminator must be one byte, got {terminator!r}")
+        self.sums, self.columns = sums, sums + quantiles
+        memset(&self.all_values, 0, sizeof(Buffer))
         self.key, self.terminator = key, <uint8_t>terminator[0]
         memset(&self.starts, 0, sizeof(Buffer))
         memset(&self.ends, 0, sizeof(Buffer))
@@ -61,6 +68,7 @@ cdef class KeyBatch(IdentifierBatch):
         discard(&self.ends)
         discard(&self.prints)
         discard(&self.all_marks)
+        discard(&self.all_values)
 
     def release(self):
         """Release the lines. The batch is then empty."""
@@ -71,21 +79,30 @@ cdef class KeyBatch(IdentifierBatch):
     cdef int empty(self) except -1:
         self.count = self.new = self.later = 0
         self.forms, self.form_starts, self.form_ends = NULL, NULL, NULL
-        self.fingerprints, self.marks = NULL, NULL
+        self.fingerprints, self.marks, self.values = NULL, NULL, NULL
         if self.held:
             self.held = False
             PyBuffer_Release(&self.lines)
 
-    def read(self, lines not None, size_t start=0, size_t most=ROWS):
+    def read(self, lines not None, size_t start=0, size_t most=ROWS, values=(), size_t row=0):
         """Read keys from an offset on.
 
         Args:
             lines (bytes-like): The lines. They are referenced, and must not change, until the next call or release().
             start (int): The offset of the first key.
             most (int): The most keys to read.
+            values (Sequence[Buffer]): An array for each column, of 64-bit integers (format "q") or numbers ("d"). The
+                least integer, or NaN, stands for a missing number.
+            row (int): The item of each array that belongs to the first key.
 
         Returns:
             int: The offset of the key after the last one that was read; the size of `lines` if all were read.
+
+        >>> from array import array
+        >>> from uricodec._base._fingerprint import FingerprintKey
+        >>> keys = KeyBatch(FingerprintKey(), sums=1, quantiles=1)
+        >>> keys.read(b"a\nb\n", values=[array("q", [5, -1]), array("d", [0.25, 1.5])])
+        4
         """
         cdef size_t end = 0
         cdef bint done = True
@@ -100,12 +117,45 @@ cdef class KeyBatch(IdentifierBatch):
                 done = find_keys(self, start, most, &end)
             if not done:
                 raise MemoryError  # pragma: no cover: no memory
+            if <size_t>len(values) != self.columns:
+                raise ValueError(f"expected {self.columns} columns of numbers, got {len(values)}")
+            for column in range(self.columns):
+                self.add_column(column, values[column], row)
+            self.values = self.all_values.data
             return end
         except:
             self.empty()
             raise
         finally:
             uc_give(&self.busy)
+
+    cdef int add_column(self, size_t column, object numbers, size_t row) except -1:
+        cdef Py_buffer buffer
+        cdef size_t i, n = self.count, columns = self.columns
+        cdef uint8_t form = c'q' if column < self.sums else c'd'
+        cdef const uint64_t *src
+        cdef uint64_t *dst
+        PyObject_GetBuffer(numbers, &buffer, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+        try:
+            if buffer.itemsize != 8 or buffer.format == NULL or not has_format(buffer.format, form):
+                raise TypeError(f"expected numbers in format {chr(form)!r} as column {column}")
+            if row > <size_t>buffer.len // 8 or n > <size_t>buffer.len // 8 - row:
+                raise ValueError(f"expected a number for each key, got {buffer.len // 8} as column {column}")
+            self.all_values.size = 0
+            if not grow(&self.all_values, 8 * n * columns):
+                raise MemoryError  # pragma: no cover: no memory
+            src, dst = <const uint64_t *>buffer.buf + row, <uint64_t *>self.all_values.data + column
+            for i in range(n):
+                dst[i * columns] = src[i]
+        finally:
+            PyBuffer_Release(&buffer)
+        return 0
+
+
+cdef inline bint has_format(const char *found, uint8_t form) noexcept nogil:
+    """Return whether a format is "q" or "d"; where a long has 64 bits, it may be "l"."""
+    cdef uint8_t first = <uint8_t>found[0]
+    return found[1] == 0 and (first == form or first == c'l' and form == c'q')
 
 
 cdef bint has_capacity(KeyBatch self, size_t rows) noexcept nogil:

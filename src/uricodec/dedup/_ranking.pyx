@@ -12,24 +12,29 @@ the order of fingerprints under a random key, so the input cannot choose the ord
 
 **Records.** Sorted identifiers leave a table as records, in blocks:
 
-    8 bytes: count | 8: first row | 8: size of the key | the key
+    8 bytes: count | 8: first row | 8: size of the rest | numbers | the key
 
-in the machine's byte order: only the process that wrote them reads them.
+in the machine's byte order: only the process that wrote them reads them. Numbers are 16 bytes for each sum, the low word
+first, and 32 for each sketch: its quantiles 0.5, 0.9 and 0.99 and its greatest number, or NaN if it is empty.
 """
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.math cimport NAN
 from libc.stdint cimport UINT64_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._atomic cimport uc_give
+from uricodec.dedup._sketch cimport Sketch, quantile_of
 from uricodec.dedup._table cimport *
 
 
 cdef enum:
-    COUNTING = 4        # words of a slot: see _table
-    HEAD = 24           # bytes of a record before the key
+    HEAD = 24           # bytes of a record before its numbers
     FEW = 12            # slots that are sorted by insertion
+
+cdef double[3] SHARES
+SHARES[0], SHARES[1], SHARES[2] = 0.5, 0.9, 0.99
 
 
 cdef inline bint before(uint64_t count, uint64_t first, uint64_t other_count, uint64_t other_first) noexcept nogil:
@@ -50,6 +55,28 @@ cdef inline const uint8_t *key_at(Table table, const uint64_t *slot, size_t *siz
         memcpy(size, form, 8)
         form += 8
     return form
+
+
+cdef inline size_t numbers_size(Table table) noexcept nogil:
+    return 16 * table.sums + 32 * table.quantiles
+
+
+cdef void copy_numbers(Table table, const uint64_t *slot, uint8_t *dst) noexcept nogil:
+    cdef double quantiles[4]
+    cdef const Sketch *sketch
+    cdef size_t i, k
+    slot += COUNTING
+    if table.sums:
+        memcpy(dst, slot, 16 * table.sums)
+    dst += 16 * table.sums
+    slot += 2 * table.sums
+    for i in range(table.quantiles):
+        sketch = (<const Sketch **>(slot + i))[0]
+        for k in range(3):
+            quantiles[k] = NAN if sketch == NULL else quantile_of(sketch, SHARES[k])
+        quantiles[3] = NAN if sketch == NULL else sketch.greatest
+        memcpy(dst, quantiles, 32)
+        dst += 32
 
 
 # --- a few --------------------------------------------------------------------------------------------------------------
@@ -77,7 +104,7 @@ cdef void sift(Best *heap, size_t at, size_t n) noexcept nogil:
 cdef size_t select(Table table, Best *heap, size_t most, uint64_t least, Best bound) noexcept nogil:
     """Put the best identifiers before `bound` into `heap`, the best one first. Return their number."""
     cdef const uint64_t *slot = table.slots.start
-    cdef size_t n = 0, i
+    cdef size_t n = 0, i, stride = table.stride
     cdef Best held
     while slot < table.slots.last:
         # Most slots fail here: they are compared with the worst identifier that is good enough.
@@ -95,7 +122,7 @@ cdef size_t select(Table table, Best *heap, size_t most, uint64_t least, Best bo
                 sift(heap, 0, n)
             if n == most:
                 bound = heap[0]
-        slot += COUNTING
+        slot += stride
     i = n
     while i > 1:
         i -= 1
@@ -115,11 +142,12 @@ def most_frequent(Table table not None, size_t most, uint64_t least=0, bound=Non
         bound (tuple[int, int] | None): Only identifiers that come before one with this count and first row.
 
     Returns:
-        list[tuple[int, int, bytes]]: Count, first row and key of each, the most frequent first. Keys of tables that are
-            not exact are empty.
+        list[tuple[int, int, bytes]]: Count, first row, and numbers and key of each, the most frequent first. Keys of
+            tables that are not exact are empty.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.dedup._keys import KeyBatch
+    >>> from uricodec.dedup._table import Table
     >>> table, keys = Table(1 << 20, counting=True, exact=True), KeyBatch(FingerprintKey())
     >>> _ = keys.read(b"c\\na\\nb\\na\\nb\\n")
     >>> table.add(keys)
@@ -151,9 +179,14 @@ def most_frequent(Table table not None, size_t most, uint64_t least=0, bound=Non
 
 
 cdef bytes key_of(Table table, const uint64_t *slot):
-    cdef size_t size
+    cdef size_t size, start = numbers_size(table)
     cdef const uint8_t *key = key_at(table, slot, &size)
-    return PyBytes_FromStringAndSize(<const char *>key, <Py_ssize_t>size) if size else b""
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(start + size))
+    cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(result)
+    copy_numbers(table, slot, dst)
+    if size:
+        memcpy(dst + start, key, size)
+    return result
 
 
 cdef int must_count(Table table) except -1:
@@ -164,15 +197,17 @@ cdef int must_count(Table table) except -1:
 
 # --- all ----------------------------------------------------------------------------------------------------------------
 
-cdef inline void copy_slot(uint64_t *to, const uint64_t *slot) noexcept nogil:
-    memcpy(to, slot, COUNTING * sizeof(uint64_t))
+cdef inline void copy_slot(uint64_t *to, const uint64_t *slot, size_t stride) noexcept nogil:
+    cdef size_t i
+    for i in range(stride):
+        to[i] = slot[i]
 
 
-cdef inline void swap(uint64_t *slot, uint64_t *other) noexcept nogil:
-    cdef uint64_t held[COUNTING]
-    copy_slot(held, slot)
-    copy_slot(slot, other)
-    copy_slot(other, held)
+cdef inline void swap(uint64_t *slot, uint64_t *other, size_t stride) noexcept nogil:
+    cdef uint64_t held[LONGEST_SLOT]
+    copy_slot(held, slot, stride)
+    copy_slot(slot, other, stride)
+    copy_slot(other, held, stride)
 
 
 cdef inline bint in_order(const uint64_t *slot, const uint64_t *other) noexcept nogil:
@@ -183,64 +218,67 @@ cdef size_t gather(Table table, uint64_t least) noexcept nogil:
     """Move the identifiers to the first slots, which are those before them, and empty the others. Return their number."""
     cdef uint64_t *slot = table.slots.start
     cdef uint64_t *to = slot
+    cdef size_t stride = table.stride
     while slot < table.slots.last:
         if slot[1] and slot[3] >= least:
             if to != slot:
-                copy_slot(to, slot)
-            to += COUNTING
-        slot += COUNTING
+                copy_slot(to, slot, stride)
+            to += stride
+        elif slot[1]:
+            free_sketches(table, slot)
+        slot += stride
     slot = to
     while slot < table.slots.last:
         slot[1] = 0
-        slot += COUNTING
-    return <size_t>(to - table.slots.start) // COUNTING
+        slot += stride
+    return <size_t>(to - table.slots.start) // stride
 
 
-cdef void sort(uint64_t *start, size_t n) noexcept nogil:
+cdef void sort(uint64_t *start, size_t n, size_t stride) noexcept nogil:
     """Sort slots. The larger part is sorted by the loop, so calls are nested no deeper than the bits of n."""
     cdef uint64_t *low
     cdef uint64_t *high
     cdef uint64_t *slot
-    cdef uint64_t held[COUNTING]
+    cdef uint64_t held[LONGEST_SLOT]
     cdef size_t left
     while n > FEW:
         # The median of three becomes the pivot, at the start.
-        low, slot, high = start + COUNTING, start + n // 2 * COUNTING, start + (n - 1) * COUNTING
-        swap(low, slot)
+        low, slot, high = start + stride, start + n // 2 * stride, start + (n - 1) * stride
+        swap(low, slot, stride)
         if in_order(high, low):
-            swap(high, low)
+            swap(high, low, stride)
         if in_order(high, start):
-            swap(high, start)
+            swap(high, start, stride)
         if in_order(start, low):
-            swap(start, low)
-        copy_slot(held, start)
+            swap(start, low, stride)
+        copy_slot(held, start, stride)
         # All before `low` come before the pivot, which is `start` itself, or are it; all after `high` come after it.
         while True:
-            low += COUNTING
+            low += stride
             while in_order(low, held):
-                low += COUNTING
-            high -= COUNTING
+                low += stride
+            high -= stride
             while in_order(held, high):
-                high -= COUNTING
+                high -= stride
             if low >= high:
                 break
-            swap(low, high)
-        copy_slot(start, high)
-        copy_slot(high, held)
-        left = <size_t>(high - start) // COUNTING
+            swap(low, high, stride)
+        copy_slot(start, high, stride)
+        copy_slot(high, held, stride)
+        left = <size_t>(high - start) // stride
         if left < n - left - 1:
-            sort(start, left)
-            start, n = high + COUNTING, n - left - 1
+            sort(start, left, stride)
+            start, n = high + stride, n - left - 1
         else:
-            sort(high + COUNTING, n - left - 1)
+            sort(high + stride, n - left - 1, stride)
             n = left
     for left in range(1, n):
-        slot = start + left * COUNTING
-        copy_slot(held, slot)
-        while slot > start and in_order(held, slot - COUNTING):
-            copy_slot(slot, slot - COUNTING)
-            slot -= COUNTING
-        copy_slot(slot, held)
+        slot = start + left * stride
+        copy_slot(held, slot, stride)
+        while slot > start and in_order(held, slot - stride):
+            copy_slot(slot, slot - stride, stride)
+            slot -= stride
+        copy_slot(slot, held, stride)
 
 
 def sort_slots(Table table not None, uint64_t least=0):
@@ -259,7 +297,7 @@ def sort_slots(Table table not None, uint64_t least=0):
     with nogil:
         table.ranked = table.full = True
         count = gather(table, least)
-        sort(table.slots.start, count)
+        sort(table.slots.start, count, table.stride)
     uc_give(&table.busy)
     return count
 
@@ -276,7 +314,7 @@ def records(Table table not None, size_t start, size_t stop, size_t size):
     Returns:
         tuple[bytes, int]: The records, and the number of the identifier after the last one.
     """
-    cdef size_t end = start, total = 0, n = 0
+    cdef size_t end = start, total = 0, n = 0, stride = table.stride, numbers = numbers_size(table)
     cdef const uint64_t *slot
     cdef const uint8_t *key
     cdef uint8_t *dst
@@ -288,25 +326,28 @@ def records(Table table not None, size_t start, size_t stop, size_t size):
     try:
         if stop > table.slots.homes:
             raise IndexError(f"expected an identifier up to {table.slots.homes}, got {stop}")
-        slot = table.slots.start + start * COUNTING
+        slot = table.slots.start + start * stride
         while end < stop and (total == 0 or total + HEAD + n <= size):
             key_at(table, slot, &n)
+            n += numbers
             if total and total + HEAD + n > size:
                 break
             total += HEAD + n
             end += 1
-            slot += COUNTING
+            slot += stride
         block = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>total)
         dst = <uint8_t *>PyBytes_AS_STRING(block)
-        slot = table.slots.start + start * COUNTING
+        slot = table.slots.start + start * stride
         while start < end:
             key = key_at(table, slot, &n)
-            head[0], head[1], head[2] = slot[2], slot[3], n
+            head[0], head[1], head[2] = slot[2], slot[3], numbers + n
             memcpy(dst, head, HEAD)
+            copy_numbers(table, slot, dst + HEAD)
+            dst += HEAD + numbers
             if n:
-                memcpy(dst + HEAD, key, n)
-            dst += HEAD + n
-            slot += COUNTING
+                memcpy(dst, key, n)
+            dst += n
+            slot += stride
             start += 1
         return block, end
     finally:
@@ -319,7 +360,7 @@ def unpack(bytes block not None):
     """Return the records of a block.
 
     Returns:
-        list[tuple[int, int, bytes]]: Count, first row and key of each.
+        list[tuple[int, int, bytes]]: Count, first row, and numbers and key of each.
 
     Raises:
         ValueError: If the block does not end with a record.
