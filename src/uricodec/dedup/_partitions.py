@@ -145,12 +145,13 @@ class Spill:
     Args:
         depth (int): How many times the rows were partitioned before.
         memory (int): The approximate limit for memory in bytes.
+        columns (int): How many numbers belong to each row.
     """
 
-    def __init__(self, scratch, depth, exact, memory):
+    def __init__(self, scratch, depth, exact, memory, columns=0):
         self._scratch = scratch
         capacity = max(LEAST_SPILL_CAPACITY, min(SPILL_CAPACITY, memory // 512))
-        self._buffers = SpillBuffers(depth, exact, capacity)
+        self._buffers = SpillBuffers(depth, exact, capacity, columns=columns)
         self._file = scratch.file()
         self._size = 0
         self._blocks = [[] for _ in range(len(self._buffers))]
@@ -225,12 +226,13 @@ class PartitionedTable:
     Args:
         memory (int): The limit for the table in bytes.
         depth (int): How many times the rows were partitioned before.
+        sums (int), quantiles (int): See Table.
     """
 
-    def __init__(self, memory, exact, counting, scratch, depth=0):
-        self._memory, self._exact, self._counting, self._scratch = memory, exact, counting, scratch
-        self._depth = depth
-        self.table = Table(memory, counting, exact)
+    def __init__(self, memory, exact, counting, scratch, depth=0, sums=0, quantiles=0):  # noqa: PLR0913, PLR0917
+        self._options = memory, exact, counting, scratch
+        self._depth, self._numbers = depth, (sums, quantiles)
+        self.table = Table(memory, counting, exact, sums, quantiles)
         self.spill = None
 
     def add(self, names):
@@ -238,7 +240,8 @@ class PartitionedTable:
         self.table.add(names)
         if names.later:
             if self.spill is None:
-                self.spill = Spill(self._scratch, self._depth, self._exact, self._memory)
+                memory, exact, _, scratch = self._options
+                self.spill = Spill(scratch, self._depth, exact, memory, sum(self._numbers))
             self.spill.add(names)
 
     def finish(self, take, counted, tick=lambda: None):
@@ -256,9 +259,9 @@ class PartitionedTable:
             return
         self.table.clear()
         try:
-            names = SpilledBatch()
+            names = SpilledBatch(sum(self._numbers))
             for part in spill.finish():
-                partitions = PartitionedTable(self._memory, self._exact, self._counting, self._scratch, self._depth + 1)
+                partitions = PartitionedTable(*self._options, self._depth + 1, *self._numbers)
                 for batch in spill.read(part, names):
                     partitions.add(batch)
                     take(batch)

@@ -32,6 +32,7 @@ cdef class SpillBuffers:
     cdef size_t place           # the byte of a fingerprint where the word with the partition bits begins
     cdef int shift              # from the lowest bit of that word to the partition bits
     cdef bint exact
+    cdef size_t columns
     cdef size_t capacity
     cdef size_t most            # most rows of a partition
     cdef readonly Py_ssize_t full

@@ -12,6 +12,8 @@ and zeros up to a multiple of 8. Blocks without forms have no sizes of forms. Th
 they grow from the end towards the fingerprints, because the sizes of the next ones are unknown. Numbers are in the
 machine's byte order: only the process that wrote the files reads them.
 
+The numbers that belong to a row follow its form, as if they were a part of it.
+
 A form too long for a buffer is a block by itself, in memory that is freed when the block is written.
 """
 cimport cython
@@ -128,6 +130,7 @@ cdef class SpillBuffers:
             half, which also determines the home in a table. Identifiers with random fingerprints never need so many.
         capacity (int): The size of a buffer in bytes, from 128 to 2**30.
         parts (int): The number of partitions, a power of 2 up to 64.
+        columns (int): How many numbers of 8 bytes belong to each row; it must be exact.
 
     Attributes:
         full (int): The partition whose buffer was full when add() stopped; -1: none.
@@ -137,7 +140,7 @@ cdef class SpillBuffers:
     (0, -1, 64, b'')
     """
 
-    def __cinit__(self, Py_ssize_t depth=0, bint exact=False, Py_ssize_t capacity=65536, Py_ssize_t parts=64):
+    def __cinit__(self, Py_ssize_t depth=0, bint exact=False, Py_ssize_t capacity=65536, Py_ssize_t parts=64, size_t columns=0):
         cdef size_t i
         cdef BlockPart *part
         cdef _Block block
@@ -147,6 +150,9 @@ cdef class SpillBuffers:
             raise ValueError(f"buffer size must be from {SHORTEST} to {LONGEST} bytes, got {capacity}")
         if not 0 < parts <= 64 or parts & (parts - 1):
             raise ValueError(f"number of partitions must be a power of 2 up to 64, got {parts}")
+        if columns and not exact:
+            raise ValueError("numbers are only spilled with normal forms")
+        self.columns = columns
         self.full, self.exact, self.capacity, self.blocks = -1, exact, <size_t>capacity & ~<size_t>7, []
         self.place, self.shift = 8 if depth < DEPTHS else 0, 6 * (depth % DEPTHS)
         self.most = (self.capacity - sizeof(Header)) // size_of_row(exact)
@@ -194,6 +200,8 @@ cdef class SpillBuffers:
         try:
             if self.exact and names.form_starts == NULL and names.count:
                 raise ValueError("exact partitions require normal forms")
+            if names.columns != self.columns and names.count:
+                raise ValueError(f"expected {self.columns} numbers for each row, got {names.columns}")
             self.use()
             try:
                 self.full = -1
@@ -275,6 +283,14 @@ cdef class SpillBuffers:
         return 0
 
 
+cdef inline void copy_form(IdentifierBatch names, size_t i, size_t more, uint8_t *dst) noexcept nogil:
+    """Copy the normal form of a row, and the `more` bytes of its numbers."""
+    cdef size_t n = names.form_ends[i] - names.form_starts[i]
+    memcpy(dst, names.forms + names.form_starts[i], n)
+    if more:
+        memcpy(dst + n, values_of(names, i), more)
+
+
 cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size_t *full) noexcept nogil:
     """Add rows from *next on, and set *next to the row that could not be added, or the number of rows.
 
@@ -285,7 +301,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
     cdef const uint8_t *fingerprint
     cdef BlockPart *part
     cdef size_t first = next[0], rows, count, i, j, n = 0, most
-    cdef size_t per = size_of_row(True), mask = self.count - 1, place = self.place
+    cdef size_t per = size_of_row(True), mask = self.count - 1, place = self.place, more = 8 * self.columns
     cdef int shift = self.shift
     cdef bint exact = self.exact
     cdef uint64_t word, number
@@ -309,13 +325,13 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
                 next[0], full[0] = i, <size_t>(part - self.parts)
                 return FULL
             if exact:
-                n = names.form_ends[i] - names.form_starts[i]
+                n = names.form_ends[i] - names.form_starts[i] + more
                 if per * (part.rows + 1) + part.octets + n > most:
                     next[0], full[0] = i, <size_t>(part - self.parts)
                     return FULL if part.rows else TOO_LONG
                 part.octets += n
                 part.lengths[part.rows] = <uint32_t>n
-                memcpy(part.data + self.capacity - part.octets, names.forms + names.form_starts[i], n)
+                copy_form(names, i, more, part.data + self.capacity - part.octets)
             memcpy(part.data + sizeof(Header) + UC_FINGERPRINT * part.rows, fingerprint, UC_FINGERPRINT)
             part.numbers[part.rows] = <uint32_t>(number - part.base)
             part.rows += 1
@@ -326,7 +342,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
 cdef int add_long(SpillBuffers self, IdentifierBatch names, size_t i, size_t part) except -1:
     """Make a block of one row, in memory allocated for it."""
     cdef BlockPart *at = &self.parts[part]
-    cdef size_t n = names.form_ends[i] - names.form_starts[i]
+    cdef size_t more = 8 * self.columns, n = names.form_ends[i] - names.form_starts[i] + more
     cdef size_t size = sizeof(Header) + size_of_row(True) + n
     cdef Header header
     cdef uint32_t pair[2]
@@ -341,7 +357,7 @@ cdef int add_long(SpillBuffers self, IdentifierBatch names, size_t i, size_t par
     memcpy(block.data, &header, sizeof(Header))
     memcpy(block.data + sizeof(Header), names.fingerprints + UC_FINGERPRINT * i, UC_FINGERPRINT)
     memcpy(block.data + sizeof(Header) + UC_FINGERPRINT, pair, sizeof(pair))
-    memcpy(block.data + size - n, names.forms + names.form_starts[i], n)
+    copy_form(names, i, more, block.data + size - n)
     memset(block.data + size, 0, header.size - size)
     block.size = <Py_ssize_t>header.size
     self.blocks[part] = block
@@ -357,6 +373,9 @@ cdef int add_long(SpillBuffers self, IdentifierBatch names, size_t i, size_t par
 cdef class SpilledBatch(IdentifierBatch):
     """A batch of rows that were spilled: a block that is read again. It is empty at first.
 
+    Args:
+        columns (int): How many numbers of 8 bytes belong to each row.
+
     >>> names = SpilledBatch()
     >>> names.read(b"urn:isbn:0451450523")
     Traceback (most recent call last):
@@ -364,6 +383,9 @@ cdef class SpilledBatch(IdentifierBatch):
     >>> len(names)
     0
     """
+
+    def __cinit__(self, size_t columns=0):
+        self.columns = columns
 
     def __dealloc__(self):
         if self.held:
@@ -406,7 +428,7 @@ cdef class SpilledBatch(IdentifierBatch):
             if header.size != <size_t>self.block.len:
                 raise ValueError(f"damaged block: expected {header.size} bytes, got {self.block.len}")
             rows, exact = header.rows, header.magic == MAGIC_EXACT
-            size = (rows + 1) * sizeof(size_t) + rows * (sizeof(uint32_t) + 1)
+            size = (2 * rows + 1) * sizeof(size_t) + rows * (sizeof(uint32_t) + 1)
             if self.allocated < size:
                 PyMem_RawFree(self.memory)
                 self.allocated, self.memory = 0, <uint8_t *>PyMem_RawMalloc(size)
@@ -471,10 +493,11 @@ cdef class SpilledBatch(IdentifierBatch):
 cdef bint place_rows(SpilledBatch self, const uint8_t *src, size_t rows, bint exact, size_t octets) noexcept nogil:
     """Set the pointers to the arrays of a block. False: the sizes of the forms do not match the total."""
     cdef size_t *bounds = <size_t *>self.memory
-    cdef uint32_t *numbers = <uint32_t *>(bounds + rows + 1)
+    cdef size_t *ends = bounds + rows + 1
+    cdef uint32_t *numbers = <uint32_t *>(ends + rows)
     cdef const uint8_t *lengths
     cdef uint32_t length
-    cdef size_t i, at = octets
+    cdef size_t i, at = octets, more = 8 * self.columns
     self.fingerprints = src
     src += UC_FINGERPRINT * rows
     if <size_t>src % sizeof(uint32_t):
@@ -487,13 +510,13 @@ cdef bint place_rows(SpilledBatch self, const uint8_t *src, size_t rows, bint ex
     if not exact:
         return True
     lengths = src + 4 * rows
-    bounds[0] = at
     for i in range(rows):
         memcpy(&length, lengths + 4 * i, 4)
-        if length > at:
+        if length > at or length < more:
             return False
+        ends[i] = at - more
         at -= length
         bounds[i + 1] = at
     self.forms = lengths + 4 * rows
-    self.form_starts, self.form_ends = bounds + 1, bounds
+    self.form_starts, self.form_ends = bounds + 1, ends
     return at == 0

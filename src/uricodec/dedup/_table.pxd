@@ -1,5 +1,6 @@
 """Batches of identifiers, and a table that recognizes repeated ones in bounded memory."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from uricodec._base._atomic cimport uc_give, uc_take
 
@@ -20,6 +21,9 @@ cdef class IdentifierBatch:
     cdef const uint8_t *forms
     cdef const size_t *form_starts
     cdef const size_t *form_ends
+    # Numbers that belong to the rows, 8 bytes each, `columns` for each row. NULL: they follow the row's normal form.
+    cdef const uint8_t *values
+    cdef size_t columns
     cdef const uint8_t *fingerprints    # of the normal forms, UC_FINGERPRINT bytes each
     cdef uint8_t *marks                 # Mark values
     # How many rows of this batch the last table marked as NEW and as LATER.
@@ -32,6 +36,18 @@ cdef class IdentifierBatch:
 
 cdef inline uint64_t number_of(IdentifierBatch names, size_t i) noexcept nogil:
     return names.first + (i if names.numbers == NULL else names.numbers[i])
+
+
+cdef inline const uint8_t *values_of(IdentifierBatch names, size_t i) noexcept nogil:
+    return names.forms + names.form_ends[i] if names.values == NULL else names.values + 8 * names.columns * i
+
+
+cdef enum:
+    # Words of a slot: the first half of the fingerprint; the second half, or 1 + the position of the form; a count; a
+    # row; then a sum in two words for each column to be added up, and a sketch for each other column.
+    PLAIN = 2
+    COUNTING = 4
+    LONGEST_SLOT = 16
 
 
 # The fields of a table that loops keep in registers.
@@ -56,6 +72,11 @@ cdef class Table:
     cdef readonly size_t limit
     cdef readonly bint counting
     cdef readonly bint exact
+    cdef readonly size_t sums
+    cdef readonly size_t quantiles
+    cdef size_t stride      # words of a slot
+    cdef size_t sketched    # bytes of sketches
+    cdef bint lacking       # a sketch could not be allocated
     cdef readonly bint full
     cdef TableSlots slots
     cdef Arena arena
@@ -64,6 +85,7 @@ cdef class Table:
     cdef size_t had
     cdef size_t granule
     cdef bint stuck         # the slack is full, and growing would not help
+    cdef bint ranked        # the slots were sorted by count: no identifier can be found any more
     cdef char busy
 
     cdef void open(self) noexcept nogil
@@ -75,6 +97,9 @@ cdef class Table:
     cdef int grow(self, size_t size) noexcept nogil
     cdef int ensure_capacity_for(self, size_t octets) noexcept nogil
     cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity) noexcept nogil
+
+
+cdef void free_sketches(Table table, const uint64_t *slot) noexcept nogil
 
 
 # --- estimates --------------------------------------------------------------------------------------------------------

@@ -29,6 +29,11 @@ fingerprints are equal. The time for a row is bounded by the number of identifie
 fingerprint: the key is secret, so such identifiers cannot be crafted, and docs/concepts/fingerprint.md shows that they
 do not occur by chance. The home depends on the fingerprint only.
 
+**Numbers.** A table that is exact and counts can also add up numbers that belong to the rows: 64-bit integers to exact sums
+of 128 bits, and floating-point numbers to sketches of their quantiles (_sketch). They are in the slots, which then have 8
+or 16 words. Sketches grow as their numbers need it, so the table is full when they use a quarter of the limit; those of
+identifiers in the table can then still grow.
+
 Slots are prefetched some rows ahead of the current one.
 
 **Estimates.** Cardinality estimates the number of different identifiers in a few kilobytes: HyperLogLog over their
@@ -48,11 +53,12 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.math cimport log, sqrt
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._base._atomic cimport uc_glance8, uc_glance_size, uc_put8, uc_put_size
 from uricodec._base._kernels cimport prefetch
+from uricodec.dedup._sketch cimport Sketch, add_number, free_sketch
 
 
 # --- batches of identifiers -------------------------------------------------------------------------------------------
@@ -159,16 +165,13 @@ cdef extern from "simd/memory.h" nogil:
 
 
 cdef enum:
-    # Words of a slot: the first half of the fingerprint; the second half, or 1 + the position of the form; a count; a
-    # row.
-    PLAIN = 2
-    COUNTING = 4
     SLACK = 256                     # slots; fewer than one table in a million needs more than 50 of them
     AHEAD = 32                      # rows whose slots are prefetched
     FORMS_AHEAD = 12                # rows whose forms are prefetched
     BLOCK = 128                     # slots
     HUGE_PAGE = 1 << 21
     LEAST = 1 << 14                 # bytes of the first slots, and of the first forms
+    LEAST_SKETCHED = 1 << 17        # bytes: sketches may use a quarter of them whatever the limit
     # Results of ensure_capacity().
     ROOM = 0
     NO_ROOM = 1
@@ -216,6 +219,8 @@ cdef class Table:
         limit (int): The limit for memory in bytes. A few hundred identifiers always fit, and one of any length.
         counting (bool): Whether to count occurrences, and store the first row of each identifier.
         exact (bool): Whether identifiers with equal fingerprints must have equal normal forms to be the same.
+        sums (int): How many integers of each row are added up; the least integer of 64 bits stands for a missing one.
+        quantiles (int): How many numbers of each row, which follow these, go to sketches; NaN stands for a missing one.
 
     Attributes:
         full (bool): Whether an identifier did not fit: no new ones will be stored.
@@ -228,10 +233,19 @@ cdef class Table:
     ([2, 2, 1], 2, 2, False)
     """
 
-    def __cinit__(self, size_t limit, bint counting=False, bint exact=False):
+    def __cinit__(self, size_t limit, bint counting=False, bint exact=False, size_t sums=0, size_t quantiles=0):
         self.limit = limit
         self.counting = counting
         self.exact = exact
+        self.sums, self.quantiles = sums, quantiles
+        self.stride = COUNTING if counting else PLAIN
+        if sums or quantiles:
+            if not (exact and counting):
+                raise ValueError("sums and quantiles require an exact table that counts")
+            if max(sums, quantiles) > LONGEST_SLOT or COUNTING + 2 * sums + quantiles > LONGEST_SLOT:
+                raise ValueError(f"expected up to 12 sums and quantiles, where a sum counts twice, got {sums} and {quantiles}")
+            # a power of 2: the slots fill whole pages
+            self.stride = 8 if COUNTING + 2 * sums + quantiles <= 8 else LONGEST_SLOT
         self.granule = max(<size_t>LEAST, page_size())
         self.open()
         if self.region == NULL:
@@ -250,7 +264,7 @@ cdef class Table:
     def size(self):
         """The memory in use.
         """
-        return self.had + self.arena.had
+        return self.had + self.arena.had + self.sketched
 
     def add(self, IdentifierBatch names not None):
         """Mark the undecided rows of a batch as new or seen, and store new identifiers.
@@ -263,7 +277,12 @@ cdef class Table:
         try:
             if names.count and self.exact and names.form_starts == NULL:
                 raise ValueError("an exact table requires normal forms")
+            if names.count and names.columns != self.sums + self.quantiles:
+                raise ValueError(f"expected {self.sums + self.quantiles} numbers for each row, got {names.columns}")
             self.use()
+            if self.ranked:
+                uc_give(&self.busy)
+                raise ValueError("cannot add to a table whose slots were sorted by count")
             with nogil:
                 status = add_rows(self, names)
             uc_give(&self.busy)
@@ -318,27 +337,29 @@ cdef class Table:
 
     cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity) noexcept nogil:
         """Write the next pairs from slot *at on, up to the capacity `capacity`. Return their number."""
-        cdef uint64_t *slot = self.slots.start + at[0] * COUNTING
+        cdef size_t stride = self.stride
+        cdef uint64_t *slot = self.slots.start + at[0] * stride
         cdef size_t taken = 0
         while slot < self.slots.last and taken < capacity:
             if slot[1]:
                 pairs[2 * taken] = slot[3]
                 pairs[2 * taken + 1] = slot[2]
                 taken += 1
-            slot += COUNTING
-        at[0] = <size_t>(slot - self.slots.start) // COUNTING
+            slot += stride
+        at[0] = <size_t>(slot - self.slots.start) // stride
         return taken
 
     # --- memory -------------------------------------------------------------------------------------------------------
 
     cdef void open(self) noexcept nogil:
         """Start with few slots. If memory cannot be allocated, `region` is NULL."""
-        cdef size_t stride = COUNTING if self.counting else PLAIN
+        cdef size_t stride = self.stride
         cdef size_t least = LEAST * stride // PLAIN
         cdef uint8_t *end
         memset(&self.slots, 0, sizeof(TableSlots))
         memset(&self.arena, 0, sizeof(Arena))
-        self.full = self.stuck = False
+        self.full = self.stuck = self.ranked = self.lacking = False
+        self.sketched = 0
         self.had = 0
         if least < self.granule:
             least = self.granule  # pragma: no cover: larger pages
@@ -353,6 +374,12 @@ cdef class Table:
             self.close()
 
     cdef void close(self) noexcept nogil:
+        cdef uint64_t *slot = self.slots.start
+        if self.region != NULL and self.quantiles:
+            while slot < self.slots.last:
+                if slot[1]:
+                    free_sketches(self, slot)
+                slot += self.stride
         if self.region != NULL:
             release(self.region, self.reserved)
         if self.arena.region != NULL:
@@ -368,8 +395,9 @@ cdef class Table:
 
     cdef int ensure_capacity(self) noexcept nogil:
         """Ensure capacity for another identifier: allocate more slots, or allow to fill more of them."""
-        cdef size_t octets = 8 * (COUNTING if self.counting else PLAIN)
-        cdef size_t most = self.limit - self.arena.had if self.limit > self.arena.had else 0
+        cdef size_t octets = 8 * self.stride
+        cdef size_t others = self.arena.had + self.sketched
+        cdef size_t most = self.limit - others if self.limit > others else 0
         cdef size_t reserved = <size_t>(<uint8_t *>self.slots.last - self.region) + octets
         cdef size_t filled = <size_t>(<double>self.slots.homes * 0.8)
         cdef size_t size = 2 * self.had, fair
@@ -392,7 +420,7 @@ cdef class Table:
 
     cdef int grow(self, size_t size) noexcept nogil:
         """Extend the slots to `size` bytes."""
-        cdef size_t stride = COUNTING if self.counting else PLAIN
+        cdef size_t stride = self.stride
         cdef uint64_t *old = self.slots.start
         cdef uint64_t *start = self.slots.last + stride - size // 8
         if not commit(<uint8_t *>start, size - self.had):
@@ -403,8 +431,10 @@ cdef class Table:
         self.slots.enough = <size_t>(<double>self.slots.homes * 0.75)
         if self.slots.count and stride == PLAIN:
             rearrange(&self.slots, old, PLAIN)
-        elif self.slots.count:
+        elif self.slots.count and stride == COUNTING:
             rearrange(&self.slots, old, COUNTING)
+        elif self.slots.count:
+            rearrange(&self.slots, old, stride)
         return ROOM
 
     cdef int ensure_capacity_for(self, size_t octets) noexcept nogil:
@@ -424,7 +454,7 @@ cdef class Table:
                 return NO_MEMORY
             arena.start = <uint8_t *>rounded_up(<size_t>arena.region, HUGE_PAGE)
         # In proportion to the present size, so that growing is rare, but within the limit.
-        most = self.limit - self.had if self.limit > self.had else 0
+        most = self.limit - self.had - self.sketched if self.limit > self.had + self.sketched else 0
         most = min(most, arena.reserved - HUGE_PAGE)
         size = rounded_up(need + arena.had // 32, HUGE_PAGE if need > 2 * HUGE_PAGE else self.granule)
         size = min(size, most - most % self.granule)
@@ -451,7 +481,7 @@ cdef inline void rearrange(TableSlots *slots, uint64_t *old, size_t stride) noex
 
     Empties a few slots at a time, almost without branches, because occupied slots cannot be predicted.
     """
-    cdef uint64_t held[BLOCK * COUNTING]
+    cdef uint64_t held[BLOCK * LONGEST_SLOT]
     cdef uint64_t *slot = old
     cdef uint64_t *end
     cdef uint64_t *name
@@ -482,7 +512,7 @@ cdef inline void put_in_order(TableSlots *slots, size_t stride) noexcept nogil:
     """Sort each run of occupied slots. An insertion takes no more steps than filling the run took."""
     cdef uint64_t *slot = slots.start
     cdef uint64_t *to
-    cdef uint64_t held[COUNTING]
+    cdef uint64_t held[LONGEST_SLOT]
     cdef size_t i
     while slot < slots.last:
         if slot[1] and slot > slots.start and (slot - stride)[1] and (slot - stride)[0] > slot[0]:
@@ -526,6 +556,45 @@ cdef inline uint64_t store_form(Arena *arena, const uint8_t *form, size_t length
     return <uint64_t>place + 1
 
 
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+cdef inline bint is_full_of_sketches(Table table) noexcept nogil:
+    return table.sketched > max(table.limit, <size_t>LEAST_SKETCHED) // 4
+
+
+cdef bint add_values(Table table, uint64_t *slot, const uint8_t *values) noexcept nogil:
+    """Add the numbers of a row to the sums and sketches of its identifier. False: out of memory."""
+    cdef size_t i
+    cdef int64_t integer
+    cdef uint64_t low
+    cdef double number
+    slot += COUNTING
+    for i in range(table.sums):
+        memcpy(&integer, values, 8)
+        values += 8
+        if integer != INT64_MIN:
+            low = slot[0] + <uint64_t>integer
+            # the high word of the integer is its sign, 0 or all ones
+            slot[1] += <uint64_t>(low < slot[0]) - <uint64_t>(integer < 0)
+            slot[0] = low
+        slot += 2
+    for i in range(table.quantiles):
+        memcpy(&number, values, 8)
+        values += 8
+        if not add_number(<Sketch **>slot, number, &table.sketched):
+            return False  # pragma: no cover: no memory
+        slot += 1
+    return True
+
+
+cdef void free_sketches(Table table, const uint64_t *slot) noexcept nogil:
+    """Free the sketches of the identifier in a slot."""
+    cdef size_t i
+    slot += COUNTING + 2 * table.sums
+    for i in range(table.quantiles):
+        free_sketch((<Sketch **>(slot + i))[0])
+
+
 # --- loops over rows --------------------------------------------------------------------------------------------------
 
 cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
@@ -534,11 +603,18 @@ cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
     names.new = names.later = 0
     while not table.full and row < names.count:
         if table.exact:
-            row = take_forms(table, names, row, COUNTING) if table.counting else take_forms(table, names, row, PLAIN)
+            if table.stride == PLAIN:
+                row = take_forms(table, names, row, PLAIN)
+            elif table.stride == COUNTING:
+                row = take_forms(table, names, row, COUNTING)
+            else:
+                row = take_forms(table, names, row, table.stride)
+            if table.lacking:
+                return NO_MEMORY  # pragma: no cover: no memory
         else:
             row = take(table, names, row, COUNTING) if table.counting else take(table, names, row, PLAIN)
         if row < names.count:
-            status = NO_ROOM if table.stuck else ROOM
+            status = NO_ROOM if table.stuck or is_full_of_sketches(table) else ROOM
             if status == ROOM and table.slots.count >= table.slots.enough:
                 status = table.ensure_capacity()
             if status == ROOM and table.exact:
@@ -546,15 +622,19 @@ cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
             if status == NO_MEMORY:
                 return NO_MEMORY
             table.full = status == NO_ROOM
-            if table.full and table.counting:
+            if table.full and table.stride == PLAIN:
+                put_in_order(&table.slots, PLAIN)
+            elif table.full and table.stride == COUNTING:
                 put_in_order(&table.slots, COUNTING)
             elif table.full:
-                put_in_order(&table.slots, PLAIN)
-    if table.full and table.counting:
+                put_in_order(&table.slots, table.stride)
+    if table.full and table.stride == PLAIN:
+        look_up(table, names, row, PLAIN)
+    elif table.full and table.stride == COUNTING:
         look_up(table, names, row, COUNTING)
     elif table.full:
-        look_up(table, names, row, PLAIN)
-    return ROOM
+        look_up(table, names, row, table.stride)
+    return NO_MEMORY if table.lacking else ROOM
 
 
 cdef inline size_t take(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
@@ -632,21 +712,27 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
                 slot += stride
             if slot[1]:
                 marks[row] = SEEN
-                if stride == COUNTING:
+                if stride != PLAIN:
                     slot[2] += 1
             else:
                 left = table.arena.had - table.arena.used
-                if slots.count >= slots.enough or slot == slots.last or left < 9 or left - 9 < length:
+                if slots.count >= slots.enough or slot == slots.last or left < 9 or left - 9 < length or (
+                        stride > COUNTING and is_full_of_sketches(table)):
                     table.stuck = slot == slots.last
                     break
                 slot[0] = low
                 slot[1] = store_form(&table.arena, form, length)
-                if stride == COUNTING:
+                if stride != PLAIN:
                     slot[2] = 1
                     slot[3] = number_of(names, row)
+                for i in range(COUNTING, stride):
+                    slot[i] = 0
                 marks[row] = NEW
                 slots.count += 1
                 new += 1
+            if stride > COUNTING and not add_values(table, slot, values_of(names, row)):
+                table.lacking = True  # pragma: no cover: no memory
+                break
         row += 1
     uc_put_size(&table.slots.count, slots.count)
     names.new += new
@@ -686,8 +772,11 @@ cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t 
                 slot += stride
         if found:
             marks[row] = SEEN
-            if stride == COUNTING:
+            if stride != PLAIN:
                 slot[2] += 1
+            if stride > COUNTING and not add_values(table, slot, values_of(names, row)):
+                table.lacking = True  # pragma: no cover: no memory
+                break
         else:
             marks[row] = LATER
             later += 1

@@ -1,0 +1,311 @@
+"""Counting in bounded memory: how often each key occurs, exactly, and the keys in the order of their counts.
+
+A Counter is a partitioned table (see _partitions) of keys, which are compared byte by byte, with counts. When the
+memory is full, further occurrences of keys in the table are counted there; all other keys go to partitions in temporary
+files, and each partition is counted when the input ends. So each key is in exactly one table, and its count there is
+complete.
+
+A Ranking takes each table when it is complete. For a few keys it keeps the best so far, and looks at each slot of a
+table once. For many, the slots of each table are sorted where they are and written as a run, and the runs are merged.
+
+Equally frequent keys are in the order of their first occurrences. So the result depends on the keys and their order
+alone: not on the memory, nor on the number of threads.
+"""
+
+from math import isnan
+from struct import Struct
+
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._io import streams
+from uricodec.dedup._keys import KeyBatch
+from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
+from uricodec.dedup._ranking import Merger, most_frequent, records, sort_slots, unpack
+
+# Up to so many keys are selected without sorting.
+FEW = 1024
+
+# Memory for the buffers of partitions: a sixth of all, and no more than they need.
+BUFFERS = 6 * 1024 * 1024
+
+# How many runs are merged at once, and the size of a block of a run in bytes.
+FAN = 256
+BLOCK = 64 * 1024
+LEAST_BLOCK = 1024
+
+
+class Counter:
+    """How often each key occurs. A key is a line: any bytes without the terminator.
+
+    Only one thread at a time may call its methods. Batches of keys(), one for each thread, can be read in any thread
+    and then be added in order.
+
+    Args:
+        memory (int | str | None): The limit for memory: bytes, "64M", "1G" or "50%"; None: half of the memory. It
+            bounds the table, the buffers of temporary files and the merge of sorted runs. Batches of keys need memory
+            beside it, and so do the keys that most_common() selects without sorting: up to 1024.
+        spill_dir (str | None): The folder for temporary files; None: the system's default.
+        terminator (bytes): The byte that ends a key.
+        sums (int): How many integers of each key are added up, exactly; they have 64 bits, and their sum may have 128.
+        quantiles (int): How many numbers of each key go to sketches of their quantiles (_sketch), with a relative error
+            of at most 1 %. Up to 12 columns are possible, where a sum counts twice. A sketch needs 8 bytes for each 2 %
+            between the least and the greatest number of its key, at most 32 KB. When the sketches use a quarter of the
+            memory, new keys go to temporary files. The sketches of keys that are in memory then still grow, and only
+            they can exceed the limit.
+
+    Attributes:
+        total (int): The number of keys added, repeated ones included.
+        distinct (int | None): The number of different keys; None until most_common() has counted them all.
+
+    >>> with Counter("64M") as counter:
+    ...     counter.add_lines(b"b\\na\\nc\\na\\nb\\n")
+    ...     print(list(counter.most_common(2)), counter.total, counter.distinct)
+    [(b'b', 2), (b'a', 2)] 5 3
+    >>> from array import array
+    >>> with Counter("64M", sums=1, quantiles=1) as counter:
+    ...     counter.add_lines(b"a\\nb\\na\\n", [array("q", [5, 7, -1]), array("d", [0.5, 3, 0.25])])
+    ...     print(list(counter.most_common()))
+    [(b'a', 2, 4, (0.25, 0.25, 0.25, 0.5)), (b'b', 1, 7, (3.0, 3.0, 3.0, 3.0))]
+    """
+
+    def __init__(self, memory=None, spill_dir=None, terminator=b"\n", sums=0, quantiles=0):
+        self._memory, self._terminator = parse_memory(memory), terminator
+        self._columns, self._unpack = (sums, quantiles), Struct("=" + "Qq" * sums + "4d" * quantiles)
+        self._scratch, self._fingerprint_key = Scratch(spill_dir), FingerprintKey()
+        size = self._memory - min(self._memory // 6, BUFFERS)
+        self._partitions = PartitionedTable(size, True, True, self._scratch, 0, sums, quantiles)
+        self._keys = self.keys()
+        self._ranking = None
+        self.total, self.distinct = 0, None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def close(self):
+        """Free the memory and the temporary files. Nothing can be added or returned afterwards."""
+        self._ranking = self._ranking or Ranking(self._scratch, self._memory)
+        self._partitions.close()
+        self._scratch.close()
+
+    @property
+    def spilled(self):
+        """The number of bytes of keys that were written to temporary files."""
+        return self._scratch.spilled
+
+    @property
+    def complete(self):
+        """Whether all keys so far are in memory, so that peek() knows them all."""
+        return self._partitions.spill is None
+
+    def keys(self):
+        """Return a new batch of keys (KeyBatch): its read() reads lines, in any thread."""
+        return KeyBatch(self._fingerprint_key, self._terminator, *self._columns)
+
+    def add(self, keys):
+        """Add a batch that keys() has returned, after its read(). A batch can be added once."""
+        if self._ranking is not None:
+            raise ValueError("cannot add to a Counter that is closed, or has returned its counts")
+        keys.first = self.total
+        self._partitions.add(keys)
+        self.total += len(keys)
+
+    def add_lines(self, lines, values=()):
+        """Add all keys of a buffer of lines; the last one may lack its terminator.
+
+        Args:
+            lines (bytes-like): The lines.
+            values (Sequence[Buffer]): For each column an array with a number for each line: of format "q" if they are
+                added up, else of format "d". The least integer, or NaN, stands for a missing number; infinities are
+                skipped, and numbers below 10^-9, negative ones included, count as 0.
+        """
+        at, row, keys = 0, 0, self._keys
+        try:
+            while at < len(lines):
+                at = keys.read(lines, at, values=values, row=row)
+                row += len(keys)
+                self.add(keys)
+        finally:
+            keys.release()
+
+    def peek(self, top):
+        """Return the most frequent ones of the keys in memory, while more may be added.
+
+        Args:
+            top (int): How many; memory for so many keys is needed.
+
+        Returns:
+            list[tuple]: As from most_common(). If `complete`, they are those of all keys.
+        """
+        return list(map(self._result, most_frequent(self._partitions.table, top)))
+
+    def most_common(self, top=None):
+        """Yield keys and their counts, the most frequent first. No keys can be added afterwards.
+
+        Equally frequent keys are in the order of their first occurrences. The counts are complete, and `distinct` is
+        set, when this returns; temporary files are needed until the last key.
+
+        Args:
+            top (int | None): How many keys; None: all.
+
+        Yields:
+            tuple: A key (bytes) and its count, the sums (int), and for each other column the quantiles 0.5, 0.9 and
+                0.99 and the greatest number, or None if all are missing.
+
+        Raises:
+            OSError: If a temporary file cannot be written or read.
+        """
+        if self._ranking is not None:
+            raise ValueError("cannot count with a Counter that is closed, or has returned its counts")
+        self._ranking = Ranking(self._scratch, self._memory, top)
+        self._ranking.finish(self._partitions)
+        self.distinct = self._ranking.distinct
+        return map(self._result, self._ranking)
+
+    def _result(self, found):
+        count, _, key = found
+        if not self._unpack.size:
+            return key, count
+        sums, quantiles = self._columns
+        numbers = self._unpack.unpack_from(key)
+        result = [key[self._unpack.size :], count]
+        for i in range(0, 2 * sums, 2):
+            result.append((numbers[i + 1] << 64) + numbers[i])
+        for i in range(2 * sums, 2 * sums + 4 * quantiles, 4):
+            result.append(None if isnan(numbers[i]) else numbers[i : i + 4])
+        return tuple(result)
+
+
+class Ranking:
+    """The identifiers of tables in the order of their counts, each of which is in one of the tables.
+
+    Args:
+        scratch (Scratch): The place for temporary files.
+        memory (int): The limit for memory in bytes, beside the tables.
+        top (int | None): How many identifiers are wanted; None: all.
+        least (int): Only identifiers whose first row has at least this number.
+
+    Attributes:
+        distinct (int): The number of identifiers in the tables.
+    """
+
+    def __init__(self, scratch, memory, top=None, least=0):
+        if top is not None and top < 1:
+            raise ValueError(f"top must be at least 1, got {top}")
+        self._scratch, self._top, self._least = scratch, top, least
+        self._block = max(LEAST_BLOCK, min(BLOCK, memory // (4 * FAN)))
+        self._best, self._bound = [], None  # of a few
+        self._table, self._count = None, 0  # the only table, if there is one, and how many of it are wanted
+        self._runs = Runs(scratch)
+        self.distinct = 0
+
+    def finish(self, partitions, take=lambda names: None, tick=lambda: None):
+        """Take all identifiers of a PartitionedTable; see its finish()."""
+        if partitions.spill is None and not self._is_few():
+            self.distinct += partitions.table.count
+            self._table, self._count = partitions.table, self._sort(partitions.table)
+            return
+        partitions.finish(take, self.add, tick)
+
+    def add(self, table):
+        """Take the identifiers of a table, which is complete."""
+        self.distinct += table.count
+        if self._is_few():
+            found = self._best + most_frequent(table, self._top, self._least, self._bound)
+            self._best = sorted(found, key=lambda each: (-each[0], each[1]))[: self._top]
+            if len(self._best) == self._top:
+                self._bound = self._best[-1][:2]
+            return
+        count = self._sort(table)
+        if count:
+            self._runs.add(self._blocks(table, count))
+
+    def _is_few(self):
+        return self._top is not None and self._top <= FEW
+
+    def _sort(self, table):
+        """Sort a table. Return how many of its identifiers are wanted."""
+        count = sort_slots(table, self._least)
+        return count if self._top is None else min(count, self._top)
+
+    def _blocks(self, table, count):
+        at = 0
+        while at < count:
+            block, at = records(table, at, count, self._block)
+            yield block
+
+    def __iter__(self):
+        """Yield count, first row, and numbers and key of each identifier, in order; possible only once.
+
+        Keys of tables that are not exact are empty.
+        """
+        if self._is_few():
+            yield from self._best
+            return
+        blocks = self._runs.merged(self._block) if self._table is None else self._blocks(self._table, self._count)
+        left = self._top
+        for block in blocks:
+            found = unpack(block)
+            if left is not None:
+                found = found[:left]
+                left -= len(found)
+            yield from found
+
+
+class Runs:
+    """Runs of sorted records in a temporary file.
+
+    Args:
+        scratch (Scratch): The place for the file.
+    """
+
+    def __init__(self, scratch):
+        self._scratch, self._file, self._size = scratch, None, 0
+        self._runs = []  # of each run the offsets and sizes of its blocks
+
+    def add(self, blocks):
+        """Add a run, given its blocks (Iterator[bytes])."""
+        if self._file is None:
+            self._file = self._scratch.file()
+        places = []
+        for block in blocks:
+            self._scratch.write(self._file, block)
+            places.append((self._size, len(block)))
+            self._size += len(block)
+        self._runs.append(places)
+
+    def merged(self, size):
+        """Yield blocks of about `size` bytes of the records of all runs, in order; possible only once."""
+        runs = self
+        while len(runs._runs) > FAN:
+            merged = Runs(self._scratch)
+            for start in range(0, len(runs._runs), FAN):
+                merged.add(runs._merged(runs._runs[start : start + FAN], size))
+            runs._close()
+            runs = merged
+        yield from runs._merged(runs._runs, size)
+        runs._close()
+
+    def _merged(self, runs, size):
+        merger = Merger([self._read(places) for places in runs])
+        while block := merger.take(size):
+            yield block
+
+    def _read(self, places):
+        for place, size in places:
+            try:
+                self._file.seek(place)
+                block = self._file.read(size)
+                while len(block) < size:
+                    more = self._file.read(size - len(block))
+                    if not more:
+                        raise OSError(None, "temporary file was truncated")
+                    block += more
+            except OSError as error:
+                raise self._scratch.fail(error) from None
+            yield block
+
+    def _close(self):
+        if self._file is not None:
+            streams.close(self._file)

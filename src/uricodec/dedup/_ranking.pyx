@@ -1,0 +1,524 @@
+"""The identifiers of a counting table in the order of their counts: the most frequent first, and of equally frequent ones
+the one that occurred first.
+
+No two identifiers have the same first row, so the order is total: it depends on the rows and nothing else.
+
+**A few.** most_frequent() looks at each slot once, and has a heap of the best so far, whose root is the worst of them. The
+table does not change.
+
+**All.** sort_slots() moves the identifiers to the front of the slots and sorts them there, so that no memory is needed
+beside the table. Afterwards the slots are no longer those that fingerprints select, so no rows can be added. Slots are in
+the order of fingerprints under a random key, so the input cannot choose the order in which quicksort gets the counts.
+
+**Records.** Sorted identifiers leave a table as records, in blocks:
+
+    8 bytes: count | 8: first row | 8: size of the rest | numbers | the key
+
+in the machine's byte order: only the process that wrote them reads them. Numbers are 16 bytes for each sum, the low word
+first, and 32 for each sketch: its quantiles 0.5, 0.9 and 0.99 and its greatest number, or NaN if it is empty.
+"""
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.math cimport NAN
+from libc.stdint cimport UINT64_MAX, uint8_t, uint64_t
+from libc.string cimport memcpy
+
+from uricodec._base._atomic cimport uc_give
+from uricodec.dedup._sketch cimport Sketch, quantile_of
+from uricodec.dedup._table cimport *
+
+
+cdef enum:
+    HEAD = 24           # bytes of a record before its numbers
+    FEW = 12            # slots that are sorted by insertion
+
+cdef double[3] SHARES
+SHARES[0], SHARES[1], SHARES[2] = 0.5, 0.9, 0.99
+
+
+cdef inline bint before(uint64_t count, uint64_t first, uint64_t other_count, uint64_t other_first) noexcept nogil:
+    """Return whether an identifier comes before another one."""
+    return count > other_count or count == other_count and first < other_first
+
+
+cdef inline const uint8_t *key_at(Table table, const uint64_t *slot, size_t *size) noexcept nogil:
+    """Return the normal form of the identifier in a slot; empty if the table is not exact."""
+    cdef const uint8_t *form
+    size[0] = 0
+    if not table.exact:
+        return NULL
+    form = table.arena.start + slot[1] - 1
+    size[0] = form[0]
+    form += 1
+    if size[0] == 255:
+        memcpy(size, form, 8)
+        form += 8
+    return form
+
+
+cdef inline size_t numbers_size(Table table) noexcept nogil:
+    return 16 * table.sums + 32 * table.quantiles
+
+
+cdef void copy_numbers(Table table, const uint64_t *slot, uint8_t *dst) noexcept nogil:
+    cdef double quantiles[4]
+    cdef const Sketch *sketch
+    cdef size_t i, k
+    slot += COUNTING
+    if table.sums:
+        memcpy(dst, slot, 16 * table.sums)
+    dst += 16 * table.sums
+    slot += 2 * table.sums
+    for i in range(table.quantiles):
+        sketch = (<const Sketch **>(slot + i))[0]
+        for k in range(3):
+            quantiles[k] = NAN if sketch == NULL else quantile_of(sketch, SHARES[k])
+        quantiles[3] = NAN if sketch == NULL else sketch.greatest
+        memcpy(dst, quantiles, 32)
+        dst += 32
+
+
+# --- a few --------------------------------------------------------------------------------------------------------------
+
+cdef struct Best:
+    uint64_t count
+    uint64_t first
+    const uint64_t *slot
+
+
+cdef void sift(Best *heap, size_t at, size_t n) noexcept nogil:
+    """Move the identifier `at` down until it is not before those below it."""
+    cdef Best held = heap[at]
+    cdef size_t child = 2 * at + 1
+    while child < n:
+        if child + 1 < n and before(heap[child].count, heap[child].first, heap[child + 1].count, heap[child + 1].first):
+            child += 1
+        if not before(held.count, held.first, heap[child].count, heap[child].first):
+            break
+        heap[at] = heap[child]
+        at, child = child, 2 * child + 1
+    heap[at] = held
+
+
+cdef size_t select(Table table, Best *heap, size_t most, uint64_t least, Best bound) noexcept nogil:
+    """Put the best identifiers before `bound` into `heap`, the best one first. Return their number."""
+    cdef const uint64_t *slot = table.slots.start
+    cdef size_t n = 0, i, stride = table.stride
+    cdef Best held
+    while slot < table.slots.last:
+        # Most slots fail here: they are compared with the worst identifier that is good enough.
+        if slot[1] and before(slot[2], slot[3], bound.count, bound.first) and slot[3] >= least:
+            held.count, held.first, held.slot = slot[2], slot[3], slot
+            if n < most:
+                i = n
+                n += 1
+                while i and before(heap[(i - 1) // 2].count, heap[(i - 1) // 2].first, held.count, held.first):
+                    heap[i] = heap[(i - 1) // 2]
+                    i = (i - 1) // 2
+                heap[i] = held
+            else:
+                heap[0] = held
+                sift(heap, 0, n)
+            if n == most:
+                bound = heap[0]
+        slot += stride
+    i = n
+    while i > 1:
+        i -= 1
+        held, heap[i] = heap[i], heap[0]
+        heap[0] = held
+        sift(heap, 0, i)
+    return n
+
+
+def most_frequent(Table table not None, size_t most, uint64_t least=0, bound=None):
+    """Return the most frequent identifiers of a table, which does not change.
+
+    Args:
+        table (Table): A table that counts.
+        most (int): How many to return; 24 bytes of memory are needed for each.
+        least (int): Only identifiers whose first row has at least this number.
+        bound (tuple[int, int] | None): Only identifiers that come before one with this count and first row.
+
+    Returns:
+        list[tuple[int, int, bytes]]: Count, first row, and numbers and key of each, the most frequent first. Keys of
+            tables that are not exact are empty.
+
+    >>> from uricodec._base._fingerprint import FingerprintKey
+    >>> from uricodec.dedup._keys import KeyBatch
+    >>> from uricodec.dedup._table import Table
+    >>> table, keys = Table(1 << 20, counting=True, exact=True), KeyBatch(FingerprintKey())
+    >>> _ = keys.read(b"c\\na\\nb\\na\\nb\\n")
+    >>> table.add(keys)
+    >>> most_frequent(table, 2)
+    [(2, 1, b'a'), (2, 2, b'b')]
+    """
+    cdef Best *heap
+    cdef Best last
+    cdef size_t n, i
+    cdef list found = []
+    must_count(table)
+    last.count, last.first = (0, UINT64_MAX) if bound is None else bound
+    table.use()
+    try:
+        most = min(most, table.slots.count)
+        heap = <Best *>PyMem_RawMalloc(most * sizeof(Best) + 1)
+        if heap == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        try:
+            with nogil:
+                n = select(table, heap, most, least, last) if most else 0
+            for i in range(n):
+                found.append((heap[i].count, heap[i].first, key_of(table, heap[i].slot)))
+        finally:
+            PyMem_RawFree(heap)
+    finally:
+        uc_give(&table.busy)
+    return found
+
+
+cdef bytes key_of(Table table, const uint64_t *slot):
+    cdef size_t size, start = numbers_size(table)
+    cdef const uint8_t *key = key_at(table, slot, &size)
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(start + size))
+    cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(result)
+    copy_numbers(table, slot, dst)
+    if size:
+        memcpy(dst + start, key, size)
+    return result
+
+
+cdef int must_count(Table table) except -1:
+    if not table.counting:
+        raise ValueError("the table has no counts; make it with counting=True")
+    return 0
+
+
+# --- all ----------------------------------------------------------------------------------------------------------------
+
+cdef inline void copy_slot(uint64_t *to, const uint64_t *slot, size_t stride) noexcept nogil:
+    cdef size_t i
+    for i in range(stride):
+        to[i] = slot[i]
+
+
+cdef inline void swap(uint64_t *slot, uint64_t *other, size_t stride) noexcept nogil:
+    cdef uint64_t held[LONGEST_SLOT]
+    copy_slot(held, slot, stride)
+    copy_slot(slot, other, stride)
+    copy_slot(other, held, stride)
+
+
+cdef inline bint in_order(const uint64_t *slot, const uint64_t *other) noexcept nogil:
+    return before(slot[2], slot[3], other[2], other[3])
+
+
+cdef size_t gather(Table table, uint64_t least) noexcept nogil:
+    """Move the identifiers to the first slots, which are those before them, and empty the others. Return their number."""
+    cdef uint64_t *slot = table.slots.start
+    cdef uint64_t *to = slot
+    cdef size_t stride = table.stride
+    while slot < table.slots.last:
+        if slot[1] and slot[3] >= least:
+            if to != slot:
+                copy_slot(to, slot, stride)
+            to += stride
+        elif slot[1]:
+            free_sketches(table, slot)
+        slot += stride
+    slot = to
+    while slot < table.slots.last:
+        slot[1] = 0
+        slot += stride
+    return <size_t>(to - table.slots.start) // stride
+
+
+cdef void sort(uint64_t *start, size_t n, size_t stride) noexcept nogil:
+    """Sort slots. The larger part is sorted by the loop, so calls are nested no deeper than the bits of n."""
+    cdef uint64_t *low
+    cdef uint64_t *high
+    cdef uint64_t *slot
+    cdef uint64_t held[LONGEST_SLOT]
+    cdef size_t left
+    while n > FEW:
+        # The median of three becomes the pivot, at the start.
+        low, slot, high = start + stride, start + n // 2 * stride, start + (n - 1) * stride
+        swap(low, slot, stride)
+        if in_order(high, low):
+            swap(high, low, stride)
+        if in_order(high, start):
+            swap(high, start, stride)
+        if in_order(start, low):
+            swap(start, low, stride)
+        copy_slot(held, start, stride)
+        # All before `low` come before the pivot, which is `start` itself, or are it; all after `high` come after it.
+        while True:
+            low += stride
+            while in_order(low, held):
+                low += stride
+            high -= stride
+            while in_order(held, high):
+                high -= stride
+            if low >= high:
+                break
+            swap(low, high, stride)
+        copy_slot(start, high, stride)
+        copy_slot(high, held, stride)
+        left = <size_t>(high - start) // stride
+        if left < n - left - 1:
+            sort(start, left, stride)
+            start, n = high + stride, n - left - 1
+        else:
+            sort(high + stride, n - left - 1, stride)
+            n = left
+    for left in range(1, n):
+        slot = start + left * stride
+        copy_slot(held, slot, stride)
+        while slot > start and in_order(held, slot - stride):
+            copy_slot(slot, slot - stride, stride)
+            slot -= stride
+        copy_slot(slot, held, stride)
+
+
+def sort_slots(Table table not None, uint64_t least=0):
+    """Sort the identifiers of a table, the most frequent first. Then no rows can be added until clear().
+
+    Args:
+        table (Table): A table that counts.
+        least (int): Only identifiers whose first row has at least this number; the others are removed.
+
+    Returns:
+        int: The number of identifiers.
+    """
+    cdef size_t count
+    must_count(table)
+    table.use()
+    with nogil:
+        table.ranked = table.full = True
+        count = gather(table, least)
+        sort(table.slots.start, count, table.stride)
+    uc_give(&table.busy)
+    return count
+
+
+def records(Table table not None, size_t start, size_t stop, size_t size):
+    """Return records of a table that sort_slots() has sorted.
+
+    Args:
+        table (Table): The table.
+        start (int): The first identifier, in order.
+        stop (int): The identifier after the last one.
+        size (int): The size of a block in bytes; at least one record is returned, even if it is longer.
+
+    Returns:
+        tuple[bytes, int]: The records, and the number of the identifier after the last one.
+    """
+    cdef size_t end = start, total = 0, n = 0, stride = table.stride, numbers = numbers_size(table)
+    cdef const uint64_t *slot
+    cdef const uint8_t *key
+    cdef uint8_t *dst
+    cdef uint64_t head[3]
+    cdef bytes block
+    if not table.ranked:
+        raise ValueError("the slots are not sorted; call sort_slots() first")
+    table.use()
+    try:
+        if stop > table.slots.homes:
+            raise IndexError(f"expected an identifier up to {table.slots.homes}, got {stop}")
+        slot = table.slots.start + start * stride
+        while end < stop and (total == 0 or total + HEAD + n <= size):
+            key_at(table, slot, &n)
+            n += numbers
+            if total and total + HEAD + n > size:
+                break
+            total += HEAD + n
+            end += 1
+            slot += stride
+        block = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>total)
+        dst = <uint8_t *>PyBytes_AS_STRING(block)
+        slot = table.slots.start + start * stride
+        while start < end:
+            key = key_at(table, slot, &n)
+            head[0], head[1], head[2] = slot[2], slot[3], numbers + n
+            memcpy(dst, head, HEAD)
+            copy_numbers(table, slot, dst + HEAD)
+            dst += HEAD + numbers
+            if n:
+                memcpy(dst, key, n)
+            dst += n
+            slot += stride
+            start += 1
+        return block, end
+    finally:
+        uc_give(&table.busy)
+
+
+# --- runs of records ----------------------------------------------------------------------------------------------------
+
+def unpack(bytes block not None):
+    """Return the records of a block.
+
+    Returns:
+        list[tuple[int, int, bytes]]: Count, first row, and numbers and key of each.
+
+    Raises:
+        ValueError: If the block does not end with a record.
+    """
+    cdef const uint8_t *src = <const uint8_t *>PyBytes_AS_STRING(block)
+    cdef const uint8_t *end = src + len(block)
+    cdef uint64_t head[3]
+    cdef list found = []
+    while src < end:
+        if not is_whole(src, end):
+            raise ValueError("damaged block: a record is incomplete")
+        memcpy(head, src, HEAD)
+        src += HEAD
+        found.append((head[0], head[1], PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>head[2])))
+        src += head[2]
+    return found
+
+
+cdef inline bint is_whole(const uint8_t *src, const uint8_t *end) noexcept nogil:
+    """Return whether a record ends before `end`."""
+    cdef uint64_t size
+    if <size_t>(end - src) < HEAD:
+        return False
+    memcpy(&size, src + HEAD - 8, 8)
+    return size <= <size_t>(end - src) - HEAD
+
+
+# The next record of a run, and its block.
+cdef struct Run:
+    uint64_t count
+    uint64_t first
+    const uint8_t *at
+    const uint8_t *end
+    size_t number
+
+
+cdef inline bint look(Run *run) noexcept nogil:
+    """Read the head of the next record. False: it is incomplete."""
+    cdef uint64_t head[2]
+    if not is_whole(run.at, run.end):
+        return False
+    memcpy(head, run.at, sizeof(head))
+    run.count, run.first = head[0], head[1]
+    return True
+
+
+cdef void sink(Run *heap, size_t at, size_t n) noexcept nogil:
+    """Move the run `at` down until its record is before those below it."""
+    cdef Run held = heap[at]
+    cdef size_t child = 2 * at + 1
+    while child < n:
+        if child + 1 < n and before(heap[child + 1].count, heap[child + 1].first, heap[child].count, heap[child].first):
+            child += 1
+        if not before(heap[child].count, heap[child].first, held.count, held.first):
+            break
+        heap[at] = heap[child]
+        at, child = child, 2 * child + 1
+    heap[at] = held
+
+
+cdef enum Merged:
+    FULL, EMPTY, DAMAGED
+
+
+cdef Merged merge(Run *heap, size_t n, uint8_t *dst, size_t size, size_t *written) noexcept nogil:
+    """Copy records in order until the next one does not fit (FULL) or the block of heap[0] ends (EMPTY)."""
+    cdef Run *run = heap
+    cdef uint64_t key
+    while True:
+        memcpy(&key, run.at + HEAD - 8, 8)
+        if HEAD + key > size - written[0]:
+            return FULL
+        memcpy(dst + written[0], run.at, HEAD + key)
+        written[0] += HEAD + key
+        run.at += HEAD + key
+        if run.at == run.end:
+            return EMPTY
+        if not look(run):
+            return DAMAGED
+        sink(heap, 0, n)
+
+
+@cython.final
+cdef class Merger:
+    """The merge of runs of records, each of which is in order.
+
+    Args:
+        runs (list[Iterator[bytes]]): The blocks of each run; none of them is empty.
+
+    >>> from array import array
+    >>> blocks = [array("Q", [count, row, 0]).tobytes() for count, row in [(9, 1), (5, 2), (5, 0)]]
+    >>> merger = Merger([iter(blocks[:2]), iter(blocks[2:])])
+    >>> unpack(merger.take(1000)), merger.take(1000)
+    ([(9, 1, b''), (5, 0, b''), (5, 2, b'')], b'')
+    """
+    cdef list runs
+    cdef list blocks            # the owners of the records
+    cdef Run *heap
+    cdef size_t count
+
+    def __cinit__(self, list runs not None):
+        cdef size_t i
+        self.runs, self.blocks = runs, [None] * len(runs)
+        self.heap = <Run *>PyMem_RawMalloc(len(runs) * sizeof(Run) + 1)
+        if self.heap == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        for i in range(<size_t>len(runs)):
+            self.heap[self.count].number = i
+            if self.fetch(&self.heap[self.count]):
+                self.count += 1
+        i = self.count // 2
+        while i:
+            i -= 1
+            sink(self.heap, i, self.count)
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.heap)
+
+    cdef bint fetch(self, Run *run) except -1:
+        """Fetch the next block of a run. False: there is none."""
+        cdef bytes block = next(self.runs[run.number], None)
+        self.blocks[run.number] = block
+        if block is None:
+            return False
+        run.at = <const uint8_t *>PyBytes_AS_STRING(block)
+        run.end = run.at + len(block)
+        if not look(run):
+            raise ValueError("damaged block: a record is incomplete")
+        return True
+
+    def take(self, size_t size):
+        """Return the next records.
+
+        Args:
+            size (int): The size of the block in bytes; at least one record is returned, even if it is longer.
+
+        Returns:
+            bytes: The records; empty if there are no more.
+        """
+        cdef bytes block
+        cdef uint8_t *dst
+        cdef uint64_t key
+        cdef size_t written = 0
+        cdef Merged status = EMPTY
+        if not self.count:
+            return b""
+        memcpy(&key, self.heap[0].at + HEAD - 8, 8)
+        size = max(size, <size_t>(HEAD + key))
+        block = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
+        dst = <uint8_t *>PyBytes_AS_STRING(block)
+        while status == EMPTY and self.count:
+            with nogil:
+                status = merge(self.heap, self.count, dst, size, &written)
+            if status == DAMAGED:
+                raise ValueError("damaged block: a record is incomplete")
+            if status == EMPTY:
+                if not self.fetch(&self.heap[0]):
+                    self.count -= 1
+                    self.heap[0] = self.heap[self.count]
+                sink(self.heap, 0, self.count)
+        return block[:written]
