@@ -1,16 +1,18 @@
 """`uricodec log`: the command line of uricodec.logs."""
 
 import sys
+from functools import partial
 
 from uricodec._io import follow, streams
 from uricodec._io.runner import Runner
 from uricodec._io.workers import threads_for
 from uricodec.cli.errors import CommandError, with_link
 from uricodec.cli.lines import check_outputs, descending, for_each_input, rejects_of
+from uricodec.cli.log_outputs import output_of
 from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
 from uricodec.logs._mask import Mask
-from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogWorker, RecordBuffer, longest_chunk
+from uricodec.logs._reading import CAPACITY, LogWorker, longest_chunk
 from uricodec.logs._records import LogReader
 
 FORMAT_HINT = "--format NAME or --format 'FORMAT STRING' says which it is; --list-formats lists the names"
@@ -20,7 +22,7 @@ ERRORS_HINT = "--errors drop leaves such lines out, --invalid-to FILE lists them
 FEW, REASONS = 100, 3
 
 # The options that are arguments of LogReader.
-OPTIONS = ("to", "fields", "client", "mask", "flags", "encoding", "replace_invalid_utf8", "max_line", "csv_safe")
+OPTIONS = ("fields", "client", "mask", "flags", "encoding", "replace_invalid_utf8", "max_line", "csv_safe")
 
 # Why a log has NUL bytes.
 TRUNCATED = "the file was truncated while a program wrote it"
@@ -87,8 +89,7 @@ class Logs:
             raise CommandError(f"--since: {error}", 2) from None
         self._options = {name: getattr(arguments, name) for name in OPTIONS}
         self._options |= {"params": arguments.param or [], "where": where, "timezone": arguments.timezone}
-        reader = LogReader([], **self._options)
-        self._sink = SINKS[arguments.to](output, reader)
+        self._sink, self._options = output_of(arguments, output, self._options)
         self._lines = self._records = self._dropped = self._joined = self._nul_bytes = 0
         self._codes = {}  # the number of invalid lines, by code,
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
@@ -119,11 +120,13 @@ class Logs:
                 self._arguments,
                 self._output,
                 self._rejects,
-                open=follow.FollowedInput if growing else streams.Input,
+                open=partial(follow.FollowedInput, stop=self._sink.refresh) if growing else streams.Input,
                 forgive=forgive,
             )
         except KeyboardInterrupt:  # which ends a log that grows
             self._tell_invalid()
+            if growing and self._arguments.count:
+                self._sink.close()
             raise
 
     def finish(self):
@@ -234,105 +237,3 @@ class Logs:
         }
         rare = {"joined": self._joined, "nul_bytes": self._nul_bytes}
         streams.tell(dumps(counts | {key: count for key, count in rare.items() if count}) + "\n")
-
-
-class Jsonl:
-    """Writes records as JSON lines.
-
-    Args:
-        output (Output): Where they go.
-        reader (LogReader): A reader with the same options.
-    """
-
-    header = b""
-
-    def __init__(self, output, reader):
-        self._output = output
-
-    def state(self, max_line):
-        """Return what converts lines, in one of the threads."""
-        return RecordBuffer(max_line)
-
-    def write(self, records):
-        """Write records, after the header of all."""
-        if self.header:
-            self._output.write(self.header)
-            self.header = b""
-        self._output.write(records)
-
-    def close(self):
-        """Write what follows the last record, and the header, if nothing was written."""
-        self.write(b"")
-
-
-class Csv(Jsonl):
-    """Writes records as CSV, after a header."""
-
-    def __init__(self, output, reader):
-        super().__init__(output, reader)
-        import csv
-        from io import StringIO
-
-        header = StringIO()
-        csv.writer(header, lineterminator="\n").writerow(reader.fields)
-        self.header = header.getvalue().encode("utf-8", "surrogateescape")
-
-
-class Tsv(Jsonl):
-    """Writes records as values between tabs, after a header. Control characters in names are triplets there."""
-
-    def __init__(self, output, reader):
-        super().__init__(output, reader)
-        import re
-
-        names = [re.sub("[\0-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", name) for name in reader.fields]
-        self.header = "\t".join(names).encode("utf-8", "surrogateescape") + b"\n"
-
-
-class Arrow(Jsonl):
-    """Writes records as an Arrow IPC stream, with pyarrow."""
-
-    def __init__(self, output, reader):
-        if output.isatty():
-            raise CommandError("--to arrow: the output is a terminal", 2, "-o FILE writes to a file")
-        try:
-            import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
-        except ImportError:
-            raise CommandError("--to arrow: pyarrow is not installed", 2, "pip install pyarrow") from None
-        from uricodec._rows._columns import Column
-        from uricodec.logs._columns import type_of_batch
-
-        self._output = output
-        schema = pyarrow.schema(Column(type_of_batch(reader), []))
-        self._batch = pyarrow.record_batch
-        self._open = lambda: pyarrow.ipc.new_stream(pyarrow.PythonFile(Sink(output), "w"), schema)
-        self._stream = None
-
-    def state(self, max_line):
-        return ColumnBuffer()
-
-    def write(self, batch):
-        if self._stream is None:
-            self._stream = self._open()
-        if batch is not None:
-            self._stream.write_batch(self._batch(batch))
-
-    def close(self):
-        self.write(None)
-        self._stream.close()
-
-
-class Sink:
-    """The output, as a file object for pyarrow."""
-
-    closed = False
-
-    def __init__(self, output):
-        self._output = output
-
-    def write(self, data):
-        self._output.write(data)
-        return len(data)
-
-
-SINKS = {"jsonl": Jsonl, "csv": Csv, "tsv": Tsv, "arrow": Arrow}

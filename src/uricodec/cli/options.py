@@ -134,6 +134,23 @@ def log_fields(text):
     return field_names(names, (), False)
 
 
+def number_fields(text):
+    """Return names of fields that are numbers (list[str]), between which are commas."""
+    names = text.split(",")
+    for name in names:
+        if name not in ("bytes_sent", "duration"):
+            raise ValueError(f"expected bytes_sent, duration or both, got {name!r}")
+    return list(dict.fromkeys(names))
+
+
+def positive_number(text):
+    """Return the number that a text is: 1, 2 and so on."""
+    number = whole_number(text)
+    if not number:
+        raise ValueError("expected a number from 1 on, got '0'")
+    return number
+
+
 def time_zone(text):
     """Return the tzinfo that "UTC", "+hh:mm" or a name of the IANA database means."""
     from uricodec.logs._times import timezone_of
@@ -559,6 +576,51 @@ OPTIONS = {
         "computed.",
         read=log_fields,
     ),
+    "count:log": Option(
+        "--count FIELDS",
+        "write how often these fields occur together",
+        "FIELDS are those of --fields. The most frequent come first; those that are equally frequent, in the order of "
+        "their first records. At a terminal, the counts are a table with bars.",
+        read=log_fields,
+        conflicts="--fields --param --flags",
+    ),
+    "top:log": Option(
+        "--top N",
+        "write only the N most frequent",
+        "Without it, all are written; at a terminal, 30.",
+        read=positive_number,
+        needs="--count",
+    ),
+    "sum": Option(
+        "--sum FIELDS",
+        "add up bytes_sent or duration beside the count",
+        "The sum is a field sum.FIELD.",
+        read=number_fields,
+        needs="--count",
+    ),
+    "quantiles": Option(
+        "--quantiles FIELDS",
+        "write the quantiles of duration or bytes_sent",
+        "They are fields p50.FIELD, p90.FIELD and p99.FIELD, within 1 %, and max.FIELD.",
+        read=number_fields,
+        needs="--count",
+    ),
+    "memory:log": Option(
+        "--memory SIZE",
+        "memory for counting: 64M, 1G, 50% (default: 50%)",
+        "A percentage is that of the machine's memory. The program needs about 30M more. What does not fit goes to "
+        "temporary files.",
+        read=memory_size,
+        needs="--count",
+        category=LIMITS,
+    ),
+    "spill-dir:log": Option(
+        "--spill-dir DIR",
+        "the directory for temporary files",
+        needs="--count",
+        category=LIMITS,
+        environment="TMPDIR",
+    ),
     "timezone": Option(
         "--timezone ZONE",
         "the zone of times that are logged without one (default: UTC)",
@@ -612,9 +674,12 @@ OPTIONS = {
     ),
     "to": Option(
         "--to FORMAT",
-        "the output: jsonl (default), csv, tsv or arrow",
-        choices=_FORMATS | {"arrow": "an Arrow IPC stream (needs pyarrow)"},
-        default="jsonl",
+        "the output: jsonl (default), csv, tsv, arrow or parquet",
+        choices=_FORMATS
+        | {
+            "arrow": "an Arrow IPC stream (needs pyarrow)",
+            "parquet": "a Parquet file: row groups of a million, Zstandard (needs pyarrow and -o)",
+        },
     ),
     "csv-safe:log": _csv_safe("--to=csv --to=tsv"),
     "mask": Option(

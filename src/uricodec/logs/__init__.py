@@ -20,7 +20,7 @@ from uricodec.logs._conditions import Condition, conditions_of
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates
 from uricodec.logs._format import Format, presets
 from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogEnds, LogWorker, longest_chunk, reader_of
-from uricodec.logs._records import DERIVED, MAX_LINE, LogReader, field_names
+from uricodec.logs._records import DERIVED, MAX_LINE, LogReader, field_names, texts_of
 from uricodec.logs._times import timezone_of
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "InvalidLine",
     "Record",
     "columns",
+    "count",
     "detect",
     "parse",
     "presets",
@@ -258,6 +259,72 @@ def columns(  # noqa: PLR0913
         for name, values in zip(names, objects_of(batch, 0, len(batch)), strict=True):
             result[name] += values
     return result
+
+
+def count(  # noqa: PLR0913
+    source: "Buffer | BinaryIO | str | os.PathLike[str]",
+    fields: Iterable[str],
+    format: str | Format = "auto",
+    *,
+    top: int | None = None,
+    sums: Iterable[str] = (),
+    quantiles: Iterable[str] = (),
+    memory: int | str | None = None,
+    spill_dir: "str | os.PathLike[str] | None" = None,
+    where: Iterable[str] = (),
+    since: str | None = None,
+    until: str | None = None,
+    timezone: str = "UTC",
+    client: "LogClient" = "peer",
+    mask: Iterable[str] = (),
+    encoding: str | None = None,
+    replace_invalid_utf8: bool = False,
+    errors: "LogErrors" = "drop",
+    max_line: int = MAX_LINE,
+    invalid: list[InvalidLine] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Count how often fields occur together in an access log: exactly, in bounded memory.
+
+    Args:
+        source, format, where, since, until, timezone, client, mask, encoding, replace_invalid_utf8, errors, max_line,
+            invalid: See `parse`.
+        fields (Iterable[str]): The fields, see `columns`: "client", "param.q", "time:hour", "status:class".
+        top (int | None): How many to yield; None: all.
+        sums (Iterable[str]): "bytes_sent" or "duration", whose sums are wanted, too.
+        quantiles (Iterable[str]): "bytes_sent" or "duration", whose quantiles are wanted.
+        memory (int | str | None): The limit for memory: bytes, "64M", "1G" or "50%"; None: half of the machine's. What
+            does not fit goes to temporary files.
+        spill_dir (str | PathLike | None): The folder for temporary files; None: the system's default.
+
+    Yields:
+        dict[str, Any]: The values of the fields, and "count"; then the sums as "sum.bytes_sent"; and the quantiles as
+            "p50.duration", "p90.duration" and "p99.duration", within 1 %, and "max.duration". The most frequent come
+            first; those that are equally frequent, in the order of their first records.
+
+    Raises:
+        FormatError, TypeError, OSError: See `parse`.
+        ValueError: See `parse`; or a field of sums or quantiles is not a number, or top is less than 1.
+
+    >>> line = b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /%s HTTP/1.1" 200 512\\n'
+    >>> list(count(line % b"a" + line % b"b" + line % b"a", ["path", "status"], top=1, sums=["bytes_sent"]))
+    [{'path': '/a', 'status': 200, 'count': 2, 'sum.bytes_sent': 1024}]
+    """
+    from json import loads
+
+    from uricodec.logs._counting import Counting
+
+    if top is not None and top < 1:
+        raise ValueError(f"top must be at least 1, got {top}")
+    zone = timezone_of(timezone)
+    conditions = conditions_of(where, since, until, zone)
+    options = _options(fields, conditions, zone, (), client, mask, False, encoding, replace_invalid_utf8, max_line)
+    options["to"] = "jsonl"
+    counting = Counting(options, texts_of("sums", sums), texts_of("quantiles", quantiles), memory, spill_dir)
+    with counting.counter:
+        for data in _convert(source, format, options, errors, invalid, counting.state):
+            counting.take(data)
+        for row in counting.results(top):
+            yield dict(zip(counting.names, [*loads(row.key).values(), row.count, *row.numbers], strict=True))
 
 
 def to_arrow(  # noqa: PLR0913

@@ -4,7 +4,8 @@ Each column has buffers of its own, which grow before each window of lines that 
 so that the stores are in bounds. A column that a format does not have is filled up where another line needs it, and at
 the end.
 """
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.math cimport NAN
+from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._rows._arrow cimport Array, Buffer, Type, discard, grow, hold
@@ -18,6 +19,7 @@ from uricodec.logs._records cimport *
 from uricodec.logs._texts cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 cimport cython
@@ -838,3 +840,36 @@ cdef list field_objects(Type type, Array array, int64_t start, int64_t stop):
         else:
             values.append(tuple(texts[ends[i] - first:ends[i + 1] - first]))
     return values
+
+
+def numbers_of(batch not None, int k, bint whole):
+    """Return the numbers of a field, 8 bytes each.
+
+    Args:
+        batch (Column): A batch of convert_columns().
+        k (int): The field, which is a number.
+        whole (bool): Whether they become integers: of seconds, the nanoseconds; the least integer for a missing number.
+            Otherwise they are floating-point numbers, NaN for a missing one.
+
+    Returns:
+        bytes: The numbers, in the byte order of the machine.
+    """
+    cdef Type type = (<Type>batch.type).children[k]
+    cdef Array array = (<Array>batch.arrays[0]).children[k]
+    cdef const uint8_t *valid = <const uint8_t *>array.buffers[0]
+    cdef bint seconds = type.format == b"g"
+    cdef int64_t i, integer
+    cdef double number
+    cdef bytes made = PyBytes_FromStringAndSize(NULL, 8 * array.length)
+    cdef char *dst = made
+    for i in range(array.length):
+        if seconds:
+            number = (<const double *>array.buffers[1])[i]
+            integer = <int64_t>(number * 1e9 + 0.5) if number < 9e9 else INT64_MAX
+        else:
+            integer = (<const int64_t *>array.buffers[1])[i]
+            number = <double>integer
+        if not valid[i >> 3] >> (i & 7) & 1:
+            integer, number = INT64_MIN, NAN
+        memcpy(dst + 8 * i, <const void *>&integer if whole else <const void *>&number, 8)
+    return made

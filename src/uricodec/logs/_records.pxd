@@ -28,7 +28,7 @@ cdef enum:
 
 
 cdef class LogReader:
-    cdef list programs          # the variants of the format
+    cdef readonly list programs # the variants of the format
     cdef const Plan **plan      # their plans,
     cdef size_t *shared         # how many steps each has in common with the one before it,
     cdef Columns *columns       # and what the columns of each mean

@@ -1,0 +1,301 @@
+"""What `uricodec log` writes: records as lines, as Arrow data or Parquet, and counts of them."""
+
+from itertools import islice
+from time import monotonic
+
+from uricodec.cli.errors import CommandError
+from uricodec.logs._counting import Counting
+from uricodec.logs._reading import ColumnBuffer, RecordBuffer
+from uricodec.logs._records import LogReader, csv_as_tsv
+
+# How many rows are written at once; those of a row group of Parquet; those of a table without --top.
+ROWS, GROUP, SHOWN = 4096, 1_000_000, 30
+
+# Seconds between two tables of a log that grows.
+PERIOD = 1.0
+
+
+def output_of(arguments, output, options):
+    """Return where the records of a run go, and the options of their readers.
+
+    Args:
+        arguments (argparse.Namespace): The arguments of the command.
+        output (Output): The output of the command.
+        options (dict): The arguments of LogReader.
+
+    Returns:
+        tuple[Lines | Arrow | Counts, dict]: The output, and the arguments of LogReader.
+
+    Raises:
+        CommandError: The output cannot have this form.
+    """
+    to = arguments.to or "jsonl"
+    if arguments.count:
+        keys = options | {"to": "csv" if to in {"csv", "tsv"} else "jsonl", "fields": arguments.count}
+        return Counts(arguments, output, keys, "table" if arguments.to is None and output.isatty() else to), keys
+    options |= {"to": "arrow" if to == "parquet" else to}
+    reader = LogReader([], **options)
+    if to in BINARY:
+        from uricodec._rows._columns import Column
+        from uricodec.logs._columns import type_of_batch
+
+        pyarrow = pyarrow_for(to, output)
+        return BINARY[to](output, pyarrow.schema(Column(type_of_batch(reader), []))), options
+    return Lines(output, header_of(to, reader.fields)), options
+
+
+def pyarrow_for(to, output):
+    """Return pyarrow.
+
+    Raises:
+        CommandError: It is not installed, or the output cannot be binary data.
+    """
+    if output.isatty():
+        raise CommandError(f"--to {to}: the output is a terminal", 2, "-o FILE writes to a file")
+    try:
+        import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError:
+        raise CommandError(f"--to {to}: pyarrow is not installed", 2, "pip install pyarrow") from None
+    return pyarrow
+
+
+def header_of(to, names):
+    """Return the header of an output: bytes, none for JSON. Control characters in names are triplets in TSV."""
+    if to == "jsonl":
+        return b""
+    if to == "tsv":
+        import re
+
+        names = [re.sub("[\0-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", name) for name in names]
+        return "\t".join(names).encode("utf-8", "surrogateescape") + b"\n"
+    import csv
+    from io import StringIO
+
+    header = StringIO()
+    csv.writer(header, lineterminator="\n").writerow(names)
+    return header.getvalue().encode("utf-8", "surrogateescape")
+
+
+class Lines:
+    """Writes lines, after a header.
+
+    Args:
+        output (Output): Where they go.
+        header (bytes): The header.
+    """
+
+    def __init__(self, output, header=b""):
+        self._output, self._header = output, header
+
+    def state(self, max_line):
+        """Return what converts lines, in one of the threads."""
+        return RecordBuffer(max_line)
+
+    def write(self, records):
+        """Write what a state has converted."""
+        if self._header:
+            self._output.write(self._header)
+            self._header = b""
+        self._output.write(records)
+
+    def refresh(self):
+        """Do what there is to do while a log does not grow. False: go on."""
+        return False
+
+    def close(self):
+        """Write what follows the last record, and the header, if nothing was written."""
+        self.write(b"")
+
+
+class Arrow(Lines):
+    """Writes batches as an Arrow IPC stream, with pyarrow.
+
+    Args:
+        output (Output): Where it goes.
+        schema (pyarrow.Schema): The schema of the batches.
+    """
+
+    def __init__(self, output, schema):
+        super().__init__(output)
+        self._schema, self._writer = schema, None
+
+    def state(self, max_line):
+        return ColumnBuffer()
+
+    def write(self, batch):
+        import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        if self._writer is None:
+            self._writer = self._open(pyarrow.PythonFile(Sink(self._output), "w"))
+        if batch is not None:
+            self._add(pyarrow.record_batch(batch))
+
+    def _open(self, file):
+        import pyarrow.ipc
+
+        return pyarrow.ipc.new_stream(file, self._schema)
+
+    def _add(self, batch):
+        self._writer.write_batch(batch)
+
+    def close(self):
+        self.write(None)
+        self._writer.close()
+
+
+class Parquet(Arrow):
+    """Writes batches as a Parquet file, with pyarrow: row groups of a million rows, compressed with Zstandard."""
+
+    def __init__(self, output, schema):
+        super().__init__(output, schema)
+        self._batches, self._rows = [], 0
+
+    def _open(self, file):
+        from pyarrow.parquet import ParquetWriter  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        return ParquetWriter(file, self._schema, compression="zstd")
+
+    def _add(self, batch):
+        while self._rows + batch.num_rows >= GROUP:
+            part = batch.slice(0, GROUP - self._rows)
+            batch = batch.slice(part.num_rows)
+            self._batches.append(part)
+            self._flush()
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+
+    def _flush(self):
+        import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        self._writer.write_table(pyarrow.Table.from_batches(self._batches, self._schema), GROUP)
+        self._batches, self._rows = [], 0
+
+    def close(self):
+        self.write(None)
+        self._flush()
+        self._writer.close()
+
+
+BINARY = {"arrow": Arrow, "parquet": Parquet}
+
+
+class Sink:
+    """The output, as a file object for pyarrow."""
+
+    closed = False
+
+    def __init__(self, output):
+        self._output = output
+
+    def write(self, data):
+        self._output.write(data)
+        return len(data)
+
+
+class Counts:
+    """Counts records, and writes the counts at the end; in a terminal as a table, which is drawn again as a log grows.
+
+    Args:
+        arguments (argparse.Namespace): The arguments of the command.
+        output (Output): Where the counts go.
+        options (dict): The arguments of LogReader for the keys.
+        to (str): "table", or the form of --to.
+
+    Raises:
+        CommandError: A field of --sum or --quantiles is no number, or the output cannot be binary data.
+    """
+
+    def __init__(self, arguments, output, options, to):
+        self._output, self._to, self._top = output, to, arguments.top
+        try:
+            self._counting = Counting(
+                options, arguments.sum or (), arguments.quantiles or (), arguments.memory, arguments.spill_dir
+            )
+        except ValueError as error:
+            raise CommandError(f"--{str(error).replace('sums', 'sum')}", 2) from None
+        self._pyarrow = pyarrow_for(to, output) if to in BINARY else None
+        self._drawn, self._next, self._counted = 0, 0.0, 0
+
+    def state(self, max_line):
+        """Return what converts lines, in one of the threads."""
+        return self._counting.state()
+
+    def write(self, data):
+        """Count what a state has converted."""
+        self._counting.take(data)
+
+    def refresh(self):
+        """Draw the table again, if there are new records. False: go on."""
+        counter = self._counting.counter
+        if self._to == "table" and counter.total > self._counted and monotonic() >= self._next:
+            self._next, self._counted = monotonic() + PERIOD, counter.total
+            self._draw(self._counting.peek(self._top or SHOWN), 0)
+        return False
+
+    def _draw(self, rows, others):
+        """Draw a table, in the place of the last one."""
+        from uricodec.cli.table import CountTable, terminal
+
+        width, encoding = terminal()
+        names, fields = self._counting.names, self._counting.fields
+        table = CountTable(fields, names[len(fields) + 1 :], width, encoding)
+        shown = [(self._shown(row.key), row.count, row.numbers) for row in rows]
+        lines = table.lines(shown, self._counting.counter.total, others)
+        start = f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+        self._output.write((start + "\n".join(lines) + "\n").encode(encoding, "replace"))
+        self._output.flush()
+        self._drawn = len(lines)
+
+    def _shown(self, key):
+        """Return the values of a key as texts."""
+        from json import dumps, loads
+
+        values = loads(key).values()
+        return ["-" if value is None else value if isinstance(value, str) else dumps(value) for value in values]
+
+    def close(self):
+        """Write the counts."""
+        if self._to == "table":
+            rows = list(self._counting.results(self._top or SHOWN))
+            self._draw(rows, self._counting.counter.distinct - len(rows))
+            return
+        rows = self._counting.results(self._top)
+        writer = (
+            self._batches() if self._to in BINARY else Lines(self._output, header_of(self._to, self._counting.names))
+        )
+        while block := list(islice(rows, ROWS)):
+            writer.write(self._batch(block) if self._to in BINARY else b"".join(map(self._line, block)))
+        writer.close()
+
+    def _line(self, row):
+        """Return a row as a line."""
+        from json import dumps
+
+        names = self._counting.names[len(self._counting.fields) :]
+        numbers = [row.count, *row.numbers]
+        if self._to == "jsonl":
+            members = [f"{dumps(name)}:{dumps(number)}" for name, number in zip(names, numbers, strict=True)]
+            return row.key[:-1] + f",{','.join(members)}}}\n".encode()
+        line = row.key + "".join("," if number is None else f",{number!r}" for number in numbers).encode() + b"\n"
+        return csv_as_tsv(line) if self._to == "tsv" else line
+
+    def _schema(self):
+        """Return the schema of the counts: fields are texts or numbers."""
+        whole, real, text = self._pyarrow.int64(), self._pyarrow.float64(), self._pyarrow.string()
+        types = {"status": whole, "bytes_sent": whole, "duration": real}
+        fields = [(name, types.get(name, text)) for name in self._counting.fields]
+        for name in self._counting.names[len(fields) :]:
+            fields.append((name, whole if name in {"count", "sum.bytes_sent"} else real))
+        return self._pyarrow.schema(fields)
+
+    def _batches(self):
+        return BINARY[self._to](self._output, self._schema())
+
+    def _batch(self, rows):
+        from json import dumps, loads
+
+        records = []
+        for row in rows:
+            values = [dumps(value) if isinstance(value, list | dict) else value for value in loads(row.key).values()]
+            records.append(dict(zip(self._counting.names, [*values, row.count, *row.numbers], strict=True)))
+        return self._pyarrow.RecordBatch.from_pylist(records, self._schema())
