@@ -219,7 +219,7 @@ def dedup():
 # A folder imports only those below it, and to its right: tests/test_house.py compares this with its own list.
 LAYERS = [
     ("faces", ["integrations", "cli"], "box"),
-    ("many values", ["dedup", "bulk", "logs"], "box"),
+    ("many values", ["logs", "dedup", "bulk"], "box"),
     ("one value", ["urn", "uri iri", "parse"], "main"),
     ("rows", ["_records", "_codec", "_rows", "_io"], "box"),
     ("bytes", ["bytesets", "_base", "errors"], "box"),

@@ -641,6 +641,10 @@ CALLS |= {
         lambda: _parsed(io.BytesIO(_COMMON)),
     ],
     "uricodec.logs.columns": _each(logs.columns, _COMMON, (_COMMON, "iis"), b""),
+    "uricodec.logs.count": [
+        lambda: list(logs.count(_COMMON, ["status", "time:hour"], sums=["bytes_sent"], quantiles=["bytes_sent"])),
+        lambda: list(logs.count(_COMMON, ["client"], "common", top=1, where=["status<500"], memory="1M")),
+    ],
     "uricodec.logs.to_arrow": [lambda: logs.to_arrow(_COMMON, flags=True).read_all().to_pylist()],
     "uricodec.logs.presets": [logs.presets],
     "uricodec.logs.InvalidLine.row": [logs.InvalidLine("a.log", 1, 2, "time", b"\t\xff").row],

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,11 +19,13 @@ from support import run
 from uricodec import logs
 from uricodec._io import compress
 from uricodec.logs._columns import convert_columns, objects_of
+from uricodec.logs._conditions import condition_of
 from uricodec.logs._detection import is_utf16
 from uricodec.logs._records import NAMES, LogReader
 
 DICTIONARIES = "percent logs"
-COVERS = {"uricodec.logs": ["Format", "columns", "detect", "parse", "presets"]}
+COVERS = {"uricodec.logs": ["Format", "columns", "count", "detect", "parse", "presets"]}
+FIELDS = ("client", "time", "path", "status", "referer", "duration", "param.q", "time:hour", "status:class", "flags")
 
 PRESETS = logs.presets()
 
@@ -160,6 +163,32 @@ def explain(format, line):
         assert diagnostic.code and 0 <= diagnostic.offset <= len(line) and diagnostic.message.isprintable()
 
 
+def answers(draw):
+    """Records that meet a condition, and the counts of fields, are those of all records."""
+    format, field, sign = draw.one(PRESETS), draw.one(FIELDS), draw.one(("=", "!=", "<", ">=", "^=", "*="))
+    text, data = draw.parts(2)
+    condition = field + sign + text[:40].decode("utf-8", "replace")
+    try:
+        where = [condition_of(condition)]
+    except ValueError:
+        where = []
+    programs = logs.Format(format).programs
+    options = {"fields": [*NAMES, "flags"], "max_line": 1 << 20}
+    everything = converted(data, LogReader(programs, **options), 1 << 20)[0]
+    records = [json.loads(line) for line in everything.split(b"\n")[:-1]]
+    if where:
+        records = [record for record in records if texts.meets(record, condition)]
+        found = converted(data, LogReader(programs, where=where, **options), 1 << 20)[0]
+        assert [json.loads(line) for line in found.split(b"\n")[:-1]] == records
+    options = {"where": [condition] if where else (), "invalid": []}
+    try:
+        values = logs.columns(data, format, fields=[field], **options)[field]
+    except (logs.FormatError, OSError):
+        return
+    rows = logs.count(data, [field], format, memory=2000, **options)
+    assert {json.dumps(row[field]): row["count"] for row in rows} == Counter(map(json.dumps, values))
+
+
 def sources(draw):
     """parse and columns of bytes, a file object, a path, and of all these compressed; detect."""
     format, kind, options = draw.one(("auto", *PRESETS)), draw.number(8), compiled(options_of(draw))
@@ -201,7 +230,7 @@ def parsed(source, format, options):
     return found, [line._replace(input="") for line in invalid]
 
 
-OPERATIONS = (presets, format_strings, maps, sources)
+OPERATIONS = (presets, format_strings, maps, sources, answers)
 
 
 def target(data):

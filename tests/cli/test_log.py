@@ -69,7 +69,7 @@ def test_command(tmp_path, monkeypatch):
     assert (status, written, complaint.splitlines()[0]) == (0, output, "uricodec: 1 of 3 lines are not records (33 %)")
     assert bad.read_bytes() == b"<stdin>\t2\t0\tclient\tjunk\n"
     status, _, said = run("log", "--stats", stdin=data)
-    counts = {"lines": 3, "records": 2, "invalid": 1, "directives": 0, "faults": {"client": 1}}
+    counts = {"lines": 3, "records": 2, "invalid": 1, "dropped": 0, "directives": 0, "faults": {"client": 1}}
     assert json.loads(said.splitlines()[-1]) == counts | {"formats": {"<stdin>": "combined"}}
 
 

@@ -3,6 +3,8 @@
 log_formats.py reads lines with it.
 """
 
+import ipaddress
+import operator
 import re
 from datetime import datetime
 from urllib.parse import quote, unquote_to_bytes
@@ -275,7 +277,7 @@ def microseconds(time, offset=0):
         return None
     date, hour, minute, second, fraction, zone = found.groups()
     try:
-        days = datetime.date.fromisoformat(date).toordinal() - datetime.date(1970, 1, 1).toordinal()
+        days = datetime.fromisoformat(date).toordinal() - datetime(1970, 1, 1).toordinal()
     except ValueError:
         return None
     if int(hour) > 23 or int(minute) > 59 or int(second) > 60:
@@ -284,6 +286,104 @@ def microseconds(time, offset=0):
         offset = int(zone[0] + "1") * (3600 * int(zone[1:3]) + 60 * int(zone[4:]))
     seconds = 86400 * days + 3600 * int(hour) + 60 * int(minute) + int(second) - (0 if zone == "Z" else offset)
     return 1000000 * seconds + int(f"{(fraction or '.')[1:7]:0<6}")
+
+
+OPERATORS = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "^=": lambda value, start: str(value).startswith(start),
+    "*=": lambda value, part: part in str(value),
+}
+PERIODS = {"day": (10, ""), "hour": (13, ":00:00"), "minute": (16, ":00")}
+
+
+def field_of(record, field):
+    """The value of a field of a record with flags, as JSON has it; None if it is missing."""
+    first, _, rest = field.partition(".")
+    if first == "param" and rest:
+        values = [value for name, value in record["query"] or () if name == rest]
+        return values[0] if values else None
+    if first == "extra" and rest:
+        return (record["extra"] or {}).get(rest)
+    if field == "status:class":
+        return (
+            f"{record['status'] // 100}xx" if record["status"] is not None and 100 <= record["status"] < 1000 else None
+        )
+    if field.startswith("time:"):
+        if microseconds(record["time"]) is None:
+            return None
+        size, zeros = PERIODS[field.partition(":")[2]]
+        zone = re.search(r"(?:Z|[+-]\d\d:\d\d)?$", record["time"][19:])[0]
+        return record["time"][:size] + (zeros + zone if zeros else "")
+    return record[field]
+
+
+def meets(record, condition):
+    """Whether a record with flags meets a condition such as "status>=500"."""
+    field, sign, text = re.fullmatch(r"(.+?)(!=|<=|>=|\^=|\*=|=|<|>)(.*)", condition, re.DOTALL).groups()
+    value, holds = field_of(record, field), OPERATORS[sign]
+    if not text:
+        return (value is None or value in ("", [])) == (sign == "=")
+    if value is None:
+        return False
+    if field in ("flags", "forwarded_for"):
+        found = [meets_one(field, each, sign if sign != "!=" else "=", text) for each in value]
+        return not any(found) if sign == "!=" else any(found)
+    return (
+        meets_one(field, value, sign, text)
+        if sign not in ("<", "<=", ">", ">=", "=")
+        else compares(field, value, holds, sign, text)
+    )
+
+
+def compares(field, value, holds, sign, text):
+    if field in ("status", "bytes_sent", "duration"):
+        return holds(value, number_of(text))
+    if field == "time":
+        moment = microseconds(value)
+        return moment is not None and holds(moment, microseconds(text))
+    if sign == "=":
+        return meets_one(field, value, sign, text)
+    return holds(value.encode(), text.encode())
+
+
+def number_of(text):
+    return float(text) if "." in text else int(text)
+
+
+def meets_one(field, value, sign, text):  # noqa: PLR0911
+    """Whether one value meets a condition of equality, or on parts of texts."""
+    if sign in ("^=", "*="):
+        return OPERATORS[sign](value, text)
+    if field == "time":
+        moment = microseconds(value)
+        return moment is not None and OPERATORS[sign](moment, microseconds(text))
+    if field in ("status", "bytes_sent", "duration"):
+        return OPERATORS[sign](value, number_of(text))
+    if field in ("client", "forwarded_for"):
+        try:
+            network = ipaddress.ip_network(text, strict=False)
+        except ValueError:
+            return OPERATORS[sign](value, text)
+        try:
+            address = ipaddress.ip_address(value)
+        except ValueError:
+            return sign == "!="
+        return (as_ipv6(address) in as_ipv6(network)) == (sign == "=")
+    return OPERATORS[sign](value, text)
+
+
+def as_ipv6(value):
+    """An address or a network; those of IPv4 are in ::ffff:0:0/96."""
+    if value.version == 6:
+        return value
+    if isinstance(value, ipaddress.IPv4Address):
+        return ipaddress.IPv6Address(f"::ffff:{value}")
+    return ipaddress.IPv6Network(f"::ffff:{value.network_address}/{96 + value.prefixlen}")
 
 
 def rows_of(table):

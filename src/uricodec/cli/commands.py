@@ -281,7 +281,7 @@ The exit status is 1, and nothing is written, if no line is a record.
         (
             "uricodec log access.log                        # JSON lines",
             "uricodec log --fields time,status,path --to csv access.log",
-            "uricodec log --where 'status>=500' --since 2h access.log",
+            "uricodec log --where 'status<500' --since 2024-01-31 access.log",
             "uricodec log --count client --top 10 access.log",
             "uricodec log --to csv --param q access.log.gz -o searches.csv",
             'uricodec log --format \'%h %l %u %t "%r" %s %b "%{Via}i" "%{Id}i"\' access.log',

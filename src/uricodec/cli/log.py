@@ -229,8 +229,8 @@ class Logs:
         counts = {
             "lines": self._lines,
             "records": self._records,
-            "dropped": self._dropped,
             "invalid": invalid,
+            "dropped": self._dropped,
             "directives": self._lines - self._records - self._dropped - self._joined - invalid,
             "faults": descending(self._codes),
             "formats": self._formats,

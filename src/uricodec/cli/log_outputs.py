@@ -99,7 +99,7 @@ class Lines:
         self._output.write(records)
 
     def refresh(self):
-        """Do what there is to do while a log does not grow. False: go on."""
+        """Called while a log does not grow. False: go on."""
         return False
 
     def close(self):
@@ -202,17 +202,13 @@ class Counts:
         to (str): "table", or the form of --to.
 
     Raises:
-        CommandError: A field of --sum or --quantiles is no number, or the output cannot be binary data.
+        CommandError: The output cannot be binary data.
     """
 
     def __init__(self, arguments, output, options, to):
         self._output, self._to, self._top = output, to, arguments.top
-        try:
-            self._counting = Counting(
-                options, arguments.sum or (), arguments.quantiles or (), arguments.memory, arguments.spill_dir
-            )
-        except ValueError as error:
-            raise CommandError(f"--{str(error).replace('sums', 'sum')}", 2) from None
+        numbers = arguments.sum or (), arguments.quantiles or ()
+        self._counting = Counting(options, *numbers, arguments.memory, arguments.spill_dir)
         self._pyarrow = pyarrow_for(to, output) if to in BINARY else None
         self._drawn, self._next, self._counted = 0, 0.0, 0
 

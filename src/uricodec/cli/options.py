@@ -570,10 +570,10 @@ OPTIONS = {
     ),
     "fields:log": Option(
         "--fields NAMES",
-        "the fields of records, in this order, such as time,status,path",
-        "NAMES are those of the members, param.NAME of a parameter, extra.NAME of a field that only the format has, "
-        "flags, time:day, time:hour, time:minute and status:class, with commas between them. What is not named is not "
-        "computed.",
+        "write these fields, such as time,status,path",
+        "NAMES, in this order, are those of the members, param.NAME of a parameter, extra.NAME of a field that only "
+        "the format has, flags, time:day, time:hour, time:minute and status:class, with commas between them. What is "
+        "not named is not computed.",
         read=log_fields,
     ),
     "count:log": Option(
@@ -623,14 +623,14 @@ OPTIONS = {
     ),
     "timezone": Option(
         "--timezone ZONE",
-        "the zone of times that are logged without one (default: UTC)",
+        "the zone of times without one (default: UTC)",
         "ZONE is a name such as Europe/Vienna, or an offset such as +02:00. It matters where times are compared, and "
         "for --to arrow, which has all times in UTC.",
         read=time_zone,
     ),
     "where": Option(
         "--where CONDITION",
-        "write the records that meet this, such as status>=500",
+        "write only records like this: status>=500",
         "A condition is a field, an operator and a value: =, !=, <, <=, >, >=, ^= (begins with), *= (contains). A "
         "missing value meets only FIELD=. client is compared with an address or a network: client=10.0.0.0/8. May be "
         "given again; then all must hold.",
@@ -674,7 +674,7 @@ OPTIONS = {
     ),
     "to": Option(
         "--to FORMAT",
-        "the output: jsonl (default), csv, tsv, arrow or parquet",
+        "write jsonl (default), csv, tsv, arrow or parquet",
         choices=_FORMATS
         | {
             "arrow": "an Arrow IPC stream (needs pyarrow)",

@@ -743,10 +743,13 @@ cdef class BatchMemory:
 
     cdef Array array(self):
         cdef Array whole = Array()
+        cdef list columns = []
         cdef int k
         whole.set_buffers(1)
         whole.length = <int64_t>self.batch.rows
-        whole.children = tuple([self.array_of(k) for k in range(self.batch.fields)])
+        for k in range(self.batch.fields):
+            columns.append(self.array_of(k))
+        whole.children = tuple(columns)
         return whole
 
 
@@ -791,8 +794,10 @@ def convert_columns(LogReader reader not None, src, limit=FAULTS):
         PyBuffer_Release(&source)
     if not done:
         raise MemoryError  # pragma: no cover: no memory
-    reader.last_sizes = [(<Py_ssize_t>min(batch.column[k].ends.cap, counts[0] + 4), <Py_ssize_t>min(batch.column[k].data.cap, counts[0]))
-                         for k in range(batch.count)]
+    reader.last_sizes = []
+    for k in range(batch.count):
+        reader.last_sizes.append((<Py_ssize_t>min(batch.column[k].ends.cap, counts[0] + 4),
+                                  <Py_ssize_t>min(batch.column[k].data.cap, counts[0])))
     return lines_of(reader, found, counts), Column(type_of_batch(reader), [memory.array()])
 
 
@@ -810,7 +815,10 @@ def objects_of(batch not None, int64_t start, int64_t stop):
     """
     cdef Type type = batch.type
     cdef Array whole = batch.arrays[0]
-    return [field_objects(type.children[k], whole.children[k], start, stop) for k in range(len(whole.children))]
+    cdef list values = []
+    for kind, column in zip(type.children, whole.children):
+        values.append(field_objects(kind, column, start, stop))
+    return values
 
 
 cdef list field_objects(Type type, Array array, int64_t start, int64_t stop):

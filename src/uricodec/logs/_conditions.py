@@ -114,7 +114,11 @@ def conditions_of(
     """
     if isinstance(where, str):
         raise TypeError("where must be an iterable of conditions, got a str")
-    conditions = [condition_of(text, zone) for text in where]
+    texts = list(where)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"where must be conditions, got {type(text).__name__}")
+    conditions = [condition_of(text, zone) for text in texts]
     bounds = [
         Condition("time", operator, text, moment=moment_of(text, zone))
         for operator, text in ((">=", since), ("<", until))

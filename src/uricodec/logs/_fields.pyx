@@ -10,7 +10,7 @@ from libc.string cimport memchr, memcmp, memcpy
 from uricodec._base._kernels cimport kernels, uc_set
 from uricodec._codec._percent cimport hex_value
 
-from datetime import datetime, timedelta
+from uricodec.logs._times import local_offset
 
 
 # --- escapes ----------------------------------------------------------------------------------------------------------
@@ -875,9 +875,5 @@ cdef int64_t offset_of(Zone *zone, int64_t seconds) noexcept nogil:
     if zone.quarter != seconds // 900:
         zone.quarter = seconds // 900
         with gil:
-            try:
-                local = datetime(1970, 1, 1, tzinfo=<object>zone.timezone) + timedelta(seconds=900 * zone.quarter)
-                zone.offset = round(local.utcoffset().total_seconds())
-            except (OverflowError, ValueError):     # at the ends of the years that datetime has
-                zone.offset = 0
+            zone.offset = local_offset(<object>zone.timezone, 900 * zone.quarter)
     return zone.offset

@@ -16,7 +16,7 @@ cdef dict OPERATORS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">":
 
 
 cdef bint read_address(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogil:
-    """Read an address; IPv4 as ::ffff:0:0/96. False: it is none."""
+    """Read an address; IPv4 as ::ffff:0:0/96. False: it is not one."""
     memset(groups, 0, 16)
     groups[5] = 0xFFFF
     return parse_ipv4(s, 0, n, groups + 6) or n > 1 and parse_ipv6(s, n, groups)

@@ -28,6 +28,8 @@ def timezone_of(text: str) -> tzinfo | None:
     >>> timezone_of("+05:30")
     datetime.timezone(datetime.timedelta(seconds=19800))
     """
+    if not isinstance(text, str):
+        raise TypeError(f"timezone must be a str, got {type(text).__name__}")
     if text.upper() in ("UTC", "Z"):
         return None
     if offset := OFFSET.fullmatch(text):
@@ -41,6 +43,19 @@ def timezone_of(text: str) -> tzinfo | None:
         raise ValueError(
             f"unknown time zone {text!r}; a zone is UTC, +hh:mm, or a name such as Europe/Vienna"
         ) from None
+
+
+def local_offset(zone: tzinfo, seconds: int) -> int:
+    """Return the offset of a zone from UTC in seconds at a local time, given as seconds since 1970; 0 if it is unknown.
+
+    >>> local_offset(timezone(timedelta(hours=2)), 0)
+    7200
+    """
+    try:
+        offset = (datetime(1970, 1, 1, tzinfo=zone) + timedelta(seconds=seconds)).utcoffset()
+    except (OverflowError, ValueError):  # at the ends of the years that datetime has
+        offset = None
+    return round(offset.total_seconds()) if offset else 0
 
 
 def moment_of(text: str, zone: tzinfo | None = None) -> int:
@@ -59,6 +74,8 @@ def moment_of(text: str, zone: tzinfo | None = None) -> int:
     >>> moment_of("1970-01-02"), moment_of("1970-01-01T00:00:01.5Z")
     (86400000000, 1500000)
     """
+    if not isinstance(text, str):
+        raise TypeError(f"since and until must be a str, got {type(text).__name__}")
     moment = None
     if found := MOMENT.fullmatch(text):
         date, clock, second, fraction, offset = found.groups()

@@ -1,0 +1,376 @@
+"""Fields that are chosen, conditions on records, and counts: fields=, where= and logs.count."""
+
+import collections
+import io
+import json
+import random
+import re
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import logs as naive
+from reference.fast_logs import EXAMPLES, check
+
+from uricodec import logs
+from uricodec.logs import Format
+from uricodec.logs._conditions import condition_of
+from uricodec.logs._records import DERIVED, NAMES, LogReader, field_names
+from uricodec.logs._times import moment_of, timezone_of
+
+SAMPLES = {path.stem: path.read_bytes() for path in sorted(EXAMPLES.glob("*.log")) if path.stem in logs.presets()}
+LINE = b'%(client)s - %(user)s [%(time)s] "%(request)s" %(status)s %(size)s "%(referer)s" "%(agent)s"\n'
+USUAL = {
+    "client": b"192.0.2.1",
+    "time": b"01/Jan/2025:12:00:00 +0100",
+    "request": b"GET / HTTP/1.1",
+    "status": b"200",
+    "size": b"5",
+}
+
+
+def combined(**fields):
+    """A line of the combined format."""
+    fields = dict.fromkeys(("user", "referer", "agent"), b"-") | USUAL | fields
+    return LINE % {name.encode(): value for name, value in fields.items()}
+
+
+MIXED = b"".join(
+    [
+        combined(),
+        combined(client=b"2001:db8::1", user=b"eve", time=b"31/Dec/2024:23:59:60 -0330", status=b"404", size=b"0"),
+        combined(request=b"GET /a%20b/?q=1&q=2&e= HTTP/1.1"),
+        combined(client=b"::ffff:10.1.2.3", request=b"POST /caf%C3%A9?x HTTP/2.0", status=b"503", size=b"12345678901"),
+        combined(client=b"host.example", time=b"-", request=b"\\x16\\x03\\x01", status=b"400", agent=rb"say \"x\""),
+        combined(client=b"10.1.2.3", request=b"GET /../x%2Fy%00?%FF=%zz HTTP/1.1", status=b"99", size=b"-"),
+        combined(client=b"10.255.0.1", request=b"GET http://a/b?%71=c HTTP/1.1", status=b"-", agent="é".encode()),
+        combined(request=b"-", time=b"01/Feb/2025:00:00:00 +0000", referer=b"http://a/?q=1"),
+        combined(time=b"99/Foo/2025:12:00:00 +0100"),
+    ]
+)
+
+
+def records_of(data, format, **options):
+    """Records of all fields, from JSON lines."""
+    reader = LogReader(Format(format).programs, fields=[*NAMES, "flags"], **options)
+    dst = bytearray(reader.capacity_for(len(data)) + 30 * len(data))
+    found = reader.convert(data, dst)
+    assert found.read == len(data)
+    return [json.loads(line) for line in bytes(dst[: found.written]).splitlines()]
+
+
+def values_near(field, records):
+    """Values that records have, others near them, and values of no record."""
+    found = set()
+    for record in records:
+        value = naive.field_of(record, field)
+        found |= {*value} if isinstance(value, list) else {value}
+    values = {str(value) for value in found if value is not None}
+    if field in ("status", "bytes_sent", "duration"):
+        return sorted(values | {str(value + d) for value in found if value for d in (1, 0.5)} | {"0", "200.5", "99"})
+    if field == "time":
+        return [value for value in sorted(values) if naive.microseconds(value) is not None] + ["2025-01-01T11:00:00Z"]
+    values |= {value[:3] for value in values} | {value[2:5] for value in values} | {"zz", "é", "-"}
+    if field in ("client", "forwarded_for"):
+        values |= {
+            "10.0.0.0/8",
+            "0.0.0.0/0",
+            "::/0",
+            "2001:db8::/32",
+            "192.0.2.1",
+            "::ffff:10.0.0.0/104",
+            "2001:DB8:0::1",
+        }
+    return sorted(values - {""})
+
+
+def conditions_on(records, chance, count):
+    """Random conditions, half of which some records meet."""
+    fields = [*(set(NAMES) - {"extra", "query"}), *DERIVED, "param.q", "param.x", "param.none", "extra.none", "flags"]
+    fields += [f"extra.{name}" for record in records for name in record["extra"] or ()][:3]
+    for _ in range(count):
+        field = chance.choice(sorted(fields))
+        if field == "flags":
+            yield chance.choice(["flags=", "flags!=", "flags=dot-dot", "flags!=nul", "flags=encoded-slash"])
+            continue
+        signs = ["=", "!=", "^=", "*="] + ["<", "<=", ">", ">="] * (field not in ("forwarded_for", "status:class"))
+        sign = chance.choice(signs)
+        values = values_near(field, records)
+        if sign in ("=", "!=") and chance.random() < 0.15:
+            yield field + sign
+        elif sign in ("^=", "*=") and values:
+            yield field + sign + chance.choice(values)[: chance.randrange(1, 9)]
+        elif values:
+            yield field + sign + chance.choice(values)
+
+
+def plain(value):
+    """A value of a record as JSON has it."""
+    if isinstance(value, tuple):
+        return list(map(plain, value))
+    return value
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, "mixed"])
+def test_conditions(name, tier):
+    """Against the reference, from all outputs, by marks and without."""
+    chance = random.Random(name)
+    data, format = (MIXED, "combined") if name == "mixed" else (SAMPLES[name], name)
+    data = b"".join([data] * 3)
+    records = records_of(data, format)
+    for condition in conditions_on(records, chance, 60 if name == "mixed" else 25):
+        where = [condition_of(condition)]
+        wanted = [record for record in records if naive.meets(record, condition)]
+        for fast in True, False:
+            assert records_of(data, format, where=where, fast=fast) == wanted, condition
+        found = list(logs.parse(data, format, where=[condition], fields=["status", "client"], invalid=[]))
+        assert [(record.status, record.client) for record in found] == [
+            (record["status"], record["client"]) for record in wanted
+        ], condition
+        check(Format(format), data, where=where, flags=True)
+
+
+def test_conditions_that_all_must_hold(tier):
+    conditions = ["status>=400", "status<500", "client!=10.0.0.0/8"]
+    records = records_of(MIXED, "combined")
+    found = records_of(MIXED, "combined", where=[condition_of(condition) for condition in conditions])
+    assert found == [record for record in records if all(naive.meets(record, each) for each in conditions)] != []
+
+
+def test_what_visitors_write_is_compared_decoded_and_masked():
+    data = combined(request=b"GET /%C3%A9%22?token=a%2Bb&q=1+2 HTTP/1.1", agent=rb"\"x\"")
+    for condition in (
+        'path=/é"',
+        "param.token=a+b",
+        "param.q=1 2",
+        'user_agent="x"',
+        "query=token=a%2Bb&q=1+2",
+        "query*=%2B",
+    ):
+        assert len(list(logs.parse(data, where=[condition]))) == 1, condition
+    masked = {"mask": ["token"]}
+    assert len(list(logs.parse(data, where=["param.token=***"], **masked))) == 1
+    for condition in "param.token=a+b", "target*=a%2Bb":
+        assert list(logs.parse(data, where=[condition], **masked)) == [], condition
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("status", "expected a condition such as"),
+        ("=200", "expected a condition such as"),
+        ("stat=200", "unknown field 'stat'; the fields are client"),
+        ("status>=x", "expected a number, got 'x'"),
+        ("status>=", "expected a value after >="),
+        ("status^=", "expected a value after"),
+        ("time>=yesterday", "expected a time such as"),
+        ("client=10.0.0.0/33", "expected an address or a network"),
+        ("extra=x", "name one, extra.NAME"),
+        ("flags=bad", "one of malformed"),
+        ("flags^=dot", "expected = or !="),
+        ("forwarded_for<1", "can be compared with"),
+    ],
+)
+def test_conditions_with_errors(condition, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        logs.columns(b"", where=[condition])
+
+
+def test_where_is_a_list_of_texts():
+    for where in "status=200", [1]:
+        with pytest.raises(TypeError, match="where must be"):
+            logs.columns(b"", where=where)
+    for option in {"since": 1}, {"until": b"2h"}, {"timezone": 1}:
+        with pytest.raises(TypeError, match="must be a str"):
+            logs.columns(b"", **option)
+
+
+def test_since_and_until():
+    times = [b"01/Jan/2025:%02d:00:00 +0100" % hour for hour in range(24)]
+    data = b"".join(combined(time=time) for time in times)
+    for since, until, hours in [
+        ("2025-01-01T12:00:00+01:00", None, range(12, 24)),
+        ("2025-01-01T11:00Z", "2025-01-01T13:00:00.5Z", range(12, 15)),
+        (None, "2025-01-01", [0]),
+        ("2025-01-01", None, range(1, 24)),
+    ]:
+        found = [record.time for record in logs.parse(data, since=since, until=until)]
+        assert [int(time[11:13]) for time in found] == [*hours]
+    assert len(list(logs.parse(data, since="2025-01-01", timezone="+01:00"))) == 24
+    with pytest.raises(ValueError, match="since must be before until"):
+        logs.columns(data, since="2025-01-02", until="2025-01-01")
+    now = datetime.now(timezone.utc).strftime("%d/%b/%Y:%H:%M:%S +0000").encode()
+    assert len(list(logs.parse(data + combined(time=now), since="2h"))) == 1
+
+
+def test_moments():
+    """Against datetime."""
+    chance = random.Random(1)
+    for _ in range(500):
+        moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=chance.randrange(-(10**16), 10**17))
+        zone = timezone(timedelta(minutes=chance.randrange(-1439, 1440)))
+        text = moment.astimezone(zone).isoformat()
+        micros = (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1)
+        assert moment_of(text) == naive.microseconds(text) == micros
+    for text in "2025-02-30", "2025-01-01T25:00Z", "2025-01-01T10", "20250101", "-2h", "h", "":
+        with pytest.raises(ValueError, match="expected a time such as"):
+            moment_of(text)
+
+
+@pytest.mark.interop
+def test_times_of_other_zones(tier):
+    """In Arrow data, against datetime and zoneinfo: of logs without a zone, across changes of daylight saving time."""
+    pytest.importorskip("pyarrow")
+    zoneinfo = pytest.importorskip("zoneinfo")
+    moments = [datetime(2025, 3, 30) + timedelta(minutes=13 * i) for i in range(300)]
+    moments += [datetime(2025, 10, 26) + timedelta(minutes=13 * i) for i in range(300)]
+    moments += [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59)]
+    line = (
+        '192.0.2.1:80 [{:%d/%b/}{:04}{:%H:%M:%S}.250] f b/s 1/2/3/4/5 200 512 - - ---- 1/2/3/4/0 0/0 "GET / HTTP/1.1"\n'
+    )
+    data = "".join(line.format(each, each.year, each).replace("[", "[") for each in moments)
+    data = re.sub(r"(\d{4})(\d\d:)", r"\1:\2", data)
+    for name in "Europe/Vienna", "Australia/Lord_Howe", "UTC", "+05:45":
+        zone = timezone_of(name) or timezone.utc
+        wanted = []
+        for each in moments:
+            try:
+                offset = round(each.replace(tzinfo=zone).utcoffset().total_seconds())
+            except OverflowError:
+                offset = 0
+            wanted.append(naive.microseconds(each.isoformat(), offset) + 250_000)
+        table = logs.to_arrow(data.encode(), "haproxy", timezone=name, fields=["time"]).read_all()
+        assert table["time"].cast("int64").to_pylist() == wanted, name
+    with pytest.raises(ValueError, match="unknown time zone 'Mars/Olympus'"):
+        logs.to_arrow(b"", timezone="Mars/Olympus")
+    assert zoneinfo
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_fields(name, tier):
+    """Records of chosen fields are what they are of all fields."""
+    chance = random.Random(name)
+    records = records_of(SAMPLES[name], name)
+    extras = sorted({f"extra.{key}" for record in records for key in record["extra"] or ()})
+    names = [*NAMES, *DERIVED, "flags", "param.q", *extras, "extra.none"]
+    for _ in range(5):
+        fields = chance.sample(names, chance.randrange(1, 6))
+        wanted = [
+            {field: record["flags"] if field == "flags" else naive.field_of(record, field) for field in fields}
+            for record in records
+        ]
+        reader = LogReader(Format(name).programs, fields=fields)
+        dst = bytearray(reader.capacity_for(len(SAMPLES[name])))
+        found = reader.convert(SAMPLES[name], dst)
+        assert list(map(json.loads, bytes(dst[: found.written]).splitlines())) == wanted
+        columns = logs.columns(SAMPLES[name], name, fields=fields)
+        assert list(columns) == fields
+        assert [
+            dict(zip(fields, row, strict=True)) for row in zip(*map(plain_column, columns.values()), strict=True)
+        ] == [{field: naive_plain(value) for field, value in row.items()} for row in wanted]
+        check(Format(name), SAMPLES[name], fields=fields)
+
+
+def plain_column(values):
+    return [plain(value) for value in values]
+
+
+def naive_plain(value):
+    return value
+
+
+def test_fields_of_records():
+    data = combined(request=b"GET /?q=1&r=2 HTTP/1.1") + combined()
+    records = list(logs.parse(data, fields=["param.q", "status", "extra.x"], params=["r"]))
+    assert [record.params for record in records] == [{"q": "1", "r": "2"}, {"q": None, "r": None}]
+    assert [(record.status, record.client, record.extra) for record in records] == [(200, None, {"x": None})] * 2
+    with pytest.raises(ValueError, match="a Record has no 'time:hour'"):
+        list(logs.parse(data, fields=["time:hour"]))
+    with pytest.raises(TypeError, match="must be an iterable of names, got a str"):
+        logs.columns(data, fields="status")
+    with pytest.raises(ValueError, match="from 1 to 256 names, got 0"):
+        logs.columns(data, fields=[])
+    assert field_names(["status", "status"], (), True) == ("status", "flags")
+
+
+def counted(records, fields):
+    """How often the values of fields occur, in the order of logs.count."""
+    keys = [tuple(map(json.dumps, (naive.field_of(record, field) for field in fields))) for record in records]
+    counts = collections.Counter(keys)
+    return sorted(counts.items(), key=lambda item: (-item[1], keys.index(item[0])))
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, "mixed"])
+def test_counts(name):
+    data, format = (MIXED, "combined") if name == "mixed" else (SAMPLES[name], name)
+    chance = random.Random(name)
+    lines = [line for line in data.splitlines(keepends=True) if not line.startswith(b"#")]
+    head = b"".join(line for line in data.splitlines(keepends=True) if line.startswith(b"#"))
+    data = head + b"".join(chance.choices(lines, k=300))
+    records = records_of(data, format)
+    for fields in (
+        ["client"],
+        ["status:class", "method"],
+        ["path", "param.q", "extra.none"],
+        ["time:minute", "duration"],
+    ):
+        wanted = counted(records, fields)
+        for memory in "1M", 2000:
+            for top in None, 3:
+                found = [
+                    (tuple(json.dumps(row[field]) for field in fields), row["count"])
+                    for row in logs.count(data, fields, format, top=top, memory=memory)
+                ]
+                assert found == wanted[:top]
+
+
+def test_sums_and_quantiles():
+    chance = random.Random(1)
+    sizes = [chance.choice([None, chance.randrange(10**9)]) for _ in range(2000)]
+    paths = [chance.randrange(5) for _ in sizes]
+    data = b"".join(
+        combined(request=b"GET /%d HTTP/1.1" % path, size=b"-" if size is None else b"%d" % size)
+        for path, size in zip(paths, sizes, strict=True)
+    )
+    for row in logs.count(
+        io.BytesIO(data), ["path"], sums=["bytes_sent"], quantiles=["bytes_sent"], where=["path!=/3"]
+    ):
+        own = sorted(
+            size for path, size in zip(paths, sizes, strict=True) if f"/{path}" == row["path"] and size is not None
+        )
+        assert row["path"] != "/3" and row["count"] == paths.count(int(row["path"][1:]))
+        assert row["sum.bytes_sent"] == sum(own) and row["max.bytes_sent"] == own[-1]
+        for name, rank in ("p50", 0.5), ("p90", 0.9), ("p99", 0.99):
+            near = own[round(rank * (len(own) - 1))]
+            assert abs(row[f"{name}.bytes_sent"] - near) <= 0.02 * near
+    durations = b"".join(b'{"ts":1,"request":{"method":"GET","uri":"/"},"status":200,"duration":%s}\n' % each
+                         for each in (b"0.25", b"1e-3", b"2"))  # fmt: skip
+    [row] = logs.count(durations, ["status"], "caddy", sums=["duration", "bytes_sent"], quantiles=["duration"])
+    assert row["sum.duration"] == 2.251 and row["max.duration"] == 2 and row["sum.bytes_sent"] == 0
+    with pytest.raises(ValueError, match="expected fields of bytes_sent, duration, got 'status'"):
+        list(logs.count(data, ["path"], sums=["status"]))
+    with pytest.raises(ValueError, match="top must be at least 1"):
+        list(logs.count(data, ["path"], top=0))
+
+
+texts = st.text(st.characters(exclude_characters="\n", exclude_categories=("Cs",)), max_size=20)
+
+
+@given(st.lists(st.tuples(texts, texts), max_size=8), texts)
+def test_any_value_can_be_compared(pairs, value):
+    """Of a JSON log; "=" and "!=" divide the records in which the field has a value."""
+    data = "".join(json.dumps({"target": "/", "a": a, "b": b}) + "\n" for a, b in pairs).encode()
+    format = Format(map={"target": "target", "extra.a": "a", "user": "b"})
+    for field, own in ("extra.a", 0), ("user", 1):
+        there = [pair[own] for pair in pairs if pair[own] not in ("", "-")]
+        for condition, wanted in [
+            (f"{field}={value}", [each for each in there if each == value] if value else None),
+            (f"{field}!={value}", [each for each in there if each != value]),
+            (f"{field}*={value}", [each for each in there if value in each] if value else None),
+            (f"{field}<{value}", [each for each in there if each.encode() < value.encode()] if value else None),
+        ]:
+            if wanted is None:
+                continue
+            found = logs.columns(data, format, fields=[field], where=[condition], invalid=[])[field]
+            assert found == wanted, condition
