@@ -114,6 +114,12 @@ def test_a_prefix_that_could_be_fields():
     assert check(Format("$time $request_id $host $user_agent"), data) > 30
 
 
+@pytest.mark.parametrize("start", ["a_start", "a_start_of_9+", "the beginning of lines that is longer than a copy: "])
+def test_a_literal_before_the_first_field(start):
+    lines = [start.encode() + b"192.0.2.1 200 some_text\n", start[:-1].encode() + b"!192.0.2.1 200 some_text\n"]
+    assert check(Format(start + "$client $status $a"), 9 * lines[0] + lines[1] + 9 * lines[0]) > 9
+
+
 @pytest.mark.parametrize("name", LINES)
 def test_lines(name):
     for line in LINES[name]:

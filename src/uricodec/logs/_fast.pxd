@@ -33,7 +33,8 @@ cdef enum FastWork:
 
 cdef struct FastStep:
     uint64_t word, mask     # the first 8 bytes of the literal that follows
-    size_t n                # its size
+    const uint8_t *literal  # all of it,
+    size_t n                # and its size
     FastTake take
     uint32_t work
     uint8_t byte            # the first one of the literal
