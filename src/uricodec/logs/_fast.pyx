@@ -804,27 +804,43 @@ cdef inline bint ends_line(const FastRun *run, size_t at) noexcept nogil:
     return (run.mark[<int>SPACES][at >> 6] & run.mark[<int>QUOTES][at >> 6]) >> (at & 63) & 1
 
 
+cdef inline size_t first_mark(const uint64_t *marks, size_t at, size_t size) noexcept nogil:
+    """Return the offset of the first mark from `at` on, of the first of the bitmaps; `size` or more if there is none.
+
+    Of four words at once, it is not guessed which one has it. Those after the end of the bitmap are of the next one.
+    """
+    cdef const uint64_t *words = marks + (at >> 6)
+    cdef uint64_t first = words[0] >> (at & 63) << (at & 63), word
+    cdef size_t start = at & ~<size_t>63, after
+    while first | words[1] | words[2] | words[3] == 0:
+        start += 256
+        if start >= size:
+            return size
+        words += 4
+        first = words[0]
+    word, after = words[3], 192
+    after = 128 if words[2] else after
+    word = words[2] if words[2] else word
+    after = 64 if words[1] else after
+    word = words[1] if words[1] else word
+    after = 0 if first else after
+    word = first if first else word
+    return start + after + lowest_bit(word)
+
+
 cdef bint find_end(const FastFormat *format, FastRun *run, size_t *end, size_t *next) noexcept nogil:
     """Find the end of the line at run.start. False: it has a byte that needs care, or is none that this module reads.
 
     A line is declined near the end of the source, since copies load up to BLOCK bytes after the end of a text.
     """
-    cdef size_t at, size, w
-    cdef uint64_t word
+    cdef size_t at, size
     cdef const uint64_t *marks
     if run.start >= run.window_end or run.start < run.window:
         mark_window(format, run)
     while True:
         marks = run.mark[<int>CARE]
-        at, size = run.start - run.window, run.window_end - run.window
-        w = at >> 6
-        word = marks[w] >> (at & 63) << (at & 63)
-        while word == 0:
-            w += 1
-            if w << 6 >= size:
-                break
-            word = marks[w]
-        at = (w << 6) + <size_t>uc_lowest_bit(word) if word else size
+        size = run.window_end - run.window
+        at = first_mark(marks, run.start - run.window, size)
         if at + 1 < size:
             break
         if run.start == run.window or run.window_end == run.n:
