@@ -165,6 +165,10 @@ cdef extern from *:
     bint likely(bint) noexcept nogil
 
 
+cdef extern from "simd/target.h" nogil:
+    const int UC_LITTLE_ENDIAN
+
+
 cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
     """Return the offset of the first mark of a bitmap from `at` on. There is one at the end of the line."""
     cdef uint64_t word = uc_bits_from(marks, at)

@@ -433,6 +433,8 @@ cdef inline bint is_short_number(const FastStep *step, const uint8_t *s, size_t 
     others = not_digits(s, n)
     if step.work & IS_NUMBER:
         return others == 0 and (n == 1 or s[0] != c'0')
+    if not UC_LITTLE_ENDIAN:
+        return is_decimal(text_of(s, n))
     point = lowest_bit(others) >> 3 if others else 1
     return others & (others - 1) == 0 and (others == 0 or s[point] == c'.' and 0 < point < n - 1)
 
@@ -461,13 +463,24 @@ cdef inline uint64_t bytes_equal(uint64_t word, uint8_t byte) noexcept nogil:
     return word - <uint64_t>0x0101010101010101 & ~word & <uint64_t>0x8080808080808080
 
 
+cdef inline uint64_t little_word_at(const uint8_t *s) noexcept nogil:
+    """Return 8 bytes as a word that has the first one lowest."""
+    cdef uint64_t word = 0
+    cdef int i
+    if UC_LITTLE_ENDIAN:
+        return word_at(s)
+    for i in range(8):  # pragma: no cover: big-endian
+        word |= <uint64_t>s[i] << 8 * i  # pragma: no cover: big-endian
+    return word  # pragma: no cover: big-endian
+
+
 cdef bint drop_usual_port(Text *text) noexcept nogil:
     """Drop the port of an address."""
     cdef const uint8_t *s = text.at
     cdef size_t i = 0, n = text.n
     cdef uint64_t found = 0
     while i < n and found == 0:
-        found = bytes_equal(word_at(s + i), c':')
+        found = bytes_equal(little_word_at(s + i), c':')
         i += 8
     i = i - 8 + (lowest_bit(found) >> 3) if found else n
     if 0 < i and i + 1 < n <= i + 9 and s[0] != c'[' and is_of_digits(s + i + 1, n - i - 1):
@@ -708,7 +721,7 @@ cdef size_t authority_of(const uint8_t *s, size_t n) noexcept nogil:
     if memcmp(s + i - 3, b"://", 3) != 0:
         return 0
     while i < n:
-        word = word_at(s + i)
+        word = little_word_at(s + i)
         found = bytes_equal(word, c'/') | bytes_equal(word, c'?')
         if found:
             return min(i + (lowest_bit(found) >> 3), n)
