@@ -114,6 +114,12 @@ def test_a_prefix_that_could_be_fields():
     assert check(Format("$time $request_id $host $user_agent"), data) > 30
 
 
+@pytest.mark.parametrize("start", ["a_start", "a_start_of_9+", "the beginning of lines that is longer than a copy: "])
+def test_a_literal_before_the_first_field(start):
+    lines = [start.encode() + b"192.0.2.1 200 some_text\n", start[:-1].encode() + b"!192.0.2.1 200 some_text\n"]
+    assert check(Format(start + "$client $status $a"), 9 * lines[0] + lines[1] + 9 * lines[0]) > 9
+
+
 @pytest.mark.parametrize("name", LINES)
 def test_lines(name):
     for line in LINES[name]:
@@ -121,6 +127,122 @@ def test_lines(name):
         for options in OPTIONS:
             check(Format(name), 2 * data + 2 * HEAD, **options)
             check(Format(name), b"first\n" + data + 100 * b"x", **options)  # each record is read by marks
+
+
+@pytest.mark.parametrize("count", [47, 48, 49])
+def test_many_fields(count):
+    """As many fields as are read by marks, and one more."""
+    format = " ".join(f"$field_{k}" for k in range(count))
+    data = 9 * (" ".join(str(k) for k in range(count)) + "\n").encode()
+    assert (check(Format(format), data + b"-" + data) > 9) == (count < 49)
+
+
+ESCAPED = [
+    *(b"+", b"%", b"%4", b"%41", b"%2B", b"%22", b"%5C", b"%5c%7e", b"%zz", b"%0A", b"%7F", b"%C3%A9", b"%E9", b"%"),
+    *(b"a=b", b"a?b", b"", b"c" * 40, b"%41" + b"c" * 33, b"c" * 31 + b"%20"),
+]
+
+
+def test_parameters():
+    """What is decoded at once, and what is left to the exact reader."""
+    rng = random.Random(1)
+    lines = []
+    for _ in range(2000):
+        query = b"".join(rng.choice([*ESCAPED, b"&", b"=", b"&"]) for _ in range(rng.randrange(8)))
+        lines.append(HEAD + b'"GET /a?' + query + b' HTTP/1.1" 200 5 "-" "4"\n')
+    for options in OPTIONS:
+        check(Format("combined"), b"".join(lines), **options)
+
+
+def lines_of(values, before, after):
+    """Each value in a line: alone, and after one that is as expected."""
+    return b"".join(before + value + after + b"\n" + before + values[0] + after + b"\n" for value in values)
+
+
+def test_authorities():
+    targets = [
+        b"http" + s + b"://" + k * b"a" + end
+        for s in (b"", b"s")
+        for k in range(20)
+        for end in (b"", b"/", b"?", b"?/", b"/?a=/")
+    ]
+    check(Format("combined"), lines_of(targets, HEAD + b'"GET ', b' HTTP/1.1" 200 5 "/" "?"'))
+
+
+ENDPOINTS = [
+    *(b"192.0.2.1:80", b"192.0.2.1:12345678", b"192.0.2.1:123456789", b"192.0.2.1:", b"192.0.2.1", b":80", b"a:80"),
+    *(b"::1:80", b"2001:db8::1:80", b"1:2:3:4:5:6:7:8", b"[::1]:80", b"[::1]", b"host.example:80", b"host.example:8o"),
+    *(b"host:1:2", b"a:", b"-:80", b"12345678:9", b"1234567:9", b"12345678", b"a:1x"),
+]
+
+
+@pytest.mark.parametrize("after", [b" x y:1 of_a_line", b"/x y of_a_longer_line"])
+def test_endpoints(after):
+    check(Format("$client_endpoint" + after.decode() + "$rest"), lines_of(ENDPOINTS, b"", after))
+
+
+NUMBERS = [
+    *(
+        b"0.5",
+        b"0",
+        b"00",
+        b"007",
+        b"7",
+        b".5",
+        b"5.",
+        b".",
+        b"1.2.3",
+        b"12345678",
+        b"123456789",
+        b"1234567.",
+        b".1234567",
+    ),
+    *(
+        b"0.123456",
+        b"0.1234567",
+        b"12.34567",
+        b"1e3",
+        b"5s",
+        b"-",
+        b"-1",
+        b"+1",
+        b"",
+        b" 5",
+        b"  0.5",
+        b"1x",
+        b"1:2",
+        b"0.50",
+    ),
+]
+
+
+@pytest.mark.parametrize("name", ["status", "bytes_sent", "duration", "duration_ms", "duration_ns"])
+@pytest.mark.parametrize("after", [b" an_end of the line", b"/an_end of the line", b' "an_end" of the line'])
+def test_numbers(name, after):
+    format = "the_beginning $" + name + re.sub("an_end", "$end", after.decode())
+    check(Format(format), lines_of(NUMBERS, b"the_beginning ", after))
+
+
+@pytest.mark.parametrize(
+    "format",
+    [
+        "$a $b $c - $d [$e] $f",
+        "$a/$b $c|$d: $e $f x$rest",
+        '"$a" "$b" $c "$d" $e "$f"',
+        '$a - "$b" "$c" - $d "$e" $f/x',
+        "$a $b $status $c $bytes_sent $d $e",
+    ],
+)
+def test_sizes(format):
+    """Words and quoted texts of any size: some of them are found with marks that are loaded once."""
+    rng = random.Random(format)
+    texts = [b"-", b"", b"/", b"|", b" - ", b"x y", *(size * b"x" for size in range(1, 70))]
+    lines = []
+    for _ in range(1000):
+        values = {name: rng.choice(texts) if rng.random() < 0.9 else b"- - -" for name in "abcdef"}
+        values |= {"status": b"200", "bytes_sent": rng.choice([b"0", b"12", b"-", b"012", b"1x"]), "rest": b""}
+        lines.append(re.sub(rb"\$(\w+)", lambda found, values=values: values[found[1].decode()], format.encode()))
+    assert check(Format(format), b"\n".join(lines) + b"\n" + 100 * b"x" + b"\n") > 100
 
 
 TIMES = [
@@ -326,8 +448,9 @@ def test_between_guard_pages(fences, name):
                 b"\na",
                 b"\n" + 8 * b"a",
                 b"\n" + 31 * b"a",
-                b"\n" + 32 * b"a",
-                b"\n" + 33 * b"a",
+                b"\n" + 63 * b"a",
+                b"\n" + 64 * b"a",
+                b"\n" + 65 * b"a",
                 b"\n" + lines[0] + b"\n",
             ):
                 data = line + after

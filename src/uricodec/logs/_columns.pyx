@@ -350,40 +350,22 @@ cdef inline LogColumn *next_value(Batch *batch, int k) noexcept nogil:
 cdef void add_fast_query(const Writer *w, const FastRun *run, Text query, Batch *batch, LogColumn *column) noexcept nogil:
     """Add the parameters, like add_query()."""
     cdef const uint8_t *s = run.src + run.window
-    cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
-    cdef size_t start = query.at - s, stop = start + query.n, at, equals
-    cdef bint escaped, escaped_name
+    cdef size_t at = query.at - s, stop = at + query.n
+    cdef FastParameter parameter
     cdef LogColumn *name = batch.column + column.child
     cdef LogColumn *value = name + 1
     cdef uint8_t *dst
-    while start < stop:
-        equals = stop
-        escaped = escaped_name = False
-        at = next_mark(marks, start)
-        while at < stop and s[at] != c'&':
-            if s[at] == c'=':
-                if equals == stop:
-                    equals, escaped_name, escaped = at, escaped, False
-            elif s[at] != c'?':
-                escaped = True
-            at = next_mark(marks, at + 1)
-        at = min(at, stop)
-        if at > start:
-            if equals == stop:
-                equals, escaped_name = at, escaped
-            dst = name.data.data + name.data.size
-            if escaped_name:
-                end_text(name, put_decoded(w, &PLAIN_LINE, text_of(s + start, equals - start), True, RAW, dst))
-            else:
-                end_text(name, copy_blocks(s + start, equals - start, dst))
-            dst = value.data.data + value.data.size
-            if equals == at:
-                end_text(value, dst)
-            elif escaped:
-                end_text(value, put_decoded(w, &PLAIN_LINE, text_of(s + equals + 1, at - equals - 1), True, RAW, dst))
-            else:
-                end_text(value, copy_blocks(s + equals + 1, at - equals - 1, dst))
-        start = at + 1
+    while next_parameter(s, run.mark[<int>DELIMITERS], &at, stop, &parameter):
+        dst = name.data.data + name.data.size
+        if parameter.escaped_name:
+            end_text(name, put_escaped(w, run, parameter.name, RAW, dst))
+        else:
+            end_text(name, copy_blocks(parameter.name.at, parameter.name.n, dst))
+        dst = value.data.data + value.data.size
+        if parameter.escaped:
+            end_text(value, put_escaped(w, run, parameter.value, RAW, dst))
+        else:
+            end_text(value, copy_blocks(parameter.value.at, parameter.value.n, dst))
     end_list(column, name)
 
 
@@ -405,6 +387,8 @@ cdef void add_fast_row(LogReader reader, FastRun *run, const FastRecord *record,
                 column = next_value(batch, member.column)
                 if member.field.is_number:
                     add_fast_number(column, text)
+                elif member.is_long:
+                    end_text(column, copy_long(text.at, text.n, column.data.data + column.data.size))
                 else:
                     end_text(column, add_copy(column, text[0]))
         member += 1

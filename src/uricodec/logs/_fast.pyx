@@ -16,7 +16,7 @@ literal is not there.
 """
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_lowest_bit
+from uricodec._base._kernels cimport ByteSet, kernels, prefetch, remove_byte, uc_lowest_bit
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._filters cimport matches, matches_flags, matches_moment
@@ -28,7 +28,9 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 
 cdef ByteSet PRINTABLE = ByteSet(range(0x20, 0x7F))
+cdef ByteSet UNESCAPED = PRINTABLE - '"\\'     # bytes that no format escapes
 cdef ByteSet NO_LINE_END = ByteSet(range(256)) - "\r\n"
+cdef ByteSet NO_HASH = ByteSet(range(256)) - "#"
 cdef ByteSet TOKEN = ByteSet("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")  # RFC 9110 5.6.2
 cdef ByteSet IN_TIME = ByteSet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/: +-.")
 
@@ -67,7 +69,7 @@ cdef inline bint stands_at(const uint8_t *s, const FastStep *step) noexcept nogi
 
     A literal has no end of a line: it does not go beyond one.
     """
-    return word_at(s) & step.mask == step.word and (step.n <= 8 or memcmp(s, step.step.literal, step.n) == 0)
+    return word_at(s) & step.mask == step.word and (step.n <= 8 or memcmp(s, step.literal, step.n) == 0)
 
 
 # --- plans ------------------------------------------------------------------------------------------------------------
@@ -81,9 +83,10 @@ cdef bint set_literal(FastStep *mine, const uint8_t *at, size_t n) noexcept:
     if n:
         memset(mask, 0xFF, min(n, <size_t>8))
         memcpy(start, at, min(n, <size_t>8))
-    mine.n, mine.word, mine.mask = n, word_at(start), word_at(mask)
+    mine.literal, mine.n, mine.word, mine.mask = at, n, word_at(start), word_at(mask)
     mine.byte = at[0] if n else 0
     mine.work |= HAS_QUOTE if n > 0 and memchr(at, c'"', n) != NULL else 0
+    mine.two_quotes = n > 1 and at[0] == c'"' and at[n - 1] == c'"' and (n == 2 or memchr(at + 1, c'"', n - 2) == NULL)
     return n == 0 or kernels.span(at, n, &PRINTABLE.set) == n and memchr(at, c'\\', n) == NULL
 
 
@@ -96,13 +99,11 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
     cdef bint last = k + 1 == plan.steps
     if not set_literal(mine, step.literal, step.n) or step.n == 0 and not last:
         return False
-    mine.step = step
+    mine.step, mine.index = step, k
     if step.kind > ENDPOINT:    # fix_value() is not called
         return False
     mine.work |= (IS_NUMBER if step.kind == NUMBER else IS_DECIMAL if step.kind == DECIMAL else
                   IS_ENDPOINT if step.kind == ENDPOINT else 0)
-    if plan.escapes == HASHES and step.slot >= 0 and (mine.byte == c'"' or mine.byte == c'}'):
-        mine.work |= HAS_HASHES
     mine.empty_is_missing = plan.escapes != BACKSLASHES or mine.work & (IS_NUMBER | IS_DECIMAL)
     mine.may_end = k + 1 >= plan.optional
     if step.number_follows and (step.take == QUOTED or step.take == TEXT):
@@ -114,7 +115,6 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
         return mine.byte == c'"'
     if step.take == WORD:
         mine.take = TO_SPACE if mine.byte == c' ' or step.n == 0 else TO_BYTE
-        mine.is_word = mine.byte == c' ' and step.n == 1 and mine.work == 0 and not mine.may_end
         return mine.byte != c'"'
     if step.take == LIST:
         mine.take = TO_LIST_END
@@ -140,6 +140,12 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
     else:
         mine.take = TO_SPACE if step.n == 1 and mine.byte == c' ' else TO_LITERAL
     return mine.byte != c'"'
+
+
+cdef bint is_word(const FastStep *step) noexcept:
+    """Return whether a field ends where a mark is, with nothing else to do than to check a number."""
+    return ((step.take == TO_SPACE or step.take == TO_BYTE or step.take == TO_LITERAL) and 1 <= step.n <= 8
+            and step.work & ~(IS_NUMBER | IS_DECIMAL | HAS_QUOTE) == 0)
 
 
 # What a format may have of a request, which becomes method, target, path, query and protocol.
@@ -214,7 +220,8 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
         at = of_slot[MEMBERS + k] if <int>k + MEMBERS != fast.plan.rest else <int>fast.steps
         if at >= 0:
             key = (<const char *>fast.plan.key[k].at)[:fast.plan.key[k].n]
-            set_member(fast.extra + fast.extras, b"", key.replace(b'"', b'""') if w.csv else key, EXTRA_VALUE, at, kept)
+            value = MASKED_VALUE if w.names != NULL or at == <int>fast.steps else EXTRA_VALUE
+            set_member(fast.extra + fast.extras, b"", key.replace(b'"', b'""') if w.csv else key, value, at, kept)
             fast.extra[fast.extras].name = text_of(kept_bytes(name_of(fast.plan, k), kept), fast.plan.name[k].n)
             fast.extras += 1
             fast.names_n += fast.plan.name[k].n
@@ -240,6 +247,7 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
         member = fast.member + fast.members
         set_member(member, before, key, value, at, kept)
         member.bit, member.column, member.field, member.dynamic = 1u << max(field.slot, 0), <int>i, field, dynamic
+        member.is_long = field.slot == TARGET or field.slot == PATH or field.slot == REFERER or field.slot == USER_AGENT
         fast.reads_request |= fast.has_request and needs_request(at, value)
         fast.members += 1
         before = b""
@@ -274,6 +282,7 @@ cdef int set_plan(FastPlan *fast, const Plan *plan, const Writer *w, list kept) 
     fast.extra = <FastMember *>PyMem_Calloc(plan.extras + 2, sizeof(FastMember))
     if fast.step == NULL or fast.member == NULL or fast.extra == NULL:
         raise MemoryError  # pragma: no cover: no memory
+    fast.step[plan.steps].take, fast.step[plan.steps].index = NO_MORE, plan.steps
     for i in range(SLOTS):
         of_slot[i] = -1
     for k in range(plan.steps):
@@ -308,17 +317,24 @@ cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const siz
     if format.plan == NULL:
         raise MemoryError  # pragma: no cover: no memory
     format.writer, format.others = w, NO_LINE_END.set
+    remove_byte(&format.others, c' ')
     for i in range(variants):
         fast = <FastPlan *>PyMem_Calloc(1, sizeof(FastPlan))
         if fast == NULL:
             raise MemoryError  # pragma: no cover: no memory
         format.plan[i], fast.time = fast, &format.time
+        format.has_hashes |= plan[i].escapes == HASHES
         format.variants = i + 1
         if not set_plan(fast, plan[i], w, kept):
             free_plan(fast)
             format.plan[i] = NULL
             continue
+        for k in range(fast.steps):
+            fast.step[k].is_word = is_word(fast.step + k)
         fast.shared = shared[i] if i and format.plan[i - 1] != NULL else 0
+        for k in range(i if fast.shared else 0):    # the line may be read again from there
+            if format.plan[k] != NULL and fast.shared < format.plan[k].steps:
+                format.plan[k].step[fast.shared].is_word = False
         for k in range(fast.steps):
             step = fast.step + k
             if step.take == TO_BYTE or step.take == TO_LITERAL:
@@ -346,33 +362,15 @@ cdef void free_fast(FastFormat *format) noexcept:
 
 # --- times ------------------------------------------------------------------------------------------------------------
 
-cdef const uint64_t LOW_NIBBLES = 0x0F0F0F0F0F0F0F0F
-cdef const uint64_t SIXES = 0x0606060606060606
-
-
-cdef bint is_known_time(const FastTime *time, const uint8_t *s) noexcept nogil:
-    """Return whether a time differs from the one that is known in digits of its clock and its fraction alone."""
-    cdef uint64_t word, differs = 0, above = 0
-    cdef int i
-    cdef const uint8_t *clock = s + time.clock
-    if time.n == 0:
-        return False
-    for i in range(4):
-        word = word_at(s + 8 * i)
-        differs |= (word ^ time.word[i]) & time.mask[i]
-        above |= (word & LOW_NIBBLES) + SIXES & time.digits[i]
-    return ((differs | above) == 0 and (clock[0] < c'2' or clock[0] == c'2' and clock[1] < c'4')
-            and clock[3] < c'6' and clock[6] < c'6')
-
-
 cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil:
     """Remember a time of n bytes, if it has a date and a clock in which the digits may change."""
-    cdef uint8_t bytes[BLOCK]
-    cdef uint8_t mask[BLOCK]
-    cdef uint8_t digits[BLOCK]
-    cdef size_t i
+    cdef uint8_t bytes[LONGEST_TIME]
+    cdef uint8_t mask[LONGEST_TIME]
+    cdef uint8_t digits[LONGEST_TIME]
+    cdef uint8_t limit[LONGEST_TIME]
+    cdef size_t i, k
     time.n = 0
-    if n > BLOCK or n < 19 or s[2] != c'/' and s[4] != c'-':
+    if n > LONGEST_TIME or n < 19 or s[2] != c'/' and s[4] != c'-':
         return
     time.clock = 12 if s[2] == c'/' else 11
     if n < time.clock + 8:
@@ -385,26 +383,36 @@ cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil:
         time.size = 9
         while time.clock + time.size < n and is_digit(s[time.clock + time.size]):
             time.size += 1
-    memset(bytes, 0, BLOCK)
-    memset(mask, 0, BLOCK)
-    memset(digits, 0, BLOCK)
+    memset(bytes, 0, LONGEST_TIME)
+    memset(mask, 0, LONGEST_TIME)
+    memset(digits, 0, LONGEST_TIME)
+    memset(limit, 0, LONGEST_TIME)
     for i in range(n):
         mask[i] = 0xFF
-        if time.clock <= i < time.clock + time.size and is_digit(s[i]):
+        # The first digit of the hour stays: it limits the second one.
+        if time.clock < i < time.clock + time.size and is_digit(s[i]):
             mask[i], digits[i] = 0xF0, 0x10
+            k = i - time.clock
+            limit[i] = 15 - (5 if k == 3 or k == 6 else 3 if k == 1 and s[i - 1] == c'2' else 9)
         bytes[i] = s[i] & mask[i]
     for i in range(4):
         time.word[i], time.mask[i], time.digits[i] = word_at(bytes + 8 * i), word_at(mask + 8 * i), word_at(digits + 8 * i)
+        time.limit[i] = word_at(limit + 8 * i)
     time.n = n
+
+
+cdef inline uint8_t *put_known_time(const FastTime *time, const uint8_t *s, uint8_t *dst) noexcept nogil:
+    """Write a time for which is_known_time() is true."""
+    memcpy(dst, time.written, 16)
+    memcpy(dst + 11, s + time.clock, LONGEST_TIME)
+    memcpy(dst + 11 + time.size, time.written + 11 + time.size, 8)
+    return dst + time.written_n
 
 
 cdef size_t put_fast_moment(FastTime *time, Text text, uint8_t *dst) noexcept nogil:
     """Write a time in the form of RFC 3339. Return its size; 0 if it is logged in another form."""
     if text.n == time.n and is_known_time(time, text.at):
-        memcpy(dst, time.written, 16)
-        memcpy(dst + 11, text.at + time.clock, BLOCK)
-        memcpy(dst + 11 + time.size, time.written + 11 + time.size, 8)
-        return time.written_n
+        return put_known_time(time, text.at, dst) - dst
     if text.n > 4 and is_digit(text.at[2]) and is_digit(text.at[4]):
         return put_epoch(text.at, text.n, &time.day, dst)
     return put_moment(text.at, text.n, dst)
@@ -426,10 +434,15 @@ for first_n in range(9):
     FIRST_BYTES[first_n] = word_at(first_bytes)
 
 
+cdef inline uint64_t not_digits(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the upper bits of those of the n <= 8 bytes at s that are not digits."""
+    cdef uint64_t word = (word_at(s) ^ <uint64_t>0x3030303030303030) & FIRST_BYTES[n]
+    return (word + <uint64_t>0x7676767676767676 | word) & <uint64_t>0x8080808080808080
+
+
 cdef inline bint is_of_digits(const uint8_t *s, size_t n) noexcept nogil:
     """Return whether the n <= 8 bytes at s are digits."""
-    cdef uint64_t word = (word_at(s) ^ <uint64_t>0x3030303030303030) & FIRST_BYTES[n]
-    return (word + <uint64_t>0x7676767676767676 | word) & <uint64_t>0x8080808080808080 == 0
+    return not_digits(s, n) == 0
 
 
 cdef inline bint is_number(Text text) noexcept nogil:
@@ -441,42 +454,79 @@ cdef inline bint is_number(Text text) noexcept nogil:
     return text.n <= 16 and is_of_digits(text.at, 8) and is_of_digits(text.at + 8, text.n - 8)
 
 
+cdef inline bint is_short_number(const FastStep *step, const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether a number of n > 0 bytes needs no care, and is short."""
+    cdef uint64_t others
+    cdef size_t point
+    if n > 8:
+        return False
+    others = not_digits(s, n)
+    if step.work & IS_NUMBER:
+        return others == 0 and (n == 1 or s[0] != c'0')
+    if not UC_LITTLE_ENDIAN:
+        return is_decimal(text_of(s, n))
+    point = lowest_bit(others) >> 3 if others else 1
+    return others & (others - 1) == 0 and (others == 0 or s[point] == c'.' and 0 < point < n - 1)
+
+
 cdef bint is_decimal(Text text) noexcept nogil:
     """Return whether a number is of at most 17 digits, with a fraction or without."""
+    cdef const uint8_t *s = text.at
     cdef size_t i = 0
-    if text.n > 18 or not is_digit(text.at[text.n - 1]):
+    if text.n > 18 or not is_digit(s[text.n - 1]):
         return False
-    while i < text.n and is_digit(text.at[i]):
+    while i < text.n and is_digit(s[i]):
         i += 1
-    if i == 0 or i < text.n and text.at[i] != c'.':
+    if i == 0 or i < text.n and s[i] != c'.':
         return False
     i += 1
     while i < text.n:
-        if not is_digit(text.at[i]):
+        if not is_digit(s[i]):
             return False
         i += 1
     return True
 
 
+cdef inline uint64_t bytes_equal(uint64_t word, uint8_t byte) noexcept nogil:
+    """Return a word whose lowest bit is in the first byte of a word that is `byte`; 0 if none is."""
+    word ^= byte * <uint64_t>0x0101010101010101
+    return word - <uint64_t>0x0101010101010101 & ~word & <uint64_t>0x8080808080808080
+
+
+cdef inline uint64_t little_word_at(const uint8_t *s) noexcept nogil:
+    """Return 8 bytes as a word that has the first one lowest."""
+    cdef uint64_t word = 0
+    cdef int i
+    if UC_LITTLE_ENDIAN:
+        return word_at(s)
+    for i in range(8):  # pragma: no cover: big-endian
+        word |= <uint64_t>s[i] << 8 * i  # pragma: no cover: big-endian
+    return word  # pragma: no cover: big-endian
+
+
+cdef bint drop_usual_port(Text *text) noexcept nogil:
+    """Drop the port of an address."""
+    cdef const uint8_t *s = text.at
+    cdef size_t i = 0, n = text.n
+    cdef uint64_t found = 0
+    while i < n and found == 0:
+        found = bytes_equal(little_word_at(s + i), c':')
+        i += 8
+    i = i - 8 + (lowest_bit(found) >> 3) if found else n
+    if 0 < i and i + 1 < n <= i + 9 and s[0] != c'[' and is_of_digits(s + i + 1, n - i - 1):
+        text.n = i      # the only colon is before a port
+    else:
+        drop_port(text)
+    return True
+
+
 cdef inline bint is_usual_value(const FastStep *step, Text *text) noexcept nogil:
     """Return whether a number needs no care; drop the port of an address."""
-    cdef size_t n
-    if step.work & HAS_HASHES and memchr(text.at, c'#', text.n) != NULL:
-        return False
     if step.work & IS_NUMBER:
         return is_number(text[0])
     if step.work & IS_DECIMAL:
         return is_decimal(text[0])
-    if not step.work & IS_ENDPOINT:
-        return True
-    n = text.n
-    while n and is_digit(text.at[n - 1]):
-        n -= 1
-    if n < 2 or n == text.n or text.at[n - 1] != c':' or text.at[0] == c'[' or memchr(text.at, c':', n - 1) != NULL:
-        drop_port(text)
-    else:       # the only colon
-        text.n = n - 1
-    return True
+    return not step.work & IS_ENDPOINT or drop_usual_port(text)
 
 
 cdef inline size_t prefix_of(const uint8_t *s, size_t n, bint *unknown) noexcept nogil:
@@ -493,6 +543,23 @@ cdef enum FastOutcome:
     READ, NO_MATCH, DECLINED
 
 
+# Bits from the next quote on, and where the lowest one is.
+cdef struct Ends:
+    uint64_t bits
+    size_t base
+
+
+cdef inline size_t next_quote(const uint64_t *marks, size_t at, Ends *ends) noexcept nogil:
+    """Return the offset of the first mark of a bitmap from `at` on. Up to 64 bytes further, nothing is guessed."""
+    cdef uint64_t word = uc_bits_from(marks, at), other = marks[(at >> 6) + 1]
+    cdef size_t start = (at | 63) + 1
+    ends.base = at if word else start
+    ends.bits = word if word else other
+    if ends.bits:
+        return ends.base + lowest_bit(ends.bits)
+    return next_mark(marks, start + 64)
+
+
 cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastRun *run, size_t end,
                              FastRecord *record) noexcept nogil:
     """Find the fields of a line, from a step on. The line is from i to `end` in the window.
@@ -502,28 +569,72 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
     cdef const uint8_t *s = run.src + run.window
     cdef const uint64_t *spaces = run.mark[<int>SPACES]
     cdef const uint64_t *quotes = run.mark[<int>QUOTES]
-    cdef const FastStep *step
-    cdef size_t k, n, stop = 0, quote
-    cdef size_t line = i
+    cdef const uint64_t *words = run.mark[<int>STOPS]
+    cdef const FastStep *step = fast.step + first
+    cdef Text *value = record.value + first
+    cdef size_t n, stop, quote, next, base
+    cdef uint64_t bits
     cdef bint ended = False
+    cdef Ends ends
     if first == 0:
+        record.known_time = NULL
         record.stopped = 0
         if not stands_at(s + i, &fast.start):
             return NO_MATCH
         i += fast.start.n
-    quote = far_mark(quotes, i)
-    for k in range(first, fast.steps):
-        step = fast.step + k
-        record.start[k] = i
-        if step.is_word:
-            stop = next_mark(spaces, i)
-            if stop < end and stop < quote:
-                record.value[k].at, record.value[k].n = s + i, stop - i
-                if stop - i <= 1 and (stop == i and step.empty_is_missing or stop > i and s[i] == c'-'):
-                    record.value[k].at, record.value[k].n = NULL, 0
-                i = stop + 1
-                continue
-        record.stopped = k
+    quote = next_quote(quotes, i, &ends)     # the next one, or the end of the line
+    if quote > end:
+        return DECLINED
+    while True:
+        bits = base = 0
+        while step.is_word:
+            # Marks are loaded for some words at once: the next one does not wait for a load.
+            if bits == 0:
+                bits, base = uc_bits_from(words, i), i
+                if bits == 0:
+                    break
+            stop = base + lowest_bit(bits)
+            bits &= bits - 1
+            n = stop - i
+            if stop >= quote or word_at(s + stop) & step.mask != step.word:
+                break
+            if n <= 1 and (n == 0 or s[i] == c'-'):
+                if n == 0 and (step.work & (IS_NUMBER | IS_DECIMAL) or not step.empty_is_missing):
+                    break
+                value.at, value.n = NULL, 0
+            else:
+                value.at, value.n = s + i, n
+                if step.work & (IS_NUMBER | IS_DECIMAL) and not is_short_number(step, s + i, n):
+                    break
+            i = stop + step.n
+            if step.n > 1:      # there may be marks in it
+                bits = 0
+                if step.work & HAS_QUOTE:
+                    quote = next_quote(quotes, i, &ends)
+                    if quote > end:
+                        return DECLINED
+            step, value = step + 1, value + 1
+        record.start[step.index] = i
+        if step.take == TO_QUOTE and quote < end and i <= quote and stands_at(s + quote, step):
+            n = quote - i
+            value.at, value.n = s + i, n
+            if n <= 1 and (n == 0 and step.empty_is_missing or n == 1 and s[i] == c'-'):
+                value.at, value.n = NULL, 0
+            i = quote + step.n
+            if step.work & NUMBER_FOLLOWS and not (is_digit(s[i]) or s[i] == c'-'):
+                return DECLINED
+            if i < end:
+                if step.two_quotes:
+                    bits = ends.bits & (ends.bits - 1)
+                    ends.bits = bits & (bits - 1)
+                if step.two_quotes and ends.bits:
+                    quote = ends.base + lowest_bit(ends.bits)
+                else:
+                    quote = next_quote(quotes, i, &ends)
+                if quote > end:
+                    return DECLINED
+            step, value = step + 1, value + 1
+            continue
         if step.work & (IS_NUMBER | IS_DECIMAL):
             while i < end and s[i] == c' ':
                 i += 1
@@ -532,60 +643,64 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
         elif step.take == TO_QUOTE:
             stop = quote
             if stop == end:
+                record.stopped = step.index
                 return NO_MATCH
         elif step.take == TO_BYTE:
             stop = next_mark(run.stops, i)
             while stop < end and s[stop] != step.byte:
                 stop = next_mark(run.stops, stop + 1)
         elif step.take == TO_TIME_END:
-            if end - i < 19 or not is_known_time(fast.time, s + i) or not stands_at(s + i + fast.time.n, step) or (
-                    step.n == 0 and i + fast.time.n < end):
-                stop = line + end_of_time(step.step, s + line, i - line, end - line)
+            stop = i + fast.time.n
+            if not is_known_time(fast.time, s + i) or not stands_at(s + stop, step) or step.n == 0 and stop < end:
+                stop = end_of_time(step.step, s, i, end)
                 know_time(fast.time, s + i, stop - i)
                 if fast.time.n == 0 and step.before_time:
                     return DECLINED
-            else:
-                stop = i + fast.time.n
-                if step.byte == c' ' and (s[stop + 1] == c'+' or s[stop + 1] == c'-'):
-                    return DECLINED     # a zone
-                if stop > end:
-                    return DECLINED
+            elif step.byte == c' ' and (s[stop + 1] == c'+' or s[stop + 1] == c'-'):
+                return DECLINED     # a zone
+            record.known_time = s + i if fast.time.n else NULL
         elif step.take == TO_LITERAL:
             stop = next_mark(run.stops, i)
             while stop < end and not stands_at(s + stop, step):
                 stop = next_mark(run.stops, stop + 1)
         elif step.take == TO_LIST_END:
-            stop = line + end_of_list(step.step, s + line, i - line, end - line)
-        else:
+            stop = end_of_list(step.step, s, i, end)
+        elif step.take == TO_LINE_END:
             stop = end
-        if stop > end:
-            return DECLINED
+        else:
+            break
+        if stop > end or stop < i:
+            return DECLINED         # the bytes have changed
+        next = stop + step.n
         if not stands_at(s + stop, step):
             if not step.may_end or stop + (step.take == TO_QUOTE) < end:
+                record.stopped = step.index
                 return DECLINED if step.before_time else NO_MATCH
-            n, ended = end, True
-        else:
-            n = stop + step.n
+            next, ended = end, True
         if stop > quote:
             return DECLINED         # a quote in a field that is not in quotes
-        record.value[k].at, record.value[k].n = s + i, stop - i
-        if stop - i <= 1 and (stop == i and step.empty_is_missing or stop > i and s[i] == c'-'):
-            record.value[k].at, record.value[k].n = NULL, 0
-        elif step.work & (IS_NUMBER | IS_DECIMAL | IS_ENDPOINT | HAS_HASHES) and not is_usual_value(step, record.value + k):
+        n = stop - i
+        value.at, value.n = s + i, n
+        if n <= 1 and (n == 0 and step.empty_is_missing or n == 1 and s[i] == c'-'):
+            value.at, value.n = NULL, 0
+        elif step.work & (IS_NUMBER | IS_DECIMAL | IS_ENDPOINT) and not is_usual_value(step, value):
             return DECLINED
-        if step.work & (HAS_QUOTE | NUMBER_FOLLOWS) and not ended:
-            if step.work & NUMBER_FOLLOWS and not (is_digit(s[n]) or s[n] == c'-'):
-                return DECLINED
-            if step.work & HAS_QUOTE:
-                quote = far_mark(quotes, n)
-        i = n
-        if ended:
+        i = next
+        value += 1
+        if ended:       # the other fields are missing
             break
-    if ended:
-        for k in range(record.stopped + 1, fast.steps):
-            record.value[k].at, record.value[k].n = NULL, 0
+        if step.work & (HAS_QUOTE | NUMBER_FOLLOWS):
+            if step.work & NUMBER_FOLLOWS and not (is_digit(s[i]) or s[i] == c'-'):
+                return DECLINED
+            if i < end:
+                quote = next_quote(quotes, i, &ends)
+                if quote > end:
+                    return DECLINED
+        step += 1
     record.stopped = fast.steps
-    record.value[fast.steps].at, record.value[fast.steps].n = NULL, 0
+    while value <= record.value + fast.steps:
+        value.at, value.n = NULL, 0
+        value += 1
     if i < end:
         return read_rest(fast, s, i, end, record)
     return READ
@@ -628,15 +743,20 @@ cdef inline bint is_method(const uint8_t *s, size_t n) noexcept nogil:
 cdef size_t authority_of(const uint8_t *s, size_t n) noexcept nogil:
     """Return the size of "http://authority" or "https://authority"; 0 if the target does not begin with it."""
     cdef size_t i = 7
+    cdef uint64_t word, found
     if n < 8 or memcmp(s, b"http", 4) != 0:
         return 0
     if s[4] == c's':
         i = 8
     if memcmp(s + i - 3, b"://", 3) != 0:
         return 0
-    while i < n and s[i] != c'/' and s[i] != c'?':
-        i += 1
-    return i
+    while i < n:
+        word = little_word_at(s + i)
+        found = bytes_equal(word, c'/') | bytes_equal(word, c'?')
+        if found:
+            return min(i + (lowest_bit(found) >> 3), n)
+        i += 8
+    return n
 
 
 cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcept nogil:
@@ -659,11 +779,11 @@ cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcep
             return False
     record.value[TARGET_AT].at, record.value[TARGET_AT].n = s + start, stop - start
     record.value[PROTOCOL_AT].at, record.value[PROTOCOL_AT].n = s + stop + 1, 8
-    at = next_mark(marks, path)
+    at = mark_before(marks, path, stop)
     while at < stop and s[at] != c'?':
         if s[at] == c'%':
             plain = False
-        at = next_mark(marks, at + 1)
+        at = mark_before(marks, at + 1, stop)
     record.plain = plain
     record.value[PATH_AT].at = s + path
     if at >= stop:
@@ -703,14 +823,22 @@ cdef inline void read_the_request(const FastPlan *fast, const FastRun *run, Fast
 
 cdef void mark_window(const FastFormat *format, FastRun *run) noexcept nogil:
     """Mark the bytes from run.start on, as many as a window has."""
-    cdef size_t size = min(run.n - run.start, <size_t>WINDOW), words = size + 63 >> 6
+    cdef size_t size = min(run.n - run.start, <size_t>WINDOW), words = size + 63 >> 6, w
     cdef int k
     kernels.mark_classes(run.src + run.start, size, &CLASSES, run.marks)
     run.marks[4 * words] = run.marks[4 * words + 1] = run.stops[words] = 0
     for k in range(4):
         run.mark[k] = run.marks + <size_t>k * words
+    run.mark[<int>STOPS] = run.mark[<int>SPACES]
+    if format.has_hashes:
+        kernels.mark_outside(run.src + run.start, size, &NO_HASH.set, run.stops)
+        for w in range(words):
+            run.marks[w] |= run.stops[w]        # CARE
     if format.has_stops:
         kernels.mark_outside(run.src + run.start, size, &format.others, run.stops)
+        run.mark[<int>STOPS] = run.stops
+    for w in range(size, min(run.n - run.start, <size_t>2 * WINDOW), 64):
+        prefetch(run.src + run.start + w)       # of the next window
     run.window, run.window_end = run.start, run.start + size
 
 
@@ -719,27 +847,43 @@ cdef inline bint ends_line(const FastRun *run, size_t at) noexcept nogil:
     return (run.mark[<int>SPACES][at >> 6] & run.mark[<int>QUOTES][at >> 6]) >> (at & 63) & 1
 
 
+cdef inline size_t first_mark(const uint64_t *marks, size_t at, size_t size) noexcept nogil:
+    """Return the offset of the first mark from `at` on, of the first of the bitmaps; `size` or more if there is none.
+
+    Of four words at once, it is not guessed which one has it. Those after the end of the bitmap are of the next one.
+    """
+    cdef const uint64_t *words = marks + (at >> 6)
+    cdef uint64_t first = words[0] >> (at & 63) << (at & 63), word
+    cdef size_t start = at & ~<size_t>63, after
+    while first | words[1] | words[2] | words[3] == 0:
+        start += 256
+        if start >= size:
+            return size
+        words += 4
+        first = words[0]
+    word, after = words[3], 192
+    after = 128 if words[2] else after
+    word = words[2] if words[2] else word
+    after = 64 if words[1] else after
+    word = words[1] if words[1] else word
+    after = 0 if first else after
+    word = first if first else word
+    return start + after + lowest_bit(word)
+
+
 cdef bint find_end(const FastFormat *format, FastRun *run, size_t *end, size_t *next) noexcept nogil:
     """Find the end of the line at run.start. False: it has a byte that needs care, or is none that this module reads.
 
     A line is declined near the end of the source, since copies load up to BLOCK bytes after the end of a text.
     """
-    cdef size_t at, size, w
-    cdef uint64_t word
+    cdef size_t at, size
     cdef const uint64_t *marks
     if run.start >= run.window_end or run.start < run.window:
         mark_window(format, run)
     while True:
         marks = run.mark[<int>CARE]
-        at, size = run.start - run.window, run.window_end - run.window
-        w = at >> 6
-        word = marks[w] >> (at & 63) << (at & 63)
-        while word == 0:
-            w += 1
-            if w << 6 >= size:
-                break
-            word = marks[w]
-        at = (w << 6) + <size_t>uc_lowest_bit(word) if word else size
+        size = run.window_end - run.window
+        at = first_mark(marks, run.start - run.window, size)
         if at + 1 < size:
             break
         if run.start == run.window or run.window_end == run.n:
@@ -802,58 +946,80 @@ PLAIN_LINE.plain = True
 OTHER_LINE.plain = False
 
 
-cdef inline uint8_t *put_fast_text(const Writer *w, Text text, bint escaped, Place place, uint8_t *dst) noexcept nogil:
-    """Write the name or the value of a parameter."""
-    if escaped:
-        return put_decoded(w, &PLAIN_LINE, text, True, place, dst)
-    return copy_blocks(text.at, text.n, dst)
+cdef inline int hex_digit(uint8_t c) noexcept nogil:
+    if is_digit(c):
+        return c - c'0'
+    c |= 32
+    return c - c'a' + 10 if c'a' <= c <= c'f' else -1
+
+
+cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, Place place, uint8_t *dst) noexcept nogil:
+    """Write a name or a value that has a "+" or a "%", like put_decoded()."""
+    cdef const uint8_t *s = run.src + run.window
+    cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
+    cdef size_t start = text.at - s, stop = start + text.n, at = start
+    cdef uint8_t *first = dst
+    cdef int octet
+    while True:
+        at = mark_before(marks, at, stop)
+        while at < stop and s[at] != c'%' and s[at] != c'+':
+            at = mark_before(marks, at + 1, stop)
+        at = min(at, stop)
+        dst = copy_blocks(s + start, at - start, dst)
+        if at == stop:
+            return dst
+        if s[at] == c'+':
+            dst[0] = c' '
+            start = at = at + 1
+        else:
+            octet = -1 if stop - at < 3 else hex_digit(s[at + 1]) << 4 | hex_digit(s[at + 2])
+            if octet < 0 or not UNESCAPED.set.member[octet]:
+                return put_decoded(w, &PLAIN_LINE, text, True, place, first)
+            dst[0] = <uint8_t>octet
+            start = at = at + 3
+        dst += 1
 
 
 cdef uint8_t *put_fast_query(const Writer *w, const FastRun *run, Text query, uint8_t *dst) noexcept nogil:
     """Write the parameters, like put_query()."""
     cdef const uint8_t *s = run.src + run.window
     cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
-    cdef size_t start = query.at - s, stop = start + query.n, at, equals
-    cdef bint escaped, escaped_name
+    cdef size_t at = query.at - s, stop = at + query.n
+    cdef FastParameter parameter
     cdef Place place = STRING_IN_CELL if w.csv else STRING
     cdef size_t quote = 2 if w.csv else 1
     cdef uint8_t *first = dst
-    while start < stop:
-        equals = stop
-        escaped = escaped_name = False
-        at = next_mark(marks, start)
-        while at < stop and s[at] != c'&':
-            if s[at] == c'=':
-                if equals == stop:
-                    equals, escaped_name, escaped = at, escaped, False
-            elif s[at] != c'?':
-                escaped = True
-            at = next_mark(marks, at + 1)
-        at = min(at, stop)
-        if at > start:
-            memcpy(dst, b',[""', 4)
-            dst += 2 + quote
-            if equals == stop:
-                dst = put_fast_text(w, text_of(s + start, at - start), escaped, place, dst)
-                memcpy(dst, b'"",""', 5)
-                dst[quote] = c','
-                memset(dst + quote + 1, c'"', 2)
-                dst += 2 * quote + 1
-            else:
-                dst = put_fast_text(w, text_of(s + start, equals - start), escaped_name, place, dst)
-                memcpy(dst, b'"",""', 5)
-                dst[quote] = c','
-                memset(dst + quote + 1, c'"', 2)
-                dst = put_fast_text(w, text_of(s + equals + 1, at - equals - 1), escaped, place, dst + 2 * quote + 1)
-            memcpy(dst, b'""', 2)
-            dst[quote] = c']'
-            dst += quote + 1
-        start = at + 1
+    while next_parameter(s, marks, &at, stop, &parameter):
+        memcpy(dst, b',[""', 4)
+        dst += 2 + quote
+        if parameter.escaped_name:
+            dst = put_escaped(w, run, parameter.name, place, dst)
+        else:
+            dst = copy_blocks(parameter.name.at, parameter.name.n, dst)
+        memcpy(dst, b'"",""', 5)
+        dst[quote] = c','
+        memset(dst + quote + 1, c'"', 2)
+        dst += 2 * quote + 1
+        if parameter.escaped:
+            dst = put_escaped(w, run, parameter.value, place, dst)
+        else:
+            dst = copy_blocks(parameter.value.at, parameter.value.n, dst)
+        memcpy(dst, b'""', 2)
+        dst[quote] = c']'
+        dst += quote + 1
     if dst == first:
         dst += 1
     first[0] = c'['
     dst[0] = c']'
     return dst + 1
+
+
+cdef uint8_t *put_any_query(const Writer *w, const FastRun *run, const FastRecord *record, uint8_t *dst) noexcept nogil:
+    cdef Entry entry
+    if record.usual and w.names == NULL:
+        return put_fast_query(w, run, record.value[QUERY_AT], dst)
+    entry.text[QUERY], entry.plain = record.value[QUERY_AT], True
+    return put_query(w, &entry, STRING_IN_CELL if w.csv else STRING, dst)
 
 
 cdef uint8_t *put_fast_addresses(Text list, bint csv, uint8_t *dst) noexcept nogil:
@@ -877,19 +1043,20 @@ cdef uint8_t *put_fast_extras(const FastPlan *fast, const Writer *w, const FastR
     """Write the extra fields that have values as a JSON object; nothing if there are none."""
     cdef uint8_t *start = dst
     cdef const FastMember *extra = fast.extra
+    cdef const FastMember *end = extra + fast.extras
     cdef const Text *text
-    cdef size_t k, quote = 2 if w.csv else 1
-    for k in range(fast.extras):
-        text = record.value + extra[k].at
-        if text.at == NULL:
-            continue
-        dst = copy_blocks(extra[k].key, extra[k].n, dst)
-        if w.names != NULL or extra[k].at == <int>fast.steps:
-            dst = put_masked(w, &OTHER_LINE, text[0], True, STRING_IN_CELL if w.csv else STRING, dst)
-        else:
-            dst = copy_blocks(text.at, text.n, dst)
-        dst[0] = dst[1] = c'"'
-        dst += quote
+    cdef size_t quote = 2 if w.csv else 1
+    while extra < end:
+        text = record.value + extra.at
+        if text.at != NULL:
+            dst = copy_blocks(extra.key, extra.n, dst)
+            if extra.value == EXTRA_VALUE:
+                dst = copy_blocks(text.at, text.n, dst)
+            else:
+                dst = put_masked(w, &OTHER_LINE, text[0], True, STRING_IN_CELL if w.csv else STRING, dst)
+            dst[0] = dst[1] = c'"'
+            dst += quote
+        extra += 1
     if dst == start:
         return dst
     start[0] = c'{'
@@ -975,13 +1142,17 @@ cdef inline uint8_t *put_end(const Writer *w, const FastMember *member, uint8_t 
 
 cdef inline size_t put_fast_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
     """Write a duration, like put_seconds()."""
-    cdef const uint8_t *point = <const uint8_t *>memchr(text.at, c'.', text.n)
     cdef size_t digits = <size_t>-unit, n = text.n
+    cdef bint point
+    if n <= 8:
+        point = bytes_equal(word_at(text.at) & FIRST_BYTES[n], c'.') != 0
+    else:
+        point = memchr(text.at, c'.', n) != NULL
     if text.at[n - 1] != c'0':
-        if unit == 0 and point != NULL and (text.at[0] != c'0' or text.at[1] == c'.'):
+        if unit == 0 and point and (text.at[0] != c'0' or text.at[1] == c'.'):
             copy_blocks(text.at, n, dst)
             return n
-        if unit < 0 and point == NULL and text.at[0] != c'0':
+        if unit < 0 and not point and text.at[0] != c'0':
             if n <= digits:
                 memcpy(dst, b"0.00000000", 10)
                 copy_blocks(text.at, n, dst + 2 + digits - n)
@@ -999,7 +1170,6 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
     cdef Text text
     cdef bint masked
     cdef uint8_t *start = dst
-    cdef Entry entry
     if member.value == EXTRAS_VALUE:
         dst = put_fast_extras(fast, w, record, dst)
         if dst == start:
@@ -1012,11 +1182,7 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
         return put_missing(w, member, dst)
     run.seen |= member.bit
     if member.value == QUERY_VALUE:
-        if record.usual and w.names == NULL:
-            dst = put_fast_query(w, run, text, dst)
-        else:
-            entry.text[QUERY], entry.plain = text, True
-            dst = put_query(w, &entry, STRING_IN_CELL if w.csv else STRING, dst)
+        dst = put_any_query(w, run, record, dst)
     elif member.value == SECONDS_VALUE:
         dst += put_fast_seconds(text, fast.plan.duration_unit, dst)
     elif member.value == ADDRESSES_VALUE:
@@ -1036,16 +1202,20 @@ cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const Fast
     cdef uint32_t seen = 0
     while member < end:
         dst = copy_blocks(member.key, member.n, dst)
-        if member.value != COPIED:
-            dst = put_other(fast, w, run, record, member, dst)
-        else:
-            text = record.value + member.at
-            if text.at == NULL:
-                dst = put_missing(w, member, dst)
-            else:
-                start = dst
-                dst = put_end(w, member, start, copy_blocks(text.at, text.n, dst))
+        text = record.value + member.at
+        start = dst
+        if member.value == COPIED or member.value == PATH_VALUE and (record.plain or record.decoded):
+            if text.at != NULL:
+                dst = copy_long(text.at, text.n, dst) if member.is_long else copy_blocks(text.at, text.n, dst)
+                dst = put_end(w, member, start, dst)
                 seen |= member.bit
+            else:
+                dst = put_missing(w, member, dst)
+        elif member.value == TIME_VALUE and text.at == record.known_time and text.at != NULL:
+            dst = put_end(w, member, start, put_known_time(fast.time, text.at, dst))
+            seen |= member.bit
+        else:
+            dst = put_other(fast, w, run, record, member, dst)
         member += 1
     run.seen |= seen
     return copy_blocks(fast.tail, fast.tail_n, dst)

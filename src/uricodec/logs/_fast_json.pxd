@@ -11,6 +11,7 @@ cdef enum:
     KNOWN = 256             # members that are remembered
     TABLE = 1024            # slots of the table in which they are found, a power of two
     KEY_SIZE = 64           # the longest key that is remembered
+    EXPECTED = 32           # bytes after a member that are remembered
 
 # What is done with a value.
 cdef enum Use:
@@ -22,7 +23,7 @@ cdef enum Use:
 # A member of an object; or, with the next number, the inside of the object that is its value. The first one is the
 # inside of the line's object.
 cdef struct Known:
-    uint64_t word[4]        # what followed it last time, up to the value of the next member: at most BLOCK bytes,
+    uint64_t word[4]        # what followed it last time, up to the value of the next member: at most EXPECTED bytes,
     uint64_t mask[4]        # and which bytes these are
     size_t n
     Known *next             # that member

@@ -260,31 +260,31 @@ cdef void remember(FastJson *json, Known *known, int parent, const uint8_t *key,
         json.count += 1
 
 
-# From BLOCK - n on: the mask of n bytes.
+# From EXPECTED - n on: the mask of n bytes.
 cdef uint8_t ONES_AND_ZEROS[64]
-memset(ONES_AND_ZEROS, 0xFF, BLOCK)
-memset(ONES_AND_ZEROS + BLOCK, 0, BLOCK)
+memset(ONES_AND_ZEROS, 0xFF, EXPECTED)
+memset(ONES_AND_ZEROS + EXPECTED, 0, EXPECTED)
 
 
 cdef inline void expect_nothing(Known *known) noexcept nogil:
     """Forget what followed: a line has no line feeds."""
-    memset(known.word, c'\n', BLOCK)
-    memset(known.mask, 0xFF, BLOCK)
+    memset(known.word, c'\n', EXPECTED)
+    memset(known.mask, 0xFF, EXPECTED)
     known.n, known.next = 0, known
 
 
 cdef inline bint follows(const Known *known, const uint8_t *s) noexcept nogil:
-    """Return whether what followed a member the last time follows it now. BLOCK bytes may be loaded."""
+    """Return whether what followed a member the last time follows it now. EXPECTED bytes may be loaded."""
     return ((word_at(s) ^ known.word[0]) & known.mask[0] | (word_at(s + 8) ^ known.word[1]) & known.mask[1]
             | (word_at(s + 16) ^ known.word[2]) & known.mask[2] | (word_at(s + 24) ^ known.word[3]) & known.mask[3]) == 0
 
 
 cdef void expect(Known *known, const uint8_t *s, size_t n, Known *next) noexcept nogil:
     """Remember what followed."""
-    if n > BLOCK:
+    if n > EXPECTED:
         return
-    memcpy(known.mask, ONES_AND_ZEROS + BLOCK - n, BLOCK)
-    memcpy(known.word, s, BLOCK)
+    memcpy(known.mask, ONES_AND_ZEROS + EXPECTED - n, EXPECTED)
+    memcpy(known.word, s, EXPECTED)
     known.n, known.next = n, next
 
 
@@ -568,6 +568,8 @@ cdef int set_writing(FastPlan *fast, const Plan *plan, const Writer *w, list kep
     if not set_members(fast, w, of_slot, kept):
         return 0
     memcpy(fast.extra + MOST_STEPS, fast.extra, plan.extras * sizeof(FastMember))
+    for slot in range(2 * MOST_STEPS):
+        fast.extra[slot].value = MASKED_VALUE if w.names != NULL else EXTRA_VALUE
     return 1
 
 
@@ -648,6 +650,7 @@ cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRe
     fast.extras = extra - fast.extra
     if time.at != NULL and not (time.n == json.time.n and is_known_time(&json.time, time.at)):
         know_time(&json.time, time.at, time.n)
+    record.known_time = time.at if json.time.n else NULL
     record.plan = fast
     record.dropped = not keeps(json.writer, record, False)
     if fast.reads_request and not record.dropped:
