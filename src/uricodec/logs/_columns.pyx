@@ -378,10 +378,10 @@ cdef void add_fast_row(LogReader reader, FastRun *run, const FastRecord *record,
     cdef const Text *text
     cdef uint32_t seen = 0
     while member < last:
-        if member.value != COPIED:
+        text = record.value + member.at
+        if not (member.value == COPIED or member.value == PATH_VALUE and (record.plain or record.decoded)):
             add_other(reader, run, record, member, batch)
         else:
-            text = record.value + member.at
             if text.at != NULL:
                 seen |= member.bit
                 column = next_value(batch, member.column)
@@ -402,10 +402,9 @@ cdef void add_other(LogReader reader, FastRun *run, const FastRecord *record, co
     cdef LogColumn *column = batch.column + member.column
     cdef uint8_t *dst
     cdef uint8_t *end
-    cdef uint8_t time[TIME_SIZE + BLOCK]
     cdef Text text
+    cdef int64_t micros
     cdef bint masked
-    cdef size_t size
     cdef Entry entry
     if member.value == EXTRAS_VALUE:
         add_fast_extras(w, record, batch, member.column)
@@ -418,9 +417,8 @@ cdef void add_other(LogReader reader, FastRun *run, const FastRecord *record, co
         return
     run.seen |= member.bit
     if column.content == NUMBERS and member.value == TIME_VALUE:
-        size = put_fast_moment(record.plan.time, text, time)
-        if size:
-            add_moment(w, next_value(batch, member.column), time, size)
+        if read_moment(record, text, w.zone, &micros):
+            add_eight(next_value(batch, member.column), &micros)
         return
     next_value(batch, member.column)
     if member.value == QUERY_VALUE:

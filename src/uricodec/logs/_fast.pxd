@@ -1,9 +1,9 @@
 """Most lines of text logs, read and written at once."""
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._kernels cimport uc_bits_from, uc_classes, uc_lowest_bit, uc_set
-from uricodec.logs._fields cimport Day, Entry, Text, text_of
+from uricodec.logs._fields cimport Day, Entry, Text, Zone, text_of
 from uricodec.logs._programs cimport Plan, Step
 from uricodec.logs._texts cimport Field, Place, ValueKind, Writer, flags_of_request
 
@@ -81,6 +81,8 @@ cdef struct FastTime:
     size_t written_n
     uint8_t written[48]     # as it is written
     Day day                 # that of the last time in seconds
+    bint has_zone
+    int64_t midnight        # if it has one: when its date begins, in microseconds since 1970
 
 cdef enum:
     PARTS = 6
@@ -245,6 +247,7 @@ cdef inline int flags_of_record(const Writer *w, const FastRecord *record) noexc
     return flags_of_request(w, record.value[PATH_AT], record.value[QUERY_AT], record.decoded, record.whole)
 
 
+cdef bint read_moment(const FastRecord *record, Text text, Zone *zone, int64_t *micros) noexcept nogil
 cdef size_t put_fast_moment(FastTime *time, Text text, uint8_t *dst) noexcept nogil
 # What is asked of a line: whether all of it is plain.
 cdef Entry PLAIN_LINE, OTHER_LINE

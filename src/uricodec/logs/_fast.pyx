@@ -14,6 +14,7 @@ written.
 A variant of the format is passed over only if the exact reader would pass over it, for the same reason: a field or a
 literal is not there.
 """
+from libc.stdint cimport int64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels, prefetch, remove_byte, uc_lowest_bit
@@ -399,6 +400,33 @@ cdef void know_time(FastTime *time, const uint8_t *s, size_t n) noexcept nogil:
         time.word[i], time.mask[i], time.digits[i] = word_at(bytes + 8 * i), word_at(mask + 8 * i), word_at(digits + 8 * i)
         time.limit[i] = word_at(limit + 8 * i)
     time.n = n
+    time.has_zone = time.written_n > 11 + time.size
+    if time.has_zone:
+        memcpy(bytes, time.written, 11)
+        memcpy(bytes + 11, b"00:00:00", 8)
+        memcpy(bytes + 19, time.written + 11 + time.size, time.written_n - 11 - time.size)
+        time.midnight = micros_of(bytes, 8 + time.written_n - time.size, NULL)
+
+
+cdef bint read_moment(const FastRecord *record, Text text, Zone *zone, int64_t *micros) noexcept nogil:
+    """Read a time as microseconds since 1970 in UTC. False: it has another form."""
+    cdef FastTime *time = record.plan.time
+    cdef const uint8_t *clock = text.at + time.clock
+    cdef uint8_t written[TIME_SIZE + BLOCK]
+    cdef size_t size, i
+    cdef int64_t unit = 100000, fraction = 0
+    if text.at == record.known_time and time.has_zone:
+        for i in range(9, min(time.size, <size_t>15)):
+            fraction += unit * (clock[i] - c'0')
+            unit //= 10
+        micros[0] = time.midnight + fraction + 1000000 * <int64_t>(
+            36000 * (clock[0] - c'0') + 3600 * (clock[1] - c'0') + 600 * (clock[3] - c'0') + 60 * (clock[4] - c'0')
+            + 10 * (clock[6] - c'0') + (clock[7] - c'0'))
+        return True
+    size = put_fast_moment(time, text, written)
+    if size:
+        micros[0] = micros_of(written, size, zone)
+    return size > 0
 
 
 cdef inline uint8_t *put_known_time(const FastTime *time, const uint8_t *s, uint8_t *dst) noexcept nogil:
@@ -1230,6 +1258,7 @@ cdef bint keeps(const Writer *w, const FastRecord *record, bint late) noexcept n
     cdef Text text
     cdef size_t i
     cdef bint masked
+    cdef int64_t micros
     for i in range(w.filters):
         filter, member = w.filter + i, record.plan.filter + i
         if member.late != late:
@@ -1240,7 +1269,7 @@ cdef bint keeps(const Writer *w, const FastRecord *record, bint late) noexcept n
             continue
         text = text_in_record(w, record, member, &masked) if member.at >= 0 else text_of(NULL, 0)
         if text.at != NULL and filter.comparison == AS_MOMENT:
-            if not matches_moment(filter, w.value, put_fast_moment(record.plan.time, text, w.value), w.zone):
+            if not (read_moment(record, text, w.zone, &micros) and matches_moment(filter, micros)):
                 return False
             continue
         if text.at != NULL and not (member.value == COPIED or member.value == CLIENT_VALUE or member.value == ADDRESSES_VALUE

@@ -113,12 +113,8 @@ cdef bint matches_address(const Filter *filter, Text text) noexcept nogil:
     return filter.operator == EQUAL
 
 
-cdef bint matches_moment(const Filter *filter, const uint8_t *time, size_t n, Zone *zone) noexcept nogil:
-    """Return whether a time meets a condition, given how it is written by put_moment(); n = 0: it has another form."""
-    cdef int64_t micros
-    if n == 0:
-        return False
-    micros = micros_of(time, n, zone)
+cdef bint matches_moment(const Filter *filter, int64_t micros) noexcept nogil:
+    """Return whether a time, in microseconds since 1970, meets a condition."""
     return holds(filter.operator, (micros > filter.whole) - (micros < filter.whole))
 
 

@@ -427,7 +427,7 @@ cdef class LogReader:
         cdef const Writer *w = &self.writer
         cdef const Filter *filter
         cdef Text text
-        cdef size_t i
+        cdef size_t i, size
         cdef bint masked
         for i in range(w.filters):
             filter = w.filter + i
@@ -438,7 +438,8 @@ cdef class LogReader:
                 continue
             text = text_in(w, entry, &filter.field, &masked)
             if text.at != NULL and filter.comparison == AS_MOMENT:
-                if not matches_moment(filter, w.value, put_time(entry, w.value), w.zone):
+                size = put_time(entry, w.value)
+                if size == 0 or not matches_moment(filter, micros_of(w.value, size, w.zone)):
                     return False
                 continue
             if text.at != NULL and filter.field.kind != ADDRESSES_VALUE:
