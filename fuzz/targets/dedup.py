@@ -114,6 +114,7 @@ def of_files(draw):
     """dedup_files, estimate_files and rules_of: every report, with other files' names left out."""
     (kind, level), errors, how = draw.one(KINDS), draw.one(ERRORS[:2]), how_of(draw)
     report, rules, threads = draw.one(("unique", "counts", "repeated")), draw.flag(), draw.one((1, 2))
+    top = draw.one((None, 1, 3, 2000)) if report == "counts" else None
     ladder = dedup.rules_of(kind, level)
     if level in (None, *LADDERS["urn"], *LADDERS["uri"]):
         last = level or {"urn": "8141", "uri": "path", "iri": "iri", "bytes": "bytes"}[kind]
@@ -137,11 +138,13 @@ def of_files(draw):
         source.write_bytes(data)
         exclude.write_bytes(other)
         options = {"kind": kind, "level": level, "errors": errors, "threads": threads}
-        done = dedup.dedup_files(source, target, exclude=[exclude], report=report, rules=rules, **options, **how)
+        report_options = {"exclude": [exclude], "report": report, "top": top, "rules": rules}
+        done = dedup.dedup_files(source, target, **report_options, **options, **how)
         written = target.read_bytes()
         near = dedup.estimate_files(source, secret=how["secret"], **options)
     if report == "counts":
-        want = b"".join(b"%d\t%s" % (counts[name], line) for name, line in first.items())
+        names = list(first) if top is None else sorted(first, key=lambda name: -counts[name])[:top]
+        want = b"".join(b"%d\t%s" % (counts[name], first[name]) for name in names)
     else:
         want = b"".join(line for name, line in first.items() if report == "unique" or counts[name] > 1)
     assert written == want

@@ -111,6 +111,27 @@ def test_it_agrees_with_the_reference(kind, level, lines):
     )
 
 
+@settings(max_examples=30)
+@given(LINES, st.sampled_from(["urn", "uri", "bytes"]), st.integers(1, 8))
+def test_the_most_frequent(lines, kind, top):
+    level = {"urn": "8141", "uri": "path", "bytes": None}[kind]
+    names = sorted(reference(lines, kind, level).values(), key=lambda name: -name[1])
+    expected = text(b"%d\t%s" % (count, first) for first, count, _ in names[:top])
+    assert output_of("dedup", "--kind", kind, "-c", "--top", str(top), stdin=text(lines)) == expected
+
+
+def test_the_most_frequent_records():
+    csv = ["dedup", "--kind", "uri", "--csv", "--header", "-f", "url", "-c", "--top", "2"]
+    data = b'id,url\n1,http://b/\n2,http://a/\n3,"http://A/"\n4,"http:\n/c"\n5,HTTP://a/'
+    assert output_of(*csv, stdin=data) == b"count,id,url\n3,2,http://a/\n1,1,http://b/\n"
+    assert output_of(*csv, stdin=b"id,url\n") == b"count,id,url\n"
+    assert output_of(*csv, stdin=b"id,url") == b"count,id,url\n"
+    json_lines = b'{"u":"b"}\n{"u":"a"}\n{"u":"\\u0061"}\n'
+    options = ["dedup", "--kind", "bytes", "--json-field", "u", "-c", "--top", "1"]
+    assert output_of(*options, stdin=json_lines) == b'2\t{"u":"a"}\n'
+    assert output_of("dedup", "--kind", "bytes", "-c", "--top", "1", "-z", stdin=b"a\n\0b\0a\n") == b"2\ta\n\0"
+
+
 @settings(max_examples=50)
 @given(LINES, LINES, st.sampled_from(["keep", "drop"]))
 def test_against_other_files(tmp_path_factory, lines, others, errors):
@@ -407,6 +428,10 @@ def test_estimate(tmp_path):
         (["--kind", "urn", "--memory", "0"], "--memory: "),
         (["--kind", "urn", "--memory", "99999999T"], "--memory: "),
         (["--kind", "urn", "-c", "--repeated"], "--repeated: not allowed with --count"),
+        (["--kind", "urn", "--top", "5"], "--top: not allowed without --count"),
+        (["--kind", "urn", "--top", "5"], "hint: add --count"),
+        (["--kind", "urn", "-c", "--top", "0"], "--top: expected a whole number from 1 on, got '0'"),
+        (["--kind", "urn", "-c", "--top", "-1"], "--top: expected a whole number from 1 on, got '-1'"),
         (["--kind", "urn", "--rules"], "--rules: not allowed without --stats"),
         (["--kind", "urn", "--secret", ""], "--secret: expected at least one character"),
         (["--kind", "urn", "--secret", "a", "--secret-file", "b"], "--secret: not allowed with --secret-file"),
@@ -515,6 +540,48 @@ def test_progress_on_a_terminal(tmp_path):
             line,
         ), line
     assert said.decode().split("\r")[-2].strip() == ""
+
+
+def at_terminal(*arguments, width=60, encoding="utf-8"):
+    """What a command writes to a terminal."""
+    terminal, device = pty.openpty()
+    environment = os.environ | {"COLUMNS": str(width), "PYTHONIOENCODING": encoding}
+    command = [sys.executable, "-m", "uricodec", *map(str, arguments)]
+    child = subprocess.Popen(command, stdout=device, env=environment)
+    os.close(device)
+    said = b""
+    try:
+        while octets := os.read(terminal, 4096):
+            said += octets
+    except OSError:  # the other side is closed
+        pass
+    os.close(terminal)
+    assert child.wait() == 0
+    return said.decode(encoding).replace("\r\n", "\n").splitlines()
+
+
+def test_a_table_on_a_terminal(tmp_path):
+    path = tmp_path / "in"
+    path.write_bytes(b"urn:ab:1\n" * 3 + b"URN:ab:2\n" * 8 + b"\x1b[1m\xff\n" + b"urn:ab:3\n" * 1000)
+    path.write_bytes(path.read_bytes() + b"".join(b"urn:cd:%d\n" % i for i in range(1000)))
+    options = [*URN, "--count", path, "--top", "4"]
+    assert at_terminal(*options) == [
+        "count   share                        line",
+        "1,000  49.7 %  ████████████████████  urn:ab:3",
+        "    8   0.4 %  ▏                     URN:ab:2",
+        "    3   0.1 %  ▏                     urn:ab:1",
+        "    1  <0.1 %  ▏                     \\x1b[1m\\xff",
+        "1,000  49.7 %                        1,000 others",
+    ]
+    assert at_terminal(*options, width=35, encoding="ascii")[1] == "1,000  49.7 %  ######  urn:ab:3"
+    assert "others" not in at_terminal(*options, "--exclude", path)[-1]
+    plain = b"1000\turn:ab:3\n8\tURN:ab:2\n3\turn:ab:1\n1\t\x1b[1m\xff\n"
+    assert at_terminal(*options, "-o", "-", encoding="latin-1") == plain.decode("latin-1").splitlines()
+    assert output_of(*options) == plain
+    path.write_bytes(path.read_bytes().replace(b"\xff", b""))
+    assert at_terminal(*URN, path, "-c")[0] == "3\turn:ab:1"
+    assert at_terminal(*URN, path, "-c", "--top", "1001")[0] == "1000\turn:ab:3"
+    assert at_terminal(*URN, "--csv", "-f", "1", path, "-c", "--top", "1")[0].split()[-1] == "record"
 
 
 def test_progress_in_words():

@@ -5,6 +5,8 @@ import math
 import os
 import random
 import struct
+import subprocess
+import sys
 from array import array
 from collections import Counter as Reference
 from itertools import chain
@@ -153,6 +155,26 @@ def test_it_counts_once():
         counter.add_lines(b"a\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="sizes in kilobytes")
+@pytest.mark.parametrize("top", [10, 2000, None])
+def test_memory_is_bounded(top):
+    """300 000 keys need 15 MB. The first ones pay for buffers."""
+    code = f"""
+from resource import RUSAGE_SELF, getrusage
+from uricodec.dedup._counter import Counter
+with Counter("4M") as counter:
+    counter.add_lines(b"a\\n" * 20_000)
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    for start in range(0, 300_000, 5000):
+        counter.add_lines(b"".join(b"10.1.%d\\n" % (i * 7919 % 1000003) for i in range(start, start + 5000)))
+    found = sum(1 for _ in counter.most_common({top}))
+    print(getrusage(RUSAGE_SELF).ru_maxrss - before, found, counter.spilled > 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    growth, found, spilled = done.stdout.split()
+    assert int(growth) < 6000 and int(found) == (top or 300_001) and spilled == "True"
+
+
 @pytest.mark.parametrize("top", [0, -1])
 def test_top_is_checked(top):
     with Counter(TINY) as counter, pytest.raises(ValueError, match=rf"^top must be at least 1, got {top}$"):
@@ -239,6 +261,15 @@ def test_sketches_fill_the_memory():
     rows = [(b"%d" % (i // 40), 10.0 ** (i % 17)) for i in range(20_000)]
     found, spilled = with_numbers(rows, 0, 1, None, 1 << 20)
     assert spilled and found == list(reference(rows, 0, 1))
+
+
+def test_a_buffer_of_several_batches():
+    """Each batch has the numbers of its keys."""
+    with Counter(1 << 26, sums=1, quantiles=1) as counter:
+        lines = b"".join(b"%d\n" % (i % 10_000) for i in range(30_000))
+        counter.add_lines(lines, [array("q", range(30_000)), array("d", range(1, 30_001))])
+        for i, (key, count, total, (*_, greatest)) in enumerate(counter.most_common()):
+            assert (key, count, total, greatest) == (b"%d" % i, 3, 3 * i + 30_000, i + 20_001)
 
 
 def test_sums_have_128_bits():

@@ -25,6 +25,7 @@ from uricodec import bulk, dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import compress, streams
 from uricodec._rows._engine import RowOperation
+from uricodec.dedup._counter import FEW
 from uricodec.dedup._identifiers import ColumnBatch, mask, select
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.errors import UriError, UriSyntaxError, UrnError
@@ -80,14 +81,14 @@ class Reference:
         known = [
             name
             for data in exclude
-            for line, name in lines_of(data, line_terminator)
+            for line, name in lines_of(data.removeprefix(b"\xef\xbb\xbf"), line_terminator)
             if len(line) <= max_line + len(line_terminator)
         ]
         before = {name_of(name, kind, level) for name in known}
         before = {name for name, valid in before if valid or errors == "keep"}
         cache = {}
         for data in inputs:
-            for line, spelled in lines_of(data, line_terminator):
+            for line, spelled in lines_of(data.removeprefix(b"\xef\xbb\xbf"), line_terminator):
                 if spelled not in cache:
                     cache[spelled] = name_of(spelled, kind, level)
                 name, valid = cache[spelled]
@@ -106,6 +107,12 @@ class Reference:
             return b"".join(b"%d\t%s" % (self.counts[name], line) for name, line in self.first.items())
         least = 2 if report == "repeated" else 1
         return b"".join(line for name, line in self.first.items() if self.counts[name] >= least)
+
+    def top(self, top):
+        """The most frequent names that were compared, with counts."""
+        names = [name for name in self.first if name[1:] != ("is not compared",)]
+        names.sort(key=lambda name: -self.counts[name])
+        return b"".join(b"%d\t%s" % (self.counts[name], self.first[name]) for name in names[:top])
 
 
 def check(folder, inputs, kind="urn", level=None, exclude=(), report="unique", **how):  # noqa: PLR0913, PLR0917
@@ -126,7 +133,48 @@ def check(folder, inputs, kind="urn", level=None, exclude=(), report="unique", *
     assert done.written == len(lines_of(output, how.get("line_terminator", b"\n")))
     left = sum(reference.counts.values()) - len(reference.first)
     assert done.duplicates == left
+    if report == "counts":
+        top = 2 if how.get("exact") else FEW + 1
+        how |= {"kind": kind, "level": level, "exclude": paths["exclude"], "report": report}
+        again = dedup.dedup_files(paths["in"], folder / "out", top=top, **how)
+        output = (folder / "out").read_bytes()
+        assert output == reference.top(top)
+        assert again.written == len(lines_of(output, how.get("line_terminator", b"\n")))
+        assert (again.rows, again.unique, again.invalid) == (done.rows, done.unique, done.invalid)
     return done
+
+
+# --- the most frequent ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", [1, 100_000, None])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_most_frequent(tmp_path, memory, threads):
+    data = b"".join(b"%d\n" % (i * i * 7919 % 5000 * (i % 7) // 7) for i in range(60_000)) + b"\xff\0\n\n" * 99
+    (tmp_path / "in").write_bytes(data)
+    wanted, how = Reference([data], "bytes"), {"memory": memory, "threads": threads}
+    for top in 1, FEW, FEW + 1, 10**9:
+        for exact in False, True:
+            done = dedup.dedup_files(
+                tmp_path / "in", tmp_path / "out", kind="bytes", report="counts", top=top, exact=exact, **how
+            )
+            assert (tmp_path / "out").read_bytes() == wanted.top(top)
+            assert bool(done.spilled) == (memory is not None)
+            assert (done.unique, done.written) == (len(wanted.first), min(top, len(wanted.first)))
+
+
+def test_lines_that_are_too_long_are_not_among_the_most_frequent(tmp_path):
+    done = check(tmp_path, [b"a\n" + b"long" * 9 + b"\nb\nb\n" + b"long" * 9], "bytes", report="counts", max_line=9)
+    assert (done.unique, (tmp_path / "out").read_bytes()) == (4, b"2\tb\n1\ta\n")
+
+
+def test_top_needs_counts(tmp_path):
+    for report in "unique", "repeated":
+        with pytest.raises(ValueError, match=rf"^top is only supported with report='counts', got report='{report}'$"):
+            dedup.dedup_files("no-such", tmp_path / "out", kind="urn", report=report, top=1)
+    for top in 0, -1:
+        with pytest.raises(ValueError, match=rf"^top must be at least 1, got {top}$"):
+            dedup.dedup_files("no-such", tmp_path / "out", kind="urn", report="counts", top=top)
 
 
 # --- what is deduplicated ---------------------------------------------------------------------------------------------

@@ -61,9 +61,36 @@ def test_shapes(shape):
 
 def test_memory_is_what_the_span_needs():
     assert Quantiles().size == 0
-    assert Quantiles(array("d", [0.5] * 1000)).size <= 200
-    assert Quantiles(array("d", range(1, 1001))).size <= 8 * 1.3 * math.log(1000) / 0.02 + 200
-    assert Quantiles(array("d", [1e-9, 1e26, 0, -5])).size <= 8 * 4096 + 64
+    assert Quantiles(array("d", [0.5])).size <= 80
+    assert Quantiles(array("d", range(1, 1001))).size <= 1.3 * math.log(1000) / 0.02 + 80
+    assert Quantiles(array("d", [1e-9, 1e26, 0, -5])).size <= 4096 + 64
+
+
+@pytest.mark.parametrize("count", [254, 255, 256, 257, 65535, 65536, 65537])
+def test_counts_of_any_size(count):
+    """Buckets become wider when a count needs it; those of other buckets stay."""
+    sketch = Quantiles(array("d", [4.0, 1.0] + [2.0] * count + [1.0, 4.0, 4.0]))
+    halves = [Quantiles(array("d", [number] * n)) for number in (1.0, 2.0) for n in (count // 2, count - count // 2)]
+    merged = Quantiles()
+    for half in halves:
+        merged.merge(half)
+    assert (sketch.count, merged.count) == (count + 5, 2 * count)
+    assert (sketch.size > 200, sketch.size > 300) == (count > 255, count > 65535)
+    for found, ranks in (
+        (sketch, [(1, 1.0), (2, 2.0), (count + 1, 2.0), (count + 2, 4.0)]),
+        (merged, [(count - 1, 1.0), (count, 2.0)]),
+    ):
+        for place, number in ranks:
+            assert is_close(found.quantile((place + 0.1) / (found.count - 1)), number), place
+
+
+def test_counts_beyond_32_bits():
+    sketch = Quantiles(array("d", [1.0] * 3 + [8.0]))
+    for _ in range(40):
+        sketch.merge(sketch)
+    sketch.add(array("d", [1e-3]))
+    assert sketch.count == 4 * 2**40 + 1
+    assert [round(sketch.quantile(share), 1) for share in (0, 0.1, 0.74, 0.76, 1)] == [0, 1, 1, 7.9, 8]
 
 
 def test_one_number_is_exact():

@@ -250,6 +250,7 @@ whatever reason. Standard input is copied there if it is read twice.
         (
             "uricodec dedup --kind urn urns.txt -o unique.txt",
             "uricodec dedup --kind uri --level scheme --count urls.txt",
+            "uricodec dedup --kind uri --count --top 10 urls.txt",
             "uricodec dedup --policy crawl --rules --stats urls.txt",
             "uricodec dedup --policy crawl --csv --header -f url pages.csv",
             "uricodec dedup --kind uri --json-field url events.jsonl",
@@ -259,7 +260,7 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --kind urn --estimate urns.txt",
             "uricodec dedup --policy crawl --parquet --column url crawl -o unique",
         ),
-        f"{_FILES} kind:dedup level policy count repeated exclude groups estimate parquet column "
+        f"{_FILES} kind:dedup level policy count top repeated exclude groups estimate parquet column "
         f"fields:dedup delimiter csv:dedup header:dedup json-field:dedup null-data errors:dedup {_REPORTS} "
         f"rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",

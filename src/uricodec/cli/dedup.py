@@ -1,6 +1,7 @@
 """`uricodec dedup`: the command line of uricodec.dedup."""
 
 import os
+import sys
 from time import monotonic
 
 from uricodec import dedup
@@ -10,6 +11,7 @@ from uricodec._records.headers import FieldError, LongHeaderError
 from uricodec.cli.errors import CommandError
 from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
+from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import NoValuesError
 from uricodec.errors import UriError
 
@@ -22,6 +24,9 @@ PHASES = {
     "write": "writing",
     "done": "done",
 }
+
+# The most lines of a table.
+MOST_SHOWN = 1000
 
 # Units of the numbers that are shown.
 UNITS = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
@@ -97,6 +102,7 @@ def deduplicate(arguments, files, options):
     """Write identifiers, reports and counts. Return the counts (DedupStats)."""
     options |= tables(arguments) | {
         "report": "counts" if arguments.count else "repeated" if arguments.repeated else "unique",
+        "top": arguments.top,
         "groups": arguments.groups,
         "rules": arguments.rules,
     }
@@ -104,7 +110,8 @@ def deduplicate(arguments, files, options):
     with rejects_of(arguments) as rejects:
         if rejects:
             options["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
-        stats = dedup.dedup_files(files, arguments.output, **options)
+        output = TableOutput(arguments) if shows_table(arguments) else arguments.output
+        stats = dedup.dedup_files(files, output, **options)
     if arguments.stats:
         show_stats(stats, monotonic() - start, arguments.rules)
     return stats
@@ -185,6 +192,40 @@ def read_secret(path):
     if not secret:
         raise CommandError(f"{name}: no secret found", 2, "for a new one: head -c 32 /dev/urandom | base64 >FILE")
     return secret
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def shows_table(arguments):
+    """Return whether counts are shown as a table: at a terminal, if they are few and no file is named."""
+    if arguments.top is None or arguments.top > MOST_SHOWN or arguments.output is not None or arguments.null_data:
+        return False
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+class TableOutput(CountsOutput):
+    """Standard output, where counts become a table.
+
+    Args:
+        arguments (argparse.Namespace): The arguments of the command.
+    """
+
+    def __init__(self, arguments):
+        super().__init__()
+        self._key = "line" if arguments.fields is None and arguments.json_field is None else "record"
+        self._excludes = bool(arguments.exclude)
+
+    def show(self, found, total, unique):
+        from uricodec.cli.table import CountTable, terminal
+
+        rows = [([line.removesuffix(b"\n").removesuffix(b"\r")], count, []) for count, line in found]
+        width, encoding = terminal()
+        # `total` has lines whose identifiers are excluded
+        others = 0 if self._excludes else unique - len(rows)
+        lines = CountTable([self._key], width=width, encoding=encoding).lines(rows, total, others)
+        self.write("".join(f"{line}\n" for line in lines).encode(encoding))
+        return len(rows)
 
 
 # --- the terminal -----------------------------------------------------------------------------------------------------

@@ -22,6 +22,13 @@ def whole_number(text):
     return int(text)
 
 
+def positive_number(text):
+    """Return the number that a text is: 1, 2, 3 and so on."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
+        raise ValueError(f"expected a whole number from 1 on, got {text!r}")
+    return int(text)
+
+
 def memory_size(text):
     """Return the text of a size of memory if it is one: "1000000", "64M", "50%"."""
     from uricodec.dedup._partitions import parse_memory
@@ -699,6 +706,14 @@ OPTIONS = {
         "-c --count",
         "write the number of occurrences before each line",
         "A tab follows it. With --fields, it is a field of its own, 'count' in the header.",
+    ),
+    "top": Option(
+        "--top N",
+        "with --count: the N most frequent, in this order",
+        "Of equally frequent identifiers, the one that occurs first comes first. A terminal gets a table with shares "
+        "and bars.",
+        read=positive_number,
+        needs="--count",
     ),
     "repeated": Option(
         "--repeated",

@@ -20,7 +20,17 @@ from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
-from uricodec.dedup._corpus import Corpus, Progress, Ticker, count_unique, write_counted, write_unique
+from uricodec.dedup._corpus import (
+    Corpus,
+    CountsOutput,
+    Progress,
+    Ticker,
+    count_unique,
+    find_top,
+    write_counted,
+    write_top,
+    write_unique,
+)
 from uricodec.dedup._fields import Records
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
@@ -514,6 +524,7 @@ def dedup_files(  # noqa: PLR0913
     delimiter: bytes | None = None,
     header: bool = False,
     report: DedupReport = "unique",
+    top: int | None = None,
     groups: Path | None = None,
     exclude: Sequence[Path] = (),
     memory: Memory = None,
@@ -550,6 +561,9 @@ def dedup_files(  # noqa: PLR0913
         report (str): "unique": the first line with each identifier. "counts": "COUNT TAB LINE" for each, or the count
             as the first field of each record, which the header calls "count". "repeated": the first line with each
             identifier that occurs more than once.
+        top (int | None): With report="counts": only so many identifiers, the most frequent first. Of equally frequent
+            ones, the one whose first line comes first. Lines that are too long are not among them. None: all, in the
+            order of their first lines.
         groups (Path | None): A file for a report of the spellings that were merged, and why: a line of JSON for each
             identifier with several spellings in the inputs, see docs/guides/dedup.md.
         exclude (Sequence[Path]): Files with identifiers to exclude.
@@ -608,6 +622,10 @@ def dedup_files(  # noqa: PLR0913
     level = _level_of(kind, level, policy)
     if report not in ("unique", "counts", "repeated"):
         raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
+    if top is not None and report != "counts":
+        raise ValueError(f"top is only supported with report='counts', got report={report!r}")
+    if top is not None and top < 1:
+        raise ValueError(f"top must be at least 1, got {top}")
     _check(errors, line_terminator, threads, max_line)
     size, fingerprint_key = parse_memory(memory), _fingerprint_key(secret, exact)
     records = _records(field, format, delimiter, header, line_terminator)
@@ -616,10 +634,11 @@ def dedup_files(  # noqa: PLR0913
     def make(at: Any = level) -> LineBatch:
         return LineBatch(_rows_of(kind, at, level), fingerprint_key, line_terminator, errors, exact)
 
+    shows = isinstance(output, CountsOutput)  # it is that of the command line
     report_to = nullcontext() if groups is None else streams.Output(os.fsdecode(groups))
     with (
         Scratch(spill_dir) as scratch,  # entered first: it checks that the folder is writable
-        streams.Output(None if output is None else os.fsdecode(output)) as file,
+        output if shows else streams.Output(None if output is None else os.fsdecode(output)) as file,
         report_to as group_file,
         Corpus(
             _paths(inputs),
@@ -635,16 +654,23 @@ def dedup_files(  # noqa: PLR0913
         ) as corpus,
     ):
         file.end = line_terminator[0]
+        found = None
         partitions = PartitionedTable(size, exact, report != "unique", scratch)
         if report == "unique":
             statistics.written = write_unique(corpus, make, partitions, scratch, file, rules or groups is not None)
             statistics.unique = statistics.written
+        elif top is not None:
+            statistics.unique, found = find_top(corpus, make, partitions, scratch, top, size)
         else:
             least = 2 if report == "repeated" else None
             statistics.unique, statistics.written = write_counted(corpus, make, partitions, scratch, file, least, size)
         statistics.invalid, statistics.rows = corpus.invalid, corpus.lines - corpus.mine
         valid = statistics.rows - (statistics.invalid if errors == "drop" else 0)
         statistics.duplicates = before = valid - statistics.unique
+        if found is not None:
+            statistics.written = (
+                file.show(found, valid, statistics.unique) if shows else write_top(found, records, file)
+            )
         finer = 0
         steps = _rules(kind, level)
         for name, at in steps if rules else ():

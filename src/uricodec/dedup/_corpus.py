@@ -7,7 +7,10 @@ a temporary file from the first line on that may be needed.
 
 import mmap
 from _thread import get_ident
+from array import array
+from itertools import compress, islice
 from stat import S_ISREG
+from struct import Struct
 from time import monotonic
 from typing import NamedTuple
 
@@ -17,10 +20,21 @@ from uricodec._io.runner import CAPACITY, InvalidLines, Position, Runner, Worker
 from uricodec._io.workers import threads_for
 from uricodec._records._fields import reason_of
 from uricodec._records.ends import MarkedLineEnds, front_of
+from uricodec.dedup._counter import FEW, Ranking
 from uricodec.dedup._fields import NoValuesError
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineBatch
+from uricodec.dedup._sorting import Sorter
+from uricodec.dedup._table import FingerprintBatch
 from uricodec.errors import UriSyntaxError
+
+# The mark of new rows.
+NEW = 2
+IS_NEW = bytes(mark == NEW for mark in range(256))
+
+# What precedes a line that is sorted by its count: how much the count is below the greatest number, and the row.
+ORDER = Struct(">QQ")
+MOST = (1 << 64) - 1
 
 # How many counts are fetched at once.
 COUNTS = 1 << 14
@@ -634,6 +648,126 @@ def write_counted(corpus, make, partitions, scratch, output, least, memory):  # 
     corpus.next_reading("write", take_counted, copy=copy_counted if least is None else None)
     lines.begin()
     return unique, lines.written
+
+
+class SelectedRows:
+    """The first rows of the most frequent identifiers, with their counts.
+
+    Args:
+        found (list[tuple[int, int, bytes]]): Count and first row of each, see Ranking.
+
+    Attributes:
+        rows (FirstRows): The rows.
+        counts (bytes-like): The counts, in the order of the rows.
+    """
+
+    def __init__(self, found):
+        self.rows, self.counts = FirstRows(), bytearray(8 * len(found))
+        for _, row, _ in found:
+            self.rows.set(FingerprintBatch(bytes(16), None, row, None, bytes([NEW])))
+        self.rows.seal()
+        pairs = array("Q", [number for count, row, _ in found for number in (row, count)])
+        self.rows.put_counts(pairs, self.counts)
+
+
+def find_top(corpus, make, partitions, scratch, top, memory):  # noqa: PLR0913, PLR0917
+    """Find the lines of the most frequent identifiers.
+
+    Of up to FEW, the first rows are selected before lines are read again. Of more, the lines of all identifiers are
+    sorted by their counts, with temporary files if needed. Lines that are too long are not among them.
+
+    Args:
+        corpus, make, partitions, scratch, memory: See write_counted().
+        top (int): How many.
+
+    Returns:
+        tuple[int, Iterator[tuple[int, bytes]]]: The number of different identifiers; and the count and the line of each
+            of the most frequent ones, in order: of equally frequent ones, the first line first.
+    """
+    counts, rows = Counts(scratch, memory), FirstRows()
+
+    def take(names, mine):
+        partitions.add(names)
+        if mine and names.new:
+            rows.set(names)
+            corpus.ticker.unique = rows.count
+
+    def add(table):
+        if ranking is not None:
+            ranking.add(table)
+        else:
+            counts.add(table)
+
+    def take_selected(names):
+        rows.mark(names)
+        if names.new:
+            numbers = memoryview(rows.counts_of(names, known)).cast("Q")
+            places = compress(range(len(names)), names.marks.translate(IS_NEW))
+            for count, place, line in zip(numbers, places, names.new_lines(), strict=True):
+                lines.add(ORDER.pack(MOST - count, names.first + place) + line)
+
+    corpus.first_reading(make, True, take)
+    ranking = Ranking(scratch, memory, top, corpus.mine) if top <= FEW else None
+    if partitions.spill is not None:
+        corpus.ticker.begin("partitions")
+    if partitions.spill is not None or ranking is not None:
+        partitions.finish(lambda names: take_later(corpus, rows, names), add)
+    rows.seal()
+    unique = rows.count - rows.rank(corpus.mine) + corpus.long
+    if ranking is not None:
+        selected = SelectedRows(list(ranking))
+        rows, known = selected.rows, selected.counts
+    else:
+        known = counts.put(rows, partitions.table)
+    partitions.close()
+    lines = Sorter(scratch, memory)
+    corpus.next_reading("write", take_selected)
+
+    def found():
+        try:
+            for record in islice(lines, top):
+                yield MOST - ORDER.unpack_from(record)[0], record[ORDER.size :]
+        finally:
+            lines.close()
+
+    return unique, found()
+
+
+class CountsOutput(streams.Output):
+    """Standard output for counts that are not written as lines."""
+
+    def show(self, found, total, unique):
+        """Write the counts.
+
+        Args:
+            found (Iterator[tuple[int, bytes]]): Counts and lines, see find_top().
+            total (int): The number of all lines.
+            unique (int): The number of different identifiers.
+
+        Returns:
+            int: The number of lines in `found`.
+        """
+        raise NotImplementedError
+
+
+def write_top(found, records, output):
+    """Write the lines of find_top(), with their counts. Return their number."""
+    separator, written, size = b"\t", 0, 0
+    block = []
+    if records:
+        separator = records.separator
+        block.append(records.header(True))
+    for count, line in found:
+        block += b"%d" % count, separator, line
+        written += 1
+        size += len(line)
+        if size > CAPACITY:
+            output.write(b"".join(block))
+            block, size = [], 0
+    output.write(b"".join(block))
+    if records and records.has_header and not written and output.in_line:
+        output.write(bytes([output.end]))
+    return written
 
 
 def find_later(corpus, partitions, scratch):

@@ -47,10 +47,11 @@ class Counter:
         terminator (bytes): The byte that ends a key.
         sums (int): How many integers of each key are added up, exactly; they have 64 bits, and their sum may have 128.
         quantiles (int): How many numbers of each key go to sketches of their quantiles (_sketch), with a relative error
-            of at most 1 %. Up to 12 columns are possible, where a sum counts twice. A sketch needs 8 bytes for each 2 %
-            between the least and the greatest number of its key, at most 32 KB. When the sketches use a quarter of the
-            memory, new keys go to temporary files. The sketches of keys that are in memory then still grow, and only
-            they can exceed the limit.
+            of at most 1 %. Up to 12 columns are possible, where a sum counts twice. A sketch needs about 60 bytes, and
+            one for each 2 % between the least and the greatest number of its key, or two, four or eight if more than
+            255 numbers are that close to each other; at most 32 KB. When the sketches use a quarter of the memory, new
+            keys go to temporary files. The sketches of keys that are in memory then still grow, and only they can
+            exceed the limit.
 
     Attributes:
         total (int): The number of keys added, repeated ones included.

@@ -619,6 +619,38 @@ cdef class LineBatch(Identifiers):
                 written = self.write_counts(<const uint8_t *>numbers.buf, self.new, <uint8_t *>target.buf)
         return <Py_ssize_t>written
 
+    def new_lines(self):
+        """Return the lines that are marked as new, each with its terminator.
+
+        Returns:
+            list[bytes]: The lines.
+
+        >>> from uricodec._base._fingerprint import FingerprintKey
+        >>> from uricodec.dedup._table import Table
+        >>> names = LineBatch(RowOperation(), FingerprintKey())
+        >>> _ = names.read(b"a\\na\\nb", 0)
+        >>> Table(1 << 20).add(names)
+        >>> names.new_lines()
+        [b'a\\n', b'b\\n']
+        """
+        cdef list lines = []
+        cdef const size_t *starts
+        cdef const uint8_t *src
+        cdef size_t i
+        cdef bytes line
+        self.use()
+        try:
+            starts = <const size_t *>self.batch.starts.data
+            for i in range(self.count):
+                if self.marks[i] != NEW:
+                    continue
+                src = self.rows.source.data + starts[i]
+                line = src[:starts[i + 1] - starts[i]]
+                lines.append(line if line.endswith(self.terminator) else line + self.terminator)
+            return lines
+        finally:
+            uc_give(&self.busy)
+
     def capacity(self):
         """Return the capacity that write() needs.
         """

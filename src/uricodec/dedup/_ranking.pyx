@@ -45,6 +45,7 @@ cdef inline bint before(uint64_t count, uint64_t first, uint64_t other_count, ui
 cdef inline const uint8_t *key_at(Table table, const uint64_t *slot, size_t *size) noexcept nogil:
     """Return the normal form of the identifier in a slot; empty if the table is not exact."""
     cdef const uint8_t *form
+    cdef uint64_t long_size
     size[0] = 0
     if not table.exact:
         return NULL
@@ -52,7 +53,8 @@ cdef inline const uint8_t *key_at(Table table, const uint64_t *slot, size_t *siz
     size[0] = form[0]
     form += 1
     if size[0] == 255:
-        memcpy(size, form, 8)
+        memcpy(&long_size, form, 8)
+        size[0] = <size_t>long_size
         form += 8
     return form
 

@@ -9,15 +9,16 @@ sketches can be merged in any order, and nothing depends on the order of the num
 2019.)
 
 Buckets are in an array that grows as far as the numbers need it: from that of the least number to that of the greatest.
-So its size depends on their ratio: 8 bytes for each 2 %, and 2.8 KB for numbers from 1 to 1000. Numbers below 10^-9 count
-as 0, and those above 10^26 are in one bucket, so a sketch has at most 4096 buckets, 32 KB. The least and the greatest
-number are exact.
+So their number depends on the ratio of these: one for each 2 %, and 350 for numbers from 1 to 1000. A bucket has a byte
+until the first one needs two, then four, and eight. Numbers below 10^-9 count as 0, and those above 10^26 are in one bucket,
+so a sketch has at most 4096 buckets. The least and the greatest number are exact.
 """
 cimport cython
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_C_CONTIGUOUS, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport ceil, exp, isfinite, log
-from libc.string cimport memcpy, memset
+from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memcpy
 
 from uricodec._base._atomic cimport uc_give, uc_take
 
@@ -34,12 +35,63 @@ cdef double LOG_G = log((1 + ERROR) / (1 - ERROR))
 RELATIVE_ERROR = ERROR
 
 
-cdef inline uint64_t *counts_of(const Sketch *sketch) noexcept nogil:
-    return <uint64_t *>(sketch + 1)
+cdef inline uint8_t *counts_of(const Sketch *sketch) noexcept nogil:
+    return <uint8_t *>(sketch + 1)
 
 
-cdef inline size_t size_of(size_t buckets) noexcept nogil:
-    return sizeof(Sketch) + buckets * sizeof(uint64_t)
+cdef inline size_t size_of(size_t buckets, size_t width) noexcept nogil:
+    return sizeof(Sketch) + buckets * width
+
+
+cdef inline uint64_t count_of(const Sketch *sketch, size_t i) noexcept nogil:
+    """Return the count of bucket i of the array."""
+    if sketch.width == 1:
+        return counts_of(sketch)[i]
+    if sketch.width == 2:
+        return (<const uint16_t *>counts_of(sketch))[i]
+    return (<const uint32_t *>counts_of(sketch))[i] if sketch.width == 4 else (<const uint64_t *>counts_of(sketch))[i]
+
+
+cdef inline void set_count(Sketch *sketch, size_t i, uint64_t count) noexcept nogil:
+    if sketch.width == 1:
+        counts_of(sketch)[i] = <uint8_t>count
+    elif sketch.width == 2:
+        (<uint16_t *>counts_of(sketch))[i] = <uint16_t>count
+    elif sketch.width == 4:
+        (<uint32_t *>counts_of(sketch))[i] = <uint32_t>count
+    else:
+        (<uint64_t *>counts_of(sketch))[i] = count
+
+
+cdef inline bint has_width_for(const Sketch *sketch, uint64_t count) noexcept nogil:
+    return sketch.width == 8 or count >> 8 * sketch.width == 0
+
+
+cdef bint widen(Sketch **sketch, size_t *used) noexcept nogil:
+    """Make counts twice as wide. False: out of memory."""
+    cdef Sketch *old = sketch[0]
+    cdef Sketch *made = <Sketch *>PyMem_RawMalloc(size_of(old.size, 2 * old.width))
+    cdef size_t i
+    if made == NULL:
+        return False  # pragma: no cover: no memory
+    memcpy(made, old, sizeof(Sketch))
+    made.width = 2 * old.width
+    for i in range(old.size):
+        set_count(made, i, count_of(old, i))
+    used[0] += <size_t>old.size * old.width
+    PyMem_RawFree(old)
+    sketch[0] = made
+    return True
+
+
+cdef inline bint add_count(Sketch **sketch, size_t i, uint64_t more, size_t *used) noexcept nogil:
+    """Add to the count of bucket i of the array. False: out of memory."""
+    cdef uint64_t count = count_of(sketch[0], i) + more
+    while not has_width_for(sketch[0], count):
+        if not widen(sketch, used):
+            return False  # pragma: no cover: no memory
+    set_count(sketch[0], i, count)
+    return True
 
 
 cdef bint ensure_capacity(Sketch **sketch, int32_t first, int32_t last, size_t *used) noexcept nogil:
@@ -47,6 +99,7 @@ cdef bint ensure_capacity(Sketch **sketch, int32_t first, int32_t last, size_t *
     cdef Sketch *old = sketch[0]
     cdef Sketch *made
     cdef int32_t low = first, high = last, more
+    cdef size_t width = 1 if old == NULL else old.width
     if old != NULL and old.size:
         if old.first <= first and last < old.first + <int32_t>old.size:
             return True
@@ -60,17 +113,17 @@ cdef bint ensure_capacity(Sketch **sketch, int32_t first, int32_t last, size_t *
         high += more
     # A bucket that is needed is within the limits.
     low, high = max(low, <int32_t>LOWEST), min(high, <int32_t>HIGHEST)
-    made = <Sketch *>PyMem_RawCalloc(1, size_of(<size_t>(high - low + 1)))
+    made = <Sketch *>PyMem_RawCalloc(1, size_of(<size_t>(high - low + 1), width))
     if made == NULL:
         return False  # pragma: no cover: no memory
     if old != NULL:
         memcpy(made, old, sizeof(Sketch))
         if old.size:
-            memcpy(counts_of(made) + (old.first - low), counts_of(old), old.size * sizeof(uint64_t))
-        used[0] -= size_of(old.size)
+            memcpy(counts_of(made) + width * <size_t>(old.first - low), counts_of(old), width * old.size)
+        used[0] -= size_of(old.size, width)
         PyMem_RawFree(old)
-    made.first, made.size = low, <uint32_t>(high - low + 1)
-    used[0] += size_of(made.size)
+    made.first, made.size, made.width = low, <uint16_t>(high - low + 1), <uint16_t>width
+    used[0] += size_of(made.size, width)
     sketch[0] = made
     return True
 
@@ -89,14 +142,16 @@ cdef bint add_number(Sketch **sketch, double number, size_t *used) noexcept nogi
         bucket = bucket_of(number)
         if not ensure_capacity(sketch, bucket, bucket, used):
             return False  # pragma: no cover: no memory
-        counts_of(sketch[0])[bucket - sketch[0].first] += 1
+        if not add_count(sketch, <size_t>(bucket - sketch[0].first), 1, used):
+            return False  # pragma: no cover: no memory
     else:
         number = max(number, 0)
         if sketch[0] == NULL:
-            sketch[0] = <Sketch *>PyMem_RawCalloc(1, size_of(0))
+            sketch[0] = <Sketch *>PyMem_RawCalloc(1, sizeof(Sketch))
             if sketch[0] == NULL:
                 return False  # pragma: no cover: no memory
-            used[0] += size_of(0)
+            sketch[0].width = 1
+            used[0] += sizeof(Sketch)
         sketch[0].zeros += 1
     at = sketch[0]
     at.least = number if at.count == 0 else min(at.least, number)
@@ -106,24 +161,24 @@ cdef bint add_number(Sketch **sketch, double number, size_t *used) noexcept nogi
 
 
 cdef bint add_sketch(Sketch **sketch, const Sketch *other, size_t *used) noexcept nogil:
-    cdef uint64_t *counts
-    cdef uint32_t i
+    cdef size_t i, start
     cdef Sketch *at
     if other == NULL or other.count == 0:
         return True
     if sketch[0] == NULL:
-        sketch[0] = <Sketch *>PyMem_RawMalloc(size_of(other.size))
+        sketch[0] = <Sketch *>PyMem_RawMalloc(size_of(other.size, other.width))
         if sketch[0] == NULL:
             return False  # pragma: no cover: no memory
-        memcpy(sketch[0], other, size_of(other.size))
-        used[0] += size_of(other.size)
+        memcpy(sketch[0], other, size_of(other.size, other.width))
+        used[0] += size_of(other.size, other.width)
         return True
     if other.size:
         if not ensure_capacity(sketch, other.first, other.first + <int32_t>other.size - 1, used):
             return False  # pragma: no cover: no memory
-        counts = counts_of(sketch[0]) + (other.first - sketch[0].first)
+        start = <size_t>(other.first - sketch[0].first)
         for i in range(other.size):
-            counts[i] += counts_of(other)[i]
+            if not add_count(sketch, start + i, count_of(other, i), used):
+                return False  # pragma: no cover: no memory
     at = sketch[0]
     at.least = min(at.least, other.least)
     at.greatest = max(at.greatest, other.greatest)
@@ -135,16 +190,16 @@ cdef bint add_sketch(Sketch **sketch, const Sketch *other, size_t *used) noexcep
 cdef double quantile_of(const Sketch *sketch, double share) noexcept nogil:
     """Return a quantile of a sketch that is not empty: the number of rank floor(share * (count - 1)), from 0."""
     cdef uint64_t rank = <uint64_t>(share * <double>(sketch.count - 1)), seen = sketch.zeros
-    cdef uint32_t i = 0
+    cdef size_t i = 0
     if rank < seen:
         return sketch.least     # 0, unless it is the only number
     while i < sketch.size:
-        seen += counts_of(sketch)[i]
+        seen += count_of(sketch, i)
         if rank < seen:
             break
         i += 1
     # 2 g^i / (g + 1) = (1 - e) g^i
-    return min(max((1 - ERROR) * exp(<double>(sketch.first + <int32_t>i) * LOG_G), sketch.least), sketch.greatest)
+    return min(max((1 - ERROR) * exp((<double>sketch.first + <double>i) * LOG_G), sketch.least), sketch.greatest)
 
 
 cdef void free_sketch(Sketch *sketch) noexcept nogil:
@@ -208,14 +263,15 @@ cdef class Quantiles:
     def merge(self, Quantiles other not None):
         """Add the numbers of another sketch."""
         cdef bint done
+        if other is self:
+            other = Quantiles()
+            other.merge(self)
         self.use()
         try:
-            if other is not self:
-                other.use()
+            other.use()
             with nogil:
                 done = add_sketch(&self.sketch, other.sketch, &self.size)
-            if other is not self:
-                uc_give(&other.busy)
+            uc_give(&other.busy)
         finally:
             uc_give(&self.busy)
         if not done:
