@@ -39,13 +39,8 @@ class Plan:
     Attributes:
         framing (Framing): The structure of the records.
         decodable (ByteSet): The bytes whose triplets may be decoded.
-        end (bytes): The line terminator of the input.
-        out (bytes): The line terminator of the output.
-        whole (bool): Whether each line that is written has a terminator, even if the last line of the input has none.
-        raw (bool): Whether control characters are decoded, too.
+        end, out, whole, raw, empty: See lines.Transform.
         jsonl (bool): Whether each line becomes a JSON string.
-        csv (bool): Whether records are CSV.
-        empty (bytes): The text of an empty record.
 
     Raises:
         CommandError: --fields, --delimiter or --json-field is invalid.
@@ -61,12 +56,12 @@ class Plan:
         self.jsonl = arguments.jsonl
         self.whole = arguments.jsonl or only
         self.raw = arguments.raw
-        self.csv = arguments.csv
         self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field else b""
         form = "csv" if arguments.csv else "json" if arguments.json_field else "lines"
         if arguments.fields and not arguments.csv:
             form = "delimited"
         self._inputs = InputFormat(form, self.end, delimiter_of(arguments, form, self.end), arguments.header)
+        self.ends = self._inputs.ends
         self._is_delimiter_given = arguments.delimiter is not None
         self._options = self._inputs.options | {
             "only": only,
@@ -149,10 +144,6 @@ class Plan:
         delimiter = self._options["delimiter"]
         return delimiter.join([cell_of(c, delimiter) for c in cells]) + end
 
-    def ends(self):
-        """Return the object that finds the ends of the records of one input (streams.LineEnds)."""
-        return self._inputs.ends()
-
     def finish(self, errors):
         """Check what the records of all inputs contained; see Transform.finish()."""
         framing = self.framing
@@ -213,23 +204,12 @@ class FieldTransform(lines.Transform):
     def __init__(self, plan, rows):
         self._plan, self._rows = plan, rows
         self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
+        self.begin, self.header_of, self.ends, self.finish = plan.begin, plan.header_of, plan.ends, plan.finish
         self._buffer = new_buffer(2 * streams.CHUNK)
         if hasattr(rows, "record") and plan.added is None:
             self.header, self.record = rows.header, rows.record
         elif plan.jsonl:
             self.record = lambda code, offset: plan.empty
-
-    def finish(self, errors):
-        self._plan.finish(errors)
-
-    def begin(self, chunk, name):
-        return self._plan.begin(chunk, name)
-
-    def header_of(self, chunk, size):
-        return self._plan.header_of(chunk, size)
-
-    def ends(self):
-        return self._plan.ends()
 
     def work(self, lines, errors, limit):
         while True:

@@ -50,13 +50,9 @@ def requote(arguments):
 
 def run_codec(arguments, plan, rows):
     """Run an operation that can process a long line in pieces."""
-    if plan:
-        from uricodec.cli import fields
-
-        return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
     # An encoding is chosen for a line as a whole.
     in_pieces = arguments.errors in ("keep", "replace", "raise") and arguments.encoding is None
-    return lines.filter_inputs(lines.LineTransform(rows, terminator_of(arguments), arguments.raw, in_pieces), arguments)
+    return lines.filter_inputs(transform_of(arguments, plan, rows, raw=arguments.raw, in_pieces=in_pieces), arguments)
 
 
 def normalize(arguments):
@@ -98,13 +94,7 @@ def check(arguments):
         groups, rows = "schemes", CheckRows(arguments.kind, production, arguments.safe_host)
         if arguments.stats:
             rows = CheckedRows(arguments.kind, production, SchemeRows(), arguments.safe_host)
-    plan = plan_of(arguments, only=True)
-    if plan:
-        from uricodec.cli import fields
-
-        transform = fields.FieldTransform(plan, rows)
-    else:
-        transform = lines.LineTransform(rows, terminator_of(arguments))
+    transform = transform_of(arguments, plan_of(arguments, only=True), rows)
     if arguments.stats:
         transform.groups = groups
     return lines.check_inputs(transform, arguments)
@@ -140,7 +130,7 @@ def write_records(arguments, names, make):
 
     plan = fields.Plan(arguments, added=record_fields(names))
     rows = make("csv" if arguments.csv else "jsonl", arguments.csv_safe, arguments.delimiter or b",")
-    return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
+    return lines.filter_inputs(transform_of(arguments, plan, rows), arguments)
 
 
 def resolve(arguments):
@@ -152,14 +142,17 @@ def resolve(arguments):
 
 def run(arguments, rows, groups=None, group_rows=None, only=False):
     """Run an operation on lines, or on the fields that are selected."""
-    plan = plan_of(arguments, only)
+    transform = transform_of(arguments, plan_of(arguments, only), rows, groups=groups, group_rows=group_rows)
+    return lines.filter_inputs(transform, arguments)
+
+
+def transform_of(arguments, plan, rows, **options):
+    """Return what runs an operation on the values that a plan selects, or on lines (see lines.LineTransform)."""
     if plan:
         from uricodec.cli import fields
 
-        return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
-    return lines.filter_inputs(
-        lines.LineTransform(rows, terminator_of(arguments), groups=groups, group_rows=group_rows), arguments
-    )
+        return fields.FieldTransform(plan, rows)
+    return lines.LineTransform(rows, terminator_of(arguments), **options)
 
 
 def plan_of(arguments, only=False):
