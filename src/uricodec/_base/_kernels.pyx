@@ -424,6 +424,11 @@ HEXDIG = DIGIT | "ABCDEFabcdef"
 
 # RFC 3986 section 2.3:   unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"
 UNRESERVED = ALPHANUM | "-._~"
+# RFC 3986 section 2.2:   sub-delims = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
+SUB_DELIMS = ByteSet("!$&'()*+,;=")
+
+ALL_BYTES = ByteSet(range(256))
+ASCII_BYTES = ByteSet(range(128))
 
 # Names of C are not attributes of the module.
 globals().update(ALPHA=ALPHA, DIGIT=DIGIT, UNRESERVED=UNRESERVED)

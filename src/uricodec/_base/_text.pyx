@@ -42,7 +42,6 @@ for octet in range(256):
 
 
 cdef size_t interrupted(const uint8_t *src, size_t i) noexcept nogil:
-    """Return where an incomplete sequence before src[i] begins; i if there is none."""
     cdef size_t k
     for k in range(1, 4):
         if k > i or src[i - k] < 0x80:
@@ -193,7 +192,6 @@ provide(&portable)
 # --- ill-formed text ----------------------------------------------------------------------------------------------------
 
 cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
-    """Return the length of the maximal subpart at the start of src (Unicode 3.9, "U+FFFD Substitution"); 0 if valid."""
     cdef int length, have = 1
     if n == 0:
         return 0
@@ -289,6 +287,13 @@ cdef Py_ssize_t first_surrogate(str text) noexcept:
             return i
         i += 1
     return -1
+
+
+cdef str without_surrogates(str text):
+    cdef list characters = []
+    for character in text:
+        characters.append("\ufffd" if 0xD800 <= character < 0xE000 else character)
+    return "".join(characters)
 
 
 # --- bytes-like objects -----------------------------------------------------------------------------------------------

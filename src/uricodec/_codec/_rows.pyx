@@ -18,7 +18,7 @@ from uricodec._base._kernels cimport HEXDIG, UC_FULL, ByteSet, add_byte, kernels
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
-from uricodec._base._text cimport continues, sequence_length
+from uricodec._base._text cimport ill_formed
 from uricodec._rows._engine cimport *
 
 from uricodec._codec._triplets import percent_decode
@@ -386,15 +386,6 @@ cdef inline size_t encode_run(const uint8_t *src, size_t n, const EncodeOptions 
     """Encode n bytes. dst has a capacity of 3 n bytes."""
     cdef size_t size = kernels.encode(src, n, &how.safe, how.plus, dst, 3 * n)
     return 0 if size == UC_FULL else size
-
-
-cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
-    """Return how many bytes one U+FFFD replaces where ill-formed UTF-8 starts: a maximal subpart, or 1."""
-    cdef int length = sequence_length(src[0])
-    cdef size_t have = 1
-    while have < <size_t>length and have < n and continues(src[0], <int>have, src[have]):
-        have += 1
-    return have
 
 
 cdef size_t encode_text(const uint8_t *src, size_t n, const EncodeOptions *how, BytePolicy policy, uint8_t *dst,

@@ -5,7 +5,9 @@ without two hexadecimal digits; in text, bytes that are not UTF-8) is kept, repl
 """
 from libc.string cimport memchr, memmove
 
-from uricodec._base._kernels cimport UC_FULL, UNRESERVED, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8
+from uricodec._base._kernels cimport (
+    ALL_BYTES, SUB_DELIMS, UC_FULL, UNRESERVED, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8,
+)
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport *
 from uricodec._base._text cimport *
@@ -126,7 +128,7 @@ cdef int raise_fault(object data, const StrictOptions *how) except -1:
 # --- public functions ---------------------------------------------------------------------------------------------------
 
 # RFC 3986 section 2.3, with the reserved characters of section 2.2.
-URI_CHARACTERS = UNRESERVED | ":/?#[]@!$&'()*+,;="
+URI_CHARACTERS = UNRESERVED | ":/?#[]@" | SUB_DELIMS
 
 
 cdef ByteSet safe_set(object safe):
@@ -152,9 +154,6 @@ def kept_in_rows(safe, bytes terminator not None):
     if not octets.ascii and octets | range(128) != ALL_BYTES:
         raise ValueError("safe must contain all non-ASCII bytes or none")
     return octets | terminator if terminator else octets
-
-
-cdef ByteSet ALL_BYTES = ByteSet(range(256))
 
 
 cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):

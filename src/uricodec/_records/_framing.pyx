@@ -9,13 +9,13 @@ A JSON object is parsed only as far as needed to find its members: other nested 
 outside strings, and numbers are not checked.
 """
 cimport cython
-from libc.stdint cimport SIZE_MAX
+from libc.stdint cimport SIZE_MAX, uint32_t
 from libc.string cimport memchr, memcpy
 
 from uricodec._base._atomic cimport uc_put8
 from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
-from uricodec._base._text cimport borrow_bytes, continues, copy_of_bytes, sequence_length
-from uricodec._codec._percent cimport hex_value
+from uricodec._base._text cimport borrow_bytes, copy_of_bytes, sequence_at, write_character
+from uricodec._codec._percent cimport hex_value, write_triplet
 from uricodec._rows._engine cimport BAD_JSON, SURROGATE_ESCAPE
 
 from cpython.buffer cimport PyBuffer_Release
@@ -237,14 +237,7 @@ cdef size_t read_escape(const uint8_t *s, size_t i, size_t n, uint8_t *octets, i
             return 0
         unit = 0x10000 + ((unit - 0xD800) << 10) + low - 0xDC00
         length = 12
-    if unit < 0x80:
-        have[0] = 1
-        octets[0] = <uint8_t>unit
-        return length
-    have[0] = 2 if unit < 0x800 else 3 if unit < 0x10000 else 4
-    octets[0] = <uint8_t>((0xF00 >> have[0] & 0xFF) | unit >> 6 * (have[0] - 1))
-    for low in range(1, have[0]):
-        octets[low] = <uint8_t>(0x80 | (unit >> 6 * (have[0] - 1 - low) & 0x3F))
+    have[0] = <int>write_character(<uint32_t>unit, octets)
     return length
 
 
@@ -315,11 +308,10 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
     Escaped are quotes and backslashes, all controls (U+0000-001F, 007F-009F), and the separators U+2028 and 2029. A
     byte that is not UTF-8 becomes a triplet such as "%FF", because JSON strings consist of characters.
     """
-    cdef const char *digits = "0123456789ABCDEF"
     cdef size_t i = 0, o = 1, size
     cdef uc_utf8 found
     cdef const uc_set *plain = &PLAIN_TEXT.set if kernels.scan_utf8(src, n, &found) == n else &PLAIN_ASCII.set
-    cdef int length, have
+    cdef int length
     dst[0] = c'"'
     while True:
         size = kernels.span(src + i, n - i, plain)
@@ -328,13 +320,9 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
         o += size
         if i >= n:
             break
-        length = sequence_length(src[i])
-        have = 1
-        while have < length and i + have < n and continues(src[i], have, src[i + have]):
-            have += 1
-        if have != length:
-            dst[o], dst[o + 1], dst[o + 2] = c'%', digits[src[i] >> 4], digits[src[i] & 15]
-            o += 3
+        length = sequence_at(src + i, n - i)
+        if length == 0:
+            o += write_triplet(src[i], dst + o)
             i += 1
             continue
         if length == 1:

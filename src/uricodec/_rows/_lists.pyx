@@ -352,7 +352,6 @@ cdef class ListWork:
         cdef const Run *run = &self.text_run
         cdef Outcome outcome
         cdef bytes octets = item.encode("utf-8", "surrogatepass")      # UTF-8 of no other str
-        cdef list characters = []
         cdef size_t n = <size_t>PyBytes_GET_SIZE(octets), before, place = <size_t>first_surrogate(str.__str__(item))
         code, reason = "surrogate", "lone surrogate"
         # An error of the grammar before the surrogate is reported first, as for a single value.
@@ -373,9 +372,7 @@ cdef class ListWork:
             return decoded
         if self.policy != REPLACE_ROW:
             return result
-        for character in item:
-            characters.append("\ufffd" if 0xD800 <= character < 0xE000 else character)
-        octets = "".join(characters).encode()
+        octets = without_surrogates(item).encode()
         n = <size_t>PyBytes_GET_SIZE(octets)
         self.have_capacity_for(run, n)
         n = run.slots.replace(<const uint8_t *>PyBytes_AS_STRING(octets), n,

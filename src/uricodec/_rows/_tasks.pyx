@@ -10,7 +10,7 @@ from libc.string cimport memchr, memset
 from uricodec._rows._arrow cimport *
 from uricodec._base._atomic cimport uc_put8
 from uricodec._base._fingerprint cimport FingerprintKey
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte
+from uricodec._base._kernels cimport ALL_BYTES, kernels, remove_byte
 from uricodec._base._text cimport borrow_bytes
 from uricodec._rows._engine cimport *
 from uricodec._rows._sinks cimport *
@@ -27,7 +27,6 @@ LAYOUTS = {
     b"vu": (VIEWS, True), b"vz": (VIEWS, False), b"n": (NULLS, True),
 }
 WIDTHS = {b"C": 1, b"c": -1, b"S": 2, b"s": -2, b"I": 4, b"i": -4, b"L": 8, b"l": -8}
-cdef ByteSet ALL = ByteSet(range(256))
 
 limit_of_offsets = INT32_MAX
 
@@ -339,7 +338,7 @@ cdef int set_lines_source(Source *source, uc_set *not_terminator, const Py_buffe
         raise ValueError(f"line terminator must be one control character, got {terminator!r}")
     memset(source, 0, sizeof(Source))
     source.layout, source.data, source.count = LINES, <const uint8_t *>view.buf, <size_t>view.len
-    source.terminator, not_terminator[0] = terminator[0], ALL.set
+    source.terminator, not_terminator[0] = terminator[0], ALL_BYTES.set
     remove_byte(not_terminator, source.terminator)
     source.not_terminator = not_terminator
     return 0

@@ -3,7 +3,7 @@
 The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character; and
 for urlencode any mapping, or a list or tuple of pairs. Everything else is passed to the stdlib's function.
 """
-from uricodec._base._kernels cimport ByteSet, kernels, raise_set, remove_byte, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, raise_set, remove_byte, uc_lowest_bit, uc_set
 from uricodec._codec._percent cimport decode_bytes, decode_text, quote_set
 from uricodec._base._text cimport *
 from uricodec.parse._arguments cimport *
@@ -29,7 +29,6 @@ cdef extern from "Python.h":
 
 # Bytes stay bytes; before 3.13, they are read as ASCII, and what they decode to has to be ASCII as well.
 cdef bint KEEPS_BYTES = stdlib().keeps_bytes()
-cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
 
 
 cdef inline bint is_ascii(bytes data) noexcept:  # pragma: no cover: another Python

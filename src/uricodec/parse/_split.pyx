@@ -12,7 +12,8 @@ cimport cython
 from libc.stdint cimport uint64_t
 from libc.string cimport memchr, memcmp, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels
+from uricodec._codec._percent cimport hex_value
 from uricodec.parse._arguments cimport *
 from uricodec._base._text cimport *
 
@@ -23,8 +24,6 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 
 # --- what is a URL ------------------------------------------------------------------------------------------------------
-
-cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
 
 
 cdef inline void read_text(object given, Url *url):
@@ -191,10 +190,6 @@ cdef bint is_ipv4(const uint8_t *s, Py_ssize_t n) noexcept:
         i += 1
 
 
-cdef inline bint is_hex(uint8_t c) noexcept:
-    return c'0' <= c <= c'9' or c'a' <= (c | 0x20) <= c'f'
-
-
 cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
     """Whether it is an address that `ipaddress` accepts, with or without a zone (RFC 4291 section 2.2)."""
     cdef int groups = 0, digits
@@ -209,7 +204,7 @@ cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
         gap, i = True, 2
     while i < n:
         digits = 0
-        while i < n and is_hex(s[i]) and digits < 4:
+        while i < n and digits < 4 and hex_value(s[i]) >= 0:
             digits, i = digits + 1, i + 1
         if not digits:
             return False
@@ -235,7 +230,7 @@ cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
 cdef bint is_future(const uint8_t *s, Py_ssize_t n) noexcept:
     """Whether it is an IPvFuture as all versions accept it: "v", hexadecimal digits, a dot, something."""
     cdef Py_ssize_t i = 1
-    while i < n and is_hex(s[i]):
+    while i < n and hex_value(s[i]) >= 0:
         i += 1
     return s[0] == c'v' and i > 1 and i < n - 1 and s[i] == c'.'
 

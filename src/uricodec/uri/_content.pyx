@@ -52,21 +52,10 @@ for number, byte in zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True):
 
 cdef inline size_t put_character(uint32_t c, uint8_t *dst) noexcept nogil:
     """Write a character in UTF-8, at most 4 bytes; for a surrogate, a byte that is not UTF-8 and so ends a URL."""
-    if c < 0x80:
-        dst[0] = <uint8_t>c
-        return 1
     if 0xD800 <= c <= 0xDFFF:
         dst[0] = 0xFF
         return 1
-    if c < 0x800:
-        dst[0], dst[1] = <uint8_t>(0xC0 | c >> 6), <uint8_t>(0x80 | (c & 0x3F))
-        return 2
-    if c < 0x10000:
-        dst[0], dst[1], dst[2] = <uint8_t>(0xE0 | c >> 12), <uint8_t>(0x80 | (c >> 6 & 0x3F)), <uint8_t>(0x80 | (c & 0x3F))
-        return 3
-    dst[0], dst[1] = <uint8_t>(0xF0 | c >> 18), <uint8_t>(0x80 | (c >> 12 & 0x3F))
-    dst[2], dst[3] = <uint8_t>(0x80 | (c >> 6 & 0x3F)), <uint8_t>(0x80 | (c & 0x3F))
-    return 4
+    return write_character(c, dst)
 
 
 cdef inline int read_unit(const uint8_t *s, size_t n, size_t i) noexcept nogil:

@@ -7,8 +7,9 @@ cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, kernels, lower, uc_lowest_bit
-from uricodec._base._text cimport append_bytes, copy_text
+from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, bits_ahead, kernels, lower, uc_lowest_bit
+from uricodec._base._text cimport append_bytes, write_decimal
+from uricodec._codec._percent cimport triplet_value
 from uricodec._records._framing cimport Pair, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
@@ -56,21 +57,11 @@ cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
 # First digits of triplets that are never unreserved.
 cdef ByteSet FIRST_DIGITS = HEXDIG - "234567"
 
-cdef uint8_t VALUES[256]
-cdef int octet
-for octet in range(256):
-    VALUES[octet] = int(chr(octet), 16) if HEXDIG.set.member[octet] else 0xFF
-
 
 cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
-    """Return whether the digits after a "%" encode a byte that is not unreserved."""
-    return VALUES[triplet[1]] < 16 and VALUES[triplet[2]] < 16 and \
-        not UNRESERVED.set.member[VALUES[triplet[1]] << 4 | VALUES[triplet[2]]]
-
-
-cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Return a word whose bit i is bit i + by of the input. The array has one word more than its last word w."""
-    return words[w] >> by | words[w + 1] << (64 - by)
+    """Return whether what begins with a "%" is a triplet of a byte that is not unreserved."""
+    cdef int byte = triplet_value(triplet, 3)
+    return byte >= 0 and not UNRESERVED.set.member[byte]
 
 
 cdef inline uint64_t bits_after(const uint64_t *words, size_t w, int by) noexcept nogil:
@@ -492,17 +483,9 @@ cdef struct RecordOptions:
 
 cdef size_t write_record(const Outcome *outcome, const void *options, uint8_t *dst) noexcept nogil:
     cdef const RecordOptions *records = <const RecordOptions *>options
-    cdef uint8_t digits[20]
-    cdef size_t offset = outcome.offset, size = records.sizes[outcome.code], i = 20
+    cdef size_t size = records.sizes[outcome.code]
     memcpy(dst, records.heads[outcome.code], size)
-    while True:
-        i -= 1
-        digits[i] = <uint8_t>(c'0' + offset % 10)
-        offset //= 10
-        if offset == 0:
-            break
-    memcpy(dst + size, digits + i, 20 - i)
-    size += 20 - i
+    size += write_decimal(outcome.offset, dst + size)
     if records.json:
         dst[size] = c'}'
     return size + records.json
@@ -668,12 +651,7 @@ cdef inline void put_word(Component *fields, int i, const Word *word) noexcept n
 
 
 cdef inline void set_port(Word *word, uint32_t port) noexcept nogil:
-    cdef size_t i = 5 if port >= 10000 else 4 if port >= 1000 else 3 if port >= 100 else 2 if port >= 10 else 1
-    word.size = i
-    while i:
-        i -= 1
-        word.text[i] = <uint8_t>(c'0' + port % 10)
-        port //= 10
+    word.size = write_decimal(port, word.text)
 
 
 cdef size_t agreed_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -848,11 +826,11 @@ cdef class ResolveRows(UriRows):
 
     Source: RFC 3986 section 5.2.
     """
-    cdef bytes octets
+    cdef bytes memory       # of the base
     cdef Base base
 
     def __cinit__(self, bytes base not None):
-        self.octets = base
+        self.memory = base
         if not find_base(<const uint8_t *>PyBytes_AS_STRING(base), <size_t>len(base), True, &self.base):
             raise UriSyntaxError("base URI has no scheme", base, 0)
         self.slots.strict, self.slots.options = resolve_rows(&self.base), &self.base

@@ -683,14 +683,6 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
     return values[0] if names is None else dict(zip(names, values))
 
 
-cdef str without_surrogates(str text):
-    """Return the text with U+FFFD for each surrogate."""
-    cdef list characters = []
-    for character in text:
-        characters.append("\ufffd" if 0xD800 <= character < 0xE000 else character)
-    return "".join(characters)
-
-
 cdef object value_in(object input, Options *how, tuple names, object errors):
     """Return the value in any input, under a policy."""
     cdef uint8_t buffer[UTF8_CAPACITY]

@@ -41,7 +41,7 @@ cdef ByteSet ALPHANUM
 cdef ByteSet NID_BYTES
 cdef ByteSet PLAIN_2141     # bytes that need no decision in an NSS of RFC 2141,
 cdef ByteSet PLAIN_8141     # and in the NSS and the components of RFC 8141
-cdef ByteSet ALL_BYTES      # that a URN may contain
+cdef ByteSet URN_BYTES      # that a URN may contain
 
 
 cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept nogil

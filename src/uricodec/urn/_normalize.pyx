@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._atomic cimport *
-from uricodec._base._kernels cimport ByteSet, kernels, lower, provide, remove_byte, uc_kernels, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ALL_BYTES, kernels, lower, provide, remove_byte, uc_kernels, uc_lowest_bit, uc_set
 from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_BYTES, TRIPLETS, ParsedUrn
 
 from cpython.mem cimport PyMem_RawMalloc
@@ -336,9 +336,6 @@ cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, u
 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
-cdef ByteSet ALL = ByteSet(range(256))
-
-
 cdef inline uint64_t bits_from(const uint64_t *words, size_t i) noexcept nogil:
     """Return 64 bits, starting at bit i."""
     return words[i // 64] >> i % 64 | words[i // 64 + 1] << 1 << (63 - i % 64)
@@ -390,7 +387,7 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *froze
     """
     cdef uint64_t stops[WORDS + 1]
     cdef uint64_t ends[WORDS + 1]
-    cdef uc_set no_end = ALL.set
+    cdef uc_set no_end = ALL_BYTES.set
     cdef size_t w, nid_end, line_end, start = 0
     cdef size_t run = 0, out = 0        # lines from offset `run` on are moved to offset `out`
     cdef uint64_t word, nid
