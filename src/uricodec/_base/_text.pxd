@@ -188,6 +188,9 @@ cdef inline bint utf8_of(str text, Bytes *source, uint8_t *buffer) except -1:
 # Return the index of the first lone surrogate; -1 if there is none.
 cdef Py_ssize_t first_surrogate(str text) noexcept
 
+# Return whether two forms, each a str or bytes, are the same in UTF-8.
+cdef bint same_bytes(object a, object b) except -1
+
 # Return the text with U+FFFD for each surrogate.
 cdef str without_surrogates(str text)
 

@@ -289,6 +289,12 @@ cdef Py_ssize_t first_surrogate(str text) noexcept:
     return -1
 
 
+cdef bint same_bytes(object a, object b) except -1:
+    if type(a) is type(b):
+        return a == b
+    return (a.encode() if isinstance(a, str) else a) == (b.encode() if isinstance(b, str) else b)
+
+
 cdef str without_surrogates(str text):
     cdef list characters = []
     for character in text:

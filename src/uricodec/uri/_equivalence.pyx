@@ -207,11 +207,7 @@ def equivalent(a, b, level="path", *, policy=None):
     cdef Maker maker
     set_maker(&maker, level, policy)
     x, y = form_of(a, &maker, False), form_of(b, &maker, False)
-    return x == y if type(x) is type(y) else as_bytes(x) == as_bytes(y)
-
-
-cdef bytes as_bytes(object form):
-    return form if type(form) is bytes else (<str>form).encode("utf-8")
+    return same_bytes(x, y)
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------

@@ -486,11 +486,7 @@ def equivalent(a, b, level="8141", rfc=None):
     (True, False)
     """
     x, y = read_form(a, level, rfc, False), read_form(b, level, rfc, False)
-    return x == y if type(x) is type(y) else octets(x) == octets(y)
-
-
-cdef bytes octets(object form):
-    return form if type(form) is bytes else (<str>form).encode("ascii")
+    return same_bytes(x, y)
 
 
 # --- namespaces -------------------------------------------------------------------------------------------------------
