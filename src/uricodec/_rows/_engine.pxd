@@ -97,6 +97,10 @@ cdef struct Component:
     int64_t end
 
 
+cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    field.start, field.end = start, end
+
+
 cdef inline size_t padded(size_t size) noexcept nogil:
     """Return the size of a result that begins with Components, with padding: those of the next result are aligned."""
     return size + 7 & ~<size_t>7
