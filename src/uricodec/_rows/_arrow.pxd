@@ -87,6 +87,12 @@ cdef class ArrowBuffers:
 cdef bytes lend_bytes(Buffer *buffer, size_t size)
 cdef bytes settle_bytes(Buffer *buffer, list lent)
 cdef bint grow(Buffer *buffer, size_t more) noexcept nogil
+# Ensure capacity for `more` bytes.
+cdef int reserve(Buffer *buffer, size_t more) except -1
+# Make the buffer n bytes of zeros; eight more follow.
+cdef int fill_zeros(Buffer *buffer, size_t n) except -1
+# Append an item. False: out of memory.
+cdef bint append_item(Buffer *buffer, const void *item, size_t size) noexcept nogil
 cdef void trim(Buffer *buffer) noexcept nogil
 cdef void discard(Buffer *buffer) noexcept nogil
 

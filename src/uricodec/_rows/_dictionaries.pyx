@@ -95,8 +95,8 @@ cdef Distinct distinct_of(Array values, Type type):
     distinct.values, distinct.ordered = values, True
     while mask < 2 * n:
         mask = 2 * mask + 1
-    if not grow(&buffers.first, 8 * n + 8) or not grow(&buffers.second, 8 * <size_t>(mask + 1)):
-        raise MemoryError  # pragma: no cover: no memory
+    reserve(&buffers.first, 8 * n + 8)
+    reserve(&buffers.second, 8 * <size_t>(mask + 1))
     buffers.first.size = 8 * n
     numbers = <int64_t *>buffers.first.data
     with nogil:
@@ -180,10 +180,9 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
         made.owners.extend(array.owners)
         return made
     rows = rows_of(array, type)
-    if not grow(&buffers.first, (n + 7) // 8 + 1) or not grow(&buffers.second, <size_t>width * n + 8):
-        raise MemoryError  # pragma: no cover: no memory
-    buffers.first.size, buffers.second.size = (n + 7) // 8, <size_t>width * n
-    memset(buffers.first.data, 0, buffers.first.size + 1)
+    fill_zeros(&buffers.first, (n + 7) // 8)
+    reserve(&buffers.second, <size_t>width * n + 8)
+    buffers.second.size = <size_t>width * n
     with nogil:
         nulls = renumber(&rows.source, numbers, first, buffers.second.data, width, buffers.first.data)
     if nulls < 0:
@@ -288,8 +287,8 @@ cdef Array select_rows(SourceRows rows, const uint8_t *marks, uint8_t chosen):
     width = (8 if source.layout == OFFSETS_64 else 4 if source.layout == OFFSETS_32 else
              sizeof(View) if source.layout == VIEWS else <size_t>abs(source.width))
     try:
-        if not grow(&where, width * (count + 1) + 1) or not grow(&valid, count // 8 + 1):
-            raise MemoryError  # pragma: no cover: no memory
+        reserve(&where, width * (count + 1) + 1)
+        reserve(&valid, count // 8 + 1)
         with nogil:
             status = copy_rows(source, marks, chosen, &where, &data, &valid, width, &array.nulls)
         if status == NO_MEMORY:

@@ -25,7 +25,7 @@ once, and each store is within the capacity that the sink provided for the sizes
 from libc.stdint cimport SIZE_MAX
 from libc.string cimport memchr, memcpy, memset
 
-from uricodec._rows._arrow cimport grow
+from uricodec._rows._arrow cimport append_item
 from uricodec._base._atomic cimport uc_glance8
 from uricodec._base._kernels cimport add_byte, kernels, portable, prefetch, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport utf8_text
@@ -277,16 +277,14 @@ cdef inline size_t fill(Run *run) noexcept nogil:
 
 cdef bint report_row(Run *run, size_t row, size_t start, const Outcome *outcome) noexcept nogil:
     """Count a rejected row and list it. False: out of memory."""
-    cdef Rejected *rejected
+    cdef Rejected rejected
     cdef size_t listed = run.found.size // sizeof(Rejected)
     run.invalid += 1
     if listed < run.limit:
-        if not grow(&run.found, sizeof(Rejected)):  # pragma: no cover: no memory
-            run.status = NO_MEMORY
-            return False
-        rejected = <Rejected *>(run.found.data + run.found.size)
         rejected.row, rejected.start, rejected.code, rejected.offset = row, start, outcome.code, outcome.offset
-        run.found.size += sizeof(Rejected)
+        if not append_item(&run.found, &rejected, sizeof(Rejected)):
+            run.status = NO_MEMORY  # pragma: no cover: no memory
+            return False
         if run.stops and listed + 1 == run.limit:
             run.status = REPORT_FULL    # the run stops after this row
     return True

@@ -9,7 +9,7 @@ cimport cython
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from uricodec._rows._arrow cimport discard, grow
+from uricodec._rows._arrow cimport discard, reserve
 from uricodec._base._fingerprint cimport fingerprints
 from uricodec._base._kernels cimport UC_SURROGATE, kernels, prefetch, uc_utf8
 from uricodec._base._text cimport *
@@ -158,8 +158,8 @@ cdef ItemBatch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
     set_sink(run, TEXT if has_components(plan) else plan.kind)
     set_lines(run)
     run.large = True
-    if begin_work(run) == NULL or not grow(&run.offsets, 16 * ROWS + 8):
-        raise MemoryError  # pragma: no cover: no memory
+    begin_work(run)
+    reserve(&run.offsets, 16 * ROWS + 8)
     batch.source.data = run.gathered        # the only rows of this run are gathered ones
     memset(run.offsets.data, 0, 8)
     run.offsets.size = (ROWS + 7) // 8

@@ -155,12 +155,13 @@ cdef SourceRows rows_of(Array array, Type type):
 
 # --- tasks --------------------------------------------------------------------------------------------------------------
 
-cdef uint8_t *begin_work(Run *run) noexcept:
+cdef uint8_t *begin_work(Run *run) except NULL:
     run.gathered = <uint8_t *>PyMem_RawMalloc(2 * (BLOCK + 2 * WIDE) + sizeof(Block) + 4 * (ROWS + 1))
-    if run.gathered != NULL:
-        run.scratch = run.gathered + BLOCK + 2 * WIDE
-        run.block = <Block *>(run.scratch + BLOCK + 2 * WIDE)
-        run.out_at = <uint32_t *>(run.block + 1)
+    if run.gathered == NULL:
+        raise MemoryError  # pragma: no cover: no memory
+    run.scratch = run.gathered + BLOCK + 2 * WIDE
+    run.block = <Block *>(run.scratch + BLOCK + 2 * WIDE)
+    run.out_at = <uint32_t *>(run.block + 1)
     return run.gathered
 
 
@@ -213,8 +214,7 @@ cdef int set_validity(Job job, size_t rows) except -1:
     cdef bint null_values = source.layout == INDEXED and (source.values.valid != NULL or source.values.layout == NULLS)
     if source.valid == NULL and source.layout != NULLS and run.policy != NULL_ROW and not null_values:
         return 0
-    if not grow(&job.valid, n + 1):
-        raise MemoryError  # pragma: no cover: no memory
+    reserve(&job.valid, n + 1)
     run.valid, job.valid.size = job.valid.data, n
     if source.layout == NULLS:
         memset(run.valid, 0, n)
@@ -271,8 +271,7 @@ cdef int begin(Job job) except -1:
         run.key = &plan.key.key
     set_sink(run, plan.kind)
     set_lines(run)
-    if begin_work(run) == NULL:
-        raise MemoryError  # pragma: no cover: no memory
+    begin_work(run)
     run.count = stop - start
     if lines and plan.kind == TEXT:
         # Most operations make text no longer, but they need spare capacity until it is written.
@@ -290,17 +289,15 @@ cdef int begin(Job job) except -1:
     run.large = rows.source.layout == OFFSETS_64
     if rows.source.layout == VIEWS:
         size = bytes_of_views(&rows.source, start, stop)
-        if not grow(&run.offsets, sizeof(View) * (stop - start)) or not grow(&run.data, min(size, rows.octets) + 4 * BLOCK):
-            raise MemoryError  # pragma: no cover: no memory
+        reserve(&run.offsets, sizeof(View) * (stop - start))
+        reserve(&run.data, min(size, rows.octets) + 4 * BLOCK)
     else:
         width = 8 if run.large else 4
-        if not grow(&run.offsets, width * (stop - start + 1)):
-            raise MemoryError  # pragma: no cover: no memory
+        reserve(&run.offsets, width * (stop - start + 1))
         memset(run.offsets.data, 0, width)
         run.offsets.size = width
         size = rows.octets // max(rows.source.count, <size_t>1) * (stop - start)
-        if not grow(&run.data, expected_size(slots, first_row(&rows.source), size) + WIDE):
-            raise MemoryError  # pragma: no cover: no memory
+        reserve(&run.data, expected_size(slots, first_row(&rows.source), size) + WIDE)
     return 0
 
 
@@ -562,8 +559,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
             set_buffer_sink(&run)
             set_lines(&run)
             run.counts = run.strict
-            if begin_work(&run) == NULL:
-                raise MemoryError  # pragma: no cover: no memory
+            begin_work(&run)
             run_to_end(&run)
             if run.status == NO_MEMORY:
                 raise MemoryError  # pragma: no cover: no memory
