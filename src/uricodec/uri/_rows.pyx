@@ -634,10 +634,6 @@ cdef inline void put_word(Component *fields, int i, const Word *word) noexcept n
     set_field(fields + i, <Py_ssize_t>start, <Py_ssize_t>(start + word.size))
 
 
-cdef inline void set_port(Word *word, uint32_t port) noexcept nogil:
-    word.size = write_decimal(port, word.text)
-
-
 cdef size_t agreed_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write scheme, host, port, kind and category."""
     cdef WebHost found
@@ -650,7 +646,7 @@ cdef size_t agreed_row(const uint8_t *src, size_t n, const void *options, uint8_
     if found.port == DEFAULT_PORTS[found.scheme]:
         put_word(fields, 2, PORT_WORDS + found.scheme)
     else:
-        set_port(&port, found.port)
+        port.size = write_decimal(found.port, port.text)
         put_word(fields, 2, &port)
     put_word(fields, 3, KIND_WORDS + <int>found.form)
     put_word(fields, 4, CATEGORY_WORDS + category_of(found.form, found.groups))

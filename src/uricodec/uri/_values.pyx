@@ -148,19 +148,17 @@ cdef struct Suffixes:
 
 cdef size_t put_replacing(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
     """Copy text, with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace")."""
-    cdef size_t i = 0, o = 0
-    cdef int length, k
+    cdef size_t i = 0, o = 0, size
     while i < n:
-        length, k = sequence_length(src[i]), 1
-        while k < length and i + <size_t>k < n and continues(src[i], k, src[i + <size_t>k]):
-            k += 1
-        if length and k == length:
-            memmove(dst + o, src + i, <size_t>k)
-            o += <size_t>k
+        size = <size_t>sequence_at(src + i, n - i)
+        if size:
+            memmove(dst + o, src + i, size)
+            o += size
         else:
+            size = ill_formed(src + i, n - i)
             dst[o], dst[o + 1], dst[o + 2] = 0xEF, 0xBF, 0xBD
             o += 3
-        i += <size_t>k
+        i += size
     return o
 
 
@@ -722,12 +720,6 @@ cdef class ValueRows(RowOperation):
         utf8 = without_surrogates(text).encode()
         return values_of(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), &self.how, self.names)
 
-    cdef int set_list(self, row_function row, int texts, bint text, bint checks) except -1:
-        # `texts`: of each item
-        self.set_row(row, text, checks, 0)
-        self.how.texts, self.slots.result, self.slots.strict.factor = texts, WRITES_ITEMS, ITEMS_FACTOR
-        return 0
-
 
 # A part whose operation has no options.
 cdef struct UrlPart:
@@ -757,7 +749,8 @@ cdef class PartRows(ValueRows):
         for part in PARTS:
             if part.name == name.encode():
                 if part.texts:
-                    self.set_list(part.read, part.texts, text, checks)
+                    self.set_row(part.read, text, checks, 0)
+                    self.how.texts, self.slots.result, self.slots.strict.factor = part.texts, WRITES_ITEMS, ITEMS_FACTOR
                 else:
                     self.set_row(part.read, text, checks, 1)
                 return

@@ -65,10 +65,6 @@ cdef int level_of(object level) except -1:
     raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
 
 
-cdef inline Rfc rfc_at(UrnLevel level) noexcept:
-    return RFC2141 if level == CASE_2141 else RFC8141
-
-
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 cdef object plain(object urn):
@@ -395,7 +391,7 @@ cdef object read_form(object urn, object level, object rfc, bint keep_class):
     cdef ParsedUrn reading
     cdef UrnLevel at = <UrnLevel>level_of(level)
     cdef object text = plain(urn), form
-    cdef Rfc by = rfc_at(at) if rfc is None else <Rfc>rfc_of(rfc)
+    cdef Rfc by = <Rfc>rfc_of(rfc) if rfc is not None else RFC2141 if at == CASE_2141 else RFC8141
     if rfc is None and type(urn) is URN:
         by = (<URN>urn).reading.rfc
     if not read(text, by, &reading):
@@ -651,17 +647,7 @@ cdef size_t find_urns(const uint8_t *s, size_t n, size_t *start, size_t *spans) 
 
 
 def copy_urns(src, dst, bytes prefix=None, size_t before=0):
-    r"""Write the URNs of a text as lines, as many as fit. No URN may go on before or after the text.
-
-    Args:
-        src (bytes-like): The text.
-        dst (bytes-like): The lines; enough for one of them, and with offsets 22 bytes more.
-        prefix (bytes | None): What each line begins with, before its offset in the input and a tab; None: no offsets.
-        before (int): The offset of the text in the input.
-
-    Returns:
-        tuple[int, int]: Where the first URN begins that does not fit, or the size of the text; and how many bytes have
-            been written.
+    r"""Write the URNs of a text as lines, as `uri._components.copy_urls` writes URLs.
 
     >>> dst = bytearray(20)
     >>> copy_urns(b"<urn:isbn:0451450523>", dst), bytes(dst)
