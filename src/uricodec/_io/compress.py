@@ -111,7 +111,7 @@ class Deflated:
         return result
 
 
-class Reader:
+class Decompressor:
     """A reader of the concatenated members of a compressed file. Zeros may follow the last one, nothing else.
 
     Args:

@@ -244,7 +244,7 @@ def begin(name, read_into, view):
     form = compress.format_of(view[:end])
     if form is None:
         return read_into, end
-    read_into = compress.Reader(name, form, read_into, bytes(view[:end])).read_into
+    read_into = compress.Decompressor(name, form, read_into, bytes(view[:end])).read_into
     return read_into, read_into(view)
 
 

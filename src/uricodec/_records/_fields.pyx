@@ -148,14 +148,14 @@ cdef struct Task:
 # --- values of a window -----------------------------------------------------------------------------------------------
 
 # The marked bytes of the window, to be taken one by one.
-cdef struct Marks:
+cdef struct WindowMarks:
     const uint64_t *words
     size_t count            # words
     size_t w                # the current word,
     uint64_t word           # and those of its marks that are not taken yet
 
 
-cdef inline size_t take_mark(Marks *marks) noexcept nogil:
+cdef inline size_t take_mark(WindowMarks *marks) noexcept nogil:
     """Return the next marked byte; SIZE_MAX if none is left."""
     cdef size_t at
     while marks.word == 0:
@@ -179,7 +179,7 @@ cdef struct Quoted:
     bint simple             # it contains no quote
 
 
-cdef inline size_t end_of_quoted(const uint8_t *s, size_t n, Marks *marks, Quoted *quoted) noexcept nogil:
+cdef inline size_t end_of_quoted(const uint8_t *s, size_t n, WindowMarks *marks, Quoted *quoted) noexcept nogil:
     """Find the quote that closes a field. Return the next mark after it."""
     cdef size_t at
     quoted.end, quoted.simple = SIZE_MAX, True
@@ -200,7 +200,7 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
     """Gather the values of whole records, of lines or of CSV. Return where the first incomplete record starts."""
     cdef const Frame *frame = task.frame
     cdef const Span *spans = frame.spans
-    cdef Marks marks
+    cdef WindowMarks marks
     cdef Value *values = <Value *>task.values.data
     cdef ReadRecord *record = <ReadRecord *>task.records.data
     cdef int64_t *ends = <int64_t *>task.ends.data

@@ -17,10 +17,6 @@ from uricodec._rows._tasks cimport WIDTHS, SourceRows, rows_of
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint
 from uricodec._base._kernels cimport prefetch
 
-ctypedef fused offset:
-    int32_t
-    int64_t
-
 cdef enum:
     AHEAD = 64          # values that are looked up at the same time
 
@@ -313,11 +309,11 @@ cdef Array select_rows(SourceRows rows, const uint8_t *marks, uint8_t chosen):
     return array
 
 
-cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src, offset *ends,
+cdef inline Status copy_run(const arrow_offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src, arrow_offset *ends,
                             Buffer *data) noexcept nogil:
     """Copy consecutive rows, none of which is null, and write where each of them ends in the copy."""
-    cdef offset start = offsets[first], before = start, at
-    cdef size_t i, most = INT32_MAX if sizeof(offset) == 4 else <size_t>INT64_MAX
+    cdef arrow_offset start = offsets[first], before = start, at
+    cdef size_t i, most = INT32_MAX if sizeof(arrow_offset) == 4 else <size_t>INT64_MAX
     if start < 0:
         return BAD_LAYOUT
     for i in range(first + 1, stop + 1):
@@ -325,7 +321,7 @@ cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, s
         if at < before or <size_t>(at - start) > most - data.size:      # more than offsets can address: rows overlap
             return BAD_LAYOUT
         before = at
-        ends[i - first - 1] = <offset>data.size + at - start
+        ends[i - first - 1] = <arrow_offset>data.size + at - start
     if before > offsets[count]:
         return BAD_LAYOUT
     if not grow(data, <size_t>(before - start)):

@@ -483,7 +483,7 @@ cdef void set_sink(Run *run, ResultKind kind) noexcept:
     elif kind == LIST:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_lists, take_long_list
     elif lines:
-        run.sink = Sink(lend_data, take_lines, take_whole, take_long_line, NULL)
+        run.sink = ResultSink(lend_data, take_lines, take_whole, take_long_line, NULL)
     elif run.source.layout == VIEWS:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_views, take_views, take_long_view
     else:
@@ -492,9 +492,9 @@ cdef void set_sink(Run *run, ResultKind kind) noexcept:
 
 cdef void set_buffer_sink(Run *run) noexcept:
     if not run.writes:
-        run.sink = Sink(lend_scratch, take_nothing, take_nothing_whole, take_nothing_long, NULL)
+        run.sink = ResultSink(lend_scratch, take_nothing, take_nothing_whole, take_nothing_long, NULL)
     else:
-        run.sink = Sink(lend_buffer, take_lines, take_whole, take_long_line, NULL)
+        run.sink = ResultSink(lend_buffer, take_lines, take_whole, take_long_line, NULL)
 
 
 # --- preparing and finishing ------------------------------------------------------------------------------------------

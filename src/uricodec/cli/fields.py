@@ -27,8 +27,9 @@ EVERY = ByteSet(range(256))
 LONG_HEADER_HINT = "--max-line SIZE allows longer ones"
 
 
-class Plan:
-    """Where the values of a command are. With --header and names of fields, that is known after the header is read.
+class SelectedValues:
+    """The values of records that a command processes. With --header and names of fields, where they are is known after
+    the header is read.
 
     Args:
         arguments (argparse.Namespace): The arguments of the command.
@@ -197,23 +198,24 @@ class FieldTransform(lines.Transform):
     """Runs an operation on values in records.
 
     Args:
-        plan (Plan): Where the values are.
+        values (SelectedValues): The values.
         rows (RowOperation): The operation.
     """
 
-    def __init__(self, plan, rows):
-        self._plan, self._rows = plan, rows
-        self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
-        self.begin, self.header_of, self.ends, self.finish = plan.begin, plan.header_of, plan.ends, plan.finish
+    def __init__(self, values, rows):
+        self._values, self._rows = values, rows
+        self.end, self.out, self.raw = values.end, values.out, values.raw
+        self.whole, self.empty = values.whole, values.empty
+        self.begin, self.header_of, self.ends, self.finish = values.begin, values.header_of, values.ends, values.finish
         self._buffer = new_buffer(2 * streams.CHUNK)
-        if hasattr(rows, "record") and plan.added is None:
+        if hasattr(rows, "record") and values.added is None:
             self.header, self.record = rows.header, rows.record
-        elif plan.jsonl:
-            self.record = lambda code, offset: plan.empty
+        elif values.jsonl:
+            self.record = lambda code, offset: values.empty
 
     def work(self, lines, errors, limit):
         while True:
-            read, found = transform_fields(lines, self._buffer, self._rows, self._plan.framing, errors, limit)
+            read, found = transform_fields(lines, self._buffer, self._rows, self._values.framing, errors, limit)
             if read or found.invalid:
                 return read, found, memoryview(self._buffer)[: found.written]
             size, self._buffer = 2 * len(self._buffer), bytearray()  # the result of the first record did not fit

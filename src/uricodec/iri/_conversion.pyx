@@ -70,7 +70,7 @@ cdef inline size_t whole_sequences(const uint8_t *src, size_t n) noexcept nogil:
     return n        # ill-formed: the caller rejects it
 
 
-cdef inline size_t reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+cdef inline size_t reject(Outcome *outcome, UriCode code, size_t offset) noexcept nogil:
     outcome.code = code
     outcome.offset = offset
     return UC_REJECTED
@@ -114,7 +114,7 @@ cdef size_t check_iri_bytes(const uint8_t *src, size_t n, const Mapping *mapping
             size = whole_sequences(src + i, CHUNK)
         whole = kernels.scan_utf8(src + i, size, &found) if unsure else size
         if not check_piece(src + i, whole, mapping, outcome):
-            return reject(outcome, <Code>outcome.code, outcome.offset + i)
+            return reject(outcome, <UriCode>outcome.code, outcome.offset + i)
         if whole < size:
             return reject(outcome, UTF8, i + whole)
         escapes += kernels.count_outside(src + i, size, &mapping.safe)
@@ -161,7 +161,7 @@ cdef inline InReference place_after(uint8_t delimiter, InReference place) noexce
     return IN_QUERY if place == BEFORE_QUERY else place
 
 
-cdef inline Code objection(const uint8_t *s, InReference place, int *length) noexcept nogil:
+cdef inline UriCode objection(const uint8_t *s, InReference place, int *length) noexcept nogil:
     """Return why a character is not allowed in this place of an IRI; VALID if it is."""
     cdef CharacterKind kind = kind_at(s, length)
     if kind == UCSCHAR or kind == IPRIVATE and place == IN_QUERY:
@@ -187,7 +187,7 @@ cdef bint check_and_mark(const uint8_t *src, size_t n, InReference *place, Piece
     cdef uint64_t triplets, word, any_triplet = 0, any_ascii = 0
     cdef size_t words = (n + 63) // 64, w, i
     cdef int length
-    cdef Code code
+    cdef UriCode code
     kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
     kernels.mark_outside(src, n, &HEXDIG.set, others)
     kernels.mark_outside(src, n, &BELOW_8.set, high)
@@ -360,7 +360,7 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
         memcpy(piece, src + i, size)
         whole = kernels.scan_utf8(piece, size, &found) if unsure else size
         if not check_and_mark(piece, whole, &looked, &work, outcome):
-            return reject(outcome, <Code>outcome.code, outcome.offset + i)
+            return reject(outcome, <UriCode>outcome.code, outcome.offset + i)
         if whole < size:
             return reject(outcome, UTF8, i + whole)
         if not work.triplets:

@@ -37,7 +37,7 @@ from uricodec.errors import AmbiguousUrlError
 
 # --- codes ------------------------------------------------------------------------------------------------------------
 
-cdef enum Code:
+cdef enum HostCode:
     AGREED, SCHEME, SLASHES, CONTROL, BLANK, BACKSLASH, NOT_ASCII, USERINFO, PERCENT, NO_HOST, HOST, EMPTY_LABEL
     TRAILING_DOT, LENGTH, NUMBER, A_LABEL, IP_LITERAL, ZONE, PORT, PORT_NOT_ALLOWED, SURROGATE
     CODES

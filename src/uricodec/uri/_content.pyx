@@ -279,12 +279,12 @@ cdef inline size_t decoded_size(size_t n) noexcept nogil:
 
 
 # A place in a text, and in the decoded text.
-cdef struct Place:
+cdef struct DecodedPlace:
     size_t at
     size_t decoded
 
 
-cdef size_t original(Content content, const uint8_t *s, size_t n, bint last, size_t decoded, Place *place) noexcept nogil:
+cdef size_t original(Content content, const uint8_t *s, size_t n, bint last, size_t decoded, DecodedPlace *place) noexcept nogil:
     """Return where a byte of the decoded text comes from; `place` is before it, and moves there."""
     cdef size_t size, read
     cdef uint8_t written[LONGEST_VALUE]
@@ -329,7 +329,7 @@ cdef class Decoded:
     cdef size_t read            # how much of src has been decoded
     cdef uint8_t *memory        # NULL: the text has no escapes, and is its own data
     cdef bint last
-    cdef Place place
+    cdef DecodedPlace place
 
     def __cinit__(self, str content, object buffer, bint last):
         if content not in ("json", "html"):

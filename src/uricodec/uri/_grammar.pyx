@@ -237,7 +237,7 @@ cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Aut
 
 # --- what is in a component -------------------------------------------------------------------------------------------
 
-cdef bint reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+cdef bint reject(Outcome *outcome, UriCode code, size_t offset) noexcept nogil:
     outcome.code, outcome.offset = code, offset
     return False
 
@@ -247,7 +247,7 @@ cdef bint read_triplet(const uint8_t *s, size_t n, size_t i, Outcome *outcome) n
     return triplet_value(s + i, n - i) >= 0 or reject(outcome, PERCENT, i)
 
 
-cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *outcome) noexcept nogil:
+cdef bint read_character(const uint8_t *s, size_t i, UriCode component, Outcome *outcome) noexcept nogil:
     """Check a character beyond ASCII in an IRI."""
     cdef int length
     cdef uint32_t c = character_at(s + i, &length)
@@ -259,7 +259,7 @@ cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *ou
     return reject(outcome, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
 
 
-cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code component,
+cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, UriCode component,
                       Outcome *outcome) noexcept nogil:
     """Check a marked byte that is not a delimiter between components."""
     if s[i] == c'%':
@@ -269,7 +269,7 @@ cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code 
     return read_character(s, i, component, outcome)
 
 
-cdef bint read_component(const uint8_t *s, size_t start, size_t end, const uc_set *plain, Syntax syntax, Code component,
+cdef bint read_component(const uint8_t *s, size_t start, size_t end, const uc_set *plain, Syntax syntax, UriCode component,
                          Outcome *outcome) noexcept nogil:
     cdef size_t i = start
     while i < end:
@@ -466,7 +466,7 @@ cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Production p
     cdef uint64_t words[WORDS]
     cdef uint64_t word
     cdef size_t start = parts.path, size, i, w
-    cdef Code component = PATH
+    cdef UriCode component = PATH
     parts.query = parts.fragment = -1
     parts.path_end = parts.query_end = parts.end = <Py_ssize_t>n
     while start < n:

@@ -882,7 +882,7 @@ cdef size_t put_literal(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 
 
 cdef int put_authority(const uint8_t *s, size_t n, uint8_t *dst, size_t *written, size_t *at) noexcept nogil:
-    """Write an authority. Return a Code if it is rejected, with its offset `at`; -1 if a MemoryError is set."""
+    """Write an authority. Return a UriCode if it is rejected, with its offset `at`; -1 if a MemoryError is set."""
     cdef size_t i, o = 0, start = 0, host, host_end, port, size
     cdef bint has_userinfo = False, is_ascii = True, opens = False, closes = False, has_brackets = False
     cdef uint32_t value = 0

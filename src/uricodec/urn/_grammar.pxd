@@ -9,7 +9,7 @@ cdef enum Rfc:
 
 
 # The first error. Diagnostic.code has the same names in lower case.
-cdef enum Code:
+cdef enum UrnCode:
     VALID, SCHEME, NID, NID_LENGTH, NID_HYPHEN, NID_URN, NSS_EMPTY, NSS, PERCENT, PERCENT_NULL, COMPONENT_EMPTY, COMPONENT
     CODES
 
@@ -32,7 +32,7 @@ cdef struct ParsedUrn:
     size_t f
     size_t end
     size_t offset           # of the error
-    Code code
+    UrnCode code
     Rfc rfc                 # whose grammar was used; never ANY
     int changes
 

@@ -77,7 +77,7 @@ for octet in range(256):
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-cdef bint reject(ParsedUrn *urn, Code code, size_t offset) noexcept nogil:
+cdef bint reject(ParsedUrn *urn, UrnCode code, size_t offset) noexcept nogil:
     urn.code, urn.offset = code, offset
     return False
 

@@ -19,7 +19,7 @@ from uricodec.errors import UrnError
 
 # --- codes and messages -----------------------------------------------------------------------------------------------
 
-# The name and the message of each Code.
+# The name and the message of each UrnCode.
 CODE_NAMES = [None] * CODES
 cdef list REASONS = [None] * CODES
 cdef int number
@@ -110,7 +110,7 @@ cdef bint read(object text, Rfc rfc, ParsedUrn *urn) except -1:
         return read_urn(s, n, rfc, urn)
 
 
-cdef object raise_fault_at(object urn, Code code, size_t offset):
+cdef object raise_fault_at(object urn, UrnCode code, size_t offset):
     raise UrnError(REASONS[code], urn, <Py_ssize_t>offset)
 
 

@@ -79,7 +79,7 @@ INLINE V NAME(octets_at)(const uint8_t *src, size_t n, size_t i) {
  */
 
 /* Writes a vector below U+0100; returns the end of its first q sequences. */
-INLINE uint8_t *NAME(put_octets)(V v, uint32_t wide, size_t q, uint8_t *dst) {
+INLINE uint8_t *NAME(write_bytes)(V v, uint32_t wide, size_t q, uint8_t *dst) {
     V pairs[2] = {ZIP_LOW8(v, ZERO), ZIP_HIGH8(v, ZERO)};
     uint8_t *end;
     for (int k = 0; k < 2; k++) {
@@ -91,13 +91,13 @@ INLINE uint8_t *NAME(put_octets)(V v, uint32_t wide, size_t q, uint8_t *dst) {
     return q == SIZE ? end : dst + q + COUNT(wide & (EVERY_BIT >> (SIZE - q)));
 }
 
-KERNEL size_t NAME(put8)(const uint8_t *src, size_t n, uint8_t *dst) {
+KERNEL size_t NAME(encode8)(const uint8_t *src, size_t n, uint8_t *dst) {
     uint8_t *start = dst;
     size_t i = n % SIZE;
     if (i) {
         uint8_t room[2 * SIZE];
         V v = NAME(octets_at)(src, n, 0);
-        dst = NAME(put_octets)(v, MASK(v), i, i == n ? room : dst);
+        dst = NAME(write_bytes)(v, MASK(v), i, i == n ? room : dst);
         if (i == n) {
             utf8_copy(start, room, (size_t)(dst - room));
             return (size_t)(dst - room);
@@ -107,7 +107,7 @@ KERNEL size_t NAME(put8)(const uint8_t *src, size_t n, uint8_t *dst) {
         V v = LOAD(src + i);
         uint32_t wide = MASK(v);
         if (wide) {
-            dst = NAME(put_octets)(v, wide, SIZE, dst);
+            dst = NAME(write_bytes)(v, wide, SIZE, dst);
         } else {
             STORE(dst, v);
             dst += SIZE;
@@ -143,7 +143,7 @@ INLINE V NAME(capped)(NAME(units) units, int width) {
 }
 
 /* Writes a vector of units; returns the end of the first q sequences. */
-INLINE uint8_t *NAME(put_units)(NAME(units) units, int width, size_t q, uint8_t *dst) {
+INLINE uint8_t *NAME(write_units)(NAME(units) units, int width, size_t q, uint8_t *dst) {
     V low = units.low, above = units.above, capped = NAME(capped)(units, width);
     V one = WITHIN16(capped, 0x7F), two = WITHIN16(capped, 0x7FF), one_or_four = one;
     V inner = OR(OR(AND(RIGHT16(low, 6), ALL16(0x3F)), AND(LEFT16(low, 8), ALL16(0x3F00))),
@@ -168,14 +168,14 @@ INLINE uint8_t *NAME(put_units)(NAME(units) units, int width, size_t q, uint8_t 
     return dst + size - 3 * (SIZE / 2 - q); /* the size of the units that were masked out */
 }
 
-INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
+INLINE size_t NAME(encode_units)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
     uint8_t *start = dst;
     size_t i = n % (SIZE / 2);
     if (i) {
         uint8_t room[2 * SIZE];
         NAME(units) units = NAME(units_at)(src, n, 0, width);
         if (MASK(NAME(surrogates)(units, width))) return UC_SURROGATE;
-        dst = NAME(put_units)(units, width, i, i == n ? room : dst);
+        dst = NAME(write_units)(units, width, i, i == n ? room : dst);
         if (i == n) {
             utf8_copy(start, room, (size_t)(dst - room));
             return (size_t)(dst - room);
@@ -184,7 +184,7 @@ INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
     if ((n - i) % SIZE) {
         NAME(units) units = NAME(units_at)(src, n, i, width);
         if (MASK(NAME(surrogates)(units, width))) return UC_SURROGATE;
-        dst = NAME(put_units)(units, width, SIZE / 2, dst);
+        dst = NAME(write_units)(units, width, SIZE / 2, dst);
         i += SIZE / 2;
     }
     for (; i < n; i += SIZE) {
@@ -196,20 +196,20 @@ INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
             dst += SIZE;
         } else {
             if (MASK(OR(NAME(surrogates)(a, width), NAME(surrogates)(b, width)))) return UC_SURROGATE;
-            dst = NAME(put_units)(a, width, SIZE / 2, dst);
-            dst = NAME(put_units)(b, width, SIZE / 2, dst);
+            dst = NAME(write_units)(a, width, SIZE / 2, dst);
+            dst = NAME(write_units)(b, width, SIZE / 2, dst);
         }
     }
     return (size_t)(dst - start);
 }
 
-KERNEL size_t NAME(put16)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(put)(src, n, 2, dst); }
-KERNEL size_t NAME(put32)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(put)(src, n, 4, dst); }
+KERNEL size_t NAME(encode16)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(encode_units)(src, n, 2, dst); }
+KERNEL size_t NAME(encode32)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(encode_units)(src, n, 4, dst); }
 
 KERNEL size_t NAME(to_utf8)(const void *src, size_t n, int width, uint8_t *dst) {
-    return width == 1   ? NAME(put8)((const uint8_t *)src, n, dst)
-           : width == 2 ? NAME(put16)((const uint8_t *)src, n, dst)
-                        : NAME(put32)((const uint8_t *)src, n, dst);
+    return width == 1   ? NAME(encode8)((const uint8_t *)src, n, dst)
+           : width == 2 ? NAME(encode16)((const uint8_t *)src, n, dst)
+                        : NAME(encode32)((const uint8_t *)src, n, dst);
 }
 
 /* --- from_utf8 ------------------------------------------------------------------------------------------------------

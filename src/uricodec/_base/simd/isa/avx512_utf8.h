@@ -122,7 +122,7 @@ AVX512_INLINE size_t avx512_put_sequences(__m512i c, size_t q, uint8_t *dst, siz
     return avx512_bits(keep);
 }
 
-AVX512 static size_t avx512_put16(const uint16_t *src, size_t n, uint8_t *dst) {
+AVX512 static size_t avx512_encode16(const uint16_t *src, size_t n, uint8_t *dst) {
     size_t o = 0;
     for (size_t i = 0; i < n; i += 32) {
         size_t q = n - i < 32 ? n - i : 32;
@@ -146,7 +146,7 @@ AVX512 static size_t avx512_put16(const uint16_t *src, size_t n, uint8_t *dst) {
     return o;
 }
 
-AVX512 static size_t avx512_put32(const uint32_t *src, size_t n, uint8_t *dst) {
+AVX512 static size_t avx512_encode32(const uint32_t *src, size_t n, uint8_t *dst) {
     size_t o = 0;
     for (size_t i = 0; i < n; i += 64) {
         __m512i v[4], all = _mm512_setzero_si512();
@@ -175,8 +175,8 @@ AVX512 static size_t avx512_put32(const uint32_t *src, size_t n, uint8_t *dst) {
 
 AVX512 static size_t avx512_to_utf8(const void *src, size_t n, int width, uint8_t *dst) {
     return width == 1   ? avx512_put8((const uint8_t *)src, n, dst)
-           : width == 2 ? avx512_put16((const uint16_t *)src, n, dst)
-                        : avx512_put32((const uint32_t *)src, n, dst);
+           : width == 2 ? avx512_encode16((const uint16_t *)src, n, dst)
+                        : avx512_encode32((const uint32_t *)src, n, dst);
 }
 
 /* --- from_utf8 ---------------------------------------------------------------------------------------------------- */
