@@ -25,18 +25,18 @@ cdef inline int sequence_length(uint8_t lead) noexcept nogil:
     return 1 if lead < 0x80 else 0 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 0
 
 
-cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogil:
+cdef inline bint continues(uint8_t lead, int index, uint8_t byte) noexcept nogil:
     """Return whether a byte is allowed at this index of a sequence; overlong forms and surrogates are not."""
     if index == 1:
         if lead == 0xE0:
-            return 0xA0 <= octet <= 0xBF
+            return 0xA0 <= byte <= 0xBF
         if lead == 0xED:
-            return 0x80 <= octet <= 0x9F
+            return 0x80 <= byte <= 0x9F
         if lead == 0xF0:
-            return 0x90 <= octet <= 0xBF
+            return 0x90 <= byte <= 0xBF
         if lead == 0xF4:
-            return 0x80 <= octet <= 0x8F
-    return 0x80 <= octet <= 0xBF
+            return 0x80 <= byte <= 0x8F
+    return 0x80 <= byte <= 0xBF
 
 
 cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:

@@ -20,25 +20,25 @@ cdef enum State:
 cdef uint64_t successors[256]
 
 
-cdef State successor(int state, uint8_t octet) noexcept nogil:
+cdef State successor(int state, uint8_t byte) noexcept nogil:
     cdef State[5] by_length = [WRONG, DONE, ONE_MORE, TWO_MORE, THREE_MORE]
     cdef uint8_t lead
     if state == DONE:
-        return (AFTER_E0 if octet == 0xE0 else AFTER_ED if octet == 0xED else AFTER_F0 if octet == 0xF0
-                else AFTER_F4 if octet == 0xF4 else by_length[sequence_length(octet)])
+        return (AFTER_E0 if byte == 0xE0 else AFTER_ED if byte == 0xED else AFTER_F0 if byte == 0xF0
+                else AFTER_F4 if byte == 0xF4 else by_length[sequence_length(byte)])
     lead = (0xE0 if state == AFTER_E0 else 0xED if state == AFTER_ED else 0xF0 if state == AFTER_F0
             else 0xF4 if state == AFTER_F4 else 0)
-    if state == WRONG or not continues(lead, 1, octet):
+    if state == WRONG or not continues(lead, 1, byte):
         return WRONG
     if state == ONE_MORE:
         return DONE
     return TWO_MORE if state == THREE_MORE or lead >= 0xF0 else ONE_MORE
 
 
-cdef int octet, state
-for octet in range(256):
+cdef int byte, state
+for byte in range(256):
     for state in range(DONE, AFTER_F4 + 1, 6):
-        successors[octet] |= <uint64_t>successor(state, octet) << state
+        successors[byte] |= <uint64_t>successor(state, byte) << state
 
 
 cdef size_t interrupted(const uint8_t *src, size_t i) noexcept nogil:

@@ -411,7 +411,7 @@ cdef size_t encode_text(const uint8_t *src, size_t n, const EncodeOptions *how, 
 cdef size_t encode_by(const uint8_t *src, size_t n, const EncodeOptions *how, BytePolicy policy, uint8_t *dst,
                       Outcome *outcome) noexcept nogil:
     cdef size_t i = 0, o = 0, size, written, first
-    cdef uint8_t octet
+    cdef uint8_t byte
     cdef const uint8_t *percent
     if not how.triplets or how.digits and (policy == KEEP or count_malformed(src, n, &first) == 0):
         return encode_text(src, n, how, policy, dst, outcome)
@@ -426,7 +426,7 @@ cdef size_t encode_by(const uint8_t *src, size_t n, const EncodeOptions *how, By
         i += size
         if i == n:
             return o
-        size = unit_at(src, i, n, &octet)
+        size = unit_at(src, i, n, &byte)
         if size == 1 and policy == FAIL:
             outcome.code, outcome.offset = MALFORMED, i
             return UC_REJECTED

@@ -117,7 +117,7 @@ cdef struct Task:
     size_t copied           # bytes of src up to here are written, or not to be written
     size_t count            # records read,
     size_t invalid          # and how many of them are invalid
-    Buffer faults             # the first `limit` of these, as Fault structs
+    Buffer faults             # the first `limit` of these, as RecordFault structs
     size_t limit
     bint stops              # stop after that many
     int frame_codes         # the first code of record errors
@@ -131,7 +131,7 @@ cdef struct Task:
     Buffer text
     Buffer ends               # ends of the values in it, int64_t: the rows of the run
     Buffer values
-    Buffer names            # of the values of JSON, as Name structs, if results are written after them
+    Buffer names            # of the values of JSON, as MemberName structs, if results are written after them
     Buffer records
     Buffer rejection          # the record of a rejected value
     size_t value_count

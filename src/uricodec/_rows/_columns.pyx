@@ -317,10 +317,10 @@ cdef class ColumnWork:
         self.limit = 0 if limit is None else limit
         self.count, self.found, self.rows, self.first = 0, [], 0, first
 
-    cdef size_t threads_for(self, size_t octets):
+    cdef size_t threads_for(self, size_t size):
         if self.threads is not None:
             return <size_t>self.threads
-        if octets <= 1 << 20:
+        if size <= 1 << 20:
             return 1
         import os
         return <size_t>(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -349,12 +349,12 @@ cdef class ColumnWork:
     cdef list jobs(self, Plan plan, Type type, list arrays, RowPolicy policy, size_t limit):
         """Make the runs for all arrays and execute them."""
         cdef SourceRows rows
-        cdef size_t octets = 0
+        cdef size_t size = 0
         cdef list sources = sources_of(arrays, type)
         for rows in sources:
-            octets += rows.octets
+            size += rows.size
             self.rows += rows.source.count
-        return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(octets), 0)
+        return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(size), 0)
 
     cdef object text(self, Plan plan, Type type, list arrays):
         if type.dictionary is not None:

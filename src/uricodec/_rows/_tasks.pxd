@@ -21,7 +21,7 @@ cdef class SourceRows:
     cdef Source source
     cdef Source values
     cdef uc_set not_terminator
-    cdef size_t octets      # about how many bytes the rows have
+    cdef size_t size        # about how many bytes the rows have
     cdef Array array
     cdef Py_buffer view
     cdef bint viewed

@@ -606,31 +606,31 @@ cdef tuple host_range(bytes iri):
 
 cdef object raise_host(object given, error):
     """Raise an IriError at the host."""
-    octets = plain(given)
-    start = host_range(octets if type(octets) is bytes else (<str>octets).encode())[0]
-    raise IriError(f"invalid internationalized host: {error}", given, start if type(octets) is bytes else
-                   len((<str>octets).encode()[:start].decode())) from error
+    text = plain(given)
+    start = host_range(text if type(text) is bytes else (<str>text).encode())[0]
+    raise IriError(f"invalid internationalized host: {error}", given, start if type(text) is bytes else
+                   len((<str>text).encode()[:start].decode())) from error
 
 
 cdef object with_host(object given, object iri, str form):
     """Convert the labels of the host in `iri`, the result for `given`, to a form: "ascii", "unicode" or "safe"."""
-    cdef bytes octets = iri if type(iri) is bytes else (<str>iri).encode()
-    place = host_range(octets)
+    cdef bytes result = iri if type(iri) is bytes else (<str>iri).encode()
+    place = host_range(result)
     if place is None:
         return iri
     start, end = place
     try:
-        host = to_iri(octets[start:end]).decode()
+        host = to_iri(result[start:end]).decode()
         if host.isascii() and (form == "ascii" or "xn--" not in host.lower()):
             return iri
         from uricodec.iri import _hosts
         host = getattr(_hosts, "to_" + form)(host)
-        octets = octets[:start] + to_iri(host).encode() + octets[end:]
+        result = result[:start] + to_iri(host).encode() + result[end:]
     except ValueError as error:
         if not isinstance(error, ValueError):   # a MemoryError replaced it
             raise error  # pragma: no cover: no memory
         raise_host(given, error)
-    return octets if type(iri) is bytes else octets.decode()
+    return result if type(iri) is bytes else result.decode()
 
 
 cdef object converted(object given, const SizedRow *operation, const void *options):

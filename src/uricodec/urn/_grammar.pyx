@@ -65,14 +65,14 @@ cdef enum:
     DIGIT = 1, SMALL_DIGIT = 2
 cdef uint8_t hex_kind[256]
 
-cdef int octet
-for octet in range(256):
-    if octet in NID_BYTES:
-        nid_kind[octet] = CAPITAL if octet in UPPER else HYPHEN if octet not in ALPHANUM else SMALL_OR_NUMBER
-    if octet in NUMBER or octet in b"ABCDEF":
-        hex_kind[octet] = DIGIT
-    elif octet in b"abcdef":
-        hex_kind[octet] = SMALL_DIGIT
+cdef int byte
+for byte in range(256):
+    if byte in NID_BYTES:
+        nid_kind[byte] = CAPITAL if byte in UPPER else HYPHEN if byte not in ALPHANUM else SMALL_OR_NUMBER
+    if byte in NUMBER or byte in b"ABCDEF":
+        hex_kind[byte] = DIGIT
+    elif byte in b"abcdef":
+        hex_kind[byte] = SMALL_DIGIT
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

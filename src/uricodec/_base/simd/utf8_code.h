@@ -65,7 +65,7 @@ INLINE uint8_t *NAME(pick)(V a, V b, uint32_t index, uint8_t (*rows)[16], const 
     return dst;
 }
 
-INLINE V NAME(octets_at)(const uint8_t *src, size_t n, size_t i) {
+INLINE V NAME(bytes_at)(const uint8_t *src, size_t n, size_t i) {
     size_t left = i < n ? n - i : 0;
     return left >= SIZE ? LOAD(src + i) : left ? LOAD_PART(src + i, left) : ZERO;
 }
@@ -96,7 +96,7 @@ KERNEL size_t NAME(encode8)(const uint8_t *src, size_t n, uint8_t *dst) {
     size_t i = n % SIZE;
     if (i) {
         uint8_t room[2 * SIZE];
-        V v = NAME(octets_at)(src, n, 0);
+        V v = NAME(bytes_at)(src, n, 0);
         dst = NAME(write_bytes)(v, MASK(v), i, i == n ? room : dst);
         if (i == n) {
             utf8_copy(start, room, (size_t)(dst - room));
@@ -124,7 +124,7 @@ typedef struct NAME(units) {
 INLINE NAME(units) NAME(units_at)(const uint8_t *src, size_t n, size_t i, int width) {
     NAME(units) units = {ZERO, ZERO};
     if (width == 2) {
-        units.low = NAME(octets_at)(src, 2 * n, 2 * i);
+        units.low = NAME(bytes_at)(src, 2 * n, 2 * i);
     } else {
         V a = LOAD_UNITS(src, 4 * n, 4 * i), b = LOAD_UNITS(src, 4 * n, 4 * i + 16);
         units.low = LOW_WORDS(a, b), units.above = NARROW32(RIGHT32(a, 16), RIGHT32(b, 16));
@@ -235,11 +235,11 @@ INLINE uint32_t NAME(ends)(const NAME(block) *b, const NAME(block) *next) {
 }
 
 /* Below U+0100, the lead only determines whether 0x40 is added to the byte after it. */
-INLINE uint8_t *NAME(get_octets)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, uint8_t *dst) {
-    V high = EQUAL8(BEFORE(b->v, last->v, 1), ALL(0xC3)), octets = ADD8(b->v, AND(high, ALL(0x40)));
+INLINE uint8_t *NAME(get_bytes)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, uint8_t *dst) {
+    V high = EQUAL8(BEFORE(b->v, last->v, 1), ALL(0xC3)), bytes = ADD8(b->v, AND(high, ALL(0x40)));
     for (int k = 0; k < SIZE / 8; k++) {
-        P eight = k & 1 ? LAST_8(PART(octets, k / 2)) : PART(octets, k / 2);
-        STORE_8(dst, LOOK_UP_16(eight, LOAD_8(utf8_octets[ends >> 8 * k & 255])));
+        P eight = k & 1 ? LAST_8(PART(bytes, k / 2)) : PART(bytes, k / 2);
+        STORE_8(dst, LOOK_UP_16(eight, LOAD_8(utf8_bytes[ends >> 8 * k & 255])));
         dst += utf8_counts[ends >> 8 * k & 255];
     }
     return dst;
@@ -277,14 +277,14 @@ INLINE uint8_t *NAME(get_longs)(const NAME(block) *b, const NAME(block) *last, u
 
 /* Writes the characters whose last bytes are given. */
 INLINE uint8_t *NAME(get_block)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, int width, uint8_t *dst) {
-    return width == 1   ? NAME(get_octets)(b, last, ends, dst)
+    return width == 1   ? NAME(get_bytes)(b, last, ends, dst)
            : width == 2 ? NAME(get_words)(b, last, ends, dst)
                         : NAME(get_longs)(b, last, ends, dst);
 }
 
 INLINE void NAME(get)(const uint8_t *src, size_t n, int width, uint8_t *dst, size_t characters) {
     uint8_t room[4 * SIZE + 32], *rest = 0, *end = dst + (size_t)width * characters;
-    NAME(block) last = NAME(block_of)(ZERO), b = NAME(block_of)(NAME(octets_at)(src, n, 0)), next;
+    NAME(block) last = NAME(block_of)(ZERO), b = NAME(block_of)(NAME(bytes_at)(src, n, 0)), next;
     size_t i = 0;
     for (; n - i >= 2 * SIZE && end - dst >= width * SIZE; i += SIZE, last = b, b = next) {
         next = NAME(block_of)(LOAD(src + i + SIZE));
@@ -297,7 +297,7 @@ INLINE void NAME(get)(const uint8_t *src, size_t n, int width, uint8_t *dst, siz
     }
     for (; i < n; i += SIZE, last = b, b = next) {
         uint32_t ends, size;
-        next = NAME(block_of)(NAME(octets_at)(src, n, i + SIZE));
+        next = NAME(block_of)(NAME(bytes_at)(src, n, i + SIZE));
         ends = NAME(ends)(&b, &next);
         if (n - i < SIZE) ends &= EVERY_BIT >> (SIZE - (n - i));
         size = (uint32_t)COUNT(ends) * (uint32_t)width;
