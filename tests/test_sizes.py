@@ -102,12 +102,12 @@ def marked(zeros):
 @pytest.mark.parametrize("place", BORDERS)
 def test_a_scan_stops_where_it_has_to(marked, place):
     marked(place, b"x")
-    assert _kernels.run_kernel("span", marked.memory, octets=uricodec.ByteSet([0])) == place
+    assert _kernels.run_kernel("span", marked.memory, byte_set=uricodec.ByteSet([0])) == place
 
 
 @large
 def test_counts_of_more_than_4_gib(zeros):
-    assert _kernels.run_kernel("count_outside", zeros, octets=uricodec.ByteSet("x")) == len(zeros)
+    assert _kernels.run_kernel("count_outside", zeros, byte_set=uricodec.ByteSet("x")) == len(zeros)
 
 
 @large

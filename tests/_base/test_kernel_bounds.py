@@ -156,7 +156,7 @@ def cases():
     """All kernels, by a name for each way to call them."""
     codec = codec_sources, [b"%41", b"41", b" ", b"a"]
     for name, members in ("some", UNRESERVED), ("all", ALL), ("wide", ~UNRESERVED):
-        set_of = {"octets": members}
+        set_of = {"byte_set": members}
         yield f"span {name}", Case("span", set_of, lambda src, m=members: (naive.span(src, m), None), *codec)
         yield (
             f"count_outside {name}",
@@ -173,7 +173,7 @@ def cases():
             f"encode {name}",
             Case(
                 "encode",
-                {"octets": members, "plus": plus},
+                {"byte_set": members, "plus": plus},
                 lambda src, m=members, plus=plus: sized(naive.encode(src, m, plus)),
                 *codec,
                 bounded=True,
@@ -202,7 +202,7 @@ def cases():
         "span_urns",
         Case(
             "span_urns",
-            {"octets": RFC8141_NSS, "nid": NID},
+            {"byte_set": RFC8141_NSS, "nid": NID},
             lambda src: (naive.span_urns(src, NID, RFC8141_NSS), None),
             *urns,
         ),

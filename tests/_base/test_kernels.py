@@ -54,7 +54,7 @@ def reference(name, src, octets, plus):
 def check_scan(src, octets):
     """span, count_outside and mark_outside."""
     for name, want in ("span", naive.span(src, octets)), ("count_outside", naive.count_outside(src, octets)):
-        assert _kernels.run_kernel(name, src, octets=octets) == want, f"{name}({bytes(src)!r}, {octets!r})"
+        assert _kernels.run_kernel(name, src, byte_set=octets) == want, f"{name}({bytes(src)!r}, {octets!r})"
     want = naive.mark_outside(src, octets)
     # Every bit is set before, and a word more than there is to write.
     words = array("Q", [ONES] * (len(want) + 1))
@@ -559,12 +559,12 @@ def test_tiers_agree_on_long_inputs(tier, name):
         (BufferError, {"dst": b"read-only"}),
         (BufferError, {"dst": memoryview(bytearray(99))[::2]}),
         (TypeError, {"dst": "text"}),
-        (TypeError, {"octets": "abc"}),
-        (TypeError, {"octets": None}),
+        (TypeError, {"byte_set": "abc"}),
+        (TypeError, {"byte_set": None}),
     ],
 )
 def test_run_kernel_rejects(tier, error, arguments):
-    arguments = {"name": "encode", "src": b"a b", "dst": bytearray(99), "octets": LETTERS} | arguments
+    arguments = {"name": "encode", "src": b"a b", "dst": bytearray(99), "byte_set": LETTERS} | arguments
     with pytest.raises(error):
         _kernels.run_kernel(**arguments)
 

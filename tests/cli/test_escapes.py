@@ -51,6 +51,15 @@ def test_escapes(octets, as_json, as_csv, in_report):
         assert f'"input":"//h/{as_json}"' in explained
 
 
+def test_iris_have_the_same_escapes():
+    line = "//é/\u2028é?\u2029é#\u202f\u2027\n"
+    members = r'"path":"/\u2028é","query":"\u2029é","fragment":"' + "\u202f\u2027"
+    assert members in output_of("split", "--kind", "iri", stdin=line.encode()).decode()
+    record = f'{{"a":"{line.strip()}"}}\n'
+    assert members in output_of("split", "--kind", "iri", "--json-field", "a", "--keep", stdin=record.encode()).decode()
+    assert '"/\u2028é",' in output_of("split", "--kind", "iri", "--to", "csv", stdin=line.encode()).decode()
+
+
 def test_groups_have_the_same_escapes(tmp_path):
     texts = [row[0] for row in ESCAPES if row[0] not in (b"\n", b"\r")]
     lines = [b"http://%s/%s" % (host, text) for text in texts if text in (b"/", "é".encode()) for host in (b"h", b"H")]

@@ -80,7 +80,8 @@ def components(kind, row):
 
 def to_json(row, kind):
     values = [None if value is None else value.decode() for value in components(kind, row)]
-    return json.dumps(dict(zip(COLUMNS, values, strict=True)), ensure_ascii=False, separators=(",", ":")).encode()
+    record = json.dumps(dict(zip(COLUMNS, values, strict=True)), ensure_ascii=False, separators=(",", ":"))
+    return record.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029").encode()
 
 
 def to_csv(row, kind):

@@ -58,7 +58,7 @@ OTHERS = [
 
 def check(src, nss="8141", end=b"\n"):
     want = naive.span_urns(src, NID, NSS[nss], end)
-    got = _kernels.run_kernel("span_urns", src, octets=NSS[nss], nid=NID, end=end[0])
+    got = _kernels.run_kernel("span_urns", src, byte_set=NSS[nss], nid=NID, end=end[0])
     assert got == want, f"span_urns({bytes(src)!r}, {nss}, {end!r})"
 
 

@@ -8,7 +8,7 @@ cdef extern from "simd/fingerprint.h" nogil:
     ctypedef struct Key "uc_fingerprint_key":
         pass
 
-    void make_key "uc_make_fingerprint_key"(Key *key, const uint8_t *octets) noexcept
+    void make_key "uc_make_fingerprint_key"(Key *key, const uint8_t *material) noexcept
     # Write the fingerprint of src[0 .. n). Inline.
     void fingerprint "uc_fingerprint"(const Key *key, const uint8_t *src, size_t n, uint8_t *dst) noexcept
     # Write the fingerprints of the rows src[starts[i] .. ends[i]), consecutively. `ends` may be starts + 1.
@@ -18,5 +18,5 @@ cdef extern from "simd/fingerprint.h" nogil:
 
 cdef class FingerprintKey:
     cdef Key key
-    cdef bytes octets       # the key material
+    cdef bytes material     # of the key
     cdef bytes given        # the secret it was derived from; None: random

@@ -40,7 +40,7 @@ cdef class FingerprintKey:
 
     def __cinit__(self, secret=None):
         if secret is None:
-            self.octets = os.urandom(UC_FINGERPRINT_KEY)
+            self.material = os.urandom(UC_FINGERPRINT_KEY)
         else:
             from hashlib import blake2b
             try:
@@ -49,10 +49,10 @@ cdef class FingerprintKey:
                 raise ValueError("lone surrogate in the secret") from None
             if not self.given:
                 raise ValueError("secret must not be empty")
-            self.octets = blake2b(self.given, digest_size=UC_FINGERPRINT_KEY, person=b"uricodec-finger1").digest()
-        if len(self.octets) != UC_FINGERPRINT_KEY:
-            raise ValueError(f"expected 64 bytes of key material, got {len(self.octets)}")
-        make_key(&self.key, <const uint8_t *>PyBytes_AS_STRING(self.octets))
+            self.material = blake2b(self.given, digest_size=UC_FINGERPRINT_KEY, person=b"uricodec-finger1").digest()
+        if len(self.material) != UC_FINGERPRINT_KEY:
+            raise ValueError(f"expected 64 bytes of key material, got {len(self.material)}")
+        make_key(&self.key, <const uint8_t *>PyBytes_AS_STRING(self.material))
 
     def fingerprint(self, data):
         """Return the fingerprint of an identifier.
@@ -89,10 +89,10 @@ cdef class FingerprintKey:
     def __eq__(self, other):
         if not isinstance(other, FingerprintKey):
             return NotImplemented
-        return self.octets == (<FingerprintKey>other).octets
+        return self.material == (<FingerprintKey>other).material
 
     def __hash__(self):
-        return hash(self.octets)
+        return hash(self.material)
 
     def __repr__(self):
         return "FingerprintKey()" if self.given is None else "FingerprintKey(secret=...)"

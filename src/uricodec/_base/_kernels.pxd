@@ -70,7 +70,8 @@ cdef class ByteSet:
 
 # Sets that many grammars build on. bytesets.py has the names of the RFCs for all others.
 cdef ByteSet ALPHA, DIGIT, ALPHANUM, HEXDIG
-cdef ByteSet UNRESERVED
+cdef ByteSet SUB_DELIMS, UNRESERVED
+cdef ByteSet ALL_BYTES, ASCII_BYTES
 
 
 # Change a copy of a set.
@@ -95,6 +96,11 @@ cdef inline void remove_byte(uc_set *set, uint8_t c) noexcept nogil:
 cdef inline uint8_t lower(uint8_t c) noexcept nogil:
     """Return an ASCII letter in lower case, and any other byte as it is."""
     return c + 32 if c'A' <= c <= c'Z' else c
+
+
+cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
+    """Return a word whose bit i is bit i + by of the input. The array has one word more than its last word w."""
+    return words[w] >> by | words[w + 1] << (64 - by)
 
 
 cdef inline uint32_t bits_of(uint64_t word) noexcept nogil:

@@ -137,23 +137,23 @@ cdef class ByteSet:
         self.ascii = True
         if isinstance(members, str):
             if not members.isascii():
-                for octet in members:
-                    if not octet.isascii():
-                        raise ValueError(f"expected ASCII characters, got {octet!r}")
+                for member in members:
+                    if not member.isascii():
+                        raise ValueError(f"expected ASCII characters, got {member!r}")
             members = members.encode("ascii")
         elif PyObject_CheckBuffer(members):
             members = bytes(memoryview(members))
-        for octet in members:
-            octet = PyNumber_Index(octet)
-            if not 0 <= octet <= 255:
-                raise ValueError(f"expected integers from 0 to 255, got {octet!r}")
-            add_byte(&self.set, octet)
-            if octet > 127:
+        for member in members:
+            member = PyNumber_Index(member)
+            if not 0 <= member <= 255:
+                raise ValueError(f"expected integers from 0 to 255, got {member!r}")
+            add_byte(&self.set, member)
+            if member > 127:
                 self.ascii = False
 
-    def __contains__(self, octet):
-        octet = PyNumber_Index(octet)
-        return 0 <= octet <= 255 and self.set.member[<uint8_t>octet] == 1
+    def __contains__(self, byte):
+        byte = PyNumber_Index(byte)
+        return 0 <= byte <= 255 and self.set.member[<uint8_t>byte] == 1
 
     def __iter__(self):
         return iter(bytes(self))
@@ -234,13 +234,13 @@ cdef combine(left, right, int operation):
     cdef ByteSet a = set_of(left), b = set_of(right)
     if a is None or b is None:
         return NotImplemented
-    cdef list octets = []
+    cdef list members = []
     cdef bint x, y
     for c in range(256):
         x, y = a.set.member[c], b.set.member[c]
         if (x or y) if operation == 0 else (x and y) if operation == 1 else (x and not y) if operation == 2 else x != y:
-            octets.append(c)
-    return ByteSet(octets)
+            members.append(c)
+    return ByteSet(members)
 
 
 cdef size_t span(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil:
@@ -258,7 +258,7 @@ cdef size_t count_outside(const uint8_t *src, size_t n, const uc_set *set) noexc
     return count
 
 
-def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=10, nid=ByteSet(), classes=b""):
+def run_kernel(name, src, dst=None, byte_set=ByteSet(), plus=False, width=1, end=10, nid=ByteSet(), classes=b""):
     """Run one kernel of the tier in use on buffers. Only for tests: loops call kernels directly.
 
     Args:
@@ -269,7 +269,7 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
             "mark_classes", len(src) bytes for "upper_triplets" and "normalize_urns", a code unit per character for "from_utf8", and the capacity
             that simd/kernels.h requires for "to_utf8". For "move_ends" the ends, which become the moved ones, and four
             bytes more for each word of src.
-        octets (ByteSet): The set, for kernels that have one.
+        byte_set (ByteSet): The set, for kernels that have one.
         plus (bool): The option of "encode" and "decode".
         width (int): Bytes of a code unit: 1, 2 or 4. For "move_ends", by how much a mark moves what follows.
         end (int): The byte that ends a line.
@@ -280,13 +280,13 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
         int | tuple[int, int, int]: The result of the kernel (0 if it has none); -1 if the output is too small, or for a
             surrogate; for "scan_utf8" also the contents of uc_utf8.
 
-    >>> run_kernel("span", b"abc/", octets=ByteSet("abc"))
+    >>> run_kernel("span", b"abc/", byte_set=ByteSet("abc"))
     3
     >>> run_kernel("scan_utf8", b"d\\xc3\\xa9j\\xc3\\xa0\\xff")
     (6, 4, 195)
     """
     cdef Py_buffer source, target
-    cdef const uc_set *set = &(<ByteSet?>octets).set
+    cdef const uc_set *set = &(<ByteSet?>byte_set).set
     cdef const uint8_t *s
     cdef uint8_t *d
     cdef uint32_t *ends
@@ -424,6 +424,11 @@ HEXDIG = DIGIT | "ABCDEFabcdef"
 
 # RFC 3986 section 2.3:   unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"
 UNRESERVED = ALPHANUM | "-._~"
+# RFC 3986 section 2.2:   sub-delims = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
+SUB_DELIMS = ByteSet("!$&'()*+,;=")
+
+ALL_BYTES = ByteSet(range(256))
+ASCII_BYTES = ByteSet(range(128))
 
 # Names of C are not attributes of the module.
 globals().update(ALPHA=ALPHA, DIGIT=DIGIT, UNRESERVED=UNRESERVED)

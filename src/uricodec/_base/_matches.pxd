@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
-from uricodec._base._text cimport borrow_bytes
+from uricodec._base._text cimport borrow_bytes, write_decimal
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -39,21 +39,15 @@ cdef inline MatchLines lines_in(uint8_t *dst, size_t capacity, bytes prefix, siz
 
 cdef inline bint write_match(MatchLines *lines, const uint8_t *match, size_t size, size_t start) noexcept nogil:
     """Write a line for a match that starts at an offset of the text. False: it does not fit, and nothing was written."""
-    cdef uint8_t digits[DIGITS]
     cdef uint8_t *dst = lines.dst + lines.written
-    cdef size_t free = lines.capacity - lines.written, offset = lines.before + start, at = DIGITS
+    cdef size_t free = lines.capacity - lines.written
     # All stores are in bounds: the prefix, the digits and a tab, then the match and a newline have this size at most.
     if free < size + 1 or lines.prefix != NULL and free - (size + 1) < lines.prefix_size + DIGITS + 1:
         return False
     if lines.prefix != NULL:
         memcpy(dst, lines.prefix, lines.prefix_size)
         dst += lines.prefix_size
-        while at == DIGITS or offset:
-            at -= 1
-            digits[at] = c'0' + <uint8_t>(offset % 10)
-            offset //= 10
-        memcpy(dst, digits + at, DIGITS - at)
-        dst += DIGITS - at
+        dst += write_decimal(lines.before + start, dst)
         dst[0] = c'\t'
         dst += 1
     memcpy(dst, match, size)

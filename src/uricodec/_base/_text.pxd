@@ -5,7 +5,7 @@ the heap if it is long. Each importing module compiles the inline functions of t
 inline; the rest is in _text.pyx.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._cpython cimport *
@@ -25,19 +25,52 @@ cdef inline int sequence_length(uint8_t lead) noexcept nogil:
     return 1 if lead < 0x80 else 0 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 0
 
 
-cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogil:
+cdef inline bint continues(uint8_t lead, int index, uint8_t byte) noexcept nogil:
     """Return whether a byte is allowed at this index of a sequence; overlong forms and surrogates are not."""
     if index == 1:
         if lead == 0xE0:
-            return 0xA0 <= octet <= 0xBF
+            return 0xA0 <= byte <= 0xBF
         if lead == 0xED:
-            return 0x80 <= octet <= 0x9F
+            return 0x80 <= byte <= 0x9F
         if lead == 0xF0:
-            return 0x90 <= octet <= 0xBF
+            return 0x90 <= byte <= 0xBF
         if lead == 0xF4:
-            return 0x80 <= octet <= 0x8F
-    return 0x80 <= octet <= 0xBF
+            return 0x80 <= byte <= 0x8F
+    return 0x80 <= byte <= 0xBF
 
+
+cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the length of the well-formed UTF-8 sequence at s; 0 if there is none."""
+    cdef int length = sequence_length(s[0]), k
+    if length == 0 or <size_t>length > n:
+        return 0
+    for k in range(1, length):
+        if not continues(s[0], k, s[k]):
+            return 0
+    return length
+
+
+cdef inline size_t write_character(uint32_t c, uint8_t *dst) noexcept nogil:
+    """Write a character in UTF-8. Return the length of its sequence."""
+    if c < 0x80:
+        dst[0] = <uint8_t>c
+        return 1
+    if c < 0x800:
+        dst[0], dst[1] = <uint8_t>(0xC0 | c >> 6), <uint8_t>(0x80 | (c & 0x3F))
+        return 2
+    if c < 0x10000:
+        dst[0], dst[1], dst[2] = <uint8_t>(0xE0 | c >> 12), <uint8_t>(0x80 | (c >> 6 & 0x3F)), <uint8_t>(0x80 | (c & 0x3F))
+        return 3
+    dst[0], dst[1] = <uint8_t>(0xF0 | c >> 18), <uint8_t>(0x80 | (c >> 12 & 0x3F))
+    dst[2], dst[3] = <uint8_t>(0x80 | (c >> 6 & 0x3F)), <uint8_t>(0x80 | (c & 0x3F))
+    return 4
+
+
+# Return where an incomplete sequence before src[i] begins; i if there is none.
+cdef size_t interrupted(const uint8_t *src, size_t i) noexcept nogil
+
+# Return the length of the maximal subpart at the start of src (Unicode 3.9, "U+FFFD Substitution"); 0 if valid.
+cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil
 
 # Like scan_utf8 and from_utf8, but with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace").
 cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil
@@ -106,6 +139,18 @@ cdef inline uint8_t *append_bytes(uint8_t *dst, const void *src, size_t n) noexc
     return dst + n
 
 
+cdef inline size_t write_decimal(uint64_t value, uint8_t *dst) noexcept nogil:
+    """Write a number. Return how many digits it has, at most 20."""
+    cdef uint8_t digits[20]
+    cdef size_t i = 20
+    while i == 20 or value:
+        i -= 1
+        digits[i] = <uint8_t>(c'0' + value % 10)
+        value //= 10
+    memcpy(dst, digits + i, 20 - i)
+    return 20 - i
+
+
 cdef inline str ascii_text(const uint8_t *data, size_t n):
     """Return a str of n ASCII bytes."""
     cdef str text
@@ -142,6 +187,12 @@ cdef inline bint utf8_of(str text, Bytes *source, uint8_t *buffer) except -1:
 
 # Return the index of the first lone surrogate; -1 if there is none.
 cdef Py_ssize_t first_surrogate(str text) noexcept
+
+# Return whether two forms, each a str or bytes, are the same in UTF-8.
+cdef bint same_bytes(object a, object b) except -1
+
+# Return the text with U+FFFD for each surrogate.
+cdef str without_surrogates(str text)
 
 # Borrow the bytes of a bytes-like, until PyBuffer_Release().
 cdef int borrow_bytes(object data, Py_buffer *view) except -1

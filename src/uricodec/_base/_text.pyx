@@ -20,29 +20,28 @@ cdef enum State:
 cdef uint64_t successors[256]
 
 
-cdef State successor(int state, uint8_t octet) noexcept nogil:
+cdef State successor(int state, uint8_t byte) noexcept nogil:
     cdef State[5] by_length = [WRONG, DONE, ONE_MORE, TWO_MORE, THREE_MORE]
     cdef uint8_t lead
     if state == DONE:
-        return (AFTER_E0 if octet == 0xE0 else AFTER_ED if octet == 0xED else AFTER_F0 if octet == 0xF0
-                else AFTER_F4 if octet == 0xF4 else by_length[sequence_length(octet)])
+        return (AFTER_E0 if byte == 0xE0 else AFTER_ED if byte == 0xED else AFTER_F0 if byte == 0xF0
+                else AFTER_F4 if byte == 0xF4 else by_length[sequence_length(byte)])
     lead = (0xE0 if state == AFTER_E0 else 0xED if state == AFTER_ED else 0xF0 if state == AFTER_F0
             else 0xF4 if state == AFTER_F4 else 0)
-    if state == WRONG or not continues(lead, 1, octet):
+    if state == WRONG or not continues(lead, 1, byte):
         return WRONG
     if state == ONE_MORE:
         return DONE
     return TWO_MORE if state == THREE_MORE or lead >= 0xF0 else ONE_MORE
 
 
-cdef int octet, state
-for octet in range(256):
+cdef int byte, state
+for byte in range(256):
     for state in range(DONE, AFTER_F4 + 1, 6):
-        successors[octet] |= <uint64_t>successor(state, octet) << state
+        successors[byte] |= <uint64_t>successor(state, byte) << state
 
 
 cdef size_t interrupted(const uint8_t *src, size_t i) noexcept nogil:
-    """Return where an incomplete sequence before src[i] begins; i if there is none."""
     cdef size_t k
     for k in range(1, 4):
         if k > i or src[i - k] < 0x80:
@@ -193,7 +192,6 @@ provide(&portable)
 # --- ill-formed text ----------------------------------------------------------------------------------------------------
 
 cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
-    """Return the length of the maximal subpart at the start of src (Unicode 3.9, "U+FFFD Substitution"); 0 if valid."""
     cdef int length, have = 1
     if n == 0:
         return 0
@@ -289,6 +287,19 @@ cdef Py_ssize_t first_surrogate(str text) noexcept:
             return i
         i += 1
     return -1
+
+
+cdef bint same_bytes(object a, object b) except -1:
+    if type(a) is type(b):
+        return a == b
+    return (a.encode() if isinstance(a, str) else a) == (b.encode() if isinstance(b, str) else b)
+
+
+cdef str without_surrogates(str text):
+    cdef list characters = []
+    for character in text:
+        characters.append("\ufffd" if 0xD800 <= character < 0xE000 else character)
+    return "".join(characters)
 
 
 # --- bytes-like objects -----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from uricodec._base._text cimport *
-from uricodec._rows._arrow cimport discard, grow
+from uricodec._rows._arrow cimport discard, reserve
 
 from cpython.buffer cimport PyBuffer_Release
 from cpython.mem cimport PyMem_RawFree
@@ -88,8 +88,7 @@ cdef class Charset:
         cdef CharsetEntry entry
         cdef bint found = False
         cdef int byte
-        if not grow(&self.memory, sizeof(CharsetTable)):
-            raise MemoryError  # pragma: no cover: no memory
+        reserve(&self.memory, sizeof(CharsetTable))
         self.memory.size += sizeof(CharsetTable)
         memset(self.memory.data + start, 0, sizeof(CharsetTable))
         for byte in range(256):

@@ -7,9 +7,6 @@ from uricodec._base._text cimport *
 
 # --- the portable kernels: what every tier computes --------------------------------------------------------------------
 
-cdef const char *DIGITS = "0123456789ABCDEF"
-
-
 cdef size_t encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) noexcept nogil:
     cdef size_t i, o = 0
     cdef uint8_t c
@@ -23,34 +20,20 @@ cdef size_t encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, u
         else:
             if cap - o < 3:
                 return UC_FULL
-            dst[o] = c'%'
-            dst[o + 1] = DIGITS[c >> 4]
-            dst[o + 2] = DIGITS[c & 15]
-            o += 3
+            o += write_triplet(c, dst + o)
     return o
-
-
-cdef int hex_value(uint8_t c) noexcept nogil:
-    """Return the value of a hexadecimal digit, or -1."""
-    if c'0' <= c <= c'9':
-        return c - c'0'
-    if c'A' <= c <= c'F':
-        return c - (c'A' - 10)
-    if c'a' <= c <= c'f':
-        return c - (c'a' - 10)
-    return -1
 
 
 cdef size_t decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) noexcept nogil:
     cdef size_t i = 0, o = 0
-    cdef int high, low
+    cdef int byte
     while i < n:
         if o == cap:
             return UC_FULL
-        if src[i] == c'%' and n - i > 2:
-            high, low = hex_value(src[i + 1]), hex_value(src[i + 2])
-            if high >= 0 and low >= 0:
-                dst[o] = <uint8_t>(high << 4 | low)
+        if src[i] == c'%':
+            byte = triplet_value(src + i, n - i)
+            if byte >= 0:
+                dst[o] = <uint8_t>byte
                 i, o = i + 3, o + 1
                 continue
         dst[o] = c' ' if plus and src[i] == c'+' else src[i]
@@ -62,7 +45,7 @@ cdef void upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) noexcept no
     cdef size_t i
     cdef int digits = 0     # how many of the next bytes are digits of a triplet
     for i in range(n):
-        if src[i] == c'%' and n - i > 2 and hex_value(src[i + 1]) >= 0 and hex_value(src[i + 2]) >= 0:
+        if src[i] == c'%' and triplet_value(src + i, n - i) >= 0:
             digits = 3
         dst[i] = src[i] - 32 if digits and src[i] >= c'a' else src[i]
         digits -= digits > 0
@@ -77,7 +60,7 @@ cdef int mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64
     while i < n:
         if src[i] == c'%':
             found = True
-            if n - i > 2 and hex_value(src[i + 1]) >= 0 and hex_value(src[i + 2]) >= 0:
+            if triplet_value(src + i, n - i) >= 0:
                 for j in range(i + 1, i + 3):
                     digits[j >> 6] |= <uint64_t>1 << (j & 63)
                 i += 2

@@ -18,7 +18,7 @@ from uricodec._base._kernels cimport HEXDIG, UC_FULL, ByteSet, add_byte, kernels
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
-from uricodec._base._text cimport continues, sequence_length
+from uricodec._base._text cimport ill_formed
 from uricodec._rows._engine cimport *
 
 from uricodec._codec._triplets import percent_decode
@@ -388,15 +388,6 @@ cdef inline size_t encode_run(const uint8_t *src, size_t n, const EncodeOptions 
     return 0 if size == UC_FULL else size
 
 
-cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
-    """Return how many bytes one U+FFFD replaces where ill-formed UTF-8 starts: a maximal subpart, or 1."""
-    cdef int length = sequence_length(src[0])
-    cdef size_t have = 1
-    while have < <size_t>length and have < n and continues(src[0], <int>have, src[have]):
-        have += 1
-    return have
-
-
 cdef size_t encode_text(const uint8_t *src, size_t n, const EncodeOptions *how, BytePolicy policy, uint8_t *dst,
                         Outcome *outcome) noexcept nogil:
     """Encode bytes that must be UTF-8; the policy is for bytes that are not."""
@@ -420,7 +411,7 @@ cdef size_t encode_text(const uint8_t *src, size_t n, const EncodeOptions *how, 
 cdef size_t encode_by(const uint8_t *src, size_t n, const EncodeOptions *how, BytePolicy policy, uint8_t *dst,
                       Outcome *outcome) noexcept nogil:
     cdef size_t i = 0, o = 0, size, written, first
-    cdef uint8_t octet
+    cdef uint8_t byte
     cdef const uint8_t *percent
     if not how.triplets or how.digits and (policy == KEEP or count_malformed(src, n, &first) == 0):
         return encode_text(src, n, how, policy, dst, outcome)
@@ -435,7 +426,7 @@ cdef size_t encode_by(const uint8_t *src, size_t n, const EncodeOptions *how, By
         i += size
         if i == n:
             return o
-        size = unit_at(src, i, n, &octet)
+        size = unit_at(src, i, n, &byte)
         if size == 1 and policy == FAIL:
             outcome.code, outcome.offset = MALFORMED, i
             return UC_REJECTED

@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 
 from uricodec._base._kernels cimport uc_set
 from uricodec._codec._charsets cimport CharsetTable
-from uricodec._codec._percent cimport hex_value
+from uricodec._codec._percent cimport triplet_value
 
 
 # How a malformed triplet, or decoded bytes that are not UTF-8, are handled.
@@ -33,15 +33,15 @@ cdef BytePolicy policy_of(object errors) except *
 cdef int raise_fault(object data, const StrictOptions *how) except -1
 
 
-cdef inline size_t unit_at(const uint8_t *src, size_t i, size_t n, uint8_t *octet) noexcept nogil:
-    """Read one byte of the decoded text into `octet`. Return how many bytes of src it takes, 3 or 1; 0 at the end."""
-    cdef int high, low
+cdef inline size_t unit_at(const uint8_t *src, size_t i, size_t n, uint8_t *byte) noexcept nogil:
+    """Read one byte of the decoded text into `byte`. Return how many bytes of src it takes, 3 or 1; 0 at the end."""
+    cdef int value
     if i >= n:
         return 0
-    octet[0] = src[i]
-    if octet[0] == c'%' and n - i > 2:
-        high, low = hex_value(src[i + 1]), hex_value(src[i + 2])
-        if high >= 0 and low >= 0:
-            octet[0] = <uint8_t>(high << 4 | low)
+    byte[0] = src[i]
+    if byte[0] == c'%':
+        value = triplet_value(src + i, n - i)
+        if value >= 0:
+            byte[0] = <uint8_t>value
             return 3
     return 1

@@ -5,7 +5,9 @@ without two hexadecimal digits; in text, bytes that are not UTF-8) is kept, repl
 """
 from libc.string cimport memchr, memmove
 
-from uricodec._base._kernels cimport UC_FULL, UNRESERVED, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8
+from uricodec._base._kernels cimport (
+    ALL_BYTES, SUB_DELIMS, UC_FULL, UNRESERVED, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8,
+)
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport *
 from uricodec._base._text cimport *
@@ -97,15 +99,15 @@ cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, ui
     return o
 
 
-cdef bint stays(const StrictOptions *how, const uint8_t *octets, size_t n) noexcept nogil:
+cdef bint stays(const StrictOptions *how, const uint8_t *decoded, size_t n) noexcept nogil:
     """Return whether the triplets of a character must not be decoded."""
     cdef size_t i
     if how.free == NULL:
         return False
     for i in range(n):
-        if not how.free.member[octets[i]]:
+        if not how.free.member[decoded[i]]:
             return True
-    return how.c1 and n == 2 and octets[0] == 0xC2 and octets[1] < 0xA0
+    return how.c1 and n == 2 and decoded[0] == 0xC2 and decoded[1] < 0xA0
 
 
 cdef BytePolicy policy_of(object errors) except *:
@@ -126,15 +128,15 @@ cdef int raise_fault(object data, const StrictOptions *how) except -1:
 # --- public functions ---------------------------------------------------------------------------------------------------
 
 # RFC 3986 section 2.3, with the reserved characters of section 2.2.
-URI_CHARACTERS = UNRESERVED | ":/?#[]@!$&'()*+,;="
+URI_CHARACTERS = UNRESERVED | ":/?#[]@" | SUB_DELIMS
 
 
 cdef ByteSet safe_set(object safe):
     """Return the bytes that `safe` means: a ByteSet as it is; of a str or bytes, the ASCII characters and the unreserved."""
-    cdef ByteSet octets = safe if type(safe) is ByteSet else quote_set(safe, False)
-    if octets is None:
+    cdef ByteSet kept = safe if type(safe) is ByteSet else quote_set(safe, False)
+    if kept is None:
         raise TypeError(f"safe must be a ByteSet, a str or bytes, not {type(safe).__name__}")
-    return octets
+    return kept
 
 
 def kept_in_rows(safe, bytes terminator not None):
@@ -148,13 +150,10 @@ def kept_in_rows(safe, bytes terminator not None):
         TypeError: If `safe` has another type.
         ValueError: If a ByteSet contains some of the bytes from 128 up, but not all.
     """
-    cdef ByteSet octets = safe_set(safe)
-    if not octets.ascii and octets | range(128) != ALL_BYTES:
+    cdef ByteSet kept = safe_set(safe)
+    if not kept.ascii and kept | range(128) != ALL_BYTES:
         raise ValueError("safe must contain all non-ASCII bytes or none")
-    return octets | terminator if terminator else octets
-
-
-cdef ByteSet ALL_BYTES = ByteSet(range(256))
+    return kept | terminator if terminator else kept
 
 
 cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
@@ -219,14 +218,14 @@ def percent_encode(data, safe=UNRESERVED, plus=False):
     >>> percent_encode(b"1+1 = 2", plus=True)
     b'1%2B1+%3D+2'
     """
-    cdef ByteSet octets = safe_set(safe)
+    cdef ByteSet kept = safe_set(safe)
     cdef uc_set set
     if not plus:
-        return encode_data(data, &octets.set, False, octets.ascii)
-    set = octets.set
+        return encode_data(data, &kept.set, False, kept.ascii)
+    set = kept.set
     add_byte(&set, c' ')
     remove_byte(&set, c'+')
-    return encode_data(data, &set, True, octets.ascii)
+    return encode_data(data, &set, True, kept.ascii)
 
 
 cdef str decode_text_strictly(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
@@ -330,13 +329,13 @@ cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcep
     """Return the number of '%' without two hexadecimal digits, and the offset of the first."""
     cdef const uint8_t *at = src
     cdef const uint8_t *end = src + n
-    cdef uint8_t octet
+    cdef uint8_t byte
     cdef size_t count = 0
     while True:
         at = <const uint8_t *>memchr(at, c'%', end - at)
         if at == NULL:
             return count
-        if unit_at(at, 0, end - at, &octet) == 1:
+        if unit_at(at, 0, end - at, &byte) == 1:
             if count == 0:
                 first[0] = at - src
             count += 1
@@ -346,11 +345,11 @@ cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcep
 cdef size_t escape_malformed(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
     """Copy src, with "%25" for each of them. dst has a capacity of n + 2 bytes for each."""
     cdef size_t i, o = 0
-    cdef uint8_t octet
+    cdef uint8_t byte
     for i in range(n):
         dst[o] = src[i]
         o += 1
-        if src[i] == c'%' and unit_at(src, i, n, &octet) == 1:
+        if src[i] == c'%' and unit_at(src, i, n, &byte) == 1:
             dst[o] = c'2'
             dst[o + 1] = c'5'
             o += 2
@@ -412,8 +411,8 @@ def requote(data, safe=URI_CHARACTERS, errors="keep"):
     '/a%20b/%c3%a9/100%25'
     """
     cdef BytePolicy policy = policy_of(errors)
-    cdef ByteSet octets = safe_set(safe)
-    cdef uc_set set = octets.set
+    cdef ByteSet kept = safe_set(safe)
+    cdef uc_set set = kept.set
     cdef StrictOptions fault
     cdef const uint8_t *src
     cdef uint8_t *dst
@@ -444,8 +443,8 @@ def requote(data, safe=URI_CHARACTERS, errors="keep"):
                 PyMem_RawFree(dst)
             data = plain.decode() if isinstance(data, str) else plain
     if not has_hex_digits(&set):
-        return encode_around_triplets(data, &set, octets.ascii)
-    return encode_data(data, &set, False, octets.ascii)
+        return encode_around_triplets(data, &set, kept.ascii)
+    return encode_data(data, &set, False, kept.ascii)
 
 
 # --- the caller's buffers ---------------------------------------------------------------------------------------------

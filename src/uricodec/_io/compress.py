@@ -17,7 +17,7 @@ MAGIC = {
     **{b"BZh%d\x17rE8P\x90" % size: "bzip2" for size in range(1, 10)},
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
-    **{bytes([octet]) + streams.SKIPPABLE: "zstd" for octet in range(0x50, 0x60)},
+    **{bytes([byte]) + streams.SKIPPABLE: "zstd" for byte in range(0x50, 0x60)},
 }
 LONGEST = max(map(len, MAGIC))
 
@@ -42,29 +42,29 @@ MAKERS = {
 }
 
 
-def format_of(octets):
-    """Return the compression format of data that begins with `octets` (bytes-like); None if it is not compressed.
+def format_of(data):
+    """Return the compression format of data that begins with `data` (bytes-like); None if it is not compressed.
 
     >>> format_of(b"BZh91AY&SY"), format_of(b"BZh is text")
     ('bzip2', None)
     """
-    head = bytes(octets[:LONGEST])
+    head = bytes(data[:LONGEST])
     return next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
 
 
-def may_be(octets):
-    """Return whether `octets` (bytes-like), the first bytes of a file, are too few to detect its compression format."""
-    head = bytes(octets)
+def may_be(data):
+    """Return whether `data` (bytes-like), the first bytes of a file, are too few to detect its compression format."""
+    head = bytes(data)
     return any(magic != head and magic.startswith(head) for magic in MAGIC)
 
 
-def begins_with(octets, form):
-    """Return whether `octets` (bytes-like), perhaps only a part of the magic number, can begin data in a format.
+def begins_with(data, form):
+    """Return whether `data` (bytes-like), perhaps only a part of the magic number, can begin data in a format.
 
     >>> begins_with(b"\\x1f", "gzip"), begins_with(b"tail", "gzip")
     (True, False)
     """
-    head = bytes(octets[:LONGEST])
+    head = bytes(data[:LONGEST])
     return any(head.startswith(magic[: len(head)]) for magic, name in MAGIC.items() if name == form)
 
 
@@ -111,7 +111,7 @@ class Deflated:
         return result
 
 
-class Reader:
+class Decompressor:
     """A reader of the concatenated members of a compressed file. Zeros may follow the last one, nothing else.
 
     Args:

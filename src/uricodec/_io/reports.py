@@ -72,13 +72,13 @@ def message(name, line, offset, before, reason):
     return f"{name}:{line}:{offset + 1} (byte {before + offset}): {reason}"
 
 
-def visible(octets):
-    r"""Return `octets` (bytes-like) as text that is safe for a terminal: unprintable characters and "\" are escaped.
+def visible(data):
+    r"""Return `data` (bytes-like) as text that is safe for a terminal: unprintable characters and "\" are escaped.
 
     >>> print(visible(b"caf\xc3\xa9\x1b[2J \xff \\"))
     café\x1b[2J \xff \\
     """
-    text = str(octets, "utf-8", "surrogateescape")
+    text = str(data, "utf-8", "surrogateescape")
     if text.isprintable() and "\\" not in text:
         return text
     parts = (text[start : start + PART] for start in range(0, len(text), PART))  # escaping needs 60 bytes per character

@@ -38,7 +38,7 @@ class FileInput:
 
     def __init__(self, name, file, compressed=True):
         self.name, self._compressed = name, compressed
-        self._read_into = file.readinto if hasattr(file, "readinto") else Reader(file.read).read_into
+        self._read_into = file.readinto if hasattr(file, "readinto") else FunctionReader(file.read).read_into
 
     def read_into(self, view):
         """Read at most len(view) bytes into `view`. Return their number; 0 at the end."""
@@ -57,7 +57,7 @@ class FileInput:
         return streams.chunks_of(self._begin, buffers, ends, max_line, most_read)
 
 
-class Reader:
+class FunctionReader:
     """Reads into a buffer what a function returns, even if that is more than requested.
 
     Args:

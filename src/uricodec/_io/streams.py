@@ -155,11 +155,11 @@ def safe_cut(buffer, end):
     for have in range(1, 4):
         if start == 0:
             break
-        octet, start = unit_before(buffer, start)
-        if octet >= 0xC0:
-            wants = 2 if octet < 0xE0 else 3 if octet < 0xF0 else 4
+        byte, start = unit_before(buffer, start)
+        if byte >= 0xC0:
+            wants = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
             return start if wants > have else end
-        if octet < 0x80:
+        if byte < 0x80:
             break
     return end
 
@@ -244,7 +244,7 @@ def begin(name, read_into, view):
     form = compress.format_of(view[:end])
     if form is None:
         return read_into, end
-    read_into = compress.Reader(name, form, read_into, bytes(view[:end])).read_into
+    read_into = compress.Decompressor(name, form, read_into, bytes(view[:end])).read_into
     return read_into, read_into(view)
 
 

@@ -42,11 +42,11 @@ def name_for(name):
     >>> name_for("out.txt")
     '.out.txt.uricodec.tmp'
     """
-    octets = os.fsencode(name)
-    if len(octets) > LONGEST:
+    encoded = os.fsencode(name)
+    if len(encoded) > LONGEST:
         from hashlib import blake2b
 
-        name = blake2b(octets, digest_size=16).hexdigest()
+        name = blake2b(encoded, digest_size=16).hexdigest()
     return f".{name}.uricodec.tmp"
 
 

@@ -97,7 +97,7 @@ class OrderedWorkers:
                 failure = None  # break the reference cycle with this frame
 
 
-class Token:
+class LifeToken:
     """What a thread holds as long as it lives."""
 
     __slots__ = ("__weakref__",)
@@ -177,7 +177,7 @@ class Turns:
         for _ in range(helpers):
             done = allocate_lock()
             done.acquire()
-            token = Token()
+            token = LifeToken()
             self._helpers[done], self._tokens[done] = None, ref(token)
             try:
                 start_new_thread(self._help, (done, token))

@@ -22,7 +22,7 @@ lack capacity for a record, the loop ends before it and returns how much was rea
 from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from uricodec._rows._arrow cimport Buffer, discard, grow
+from uricodec._rows._arrow cimport Buffer, append_item, discard, grow, reserve
 from uricodec._base._kernels cimport bits_of, kernels, uc_lowest_bit, uc_utf8
 from uricodec._records._framing cimport *
 from uricodec._base._text cimport borrow_bytes
@@ -117,7 +117,7 @@ cdef struct Task:
     size_t copied           # bytes of src up to here are written, or not to be written
     size_t count            # records read,
     size_t invalid          # and how many of them are invalid
-    Buffer faults             # the first `limit` of these, as Fault structs
+    Buffer faults             # the first `limit` of these, as RecordFault structs
     size_t limit
     bint stops              # stop after that many
     int frame_codes         # the first code of record errors
@@ -131,7 +131,7 @@ cdef struct Task:
     Buffer text
     Buffer ends               # ends of the values in it, int64_t: the rows of the run
     Buffer values
-    Buffer names            # of the values of JSON, as Name structs, if results are written after them
+    Buffer names            # of the values of JSON, as MemberName structs, if results are written after them
     Buffer records
     Buffer rejection          # the record of a rejected value
     size_t value_count
@@ -148,14 +148,14 @@ cdef struct Task:
 # --- values of a window -----------------------------------------------------------------------------------------------
 
 # The marked bytes of the window, to be taken one by one.
-cdef struct Marks:
+cdef struct WindowMarks:
     const uint64_t *words
     size_t count            # words
     size_t w                # the current word,
     uint64_t word           # and those of its marks that are not taken yet
 
 
-cdef inline size_t take_mark(Marks *marks) noexcept nogil:
+cdef inline size_t take_mark(WindowMarks *marks) noexcept nogil:
     """Return the next marked byte; SIZE_MAX if none is left."""
     cdef size_t at
     while marks.word == 0:
@@ -179,7 +179,7 @@ cdef struct Quoted:
     bint simple             # it contains no quote
 
 
-cdef inline size_t end_of_quoted(const uint8_t *s, size_t n, Marks *marks, Quoted *quoted) noexcept nogil:
+cdef inline size_t end_of_quoted(const uint8_t *s, size_t n, WindowMarks *marks, Quoted *quoted) noexcept nogil:
     """Find the quote that closes a field. Return the next mark after it."""
     cdef size_t at
     quoted.end, quoted.simple = SIZE_MAX, True
@@ -200,7 +200,7 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
     """Gather the values of whole records, of lines or of CSV. Return where the first incomplete record starts."""
     cdef const Frame *frame = task.frame
     cdef const Span *spans = frame.spans
-    cdef Marks marks
+    cdef WindowMarks marks
     cdef Value *values = <Value *>task.values.data
     cdef ReadRecord *record = <ReadRecord *>task.records.data
     cdef int64_t *ends = <int64_t *>task.ends.data
@@ -568,10 +568,8 @@ cdef bint run_pairs(Task *task) noexcept nogil:
                     rejected.offset = 0
                 if size == SIZE_MAX:
                     size = 0
-                    if not grow(&run.found, sizeof(Rejected)):
+                    if not append_item(&run.found, &rejected, sizeof(Rejected)):
                         return False
-                    memcpy(run.found.data + run.found.size, &rejected, sizeof(Rejected))
-                    run.found.size += sizeof(Rejected)
             run.data.size += size
             (<int64_t *>run.offsets.data)[v + 1] = <int64_t>run.data.size
     return True
@@ -628,14 +626,10 @@ cdef size_t place_of(const Task *task, const ReadRecord *record, const Value *va
 
 cdef bint report(Task *task, const ReadRecord *record, int code, size_t offset) noexcept nogil:
     """Count an invalid record, and list it. False: out of memory."""
-    cdef RecordFault *fault
-    if task.invalid < task.limit:
-        if not grow(&task.faults, sizeof(RecordFault)):  # pragma: no cover: no memory
-            task.run.status = NO_MEMORY
-            return False
-        fault = <RecordFault *>(task.faults.data + task.faults.size)
-        fault.line, fault.start, fault.stop, fault.offset, fault.code = task.count, record.start, record.end, offset, code
-        task.faults.size += sizeof(RecordFault)
+    cdef RecordFault fault = RecordFault(task.count, record.start, record.end, offset, code)
+    if task.invalid < task.limit and not append_item(&task.faults, &fault, sizeof(RecordFault)):
+        task.run.status = NO_MEMORY  # pragma: no cover: no memory
+        return False
     task.invalid += 1
     return True
 
@@ -1004,8 +998,9 @@ cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) e
         set_buffer_sink(run)
     set_lines(run)
     run.checks_utf8 = rows.slots.utf8_code != 0 and task.frame.form != JSON     # strings of JSON keep other bytes
-    if begin_work(run) == NULL or run.slots.rejected != NULL and not grow(&task.rejection, run.extra):
-        raise MemoryError  # pragma: no cover: no memory
+    begin_work(run)
+    if run.slots.rejected != NULL:
+        reserve(&task.rejection, run.extra)
     return 0
 
 
@@ -1114,14 +1109,6 @@ def reason_of(operation, code):
 
 # --- records as rows ----------------------------------------------------------------------------------------------------
 
-cdef inline bint append(Buffer *buffer, const void *item, size_t size) noexcept nogil:
-    if not grow(buffer, size):
-        return False  # pragma: no cover: no memory
-    memcpy(buffer.data + buffer.size, item, size)
-    buffer.size += size
-    return True
-
-
 cdef bint take_records(Task *task, bint values, bint stops, Selection *found) noexcept nogil:
     """Append the records of the window. False: out of memory.
 
@@ -1137,7 +1124,7 @@ cdef bint take_records(Task *task, bint values, bint stops, Selection *found) no
     cdef size_t *starts
     cdef int64_t *text_ends
     if not (grow(&found.starts, rows * sizeof(size_t)) and grow(&found.ends, rows * sizeof(int64_t))
-            and append(&found.text, task.text.data, task.text.size)):
+            and append_item(&found.text, task.text.data, task.text.size)):
         return False  # pragma: no cover: no memory
     starts = <size_t *>(found.starts.data + found.starts.size)
     text_ends = <int64_t *>(found.ends.data + found.ends.size)
@@ -1149,7 +1136,7 @@ cdef bint take_records(Task *task, bint values, bint stops, Selection *found) no
             record.row, record.start, record.offset, record.code = found.count + i, records[i].start, 0, NO_VALUE
             if count == 1:
                 record.offset, record.code = value.offset, value.code
-            if not append(&found.without, &record, sizeof(Unselected)):
+            if not append_item(&found.without, &record, sizeof(Unselected)):
                 return False  # pragma: no cover: no memory
             if stops:
                 rows = i
@@ -1175,8 +1162,8 @@ cdef bint select_values(const Frame *frame, const uint8_t *src, size_t n, bint v
         task.frame = &ends_only
     found.count = found.starts.size = found.text.size = found.ends.size = found.without.size = 0
     # Without any bytes in the values, their text must not be NULL all the same: memcpy() and others may not get that.
-    done = (grow(&found.text, 1) and append(&found.starts, &zero, sizeof(size_t)) and
-            append(&found.ends, &none, sizeof(int64_t)))
+    done = (grow(&found.text, 1) and append_item(&found.starts, &zero, sizeof(size_t)) and
+            append_item(&found.ends, &none, sizeof(int64_t)))
     while done and task.read < n and not (stops and found.without.size):
         done = gather(&task) and take_records(&task, values, stops, found)
         if done:

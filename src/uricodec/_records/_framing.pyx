@@ -9,13 +9,13 @@ A JSON object is parsed only as far as needed to find its members: other nested 
 outside strings, and numbers are not checked.
 """
 cimport cython
-from libc.stdint cimport SIZE_MAX
+from libc.stdint cimport SIZE_MAX, uint32_t
 from libc.string cimport memchr, memcpy
 
 from uricodec._base._atomic cimport uc_put8
 from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
-from uricodec._base._text cimport borrow_bytes, continues, copy_of_bytes, sequence_length
-from uricodec._codec._percent cimport hex_value
+from uricodec._base._text cimport borrow_bytes, copy_of_bytes, sequence_at, write_character
+from uricodec._codec._percent cimport hex_value, write_triplet
 from uricodec._rows._engine cimport BAD_JSON, SURROGATE_ESCAPE
 
 from cpython.buffer cimport PyBuffer_Release
@@ -220,14 +220,14 @@ cdef int unit_of(const uint8_t *s, size_t i, size_t n) noexcept nogil:
     return unit
 
 
-cdef size_t read_escape(const uint8_t *s, size_t i, size_t n, uint8_t *octets, int *have, int *code) noexcept nogil:
+cdef size_t read_escape(const uint8_t *s, size_t i, size_t n, uint8_t *utf8, int *have, int *code) noexcept nogil:
     """Decode the escape at s[i] to UTF-8. Return its length; 0 if it is invalid, see `code`."""
     cdef int unit = unit_of(s, i, n), low
     cdef size_t length = 6
     code[0] = BAD_JSON
     if unit == NOWHERE:
         unit = simple_escape(s[i + 1]) if n - i > 1 else NOWHERE
-        octets[0] = <uint8_t>unit
+        utf8[0] = <uint8_t>unit
         have[0] = 1
         return 0 if unit == NOWHERE else 2
     if 0xD800 <= unit <= 0xDFFF:
@@ -237,21 +237,14 @@ cdef size_t read_escape(const uint8_t *s, size_t i, size_t n, uint8_t *octets, i
             return 0
         unit = 0x10000 + ((unit - 0xD800) << 10) + low - 0xDC00
         length = 12
-    if unit < 0x80:
-        have[0] = 1
-        octets[0] = <uint8_t>unit
-        return length
-    have[0] = 2 if unit < 0x800 else 3 if unit < 0x10000 else 4
-    octets[0] = <uint8_t>((0xF00 >> have[0] & 0xFF) | unit >> 6 * (have[0] - 1))
-    for low in range(1, have[0]):
-        octets[low] = <uint8_t>(0x80 | (unit >> 6 * (have[0] - 1 - low) & 0x3F))
+    have[0] = <int>write_character(<uint32_t>unit, utf8)
     return length
 
 
 cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, size_t *place) noexcept nogil:
     """Write the text of a string, at most n bytes. Return its size; (size_t)-1, code and place if the string is invalid."""
     cdef size_t i = 0, o = 0, size, length
-    cdef uint8_t octets[4]
+    cdef uint8_t utf8[4]
     cdef int have
     while True:
         size = kernels.span(s + i, n - i, &IN_STRING.set)
@@ -260,11 +253,11 @@ cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, s
         o += size
         if i >= n:
             return o
-        length = read_escape(s, i, n, octets, &have, code)
+        length = read_escape(s, i, n, utf8, &have, code)
         if length == 0:
             place[0] = i
             return <size_t>NOWHERE
-        memcpy(dst + o, octets, have)
+        memcpy(dst + o, utf8, have)
         o += have
         i += length
 
@@ -272,11 +265,11 @@ cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, s
 cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept nogil:
     """Return the offset in a string, as written, of a byte of its text."""
     cdef size_t i = 0, length
-    cdef uint8_t octets[4]
+    cdef uint8_t utf8[4]
     cdef int have, code
     while i < n:
         have = 1
-        length = 1 if s[i] != c'\\' else read_escape(s, i, n, octets, &have, &code)
+        length = 1 if s[i] != c'\\' else read_escape(s, i, n, utf8, &have, &code)
         if offset < <size_t>have or length == 0:
             break
         offset -= have
@@ -315,11 +308,10 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
     Escaped are quotes and backslashes, all controls (U+0000-001F, 007F-009F), and the separators U+2028 and 2029. A
     byte that is not UTF-8 becomes a triplet such as "%FF", because JSON strings consist of characters.
     """
-    cdef const char *digits = "0123456789ABCDEF"
     cdef size_t i = 0, o = 1, size
     cdef uc_utf8 found
     cdef const uc_set *plain = &PLAIN_TEXT.set if kernels.scan_utf8(src, n, &found) == n else &PLAIN_ASCII.set
-    cdef int length, have
+    cdef int length
     dst[0] = c'"'
     while True:
         size = kernels.span(src + i, n - i, plain)
@@ -328,13 +320,9 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
         o += size
         if i >= n:
             break
-        length = sequence_length(src[i])
-        have = 1
-        while have < length and i + have < n and continues(src[i], have, src[i + have]):
-            have += 1
-        if have != length:
-            dst[o], dst[o + 1], dst[o + 2] = c'%', digits[src[i] >> 4], digits[src[i] & 15]
-            o += 3
+        length = sequence_at(src + i, n - i)
+        if length == 0:
+            o += write_triplet(src[i], dst + o)
             i += 1
             continue
         if length == 1:
@@ -463,8 +451,8 @@ cdef class Framing:
         if frame.form == CSV:
             remove_byte(&frame.unmarked, c'"')
         elif frame.form == JSON:
-            for octet in JSON_STRUCTURE:
-                remove_byte(&frame.unmarked, octet)
+            for byte in JSON_STRUCTURE:
+                remove_byte(&frame.unmarked, byte)
         self.names, self.end = tuple(names), end
         steps = 0
         for name in self.names:
@@ -606,15 +594,15 @@ cdef class Framing:
         >>> Framing("csv", delimiter=b",").first(b'a,"b""c"\\r\\nd', 10)
         ([b'a', b'b"c'], 10)
         """
-        cdef bytes octets = copy_of_bytes(memoryview(buffer)[:stop])
-        cdef const uint8_t *s = <const uint8_t *>PyBytes_AS_STRING(octets)
+        cdef bytes data = copy_of_bytes(memoryview(buffer)[:stop])
+        cdef const uint8_t *s = <const uint8_t *>PyBytes_AS_STRING(data)
         cdef CsvField field
         cdef size_t i = 0, end, next
         cdef bytes value
         cdef list values = []
-        end = end_of_record(&self.frame, s, <size_t>len(octets), &next)
+        end = end_of_record(&self.frame, s, <size_t>len(data), &next)
         if self.frame.form == DELIMITED:
-            return octets[:end].split(bytes([self.frame.delimiter])), next
+            return data[:end].split(bytes([self.frame.delimiter])), next
         while i <= end:
             find_csv_field(s, i, end, &self.frame.inside, &field)
             value = PyBytes_FromStringAndSize(<const char *>s + i, field.end - i)

@@ -1,5 +1,5 @@
 """Arrow arrays in memory: imported ones, and ours for export."""
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 
 cdef extern from *:
@@ -88,6 +88,12 @@ cdef class ArrowBuffers:
 cdef bytes lend_bytes(Buffer *buffer, size_t size)
 cdef bytes settle_bytes(Buffer *buffer, list lent)
 cdef bint grow(Buffer *buffer, size_t more) noexcept nogil
+# Ensure capacity for `more` bytes.
+cdef int reserve(Buffer *buffer, size_t more) except -1
+# Make the buffer n bytes of zeros; eight more follow.
+cdef int fill_zeros(Buffer *buffer, size_t n) except -1
+# Append an item. False: out of memory.
+cdef bint append_item(Buffer *buffer, const void *item, size_t size) noexcept nogil
 cdef void trim(Buffer *buffer) noexcept nogil
 cdef void discard(Buffer *buffer) noexcept nogil
 
@@ -138,4 +144,9 @@ cdef Array child_of(Array whole, int i)
 # Return where a row of text or of a list starts, by offsets of 64 bits (`large`) or 32.
 cdef int64_t offset_at(Array array, bint large, int64_t row) noexcept
 cdef int widen_offsets(Array array) except -1
+# An offset in text or lists.
+ctypedef fused arrow_offset:
+    int32_t
+    int64_t
+
 cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, size_t place) noexcept nogil

@@ -163,6 +163,35 @@ cdef bint grow(Buffer *buffer, size_t more) noexcept nogil:
     return True
 
 
+cdef int reserve(Buffer *buffer, size_t more) except -1:
+    if not grow(buffer, more):
+        raise MemoryError  # pragma: no cover: no memory
+    return 0
+
+
+cdef int fill_zeros(Buffer *buffer, size_t n) except -1:
+    reserve(buffer, n + 8)
+    memset(buffer.data, 0, n + 8)
+    buffer.size = n
+    return 0
+
+
+cdef bint append_item(Buffer *buffer, const void *item, size_t size) noexcept nogil:
+    if not grow(buffer, size):
+        return False  # pragma: no cover: no memory
+    memcpy(buffer.data + buffer.size, item, size)
+    buffer.size += size
+    return True
+
+
+cdef void *zeroed(size_t size) except NULL:
+    """Allocate memory of zeros, freed with free()."""
+    cdef void *memory = calloc(1, size)
+    if memory == NULL:
+        raise MemoryError  # pragma: no cover: no memory
+    return memory
+
+
 cdef void trim(Buffer *buffer) noexcept nogil:
     """Free the unused capacity of a small buffer: there may be many of them."""
     cdef size_t cap = max(buffer.size, <size_t>1)
@@ -287,85 +316,64 @@ cdef void let_go(void *held) noexcept nogil:
             Py_DECREF(<object>held)
 
 
-cdef void release_schema(ArrowSchema *schema) noexcept nogil:
+ctypedef fused exported:
+    ArrowSchema
+    ArrowArray
+
+
+cdef void release_struct(exported *held) noexcept nogil:
     cdef int64_t i
-    for i in range(schema.n_children if schema.children != NULL else 0):
-        if schema.children[i] != NULL and schema.children[i].release != NULL:
-            schema.children[i].release(schema.children[i])
-        free(schema.children[i])
-    free(schema.children)
-    if schema.dictionary != NULL:
-        if schema.dictionary.release != NULL:
-            schema.dictionary.release(schema.dictionary)
-        free(schema.dictionary)
-    schema.release = NULL
-    let_go(schema.private_data)
+    for i in range(held.n_children if held.children != NULL else 0):
+        if held.children[i] != NULL and held.children[i].release != NULL:
+            held.children[i].release(held.children[i])
+        free(held.children[i])
+    free(held.children)
+    if held.dictionary != NULL:
+        if held.dictionary.release != NULL:
+            held.dictionary.release(held.dictionary)
+        free(held.dictionary)
+    held.release = NULL
+    let_go(held.private_data)
+
+
+cdef int fill_parts(exported *whole, tuple children, object dictionary) except -1:
+    """Write the children and the dictionary, if any, of a type or an array into its struct."""
+    cdef int64_t i
+    if children:
+        whole.children = <exported **>zeroed(len(children) * sizeof(void *))
+        whole.n_children = len(children)
+    for i in range(whole.n_children):
+        whole.children[i] = <exported *>zeroed(sizeof(exported))
+        if exported is ArrowSchema:
+            fill_schema(whole.children[i], children[i])
+        else:
+            fill_array(whole.children[i], children[i])
+    if dictionary is not None:
+        whole.dictionary = <exported *>zeroed(sizeof(exported))
+        if exported is ArrowSchema:
+            fill_schema(whole.dictionary, dictionary)
+        else:
+            fill_array(whole.dictionary, dictionary)
+    return 0
 
 
 cdef int fill_schema(ArrowSchema *schema, Type type) except -1:
     """Write a type into a zeroed struct. After an error, the struct can be released."""
-    cdef int64_t i
     schema.format, schema.name, schema.flags = type.format, type.name, (0 if type.required else NULLABLE) | type.ordered
     Py_INCREF(type)
     schema.private_data = <void *>type
-    schema.release = release_schema
-    if type.children:
-        schema.children = <ArrowSchema **>calloc(len(type.children), sizeof(void *))
-        if schema.children == NULL:
-            raise MemoryError  # pragma: no cover: no memory
-        schema.n_children = len(type.children)
-        for i in range(schema.n_children):
-            schema.children[i] = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
-            if schema.children[i] == NULL:
-                raise MemoryError  # pragma: no cover: no memory
-            fill_schema(schema.children[i], type.children[i])
-    if type.dictionary is not None:
-        schema.dictionary = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
-        if schema.dictionary == NULL:
-            raise MemoryError  # pragma: no cover: no memory
-        fill_schema(schema.dictionary, type.dictionary)
-    return 0
-
-
-cdef void release_array(ArrowArray *array) noexcept nogil:
-    cdef int64_t i
-    for i in range(array.n_children if array.children != NULL else 0):
-        if array.children[i] != NULL and array.children[i].release != NULL:
-            array.children[i].release(array.children[i])
-        free(array.children[i])
-    free(array.children)
-    if array.dictionary != NULL:
-        if array.dictionary.release != NULL:
-            array.dictionary.release(array.dictionary)
-        free(array.dictionary)
-    array.release = NULL
-    let_go(array.private_data)
+    schema.release = release_struct[ArrowSchema]
+    return fill_parts(schema, type.children, type.dictionary)
 
 
 cdef int fill_array(ArrowArray *struct_, Array array) except -1:
     """Write an array into a zeroed struct. After an error, the struct can be released."""
-    cdef int64_t i
     struct_.length, struct_.null_count, struct_.offset = array.length, array.nulls, array.offset
     struct_.n_buffers, struct_.buffers = array.n_buffers, array.buffers
     Py_INCREF(array)
     struct_.private_data = <void *>array
-    struct_.release = release_array
-    if array.children:
-        struct_.children = <ArrowArray **>calloc(len(array.children), sizeof(void *))
-        if struct_.children == NULL:
-            raise MemoryError  # pragma: no cover: no memory
-        struct_.n_children = len(array.children)
-        for i in range(struct_.n_children):
-            struct_.children[i] = <ArrowArray *>calloc(1, sizeof(ArrowArray))
-            if struct_.children[i] == NULL:
-                raise MemoryError  # pragma: no cover: no memory
-            fill_array(struct_.children[i], array.children[i])
-    if array.dictionary is not None:
-        struct_.dictionary = <ArrowArray *>calloc(1, sizeof(ArrowArray))
-        if struct_.dictionary == NULL:
-            raise MemoryError  # pragma: no cover: no memory
-        fill_array(struct_.dictionary, array.dictionary)
-    return 0
+    struct_.release = release_struct[ArrowArray]
+    return fill_parts(struct_, array.children, array.dictionary)
 
 
 cdef void drop_schema(object capsule) noexcept:
@@ -398,18 +406,14 @@ cdef object in_capsule(void *struct_, const char *name, void (*drop)(object) noe
 
 
 cdef object schema_capsule(Type type):
-    cdef ArrowSchema *schema = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
-    if schema == NULL:
-        raise MemoryError  # pragma: no cover: no memory
+    cdef ArrowSchema *schema = <ArrowSchema *>zeroed(sizeof(ArrowSchema))
     capsule = in_capsule(schema, "arrow_schema", drop_schema)
     fill_schema(schema, type)
     return capsule
 
 
 cdef object array_capsule(Array array):
-    cdef ArrowArray *struct_ = <ArrowArray *>calloc(1, sizeof(ArrowArray))
-    if struct_ == NULL:
-        raise MemoryError  # pragma: no cover: no memory
+    cdef ArrowArray *struct_ = <ArrowArray *>zeroed(sizeof(ArrowArray))
     capsule = in_capsule(struct_, "arrow_array", drop_array)
     fill_array(struct_, array)
     return capsule
@@ -463,9 +467,7 @@ cdef object stream_capsule(Type type, list arrays):
     cdef ArrowArrayStream *stream
     cdef Stream held = Stream()
     held.type, held.arrays = type, arrays[::-1]
-    stream = <ArrowArrayStream *>calloc(1, sizeof(ArrowArrayStream))
-    if stream == NULL:
-        raise MemoryError  # pragma: no cover: no memory
+    stream = <ArrowArrayStream *>zeroed(sizeof(ArrowArrayStream))
     capsule = in_capsule(stream, "arrow_array_stream", drop_stream)
     Py_INCREF(held)
     stream.private_data = <void *>held
@@ -668,10 +670,7 @@ cdef int widen_offsets(Array array) except -1:
     cdef ArrowBuffers buffers = ArrowBuffers()
     cdef int64_t i
     cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
-    if not grow(&buffers.first, 8 * <size_t>(array.offset + array.length + 1)):
-        raise MemoryError  # pragma: no cover: no memory
-    buffers.first.size = 8 * <size_t>(array.offset + array.length + 1)
-    memset(buffers.first.data, 0, 8 * <size_t>array.offset)
+    fill_zeros(&buffers.first, 8 * <size_t>(array.offset + array.length + 1))
     for i in range(array.length + 1):
         (<int64_t *>buffers.first.data)[array.offset + i] = narrow[i]
     array.buffers[1] = hold(array, &buffers.first)
@@ -679,8 +678,7 @@ cdef int widen_offsets(Array array) except -1:
 
 
 cdef int extend(Buffer *buffer, const void *src, size_t n) except -1:
-    if not grow(buffer, n + 8):
-        raise MemoryError  # pragma: no cover: no memory
+    reserve(buffer, n + 8)
     memcpy(buffer.data + buffer.size, src, n)
     buffer.size += n
     return 0
@@ -692,10 +690,7 @@ cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
     cdef Array array
     cdef size_t place = 0
     cdef const uint8_t *src
-    if not grow(&buffers.first, (<size_t>joined.length + 7) // 8 + 8):
-        raise MemoryError  # pragma: no cover: no memory
-    buffers.first.size = (<size_t>joined.length + 7) // 8
-    memset(buffers.first.data, 0, buffers.first.size + 8)
+    fill_zeros(&buffers.first, (<size_t>joined.length + 7) // 8)
     for array in arrays:
         src = <const uint8_t *>array.buffers[buffer]
         if src != NULL and (buffer or array.nulls):
@@ -713,8 +708,7 @@ cdef Type join_offsets(Type type, Array joined, list arrays, size_t limit):
     cdef int64_t *offsets
     cdef int64_t i, first, base = 0
     cdef bint large = type.format not in LARGE
-    if not grow(&buffers.first, 8 * (<size_t>joined.length + 1)):
-        raise MemoryError  # pragma: no cover: no memory
+    reserve(&buffers.first, 8 * (<size_t>joined.length + 1))
     buffers.first.size = 8 * (<size_t>joined.length + 1)
     offsets = <int64_t *>buffers.first.data
     offsets[0] = 0

@@ -1,5 +1,4 @@
 """Columns as objects: reading a column from an Arrow object, and its values as Python objects."""
-from uricodec._rows._arrow cimport Array, Type
 from libc.stdint cimport int64_t
 from uricodec._rows._arrow cimport Array, Type
 
@@ -7,7 +6,5 @@ from uricodec._rows._arrow cimport Array, Type
 cdef tuple read_column(object source, list arrays)
 cdef list tables_of(list columns)
 cdef list sources_of(list arrays, Type type)
-
-
 cdef list values_of(Type type, Array array, int64_t start, int64_t stop, errors)
 cdef str name_of(Type type)

@@ -155,8 +155,7 @@ cdef tuple text_array(Job job, Type type):
         array.set_buffers(<int64_t>(3 + n + more))
         array.owners.extend(source.owners)
         array.buffers[1] = hold(array, &run.offsets)
-        if not grow(&buffers.first, 8 * (n + more) + 8):
-            raise MemoryError  # pragma: no cover: no memory
+        reserve(&buffers.first, 8 * (n + more) + 8)
         buffers.first.size = 8 * (n + more)
         for i in range(n):
             array.buffers[2 + i] = run.source.buffers[i]
@@ -236,7 +235,10 @@ cdef class Column:
             if step != 1:
                 raise ValueError(f"the step of a slice must be 1, got {step}")
         else:
-            start = position(index, len(self))
+            number, count = PyNumber_Index(index), len(self)
+            if not -count <= number < count:
+                raise IndexError(f"row index {number} is out of range for {count} rows")
+            start = number + count if number < 0 else number
             stop = start + 1
         for array in self.arrays:
             if start < min(stop, array.length):
@@ -296,14 +298,6 @@ cdef class Column:
         return schema_capsule(type), array_capsule(array)
 
 
-cdef int64_t position(object index, Py_ssize_t count) except -1:
-    """Return the number of a row, counted from the start; `index` may be negative."""
-    number = PyNumber_Index(index)
-    if not -count <= number < count:
-        raise IndexError(f"row index {number} is out of range for {count} rows")
-    return number + count if number < 0 else number
-
-
 @cython.final
 cdef class ColumnWork:
     """One call: a plan, the policy for rejected rows, and the number of threads."""
@@ -323,10 +317,10 @@ cdef class ColumnWork:
         self.limit = 0 if limit is None else limit
         self.count, self.found, self.rows, self.first = 0, [], 0, first
 
-    cdef size_t threads_for(self, size_t octets):
+    cdef size_t threads_for(self, size_t size):
         if self.threads is not None:
             return <size_t>self.threads
-        if octets <= 1 << 20:
+        if size <= 1 << 20:
             return 1
         import os
         return <size_t>(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -355,12 +349,12 @@ cdef class ColumnWork:
     cdef list jobs(self, Plan plan, Type type, list arrays, RowPolicy policy, size_t limit):
         """Make the runs for all arrays and execute them."""
         cdef SourceRows rows
-        cdef size_t octets = 0
+        cdef size_t size = 0
         cdef list sources = sources_of(arrays, type)
         for rows in sources:
-            octets += rows.octets
+            size += rows.size
             self.rows += rows.source.count
-        return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(octets), 0)
+        return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(size), 0)
 
     cdef object text(self, Plan plan, Type type, list arrays):
         if type.dictionary is not None:
@@ -544,23 +538,20 @@ cdef Array column_of(Array table):
     return child_of(table, 0)
 
 
-cdef Array table_of(Array column):
-    """A table of one column."""
-    cdef Array table = Array()
-    table.length, table.children = column.length, (column,)
-    table.set_buffers(1)
-    return table
-
-
 cdef list tables_of(list columns):
+    """Return a table of one column for each."""
+    cdef Array column, table
     cdef list tables = []
     for column in columns:
-        tables.append(table_of(column))
+        table = Array()
+        table.length, table.children = column.length, (column,)
+        table.set_buffers(1)
+        tables.append(table)
     return tables
 
 
 cdef list sources_of(list arrays, Type type):
-    """The rows of arrays (list of Rows)."""
+    """The rows of arrays (list of SourceRows)."""
     cdef list sources = []
     for array in arrays:
         sources.append(rows_of(array, type))

@@ -17,10 +17,6 @@ from uricodec._rows._tasks cimport WIDTHS, SourceRows, rows_of
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint
 from uricodec._base._kernels cimport prefetch
 
-ctypedef fused offset:
-    int32_t
-    int64_t
-
 cdef enum:
     AHEAD = 64          # values that are looked up at the same time
 
@@ -95,8 +91,8 @@ cdef Distinct distinct_of(Array values, Type type):
     distinct.values, distinct.ordered = values, True
     while mask < 2 * n:
         mask = 2 * mask + 1
-    if not grow(&buffers.first, 8 * n + 8) or not grow(&buffers.second, 8 * <size_t>(mask + 1)):
-        raise MemoryError  # pragma: no cover: no memory
+    reserve(&buffers.first, 8 * n + 8)
+    reserve(&buffers.second, 8 * <size_t>(mask + 1))
     buffers.first.size = 8 * n
     numbers = <int64_t *>buffers.first.data
     with nogil:
@@ -180,10 +176,9 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
         made.owners.extend(array.owners)
         return made
     rows = rows_of(array, type)
-    if not grow(&buffers.first, (n + 7) // 8 + 1) or not grow(&buffers.second, <size_t>width * n + 8):
-        raise MemoryError  # pragma: no cover: no memory
-    buffers.first.size, buffers.second.size = (n + 7) // 8, <size_t>width * n
-    memset(buffers.first.data, 0, buffers.first.size + 1)
+    fill_zeros(&buffers.first, (n + 7) // 8)
+    reserve(&buffers.second, <size_t>width * n + 8)
+    buffers.second.size = <size_t>width * n
     with nogil:
         nulls = renumber(&rows.source, numbers, first, buffers.second.data, width, buffers.first.data)
     if nulls < 0:
@@ -288,8 +283,8 @@ cdef Array select_rows(SourceRows rows, const uint8_t *marks, uint8_t chosen):
     width = (8 if source.layout == OFFSETS_64 else 4 if source.layout == OFFSETS_32 else
              sizeof(View) if source.layout == VIEWS else <size_t>abs(source.width))
     try:
-        if not grow(&where, width * (count + 1) + 1) or not grow(&valid, count // 8 + 1):
-            raise MemoryError  # pragma: no cover: no memory
+        reserve(&where, width * (count + 1) + 1)
+        reserve(&valid, count // 8 + 1)
         with nogil:
             status = copy_rows(source, marks, chosen, &where, &data, &valid, width, &array.nulls)
         if status == NO_MEMORY:
@@ -314,11 +309,11 @@ cdef Array select_rows(SourceRows rows, const uint8_t *marks, uint8_t chosen):
     return array
 
 
-cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src, offset *ends,
+cdef inline Status copy_run(const arrow_offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src, arrow_offset *ends,
                             Buffer *data) noexcept nogil:
     """Copy consecutive rows, none of which is null, and write where each of them ends in the copy."""
-    cdef offset start = offsets[first], before = start, at
-    cdef size_t i, most = INT32_MAX if sizeof(offset) == 4 else <size_t>INT64_MAX
+    cdef arrow_offset start = offsets[first], before = start, at
+    cdef size_t i, most = INT32_MAX if sizeof(arrow_offset) == 4 else <size_t>INT64_MAX
     if start < 0:
         return BAD_LAYOUT
     for i in range(first + 1, stop + 1):
@@ -326,7 +321,7 @@ cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, s
         if at < before or <size_t>(at - start) > most - data.size:      # more than offsets can address: rows overlap
             return BAD_LAYOUT
         before = at
-        ends[i - first - 1] = <offset>data.size + at - start
+        ends[i - first - 1] = <arrow_offset>data.size + at - start
     if before > offsets[count]:
         return BAD_LAYOUT
     if not grow(data, <size_t>(before - start)):

@@ -97,6 +97,10 @@ cdef struct Component:
     int64_t end
 
 
+cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    field.start, field.end = start, end
+
+
 cdef inline size_t padded(size_t size) noexcept nogil:
     """Return the size of a result that begins with Components, with padding: those of the next result are aligned."""
     return size + 7 & ~<size_t>7
@@ -224,7 +228,7 @@ ctypedef bint (*commit_whole_function)(Run *run, size_t written) noexcept nogil
 # the terminator of `tail` bytes.
 ctypedef bint (*commit_long_function)(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil
 
-cdef struct Sink:
+cdef struct ResultSink:
     reserve_function reserve
     commit_function commit
     commit_whole_function commit_whole      # NULL: this sink needs to know where rows end
@@ -275,7 +279,7 @@ ctypedef struct Run:
     Status status
     uint8_t halted              # set by another thread: cancelled
     # The sink, and the state of the sinks of columns.
-    Sink sink
+    ResultSink sink
     size_t count                # rows of the result
     int fields                  # fields of a struct
     Buffer data

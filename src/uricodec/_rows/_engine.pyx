@@ -25,17 +25,13 @@ once, and each store is within the capacity that the sink provided for the sizes
 from libc.stdint cimport SIZE_MAX
 from libc.string cimport memchr, memcpy, memset
 
-from uricodec._rows._arrow cimport grow
+from uricodec._rows._arrow cimport append_item, arrow_offset
 from uricodec._base._atomic cimport uc_glance8
 from uricodec._base._kernels cimport add_byte, kernels, portable, prefetch, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport utf8_text
 
 from uricodec.errors import UriError
 
-
-ctypedef fused offset:
-    int32_t
-    int64_t
 
 cdef enum:
     ADJACENT = 64           # fewer rows are copied to be in one block
@@ -116,7 +112,7 @@ cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n)
     return 0 <= first <= last <= source.end
 
 
-cdef inline size_t copy_offsets(Block *block, const offset *offsets, size_t most, int64_t end) noexcept nogil:
+cdef inline size_t copy_offsets(Block *block, const arrow_offset *offsets, size_t most, int64_t end) noexcept nogil:
     """Do what fill_offsets() does, without a branch for each row. 0: it has to be done row by row."""
     cdef size_t i, stop, rows = 0
     cdef uint32_t decreases = 0
@@ -125,7 +121,7 @@ cdef inline size_t copy_offsets(Block *block, const offset *offsets, size_t most
         stop = min(rows + 64, most)
         for i in range(rows + 1, stop + 1):     # only the copy is checked: another thread may change the offsets
             block.at[i] = <uint32_t>offsets[i] - <uint32_t>first
-            if offset is int64_t:
+            if arrow_offset is int64_t:
                 all_bits |= <uint64_t>offsets[i] - first
         rows = stop
         if block.at[rows] > most_bytes:
@@ -137,11 +133,11 @@ cdef inline size_t copy_offsets(Block *block, const offset *offsets, size_t most
     return 0 if decreases or all_bits >> 32 or <int64_t>(first + block.at[rows]) > end else rows
 
 
-cdef inline size_t fill_offsets(Run *run, const offset *offsets) noexcept nogil:
+cdef inline size_t fill_offsets(Run *run, const arrow_offset *offsets) noexcept nogil:
     """Put the next rows that fit into a block; 0 if the next row is too long. SIZE_MAX: offsets decrease."""
     cdef Block *block = run.block
     cdef size_t i, most = min(run.most_rows, run.stop - run.next), rows
-    cdef offset first = offsets[0], at, before = first
+    cdef arrow_offset first = offsets[0], at, before = first
     cdef int64_t end = run.source.end
     if first < 0:
         return UC_REJECTED
@@ -277,16 +273,14 @@ cdef inline size_t fill(Run *run) noexcept nogil:
 
 cdef bint report_row(Run *run, size_t row, size_t start, const Outcome *outcome) noexcept nogil:
     """Count a rejected row and list it. False: out of memory."""
-    cdef Rejected *rejected
+    cdef Rejected rejected
     cdef size_t listed = run.found.size // sizeof(Rejected)
     run.invalid += 1
     if listed < run.limit:
-        if not grow(&run.found, sizeof(Rejected)):  # pragma: no cover: no memory
-            run.status = NO_MEMORY
-            return False
-        rejected = <Rejected *>(run.found.data + run.found.size)
         rejected.row, rejected.start, rejected.code, rejected.offset = row, start, outcome.code, outcome.offset
-        run.found.size += sizeof(Rejected)
+        if not append_item(&run.found, &rejected, sizeof(Rejected)):
+            run.status = NO_MEMORY  # pragma: no cover: no memory
+            return False
         if run.stops and listed + 1 == run.limit:
             run.status = REPORT_FULL    # the run stops after this row
     return True

@@ -9,7 +9,7 @@ cimport cython
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from uricodec._rows._arrow cimport discard, grow
+from uricodec._rows._arrow cimport discard, reserve
 from uricodec._base._fingerprint cimport fingerprints
 from uricodec._base._kernels cimport UC_SURROGATE, kernels, prefetch, uc_utf8
 from uricodec._base._text cimport *
@@ -158,8 +158,8 @@ cdef ItemBatch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
     set_sink(run, TEXT if has_components(plan) else plan.kind)
     set_lines(run)
     run.large = True
-    if begin_work(run) == NULL or not grow(&run.offsets, 16 * ROWS + 8):
-        raise MemoryError  # pragma: no cover: no memory
+    begin_work(run)
+    reserve(&run.offsets, 16 * ROWS + 8)
     batch.source.data = run.gathered        # the only rows of this run are gathered ones
     memset(run.offsets.data, 0, 8)
     run.offsets.size = (ROWS + 7) // 8
@@ -235,7 +235,7 @@ cdef class ListWork:
         found (list[tuple[int, str, int]]): The first of them: row, code, and offset, in characters for a str.
     """
     cdef Plan text
-    cdef Plan octets
+    cdef Plan bytes_plan
     cdef RowPolicy policy
     cdef text_function whole        # processes a str; NULL: rows may be rejected
     cdef Run text_run               # the operations under the policy
@@ -250,14 +250,14 @@ cdef class ListWork:
 
     def __cinit__(self, make, errors, limit, missing=None):
         self.policy, self.limit = <RowPolicy>policy_named(errors), limit or 0
-        self.text, self.octets = <Plan?>make(True), <Plan?>make(False)
+        self.text, self.bytes_plan = <Plan?>make(True), <Plan?>make(False)
         self.missing, self.found, self.look = missing, [], limit is not None
         self.text.rows.check_policy(self.policy)
         if not self.look and self.text.rows.slots.text_policies >> <int>self.policy & 1:
             self.whole = self.text.rows.slots.text
         set_operation(&self.text_run, &self.text.rows.slots, self.policy, self.look)
-        if self.octets is not self.text:
-            set_operation(&self.bytes_run, &self.octets.rows.slots, self.policy, self.look)
+        if self.bytes_plan is not self.text:
+            set_operation(&self.bytes_run, &self.bytes_plan.rows.slots, self.policy, self.look)
         self.buffer, self.cap = allocate(FIRST_CAPACITY), FIRST_CAPACITY
 
     def __dealloc__(self):
@@ -297,11 +297,11 @@ cdef class ListWork:
     cdef object answer(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
         """Return the result for the bytes of an item."""
         cdef const Run *run = &self.text_run if plan is self.text else &self.bytes_run
-        cdef const uc_set *stable = self.octets.rows.slots.stable
+        cdef const uc_set *stable = self.bytes_plan.rows.slots.stable
         cdef bint text = isinstance(item, str)
         cdef Outcome outcome
         cdef size_t size, place = 0
-        # A str is always UTF-8, bytes may not be: so the stable bytes of `octets` are stable in both.
+        # A str is always UTF-8, bytes may not be: so the stable bytes of `bytes_plan` are stable in both.
         if stable != NULL and kernels.span(src, n, stable) == n and (type(item) is str or type(item) is bytes):
             return item
         self.have_capacity_for(run, n)
@@ -333,52 +333,49 @@ cdef class ListWork:
         return utf8_text(self.buffer, size, "strict") if text else (<const char *>self.buffer)[:size]
 
     cdef bytes digest(self, Plan plan, const uint8_t *src, size_t n):
-        cdef uint8_t octets[16]
+        cdef uint8_t digest[16]
         cdef size_t start = 0
-        fingerprints(&plan.key.key, src, &start, &n, 1, octets)
-        return (<const char *>octets)[:16]
+        fingerprints(&plan.key.key, src, &start, &n, 1, digest)
+        return (<const char *>digest)[:16]
 
     cdef object parts(self, Plan plan, const uint8_t *src, bint text):
         cdef const Component *span = <const Component *>self.buffer
         cdef list found = []
         cdef int i
         for i in range(plan.components):
-            octets = src[span[i].start:span[i].end] if span[i].start >= 0 else None
-            found.append(octets.decode() if text and octets is not None else octets)
+            value = src[span[i].start:span[i].end] if span[i].start >= 0 else None
+            found.append(value.decode() if text and value is not None else value)
         return found[0] if plan.kind == COMPONENT else dict(zip(plan.fields, found))
 
     cdef object surrogate(self, str item, Py_ssize_t row):
         """Return the result for a str that cannot be encoded as UTF-8."""
         cdef const Run *run = &self.text_run
         cdef Outcome outcome
-        cdef bytes octets = item.encode("utf-8", "surrogatepass")      # UTF-8 of no other str
-        cdef list characters = []
-        cdef size_t n = <size_t>PyBytes_GET_SIZE(octets), before, place = <size_t>first_surrogate(str.__str__(item))
+        cdef bytes utf8 = item.encode("utf-8", "surrogatepass")      # UTF-8 of no other str
+        cdef size_t n = <size_t>PyBytes_GET_SIZE(utf8), before, place = <size_t>first_surrogate(str.__str__(item))
         code, reason = "surrogate", "lone surrogate"
         # An error of the grammar before the surrogate is reported first, as for a single value.
         self.have_capacity_for(run, n)
-        if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.slots.options, self.buffer,
+        if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(utf8), n, self.text.rows.slots.options, self.buffer,
                                 &outcome) == UC_REJECTED:
             if outcome.code == UC_RAISED:
                 raise_set()
-            before = <size_t>len(octets[:outcome.offset].decode("utf-8", "replace"))
+            before = <size_t>len(utf8[:outcome.offset].decode("utf-8", "replace"))
             if before < place or before == place and self.text.rows.code_names[outcome.code] != "utf-8":
                 place, code = before, self.text.rows.code_names[outcome.code]
                 reason = self.text.rows.reasons[outcome.code]
         result = self.reject_item(self.text, item, row, code, reason, place)
         if self.policy == KEEP_ROW and self.text.kind == FINGERPRINT:
-            return self.digest(self.text, <const uint8_t *>PyBytes_AS_STRING(octets), n)
+            return self.digest(self.text, <const uint8_t *>PyBytes_AS_STRING(utf8), n)
         decoded = self.text.rows.with_surrogates(item, self.policy)
         if decoded is not None:
             return decoded
         if self.policy != REPLACE_ROW:
             return result
-        for character in item:
-            characters.append("\ufffd" if 0xD800 <= character < 0xE000 else character)
-        octets = "".join(characters).encode()
-        n = <size_t>PyBytes_GET_SIZE(octets)
+        utf8 = without_surrogates(item).encode()
+        n = <size_t>PyBytes_GET_SIZE(utf8)
         self.have_capacity_for(run, n)
-        n = run.slots.replace(<const uint8_t *>PyBytes_AS_STRING(octets), n,
+        n = run.slots.replace(<const uint8_t *>PyBytes_AS_STRING(utf8), n,
                               self.text.rows.slots.options, self.buffer, &outcome)
         return utf8_text(self.buffer, n, "strict")
 
@@ -386,19 +383,19 @@ cdef class ListWork:
         """Return the result for an item that is not a str."""
         cdef Py_buffer view
         if type(item) is bytes:
-            return self.answer(self.octets, item, <const uint8_t *>PyBytes_AS_STRING(item),
+            return self.answer(self.bytes_plan, item, <const uint8_t *>PyBytes_AS_STRING(item),
                                <size_t>PyBytes_GET_SIZE(item), row)
         if (<unchecked_borrow>borrow_row)(item, <size_t>row, &view) < 0:
             if not PyErr_ExceptionMatches(TypeError):
                 raise_set()
             PyErr_Clear()
             if self.missing is not None and self.missing(item):
-                return item if self.octets.kind == TEXT else None
+                return item if self.bytes_plan.kind == TEXT else None
             if self.policy != NULL_ROW:     # keeping it would hide a mistake
                 raise TypeError(f"expected str, bytes-like or None at row {row}, got {type(item).__name__}")
-            return self.invalid(self.octets, item, row, "type", 0)
+            return self.invalid(self.bytes_plan, item, row, "type", 0)
         try:
-            return self.answer(self.octets, item, <const uint8_t *>view.buf, <size_t>view.len, row)
+            return self.answer(self.bytes_plan, item, <const uint8_t *>view.buf, <size_t>view.len, row)
         finally:
             PyBuffer_Release(&view)
 
@@ -592,7 +589,7 @@ cdef class ListWork:
 
     cdef int do_items(self, list results, ObjectColumns columns) except -1:
         """Process a long list."""
-        cdef ItemBatch batch, text = None, octets = None
+        cdef ItemBatch batch, text = None, in_bytes = None
         cdef Py_ssize_t row = 0, count = PyList_GET_SIZE(results), stop
         cdef size_t i
         cdef bint alone = self.whole != NULL and self.text.rows.slots.text_is_best
@@ -607,10 +604,10 @@ cdef class ListWork:
                 batch = text
                 stop = gather(&text.items, results, row, count, TEXT_ITEMS, text.run.gathered)
             elif type(item) is bytes and begins_run(results, row):
-                if octets is None:
-                    octets = batch_of(self.octets, False, self.policy, self.look)
-                batch = octets
-                stop = gather(&octets.items, results, row, count, BYTES_ITEMS, octets.run.gathered)
+                if in_bytes is None:
+                    in_bytes = batch_of(self.bytes_plan, False, self.policy, self.look)
+                batch = in_bytes
+                stop = gather(&in_bytes.items, results, row, count, BYTES_ITEMS, in_bytes.run.gathered)
             if stop == row:
                 self.do_item(results, columns, row)
                 row += 1
@@ -635,7 +632,7 @@ cdef class ListWork:
         cdef ObjectColumns fields = None
         cdef Py_ssize_t row, count = PyList_GET_SIZE(results)
         if columns is not None:
-            same = self.text.kind == self.octets.kind and self.text.fields == self.octets.fields
+            same = self.text.kind == self.bytes_plan.kind and self.text.fields == self.bytes_plan.fields
             if not same or self.text.kind not in (DIAGNOSTIC, STRUCT):
                 raise ValueError("only results that have fields become columns")
             fields = columns_of(columns, count, self.text)

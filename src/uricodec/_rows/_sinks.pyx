@@ -483,7 +483,7 @@ cdef void set_sink(Run *run, ResultKind kind) noexcept:
     elif kind == LIST:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_lists, take_long_list
     elif lines:
-        run.sink = Sink(lend_data, take_lines, take_whole, take_long_line, NULL)
+        run.sink = ResultSink(lend_data, take_lines, take_whole, take_long_line, NULL)
     elif run.source.layout == VIEWS:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_views, take_views, take_long_view
     else:
@@ -492,29 +492,21 @@ cdef void set_sink(Run *run, ResultKind kind) noexcept:
 
 cdef void set_buffer_sink(Run *run) noexcept:
     if not run.writes:
-        run.sink = Sink(lend_scratch, take_nothing, take_nothing_whole, take_nothing_long, NULL)
+        run.sink = ResultSink(lend_scratch, take_nothing, take_nothing_whole, take_nothing_long, NULL)
     else:
-        run.sink = Sink(lend_buffer, take_lines, take_whole, take_long_line, NULL)
+        run.sink = ResultSink(lend_buffer, take_lines, take_whole, take_long_line, NULL)
 
 
 # --- preparing and finishing ------------------------------------------------------------------------------------------
-
-cdef int zeros(Buffer *buffer, size_t n) except -1:
-    if not grow(buffer, n + 8):
-        raise MemoryError
-    memset(buffer.data, 0, n + 8)
-    buffer.size = n
-    return 0
-
 
 cdef int prepare_answer(Run *run, ResultKind kind) except -1:
     """Allocate memory for the results of all rows."""
     cdef size_t rows = run.count, width
     cdef int i
     if kind == VERDICT or kind == DIAGNOSTIC:
-        return zeros(&run.offsets, (rows + 7) >> 3)
+        return fill_zeros(&run.offsets, (rows + 7) >> 3)
     if kind == FINGERPRINT:
-        return zeros(&run.offsets, 16 * rows)
+        return fill_zeros(&run.offsets, 16 * rows)
     run.large = kind == LIST or run.source.layout == OFFSETS_64
     width = 8 if run.large else 4
     run.parts = <Buffer *>PyMem_RawMalloc(3 * sizeof(Buffer) * <size_t>run.fields)
@@ -522,13 +514,13 @@ cdef int prepare_answer(Run *run, ResultKind kind) except -1:
         raise MemoryError  # pragma: no cover: no memory
     memset(run.parts, 0, 3 * sizeof(Buffer) * <size_t>run.fields)
     for i in range(run.fields):
-        zeros(run.parts + 3 * i, 0)
-        zeros(run.parts + 3 * i + 1, width)
-        if kind != LIST and not grow(run.parts + 3 * i + 1, width * rows):
-            raise MemoryError  # pragma: no cover: no memory
-        zeros(run.parts + 3 * i + 2, 0 if kind == LIST else (rows + 7) >> 3)
+        fill_zeros(run.parts + 3 * i, 0)
+        fill_zeros(run.parts + 3 * i + 1, width)
+        if kind != LIST:
+            reserve(run.parts + 3 * i + 1, width * rows)
+        fill_zeros(run.parts + 3 * i + 2, 0 if kind == LIST else (rows + 7) >> 3)
     if kind == LIST:
-        zeros(&run.offsets, 8 * rows + 8)
+        fill_zeros(&run.offsets, 8 * rows + 8)
         run.offsets.size = 8
     return 0
 
@@ -563,10 +555,10 @@ cdef Array diagnostic_array(Run *run, Buffer *valid, list code_names):
         names.append((code_name or "").encode())
     for i in range(bads):
         size += <size_t>len(names[bad[i].code])
-    zeros(&buffers.first, size)
-    zeros(&buffers.second, 4 * (rows + 1))
-    zeros(&buffers.third, 8 * rows)
-    zeros(valid, (rows + 7) >> 3)
+    fill_zeros(&buffers.first, size)
+    fill_zeros(&buffers.second, 4 * (rows + 1))
+    fill_zeros(&buffers.third, 8 * rows)
+    fill_zeros(valid, (rows + 7) >> 3)
     size = 0
     for i in range(rows):
         if next < bads and bad[next].row - run.base == i:

@@ -21,7 +21,7 @@ cdef class SourceRows:
     cdef Source source
     cdef Source values
     cdef uc_set not_terminator
-    cdef size_t octets      # about how many bytes the rows have
+    cdef size_t size        # about how many bytes the rows have
     cdef Array array
     cdef Py_buffer view
     cdef bint viewed
@@ -50,8 +50,8 @@ cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint 
 cdef tuple rejected_of(list jobs, size_t limit)
 cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1
 
-# Allocate the memory that only an executing run needs, and return its start. NULL: out of memory.
-cdef uint8_t *begin_work(Run *run) noexcept
+# Allocate the memory that only an executing run needs, and return its start.
+cdef uint8_t *begin_work(Run *run) except NULL
 # Raise the error that has ended a run, unless it is a rejected row.
 cdef int check_run(const Run *run) except -1
 # Process all rows, with pauses to check for signals.

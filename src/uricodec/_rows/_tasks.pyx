@@ -10,7 +10,7 @@ from libc.string cimport memchr, memset
 from uricodec._rows._arrow cimport *
 from uricodec._base._atomic cimport uc_put8
 from uricodec._base._fingerprint cimport FingerprintKey
-from uricodec._base._kernels cimport ByteSet, kernels, remove_byte
+from uricodec._base._kernels cimport ALL_BYTES, kernels, remove_byte
 from uricodec._base._text cimport borrow_bytes
 from uricodec._rows._engine cimport *
 from uricodec._rows._sinks cimport *
@@ -27,7 +27,6 @@ LAYOUTS = {
     b"vu": (VIEWS, True), b"vz": (VIEWS, False), b"n": (NULLS, True),
 }
 WIDTHS = {b"C": 1, b"c": -1, b"S": 2, b"s": -2, b"I": 4, b"i": -4, b"L": 8, b"l": -8}
-cdef ByteSet ALL = ByteSet(range(256))
 
 limit_of_offsets = INT32_MAX
 
@@ -91,7 +90,7 @@ cdef class SourceRows:
             PyBuffer_Release(&self.view)
 
 
-cdef int set_source(Source *source, Array array, Type type, size_t *octets) except -1:
+cdef int set_source(Source *source, Array array, Type type, size_t *size) except -1:
     cdef int64_t i, first, last
     cdef const uint8_t *offsets
     memset(source, 0, sizeof(Source))
@@ -100,7 +99,7 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
         raise TypeError(f"expected a column of text or bytes, got Arrow format {type.format.decode('latin-1')!r}")
     source.layout, source.text = <Layout>(<int>LAYOUTS[type.format][0]), LAYOUTS[type.format][1]
     source.count = <size_t>array.length
-    octets[0] = 0
+    size[0] = 0
     if source.layout == NULLS:
         return 0
     if array.n_buffers < 3 and not (source.layout == VIEWS and array.n_buffers == 2):
@@ -117,9 +116,9 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
         source.n_buffers = max(array.n_buffers - 3, 0)
         source.buffers = array.buffers + 2
         source.sizes = <const int64_t *>array.buffers[array.n_buffers - 1] if source.n_buffers else NULL
-        octets[0] = sizeof(View) * source.count
+        size[0] = sizeof(View) * source.count
         for i in range(source.n_buffers):
-            octets[0] += <size_t>source.sizes[i]
+            size[0] += <size_t>source.sizes[i]
         return 0
     if array.buffers[2] != NULL:
         source.data = <const uint8_t *>array.buffers[2]
@@ -131,18 +130,18 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
         first, last = (<const int64_t *>source.offsets)[0], (<const int64_t *>source.offsets)[source.count]
     if not 0 <= first <= last:
         raise ValueError("the Arrow array has decreasing offsets")
-    source.end, octets[0] = last, <size_t>(last - first)
+    source.end, size[0] = last, <size_t>(last - first)
     return 0
 
 
 cdef SourceRows rows_of(Array array, Type type):
     cdef SourceRows rows = SourceRows()
-    cdef size_t octets
+    cdef size_t size
     rows.array = array
     if type.dictionary is None:
-        set_source(&rows.source, array, type, &rows.octets)
+        set_source(&rows.source, array, type, &rows.size)
         return rows
-    set_source(&rows.values, array.dictionary, type.dictionary, &octets)
+    set_source(&rows.values, array.dictionary, type.dictionary, &size)
     rows.source.layout, rows.source.width, rows.source.data = INDEXED, WIDTHS[type.format], b""
     rows.source.count, rows.source.values, rows.source.text = <size_t>array.length, &rows.values, rows.values.text
     if array.n_buffers < 2 or array.buffers[1] == NULL and array.length:
@@ -150,18 +149,19 @@ cdef SourceRows rows_of(Array array, Type type):
     rows.source.offsets = <const uint8_t *>array.buffers[1] + abs(rows.source.width) * array.offset
     if array.nulls != 0:
         rows.source.valid, rows.source.valid_start = <const uint8_t *>array.buffers[0], <size_t>array.offset
-    rows.octets = octets + rows.source.count
+    rows.size = size + rows.source.count
     return rows
 
 
 # --- tasks --------------------------------------------------------------------------------------------------------------
 
-cdef uint8_t *begin_work(Run *run) noexcept:
+cdef uint8_t *begin_work(Run *run) except NULL:
     run.gathered = <uint8_t *>PyMem_RawMalloc(2 * (BLOCK + 2 * WIDE) + sizeof(Block) + 4 * (ROWS + 1))
-    if run.gathered != NULL:
-        run.scratch = run.gathered + BLOCK + 2 * WIDE
-        run.block = <Block *>(run.scratch + BLOCK + 2 * WIDE)
-        run.out_at = <uint32_t *>(run.block + 1)
+    if run.gathered == NULL:
+        raise MemoryError  # pragma: no cover: no memory
+    run.scratch = run.gathered + BLOCK + 2 * WIDE
+    run.block = <Block *>(run.scratch + BLOCK + 2 * WIDE)
+    run.out_at = <uint32_t *>(run.block + 1)
     return run.gathered
 
 
@@ -214,8 +214,7 @@ cdef int set_validity(Job job, size_t rows) except -1:
     cdef bint null_values = source.layout == INDEXED and (source.values.valid != NULL or source.values.layout == NULLS)
     if source.valid == NULL and source.layout != NULLS and run.policy != NULL_ROW and not null_values:
         return 0
-    if not grow(&job.valid, n + 1):
-        raise MemoryError  # pragma: no cover: no memory
+    reserve(&job.valid, n + 1)
     run.valid, job.valid.size = job.valid.data, n
     if source.layout == NULLS:
         memset(run.valid, 0, n)
@@ -272,8 +271,7 @@ cdef int begin(Job job) except -1:
         run.key = &plan.key.key
     set_sink(run, plan.kind)
     set_lines(run)
-    if begin_work(run) == NULL:
-        raise MemoryError  # pragma: no cover: no memory
+    begin_work(run)
     run.count = stop - start
     if lines and plan.kind == TEXT:
         # Most operations make text no longer, but they need spare capacity until it is written.
@@ -291,27 +289,25 @@ cdef int begin(Job job) except -1:
     run.large = rows.source.layout == OFFSETS_64
     if rows.source.layout == VIEWS:
         size = bytes_of_views(&rows.source, start, stop)
-        if not grow(&run.offsets, sizeof(View) * (stop - start)) or not grow(&run.data, min(size, rows.octets) + 4 * BLOCK):
-            raise MemoryError  # pragma: no cover: no memory
+        reserve(&run.offsets, sizeof(View) * (stop - start))
+        reserve(&run.data, min(size, rows.size) + 4 * BLOCK)
     else:
         width = 8 if run.large else 4
-        if not grow(&run.offsets, width * (stop - start + 1)):
-            raise MemoryError  # pragma: no cover: no memory
+        reserve(&run.offsets, width * (stop - start + 1))
         memset(run.offsets.data, 0, width)
         run.offsets.size = width
-        size = rows.octets // max(rows.source.count, <size_t>1) * (stop - start)
-        if not grow(&run.data, expected_size(slots, first_row(&rows.source), size) + WIDE):
-            raise MemoryError  # pragma: no cover: no memory
+        size = rows.size // max(rows.source.count, <size_t>1) * (stop - start)
+        reserve(&run.data, expected_size(slots, first_row(&rows.source), size) + WIDE)
     return 0
 
 
-cdef list ranges(size_t count, size_t octets, size_t threads):
+cdef list ranges(size_t count, size_t size, size_t threads):
     """Return where runs begin and end: two for each thread if there is enough work, at most 16 M rows in each. A large
     column has more runs, so that a thread that is slow for a while executes fewer of them."""
     cdef size_t parts = 1, i
     cdef list found = []
     if threads > 1:
-        parts = max(min(2 * threads, octets >> 19), min(8 * threads, octets >> 22), (count >> 24) + 1)
+        parts = max(min(2 * threads, size >> 19), min(8 * threads, size >> 22), (count >> 24) + 1)
     for i in range(parts):
         found.append((count * i // parts, count * (i + 1) // parts))
     return found
@@ -339,7 +335,7 @@ cdef int set_lines_source(Source *source, uc_set *not_terminator, const Py_buffe
         raise ValueError(f"line terminator must be one control character, got {terminator!r}")
     memset(source, 0, sizeof(Source))
     source.layout, source.data, source.count = LINES, <const uint8_t *>view.buf, <size_t>view.len
-    source.terminator, not_terminator[0] = terminator[0], ALL.set
+    source.terminator, not_terminator[0] = terminator[0], ALL_BYTES.set
     remove_byte(not_terminator, source.terminator)
     source.not_terminator = not_terminator
     return 0
@@ -350,7 +346,7 @@ cdef SourceRows rows_of_lines(object buffer, object end):
     borrow_bytes(buffer, &rows.view)
     rows.viewed = True
     set_lines_source(&rows.source, &rows.not_terminator, &rows.view, end)
-    rows.octets = rows.source.count
+    rows.size = rows.source.count
     return rows
 
 
@@ -365,7 +361,7 @@ cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint 
         if rows.source.layout == LINES:
             parts = ranges_of_lines(&rows.source, threads)
         else:
-            parts = ranges(rows.source.count, rows.octets, threads)
+            parts = ranges(rows.source.count, rows.size, threads)
         for start, stop in parts:
             job = Job()
             job.plan, job.rows, job.policy, job.start, job.stop = plan, rows, policy, start, stop
@@ -563,8 +559,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
             set_buffer_sink(&run)
             set_lines(&run)
             run.counts = run.strict
-            if begin_work(&run) == NULL:
-                raise MemoryError  # pragma: no cover: no memory
+            begin_work(&run)
             run_to_end(&run)
             if run.status == NO_MEMORY:
                 raise MemoryError  # pragma: no cover: no memory

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     Row = TypeVar("Row")
 
-    class ArrowArray(Protocol):
+    class HasArrowArray(Protocol):
         """One array of the Arrow PyCapsule interface."""
 
         def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
-    class ArrowStream(Protocol):
+    class HasArrowStream(Protocol):
         """Arrays, or a table of one column, of the Arrow PyCapsule interface."""
 
         def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         @overload
         def __call__(self, column: NumpyArray, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
         @overload
-        def __call__(self, column: ArrowArray | ArrowStream, /, *args: P.args, **kwargs: P.kwargs) -> Column: ...
+        def __call__(self, column: HasArrowArray | HasArrowStream, /, *args: P.args, **kwargs: P.kwargs) -> Column: ...
         @overload
         def __call__(self, column: Buffer, /, *args: P.args, **kwargs: P.kwargs) -> bytes: ...
         @overload
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
         def __call__(self, column: PandasColumn | NumpyArray, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
         @overload
         def __call__(
-            self, column: ArrowArray | ArrowStream | Buffer, /, *args: P.args, **kwargs: P.kwargs
+            self, column: HasArrowArray | HasArrowStream | Buffer, /, *args: P.args, **kwargs: P.kwargs
         ) -> Column: ...
 
     class SelectionFunction(Protocol[P]):
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
         @overload
         def __call__(self, column: list[T] | tuple[T, ...], /, *args: P.args, **kwargs: P.kwargs) -> list[T]: ...
         @overload
-        def __call__(self, column: ArrowArray | ArrowStream, /, *args: P.args, **kwargs: P.kwargs) -> Column: ...
+        def __call__(self, column: HasArrowArray | HasArrowStream, /, *args: P.args, **kwargs: P.kwargs) -> Column: ...
         @overload
         def __call__(self, column: Buffer, /, *args: P.args, **kwargs: P.kwargs) -> bytes: ...
 

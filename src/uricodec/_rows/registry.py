@@ -97,8 +97,8 @@ class Operation(NamedTuple):
             because the length of a list or a column is fixed.
         sql (tuple[SqlFunction, ...]): The functions of SQL.
         command (Filter | None): The filter of the command line.
-        rows (str): tests/data/rows/NAME.txt, the edge cases for tests.
-        page (str): The page that explains the operation, such as "guides/uri" for docs/guides/uri.md.
+        rows (str): tests/data/rows/NAME.txt, the edge cases for tests; by default those of URIs.
+        page (str): The page that explains the operation: "guides/uri", the default, is docs/guides/uri.md.
         needs (tuple[str, ...]): Optional libraries that the operation imports.
     """
 
@@ -107,8 +107,8 @@ class Operation(NamedTuple):
     source: str
     make: str
     result: str
-    rows: str
-    page: str
+    rows: str = "uris"
+    page: str = "guides/uri"
     policies: tuple[str, ...] = ()
     single: str = ""
     details: str = ""
@@ -473,8 +473,6 @@ _ROWS = (
         parameters=(_DISALLOWED, _HOST_IN_URI),
         sql=(SqlFunction("iri_to_uri"),),
         command=Filter("encode --iri", {"disallowed": "--disallowed", "host": "--host"}),
-        rows="uris",
-        page="guides/uri",
         needs=("idna",),
     ),
     Operation(
@@ -491,8 +489,6 @@ _ROWS = (
         parameters=(_HOST_IN_IRI,),
         sql=(SqlFunction("uri_to_iri"),),
         command=Filter("decode --iri", {"host": "--host"}),
-        rows="uris",
-        page="guides/uri",
         needs=("idna",),
     ),
     Operation(
@@ -511,8 +507,6 @@ _ROWS = (
         parameters=(_URI_LEVEL, _POLICY),
         sql=(SqlFunction("uri_normalize", ("level",)), SqlFunction("uri_policy", ("policy",))),
         command=Filter("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
-        rows="uris",
-        page="guides/uri",
         needs=("idna",),
     ),
     Operation(
@@ -548,8 +542,6 @@ _ROWS = (
         result="verdict",
         parameters=(_URI_PRODUCTION, _SAFE_HOST),
         sql=(SqlFunction("is_valid_uri", ("production", "safe_host"), _KEEP),),
-        rows="uris",
-        page="guides/uri",
     ),
     Operation(
         name="is_valid_iri",
@@ -565,8 +557,6 @@ _ROWS = (
         result="verdict",
         parameters=(_IRI_PRODUCTION, _SAFE_HOST),
         sql=(SqlFunction("is_valid_iri", ("production", "safe_host"), _KEEP),),
-        rows="uris",
-        page="guides/uri",
     ),
     Operation(
         name="is_valid_urn",
@@ -600,8 +590,6 @@ _ROWS = (
         parameters=(_URI_PRODUCTION, _SAFE_HOST),
         sql=(SqlFunction("uri_check", ("production", "safe_host"), _KEEP),),
         command=Filter("check --kind uri", {"production": "--production", "safe_host": "--safe-host"}),
-        rows="uris",
-        page="guides/uri",
     ),
     Operation(
         name="check_iri",
@@ -619,8 +607,6 @@ _ROWS = (
         parameters=(_IRI_PRODUCTION, _SAFE_HOST),
         sql=(SqlFunction("iri_check", ("production", "safe_host"), _KEEP),),
         command=Filter("check --kind iri", {"production": "--production", "safe_host": "--safe-host"}),
-        rows="uris",
-        page="guides/uri",
     ),
     Operation(
         name="check_urn",
@@ -659,8 +645,6 @@ _ROWS = (
         policies=_SPLIT,
         sql=(SqlFunction("uri_split"),),
         command=Filter("split --kind uri"),
-        rows="uris",
-        page="guides/uri",
     ),
     Operation(
         name="split_iri",
@@ -679,8 +663,6 @@ _ROWS = (
         policies=_SPLIT,
         sql=(SqlFunction("iri_split"),),
         command=Filter("split --kind iri"),
-        rows="uris",
-        page="guides/uri",
     ),
     Operation(
         name="agreed_host",

@@ -39,18 +39,7 @@ HEAD = 4096
 
 
 def run(arguments):
-    """Write the URNs or URLs that all inputs contain.
-
-    Args:
-        arguments (argparse.Namespace): The arguments of the command.
-
-    Returns:
-        int: 0
-
-    Raises:
-        FileError: A file cannot be read or written.
-        BrokenPipeError: The output pipe is closed.
-    """
+    """Write the URNs or URLs that all inputs contain."""
     names = arguments.files or ["-"]
     content = arguments.content if arguments.kind == "uri" else None
     runner = Runner(

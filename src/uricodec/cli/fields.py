@@ -27,8 +27,9 @@ EVERY = ByteSet(range(256))
 LONG_HEADER_HINT = "--max-line SIZE allows longer ones"
 
 
-class Plan:
-    """Where the values of a command are. With --header and names of fields, that is known after the header is read.
+class SelectedValues:
+    """The values of records that a command processes. With --header and names of fields, where they are is known after
+    the header is read.
 
     Args:
         arguments (argparse.Namespace): The arguments of the command.
@@ -39,13 +40,8 @@ class Plan:
     Attributes:
         framing (Framing): The structure of the records.
         decodable (ByteSet): The bytes whose triplets may be decoded.
-        end (bytes): The line terminator of the input.
-        out (bytes): The line terminator of the output.
-        whole (bool): Whether each line that is written has a terminator, even if the last line of the input has none.
-        raw (bool): Whether control characters are decoded, too.
+        end, out, whole, raw, empty: See lines.Transform.
         jsonl (bool): Whether each line becomes a JSON string.
-        csv (bool): Whether records are CSV.
-        empty (bytes): The text of an empty record.
 
     Raises:
         CommandError: --fields, --delimiter or --json-field is invalid.
@@ -61,12 +57,12 @@ class Plan:
         self.jsonl = arguments.jsonl
         self.whole = arguments.jsonl or only
         self.raw = arguments.raw
-        self.csv = arguments.csv
         self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field else b""
         form = "csv" if arguments.csv else "json" if arguments.json_field else "lines"
         if arguments.fields and not arguments.csv:
             form = "delimited"
         self._inputs = InputFormat(form, self.end, delimiter_of(arguments, form, self.end), arguments.header)
+        self.ends = self._inputs.ends
         self._is_delimiter_given = arguments.delimiter is not None
         self._options = self._inputs.options | {
             "only": only,
@@ -149,10 +145,6 @@ class Plan:
         delimiter = self._options["delimiter"]
         return delimiter.join([cell_of(c, delimiter) for c in cells]) + end
 
-    def ends(self):
-        """Return the object that finds the ends of the records of one input (streams.LineEnds)."""
-        return self._inputs.ends()
-
     def finish(self, errors):
         """Check what the records of all inputs contained; see Transform.finish()."""
         framing = self.framing
@@ -206,34 +198,24 @@ class FieldTransform(lines.Transform):
     """Runs an operation on values in records.
 
     Args:
-        plan (Plan): Where the values are.
+        values (SelectedValues): The values.
         rows (RowOperation): The operation.
     """
 
-    def __init__(self, plan, rows):
-        self._plan, self._rows = plan, rows
-        self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
+    def __init__(self, values, rows):
+        self._values, self._rows = values, rows
+        self.end, self.out, self.raw = values.end, values.out, values.raw
+        self.whole, self.empty = values.whole, values.empty
+        self.begin, self.header_of, self.ends, self.finish = values.begin, values.header_of, values.ends, values.finish
         self._buffer = new_buffer(2 * streams.CHUNK)
-        if hasattr(rows, "record") and plan.added is None:
+        if hasattr(rows, "record") and values.added is None:
             self.header, self.record = rows.header, rows.record
-        elif plan.jsonl:
-            self.record = lambda code, offset: plan.empty
-
-    def finish(self, errors):
-        self._plan.finish(errors)
-
-    def begin(self, chunk, name):
-        return self._plan.begin(chunk, name)
-
-    def header_of(self, chunk, size):
-        return self._plan.header_of(chunk, size)
-
-    def ends(self):
-        return self._plan.ends()
+        elif values.jsonl:
+            self.record = lambda code, offset: values.empty
 
     def work(self, lines, errors, limit):
         while True:
-            read, found = transform_fields(lines, self._buffer, self._rows, self._plan.framing, errors, limit)
+            read, found = transform_fields(lines, self._buffer, self._rows, self._values.framing, errors, limit)
             if read or found.invalid:
                 return read, found, memoryview(self._buffer)[: found.written]
             size, self._buffer = 2 * len(self._buffer), bytearray()  # the result of the first record did not fit

@@ -18,12 +18,11 @@ def decode(arguments):
         from uricodec.uri._rows import UriToIriRows
 
         return run(arguments, UriToIriRows(arguments.host))
-    plan = plan_of(arguments)
-    decodable = (
-        None if arguments.raw else plan.decodable if plan else ~ByteSet(b"\0") if arguments.null_data else NO_CONTROL
-    )
+    values = selected_values(arguments)
+    lines_decodable = ~ByteSet(b"\0") if arguments.null_data else NO_CONTROL
+    decodable = None if arguments.raw else values.decodable if values else lines_decodable
     rows = DecodeRows(arguments.plus, not arguments.raw, decodable, charset=arguments.encoding)
-    return run_codec(arguments, plan, rows)
+    return run_codec(arguments, values, rows)
 
 
 def encode(arguments):
@@ -34,29 +33,25 @@ def encode(arguments):
         return run(arguments, IriToUriRows(arguments.disallowed, arguments.host))
     from uricodec._codec._triplets import kept_in_rows
 
-    plan = plan_of(arguments)
-    safe = kept_in_rows("/" if arguments.safe is None else arguments.safe, b"" if plan else terminator_of(arguments))
-    return run_codec(arguments, plan, EncodeRows(safe, arguments.plus))
+    values = selected_values(arguments)
+    safe = kept_in_rows("/" if arguments.safe is None else arguments.safe, b"" if values else terminator_of(arguments))
+    return run_codec(arguments, values, EncodeRows(safe, arguments.plus))
 
 
 def requote(arguments):
     """Percent-encode what is not encoded yet in lines or fields; see lines.filter_inputs()."""
     from uricodec._codec._triplets import URI_CHARACTERS, kept_in_rows
 
-    plan = plan_of(arguments)
+    values = selected_values(arguments)
     safe = URI_CHARACTERS if arguments.safe is None else arguments.safe
-    return run_codec(arguments, plan, RequoteRows(kept_in_rows(safe, b"" if plan else terminator_of(arguments))))
+    return run_codec(arguments, values, RequoteRows(kept_in_rows(safe, b"" if values else terminator_of(arguments))))
 
 
-def run_codec(arguments, plan, rows):
+def run_codec(arguments, values, rows):
     """Run an operation that can process a long line in pieces."""
-    if plan:
-        from uricodec.cli import fields
-
-        return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
     # An encoding is chosen for a line as a whole.
     in_pieces = arguments.errors in ("keep", "replace", "raise") and arguments.encoding is None
-    return lines.filter_inputs(lines.LineTransform(rows, terminator_of(arguments), arguments.raw, in_pieces), arguments)
+    return lines.filter_inputs(transform_of(arguments, values, rows, raw=arguments.raw, in_pieces=in_pieces), arguments)
 
 
 def normalize(arguments):
@@ -98,13 +93,7 @@ def check(arguments):
         groups, rows = "schemes", CheckRows(arguments.kind, production, arguments.safe_host)
         if arguments.stats:
             rows = CheckedRows(arguments.kind, production, SchemeRows(), arguments.safe_host)
-    plan = plan_of(arguments, only=True)
-    if plan:
-        from uricodec.cli import fields
-
-        transform = fields.FieldTransform(plan, rows)
-    else:
-        transform = lines.LineTransform(rows, terminator_of(arguments))
+    transform = transform_of(arguments, selected_values(arguments, only=True), rows)
     if arguments.stats:
         transform.groups = groups
     return lines.check_inputs(transform, arguments)
@@ -138,9 +127,9 @@ def write_records(arguments, names, make):
     from uricodec.cli import fields
     from uricodec.uri._rows import record_fields
 
-    plan = fields.Plan(arguments, added=record_fields(names))
+    values = fields.SelectedValues(arguments, added=record_fields(names))
     rows = make("csv" if arguments.csv else "jsonl", arguments.csv_safe, arguments.delimiter or b",")
-    return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
+    return lines.filter_inputs(transform_of(arguments, values, rows), arguments)
 
 
 def resolve(arguments):
@@ -152,31 +141,34 @@ def resolve(arguments):
 
 def run(arguments, rows, groups=None, group_rows=None, only=False):
     """Run an operation on lines, or on the fields that are selected."""
-    plan = plan_of(arguments, only)
-    if plan:
+    transform = transform_of(arguments, selected_values(arguments, only), rows, groups=groups, group_rows=group_rows)
+    return lines.filter_inputs(transform, arguments)
+
+
+def transform_of(arguments, values, rows, **options):
+    """Return what runs an operation on selected values, or on lines (see lines.LineTransform)."""
+    if values:
         from uricodec.cli import fields
 
-        return lines.filter_inputs(fields.FieldTransform(plan, rows), arguments)
-    return lines.filter_inputs(
-        lines.LineTransform(rows, terminator_of(arguments), groups=groups, group_rows=group_rows), arguments
-    )
+        return fields.FieldTransform(values, rows)
+    return lines.LineTransform(rows, terminator_of(arguments), **options)
 
 
-def plan_of(arguments, only=False):
-    """Return where the selected values are, or None if whole lines are processed.
+def selected_values(arguments, only=False):
+    """Return the values that are selected in records, or None if whole lines are processed.
 
     Args:
         arguments (argparse.Namespace): With the options for records and fields.
         only (bool): Whether each value becomes a line, and nothing else is written.
 
     Returns:
-        fields.Plan | None: The plan.
+        fields.SelectedValues | None: The values.
     """
     if not any(getattr(arguments, name) for name in FIELDS) and not (only and arguments.null_data):
         return None
     from uricodec.cli import fields
 
-    return fields.Plan(arguments, only)
+    return fields.SelectedValues(arguments, only)
 
 
 def terminator_of(arguments):

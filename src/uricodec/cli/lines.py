@@ -201,19 +201,7 @@ def check_outputs(arguments):
 
 
 def check_inputs(transform, arguments):
-    """Write a report of the invalid lines of all inputs.
-
-    Args:
-        transform (Transform): What finds them.
-        arguments (argparse.Namespace): With files, output, stats, max_line and threads.
-
-    Returns:
-        int: 0 if every line is valid, else 1.
-
-    Raises:
-        FileError: A file cannot be read or written.
-        BrokenPipeError: The output pipe is closed.
-    """
+    """Write a report of the invalid lines of all inputs, see filter_inputs(). Return 0 if there are none, else 1."""
     with streams.Output(arguments.output) as rejects:
         return 1 if run(transform, arguments, "drop", None, rejects) else 0
 

@@ -24,11 +24,11 @@ def convert(
     if isinstance(iri, str):
         if encoding is not None:
             raise TypeError("encoding applies to bytes only, got a str")
-        octets, text = None, iri if type(iri) is str else "".join(iri)
+        data, text = None, iri if type(iri) is str else "".join(iri)
     else:
-        octets = iri if type(iri) is bytes else bytes(memoryview(iri))  # type: ignore[arg-type]
+        data = iri if type(iri) is bytes else bytes(memoryview(iri))  # type: ignore[arg-type]
         try:
-            text = octets.decode(encoding or "utf-8")
+            text = data.decode(encoding or "utf-8")
         except UnicodeDecodeError as error:
             raise IriError(f"invalid {encoding or 'utf-8'}", iri, error.start) from None
     compose = nfc or (encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE)
@@ -36,13 +36,13 @@ def convert(
         uri = iri_to_uri(_composed(text) if compose else text, **options)
     except IriError as error:
         position = _first_fault(text, iri_to_uri, options) if compose else error.offset
-        if octets is not None:
-            position = _octet_of(octets, encoding or "utf-8", position)
+        if data is not None:
+            position = _byte_of(data, encoding or "utf-8", position)
         raise IriError(error.reason, iri, position) from None
-    if octets is None:
+    if data is None:
         return uri
     made = uri.encode("ascii")
-    return octets if made == octets else made
+    return data if made == data else made
 
 
 def _composed(text: str) -> str:
@@ -70,12 +70,12 @@ def _first_fault(text: str, iri_to_uri: Callable[..., str], options: dict[str, s
     return 0
 
 
-def _octet_of(octets: bytes, encoding: str, position: int) -> int:
+def _byte_of(data: bytes, encoding: str, position: int) -> int:
     """Return the offset in the bytes at which the character with that index begins."""
     decoder = codecs.getincrementaldecoder(encoding)()
     characters = start = 0
-    for i in range(len(octets)):
-        more = len(decoder.decode(octets[i : i + 1]))
+    for i in range(len(data)):
+        more = len(decoder.decode(data[i : i + 1]))
         if more and characters + more > position:
             return start
         characters += more

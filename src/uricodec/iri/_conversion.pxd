@@ -13,7 +13,7 @@ cdef struct Mapping:
 cdef Mapping STRICT_MAPPING     # disallowed="raise"
 cdef Mapping LENIENT_MAPPING    # disallowed="encode"
 
-# Row operations on any bytes (_rows). The code of an outcome is a Code of uri/_grammar.
+# Row operations on any bytes (_rows). The code of an outcome is a UriCode of uri/_grammar.
 cdef SizedRow IRI_TO_URI_ROW   # options: a Mapping
 cdef SizedRow URI_TO_IRI_ROW   # options: none
 

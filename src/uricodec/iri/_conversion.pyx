@@ -17,9 +17,11 @@ encoded, because they were checked to be well-formed UTF-8 by themselves. Pieces
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, kernels, raise_set, uc_lowest_bit, uc_utf8
+from uricodec._base._kernels cimport (
+    ASCII_BYTES, HEXDIG, SUB_DELIMS, UNRESERVED, ByteSet, bits_ahead, kernels, raise_set, uc_lowest_bit, uc_utf8,
+)
 from uricodec._base._text cimport *
-from uricodec._codec._percent cimport ENCODED_CAPACITY, hex_value
+from uricodec._codec._percent cimport ENCODED_CAPACITY, encode_counted, triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, SizedRow, Outcome
 from uricodec.iri._idna cimport A_LABELS_CAPACITY, U_LABELS_CAPACITY, to_a_labels, to_u_labels
 from uricodec.uri._components cimport borrow, plain, raise_rejection, raise_surrogate
@@ -39,7 +41,7 @@ cdef enum:
 # --- characters -------------------------------------------------------------------------------------------------------
 
 # RFC 3986 section 2: all characters of URIs.
-cdef ByteSet URI_ASCII = UNRESERVED | ":/?#[]@" | "!$&'()*+,;=" | "%"
+cdef ByteSet URI_ASCII = UNRESERVED | ":/?#[]@%" | SUB_DELIMS
 # RFC 3987 section 3.1: "the printable characters in US-ASCII that are not allowed in URIs, namely "<", ">", '"', space,
 # "{", "}", "|", "\", "^", and "`""
 cdef ByteSet OPTIONAL = ByteSet("<>\" {}|\\^`")
@@ -68,7 +70,7 @@ cdef inline size_t whole_sequences(const uint8_t *src, size_t n) noexcept nogil:
     return n        # ill-formed: the caller rejects it
 
 
-cdef inline size_t reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+cdef inline size_t reject(Outcome *outcome, UriCode code, size_t offset) noexcept nogil:
     outcome.code = code
     outcome.offset = offset
     return UC_REJECTED
@@ -112,7 +114,7 @@ cdef size_t check_iri_bytes(const uint8_t *src, size_t n, const Mapping *mapping
             size = whole_sequences(src + i, CHUNK)
         whole = kernels.scan_utf8(src + i, size, &found) if unsure else size
         if not check_piece(src + i, whole, mapping, outcome):
-            return reject(outcome, <Code>outcome.code, outcome.offset + i)
+            return reject(outcome, <UriCode>outcome.code, outcome.offset + i)
         if whole < size:
             return reject(outcome, UTF8, i + whole)
         escapes += kernels.count_outside(src + i, size, &mapping.safe)
@@ -148,7 +150,7 @@ cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet BELOW_8 = ByteSet("01234567")
 # Bytes that need no check, in the input and after decoding. "?" and "#" end a place.
 cdef ByteSet GIVEN_PLAIN = URI_ASCII - "?#" | NO_DOUBT
-cdef ByteSet DECODED_PLAIN = ~ByteSet("?#") - [SHIELD] & (ByteSet(range(0x80)) | NO_DOUBT)
+cdef ByteSet DECODED_PLAIN = ~ByteSet("?#") - [SHIELD] & (ASCII_BYTES | NO_DOUBT)
 # Bytes that are neither decoded nor rejected.
 UNTOUCHED = URI_ASCII - "%"
 
@@ -159,7 +161,7 @@ cdef inline InReference place_after(uint8_t delimiter, InReference place) noexce
     return IN_QUERY if place == BEFORE_QUERY else place
 
 
-cdef inline Code objection(const uint8_t *s, InReference place, int *length) noexcept nogil:
+cdef inline UriCode objection(const uint8_t *s, InReference place, int *length) noexcept nogil:
     """Return why a character is not allowed in this place of an IRI; VALID if it is."""
     cdef CharacterKind kind = kind_at(s, length)
     if kind == UCSCHAR or kind == IPRIVATE and place == IN_QUERY:
@@ -167,11 +169,6 @@ cdef inline Code objection(const uint8_t *s, InReference place, int *length) noe
     if kind == IPRIVATE:
         return PRIVATE
     return BIDI if kind == BIDI_CONTROL else CHARACTER
-
-
-cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Return a word whose bit i is bit i + by of the input. The array has one word more than its last word w."""
-    return words[w] >> by | words[w + 1] << (64 - by)
 
 
 # The triplets of a piece.
@@ -190,7 +187,7 @@ cdef bint check_and_mark(const uint8_t *src, size_t n, InReference *place, Piece
     cdef uint64_t triplets, word, any_triplet = 0, any_ascii = 0
     cdef size_t words = (n + 63) // 64, w, i
     cdef int length
-    cdef Code code
+    cdef UriCode code
     kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
     kernels.mark_outside(src, n, &HEXDIG.set, others)
     kernels.mark_outside(src, n, &BELOW_8.set, high)
@@ -227,12 +224,6 @@ cdef bint check_and_mark(const uint8_t *src, size_t n, InReference *place, Piece
     return True
 
 
-cdef uint8_t nibbles[256]       # the value of a hexadecimal digit; that of other bytes does not matter
-cdef int byte
-for byte in range(256):
-    nibbles[byte] = <uint8_t>(hex_value(<uint8_t>byte) & 15)
-
-
 cdef void shield(uint8_t *piece, size_t n, const uint64_t *ascii) noexcept nogil:
     """Replace the "%" of triplets of ASCII, unless they encode unreserved characters, so that they are not decoded."""
     cdef uint64_t word
@@ -243,37 +234,13 @@ cdef void shield(uint8_t *piece, size_t n, const uint64_t *ascii) noexcept nogil
         while word:
             at = piece + 64 * w + uc_lowest_bit(word)
             word &= word - 1
-            at[0] = c'%' if UNRESERVED.set.member[nibbles[at[1]] << 4 | nibbles[at[2]]] else SHIELD
-
-
-cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the length of the well-formed UTF-8 sequence at s; 0 if there is none."""
-    cdef int length = sequence_length(s[0]), k
-    if length == 0 or <size_t>length > n:
-        return 0
-    for k in range(1, length):
-        if not continues(s[0], k, s[k]):
-            return 0
-    return length
-
-
-cdef size_t begun(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the number of bytes at the end of s[0 .. n) that begin a UTF-8 sequence without completing it."""
-    cdef size_t k
-    for k in range(1, min(<size_t>4, n + 1)):
-        if s[n - k] < 0x80:
-            return 0
-        if s[n - k] >= 0xC0:
-            return k if <size_t>sequence_length(s[n - k]) > k else 0
-    return 0
+            at[0] = c'%' if UNRESERVED.set.member[<uint8_t>triplet_value(at, 3)] else SHIELD
 
 
 cdef inline uint8_t *put_triplets(const uint8_t *s, int n, uint8_t *dst) noexcept nogil:
-    cdef const char *digits = "0123456789ABCDEF"
     cdef int k
     for k in range(n):
-        dst[0], dst[1], dst[2] = c'%', digits[s[k] >> 4], digits[s[k] & 15]
-        dst += 3
+        dst += write_triplet(s[k], dst)
     return dst
 
 
@@ -349,7 +316,7 @@ cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
         c = src[i]
         if c == c'%' and n - i > 2:
             first = min(first, i)
-            c = <uint8_t>(nibbles[src[i + 1]] << 4 | nibbles[src[i + 2]])
+            c = <uint8_t>triplet_value(src + i, 3)
             i += 2
             if not UNRESERVED.set.member[c]:
                 break           # such a triplet is not decoded
@@ -393,7 +360,7 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
         memcpy(piece, src + i, size)
         whole = kernels.scan_utf8(piece, size, &found) if unsure else size
         if not check_and_mark(piece, whole, &looked, &work, outcome):
-            return reject(outcome, <Code>outcome.code, outcome.offset + i)
+            return reject(outcome, <UriCode>outcome.code, outcome.offset + i)
         if whole < size:
             return reject(outcome, UTF8, i + whole)
         if not work.triplets:
@@ -409,7 +376,7 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
                     piece[k - i] = SHIELD
             decoded = kernels.decode(piece, size, False, piece, CHUNK)
             if size < n - i:
-                k = begun(piece, decoded)       # from triplets: sequences that were not encoded are complete
+                k = decoded - interrupted(piece, decoded)   # from triplets: sequences that were not encoded are complete
                 decoded -= k
                 size -= 3 * k
             o += settle(piece, decoded, settled, dst + o)
@@ -430,8 +397,6 @@ URI_TO_IRI_ROW.row, URI_TO_IRI_ROW.factor, URI_TO_IRI_ROW.extra = uri_to_iri_row
 # A host in question is copied, and converted if it is certain how; otherwise the row is in doubt.
 cdef enum:
     MOST_HOST_BYTES = 1024      # longer hosts are in doubt; also, the bytes by which a converted host may be longer
-
-cdef ByteSet ASCII_BYTES = ByteSet(range(0x80))
 
 
 cdef bint find_host(const uint8_t *s, size_t n, size_t *start, size_t *end) noexcept nogil:
@@ -540,29 +505,10 @@ cdef object raise_first(object given, str text, const Mapping *mapping):
     raise_surrogate(given, IriError)
 
 
-cdef object encoded_object(bint text, const Bytes *source, size_t escapes, const Mapping *mapping):
-    """Return the str or bytes of an IRI that was checked and needs encoding."""
-    cdef uint8_t buffer[ENCODED_CAPACITY]
-    cdef const uint8_t *src = source.data
-    cdef size_t n = source.size, size
-    cdef uint8_t *dst
-    if n <= SMALL:
-        return text_or_bytes(text, buffer, kernels.encode(src, n, &mapping.safe, False, buffer, ENCODED_CAPACITY))
-    size = encoded_size(n, escapes)
-    if text:
-        result = PyUnicode_New(<Py_ssize_t>size, 127)
-        dst = <uint8_t *>PyUnicode_DATA(result)
-    else:
-        result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
-        dst = <uint8_t *>PyBytes_AS_STRING(result)
-    with nogil:
-        kernels.encode(src, n, &mapping.safe, False, dst, size)
-    return result
-
-
 cdef object to_uri(object given, const Mapping *mapping):
     """Return the URI of an IRI; the same object if a str or bytes does not change."""
     cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef uint8_t uri[ENCODED_CAPACITY]
     cdef Bytes source
     cdef Outcome outcome
     cdef size_t escapes
@@ -580,7 +526,9 @@ cdef object to_uri(object given, const Mapping *mapping):
                 escapes = check_iri_bytes(source.data, source.size, mapping, not text, &outcome)
         if escapes == UC_REJECTED:
             raise_rejection(given, source.data, &outcome, IriError)
-        return encoded_object(text, &source, escapes, mapping)
+        if source.size > SMALL:
+            return encode_counted(source.data, source.size, escapes, &mapping.safe, False, text)
+        return text_or_bytes(text, uri, kernels.encode(source.data, source.size, &mapping.safe, False, uri, ENCODED_CAPACITY))
     finally:
         release(&source)
 
@@ -649,44 +597,40 @@ cdef int check_host(object host, tuple names) except -1:
 
 
 cdef tuple host_range(bytes iri):
-    """Return where the host starts and ends, if it is a name; None otherwise."""
-    cdef Parts parts
-    cdef Authority authority
-    cdef const uint8_t *s = <const uint8_t *>PyBytes_AS_STRING(iri)
-    find_parts(s, <size_t>PyBytes_GET_SIZE(iri), &parts)
-    if (parts.authority < 0 or not find_authority(s, parts.authority, parts.path, &authority)
-            or authority.host < authority.host_end and s[authority.host] == c'['):
+    """Return where the host starts and ends, if it is a name and not empty; None otherwise."""
+    cdef size_t start, end
+    if not find_host(<const uint8_t *>PyBytes_AS_STRING(iri), <size_t>PyBytes_GET_SIZE(iri), &start, &end):
         return None
-    return authority.host, authority.host_end
+    return start, end
 
 
 cdef object raise_host(object given, error):
     """Raise an IriError at the host."""
-    octets = plain(given)
-    start = host_range(octets if type(octets) is bytes else (<str>octets).encode())[0]
-    raise IriError(f"invalid internationalized host: {error}", given, start if type(octets) is bytes else
-                   len((<str>octets).encode()[:start].decode())) from error
+    text = plain(given)
+    start = host_range(text if type(text) is bytes else (<str>text).encode())[0]
+    raise IriError(f"invalid internationalized host: {error}", given, start if type(text) is bytes else
+                   len((<str>text).encode()[:start].decode())) from error
 
 
 cdef object with_host(object given, object iri, str form):
     """Convert the labels of the host in `iri`, the result for `given`, to a form: "ascii", "unicode" or "safe"."""
-    cdef bytes octets = iri if type(iri) is bytes else (<str>iri).encode()
-    place = host_range(octets)
+    cdef bytes result = iri if type(iri) is bytes else (<str>iri).encode()
+    place = host_range(result)
     if place is None:
         return iri
     start, end = place
     try:
-        host = to_iri(octets[start:end]).decode()
+        host = to_iri(result[start:end]).decode()
         if host.isascii() and (form == "ascii" or "xn--" not in host.lower()):
             return iri
         from uricodec.iri import _hosts
         host = getattr(_hosts, "to_" + form)(host)
-        octets = octets[:start] + to_iri(host).encode() + octets[end:]
+        result = result[:start] + to_iri(host).encode() + result[end:]
     except ValueError as error:
         if not isinstance(error, ValueError):   # a MemoryError replaced it
             raise error  # pragma: no cover: no memory
         raise_host(given, error)
-    return octets if type(iri) is bytes else octets.decode()
+    return result if type(iri) is bytes else result.decode()
 
 
 cdef object converted(object given, const SizedRow *operation, const void *options):

@@ -343,28 +343,9 @@ cdef inline uint32_t read_character(const uint8_t *s, size_t n, size_t *i) noexc
 
 cdef size_t write_utf8(const Label *label, uint8_t *dst) noexcept nogil:
     cdef size_t o = 0
-    cdef uint32_t c
     cdef int k
     for k in range(label.size):
-        c = label.points[k]
-        if c < 0x80:
-            dst[o] = <uint8_t>c
-            o += 1
-            continue
-        if c < 0x800:
-            dst[o] = <uint8_t>(0xC0 | c >> 6)
-            o += 1
-        else:
-            if c < 0x10000:
-                dst[o] = <uint8_t>(0xE0 | c >> 12)
-                o += 1
-            else:
-                dst[o], dst[o + 1] = <uint8_t>(0xF0 | c >> 18), <uint8_t>(0x80 | c >> 12 & 63)
-                o += 2
-            dst[o] = <uint8_t>(0x80 | c >> 6 & 63)
-            o += 1
-        dst[o] = <uint8_t>(0x80 | c & 63)
-        o += 1
+        o += write_character(label.points[k], dst + o)
     return o
 
 

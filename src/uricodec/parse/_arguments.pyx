@@ -6,7 +6,7 @@ looked up once and cached under its version tag, a number that the interpreter c
 never reuses.
 """
 from uricodec._base._atomic cimport uc_glance64, uc_publish, uc_put64, uc_read
-from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._kernels cimport ASCII_BYTES, kernels
 from uricodec._codec._percent cimport DECODED_CAPACITY, decode_runs, decode_text, is_plain
 
 from cpython.ref cimport Py_INCREF
@@ -149,9 +149,6 @@ cdef bint find_any_codec(object encoding, object errors, str handler, Codec *cod
         if errors != "replace":
             codec.errors = <const char *>PyUnicode_DATA(errors)
     return True
-
-
-cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
 
 
 cdef str read_as(const uint8_t *src, size_t n, const Codec *codec):

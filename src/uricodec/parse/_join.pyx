@@ -138,7 +138,7 @@ cdef object defrag(object given):
                 return None
         elif parts.netloc < 0 and scheme and in_list(scheme, "uses_netloc"):
             return None
-    result = UC_NEW_TUPLE(defrag_result_bytes if url.form == OCTETS else defrag_result, 2)
+    result = UC_NEW_TUPLE(defrag_result_bytes if url.form == BYTES else defrag_result, 2)
     set_item(result, 0, given if parts.fragment < 0 else piece(&url, 0, end))
     set_item(result, 1, piece(&url, parts.fragment, url.size))
     return finished(result)
@@ -231,7 +231,7 @@ cdef object join(object base, object url):
         return url          # the object itself, whatever the other one is
     if is_empty(given_url):
         return base
-    if not read(given_base, &b) or not read(given_url, &u) or (b.form == OCTETS) != (u.form == OCTETS):
+    if not read(given_base, &b) or not read(given_url, &u) or (b.form == BYTES) != (u.form == BYTES):
         return None
     if b.form == TEXT or u.form == TEXT:
         return join_text(given_base, &b, given_url, &u, url)
@@ -294,7 +294,7 @@ cdef object join_bytes(const Url *base, const Url *url, object given):
         size = join_parts(scheme, base, &b, url, &u, out)
         if size < 0:
             return None
-        if url.form == OCTETS:
+        if url.form == BYTES:
             return PyBytes_FromStringAndSize(<char *>out, size)
         return ascii_text(out, <size_t>size) if url.form == ASCII_TEXT else utf8_text(out, <size_t>size, NULL)
     finally:
@@ -303,7 +303,7 @@ cdef object join_bytes(const Url *base, const Url *url, object given):
 
 cdef object same_url(const Url *url, object given):
     """The URL itself, as the stdlib returns it: text as it is, bytes made anew."""
-    return bytes(given) if url.form == OCTETS else given
+    return bytes(given) if url.form == BYTES else given
 
 
 cdef Py_ssize_t join_parts(str scheme, const Url *base_url, UrlPieces *b, const Url *reference, UrlPieces *u,

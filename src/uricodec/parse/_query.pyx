@@ -3,7 +3,7 @@
 The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character; and
 for urlencode any mapping, or a list or tuple of pairs. Everything else is passed to the stdlib's function.
 """
-from uricodec._base._kernels cimport ByteSet, kernels, raise_set, remove_byte, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, raise_set, remove_byte, uc_lowest_bit, uc_set
 from uricodec._codec._percent cimport decode_bytes, decode_text, quote_set
 from uricodec._base._text cimport *
 from uricodec.parse._arguments cimport *
@@ -29,7 +29,6 @@ cdef extern from "Python.h":
 
 # Bytes stay bytes; before 3.13, they are read as ASCII, and what they decode to has to be ASCII as well.
 cdef bint KEEPS_BYTES = stdlib().keeps_bytes()
-cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
 
 
 cdef inline bint is_ascii(bytes data) noexcept:  # pragma: no cover: another Python
@@ -42,7 +41,7 @@ cdef struct Rules:
     bint keep_blank
     bint strict
     bint grouped
-    bint octets         # names and values are bytes
+    bint in_bytes       # names and values are bytes
     bint unusual        # they are, or the encoding is not UTF-8
     Codec codec
 
@@ -60,7 +59,7 @@ del character
 cdef object decode_unusual(const uint8_t *src, Py_ssize_t n, bint work, const Rules *rules):
     """A name or value that is bytes, or in another encoding than UTF-8; None if it is the stdlib's work."""
     cdef bytes data
-    if not rules.octets:
+    if not rules.in_bytes:
         return decode_as(src, <size_t>n, True, &rules.codec) if work else ascii_text(src, <size_t>n)
     if not work:
         return PyBytes_FromStringAndSize(<const char *>src, n)
@@ -109,7 +108,7 @@ cdef struct QueryField:
 cdef bint end_unusual(object result, const Rules *rules, const QueryField *field, const uint8_t *end) except -1:
     cdef const uint8_t *name_end = end if field.value == NULL else field.value - 1
     cdef object name = decode_unusual(field.name, name_end - field.name, field.name_work, rules)
-    cdef object value = b"" if rules.octets else ""
+    cdef object value = b"" if rules.in_bytes else ""
     if field.value != NULL:
         value = decode_unusual(field.value, end - field.value, field.value_work, rules)
     if name is None or value is None:
@@ -204,15 +203,15 @@ cdef object parse(object query, object keep_blank, object strict, object encodin
         separator = (<bytes>separator).decode("ascii")
     if type(separator) is not str or len(<str>separator) != 1 or not PyUnicode_IS_ASCII(separator):
         return None
-    rules.keep_blank, rules.strict, rules.grouped, rules.octets = keep_blank, strict, grouped, type(given) is bytes
-    rules.unusual = rules.octets or rules.codec.encoding != UTF_8
+    rules.keep_blank, rules.strict, rules.grouped, rules.in_bytes = keep_blank, strict, grouped, type(given) is bytes
+    rules.unusual = rules.in_bytes or rules.codec.encoding != UTF_8
     if not given:
         return None if strict or max_fields is not None else {} if grouped else []
     by = (<const uint8_t *>PyUnicode_DATA(separator))[0]
     if max_fields is not None:
-        if type(max_fields) is not int or max_fields < 1 + given.count(by if rules.octets else separator):
+        if type(max_fields) is not int or max_fields < 1 + given.count(by if rules.in_bytes else separator):
             return None
-    if rules.octets:
+    if rules.in_bytes:
         if not KEEPS_BYTES and not is_ascii(<bytes>given):
             return None  # pragma: no cover: another Python
         return parse_ascii(<const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), by, &rules)
@@ -317,9 +316,9 @@ cdef inline int reserve(QueryText *text, size_t more) except -1:
     return 0 if more <= text.cap - text.size else grow(text, more)
 
 
-cdef inline int put_byte(QueryText *text, uint8_t octet) except -1:
+cdef inline int put_byte(QueryText *text, uint8_t byte) except -1:
     reserve(text, 1)
-    text.data[text.size] = octet
+    text.data[text.size] = byte
     text.size += 1
     return 0
 
@@ -505,18 +504,18 @@ def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via
     """
     cdef Quoting quoting
     cdef Codec codec
-    cdef ByteSet octets = None
+    cdef ByteSet kept = None
     quoting.plus = quote_via is _quote.quote_plus
     codec.encoding = UTF_8
     if type(doseq) is bool and (encoding is None and errors is None or find_codec(encoding, errors, "strict", &codec)):
         if quoting.plus or quote_via is _quote.quote:
-            octets = quote_set(safe, quoting.plus)
+            kept = quote_set(safe, quoting.plus)
         elif quote_via is stdlib().quote_plus or quote_via is stdlib().quote:
             quoting.plus = quote_via is stdlib().quote_plus
-            octets = quote_set(safe, quoting.plus)
-    if octets is not None and (is_list_of_pairs(query) or type(query) is dict or hasattr(query, "items")):
+            kept = quote_set(safe, quoting.plus)
+    if kept is not None and (is_list_of_pairs(query) or type(query) is dict or hasattr(query, "items")):
         quote_via = _quote.quote_plus if quoting.plus else _quote.quote
-        quoting.safe, quoting.via, quoting.given_safe = &octets.set, <PyObject *>quote_via, <PyObject *>safe
+        quoting.safe, quoting.via, quoting.given_safe = &kept.set, <PyObject *>quote_via, <PyObject *>safe
         quoting.encoding, quoting.errors = <PyObject *>encoding, <PyObject *>errors
         quoting.utf8 = codec.encoding == UTF_8 and is_default(errors, "strict")
         encoded = encode_query(query, doseq, &quoting)

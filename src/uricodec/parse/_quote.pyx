@@ -24,43 +24,43 @@ cdef inline object quote_bytes(bytes data, const uc_set *safe, bint plus):
     return encode_bytes(<const uint8_t *>PyBytes_AS_STRING(data), <size_t>PyBytes_GET_SIZE(data), safe, plus, True)
 
 
-cdef object quote_usable(object given, ByteSet octets, object safe, object encoding, object errors, bint plus):
+cdef object quote_usable(object given, ByteSet kept, object safe, object encoding, object errors, bint plus):
     """What quote (or quote_plus) returns for text or bytes; None if that is the stdlib's work."""
     cdef Codec codec
     cdef object result
     if type(given) is bytes:
-        return quote_bytes(<bytes>given, &octets.set, plus) if encoding is None and errors is None else None
+        return quote_bytes(<bytes>given, &kept.set, plus) if encoding is None and errors is None else None
     if not find_codec(encoding, errors, "strict", &codec):
         return None
     PyUnicode_READY(given)
     if PyUnicode_IS_ASCII(given) or codec.encoding == UTF_8 and is_default(errors, "strict"):
-        result = quote_text(<str>given, &octets.set, plus)
+        result = quote_text(<str>given, &kept.set, plus)
         return None if result is None else PyUnicode_FromObject(result)
     if codec.encoding == LATIN_1 and PyUnicode_KIND(given) == 1:
-        return encode_bytes(<const uint8_t *>PyUnicode_DATA(given), <size_t>PyUnicode_GET_LENGTH(given), &octets.set, plus,
+        return encode_bytes(<const uint8_t *>PyUnicode_DATA(given), <size_t>PyUnicode_GET_LENGTH(given), &kept.set, plus,
                              True)
     if plus and " " not in <str>given:      # a space that an error handler writes is encoded
-        octets = quote_set(safe, False)
+        kept = quote_set(safe, False)
     if encoding is None:
         encoding = "utf-8"
-    return quote_bytes((<str>given).encode(encoding, "strict" if errors is None else errors), &octets.set,
+    return quote_bytes((<str>given).encode(encoding, "strict" if errors is None else errors), &kept.set,
                        plus and " " in <str>given)
 
 
 cdef inline object quote_plain(object string, object safe, object encoding, object errors, bint plus):
     """What quote (or quote_plus) returns; None if that is the stdlib's work."""
-    cdef ByteSet octets = UNRESERVED_SLASH if safe is SLASH and not plus else quote_set(safe, plus)
+    cdef ByteSet kept = UNRESERVED_SLASH if safe is SLASH and not plus else quote_set(safe, plus)
     cdef object given
-    if octets is None:
+    if kept is None:
         return None
     if type(string) is str and encoding is None and errors is None:
-        return quote_text(<str>string, &octets.set, plus)
+        return quote_text(<str>string, &kept.set, plus)
     given = usable(string, QUOTED)
     if given is None:
         return None
     if type(given) is not bytes and not PyUnicode_GET_LENGTH(given):
         return string       # the object itself, whatever it is to be encoded in
-    return quote_usable(given, octets, safe, encoding, errors, plus)
+    return quote_usable(given, kept, safe, encoding, errors, plus)
 
 
 def quote(string, safe='/', encoding=None, errors=None):
@@ -131,12 +131,12 @@ def quote_from_bytes(bs, safe='/'):
     >>> quote_from_bytes(b"a b\\xff")
     'a%20b%FF'
     """
-    cdef ByteSet octets = UNRESERVED_SLASH if safe is SLASH else quote_set(safe, False)
+    cdef ByteSet kept = UNRESERVED_SLASH if safe is SLASH else quote_set(safe, False)
     cdef object given
-    if octets is not None:
+    if kept is not None:
         given = usable(bs, BUFFERS)
         if type(given) is bytes:
-            return quote_bytes(<bytes>given, &octets.set, False)
+            return quote_bytes(<bytes>given, &kept.set, False)
     return stdlib().quote_from_bytes(bs, safe)
 
 
@@ -265,20 +265,20 @@ cdef str SAFE = "safe"
 
 cdef inline object take_quote(PyObject *const *args, size_t flags, PyObject *names, bint plus):
     """What quote (or quote_plus) returns for a text, with or without `safe`; None for any other call."""
-    cdef ByteSet octets
+    cdef ByteSet kept
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     if n < 1 or type(<object>args[0]) is not str:
         return None
     if n == 1 and names == NULL:
-        octets = UNRESERVED_SPACE if plus else UNRESERVED_SLASH
+        kept = UNRESERVED_SPACE if plus else UNRESERVED_SLASH
     elif (n == 2 and names == NULL
             or n == 1 and PyTuple_GET_SIZE(<object>names) == 1 and PyTuple_GET_ITEM(<object>names, 0) == <PyObject *>SAFE):
-        octets = quote_set(<object>args[1], plus)
-        if octets is None:
+        kept = quote_set(<object>args[1], plus)
+        if kept is None:
             return None
     else:
         return None
-    return quote_text(<str>args[0], &octets.set, plus)
+    return quote_text(<str>args[0], &kept.set, plus)
 
 
 cdef object call_quote(object function, PyObject *const *args, size_t flags, PyObject *names):

@@ -7,7 +7,7 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 
 
 cdef enum UrlForm:         # of a URL: what its pieces become
-    ASCII_TEXT, TEXT, OCTETS
+    ASCII_TEXT, TEXT, BYTES
     UTF8_TEXT           # text beyond ASCII, as UTF-8 that is not of an object
 
 
@@ -60,7 +60,7 @@ cdef inline object piece(const Url *url, Py_ssize_t start, Py_ssize_t end):
 
 cdef inline object as_given(const Url *url, str text):
     """Text of ASCII, as text or bytes."""
-    if url.form != OCTETS:
+    if url.form != BYTES:
         return text
     return PyBytes_FromStringAndSize(<const char *>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))
 

@@ -12,7 +12,8 @@ cimport cython
 from libc.stdint cimport uint64_t
 from libc.string cimport memchr, memcmp, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels
+from uricodec._codec._percent cimport hex_value
 from uricodec.parse._arguments cimport *
 from uricodec._base._text cimport *
 
@@ -23,8 +24,6 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 
 # --- what is a URL ------------------------------------------------------------------------------------------------------
-
-cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
 
 
 cdef inline void read_text(object given, Url *url):
@@ -38,7 +37,7 @@ cdef bint read(object given, Url *url):
     """Borrow what usable_url() returned. False for bytes that are not ASCII: an error."""
     url.owner = <PyObject *>given
     if type(given) is bytes:
-        url.form, url.width = OCTETS, 1
+        url.form, url.width = BYTES, 1
         url.data, url.size = PyBytes_AS_STRING(given), PyBytes_GET_SIZE(given)
         return kernels.span(<const uint8_t *>url.data, <size_t>url.size, &ASCII_BYTES.set) == <size_t>url.size
     read_text(given, url)
@@ -69,12 +68,12 @@ cdef ByteSet IN_QUERY = ~ByteSet("#\t\r\n")
 cdef ByteSet IN_FRAGMENT = ~ByteSet("\t\r\n")
 
 
-cdef inline Py_ssize_t next_stop(const code_unit *s, Py_ssize_t start, Py_ssize_t n, ByteSet octets) noexcept:
+cdef inline Py_ssize_t next_stop(const code_unit *s, Py_ssize_t start, Py_ssize_t n, ByteSet passed) noexcept:
     """Position of the first character, from `start` on, that is ASCII and not in the set."""
     if code_unit is uint8_t:
-        return start + <Py_ssize_t>kernels.span(s + start, <size_t>(n - start), &octets.set)
+        return start + <Py_ssize_t>kernels.span(s + start, <size_t>(n - start), &passed.set)
     else:
-        while start < n and (s[start] > 127 or octets.set.member[s[start]]):
+        while start < n and (s[start] > 127 or passed.set.member[s[start]]):
             start += 1
         return start
 
@@ -191,10 +190,6 @@ cdef bint is_ipv4(const uint8_t *s, Py_ssize_t n) noexcept:
         i += 1
 
 
-cdef inline bint is_hex(uint8_t c) noexcept:
-    return c'0' <= c <= c'9' or c'a' <= (c | 0x20) <= c'f'
-
-
 cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
     """Whether it is an address that `ipaddress` accepts, with or without a zone (RFC 4291 section 2.2)."""
     cdef int groups = 0, digits
@@ -209,7 +204,7 @@ cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
         gap, i = True, 2
     while i < n:
         digits = 0
-        while i < n and is_hex(s[i]) and digits < 4:
+        while i < n and digits < 4 and hex_value(s[i]) >= 0:
             digits, i = digits + 1, i + 1
         if not digits:
             return False
@@ -235,7 +230,7 @@ cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
 cdef bint is_future(const uint8_t *s, Py_ssize_t n) noexcept:
     """Whether it is an IPvFuture as all versions accept it: "v", hexadecimal digits, a dot, something."""
     cdef Py_ssize_t i = 1
-    while i < n and is_hex(s[i]):
+    while i < n and hex_value(s[i]) >= 0:
         i += 1
     return s[0] == c'v' and i > 1 and i < n - 1 and s[i] == c'.'
 
@@ -262,8 +257,8 @@ cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end):
     """piece() of what is not text of ASCII."""
     cdef const char *data = <const char *>url.data
     if start < 0 or start >= end:
-        return b"" if url.form == OCTETS else ""
-    if url.form == OCTETS:
+        return b"" if url.form == BYTES else ""
+    if url.form == BYTES:
         return PyBytes_FromStringAndSize(data + start, end - start)
     if url.form == TEXT:
         return PyUnicode_Substring(<object>url.owner, start, end)
@@ -342,7 +337,7 @@ cdef object finished(object result):
 
 
 cdef object make_split(const Url *url, const UrlPieces *parts, str default):
-    cdef object result = UC_NEW_TUPLE(split_result_bytes if url.form == OCTETS else split_result, 5)
+    cdef object result = UC_NEW_TUPLE(split_result_bytes if url.form == BYTES else split_result, 5)
     set_item(result, 0, as_given(url, default if parts.scheme_end < 0 else lower_scheme(url, parts.scheme_end)))
     set_item(result, 1, piece(url, parts.netloc, parts.path))
     set_item(result, 2, piece(url, parts.path, parts.path_end))
@@ -541,7 +536,7 @@ cdef object parse(object url, object scheme, object default, object allow_fragme
         params = find_params(&found, parts.path, path_end)
         if params >= 0:
             path_end = params - 1
-    result = UC_NEW_TUPLE(parse_result_bytes if found.form == OCTETS else parse_result, 6)
+    result = UC_NEW_TUPLE(parse_result_bytes if found.form == BYTES else parse_result, 6)
     set_item(result, 0, as_given(&found, own_scheme))
     set_item(result, 1, piece(&found, parts.netloc, parts.path))
     set_item(result, 2, piece(&found, parts.path, path_end))

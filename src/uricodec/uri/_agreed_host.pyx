@@ -19,12 +19,12 @@ cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from uricodec._base._kernels cimport ALPHANUM, DIGIT, HEXDIG, UNRESERVED, ByteSet, kernels, lower, raise_set
+from uricodec._base._kernels cimport ALPHANUM, DIGIT, HEXDIG, SUB_DELIMS, UNRESERVED, ByteSet, kernels, lower, raise_set
 from uricodec._base._text cimport *
-from uricodec._codec._percent cimport hex_value
+from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec.iri._idna cimport U_LABELS_CAPACITY, to_u_labels
-from uricodec.uri._grammar cimport GROUPS, LONGEST, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
+from uricodec.uri._grammar cimport GROUPS, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
 from uricodec.uri._components cimport borrow, characters_before, plain
 
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
@@ -37,7 +37,7 @@ from uricodec.errors import AmbiguousUrlError
 
 # --- codes ------------------------------------------------------------------------------------------------------------
 
-cdef enum Code:
+cdef enum HostCode:
     AGREED, SCHEME, SLASHES, CONTROL, BLANK, BACKSLASH, NOT_ASCII, USERINFO, PERCENT, NO_HOST, HOST, EMPTY_LABEL
     TRAILING_DOT, LENGTH, NUMBER, A_LABEL, IP_LITERAL, ZONE, PORT, PORT_NOT_ALLOWED, SURROGATE
     CODES
@@ -237,7 +237,7 @@ cdef enum:
 # The bytes that continue a part.
 cdef ByteSet IN_NAME = ALPHANUM | "-_."
 #   userinfo      = *( unreserved / pct-encoded / sub-delims / ":" )        RFC 3986 section 3.2.1
-cdef ByteSet IN_USERINFO = UNRESERVED | "!$&'()*+,;=" | ":"
+cdef ByteSet IN_USERINFO = UNRESERVED | SUB_DELIMS | ":"
 cdef ByteSet IN_ADDRESS = HEXDIG | ":."
 cdef ByteSet IN_LITERAL = IN_ADDRESS | "]"      # and in a port after it
 cdef ByteSet NUMBER_END = DIGIT | "abcdefx"      # last bytes of numbers
@@ -271,7 +271,7 @@ cdef inline size_t end_of_name(const uint8_t *s, size_t n, size_t i) noexcept no
 cdef bint read_userinfo(const uint8_t *s, size_t start, size_t end, Outcome *outcome) noexcept nogil:
     cdef size_t i = start
     while i < end:
-        if s[i] == c'%' and end - i >= 3 and hex_value(s[i + 1]) >= 0 and hex_value(s[i + 2]) >= 0:
+        if s[i] == c'%' and triplet_value(s + i, end - i) >= 0:
             i += 3
         elif IN_USERINFO.set.member[s[i]]:
             i += 1

@@ -6,7 +6,7 @@ from uricodec._base._text cimport Bytes
 from uricodec.uri._grammar cimport Parts, Production, Syntax
 
 
-cdef list CODE_NAMES        # the name of each Code
+cdef list CODE_NAMES        # the name of each UriCode
 cdef list REASONS           # the reason that errors state for it
 
 # --- inputs: a str or bytes-like object, read as bytes

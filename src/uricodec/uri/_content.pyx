@@ -52,21 +52,10 @@ for number, byte in zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True):
 
 cdef inline size_t put_character(uint32_t c, uint8_t *dst) noexcept nogil:
     """Write a character in UTF-8, at most 4 bytes; for a surrogate, a byte that is not UTF-8 and so ends a URL."""
-    if c < 0x80:
-        dst[0] = <uint8_t>c
-        return 1
     if 0xD800 <= c <= 0xDFFF:
         dst[0] = 0xFF
         return 1
-    if c < 0x800:
-        dst[0], dst[1] = <uint8_t>(0xC0 | c >> 6), <uint8_t>(0x80 | (c & 0x3F))
-        return 2
-    if c < 0x10000:
-        dst[0], dst[1], dst[2] = <uint8_t>(0xE0 | c >> 12), <uint8_t>(0x80 | (c >> 6 & 0x3F)), <uint8_t>(0x80 | (c & 0x3F))
-        return 3
-    dst[0], dst[1] = <uint8_t>(0xF0 | c >> 18), <uint8_t>(0x80 | (c >> 12 & 0x3F))
-    dst[2], dst[3] = <uint8_t>(0x80 | (c >> 6 & 0x3F)), <uint8_t>(0x80 | (c & 0x3F))
-    return 4
+    return write_character(c, dst)
 
 
 cdef inline int read_unit(const uint8_t *s, size_t n, size_t i) noexcept nogil:
@@ -290,12 +279,12 @@ cdef inline size_t decoded_size(size_t n) noexcept nogil:
 
 
 # A place in a text, and in the decoded text.
-cdef struct Place:
+cdef struct DecodedPlace:
     size_t at
     size_t decoded
 
 
-cdef size_t original(Content content, const uint8_t *s, size_t n, bint last, size_t decoded, Place *place) noexcept nogil:
+cdef size_t original(Content content, const uint8_t *s, size_t n, bint last, size_t decoded, DecodedPlace *place) noexcept nogil:
     """Return where a byte of the decoded text comes from; `place` is before it, and moves there."""
     cdef size_t size, read
     cdef uint8_t written[LONGEST_VALUE]
@@ -340,7 +329,7 @@ cdef class Decoded:
     cdef size_t read            # how much of src has been decoded
     cdef uint8_t *memory        # NULL: the text has no escapes, and is its own data
     cdef bint last
-    cdef Place place
+    cdef DecodedPlace place
 
     def __cinit__(self, str content, object buffer, bint last):
         if content not in ("json", "html"):

@@ -5,7 +5,7 @@ Two references are equivalent at a level if their normal forms at that level are
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
-from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._kernels cimport ASCII_BYTES, kernels
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, raise_set
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport *
@@ -18,8 +18,6 @@ from uricodec.uri._policies import operation_of, ready_rows
 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
-
-cdef ByteSet ASCII = ByteSet(range(128))
 
 # Capacity of the stack buffer for the normal form of SMALL bytes.
 cdef enum:
@@ -59,7 +57,7 @@ cdef int set_maker(Maker *maker, object level, object policy) except -1:
 cdef inline size_t capacity_for(const uint8_t *s, size_t n, const Maker *maker) except 0:
     """Return an upper bound for the size of a long text's normal form."""
     cdef size_t factor = maker.operation.factor
-    if maker.ascii_stays and kernels.span(s, n, &ASCII.set) == n:
+    if maker.ascii_stays and kernels.span(s, n, &ASCII_BYTES.set) == n:
         factor = 1
     if n > (<size_t>PY_SSIZE_T_MAX - maker.operation.extra) // factor:
         raise OverflowError("normal form may exceed the maximum object size")  # pragma: no cover: too large
@@ -209,11 +207,7 @@ def equivalent(a, b, level="path", *, policy=None):
     cdef Maker maker
     set_maker(&maker, level, policy)
     x, y = form_of(a, &maker, False), form_of(b, &maker, False)
-    return x == y if type(x) is type(y) else as_bytes(x) == as_bytes(y)
-
-
-cdef bytes as_bytes(object form):
-    return form if type(form) is bytes else (<str>form).encode("utf-8")
+    return same_bytes(x, y)
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------

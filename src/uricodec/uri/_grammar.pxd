@@ -17,7 +17,7 @@ cdef enum Production:
 
 
 # The kinds of faults. Their names are those of Diagnostic.code.
-cdef enum Code:
+cdef enum UriCode:
     VALID, SCHEME, USERINFO, HOST, HOST_DELIMITER, IP_LITERAL, PORT, PATH, PATH_COLON, QUERY, FRAGMENT, PERCENT
     UTF8, SURROGATE, CHARACTER, PRIVATE, BIDI
     CODES
@@ -58,7 +58,7 @@ cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil
 # ":" that is not followed by digits only.
 cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Authority *authority) noexcept nogil
 
-# Parse strictly: well-formed UTF-8 for IRIs, any bytes for URIs. False: `outcome` has the first fault (a Code, an
+# Parse strictly: well-formed UTF-8 for IRIs, any bytes for URIs. False: `outcome` has the first fault (a UriCode, an
 # offset).
 cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                          Outcome *outcome) noexcept nogil

@@ -24,8 +24,9 @@ address has its last 32 bits in dotted decimal (RFC 5952 section 5).
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ALPHA, DIGIT, UNRESERVED, ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
-from uricodec._codec._percent cimport hex_value
+from uricodec._base._kernels cimport ALPHA, DIGIT, SUB_DELIMS, UNRESERVED, ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._text cimport write_decimal
+from uricodec._codec._percent cimport hex_value, triplet_value
 from uricodec._rows._engine cimport Outcome
 
 
@@ -37,8 +38,6 @@ cdef enum:
 
 #   scheme        = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
 SCHEME_TAIL = ALPHA | DIGIT | "+-."
-#   sub-delims    = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
-cdef ByteSet SUB_DELIMS = ByteSet("!$&'()*+,;=")
 #   gen-delims    = ":" / "/" / "?" / "#" / "[" / "]" / "@"
 cdef ByteSet GEN_DELIMS = ByteSet(":/?#[]@")
 
@@ -238,19 +237,17 @@ cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Aut
 
 # --- what is in a component -------------------------------------------------------------------------------------------
 
-cdef bint reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+cdef bint reject(Outcome *outcome, UriCode code, size_t offset) noexcept nogil:
     outcome.code, outcome.offset = code, offset
     return False
 
 
 cdef bint read_triplet(const uint8_t *s, size_t n, size_t i, Outcome *outcome) noexcept nogil:
     """pct-encoded = "%" HEXDIG HEXDIG"""
-    if n - i < 3 or hex_value(s[i + 1]) < 0 or hex_value(s[i + 2]) < 0:
-        return reject(outcome, PERCENT, i)
-    return True
+    return triplet_value(s + i, n - i) >= 0 or reject(outcome, PERCENT, i)
 
 
-cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *outcome) noexcept nogil:
+cdef bint read_character(const uint8_t *s, size_t i, UriCode component, Outcome *outcome) noexcept nogil:
     """Check a character beyond ASCII in an IRI."""
     cdef int length
     cdef uint32_t c = character_at(s + i, &length)
@@ -262,7 +259,7 @@ cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *ou
     return reject(outcome, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
 
 
-cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code component,
+cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, UriCode component,
                       Outcome *outcome) noexcept nogil:
     """Check a marked byte that is not a delimiter between components."""
     if s[i] == c'%':
@@ -272,7 +269,7 @@ cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code 
     return read_character(s, i, component, outcome)
 
 
-cdef bint read_component(const uint8_t *s, size_t start, size_t end, const uc_set *plain, Syntax syntax, Code component,
+cdef bint read_component(const uint8_t *s, size_t start, size_t end, const uc_set *plain, Syntax syntax, UriCode component,
                          Outcome *outcome) noexcept nogil:
     cdef size_t i = start
     while i < end:
@@ -469,7 +466,7 @@ cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Production p
     cdef uint64_t words[WORDS]
     cdef uint64_t word
     cdef size_t start = parts.path, size, i, w
-    cdef Code component = PATH
+    cdef UriCode component = PATH
     parts.query = parts.fragment = -1
     parts.path_end = parts.query_end = parts.end = <Py_ssize_t>n
     while start < n:
@@ -555,7 +552,7 @@ cdef bint find_unsafe(const uint8_t *s, const Parts *parts, Outcome *outcome) no
     """Find what misleads in the authority of a valid reference: RFC 3986 section 7.5, and CVE-2022-27780, CVE-2019-9636."""
     cdef Authority authority
     cdef Py_ssize_t i
-    cdef int length, octet
+    cdef int length
     if parts.authority < 0 or not find_authority(s, parts.authority, parts.path, &authority):
         return False
     i = parts.authority
@@ -563,8 +560,7 @@ cdef bint find_unsafe(const uint8_t *s, const Parts *parts, Outcome *outcome) no
         length = 1
         if s[i] == c'%':
             length = 3
-            octet = hex_value(s[i + 1]) << 4 | hex_value(s[i + 2])
-            if authority.host <= i < authority.host_end and HOSTILE.set.member[<uint8_t>octet]:
+            if authority.host <= i < authority.host_end and HOSTILE.set.member[<uint8_t>triplet_value(s + i, 3)]:
                 return not reject(outcome, HOST_DELIMITER, i)
         elif s[i] >= 0x80 and is_delimiter_like(character_at(s + i, &length)):
             return not reject(outcome, HOST_DELIMITER, i)
@@ -594,12 +590,6 @@ cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *group
     return True
 
 
-cdef signed char hex_values[256]        # the results of hex_value(), which is a call
-cdef int octet
-for octet in range(256):
-    hex_values[octet] = <signed char>hex_value(<uint8_t>octet)
-
-
 cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogil:
     """Read an IPv6address (RFC 3986 section 3.2.2). Return False if s[0 .. n) is not one."""
     cdef int count = 0, gap = -1, value, k
@@ -612,8 +602,8 @@ cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogi
             return False
         start = i
         value = 0
-        while i < n and i - start < 4 and hex_values[s[i]] >= 0:
-            value = value << 4 | hex_values[s[i]]
+        while i < n and i - start < 4 and hex_value(s[i]) >= 0:
+            value = value << 4 | hex_value(s[i])
             i += 1
         if i == start:
             return False
@@ -660,19 +650,6 @@ cdef inline size_t put_hex(uint16_t value, uint8_t *dst) noexcept nogil:
     return o
 
 
-cdef inline size_t put_decimal(int value, uint8_t *dst) noexcept nogil:
-    """Write one number of an IPv4 address."""
-    cdef size_t o = 0
-    if value >= 100:
-        dst[o] = <uint8_t>(c'0' + value // 100)
-        o += 1
-    if value >= 10:
-        dst[o] = <uint8_t>(c'0' + value // 10 % 10)
-        o += 1
-    dst[o] = <uint8_t>(c'0' + value % 10)
-    return o + 1
-
-
 cdef size_t format_ipv6(const uint16_t *groups, uint8_t *dst) noexcept nogil:
     """Write an address in the form of RFC 5952, at most LONGEST bytes."""
     cdef int i, k, gap = GROUPS, gap_end = 0, ipv4 = GROUPS
@@ -703,7 +680,7 @@ cdef size_t format_ipv6(const uint16_t *groups, uint8_t *dst) noexcept nogil:
                 if k:
                     dst[o] = c'.'
                     o += 1
-                o += put_decimal(groups[6 + k // 2] >> (8 if k % 2 == 0 else 0) & 0xFF, dst + o)
+                o += write_decimal(groups[6 + k // 2] >> (8 if k % 2 == 0 else 0) & 0xFF, dst + o)
             break
         o += put_hex(groups[i], dst + o)
         i += 1

@@ -4,6 +4,8 @@ from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._kernels cimport ALPHANUM, UNRESERVED, ByteSet, kernels, lower, uc_set
+from uricodec._base._text cimport write_decimal
+from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec.uri._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, parse_ipv6
 
@@ -75,14 +77,6 @@ cdef ByteSet VISIBLE = ByteSet(range(33, 256))
 cdef ByteSet HOST_BYTES = ALPHANUM | "-._"
 
 
-cdef inline int digit_value(uint8_t c) noexcept nogil:
-    """Return the value of a hexadecimal digit; -1 for other bytes."""
-    if c'0' <= c <= c'9':
-        return c - c'0'
-    c |= 0x20
-    return c - c'a' + 10 if c'a' <= c <= c'f' else -1
-
-
 cdef inline bint is_decimal(uint8_t c) noexcept nogil:
     return c'0' <= c <= c'9'
 
@@ -97,7 +91,7 @@ cdef size_t decode_wholly(uint8_t *s, size_t n) noexcept nogil:
     No two triplets overlap, so their order does not matter, and each is decoded as soon as its last digit is there.
     """
     cdef size_t i, o
-    cdef int high, low
+    cdef int value
     cdef uint8_t *percent = <uint8_t *>memchr(s, c'%', n)
     if percent == NULL:
         return n
@@ -107,11 +101,11 @@ cdef size_t decode_wholly(uint8_t *s, size_t n) noexcept nogil:
         i += 1
         o += 1
         while o >= 3 and s[o - 3] == c'%':
-            high, low = digit_value(s[o - 2]), digit_value(s[o - 1])
-            if high < 0 or low < 0:
+            value = triplet_value(s + o - 3, 3)
+            if value < 0:
                 break
             o -= 2
-            s[o - 1] = <uint8_t>(16 * high + low)
+            s[o - 1] = <uint8_t>value
     return o
 
 
@@ -263,20 +257,6 @@ cdef bint read_numbers(const uint8_t *host, size_t n, uint32_t *address) noexcep
     return True
 
 
-cdef size_t write_number(uint32_t value, uint8_t *dst) noexcept nogil:
-    cdef uint8_t digits[10]
-    cdef size_t n = 0, i
-    while True:
-        digits[n] = <uint8_t>(c'0' + value % 10)
-        value //= 10
-        n += 1
-        if value == 0:
-            break
-    for i in range(n):
-        dst[i] = digits[n - 1 - i]
-    return n
-
-
 cdef size_t write_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
     """Write the labels of a host without dots at its ends in reverse, but not "www", "www1" and so on."""
     cdef uint32_t address
@@ -287,7 +267,7 @@ cdef size_t write_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nog
             if i:
                 dst[o] = c','
                 o += 1
-            o += write_number((address >> <uint32_t>(8 * i)) & 255, dst + o)
+            o += write_decimal((address >> <uint32_t>(8 * i)) & 255, dst + o)
         return o
     if n > 4 and equals(host, b"www", 3):
         i = 3
@@ -362,7 +342,7 @@ cdef size_t write_port(const uint8_t *port, size_t n, uint32_t default, uint8_t 
     if value == 0 or value == default:
         return 0
     dst[0] = c':'
-    return 1 + write_number(value, dst + 1)
+    return 1 + write_decimal(value, dst + 1)
 
 
 cdef size_t drop_dot_segments(uint8_t *path, size_t n) noexcept nogil:
@@ -708,21 +688,15 @@ cdef bint is_one_of(const uint8_t *scheme, size_t n, const char *names) noexcept
 
 cdef inline int triplet(const uint8_t *s, size_t n) noexcept nogil:
     """Return the byte that a triplet at s stands for; -1 if there is none."""
-    cdef int high, low
-    if n < 3 or s[0] != c'%':
-        return -1
-    high, low = digit_value(s[1]), digit_value(s[2])
-    return -1 if high < 0 or low < 0 else 16 * high + low
+    return triplet_value(s, n) if n and s[0] == c'%' else -1
 
 
 cdef inline size_t put_byte(uint8_t byte, const uc_set *unchanged, uint8_t *dst) noexcept nogil:
     """Write a byte, or a triplet for it."""
-    cdef const char *digits = b"0123456789ABCDEF"
     if unchanged.member[byte]:
         dst[0] = byte
         return 1
-    dst[0], dst[1], dst[2] = c'%', digits[byte >> 4], digits[byte & 15]
-    return 3
+    return write_triplet(byte, dst)
 
 
 cdef size_t put_decoded(const uint8_t *s, size_t n, const uc_set *unchanged, uint8_t *dst) noexcept nogil:
@@ -790,7 +764,7 @@ cdef inline int next_value(const uint8_t *s, size_t n, size_t *i) noexcept nogil
     c = s[i[0]]
     i[0] += 3 if c == c'%' else 1
     if c == c'%':
-        return 16 * digit_value(s[i[0] - 2]) + digit_value(s[i[0] - 1])
+        return triplet_value(s + i[0] - 3, 3)
     return -1 if c == c'=' else 32 if c == c'+' else c
 
 
@@ -878,7 +852,7 @@ cdef Py_ssize_t convert_host(const uint8_t *authority, size_t n, size_t host, si
 cdef bint is_future(const uint8_t *s, size_t n) noexcept nogil:
     """Return whether text is an IPvFuture of any characters."""
     cdef size_t i = 1
-    while i < n and digit_value(s[i]) >= 0:
+    while i < n and hex_value(s[i]) >= 0:
         i += 1
     return s[0] == c'v' and i > 1 and i + 1 < n and s[i] == c'.'
 
@@ -908,7 +882,7 @@ cdef size_t put_literal(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 
 
 cdef int put_authority(const uint8_t *s, size_t n, uint8_t *dst, size_t *written, size_t *at) noexcept nogil:
-    """Write an authority. Return a Code if it is rejected, with its offset `at`; -1 if a MemoryError is set."""
+    """Write an authority. Return a UriCode if it is rejected, with its offset `at`; -1 if a MemoryError is set."""
     cdef size_t i, o = 0, start = 0, host, host_end, port, size
     cdef bint has_userinfo = False, is_ascii = True, opens = False, closes = False, has_brackets = False
     cdef uint32_t value = 0
@@ -972,7 +946,7 @@ cdef int put_authority(const uint8_t *s, size_t n, uint8_t *dst, size_t *written
                 return PORT
         dst[o] = c':'
         o += 1
-        o += write_number(value, dst + o)
+        o += write_decimal(value, dst + o)
     written[0] = o
     return 0
 

@@ -13,9 +13,10 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._atomic cimport uc_publish, uc_read
-from uricodec._base._kernels cimport ALPHANUM, HEXDIG, UNRESERVED, ByteSet, kernels, lower, uc_set
+from uricodec._base._kernels cimport ALL_BYTES, ALPHANUM, ASCII_BYTES, UNRESERVED, ByteSet, kernels, lower, uc_set
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
+from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels
 from uricodec.uri._grammar cimport *
 
@@ -41,11 +42,9 @@ cdef int level_of(object level) except -1:
 
 # --- bytes ------------------------------------------------------------------------------------------------------------
 
-cdef ByteSet ALL = ByteSet(range(256))
 cdef ByteSet NONE = ByteSet("")
-cdef ByteSet ASCII = ByteSet(range(128))
-cdef ByteSet BUT_PERCENT = ALL - "%"
-cdef ByteSet ASCII_BUT_PERCENT = ASCII - "%"
+cdef ByteSet BUT_PERCENT = ALL_BYTES - "%"
+cdef ByteSet ASCII_BUT_PERCENT = ASCII_BYTES - "%"
 
 # RFC 2396 section 2.3:
 #   unreserved  = alphanum | mark
@@ -63,49 +62,22 @@ cdef ByteSet RESERVED_1630 = ByteSet("=;/#?: *!+%[]")
 cdef ByteSet PLAIN_1630 = (ALPHANUM | "$-_@.&!*\"'(),") - RESERVED_1630
 # In an authority, "@" is a delimiter.
 cdef ByteSet IN_AUTHORITY_1630 = PLAIN_1630 - "@"
-cdef ByteSet ENCODED_1630 = ASCII - PLAIN_1630 - RESERVED_1630
+cdef ByteSet ENCODED_1630 = ASCII_BYTES - PLAIN_1630 - RESERVED_1630
 cdef ByteSet QUIET_1630 = BUT_PERCENT - ENCODED_1630
 
 # The characters of domain names and IPv4 addresses.
 cdef ByteSet DOMAIN_NAME = ALPHANUM | "-._"
 
-# The value of a hexadecimal digit; 16 and more for all other bytes.
-cdef uint8_t DIGIT_VALUES[256]
-cdef int octet
-for octet in range(256):
-    DIGIT_VALUES[octet] = int(chr(octet), 16) if HEXDIG.set.member[octet] else 0xFF
-cdef const char *UPPER_DIGITS = "0123456789ABCDEF"
-
-
-cdef inline int triplet_value(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the byte that the triplet at s[0] (a "%") encodes; -1 if it is not a triplet."""
-    cdef int high, low
-    if n < 3:
-        return -1
-    # Each byte is read only once, because another thread may change s.
-    high, low = DIGIT_VALUES[s[1]], DIGIT_VALUES[s[2]]
-    return -1 if (high | low) > 15 else high << 4 | low
-
-
-cdef inline size_t write_triplet(uint8_t c, uint8_t *dst) noexcept nogil:
-    dst[0], dst[1], dst[2] = c'%', UPPER_DIGITS[c >> 4], UPPER_DIGITS[c & 15]
-    return 3
-
 
 cdef inline bint ends_open(const uint8_t *dst, size_t o) noexcept nogil:
     """Return whether the output ends with a stray "%", or with a stray "%" and one digit."""
-    return o >= 1 and dst[o - 1] == c'%' or o >= 2 and dst[o - 2] == c'%' and DIGIT_VALUES[dst[o - 1]] < 16
+    return o >= 1 and dst[o - 1] == c'%' or o >= 2 and dst[o - 2] == c'%' and hex_value(dst[o - 1]) >= 0
 
 
 cdef inline size_t character_size(const uint8_t *s, size_t n) noexcept nogil:
     """Return the length of the character at s (a byte above 0x7F); 0 if it is not one that IRIs allow."""
-    cdef int size = sequence_length(s[0]), i
-    if size < 2 or <size_t>size > n:
-        return 0
-    for i in range(1, size):
-        if not continues(s[0], i, s[i]):
-            return 0
-    return <size_t>size if character_kind(character_at(s, &size)) != NO_CHARACTER else 0
+    cdef int size = sequence_at(s, n)
+    return <size_t>size if size and character_kind(character_at(s, &size)) != NO_CHARACTER else 0
 
 
 cdef size_t write_bytes(const uint8_t *s, size_t n, const NormalForm *form, const uc_set *decoded, bint folds,
@@ -135,7 +107,7 @@ cdef size_t write_bytes(const uint8_t *s, size_t n, const NormalForm *form, cons
                 o += 1
                 continue
             i += 3
-            if decoded.member[c] and not (DIGIT_VALUES[c] < 16 and ends_open(dst, o)):
+            if decoded.member[c] and not (hex_value(<uint8_t>c) >= 0 and ends_open(dst, o)):
                 dst[o] = lower(<uint8_t>c) if folds else <uint8_t>c
                 o += 1
             else:

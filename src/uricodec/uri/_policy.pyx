@@ -13,7 +13,8 @@ from libc.stdint cimport uint8_t, uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp
 
-from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
+from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, lower, uc_set
+from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation
 from uricodec.uri._components cimport CODE_NAMES, REASONS
 from uricodec.uri._grammar cimport *
@@ -96,15 +97,11 @@ cdef void lower_path(uint8_t *path, size_t n) noexcept nogil:
     """Lower the case of letters, but not of the digits of triplets."""
     cdef size_t i = 0
     while i < n:
-        if path[i] == c'%' and n - i >= 3 and is_digit(path[i + 1]) and is_digit(path[i + 2]):
+        if path[i] == c'%' and triplet_value(path + i, n - i) >= 0:
             i += 3
         else:
             path[i] = lower(path[i])
             i += 1
-
-
-cdef inline bint is_digit(uint8_t c) noexcept nogil:
-    return c'0' <= c <= c'9' or c'a' <= (c | 0x20) <= c'f'
 
 
 cdef size_t drop_end(const uint8_t *path, size_t n, const Steps *steps) noexcept nogil:
@@ -190,9 +187,9 @@ cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, uint8_t 
 # of these bytes, no userinfo and no port; its path begins with "/" and has no segment that begins with "."; and all its
 # triplets have upper-case digits, and encode bytes that no level decodes.
 cdef ByteSet HOST_BYTES = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789-._")
-cdef ByteSet PATH_BYTES = ByteSet(range(128)) - "%.?#"
-cdef ByteSet QUERY_BYTES = ByteSet(range(128)) - "%#"
-cdef ByteSet FRAGMENT_BYTES = ByteSet(range(128)) - "%"
+cdef ByteSet PATH_BYTES = ASCII_BYTES - "%.?#"
+cdef ByteSet QUERY_BYTES = ASCII_BYTES - "%#"
+cdef ByteSet FRAGMENT_BYTES = ASCII_BYTES - "%"
 # The first and second digits of triplets that encode no unreserved character; "%2D" and "%2E" do.
 cdef ByteSet FIRST_DIGITS = ByteSet("01289ABCDEF")
 cdef ByteSet SECOND_DIGITS = ByteSet("0123456789ABCDEF")

@@ -5,11 +5,12 @@ any bytes. For IRIs they are read as UTF-8 (RFC 3629); other bytes are rejected.
 """
 cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memchr, memcpy
 
-from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, kernels, lower, uc_lowest_bit
-from uricodec._base._text cimport append_bytes, copy_text
-from uricodec._records._framing cimport Pair, starts_formula
+from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, bits_ahead, kernels, lower, uc_lowest_bit
+from uricodec._base._text cimport append_bytes, write_decimal
+from uricodec._codec._percent cimport triplet_value
+from uricodec._records._framing cimport Pair, escape_json, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
                                       URI_TO_IRI_ROW, URI_TO_IRI_SAFE_ROW, URI_TO_IRI_UNICODE_ROW)
@@ -56,21 +57,11 @@ cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
 # First digits of triplets that are never unreserved.
 cdef ByteSet FIRST_DIGITS = HEXDIG - "234567"
 
-cdef uint8_t VALUES[256]
-cdef int octet
-for octet in range(256):
-    VALUES[octet] = int(chr(octet), 16) if HEXDIG.set.member[octet] else 0xFF
-
 
 cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
-    """Return whether the digits after a "%" encode a byte that is not unreserved."""
-    return VALUES[triplet[1]] < 16 and VALUES[triplet[2]] < 16 and \
-        not UNRESERVED.set.member[VALUES[triplet[1]] << 4 | VALUES[triplet[2]]]
-
-
-cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Return a word whose bit i is bit i + by of the input. The array has one word more than its last word w."""
-    return words[w] >> by | words[w + 1] << (64 - by)
+    """Return whether what begins with a "%" is a triplet of a byte that is not unreserved."""
+    cdef int byte = triplet_value(triplet, 3)
+    return byte >= 0 and not UNRESERVED.set.member[byte]
 
 
 cdef inline uint64_t bits_after(const uint64_t *words, size_t w, int by) noexcept nogil:
@@ -197,12 +188,12 @@ cdef struct Grammar:
     bint safe_host
     uint8_t delimiter       # between the fields of CSV or TSV
     bint quotes             # whether fields are in quotes
+    bint csv_safe           # put an apostrophe before what a spreadsheet may take for a formula
 
 cdef SizedRow CHECK_ROW            # writes no output
 cdef SizedRow SPLIT_ROW            # writes components
 cdef SizedRow SPLIT_JSONL_ROW
 cdef SizedRow SPLIT_CSV_ROW
-cdef SizedRow SPLIT_SAFE_CSV_ROW   # with an apostrophe before what a spreadsheet may take for a formula
 
 COLUMNS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
 HOST_FIELDS = ("scheme", "host", "port", "kind", "category")
@@ -236,10 +227,6 @@ cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return UC_REJECTED if grammar.safe_host and find_unsafe(src, &parts, outcome) else 0
 
 
-cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    field.start, field.end = start, end
-
-
 cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Component *fields,
                       Outcome *outcome) noexcept nogil:
     cdef Parts parts
@@ -266,38 +253,16 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return FIELDS * sizeof(Component)
 
 
-cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Component *field) noexcept nogil:
-    # A valid URI or IRI contains no quote, backslash or control character, so nothing needs escaping in JSON or CSV.
-    dst[0] = c'"'
-    dst = append_bytes(dst + 1, src + field.start, <size_t>(field.end - field.start))
-    dst[0] = c'"'
-    return dst + 1
+cdef inline uint8_t *put_cell(uint8_t *dst, const uint8_t *src, const Component *field, const Grammar *grammar) noexcept nogil:
+    """Write a field of JSON or CSV, in quotes; or of TSV, which has none.
 
-
-cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """Write a JSON object; undefined components are null."""
-    cdef Component fields[FIELDS]
-    cdef uint8_t *start = dst
-    cdef int i
-    if not read_fields(src, n, <const Grammar *>options, fields, outcome):
-        return UC_REJECTED
-    for i in range(FIELDS):
-        dst = append_bytes(dst, key[i], key_size[i])
-        if fields[i].start < 0:
-            dst = append_bytes(dst, <const uint8_t *>b"null", 4)
-        else:
-            dst = put_quoted(dst, src, fields + i)
-    dst[0] = c'}'
-    return <size_t>(dst + 1 - start)
-
-
-cdef uint8_t *put_cell(uint8_t *dst, const uint8_t *src, const Component *field, const Grammar *grammar, bint safe) noexcept nogil:
-    """Write a field of CSV, in quotes; or of TSV, which has none."""
+    A valid URI or IRI contains no quote, backslash or control character, so nothing needs escaping.
+    """
     cdef size_t size = <size_t>(field.end - field.start)
     if grammar.quotes:
         dst[0] = c'"'
         dst += 1
-    if safe and starts_formula(src + field.start, size):
+    if grammar.csv_safe and starts_formula(src + field.start, size):
         dst[0] = c"'"
         dst += 1
     dst = append_bytes(dst, src + field.start, size)
@@ -307,8 +272,29 @@ cdef uint8_t *put_cell(uint8_t *dst, const uint8_t *src, const Component *field,
     return dst
 
 
-cdef inline size_t put_csv(const uint8_t *src, size_t n, const void *options, bint safe, uint8_t *dst,
-                           Outcome *outcome) noexcept nogil:
+cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Write a JSON object; undefined components are null."""
+    cdef Component fields[FIELDS]
+    cdef const Grammar *grammar = <const Grammar *>options
+    cdef uint8_t *start = dst
+    cdef int i
+    # U+2028 and U+2029, E2 80 A8 and A9 in UTF-8, are escaped.
+    cdef bint escapes = grammar.syntax == IRI_SYNTAX and memchr(src, 0xE2, n) != NULL
+    if not read_fields(src, n, grammar, fields, outcome):
+        return UC_REJECTED
+    for i in range(FIELDS):
+        dst = append_bytes(dst, key[i], key_size[i])
+        if fields[i].start < 0:
+            dst = append_bytes(dst, <const uint8_t *>b"null", 4)
+        elif escapes:
+            dst += escape_json(src + fields[i].start, <size_t>(fields[i].end - fields[i].start), dst)
+        else:
+            dst = put_cell(dst, src, fields + i, grammar)
+    dst[0] = c'}'
+    return <size_t>(dst + 1 - start)
+
+
+cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write values between delimiters: nothing for an undefined component; in CSV (RFC 4180), quotes around all others."""
     cdef Component fields[FIELDS]
     cdef const Grammar *grammar = <const Grammar *>options
@@ -321,25 +307,15 @@ cdef inline size_t put_csv(const uint8_t *src, size_t n, const void *options, bi
             dst[0] = grammar.delimiter
             dst += 1
         if fields[i].start >= 0:
-            dst = put_cell(dst, src, fields + i, grammar, safe)
+            dst = put_cell(dst, src, fields + i, grammar)
     return <size_t>(dst - start)
 
 
-cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    return put_csv(src, n, options, False, dst, outcome)
-
-
-cdef size_t safe_csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
-                         Outcome *outcome) noexcept nogil:
-    return put_csv(src, n, options, True, dst, outcome)
-
-
-# Sizes: the subcomponents of an authority are written twice, hence the factor 2.
+# Sizes: the subcomponents of an authority are written twice, hence the factor 2. An escape is twice as long as its character.
 CHECK_ROW.row, CHECK_ROW.factor, CHECK_ROW.extra = check_row, 0, 0
 SPLIT_ROW.row, SPLIT_ROW.factor, SPLIT_ROW.extra = split_row, 0, FIELDS * sizeof(Component)
-SPLIT_JSONL_ROW.row, SPLIT_JSONL_ROW.factor, SPLIT_JSONL_ROW.extra = jsonl_row, 2, sum(map(len, KEYS)) + 4 * FIELDS + 1
-SPLIT_CSV_ROW.row, SPLIT_CSV_ROW.factor, SPLIT_CSV_ROW.extra = csv_row, 2, 3 * FIELDS - 1
-SPLIT_SAFE_CSV_ROW.row, SPLIT_SAFE_CSV_ROW.factor, SPLIT_SAFE_CSV_ROW.extra = safe_csv_row, 2, 4 * FIELDS - 1
+SPLIT_JSONL_ROW.row, SPLIT_JSONL_ROW.factor, SPLIT_JSONL_ROW.extra = jsonl_row, 4, sum(map(len, KEYS)) + 4 * FIELDS + 1
+SPLIT_CSV_ROW.row, SPLIT_CSV_ROW.factor, SPLIT_CSV_ROW.extra = csv_row, 2, 4 * FIELDS - 1
 
 
 def run_row(name, src, dst, production, iri=False):
@@ -354,14 +330,14 @@ def run_row(name, src, dst, production, iri=False):
     >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
     b'"http","a@b","a","b",,"","",'
     """
-    cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2, "safe csv": 3}
-    cdef SizedRow[4] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW, SPLIT_SAFE_CSV_ROW]
+    cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2, "safe csv": 2}
+    cdef SizedRow[3] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW]
     cdef SizedRow *operation
     cdef Py_buffer source, target
     cdef Grammar grammar
     cdef Outcome outcome
     cdef size_t written, needed
-    grammar.delimiter, grammar.quotes, grammar.safe_host = c',', True, False
+    grammar.delimiter, grammar.quotes, grammar.csv_safe, grammar.safe_host = c',', True, name == "safe csv", False
     if name not in rows:
         raise ValueError(f"unknown row {name!r}; choose from {', '.join(rows)}")
     operation = operations + <int>rows[name]
@@ -486,23 +462,14 @@ cdef struct RecordOptions:
     const char *heads[MOST_CODES]   # by code: the record of a rejected row, up to the offset
     size_t sizes[MOST_CODES]
     bint json                   # whether a "}" follows
-    bint csv_safe
     row_function row            # the row function that writes the components
 
 
 cdef size_t write_record(const Outcome *outcome, const void *options, uint8_t *dst) noexcept nogil:
     cdef const RecordOptions *records = <const RecordOptions *>options
-    cdef uint8_t digits[20]
-    cdef size_t offset = outcome.offset, size = records.sizes[outcome.code], i = 20
+    cdef size_t size = records.sizes[outcome.code]
     memcpy(dst, records.heads[outcome.code], size)
-    while True:
-        i -= 1
-        digits[i] = <uint8_t>(c'0' + offset % 10)
-        offset //= 10
-        if offset == 0:
-            break
-    memcpy(dst + size, digits + i, 20 - i)
-    size += 20 - i
+    size += write_decimal(outcome.offset, dst + size)
     if records.json:
         dst[size] = c'}'
     return size + records.json
@@ -537,8 +504,8 @@ cdef class RecordRows(UriRows):
             raise ValueError(f"unknown form {form!r}; choose from jsonl, csv, tsv")
         if form == "tsv":
             delimiter = b"\t"
-        self.names, self.delimiter, self.records.grammar.quotes = names, delimiter, form == "csv"
-        self.records.json, self.records.csv_safe = form == "jsonl", csv_safe
+        self.names, self.delimiter, self.records.json = names, delimiter, form == "jsonl"
+        self.records.grammar.quotes, self.records.grammar.csv_safe = form != "tsv", csv_safe and form != "jsonl"
         self.records.grammar.delimiter = <uint8_t>ord(delimiter)
         self.header = b"" if self.records.json else delimiter.join(record_fields(names)) + b"\n"
         self.heads = []
@@ -595,7 +562,7 @@ cdef class SplitRows(RecordRows):
         if self.records.json:
             self.set_row(&SPLIT_JSONL_ROW, &self.records)
         else:
-            self.set_row(&SPLIT_SAFE_CSV_ROW if csv_safe else &SPLIT_CSV_ROW, &self.records)
+            self.set_row(&SPLIT_CSV_ROW, &self.records)
             self.records.row, self.slots.strict.row = self.slots.strict.row, report_csv_row
         self.error = IriError if kind == "iri" else UriSyntaxError
 
@@ -667,15 +634,6 @@ cdef inline void put_word(Component *fields, int i, const Word *word) noexcept n
     set_field(fields + i, <Py_ssize_t>start, <Py_ssize_t>(start + word.size))
 
 
-cdef inline void set_port(Word *word, uint32_t port) noexcept nogil:
-    cdef size_t i = 5 if port >= 10000 else 4 if port >= 1000 else 3 if port >= 100 else 2 if port >= 10 else 1
-    word.size = i
-    while i:
-        i -= 1
-        word.text[i] = <uint8_t>(c'0' + port % 10)
-        port //= 10
-
-
 cdef size_t agreed_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write scheme, host, port, kind and category."""
     cdef WebHost found
@@ -688,7 +646,7 @@ cdef size_t agreed_row(const uint8_t *src, size_t n, const void *options, uint8_
     if found.port == DEFAULT_PORTS[found.scheme]:
         put_word(fields, 2, PORT_WORDS + found.scheme)
     else:
-        set_port(&port, found.port)
+        port.size = write_decimal(found.port, port.text)
         put_word(fields, 2, &port)
     put_word(fields, 3, KIND_WORDS + <int>found.form)
     put_word(fields, 4, CATEGORY_WORDS + category_of(found.form, found.groups))
@@ -753,9 +711,9 @@ cdef size_t host_record_row(const uint8_t *src, size_t n, const void *options, u
         return UC_REJECTED
     for i in range(WEB_FIELDS):
         if how.records.json:
-            dst = put_quoted(append_bytes(dst, host_key[i], host_key_size[i]), text, fields + i)
-        else:
-            dst = put_cell(dst, text, fields + i, &how.records.grammar, how.records.csv_safe)
+            dst = append_bytes(dst, host_key[i], host_key_size[i])
+        dst = put_cell(dst, text, fields + i, &how.records.grammar)
+        if not how.records.json:
             dst[0] = how.records.grammar.delimiter
             dst += 1
     dst[0] = c'}' if how.records.json else how.records.grammar.delimiter
@@ -848,11 +806,11 @@ cdef class ResolveRows(UriRows):
 
     Source: RFC 3986 section 5.2.
     """
-    cdef bytes octets
+    cdef bytes memory       # of the base
     cdef Base base
 
     def __cinit__(self, bytes base not None):
-        self.octets = base
+        self.memory = base
         if not find_base(<const uint8_t *>PyBytes_AS_STRING(base), <size_t>len(base), True, &self.base):
             raise UriSyntaxError("base URI has no scheme", base, 0)
         self.slots.strict, self.slots.options = resolve_rows(&self.base), &self.base

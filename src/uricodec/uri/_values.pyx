@@ -36,10 +36,6 @@ from uricodec.errors import IriError, UriSyntaxError
 # RFC 3986 appendix B:  ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
 # with the scheme by the grammar (section 3.1), as in _grammar.find_parts: 1A://H/ is a path.
 
-cdef struct PartSpan:
-    Py_ssize_t start            # -1: undefined
-    Py_ssize_t end
-
 cdef ByteSet BEFORE_QUERY = ~ByteSet("?#")
 cdef ByteSet BEFORE_FRAGMENT = ~ByteSet("#")
 cdef ByteSet IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the host nor follow something else
@@ -58,31 +54,31 @@ cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
     return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
 
 
-cdef inline void find_host(const uint8_t *s, size_t n, PartSpan *host, PartSpan *port) noexcept nogil:
+cdef inline void find_host(const uint8_t *s, size_t n, Component *host, Component *port) noexcept nogil:
     """Find the host and the port."""
     cdef size_t i = find_authority(s, n)
     host.start = host.end = port.start = port.end = -1
     if i == 0:
         return
     while True:     # for each "@"
-        host.start, port.start = <Py_ssize_t>i, -1
+        host.start, port.start = <int64_t>i, -1
         if i < n and s[i] == c'[':
             while i < n and s[i] != c']' and s[i] != c'@' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
                 i += 1
             i += i < n and s[i] == c']'
-            host.end = <Py_ssize_t>i
+            host.end = <int64_t>i
             # text between the "]" and the ":" is part of neither
             while i < n and IN_HOST.set.member[s[i]]:
                 i += 1
         else:
             i += kernels.span(s + i, n - i, &IN_HOST.set)
-            host.end = <Py_ssize_t>i
+            host.end = <int64_t>i
         if i < n and s[i] == c':':
             i += 1
-            port.start = <Py_ssize_t>i
+            port.start = <int64_t>i
             while i < n and (IN_HOST.set.member[s[i]] or s[i] == c':'):
                 i += 1
-            port.end = <Py_ssize_t>i
+            port.end = <int64_t>i
         if i == n or s[i] != c'@':
             return
         i += 1
@@ -99,12 +95,8 @@ cdef inline size_t find_path(const uint8_t *s, size_t n) noexcept nogil:
     return i + 1 if i else 0
 
 
-cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    field.start, field.end = start, end
-
-
 cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogil:
-    cdef PartSpan host, port
+    cdef Component host, port
     cdef Py_ssize_t i = 0, path, path_end, query_end, authority, end = <Py_ssize_t>n
     find_host(s, n, &host, &port)
     authority = <Py_ssize_t>find_authority(s, n)
@@ -156,19 +148,17 @@ cdef struct Suffixes:
 
 cdef size_t put_replacing(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
     """Copy text, with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace")."""
-    cdef size_t i = 0, o = 0
-    cdef int length, k
+    cdef size_t i = 0, o = 0, size
     while i < n:
-        length, k = sequence_length(src[i]), 1
-        while k < length and i + <size_t>k < n and continues(src[i], k, src[i + <size_t>k]):
-            k += 1
-        if length and k == length:
-            memmove(dst + o, src + i, <size_t>k)
-            o += <size_t>k
+        size = <size_t>sequence_at(src + i, n - i)
+        if size:
+            memmove(dst + o, src + i, size)
+            o += size
         else:
+            size = ill_formed(src + i, n - i)
             dst[o], dst[o + 1], dst[o + 2] = 0xEF, 0xBF, 0xBD
             o += 3
-        i += <size_t>k
+        i += size
     return o
 
 
@@ -181,7 +171,7 @@ cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil:
     return put_replacing(dst + 2 * n, n, dst)
 
 
-cdef inline size_t put_raw(const uint8_t *src, const PartSpan *part, const void *options, uint8_t *dst) noexcept nogil:
+cdef inline size_t put_raw(const uint8_t *src, const Component *part, const void *options, uint8_t *dst) noexcept nogil:
     """Write one component as it is spelled."""
     cdef Component *field = <Component *>dst
     cdef size_t n
@@ -198,21 +188,21 @@ cdef inline size_t put_raw(const uint8_t *src, const PartSpan *part, const void 
 
 cdef size_t userinfo_row(
         const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef PartSpan host, port, userinfo
+    cdef Component host, port, userinfo
     cdef Py_ssize_t authority = <Py_ssize_t>find_authority(src, n)
     find_host(src, n, &host, &port)
-    userinfo = PartSpan(authority, host.start - 1) if host.start > authority else PartSpan(-1, -1)
+    userinfo = Component(authority, host.start - 1) if host.start > authority else Component(-1, -1)
     return put_raw(src, &userinfo, options, dst)
 
 
 cdef size_t host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef PartSpan host, port
+    cdef Component host, port
     find_host(src, n, &host, &port)
     return put_raw(src, &host, options, dst)
 
 
 cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef PartSpan host, port
+    cdef Component host, port
     find_host(src, n, &host, &port)
     return put_raw(src, &port, options, dst)
 
@@ -409,7 +399,7 @@ cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_
     """Write the registrable domain or the public suffix of the host, in lower case."""
     cdef const Options *how = <const Options *>options
     cdef uint8_t mapped[MAPPED_CAPACITY]
-    cdef PartSpan host, port
+    cdef Component host, port
     cdef const uint8_t *name
     cdef size_t size, start, i, written
     find_host(src, n, &host, &port)
@@ -435,8 +425,8 @@ cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_
                 else:
                     host.start = -1
             if host.start >= 0:
-                host.end = host.start + <Py_ssize_t>size
-                host.start += <Py_ssize_t>start
+                host.end = host.start + <int64_t>size
+                host.start += <int64_t>start
     size = put_raw(src, &host, options, dst)
     if host.start >= 0:
         for i in range(sizeof(Component), <size_t>(<const Component *>dst).end):
@@ -683,14 +673,6 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
     return values[0] if names is None else dict(zip(names, values))
 
 
-cdef str without_surrogates(str text):
-    """Return the text with U+FFFD for each surrogate."""
-    cdef list characters = []
-    for character in text:
-        characters.append("\ufffd" if 0xD800 <= character < 0xE000 else character)
-    return "".join(characters)
-
-
 cdef object value_in(object input, Options *how, tuple names, object errors):
     """Return the value in any input, under a policy."""
     cdef uint8_t buffer[UTF8_CAPACITY]
@@ -738,12 +720,6 @@ cdef class ValueRows(RowOperation):
         utf8 = without_surrogates(text).encode()
         return values_of(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), &self.how, self.names)
 
-    cdef int set_list(self, row_function row, int texts, bint text, bint checks) except -1:
-        # `texts`: of each item
-        self.set_row(row, text, checks, 0)
-        self.how.texts, self.slots.result, self.slots.strict.factor = texts, WRITES_ITEMS, ITEMS_FACTOR
-        return 0
-
 
 # A part whose operation has no options.
 cdef struct UrlPart:
@@ -773,7 +749,8 @@ cdef class PartRows(ValueRows):
         for part in PARTS:
             if part.name == name.encode():
                 if part.texts:
-                    self.set_list(part.read, part.texts, text, checks)
+                    self.set_row(part.read, text, checks, 0)
+                    self.how.texts, self.slots.result, self.slots.strict.factor = part.texts, WRITES_ITEMS, ITEMS_FACTOR
                 else:
                     self.set_row(part.read, text, checks, 1)
                 return

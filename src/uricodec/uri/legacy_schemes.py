@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from uricodec._codec._triplets import percent_decode
@@ -297,10 +298,6 @@ def _http(url: _Url, port: int = 80) -> _Found:
     return {**_server(url, port), "path": url.path.spelled(), "search": _words(url.query)}
 
 
-def _https(url: _Url) -> _Found:
-    return _http(url, 443)
-
-
 #   ftpaddress             f t p : / / login / path [  ftptype ]
 #   ftptype                A formcode | E formcode | I | L digits
 #   formcode               N | T | C
@@ -449,10 +446,6 @@ def _field(piece: _Piece) -> tuple[str | bytes, str | bytes]:
 # RFC 1738
 #   telneturl      = "telnet://" login [ "/" ]
 # rlogin and tn3270 are in the prose of RFC 1630 alone ("to represent interactive sessions"), without their ports.
-def _telnet(url: _Url) -> _Found:
-    return _session(url, 23)
-
-
 def _session(url: _Url, port: int | None = None) -> _Found:
     url.without("query")
     if url.path.text not in {"", "/"} and url.authority is not None:
@@ -532,14 +525,14 @@ def _opaque(url: _Url) -> _Found:
 
 _SCHEMES: dict[str, Callable[[_Url], _Found]] = {
     "http": _http,
-    "https": _https,
+    "https": partial(_http, port=443),
     "ftp": _ftp,
     "gopher": _gopher,
     "mailto": _mailto,
     "news": _news,
     "nntp": _nntp,
     "prospero": _prospero,
-    "telnet": _telnet,
+    "telnet": partial(_session, port=23),
     "rlogin": _session,
     "tn3270": _session,
     "wais": _wais,

@@ -60,8 +60,8 @@ def __dir__() -> list[str]:
     return [*__all__, "conversions", "namespaces"]
 
 
-_Octets = bytes | bytearray | memoryview
-_Urn = str | _Octets | URN
+_BytesLike = bytes | bytearray | memoryview
+_Urn = str | _BytesLike | URN
 
 
 # --- encoding an NSS ---------------------------------------------------------------------------------------
@@ -70,8 +70,8 @@ _Urn = str | _Octets | URN
 @overload
 def encode_nss(text: str, reserved: str = "") -> str: ...
 @overload
-def encode_nss(text: _Octets, reserved: str = "") -> bytes: ...
-def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
+def encode_nss(text: _BytesLike, reserved: str = "") -> bytes: ...
+def encode_nss(text: str | _BytesLike, reserved: str = "") -> str | bytes:
     """Encode an identifier of another naming system as a Namespace Specific String (NSS).
 
     Args:
@@ -109,8 +109,8 @@ _NO_NSS = r"[^0-9A-Za-z()+,\-.:=@;$_!*'/?#~&%]|%(?![0-9A-Fa-f]{2})|%00"
 @overload
 def decode_nss(nss: str) -> str: ...
 @overload
-def decode_nss(nss: _Octets) -> bytes: ...
-def decode_nss(nss: str | _Octets) -> str | bytes:
+def decode_nss(nss: _BytesLike) -> bytes: ...
+def decode_nss(nss: str | _BytesLike) -> str | bytes:
     """Decode a Namespace Specific String (NSS). Do not compare URNs by it: different URNs may decode to the same text.
 
     Args:

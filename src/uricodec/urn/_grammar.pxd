@@ -9,7 +9,7 @@ cdef enum Rfc:
 
 
 # The first error. Diagnostic.code has the same names in lower case.
-cdef enum Code:
+cdef enum UrnCode:
     VALID, SCHEME, NID, NID_LENGTH, NID_HYPHEN, NID_URN, NSS_EMPTY, NSS, PERCENT, PERCENT_NULL, COMPONENT_EMPTY, COMPONENT
     CODES
 
@@ -32,7 +32,7 @@ cdef struct ParsedUrn:
     size_t f
     size_t end
     size_t offset           # of the error
-    Code code
+    UrnCode code
     Rfc rfc                 # whose grammar was used; never ANY
     int changes
 
@@ -41,7 +41,7 @@ cdef ByteSet ALPHANUM
 cdef ByteSet NID_BYTES
 cdef ByteSet PLAIN_2141     # bytes that need no decision in an NSS of RFC 2141,
 cdef ByteSet PLAIN_8141     # and in the NSS and the components of RFC 8141
-cdef ByteSet ALL_BYTES      # that a URN may contain
+cdef ByteSet URN_BYTES      # that a URN may contain
 
 
 cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept nogil

@@ -7,7 +7,7 @@ the loops visit only these, in order.
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memchr
 
-from uricodec._base._kernels cimport UNRESERVED, ByteSet, kernels, provide, uc_kernels, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport SUB_DELIMS, UNRESERVED, ByteSet, kernels, provide, uc_kernels, uc_lowest_bit, uc_set
 
 cdef enum:
     WORDS = 64, CHUNK = 64 * WORDS      # bytes that a kernel marks at once
@@ -49,13 +49,12 @@ cdef ByteSet TRANS = ALPHANUM | OTHER | RESERVED
 #   pchar         = unreserved / pct-encoded / sub-delims / ":" / "@"
 #   unreserved    = ALPHA / DIGIT / "-" / "." / "_" / "~"
 #   sub-delims    = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
-cdef ByteSet SUB_DELIMS = ByteSet("!$&'()*+,;=")
 cdef ByteSet PCHAR = UNRESERVED | SUB_DELIMS | ":@"
 
 # Bytes that need no decision: in an NSS of RFC 2141; in the NSS and the components of RFC 8141.
 PLAIN_2141 = TRANS - "%"
 PLAIN_8141 = PCHAR | "/"
-ALL_BYTES = PLAIN_8141 | TRANS
+URN_BYTES = PLAIN_8141 | TRANS
 
 # The kind of each byte of an NID; 0 for all other bytes.
 cdef enum:
@@ -66,19 +65,19 @@ cdef enum:
     DIGIT = 1, SMALL_DIGIT = 2
 cdef uint8_t hex_kind[256]
 
-cdef int octet
-for octet in range(256):
-    if octet in NID_BYTES:
-        nid_kind[octet] = CAPITAL if octet in UPPER else HYPHEN if octet not in ALPHANUM else SMALL_OR_NUMBER
-    if octet in NUMBER or octet in b"ABCDEF":
-        hex_kind[octet] = DIGIT
-    elif octet in b"abcdef":
-        hex_kind[octet] = SMALL_DIGIT
+cdef int byte
+for byte in range(256):
+    if byte in NID_BYTES:
+        nid_kind[byte] = CAPITAL if byte in UPPER else HYPHEN if byte not in ALPHANUM else SMALL_OR_NUMBER
+    if byte in NUMBER or byte in b"ABCDEF":
+        hex_kind[byte] = DIGIT
+    elif byte in b"abcdef":
+        hex_kind[byte] = SMALL_DIGIT
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-cdef bint reject(ParsedUrn *urn, Code code, size_t offset) noexcept nogil:
+cdef bint reject(ParsedUrn *urn, UrnCode code, size_t offset) noexcept nogil:
     urn.code, urn.offset = code, offset
     return False
 

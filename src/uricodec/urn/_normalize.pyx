@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._atomic cimport *
-from uricodec._base._kernels cimport ByteSet, kernels, lower, provide, remove_byte, uc_kernels, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ALL_BYTES, kernels, lower, provide, remove_byte, uc_kernels, uc_lowest_bit, uc_set
 from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_BYTES, TRIPLETS, ParsedUrn
 
 from cpython.mem cimport PyMem_RawMalloc
@@ -57,7 +57,7 @@ cdef struct Row:
     uint16_t state      # the size of the NID; above that, the rule. 0: unused
 
 cdef struct Nid:
-    uint8_t octets[4 + 32]      # after "urn:"
+    uint8_t text[4 + 32]      # after "urn:"
 
 cdef struct RuleTable:
     size_t mask         # number of rows - 1
@@ -89,7 +89,7 @@ cdef inline Row *row_of(RuleTable *rows, const uint8_t *nid, size_t n, uint16_t 
         size = <uint8_t>state[0]
         # 0 for the row of this NID and for an unused row: one branch, nearly always taken; two would often be mispredicted.
         if min(uc_glance64(&row.ends) ^ ends | size ^ n, <uint64_t>size) == 0:
-            if n <= 8 or size == 0 or memcmp(rows.nids[i & rows.mask].octets + 4, nid, n) == 0:
+            if n <= 8 or size == 0 or memcmp(rows.nids[i & rows.mask].text + 4, nid, n) == 0:
                 return row
         i += 1
 
@@ -127,7 +127,7 @@ cdef RuleTable *publish_copy(size_t size) noexcept nogil:
         return NULL  # pragma: no cover: no memory
     for i in range(rows.mask + 1):
         if rows.rows[i].state:
-            moved = row_of(made, rows.nids[i].octets + 4, <uint8_t>rows.rows[i].state, &state)
+            moved = row_of(made, rows.nids[i].text + 4, <uint8_t>rows.rows[i].state, &state)
             moved[0], made.nids[moved - made.rows] = rows.rows[i], rows.nids[i]
     made.used = rows.used
     uc_publish(&table, made)
@@ -140,19 +140,19 @@ cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
     cdef Row *row
     cdef RuleTable *rows = <RuleTable *>table
     cdef uint16_t state
-    memcpy(name.octets, b"urn:", 4)
-    memcpy(name.octets + 4, nid, n)
-    row = row_of(rows, name.octets + 4, n, &state)
+    memcpy(name.text, b"urn:", 4)
+    memcpy(name.text + 4, nid, n)
+    row = row_of(rows, name.text + 4, n, &state)
     if state == <uint16_t>(n | <size_t>rule << 8):
         return 0
     if rows.frozen or state == 0 and rows.used * 4 >= rows.mask:
         rows = publish_copy((2 if rows.used * 4 >= rows.mask else 1) * (rows.mask + 1))
         if rows == NULL:
             return -1  # pragma: no cover: no memory
-        row = row_of(rows, name.octets + 4, n, &state)
+        row = row_of(rows, name.text + 4, n, &state)
     if state == 0:
         rows.nids[row - rows.rows] = name
-        uc_put64(&row.ends, ends_of(name.octets + 4, n))
+        uc_put64(&row.ends, ends_of(name.text + 4, n))
         rows.used += 1
     uc_publish16(&row.state, <uint16_t>(n | <size_t>rule << 8))
     return 0
@@ -209,16 +209,16 @@ cdef bint begins(const uint8_t *nss, size_t n, const char *word, size_t size) no
 cdef size_t drop_hyphens(uint8_t *nss, size_t n) noexcept nogil:
     """Remove hyphens, and convert "x" to "X" (RFC 3187 section 3.2, RFC 3044). The first byte stays: an NSS is not empty."""
     cdef size_t i, size = 1
-    cdef uint8_t octet
+    cdef uint8_t byte
     if n == 0:      # another thread has changed the input
         return 0
     for i in range(n):
-        octet = nss[i]
-        nss[i] = c'X' if octet == c'x' else octet
+        byte = nss[i]
+        nss[i] = c'X' if byte == c'x' else byte
     for i in range(1, n):
-        octet = nss[i]
-        nss[size] = octet
-        size += octet != c'-'
+        byte = nss[i]
+        nss[size] = byte
+        size += byte != c'-'
     return size
 
 
@@ -336,9 +336,6 @@ cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, u
 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
-cdef ByteSet ALL = ByteSet(range(256))
-
-
 cdef inline uint64_t bits_from(const uint64_t *words, size_t i) noexcept nogil:
     """Return 64 bits, starting at bit i."""
     return words[i // 64] >> i % 64 | words[i // 64 + 1] << 1 << (63 - i % 64)
@@ -390,7 +387,7 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *froze
     """
     cdef uint64_t stops[WORDS + 1]
     cdef uint64_t ends[WORDS + 1]
-    cdef uc_set no_end = ALL.set
+    cdef uc_set no_end = ALL_BYTES.set
     cdef size_t w, nid_end, line_end, start = 0
     cdef size_t run = 0, out = 0        # lines from offset `run` on are moved to offset `out`
     cdef uint64_t word, nid

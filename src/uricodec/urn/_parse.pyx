@@ -19,7 +19,7 @@ from uricodec.errors import UrnError
 
 # --- codes and messages -----------------------------------------------------------------------------------------------
 
-# The name and the message of each Code.
+# The name and the message of each UrnCode.
 CODE_NAMES = [None] * CODES
 cdef list REASONS = [None] * CODES
 cdef int number
@@ -63,10 +63,6 @@ cdef int level_of(object level) except -1:
         if LEVEL_NAMES[i] == level:
             return i
     raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
-
-
-cdef inline Rfc rfc_at(UrnLevel level) noexcept:
-    return RFC2141 if level == CASE_2141 else RFC8141
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -114,7 +110,7 @@ cdef bint read(object text, Rfc rfc, ParsedUrn *urn) except -1:
         return read_urn(s, n, rfc, urn)
 
 
-cdef object raise_fault_at(object urn, Code code, size_t offset):
+cdef object raise_fault_at(object urn, UrnCode code, size_t offset):
     raise UrnError(REASONS[code], urn, <Py_ssize_t>offset)
 
 
@@ -395,7 +391,7 @@ cdef object read_form(object urn, object level, object rfc, bint keep_class):
     cdef ParsedUrn reading
     cdef UrnLevel at = <UrnLevel>level_of(level)
     cdef object text = plain(urn), form
-    cdef Rfc by = rfc_at(at) if rfc is None else <Rfc>rfc_of(rfc)
+    cdef Rfc by = <Rfc>rfc_of(rfc) if rfc is not None else RFC2141 if at == CASE_2141 else RFC8141
     if rfc is None and type(urn) is URN:
         by = (<URN>urn).reading.rfc
     if not read(text, by, &reading):
@@ -486,11 +482,7 @@ def equivalent(a, b, level="8141", rfc=None):
     (True, False)
     """
     x, y = read_form(a, level, rfc, False), read_form(b, level, rfc, False)
-    return x == y if type(x) is type(y) else octets(x) == octets(y)
-
-
-cdef bytes octets(object form):
-    return form if type(form) is bytes else (<str>form).encode("ascii")
+    return same_bytes(x, y)
 
 
 # --- namespaces -------------------------------------------------------------------------------------------------------
@@ -655,17 +647,7 @@ cdef size_t find_urns(const uint8_t *s, size_t n, size_t *start, size_t *spans) 
 
 
 def copy_urns(src, dst, bytes prefix=None, size_t before=0):
-    r"""Write the URNs of a text as lines, as many as fit. No URN may go on before or after the text.
-
-    Args:
-        src (bytes-like): The text.
-        dst (bytes-like): The lines; enough for one of them, and with offsets 22 bytes more.
-        prefix (bytes | None): What each line begins with, before its offset in the input and a tab; None: no offsets.
-        before (int): The offset of the text in the input.
-
-    Returns:
-        tuple[int, int]: Where the first URN begins that does not fit, or the size of the text; and how many bytes have
-            been written.
+    r"""Write the URNs of a text as lines, as `uri._components.copy_urls` writes URLs.
 
     >>> dst = bytearray(20)
     >>> copy_urns(b"<urn:isbn:0451450523>", dst), bytes(dst)

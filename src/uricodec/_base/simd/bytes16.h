@@ -390,10 +390,10 @@ V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *ds
         hex = v16_hex_values(v[0]);
         for (int k = 0; k < 4; k++) {
             uint32_t digits;
-            v16 octets = v16_load(src + i + 16 * k), next_hex = v16_hex_values(v16_load(src + i + 16 * k + 16));
-            octets = v16_replace(octets, sign, sign_to);
-            digits = v16_decode_percents(&octets, hex, next_hex, &carry);
-            to = v16_squeeze(to, octets, digits);
+            v16 bytes = v16_load(src + i + 16 * k), next_hex = v16_hex_values(v16_load(src + i + 16 * k + 16));
+            bytes = v16_replace(bytes, sign, sign_to);
+            digits = v16_decode_percents(&bytes, hex, next_hex, &carry);
+            to = v16_squeeze(to, bytes, digits);
             hex = next_hex;
         }
         i += 64, o = (size_t)(to - dst);
@@ -448,9 +448,9 @@ V16 static void v16_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
         }
         hex = v16_hex_values(v[0]);
         for (int k = 0; k < 4; k++) {
-            v16 octets = v16_load(src + i + 16 * k), next_hex = v16_hex_values(v16_load(src + i + 16 * k + 16));
-            v16 starts = v16_starts(octets, hex, next_hex);
-            v16_store(dst + i + 16 * k, v16_upper(octets, v16_triplet_digits(before, starts)));
+            v16 bytes = v16_load(src + i + 16 * k), next_hex = v16_hex_values(v16_load(src + i + 16 * k + 16));
+            v16 starts = v16_starts(bytes, hex, next_hex);
+            v16_store(dst + i + 16 * k, v16_upper(bytes, v16_triplet_digits(before, starts)));
             before = starts, hex = next_hex;
         }
     }

@@ -1,9 +1,9 @@
 /* span_urns on vectors of 16 bytes, 64 a step (urn_grammar.h). Included after bytes16.h. */
 
 /* The masks for 64 bytes; reads 80 bytes of src. */
-V16_INLINE uc_urn_octets v16_urn_octets(const uint8_t *src, const v16_set *nid, const v16_set *nss, uint8_t end) {
+V16_INLINE uc_urn_bytes v16_urn_bytes(const uint8_t *src, const v16_set *nid, const v16_set *nss, uint8_t end) {
     v16 ends[4], colons[4], hyphens[4], slashes[4], schemes[4], percents = v16_each(0);
-    uc_urn_octets o;
+    uc_urn_bytes o;
     for (int k = 0; k < 4; k++) {
         v16 v = v16_load(src + 16 * k);
         ends[k] = v16_equal(v, v16_each(end)), colons[k] = v16_equal(v, v16_each(':'));
@@ -37,19 +37,19 @@ V16_INLINE uc_urn_octets v16_urn_octets(const uint8_t *src, const v16_set *nid, 
 V16 static size_t v16_span_urns(const uint8_t *src, size_t n, const uc_set *nid, const uc_set *nss, uint8_t end) {
     const v16_set nid_set = v16_load_set(nid, 0), nss_set = v16_load_set(nss, 0);
     uc_urn_state state = uc_first_urn_line;
-    uc_urn_octets o;
+    uc_urn_bytes o;
     uint64_t faults;
     size_t i = 0;
     if (n == 0) return 0;
     for (; n - i >= 80; i += 64) {
-        o = v16_urn_octets(src + i, &nid_set, &nss_set, end);
+        o = v16_urn_bytes(src + i, &nid_set, &nss_set, end);
         faults = uc_urn_faults(&o, &state);
         if (faults) return uc_start_of_line(src, i + (size_t)uc_lowest_bit(faults), end);
     }
     for (;; i += 64) {
         uint8_t from[80] = {0};
         memcpy(from, src + i, n - i);
-        o = v16_urn_octets(from, &nid_set, &nss_set, end);
+        o = v16_urn_bytes(from, &nid_set, &nss_set, end);
         if (n - i < 64) o.ends = (o.ends & ((UINT64_C(1) << (n - i)) - 1)) | UINT64_C(1) << (n - i);
         faults = uc_urn_faults(&o, &state);
         if (n - i < 64) { /* no line begins after the last end */

@@ -314,12 +314,12 @@ UC_INLINE uc_point uc_point_product(uc_point x, uc_point y) {
 }
 
 /* UC_FINGERPRINT_KEY bytes: r, a, c, and the words of the mixing. */
-UC_INLINE void uc_make_fingerprint_key(uc_fingerprint_key *key, const uint8_t *octets) {
-    uc_point r = uc_load_point(octets), power = r;
-    key->length = uc_load_point(octets + 16);
+UC_INLINE void uc_make_fingerprint_key(uc_fingerprint_key *key, const uint8_t *material) {
+    uc_point r = uc_load_point(material), power = r;
+    key->length = uc_load_point(material + 16);
     if (!(key->length.low | key->length.high)) key->length.low = 1;
-    key->start = uc_load_point(octets + 32);
-    key->mix[0] = uc_load_word(octets + 48), key->mix[1] = uc_load_word(octets + 56);
+    key->start = uc_load_point(material + 32);
+    key->mix[0] = uc_load_word(material + 48), key->mix[1] = uc_load_word(material + 56);
     for (int i = 0; i < UC_CHUNK_WORDS; i++) {
         key->chunk = power;
         key->words[i] = uc_point_product(power, key->length);

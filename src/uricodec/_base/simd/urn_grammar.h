@@ -21,13 +21,13 @@
 #include "urns.h"
 
 /* The masks of a block. After the end of the input all bits are 0, except that the first one counts as a line end. */
-typedef struct uc_urn_octets {
+typedef struct uc_urn_bytes {
     uint64_t ends, colons, hyphens, slashes;
     uint64_t schemes;     /* the 'u' of "urn:", in any case; the other three may be in the next block */
     uint64_t triplets;    /* a '%' that two hexadecimal digits other than 00 follow, be it in the next block */
     uint64_t outside_nid; /* not in the set of an NID, */
     uint64_t outside_nss; /* and of an NSS */
-} uc_urn_octets;
+} uc_urn_bytes;
 
 /* State from the blocks before: bits 0, 1, ... describe the first bytes of the block. */
 typedef struct uc_urn_state {
@@ -51,7 +51,7 @@ UC_INLINE uint64_t uc_far(uint64_t head, uint64_t before) {
 }
 
 /* The bytes that violate a rule; only the lowest bit matters. */
-UC_INLINE uint64_t uc_urn_faults(const uc_urn_octets *o, uc_urn_state *state) {
+UC_INLINE uint64_t uc_urn_faults(const uc_urn_bytes *o, uc_urn_state *state) {
     uint64_t starts = o->ends << 1 | state->line_start, before = state->starts;
     uint64_t scheme_colon = starts << 3 | before >> 61, nid = starts << 4 | before >> 60;
     uint64_t nid_second = starts << 5 | before >> 59;

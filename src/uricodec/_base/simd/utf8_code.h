@@ -65,7 +65,7 @@ INLINE uint8_t *NAME(pick)(V a, V b, uint32_t index, uint8_t (*rows)[16], const 
     return dst;
 }
 
-INLINE V NAME(octets_at)(const uint8_t *src, size_t n, size_t i) {
+INLINE V NAME(bytes_at)(const uint8_t *src, size_t n, size_t i) {
     size_t left = i < n ? n - i : 0;
     return left >= SIZE ? LOAD(src + i) : left ? LOAD_PART(src + i, left) : ZERO;
 }
@@ -79,7 +79,7 @@ INLINE V NAME(octets_at)(const uint8_t *src, size_t n, size_t i) {
  */
 
 /* Writes a vector below U+0100; returns the end of its first q sequences. */
-INLINE uint8_t *NAME(put_octets)(V v, uint32_t wide, size_t q, uint8_t *dst) {
+INLINE uint8_t *NAME(write_bytes)(V v, uint32_t wide, size_t q, uint8_t *dst) {
     V pairs[2] = {ZIP_LOW8(v, ZERO), ZIP_HIGH8(v, ZERO)};
     uint8_t *end;
     for (int k = 0; k < 2; k++) {
@@ -91,13 +91,13 @@ INLINE uint8_t *NAME(put_octets)(V v, uint32_t wide, size_t q, uint8_t *dst) {
     return q == SIZE ? end : dst + q + COUNT(wide & (EVERY_BIT >> (SIZE - q)));
 }
 
-KERNEL size_t NAME(put8)(const uint8_t *src, size_t n, uint8_t *dst) {
+KERNEL size_t NAME(encode8)(const uint8_t *src, size_t n, uint8_t *dst) {
     uint8_t *start = dst;
     size_t i = n % SIZE;
     if (i) {
         uint8_t room[2 * SIZE];
-        V v = NAME(octets_at)(src, n, 0);
-        dst = NAME(put_octets)(v, MASK(v), i, i == n ? room : dst);
+        V v = NAME(bytes_at)(src, n, 0);
+        dst = NAME(write_bytes)(v, MASK(v), i, i == n ? room : dst);
         if (i == n) {
             utf8_copy(start, room, (size_t)(dst - room));
             return (size_t)(dst - room);
@@ -107,7 +107,7 @@ KERNEL size_t NAME(put8)(const uint8_t *src, size_t n, uint8_t *dst) {
         V v = LOAD(src + i);
         uint32_t wide = MASK(v);
         if (wide) {
-            dst = NAME(put_octets)(v, wide, SIZE, dst);
+            dst = NAME(write_bytes)(v, wide, SIZE, dst);
         } else {
             STORE(dst, v);
             dst += SIZE;
@@ -124,7 +124,7 @@ typedef struct NAME(units) {
 INLINE NAME(units) NAME(units_at)(const uint8_t *src, size_t n, size_t i, int width) {
     NAME(units) units = {ZERO, ZERO};
     if (width == 2) {
-        units.low = NAME(octets_at)(src, 2 * n, 2 * i);
+        units.low = NAME(bytes_at)(src, 2 * n, 2 * i);
     } else {
         V a = LOAD_UNITS(src, 4 * n, 4 * i), b = LOAD_UNITS(src, 4 * n, 4 * i + 16);
         units.low = LOW_WORDS(a, b), units.above = NARROW32(RIGHT32(a, 16), RIGHT32(b, 16));
@@ -143,7 +143,7 @@ INLINE V NAME(capped)(NAME(units) units, int width) {
 }
 
 /* Writes a vector of units; returns the end of the first q sequences. */
-INLINE uint8_t *NAME(put_units)(NAME(units) units, int width, size_t q, uint8_t *dst) {
+INLINE uint8_t *NAME(write_units)(NAME(units) units, int width, size_t q, uint8_t *dst) {
     V low = units.low, above = units.above, capped = NAME(capped)(units, width);
     V one = WITHIN16(capped, 0x7F), two = WITHIN16(capped, 0x7FF), one_or_four = one;
     V inner = OR(OR(AND(RIGHT16(low, 6), ALL16(0x3F)), AND(LEFT16(low, 8), ALL16(0x3F00))),
@@ -168,14 +168,14 @@ INLINE uint8_t *NAME(put_units)(NAME(units) units, int width, size_t q, uint8_t 
     return dst + size - 3 * (SIZE / 2 - q); /* the size of the units that were masked out */
 }
 
-INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
+INLINE size_t NAME(encode_units)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
     uint8_t *start = dst;
     size_t i = n % (SIZE / 2);
     if (i) {
         uint8_t room[2 * SIZE];
         NAME(units) units = NAME(units_at)(src, n, 0, width);
         if (MASK(NAME(surrogates)(units, width))) return UC_SURROGATE;
-        dst = NAME(put_units)(units, width, i, i == n ? room : dst);
+        dst = NAME(write_units)(units, width, i, i == n ? room : dst);
         if (i == n) {
             utf8_copy(start, room, (size_t)(dst - room));
             return (size_t)(dst - room);
@@ -184,7 +184,7 @@ INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
     if ((n - i) % SIZE) {
         NAME(units) units = NAME(units_at)(src, n, i, width);
         if (MASK(NAME(surrogates)(units, width))) return UC_SURROGATE;
-        dst = NAME(put_units)(units, width, SIZE / 2, dst);
+        dst = NAME(write_units)(units, width, SIZE / 2, dst);
         i += SIZE / 2;
     }
     for (; i < n; i += SIZE) {
@@ -196,20 +196,20 @@ INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
             dst += SIZE;
         } else {
             if (MASK(OR(NAME(surrogates)(a, width), NAME(surrogates)(b, width)))) return UC_SURROGATE;
-            dst = NAME(put_units)(a, width, SIZE / 2, dst);
-            dst = NAME(put_units)(b, width, SIZE / 2, dst);
+            dst = NAME(write_units)(a, width, SIZE / 2, dst);
+            dst = NAME(write_units)(b, width, SIZE / 2, dst);
         }
     }
     return (size_t)(dst - start);
 }
 
-KERNEL size_t NAME(put16)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(put)(src, n, 2, dst); }
-KERNEL size_t NAME(put32)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(put)(src, n, 4, dst); }
+KERNEL size_t NAME(encode16)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(encode_units)(src, n, 2, dst); }
+KERNEL size_t NAME(encode32)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(encode_units)(src, n, 4, dst); }
 
 KERNEL size_t NAME(to_utf8)(const void *src, size_t n, int width, uint8_t *dst) {
-    return width == 1   ? NAME(put8)((const uint8_t *)src, n, dst)
-           : width == 2 ? NAME(put16)((const uint8_t *)src, n, dst)
-                        : NAME(put32)((const uint8_t *)src, n, dst);
+    return width == 1   ? NAME(encode8)((const uint8_t *)src, n, dst)
+           : width == 2 ? NAME(encode16)((const uint8_t *)src, n, dst)
+                        : NAME(encode32)((const uint8_t *)src, n, dst);
 }
 
 /* --- from_utf8 ------------------------------------------------------------------------------------------------------
@@ -235,11 +235,11 @@ INLINE uint32_t NAME(ends)(const NAME(block) *b, const NAME(block) *next) {
 }
 
 /* Below U+0100, the lead only determines whether 0x40 is added to the byte after it. */
-INLINE uint8_t *NAME(get_octets)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, uint8_t *dst) {
-    V high = EQUAL8(BEFORE(b->v, last->v, 1), ALL(0xC3)), octets = ADD8(b->v, AND(high, ALL(0x40)));
+INLINE uint8_t *NAME(get_bytes)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, uint8_t *dst) {
+    V high = EQUAL8(BEFORE(b->v, last->v, 1), ALL(0xC3)), bytes = ADD8(b->v, AND(high, ALL(0x40)));
     for (int k = 0; k < SIZE / 8; k++) {
-        P eight = k & 1 ? LAST_8(PART(octets, k / 2)) : PART(octets, k / 2);
-        STORE_8(dst, LOOK_UP_16(eight, LOAD_8(utf8_octets[ends >> 8 * k & 255])));
+        P eight = k & 1 ? LAST_8(PART(bytes, k / 2)) : PART(bytes, k / 2);
+        STORE_8(dst, LOOK_UP_16(eight, LOAD_8(utf8_bytes[ends >> 8 * k & 255])));
         dst += utf8_counts[ends >> 8 * k & 255];
     }
     return dst;
@@ -277,14 +277,14 @@ INLINE uint8_t *NAME(get_longs)(const NAME(block) *b, const NAME(block) *last, u
 
 /* Writes the characters whose last bytes are given. */
 INLINE uint8_t *NAME(get_block)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, int width, uint8_t *dst) {
-    return width == 1   ? NAME(get_octets)(b, last, ends, dst)
+    return width == 1   ? NAME(get_bytes)(b, last, ends, dst)
            : width == 2 ? NAME(get_words)(b, last, ends, dst)
                         : NAME(get_longs)(b, last, ends, dst);
 }
 
 INLINE void NAME(get)(const uint8_t *src, size_t n, int width, uint8_t *dst, size_t characters) {
     uint8_t room[4 * SIZE + 32], *rest = 0, *end = dst + (size_t)width * characters;
-    NAME(block) last = NAME(block_of)(ZERO), b = NAME(block_of)(NAME(octets_at)(src, n, 0)), next;
+    NAME(block) last = NAME(block_of)(ZERO), b = NAME(block_of)(NAME(bytes_at)(src, n, 0)), next;
     size_t i = 0;
     for (; n - i >= 2 * SIZE && end - dst >= width * SIZE; i += SIZE, last = b, b = next) {
         next = NAME(block_of)(LOAD(src + i + SIZE));
@@ -297,7 +297,7 @@ INLINE void NAME(get)(const uint8_t *src, size_t n, int width, uint8_t *dst, siz
     }
     for (; i < n; i += SIZE, last = b, b = next) {
         uint32_t ends, size;
-        next = NAME(block_of)(NAME(octets_at)(src, n, i + SIZE));
+        next = NAME(block_of)(NAME(bytes_at)(src, n, i + SIZE));
         ends = NAME(ends)(&b, &next);
         if (n - i < SIZE) ends &= EVERY_BIT >> (SIZE - (n - i));
         size = (uint32_t)COUNT(ends) * (uint32_t)width;

@@ -11,7 +11,7 @@ enum { THREE_LONG, FOUR_LONG, TWO_LONG, ONE_LONG };
 static uint8_t utf8_groups[256][16]; /* of four parts of 4 bytes, those that the lengths say */
 static uint8_t utf8_sizes[256];      /* how many these are */
 static uint8_t utf8_pairs[256][16];  /* of eight pairs, the first bytes, and the second ones whose bit is set */
-static uint8_t utf8_octets[256][8];  /* the bytes whose bit is set */
+static uint8_t utf8_bytes[256][8];  /* the bytes whose bit is set */
 static uint8_t utf8_words[256][16];  /* the pairs whose bit is set */
 static uint8_t utf8_quads[16][16];   /* the parts of 4 bytes whose bit is set */
 static uint8_t utf8_counts[256];     /* how many bits are set */
@@ -21,11 +21,11 @@ static void utf8_prepare(void) {
     if (utf8_sizes[0]) return; /* several tiers use the same tables */
     memset(utf8_groups, 0x80, sizeof utf8_groups);
     memset(utf8_pairs, 0x80, sizeof utf8_pairs);
-    memset(utf8_octets, 0x80, sizeof utf8_octets);
+    memset(utf8_bytes, 0x80, sizeof utf8_bytes);
     memset(utf8_words, 0x80, sizeof utf8_words);
     memset(utf8_quads, 0x80, sizeof utf8_quads);
     for (int k = 0; k < 256; k++) {
-        uint8_t *group = utf8_groups[k], *pair = utf8_pairs[k], *octet = utf8_octets[k], *word = utf8_words[k];
+        uint8_t *group = utf8_groups[k], *pair = utf8_pairs[k], *byte = utf8_bytes[k], *word = utf8_words[k];
         for (int j = 0; j < 4; j++) {
             /* The last byte of a sequence is always the fourth; ASCII is the first. */
             int length = k >> 2 * j & 3, first = length == THREE_LONG ? 1 : length == TWO_LONG ? 2 : 0;
@@ -36,11 +36,11 @@ static void utf8_prepare(void) {
             *pair++ = (uint8_t)(2 * j);
             if (k >> j & 1) {
                 *pair++ = (uint8_t)(2 * j + 1);
-                *octet++ = (uint8_t)j;
+                *byte++ = (uint8_t)j;
                 *word++ = (uint8_t)(2 * j), *word++ = (uint8_t)(2 * j + 1);
             }
         }
-        utf8_counts[k] = (uint8_t)(octet - utf8_octets[k]);
+        utf8_counts[k] = (uint8_t)(byte - utf8_bytes[k]);
         utf8_pair_sizes[k] = (uint8_t)(pair - utf8_pairs[k]);
         utf8_word_sizes[k] = (uint8_t)(word - utf8_words[k]);
     }

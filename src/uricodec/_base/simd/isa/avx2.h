@@ -71,8 +71,8 @@ AVX2_INLINE __m256i load_part(const uint8_t *p, size_t n) {
 AVX2_INLINE __m256i load_up_to(const uint8_t *p, size_t n) { return n < 32 ? load_part(p, n) : load32(p); }
 
 /* A byte 32 times. It is read from a variable, because compilers build a constant anew in every block. */
-static uint8_t avx2_octet[256];
-AVX2_INLINE __m256i fill(int octet) { return _mm256_set1_epi8((char)avx2_octet[octet]); }
+static uint8_t avx2_byte[256];
+AVX2_INLINE __m256i fill(int byte) { return _mm256_set1_epi8((char)avx2_byte[byte]); }
 
 AVX2_INLINE __m256i high_nibbles(__m256i v) {
     return _mm256_and_si256(_mm256_srli_epi16(v, 4), _mm256_set1_epi8(15));
@@ -204,7 +204,7 @@ enum { SHORT = 256 };
 
 static void avx2_prepare(void) {
     utf8_prepare();
-    for (int i = 0; i < 256; i++) avx2_octet[i] = (uint8_t)i;
+    for (int i = 0; i < 256; i++) avx2_byte[i] = (uint8_t)i;
     avx2_prepare_encode();
     avx2_prepare_decode();
 }

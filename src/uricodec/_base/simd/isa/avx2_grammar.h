@@ -12,10 +12,10 @@ AVX2_INLINE uint64_t outside_block(avx2_lines v, const avx2_set *s) {
 }
 
 /* v1, v2, v3: the block one, two and three bytes on; *digit: see block_triplets. */
-AVX2_INLINE uc_urn_octets urn_octets(const avx2_grammar *g, avx2_lines v, avx2_lines v1, avx2_lines v2, avx2_lines v3,
+AVX2_INLINE uc_urn_bytes urn_bytes(const avx2_grammar *g, avx2_lines v, avx2_lines v1, avx2_lines v2, avx2_lines v3,
                                      uint64_t *digit) {
     const __m256i zero = fill('0');
-    uc_urn_octets o;
+    uc_urn_bytes o;
     o.ends = equal64(v, fill(g->end));
     o.colons = equal64(v, fill(':'));
     o.hyphens = equal64(v, fill('-'));
@@ -30,13 +30,13 @@ AVX2_INLINE uc_urn_octets urn_octets(const avx2_grammar *g, avx2_lines v, avx2_l
 AVX2 static size_t avx2_span_urns(const uint8_t *src, size_t n, const uc_set *nid, const uc_set *nss, uint8_t end) {
     const avx2_grammar g = {avx2_load_set(nid), avx2_load_set(nss), avx2_hex_set(), end};
     uc_urn_state state = uc_first_urn_line;
-    uc_urn_octets o;
+    uc_urn_bytes o;
     uint64_t digit = second_is_digit(&g.hex, src, n), faults;
     size_t i = 0;
     if (n == 0) return 0;
     for (; n - i >= 67; i += 64) {
         const uint8_t *p = src + i;
-        o = urn_octets(&g, load_block(p), load_block(p + 1), load_block(p + 2), load_block(p + 3), &digit);
+        o = urn_bytes(&g, load_block(p), load_block(p + 1), load_block(p + 2), load_block(p + 3), &digit);
         faults = uc_urn_faults(&o, &state);
         if (faults) return uc_start_of_line(src, i + uc_lowest_bit(faults), end);
     }
@@ -46,7 +46,7 @@ AVX2 static size_t avx2_span_urns(const uint8_t *src, size_t n, const uc_set *ni
         {
             avx2_lines v = {{parts[0], parts[1]}}, v1 = PART_FROM(parts, 1), v2 = PART_FROM(parts, 2);
             avx2_lines v3 = PART_FROM(parts, 3);
-            o = urn_octets(&g, v, v1, v2, v3, &digit);
+            o = urn_bytes(&g, v, v1, v2, v3, &digit);
         }
         if (n - i < 64) o.ends = uc_first_bits(o.ends, n - i) | UINT64_C(1) << (n - i);
         faults = uc_urn_faults(&o, &state);

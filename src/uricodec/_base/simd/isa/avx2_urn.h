@@ -55,8 +55,8 @@ AVX2_INLINE void store_block(uint8_t *p, avx2_lines v, size_t n) {
 #define MASK64(expression_of_half)                            \
     ((uint64_t)mask_of(expression_of_half(0)) | (uint64_t)mask_of(expression_of_half(1)) << 32)
 
-AVX2_INLINE uint64_t equal64(avx2_lines v, __m256i octet) {
-#define EQUAL(k) _mm256_cmpeq_epi8(v.half[k], octet)
+AVX2_INLINE uint64_t equal64(avx2_lines v, __m256i byte) {
+#define EQUAL(k) _mm256_cmpeq_epi8(v.half[k], byte)
     return MASK64(EQUAL);
 #undef EQUAL
 }
@@ -77,10 +77,10 @@ AVX2_INLINE uint64_t capitals64(avx2_lines v) {
 }
 
 /* The block with bit 5 of these bytes turned. */
-AVX2_INLINE avx2_lines turn_case(avx2_lines v, uint64_t octets) {
+AVX2_INLINE avx2_lines turn_case(avx2_lines v, uint64_t bytes) {
     const __m256i bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
     const __m256i eight_times = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-    __m256i all = _mm256_set1_epi64x((int64_t)octets);
+    __m256i all = _mm256_set1_epi64x((int64_t)bytes);
     for (int k = 0; k < 2; k++) {
         __m256i from = _mm256_add_epi8(eight_times, _mm256_set1_epi8((char)(4 * k)));
         __m256i chosen = _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(all, from), bit), bit);

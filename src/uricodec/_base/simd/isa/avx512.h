@@ -37,7 +37,7 @@
 
 AVX512_INLINE __m512i load64(const uint8_t *p) { return _mm512_loadu_si512(p); }
 AVX512_INLINE void store64(uint8_t *p, __m512i v) { _mm512_storeu_si512(p, v); }
-AVX512_INLINE __m512i all64(int octet) { return _mm512_set1_epi8((char)octet); }
+AVX512_INLINE __m512i all64(int byte) { return _mm512_set1_epi8((char)byte); }
 AVX512_INLINE size_t count64(uint64_t mask) { return (size_t)_mm_popcnt_u64(mask); }
 AVX512_INLINE uint64_t first64(size_t n) { return _bzhi_u64(~UINT64_C(0), (uint32_t)n); } /* n < 256: min(n, 64) bits */
 
@@ -50,19 +50,19 @@ AVX512_INLINE __m512i load64_part(const uint8_t *p, size_t n) {
 #define FOUR_TIMES(...) _mm512_broadcast_i32x4(_mm_setr_epi8(__VA_ARGS__))
 
 typedef struct avx512_set {
-    __m512i octets, bits;
+    __m512i bytes, bits;
 } avx512_set;
 
 AVX512_INLINE avx512_set avx512_load_set(const uc_set *set) {
     avx512_set s;
-    s.octets = _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)set->bits));
+    s.bytes = _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)set->bits));
     s.bits = _mm512_set1_epi64((int64_t)0x8040201008040201);
     return s;
 }
 
 AVX512_INLINE uint64_t outside64(__m512i v, const avx512_set *s) {
-    __m512i octet = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 3), s->octets);
-    return _mm512_testn_epi8_mask(octet, _mm512_permutexvar_epi8(v, s->bits));
+    __m512i byte = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 3), s->bytes);
+    return _mm512_testn_epi8_mask(byte, _mm512_permutexvar_epi8(v, s->bits));
 }
 
 AVX512 static size_t avx512_span(const uint8_t *src, size_t n, const uc_set *set) {
@@ -156,10 +156,10 @@ AVX512_INLINE __m512i spaces_to_plus(__m512i v) {
 AVX512_INLINE uint8_t *encode_step(const avx512_encoder *e, __m512i v, uint64_t work, const int exact, size_t size,
                                    uint8_t *dst) {
     __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), e->hexadecimal);
-    __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal), octets = _mm512_mask_mov_epi8(v, work, e->percent);
+    __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal), bytes = _mm512_mask_mov_epi8(v, work, e->percent);
     for (int third = 0; third < 3; third++) {
         uint64_t keep = FIRST_SLOTS + 6 * _pdep_u64(work >> 21 * third, FIRST_SLOTS);
-        __m512i slots = _mm512_permutexvar_epi8(e->slots[third], octets);
+        __m512i slots = _mm512_permutexvar_epi8(e->slots[third], bytes);
         slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 1, e->slots[third], high);
         slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 2, e->slots[third], low);
         slots = _mm512_maskz_compress_epi8(keep, slots);

@@ -122,7 +122,7 @@ AVX512_INLINE size_t avx512_put_sequences(__m512i c, size_t q, uint8_t *dst, siz
     return avx512_bits(keep);
 }
 
-AVX512 static size_t avx512_put16(const uint16_t *src, size_t n, uint8_t *dst) {
+AVX512 static size_t avx512_encode16(const uint16_t *src, size_t n, uint8_t *dst) {
     size_t o = 0;
     for (size_t i = 0; i < n; i += 32) {
         size_t q = n - i < 32 ? n - i : 32;
@@ -146,7 +146,7 @@ AVX512 static size_t avx512_put16(const uint16_t *src, size_t n, uint8_t *dst) {
     return o;
 }
 
-AVX512 static size_t avx512_put32(const uint32_t *src, size_t n, uint8_t *dst) {
+AVX512 static size_t avx512_encode32(const uint32_t *src, size_t n, uint8_t *dst) {
     size_t o = 0;
     for (size_t i = 0; i < n; i += 64) {
         __m512i v[4], all = _mm512_setzero_si512();
@@ -175,8 +175,8 @@ AVX512 static size_t avx512_put32(const uint32_t *src, size_t n, uint8_t *dst) {
 
 AVX512 static size_t avx512_to_utf8(const void *src, size_t n, int width, uint8_t *dst) {
     return width == 1   ? avx512_put8((const uint8_t *)src, n, dst)
-           : width == 2 ? avx512_put16((const uint16_t *)src, n, dst)
-                        : avx512_put32((const uint32_t *)src, n, dst);
+           : width == 2 ? avx512_encode16((const uint16_t *)src, n, dst)
+                        : avx512_encode32((const uint32_t *)src, n, dst);
 }
 
 /* --- from_utf8 ---------------------------------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ AVX512 static void avx512_get8(const uint8_t *src, size_t n, uint8_t *dst, size_
 
 /* For each of 64 bytes, as the last one of a character: the bits in it and in those before it, without tags. */
 typedef struct avx512_bits_of {
-    __m512i octet, at_1, at_2, at_3;
+    __m512i byte, at_1, at_2, at_3;
     uint64_t ends; /* where characters really end */
 } avx512_bits_of;
 
@@ -219,7 +219,7 @@ AVX512_INLINE avx512_bits_of avx512_take(const uint8_t *src, size_t n, size_t i,
     __m512i untagged = _mm512_and_si512(v, _mm512_mask_mov_epi8(six, long_leads, four));
     __m512i before = avx512_part_before(untagged, carry->untagged);
     avx512_bits_of b;
-    b.octet = _mm512_and_si512(v, _mm512_set1_epi8(0x7F));
+    b.byte = _mm512_and_si512(v, _mm512_set1_epi8(0x7F));
     b.at_1 = _mm512_maskz_alignr_epi8(continuations, untagged, before, 15);
     b.at_2 = _mm512_maskz_alignr_epi8(two, untagged, before, 14);
     b.at_3 = _mm512_maskz_alignr_epi8(three, untagged, before, 13);
@@ -241,7 +241,7 @@ AVX512 static void avx512_get16(const uint8_t *src, size_t n, uint16_t *dst, siz
 #define HALF(v, half) _mm512_cvtepu8_epi16(half ? _mm512_extracti64x4_epi64(v, 1) : _mm512_castsi512_si256(v))
         for (int half = 0; half < 2; half++) {
             uint32_t ends = (uint32_t)(b.ends >> 32 * half);
-            __m512i c = _mm512_ternarylogic_epi64(HALF(b.octet, half), _mm512_slli_epi16(HALF(b.at_1, half), 6),
+            __m512i c = _mm512_ternarylogic_epi64(HALF(b.byte, half), _mm512_slli_epi16(HALF(b.at_1, half), 6),
                                                   _mm512_slli_epi16(HALF(b.at_2, half), 12), 0xFE); /* a | b | c */
             avx512_store((uint8_t *)(dst + o), 2 * (characters - o), _mm512_maskz_compress_epi16(ends, c));
             o += avx512_bits(ends);
@@ -258,13 +258,13 @@ AVX512 static void avx512_get32(const uint8_t *src, size_t n, uint32_t *dst, siz
         avx512_bits_of b = avx512_take(src, n, i, v, &carry);
         size_t count = avx512_bits(b.ends);
         /* Few characters may be in 64 bytes, and a vector holds 16 of them: compress first here. */
-        b.octet = _mm512_maskz_compress_epi8(b.ends, b.octet), b.at_1 = _mm512_maskz_compress_epi8(b.ends, b.at_1);
+        b.byte = _mm512_maskz_compress_epi8(b.ends, b.byte), b.at_1 = _mm512_maskz_compress_epi8(b.ends, b.at_1);
         b.at_2 = _mm512_maskz_compress_epi8(b.ends, b.at_2), b.at_3 = _mm512_maskz_compress_epi8(b.ends, b.at_3);
 #define QUARTER(v, k) _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(v, k))
 #define PUT(k)                                                                                                    \
     do {                                                                                                          \
         size_t at = o + 16 * k < characters ? o + 16 * k : characters;                                            \
-        __m512i c = _mm512_ternarylogic_epi64(QUARTER(b.octet, k), _mm512_slli_epi32(QUARTER(b.at_1, k), 6),      \
+        __m512i c = _mm512_ternarylogic_epi64(QUARTER(b.byte, k), _mm512_slli_epi32(QUARTER(b.at_1, k), 6),      \
                                               _mm512_slli_epi32(QUARTER(b.at_2, k), 12), 0xFE);                   \
         c = _mm512_or_si512(c, _mm512_slli_epi32(QUARTER(b.at_3, k), 18));                                        \
         avx512_store((uint8_t *)(dst + at), 4 * (characters - at), c);                                            \

@@ -21,7 +21,7 @@ V16_INLINE v16 v16_load(const uint8_t *p) { return vld1q_u8(p); }
 V16_INLINE v16 v16_load8(const uint8_t *p) { return vcombine_u8(vld1_u8(p), vdup_n_u8(0)); }
 V16_INLINE void v16_store(uint8_t *p, v16 v) { vst1q_u8(p, v); }
 V16_INLINE void v16_store8(uint8_t *p, v16 v) { vst1_u8(p, vget_low_u8(v)); }
-V16_INLINE v16 v16_each(uint8_t octet) { return vdupq_n_u8(octet); }
+V16_INLINE v16 v16_each(uint8_t byte) { return vdupq_n_u8(byte); }
 V16_INLINE v16 v16_words(uint64_t low, uint64_t high) {
     return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
 }

@@ -72,7 +72,7 @@ UC_INLINE void neon_store_wide32(uint8_t *dst, uint8x16_t v) {
 #define LOAD_PART v16_part
 #define LOAD_8(p) vcombine_u8(vld1_u8(p), vdup_n_u8(0x80))
 #define LOAD_ROWS(rows, index, at) LOAD(rows[(index) >> (at) & 255])
-#define LOAD_UNITS(p, n, i) neon_octets_at(p, n, i)
+#define LOAD_UNITS(p, n, i) neon_bytes_at(p, n, i)
 #define STORE vst1q_u8
 #define STORE_16 STORE
 #define STORE_ASCII STORE

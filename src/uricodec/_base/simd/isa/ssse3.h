@@ -21,7 +21,7 @@ V16_INLINE v16 v16_load(const uint8_t *p) { return _mm_loadu_si128((const __m128
 V16_INLINE v16 v16_load8(const uint8_t *p) { return _mm_loadl_epi64((const __m128i *)p); }
 V16_INLINE void v16_store(uint8_t *p, v16 v) { _mm_storeu_si128((__m128i *)p, v); }
 V16_INLINE void v16_store8(uint8_t *p, v16 v) { _mm_storel_epi64((__m128i *)p, v); }
-V16_INLINE v16 v16_each(uint8_t octet) { return _mm_set1_epi8((char)octet); }
+V16_INLINE v16 v16_each(uint8_t byte) { return _mm_set1_epi8((char)byte); }
 V16_INLINE v16 v16_words(uint64_t low, uint64_t high) { return _mm_set_epi64x((int64_t)high, (int64_t)low); }
 
 V16_INLINE v16 v16_and(v16 a, v16 b) { return _mm_and_si128(a, b); }
@@ -61,8 +61,8 @@ V16_INLINE uint64_t v16_mask64(v16 a, v16 b, v16 c, v16 d) {
 }
 /* The inverse: a mask from the 16 lowest bits. */
 V16_INLINE v16 v16_of_bits(uint32_t bits) {
-    const v16 weights = v16_words(0x8040201008040201, 0x8040201008040201), octet = v16_words(0, 0x0101010101010101);
-    return _mm_cmpeq_epi8(_mm_and_si128(_mm_shuffle_epi8(_mm_cvtsi32_si128((int)bits), octet), weights), weights);
+    const v16 weights = v16_words(0x8040201008040201, 0x8040201008040201), byte = v16_words(0, 0x0101010101010101);
+    return _mm_cmpeq_epi8(_mm_and_si128(_mm_shuffle_epi8(_mm_cvtsi32_si128((int)bits), byte), weights), weights);
 }
 V16_INLINE int v16_any(v16 mask) { return _mm_movemask_epi8(mask) != 0; }
 V16_INLINE uint32_t v16_sum(v16 v) {

@@ -69,7 +69,7 @@ V16_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
 #define LOAD_PART v16_part
 #define LOAD_8(p) _mm_loadl_epi64((const __m128i *)(p))
 #define LOAD_ROWS(rows, index, at) LOAD(rows[(index) >> (at) & 255])
-#define LOAD_UNITS(p, n, i) ssse3_octets_at(p, n, i)
+#define LOAD_UNITS(p, n, i) ssse3_bytes_at(p, n, i)
 #define STORE(p, v) _mm_storeu_si128((__m128i *)(p), v)
 #define STORE_16 STORE
 #define STORE_8(p, x) _mm_storel_epi64((__m128i *)(p), x)
