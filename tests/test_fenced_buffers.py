@@ -24,10 +24,12 @@ from uricodec._records._framing import Framing
 from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import transform_lines
 from uricodec.dedup._identifiers import LineBatch
+from uricodec.dedup._keys import KeyBatch
 from uricodec.dedup._table import Table
 from uricodec.logs import Format
-from uricodec.logs._columns import convert_columns
-from uricodec.logs._records import LogReader
+from uricodec.logs._columns import convert_columns, objects_of
+from uricodec.logs._conditions import condition_of
+from uricodec.logs._records import NAMES, LogReader
 from uricodec.uri import _rows as operations
 from uricodec.uri._components import copy_urls, find_part
 from uricodec.uri._policies import operation_of
@@ -199,15 +201,25 @@ def texts_of(framing, lines):
     return names.read(lines, 0, 9, framing), [names.text(row) for row in range(len(names))]
 
 
+def keys_of(lines):
+    keys = KeyBatch(KEY)
+    return keys.read(lines), len(keys), keys.fingerprints
+
+
 FORMATS = ("combined", "combined-forwarded", "nginx-json", "caddy", "iis", "cloudfront", "haproxy", "envoy")
 
 
 def columns_of(format, src):
-    return convert_columns(LogReader(Format(format).programs), src)
+    reader = LogReader(Format(format).programs, "columns", where=CONDITIONS, flags=True)
+    found, batch = convert_columns(reader, src)
+    return found, objects_of(batch, 0, len(batch))
+
+
+CONDITIONS = [condition_of("status!=999"), condition_of("path*=/"), condition_of("client!=10.0.0.0/8")]
 
 
 def converted(format, src):
-    reader = LogReader(Format(format).programs, mask=["q"], flags=True)
+    reader = LogReader(Format(format).programs, mask=["q"], flags=True, fields=[*NAMES, "time:hour", "param.q"])
     dst = bytearray(reader.capacity_for(len(src)))
     found = reader.convert(src, dst)
     return found, bytes(dst[: found.written])
@@ -235,6 +247,7 @@ LOOPS = {
     "LineBatch.find, csv": partial(lines_found, framing=FRAMINGS["csv"]),
     "run_row": writing(lambda src, dst: run_row("jsonl", src, dst, "URI-reference"), lambda n: 50 * n + 999),
     "FingerprintKey.fingerprint": KEY.fingerprint,
+    "KeyBatch.read": keys_of,
     **{f"LineBatch.read, {name}": partial(names_of, ROWS[name]) for name in ("copy", "normalize uri", "normalize urn")},
     **{f"convert_columns, {name}": lambda src, name=name: columns_of(name, src) for name in FORMATS},
     **{f"LogReader.convert, {name}": partial(converted, name) for name in FORMATS},

@@ -150,14 +150,6 @@ def number_fields(text):
     return list(dict.fromkeys(names))
 
 
-def positive_number(text):
-    """Return the number that a text is: 1, 2 and so on."""
-    number = whole_number(text)
-    if not number:
-        raise ValueError("expected a number from 1 on, got '0'")
-    return number
-
-
 def time_zone(text):
     """Return the tzinfo that "UTC", "+hh:mm" or a name of the IANA database means."""
     from uricodec.logs._times import timezone_of

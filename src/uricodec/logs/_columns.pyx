@@ -753,6 +753,7 @@ def convert_columns(LogReader reader not None, src, limit=FAULTS):
     Source: Arrow columnar format, variable-size binary and list layouts.
 
     >>> from uricodec.logs import Format
+    >>> from uricodec.logs._columns import objects_of
     >>> from uricodec.logs._records import LogReader
     >>> reader = LogReader(Format("common").programs, "columns", fields=["client", "status"])
     >>> found, batch = convert_columns(reader, b'192.0.2.1 - - [-] "GET / HTTP/1.1" 200 5')

@@ -10,7 +10,7 @@ from libc.string cimport memchr, memcmp, memcpy
 from uricodec._base._kernels cimport kernels, uc_set
 from uricodec._codec._percent cimport hex_value
 
-from uricodec.logs._times import local_offset
+from uricodec.logs import _times
 
 
 # --- escapes ----------------------------------------------------------------------------------------------------------
@@ -875,5 +875,5 @@ cdef int64_t offset_of(Zone *zone, int64_t seconds) noexcept nogil:
     if zone.quarter != seconds // 900:
         zone.quarter = seconds // 900
         with gil:
-            zone.offset = local_offset(<object>zone.timezone, 900 * zone.quarter)
+            zone.offset = _times.local_offset(<object>zone.timezone, 900 * zone.quarter)
     return zone.offset

@@ -48,7 +48,7 @@ def timezone_of(text: str) -> tzinfo | None:
 def local_offset(zone: tzinfo, seconds: int) -> int:
     """Return the offset of a zone from UTC in seconds at a local time, given as seconds since 1970; 0 if it is unknown.
 
-    >>> local_offset(timezone(timedelta(hours=2)), 0)
+    >>> local_offset(timezone_of("+02:00"), 0)
     7200
     """
     try:
