@@ -635,10 +635,11 @@ def dedup_files(  # noqa: PLR0913
         return LineBatch(_rows_of(kind, at, level), fingerprint_key, line_terminator, errors, exact)
 
     shows = isinstance(output, CountsOutput)  # it is that of the command line
+    target: Any = output if shows else streams.Output(None if output is None else os.fsdecode(output))
     report_to = nullcontext() if groups is None else streams.Output(os.fsdecode(groups))
     with (
         Scratch(spill_dir) as scratch,  # entered first: it checks that the folder is writable
-        output if shows else streams.Output(None if output is None else os.fsdecode(output)) as file,
+        target as file,
         report_to as group_file,
         Corpus(
             _paths(inputs),
