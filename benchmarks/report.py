@@ -97,7 +97,7 @@ IN_DROP_IN = {
 
 def keep(runs):
     """Save the results that the pages need of one machine: without host names and single rounds."""
-    names = {path.name for path in Path(__file__).parent.glob("test_*.py")} | {"dedup.py", "counting.py", "logs.py"}
+    names = {path.name for path in Path(__file__).parent.glob("test_*.py")} | {"dedup.py", "logs.py"}
     if missing := names - {file_of(row) for run in runs for row in run["benchmarks"]}:
         raise SystemExit(f"not measured: {', '.join(sorted(missing))}")
     info = runs[0]["machine_info"]
