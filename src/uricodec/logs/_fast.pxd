@@ -235,7 +235,7 @@ cdef inline bint is_digit(uint8_t c) noexcept nogil:
     return <uint8_t>(c - c'0') < 10
 
 
-cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, Place place, uint8_t *dst) noexcept nogil
+cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_fast_time(FastTime *time, Text text, uint8_t *dst) noexcept nogil
 cdef int flags_of_record(const Writer *w, const FastRecord *record) noexcept nogil
 cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
