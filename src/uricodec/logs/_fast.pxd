@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport uc_bits_from, uc_classes, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport prefetch, uc_bits_from, uc_classes, uc_lowest_bit, uc_set
 from uricodec.logs._fields cimport Day, Text, text_of
 from uricodec.logs._programs cimport Plan, Step
 from uricodec.logs._texts cimport Place, Writer
@@ -180,6 +180,13 @@ cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
         at += 64
         word = marks[at >> 6]
     return at + lowest_bit(word)
+
+
+cdef inline void prefetch_window(const FastRun *run) noexcept nogil:
+    """Load the lines after a window, which are marked next, while those in it are read."""
+    cdef size_t at
+    for at in range(run.window_end, min(run.n, run.window_end + WINDOW), 64):
+        prefetch(run.src + at)
 
 
 cdef inline size_t mark_before(const uint64_t *marks, size_t at, size_t stop) noexcept nogil:

@@ -16,7 +16,7 @@ literal is not there.
 """
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, prefetch, remove_byte
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
@@ -811,9 +811,8 @@ cdef void mark_window(const FastFormat *format, FastRun *run) noexcept nogil:
     if format.has_stops:
         kernels.mark_outside(run.src + run.start, size, &format.others, run.stops)
         run.mark[<int>STOPS] = run.stops
-    for w in range(size, min(run.n - run.start, <size_t>2 * WINDOW), 64):
-        prefetch(run.src + run.start + w)       # of the next window
     run.window, run.window_end = run.start, run.start + size
+    prefetch_window(run)
 
 
 cdef inline bint ends_line(const FastRun *run, size_t at) noexcept nogil:
