@@ -5,7 +5,7 @@ request. Such a line is read from marks and written without a call per field:
 
     lines   -> marks                four bitmaps, by a kernel: what needs care, spaces, quotes, delimiters of queries
             -> where fields end     the next mark, if the literal that the format has stands there
-            -> record               constants joined in advance, and copies of 32 bytes
+            -> record               constants joined in advance, and copies of 32 and 64 bytes
 
 `_programs` and `_records` define what a record is. This module never decides otherwise: where it is not certain, it
 declines the line, and they read it. Only then is it an error, too. A line is declined before any of its bytes count as
