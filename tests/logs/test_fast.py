@@ -88,6 +88,14 @@ LINES = {
     ],
     "combined": [
         *(
+            b'"GET / HTTP/' + version + b'" 200 5 "-" "-"'
+            for version in (b"1.:", b"/.1", b"2.0", b"1-1", b"10.", b"1.x")
+        ),
+        *(
+            b'"GET ' + end + b'" 200 5 "-" "-"'
+            for end in (b"/HTTP/1.1", b"/-HTTP/1.1", b"/ HTTQ/1.1", b"/ http/1.1", b"/ HTTP/1.1 ")
+        ),
+        *(
             b'"CONNECT http://h/a?b HTTP/1.1" 200 5',
             b'"COPY http://h/a?b HTTP/1.1" 200 5 "-" "-"',
             b'"G(T / HTTP/1.1" 200 5 "-" "-"',
@@ -139,17 +147,31 @@ def test_many_fields(count):
 
 ESCAPED = [
     *(b"+", b"%", b"%4", b"%41", b"%2B", b"%22", b"%5C", b"%5c%7e", b"%zz", b"%0A", b"%7F", b"%C3%A9", b"%E9", b"%"),
+    *(
+        b"%C3",
+        b"%A9",
+        b"%e2%80%a8",
+        b"%ED%A0%80",
+        b"%E4%BD%A0",
+        b"%E4%BD",
+        b"%C2%85",
+        b"%C2%A9",
+        b"%F0%9F%98%80",
+        b"%C0%80",
+    ),
+    *(b"%C3%C3", b"%E4%41", b"%E0%80%80", b"%EF%BB%BF", b"%c3+%a9", b"%C3x%A9", b"%DF%BF", b"%80%BF"),
     *(b"a=b", b"a?b", b"", b"c" * 40, b"%41" + b"c" * 33, b"c" * 31 + b"%20"),
 ]
 
 
-def test_parameters():
-    """What is decoded at once, and what is left to the exact reader."""
+def test_escapes():
+    """What of a path and a query is decoded at once, and what is left to the exact reader."""
     rng = random.Random(1)
     lines = []
     for _ in range(2000):
+        path = b"".join(rng.choice(ESCAPED) for _ in range(rng.choice([0, 0, 1, 2, 5])))
         query = b"".join(rng.choice([*ESCAPED, b"&", b"=", b"&"]) for _ in range(rng.randrange(8)))
-        lines.append(HEAD + b'"GET /a?' + query + b' HTTP/1.1" 200 5 "-" "4"\n')
+        lines.append(HEAD + b'"GET /' + path + b"?" + query + b' HTTP/1.1" 200 5 "-" "4"\n')
     for options in OPTIONS:
         check(Format("combined"), b"".join(lines), **options)
 

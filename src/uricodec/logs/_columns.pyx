@@ -358,12 +358,12 @@ cdef void add_fast_query(const Writer *w, const FastRun *run, Text query, Batch 
     while next_parameter(s, run.mark[<int>DELIMITERS], &at, stop, &parameter):
         dst = name.data.data + name.data.size
         if parameter.escaped_name:
-            end_text(name, put_escaped(w, run, parameter.name, RAW, dst))
+            end_text(name, put_escaped(w, run, parameter.name, True, RAW, dst))
         else:
             end_text(name, copy_blocks(parameter.name.at, parameter.name.n, dst))
         dst = value.data.data + value.data.size
         if parameter.escaped:
-            end_text(value, put_escaped(w, run, parameter.value, RAW, dst))
+            end_text(value, put_escaped(w, run, parameter.value, True, RAW, dst))
         else:
             end_text(value, copy_blocks(parameter.value.at, parameter.value.n, dst))
     end_list(column, name)
@@ -433,7 +433,10 @@ cdef void add_other(LogReader reader, FastRun *run, const FastRecord *record, co
         add_seconds(column, text, record.plan.plan.duration_unit)
     else:
         dst = column.data.data + column.data.size
-        end = put_text_in_record(w, record, member, text, masked, RAW, dst)
+        if member.value == PATH_VALUE and record.usual:
+            end = put_escaped(w, run, text, False, RAW, dst)
+        else:
+            end = put_text_in_record(w, record, member, text, masked, RAW, dst)
         if end > dst or member.value != PERIOD_VALUE:
             end_text(column, end)
 

@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport uc_bits_from, uc_classes, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport prefetch, uc_bits_from, uc_classes, uc_lowest_bit, uc_set
 from uricodec.logs._fields cimport Day, Entry, Text, Zone, text_of
 from uricodec.logs._programs cimport Plan, Step
 from uricodec.logs._texts cimport Field, Place, ValueKind, Writer, flags_of_request
@@ -188,6 +188,13 @@ cdef inline size_t next_mark(const uint64_t *marks, size_t at) noexcept nogil:
     return at + lowest_bit(word)
 
 
+cdef inline void prefetch_window(const FastRun *run) noexcept nogil:
+    """Load the lines after a window, which are marked next, while those in it are read."""
+    cdef size_t at
+    for at in range(run.window_end, min(run.n, run.window_end + WINDOW), 64):
+        prefetch(run.src + at)
+
+
 cdef inline size_t mark_before(const uint64_t *marks, size_t at, size_t stop) noexcept nogil:
     """Return the offset of the first mark from `at` on; `stop` or more if there is none before."""
     cdef uint64_t word = uc_bits_from(marks, at)
@@ -254,7 +261,7 @@ cdef Entry PLAIN_LINE, OTHER_LINE
 cdef Text text_in_record(const Writer *w, const FastRecord *record, const FastMember *member, bint *masked) noexcept nogil
 cdef uint8_t *put_text_in_record(const Writer *w, const FastRecord *record, const FastMember *member, Text text, bint masked,
                                  Place place, uint8_t *dst) noexcept nogil
-cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, Place place, uint8_t *dst) noexcept nogil
+cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil
 cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
 cdef void free_fast(FastFormat *format) noexcept
 cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil

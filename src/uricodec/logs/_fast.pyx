@@ -5,7 +5,7 @@ request. Such a line is read from marks and written without a call per field:
 
     lines   -> marks                four bitmaps, by a kernel: what needs care, spaces, quotes, delimiters of queries
             -> where fields end     the next mark, if the literal that the format has stands there
-            -> record               constants joined in advance, and copies of 32 bytes
+            -> record               constants joined in advance, and copies of 32 and 64 bytes
 
 `_programs` and `_records` define what a record is. This module never decides otherwise: where it is not certain, it
 declines the line, and they read it. Only then is it an error, too. A line is declined before any of its bytes count as
@@ -17,7 +17,7 @@ literal is not there.
 from libc.stdint cimport int64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, prefetch, remove_byte, uc_lowest_bit
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte
 from uricodec._records._framing cimport starts_formula
 from uricodec.logs._fields cimport *
 from uricodec.logs._filters cimport matches, matches_flags, matches_moment
@@ -750,8 +750,11 @@ cdef FastOutcome read_rest(const FastPlan *fast, const uint8_t *s, size_t i, siz
     return READ
 
 
-# " HTTP/", and the bytes of a word that it has.
-cdef uint64_t PROTOCOL_START = word_at(<const uint8_t *>b" HTTP/\0\0"), PROTOCOL_BYTES = FIRST_BYTES[6]
+# "HTTP/d.d": the bits of both digits; 6 for each, so that a larger one than 9 carries; and the bits to which it does.
+cdef uint64_t USUAL_PROTOCOL = word_at(<const uint8_t *>b"HTTP/0.0")
+cdef uint64_t PROTOCOL_DIGITS = word_at(<const uint8_t *>b"\0\0\0\0\0\x0F\0\x0F")
+cdef uint64_t PROTOCOL_SIXES = word_at(<const uint8_t *>b"\0\0\0\0\0\x06\0\x06")
+cdef uint64_t PROTOCOL_LIMITS = word_at(<const uint8_t *>b"\0\0\0\0\0\x10\0\x10")
 
 
 cdef inline bint is_method(const uint8_t *s, size_t n) noexcept nogil:
@@ -793,11 +796,12 @@ cdef bint split_usual(Text text, const FastRun *run, FastRecord *record) noexcep
     cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
     cdef size_t path, start = text.at - s, stop = start + text.n, at = next_mark(run.mark[<int>SPACES], start)
     cdef bint plain = True
+    cdef uint64_t protocol
     if text.n < 13 or at + 10 >= stop or not is_method(s + start, at - start):
         return False
     stop -= 9
-    if word_at(s + stop) & PROTOCOL_BYTES != PROTOCOL_START or not (
-            is_digit(s[stop + 6]) and s[stop + 7] == c'.' and is_digit(s[stop + 8])):
+    protocol = word_at(s + stop + 1) ^ USUAL_PROTOCOL
+    if s[stop] != c' ' or protocol & ~PROTOCOL_DIGITS | (protocol & PROTOCOL_DIGITS) + PROTOCOL_SIXES & PROTOCOL_LIMITS:
         return False
     record.value[METHOD_AT].at, record.value[METHOD_AT].n = s + start, at - start
     path = start = at + 1
@@ -865,9 +869,8 @@ cdef void mark_window(const FastFormat *format, FastRun *run) noexcept nogil:
     if format.has_stops:
         kernels.mark_outside(run.src + run.start, size, &format.others, run.stops)
         run.mark[<int>STOPS] = run.stops
-    for w in range(size, min(run.n - run.start, <size_t>2 * WINDOW), 64):
-        prefetch(run.src + run.start + w)       # of the next window
     run.window, run.window_end = run.start, run.start + size
+    prefetch_window(run)
 
 
 cdef inline bint ends_line(const FastRun *run, size_t at) noexcept nogil:
@@ -974,25 +977,32 @@ PLAIN_LINE.plain = True
 OTHER_LINE.plain = False
 
 
-cdef inline int hex_digit(uint8_t c) noexcept nogil:
-    if is_digit(c):
-        return c - c'0'
-    c |= 32
-    return c - c'a' + 10 if c'a' <= c <= c'f' else -1
+# The values of hexadecimal digits, with the upper bits set for other bytes; and how many bytes of UTF-8 follow the first
+# one, if any byte 80-BF may follow it, and no character that begins with it is escaped.
+cdef int HEX_VALUES[256]
+cdef int FOLLOWERS[256]
+cdef int octet_n
+for octet_n in range(256):
+    HEX_VALUES[octet_n] = -1
+    FOLLOWERS[octet_n] = 1 if 0xC3 <= octet_n <= 0xDF else 2 if 0xE1 <= octet_n <= 0xEF and octet_n not in (0xE2, 0xED) else 0
+for octet_n in range(16):
+    HEX_VALUES[ord("0123456789abcdef"[octet_n])] = HEX_VALUES[ord("0123456789ABCDEF"[octet_n])] = octet_n
 
 
-cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, Place place, uint8_t *dst) noexcept nogil:
-    """Write a name or a value that has a "+" or a "%", like put_decoded()."""
+cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil:
+    """Write a text of the window that has a "%" or a "+", like put_decoded()."""
     cdef const uint8_t *s = run.src + run.window
     cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
     cdef size_t start = text.at - s, stop = start + text.n, at = start
     cdef uint8_t *first = dst
-    cdef int octet
+    cdef int octet, follow = 0      # how many bytes of a character have to follow
     while True:
         at = mark_before(marks, at, stop)
-        while at < stop and s[at] != c'%' and s[at] != c'+':
+        while at < stop and s[at] != c'%' and not (plus and s[at] == c'+'):
             at = mark_before(marks, at + 1, stop)
         at = min(at, stop)
+        if follow and (at > start or at == stop or s[at] == c'+'):
+            break
         dst = copy_blocks(s + start, at - start, dst)
         if at == stop:
             return dst
@@ -1000,12 +1010,22 @@ cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, Place 
             dst[0] = c' '
             start = at = at + 1
         else:
-            octet = -1 if stop - at < 3 else hex_digit(s[at + 1]) << 4 | hex_digit(s[at + 2])
-            if octet < 0 or not UNESCAPED.set.member[octet]:
-                return put_decoded(w, &PLAIN_LINE, text, True, place, first)
+            octet = -1 if stop - at < 3 else 16 * HEX_VALUES[s[at + 1]] | HEX_VALUES[s[at + 2]]
+            if octet < 0x80:
+                if octet < 0 or follow or not UNESCAPED.set.member[octet]:
+                    break
+            elif follow:
+                if octet > 0xBF:
+                    break
+                follow -= 1
+            else:
+                follow = FOLLOWERS[octet]
+                if follow == 0:
+                    break
             dst[0] = <uint8_t>octet
             start = at = at + 3
         dst += 1
+    return put_decoded(w, &PLAIN_LINE, text, plus, place, first)
 
 
 cdef uint8_t *put_fast_query(const Writer *w, const FastRun *run, Text query, uint8_t *dst) noexcept nogil:
@@ -1021,7 +1041,7 @@ cdef uint8_t *put_fast_query(const Writer *w, const FastRun *run, Text query, ui
         memcpy(dst, b',[""', 4)
         dst += 2 + quote
         if parameter.escaped_name:
-            dst = put_escaped(w, run, parameter.name, place, dst)
+            dst = put_escaped(w, run, parameter.name, True, place, dst)
         else:
             dst = copy_blocks(parameter.name.at, parameter.name.n, dst)
         memcpy(dst, b'"",""', 5)
@@ -1029,7 +1049,7 @@ cdef uint8_t *put_fast_query(const Writer *w, const FastRun *run, Text query, ui
         memset(dst + quote + 1, c'"', 2)
         dst += 2 * quote + 1
         if parameter.escaped:
-            dst = put_escaped(w, run, parameter.value, place, dst)
+            dst = put_escaped(w, run, parameter.value, True, place, dst)
         else:
             dst = copy_blocks(parameter.value.at, parameter.value.n, dst)
         memcpy(dst, b'""', 2)
@@ -1211,6 +1231,8 @@ cdef uint8_t *put_other(FastPlan *fast, const Writer *w, FastRun *run, const Fas
     run.seen |= member.bit
     if member.value == QUERY_VALUE:
         dst = put_any_query(w, run, record, dst)
+    elif member.value == PATH_VALUE and record.usual:
+        dst = put_escaped(w, run, text, False, CELL if w.csv else STRING, dst)
     elif member.value == SECONDS_VALUE:
         dst += put_fast_seconds(text, fast.plan.duration_unit, dst)
     elif member.value == ADDRESSES_VALUE:
@@ -1228,6 +1250,7 @@ cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const Fast
     cdef const Text *text
     cdef uint8_t *start
     cdef uint32_t seen = 0
+    cdef bint csv_safe = w.csv_safe
     while member < end:
         dst = copy_blocks(member.key, member.n, dst)
         text = record.value + member.at
@@ -1235,13 +1258,19 @@ cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const Fast
         if member.value == COPIED or member.value == PATH_VALUE and (record.plain or record.decoded):
             if text.at != NULL:
                 dst = copy_long(text.at, text.n, dst) if member.is_long else copy_blocks(text.at, text.n, dst)
-                dst = put_end(w, member, start, dst)
+                if csv_safe:
+                    dst = put_end(w, member, start, dst)
+                else:
+                    dst[0] = c'"'
+                    dst += member.text
                 seen |= member.bit
             else:
                 dst = put_missing(w, member, dst)
         elif member.value == TIME_VALUE and text.at == record.known_time and text.at != NULL:
             dst = put_end(w, member, start, put_known_time(fast.time, text.at, dst))
             seen |= member.bit
+        elif member.value == EXTRAS_VALUE and fast.extras == 1 and record.value[fast.extra.at].at == NULL:
+            dst = dst - member.own if member.field.optional and not w.csv else put_missing(w, member, dst)
         else:
             dst = put_other(fast, w, run, record, member, dst)
         member += 1

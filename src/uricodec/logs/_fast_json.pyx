@@ -133,6 +133,7 @@ cdef void mark_window(FastRun *run) noexcept nogil:
     for k in range(4):
         run.mark[k] = run.marks + <size_t>k * words
     run.window, run.window_end = run.start, run.start + size
+    prefetch_window(run)
 
 
 cdef bint find_end(FastRun *run, size_t *end, size_t *next) noexcept nogil:

@@ -160,7 +160,7 @@ cdef void undo_hashes(Entry *entry, int member, bint is_list) noexcept nogil:
         entry.room[o] = text.at[i]
         high = hex_value(text.at[i + 1]) if text.at[i] == c'#' and text.n - i > 2 else -1
         low = hex_value(text.at[i + 2]) if high >= 0 else -1
-        octet = high << 4 | low
+        octet = 16 * high | low     # negative unless both are digits
         if low >= 0 and not (is_list and (octet == c'|' or octet == c'#')):
             entry.room[o] = <uint8_t>octet
             i += 2
