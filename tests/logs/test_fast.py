@@ -16,7 +16,7 @@ CORPORA = os.environ.get("URICODEC_CORPORA")
 PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
 TEXTS = [
     *("common", "combined", "vhost_combined", "combined-forwarded", "nginx", "nginx-ingress", "traefik", "envoy"),
-    *("haproxy", "s3", "alb", "elb", "squid"),
+    *("haproxy", "s3", "alb", "elb", "squid", "lighttpd", "uvicorn", "django"),
 ]
 PIECES = [
     *(bytes([c]) for c in b'"\\ []-%+?&=\t\r\x7f\x80\xe9\x00:/.,{}09aZ<#'),
@@ -112,6 +112,25 @@ def test_a_prefix_that_could_be_fields():
     ]
     data = b"".join(line + b"2025-01-01T12:00:00Z a b c d\n" for line in 10 * lines)
     assert check(Format("$time $request_id $host $user_agent"), data) > 30
+
+
+def test_a_literal_before_the_first_field():
+    """Also one that is longer than a word of the machine, and lines that have only its start."""
+    for literal in "log: ", "accessed", "access log: ":
+        line = f'{literal}192.0.2.1 "GET / HTTP/1.1" 200\n'.encode()
+        assert check(Format(literal + '%h "%r" %>s'), 20 * line + 3 * line.replace(b"g: ", b"t: ") + 20 * line) > 30
+
+
+def test_labels():
+    """A label is skipped first, as the exact reader does: these formats would match the line with it, too."""
+    for label in b"web-1    | ", b"web.1|", b"web-1 | 2016-10-06T00:17:09.669794202Z ", b"[pod/web/nginx] ", b"[pods] ":
+        for text in '$vhost:$port $client "$request" $status', "$request_id $status", "[$time] $client":
+            line = {
+                "[": b"[01/Jan/2025:12:00:09 +0100] 192.0.2.1",
+                "$": b'www.example.com:80 192.0.2.1 "GET / HTTP/1.1" 200',
+            }[text[0]]
+            line = b"x 200" if "request_id" in text else line
+            check(Format(text), 20 * (label + line + b"\n") + 40 * (line + b"\n"))
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -32,7 +32,8 @@ cdef enum FastWork:
     HAS_HASHES = 32         # if it has a "#", that may be an escape
 
 cdef struct FastStep:
-    uint64_t word, mask     # the first 8 bytes of the literal that follows
+    const uint8_t *literal  # what follows
+    uint64_t word, mask     # its first 8 bytes
     size_t n                # its size
     FastTake take
     uint32_t work

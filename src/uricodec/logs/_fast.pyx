@@ -67,7 +67,7 @@ cdef inline bint stands_at(const uint8_t *s, const FastStep *step) noexcept nogi
 
     A literal has no end of a line: it does not go beyond one.
     """
-    return word_at(s) & step.mask == step.word and (step.n <= 8 or memcmp(s, step.step.literal, step.n) == 0)
+    return word_at(s) & step.mask == step.word and (step.n <= 8 or memcmp(s, step.literal, step.n) == 0)
 
 
 # --- plans ------------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ cdef bint set_literal(FastStep *mine, const uint8_t *at, size_t n) noexcept:
     if n:
         memset(mask, 0xFF, min(n, <size_t>8))
         memcpy(start, at, min(n, <size_t>8))
-    mine.n, mine.word, mine.mask = n, word_at(start), word_at(mask)
+    mine.literal, mine.n, mine.word, mine.mask = at, n, word_at(start), word_at(mask)
     mine.byte = at[0] if n else 0
     mine.work |= HAS_QUOTE if n > 0 and memchr(at, c'"', n) != NULL else 0
     return n == 0 or kernels.span(at, n, &PRINTABLE.set) == n and memchr(at, c'\\', n) == NULL
