@@ -68,7 +68,7 @@ def test_fields():
     assert Format(map=MAP).fields == ("target", "path", "query", "status", "extra.x")
     assert Format("iis").fields[:3] == ("client", "user", "time")
     for name in logs.presets():
-        assert {"time", "status"} <= {*Format(name).fields}
+        assert {"time", "status"} <= {*Format(name).fields} or name == "uvicorn"
 
 
 @pytest.mark.parametrize("name", logs.presets())
