@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from command import COMMAND, growth, output_of, output_to_nobody, process, run
@@ -26,6 +27,7 @@ from uricodec.cli.errors import page_of
 from uricodec.logs._mask import Mask
 from uricodec.logs._records import NAMES, LogReader
 
+LOGS = Path(__file__).parents[2] / "examples/logs"
 COMBINED = b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /caf%C3%A9?q=a+b HTTP/1.0" 200 2326 "-" "curl/8"'
 CLOUDFRONT = b"#Fields: x-edge-location cs-uri-stem\nFRA2\t/caf%25C3%25A9/100%2525\n"
 IIS = (
@@ -394,6 +396,21 @@ def test_format_strings_and_maps():
 def test_options_that_are_wrong(arguments, said):
     status, output, complaint = run("log", *arguments)
     assert (status, output) == (2, b"") and said in complaint
+
+
+def test_several_formats(tmp_path):
+    """A line has the first one that it matches; a W3C log announces its fields for later chunks, too."""
+    caddy, iis = ((LOGS / f"{name}.log").read_bytes() for name in ("caddy", "iis"))
+    formats = ["--format", "caddy", "--format", "iis", "--format", "combined"]
+    records = records_of(*formats, stdin=iis + COMBINED + b"\n" + caddy)
+    assert [record["status"] for record in records] == [200, 404, 302, 200, 200, 502, 500]
+    path = tmp_path / "log"
+    path.write_bytes(iis + (COMBINED + b"\n" + iis.splitlines(keepends=True)[-1] + caddy) * 3000)
+    one, two = (output_of("log", *formats, "-j", threads, path) for threads in "12")
+    assert one == two and one.count(b"\n") == 3 + 3000 * 5
+    assert run("log", *formats, stdin=b"junk\n")[2].startswith("uricodec: <stdin>:1:")
+    for wrong in ["--format", "auto"], ["--format", "combind"]:
+        assert run("log", *formats, *wrong)[0] == 2
 
 
 def test_list_of_formats():

@@ -17,6 +17,7 @@ from uricodec.logs._detection import HEAD, LINES, decide
 ROOT = Path(__file__).parents[2]
 PRESETS = logs.presets()
 SAMPLES = {name: (ROOT / f"examples/logs/{name}.log").read_bytes() for name in PRESETS}
+COUNTS = {name: len((ROOT / f"tests/data/logs/{name}.jsonl").read_bytes().splitlines()) for name in PRESETS}
 LINE = b'192.0.2.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?b HTTP/1.0" 200 2326 "https://e.example/" "curl/8"\n'
 
 
@@ -28,7 +29,7 @@ def found(data):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_samples(name):
-    assert found(SAMPLES[name]) == (name, 3, 3)
+    assert found(SAMPLES[name]) == (name, COUNTS[name], COUNTS[name])
     expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
     for source in SAMPLES[name], io.BytesIO(SAMPLES[name]), b"\n\n" + SAMPLES[name]:
         records = list(logs.parse(source))
@@ -64,18 +65,25 @@ def test_a_line_that_is_cut_off_is_one_line(name):
     """The first one where the log was rotated, the last one where it is being written."""
     *header, last = SAMPLES[name].splitlines(keepends=True)
     log = SAMPLES[name] * 4
-    assert found(last[len(last) // 2 :] + log)[:2] == (name, 12)
+    count = 4 * COUNTS[name]
+    assert found(last[len(last) // 2 :] + log)[:2] == (name, count)
     for size in range(1, len(last) - 1, 9):
         name_found, votes, lines = found(log + last[:size])
-        assert (name_found, lines) == (name, 13) and votes >= 12
+        assert (name_found, lines) == (name, count + 1) and votes >= count
     assert header
 
 
 @pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("prefix", [b"2016-10-06T00:17:09.669794202Z stdout F ", b"Jan 31 12:00:00 web nginx[1]: "])
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        *(b"2016-10-06T00:17:09.669794202Z stdout F ", b"Jan 31 12:00:00 web nginx[1]: ", b"web-1    | "),
+        *(b"[pod/web-7c5ddbdf54-x2x/nginx] ", b"web_1.a | 2016-10-06T00:17:09.669794202Z "),
+    ],
+)
 def test_prefixes(name, prefix):
     lines = [re.sub(rb"^<\d+>.*?: ", b"", line) for line in SAMPLES[name].splitlines(keepends=True)]
-    assert found(b"".join(prefix + line for line in lines)) == (name, 3, 3)
+    assert found(b"".join(prefix + line for line in lines)) == (name, COUNTS[name], COUNTS[name])
 
 
 @pytest.mark.parametrize(
@@ -187,6 +195,60 @@ def test_any_bytes_have_a_format_or_none(data):
         assert str(error).isprintable()
     else:
         assert candidate is None or 0 <= candidate.votes <= candidate.lines
+
+
+def test_formats_that_other_names_read():
+    """The default of gunicorn is combined; http.server, and Werkzeug, have another time in the common format."""
+    line = b'127.0.0.1 - - [10/Oct/2024 13:55:36] "GET /a\\x1b?q=1 HTTP/1.1" 200 -\n'
+    assert found(line * 3) == ("common", 3, 3)
+    [record] = logs.parse(line)
+    assert (record.time, record.target, record.bytes_sent) == ("2024-10-10T13:55:36", "/a\x1b?q=1", None)
+    said = b"127.0.0.1 - - [10/Oct/2024 13:55:36] code 404, message File not found\n"
+    invalid = []
+    assert len(list(logs.parse((said + line) * 9, invalid=invalid))) == len(invalid) == 9
+    gunicorn = b'127.0.0.1 - - [10/Oct/2024:13:55:36 +0000] "GET / HTTP/1.1" 200 5 "-" "a\\"b"\n'
+    assert found(gunicorn * 3) == ("combined", 3, 3)
+
+
+@pytest.mark.parametrize("name", ["lighttpd", "uvicorn", "django"])
+def test_what_else_such_a_server_says(name):
+    """Lines that are no requests are reported, and change nothing; quotes that are not escaped neither."""
+    others = {
+        "lighttpd": b'192.0.2.1 www.example.com - [10/Oct/2024:13:55:36 +0000] "\\x16\\x03\\x01" 400 0 "-" "-',
+        "uvicorn": b"INFO:     Started server process [1]\nINFO:     Waiting for application startup.\n"
+        b"INFO:     Application startup complete.\nWARNING:  Invalid HTTP request received.",
+        "django": b"Watching for file changes with StatReloader\n[10/Oct/2024 13:55:36] code 400, message Bad request "
+        b"version\n[10/Oct/2024 13:55:36] You're accessing the development server over HTTPS, but it only supports "
+        b"HTTP.",
+    }
+    log = others[name] + b"\n" + SAMPLES[name] + others[name] + b"\n"
+    assert found(log)[0] == name
+    invalid = []
+    assert len(list(logs.parse(log, invalid=invalid))) == COUNTS[name]
+    assert len(invalid) == 2 * len(others[name].splitlines())
+
+
+def test_quotes_that_django_does_not_escape():
+    line = b'[10/Oct/2024 13:55:36] "GET /a"b?c=" d" HTTP/1.1" 404 7\n'
+    [record] = logs.parse(line, "django")
+    assert (record.target, record.status) == ('/a"b?c=" d"', 404)
+    assert found(SAMPLES["django"] + line)[0] == "django"
+
+
+@pytest.mark.parametrize("log", ["Filebeat", "journald"])
+def test_lines_in_objects(log):
+    """A visitor who writes JSON changes nothing."""
+    agents = "agent", '{"message":"x"}', '","message":"192.0.2.1 - -', "\x16\x03\x01"
+    lines = [LINE.decode().strip().replace("curl/8", agent.replace('"', '\\"')) for agent in agents]
+    objects = [
+        {"@timestamp": "2025-01-01T12:00:00Z", "message": line, "host": {"name": "web-1"}}
+        if log == "Filebeat"
+        else {"_HOSTNAME": "web-1", "MESSAGE": line, "PRIORITY": "6"}
+        for line in lines
+    ]
+    data = "".join(json.dumps(each) + "\n" for each in objects).encode()
+    assert found(data) == ("combined", 4, 4)
+    assert [record.user_agent for record in logs.parse(data)] == [*agents]
 
 
 # --- what visitors write ----------------------------------------------------------------------------------------------

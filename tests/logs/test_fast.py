@@ -16,7 +16,7 @@ CORPORA = os.environ.get("URICODEC_CORPORA")
 PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
 TEXTS = [
     *("common", "combined", "vhost_combined", "combined-forwarded", "nginx", "nginx-ingress", "traefik", "envoy"),
-    *("haproxy", "s3", "alb", "elb", "squid"),
+    *("haproxy", "s3", "alb", "elb", "squid", "lighttpd", "uvicorn", "django"),
 ]
 PIECES = [
     *(bytes([c]) for c in b'"\\ []-%+?&=\t\r\x7f\x80\xe9\x00:/.,{}09aZ<#'),
@@ -126,6 +126,18 @@ def test_a_prefix_that_could_be_fields():
 def test_a_literal_before_the_first_field(start):
     lines = [start.encode() + b"192.0.2.1 200 some_text\n", start[:-1].encode() + b"!192.0.2.1 200 some_text\n"]
     assert check(Format(start + "$client $status $a"), 9 * lines[0] + lines[1] + 9 * lines[0]) > 9
+
+
+def test_labels():
+    """A label is skipped first, as the exact reader does: these formats would match the line with it, too."""
+    for label in b"web-1    | ", b"web.1|", b"web-1 | 2016-10-06T00:17:09.669794202Z ", b"[pod/web/nginx] ", b"[pods] ":
+        for text in '$vhost:$port $client "$request" $status', "$request_id $status", "[$time] $client":
+            line = {
+                "[": b"[01/Jan/2025:12:00:09 +0100] 192.0.2.1",
+                "$": b'www.example.com:80 192.0.2.1 "GET / HTTP/1.1" 200',
+            }[text[0]]
+            line = b"x 200" if "request_id" in text else line
+            check(Format(text), 20 * (label + line + b"\n") + 40 * (line + b"\n"))
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -2,18 +2,22 @@
 
 import contextlib
 import copy
+import json
 import pickle
+import random
 import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.fast_logs import check
 from reference.log_strategies import HOSTILE, cases
 
 from uricodec import logs
 from uricodec._base.diagnostics import Diagnostic
 from uricodec.logs import Format, _formats
+from uricodec.logs._format import format_of
 from uricodec.logs._records import LogReader
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +72,7 @@ def test_fields():
     assert Format(map=MAP).fields == ("target", "path", "query", "status", "extra.x")
     assert Format("iis").fields[:3] == ("client", "user", "time")
     for name in logs.presets():
-        assert {"time", "status"} <= {*Format(name).fields}
+        assert {"time", "status"} <= {*Format(name).fields} or name == "uvicorn"
 
 
 @pytest.mark.parametrize("name", logs.presets())
@@ -316,3 +320,62 @@ def test_a_user_with_a_space_before_an_identity():
     assert record.user == "a b" and record.extra == {"ident": "id"}
     with pytest.raises(logs.FormatError, match="user"):
         list(logs.parse(b"id a b [-]", "%l %u %t"))
+
+
+# --- several formats --------------------------------------------------------------------------------------------------
+
+MIXED = [
+    *(["combined", "caddy"], ["caddy", "combined"], ["iis", "nginx-json", "alb"], ["nginx-json", "ecs", "squid"]),
+    *(["envoy", "cloudfront-json", "cloudfront"], ["lighttpd", "combined"], ['%h "%r" %>s', "haproxy", "fastly"]),
+]
+
+
+def sample(name):
+    path = ROOT / f"examples/logs/{name}.log"
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else [b'192.0.2.1 "GET /a?b=c HTTP/1.1" 200\n']
+    return [line for line in lines if not line.startswith(b"#")]
+
+
+@pytest.mark.parametrize("names", MIXED, ids=" ".join)
+def test_a_line_has_the_first_format_that_it_matches(names):
+    """Whatever their notations and their order are, and with marks as without."""
+    lines = [line for name in names for line in sample(name)] + [b"junk\n", b'{"a":1}\n']
+    lines += [json.dumps({"message": line.decode()}).encode() + b"\n" for line in lines]
+    lines += [json.dumps({"log": line.decode()}, separators=(",", ":")).encode() + b"\n" for line in lines]
+    lines += [b"Jan 31 12:00:00 web nginx[1]: " + line for line in lines]
+    random.Random("mixed").shuffle(lines)
+    format = format_of([Format(names[0]), *names[1:]])
+    check(format, b"".join(lines))
+    one_by_one = []
+    for line in lines:
+        found = [[*logs.parse(line, name, invalid=[])] for name in names]
+        one_by_one += next((records for records in found if records), [])
+    records = list(logs.parse(b"".join(lines), names, invalid=(invalid := [])))
+    assert records == one_by_one
+    assert len(records) + len(invalid) == len(lines)
+    for line in invalid:
+        assert format.explain(line.text)[:2] == (line.code, line.offset)
+
+
+def test_several_formats():
+    line = LINE + b"\n"
+    caddy = (ROOT / "examples/logs/caddy.log").read_bytes()
+    found = logs.columns(line + caddy, ["caddy", Format("combined")])
+    assert found["client"][0] == "192.0.2.1" and len(found["status"]) == 4
+    counts = [
+        list(logs.count(line + caddy, ["vhost"], names)) for names in (["caddy", "combined"], ("combined", "caddy"))
+    ]
+    assert counts[0] == counts[1] and sum(count["count"] for count in counts[0]) == 4
+    assert format_of(["combined"]) == Format("combined") == format_of("combined") and format_of("auto") is None
+    mixed = format_of(["caddy", "combined"])
+    assert str(mixed) == "caddy or combined" and eval(repr(mixed)) == [Format("caddy"), Format("combined")]
+    assert not mixed.is_json and format_of(["caddy", "ecs"]).is_json
+    assert mixed.fields[:3] == ("client", "user", "time") and "vhost" in mixed.fields and mixed != Format("caddy")
+    with pytest.raises(logs.FormatError, match="not a record of the format caddy or combined"):
+        list(logs.parse(b"junk\n", ["caddy", "combined"]))
+    for wrong, message in ([], "at least one format"), (["combined", "auto"], "'auto' cannot be one of several"):
+        with pytest.raises(ValueError, match=message):
+            list(logs.parse(line, wrong))
+    for wrong in 5, [5], [b"combined"], b"combined":
+        with pytest.raises(TypeError, match="format must be a str"):
+            list(logs.parse(line, wrong))

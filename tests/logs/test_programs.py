@@ -117,17 +117,32 @@ BEFORE = {
     "RFC 5424": f"<134>1 {TIME} web-1 nginx - - - ".encode(),
     "RFC 5424 with data": f'<134>1 {TIME} web-1 nginx 1 access [a@1 b="\\]\\"]"][c] \ufeff'.encode(),
     "CRI": f"{TIME} stdout F ".encode(),
+    "docker compose logs": b"web-1    | ",
+    "docker compose logs --timestamps": f"web_1.a | {TIME} ".encode(),
+    "kubectl logs --prefix": b"[pod/web-7c5ddbdf54-x2x/nginx] ",
     "Docker": b"",
+    "Filebeat": b"",
+    "journald": b"",
+    "journald, numbers": b"",
 }
 
 
 def with_prefix(kind, line):
-    if kind != "Docker":
+    if BEFORE[kind]:
         return BEFORE[kind] + line
-    text = line.decode("utf-8", "surrogateescape") + "\n"
-    return json.dumps(
-        {"log": text, "stream": "stdout", "time": TIME}, ensure_ascii=False, separators=(",", ":")
-    ).encode()
+    text = line.decode("utf-8", "surrogateescape")
+    objects = {
+        "Docker": {"log": text + "\n", "stream": "stdout", "time": TIME},
+        "Filebeat": {
+            "@timestamp": TIME,
+            "log": {"file": {"path": "/a[b"}, "offset": 1},
+            "message": text,
+            "tags": ["a"],
+        },
+        "journald": {"_HOSTNAME": "web-1", "PRIORITY": "6", "MESSAGE": text},
+        "journald, numbers": {"_PID": "1", "x": None, "MESSAGE": list(line), "_UID": "33"},
+    }
+    return json.dumps(objects[kind], ensure_ascii=False, separators=(",", ":")).encode()
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -150,7 +165,7 @@ def test_cut_off_and_changed_prefixes(kind):
         agree(whole[:end], format, "combined")
         agree(whole[end:], format, "combined")
     for _ in range(500):
-        at = chance.randrange(len(whole) if kind == "Docker" else len(BEFORE[kind]))
+        at = chance.randrange(len(BEFORE[kind]) or len(whole))
         agree(whole[:at] + bytes([chance.choice(BYTES)]) + whole[at + chance.randrange(2) :], format, "combined")
 
 
@@ -159,6 +174,43 @@ def test_ends_of_lines_in_docker():
     docker = b'{"log":"%b\\r\\n"}' % line.replace(b'"', b'\\"')
     assert read(docker, Format("common")) == read(line, Format("common"))
     assert read(b'\xef\xbb\xbf{"log":"\\n"}', Format("common"))[:2] == ("empty", 11)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b'{"message":"a","MESSAGE":"%b"}', "invalid"),  # the first one
+        (b'{"messages":"%b","log":{"message":"%b"}}', "invalid"),
+        (b'{"log":{"a":"]"},"x":[{"y":"}"}],"message":"%b"}', "record"),
+        (b' { "n" : -1.5e+3 , "message" : "%b\\r\\n" }', "record"),
+        (b'{"message":"Jan 31 12:00:00 web nginx[1]: %b"}', "record"),
+        (b'{"MESSAGE":[ 49 , 48 ],"log":"%b"}', "invalid"),
+        (b'{"MESSAGE":[300],"log":"%b"}', "record"),
+        (b'{"MESSAGE":[1,"a"],"log":"%b"}', "record"),
+        (b'{"x":[1,"log":"%b"}', "invalid"),
+        (b'{"message":"","log":"%b"}', "invalid"),
+        (b'{"message":"%b', "invalid"),
+        (b'{"a":TRUE,"message":"%b"}', "invalid"),
+    ],
+)
+def test_the_text_of_an_object(line, found):
+    text = rb"192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5"
+    line = line.replace(b"%b", text)
+    record = read(line, Format("common"))
+    assert record == expected(line, "common")
+    assert found == ("invalid" if isinstance(record, naive.Invalid) else "record")
+
+
+def test_an_object_that_is_a_record_is_not_unwrapped():
+    """Its message may be what a visitor wrote."""
+    inner = json.dumps({"request_uri": "/inner", "status": 500})
+    line = json.dumps({"request_uri": "/outer", "status": 200, "message": inner}).encode()
+    for format in Format("nginx-json"), None:
+        programs = [program for name in ("squid", "nginx-json") for program in Format(name).programs]
+        assert read(line, format, None if format else LogReader(programs))["path"] == "/outer"
+    wrapped = json.dumps({"@timestamp": TIME, "message": inner}).encode()
+    assert read(wrapped, Format("nginx-json"))["path"] == "/inner"
+    assert read(b'{"message":"x","level":"info"}', Format("ecs")) == ("request", 0)
 
 
 @pytest.mark.parametrize(

@@ -54,17 +54,87 @@ PREFIXES = [
     # Kubernetes CRI: whole lines.
     ISO_TIME + rb"std(?:out|err) F (?=.)",
 ]
+# Of docker compose and kubectl: the service or pod, and perhaps a time.
+LABEL = re.compile(rb"(?:[A-Za-z0-9_.-]+ *\| |\[pod/[^\]]*\] )(?P<time>" + ISO_TIME + rb")?(?=.)", re.DOTALL)
 DOCKER = re.compile(rb'\{"log":[ \t\r]*"((?:\\.|[^"\\])*)"', re.DOTALL)
 
 
-def without_prefix(line):
-    """What the line has after a prefix of each kind, then the line, with the number of bytes before."""
+def prefixes_of(line):
+    """The sizes of the prefixes that a line has."""
     for pattern in PREFIXES:
         if found := re.compile(pattern, re.DOTALL).match(line):
-            yield line[found.end() :], found.end()
+            yield found.end()
+
+
+def without_prefix(line, of_objects):
+    """What the line has after a prefix of each kind, and the line, each with where it begins.
+
+    Of a text in an object, whose escapes are undone, offsets do not count. If the format is of objects, one that is a
+    record itself is not one with a line.
+    """
+    for size in prefixes_of(line):
+        yield line[size:], size, True
     if found := DOCKER.match(line):
-        yield undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r"), 8
-    yield line, 0
+        yield undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r"), 8, False
+    if found := LABEL.match(line):
+        yield line[found.end() :], found.end(), True
+        if found["time"]:
+            yield line[found.start("time") :], found.start("time"), True
+    if of_objects:
+        yield line, 0, True
+    text, at = text_in(line) or (b"", 0)
+    for rest in [text[size:] for size in prefixes_of(text)] + [text] if text else []:
+        yield rest, -2 if of_objects else at, False
+    if not of_objects:
+        yield line, 0, True
+
+
+STRING = re.compile(rb'"((?:\\.|[^"\\])*)"', re.DOTALL)
+OCTETS = re.compile(rb"\[ *(\d{1,3}(?: *, *\d{1,3})*) *\]")
+SCALAR = re.compile(rb"[0-9a-z.+E-]+")
+SPACE = re.compile(rb"[ \t\r\n]*")
+
+
+def text_in(line):
+    """The text of the first member "log", "message" or "MESSAGE" of an object, and where it begins.
+
+    journald writes a text that is not UTF-8, or has control characters, as an array of numbers.
+    """
+
+    def after(at, byte):
+        at = SPACE.match(line, at).end()
+        return SPACE.match(line, at + 1).end() if line[at : at + 1] == byte else len(line)
+
+    at = after(0, b"{")
+    while key := STRING.match(line, at):
+        at = after(key.end(), b":")
+        is_text, found = key[1] in (b"log", b"message", b"MESSAGE"), STRING.match(line, at)
+        if found and is_text:
+            text = undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r")
+            return (text, at + 1) if text else None
+        numbers = OCTETS.match(line, at)
+        if numbers and is_text:
+            octets = [int(number) for number in numbers[1].split(b",")]
+            if max(octets) < 256:
+                return bytes(octets), at + 1
+        if line[at : at + 1] in (b"{", b"["):
+            end = end_of_nested(line, at)
+        else:
+            found = found or SCALAR.match(line, at)
+            end = found.end() if found else len(line)
+        at = after(end, b",")
+    return None
+
+
+def end_of_nested(line, at):
+    depth = 0
+    for found in re.compile(STRING.pattern + rb"|[\[\]{}]|\"", re.DOTALL).finditer(line, at):
+        if found[0] == b'"':
+            return len(line)
+        depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(found[0], 0)
+        if depth == 0:
+            return found.end()
+    return len(line)
 
 
 # --- lines of literals and fields -------------------------------------------------------------------------------------
@@ -350,6 +420,8 @@ def read_json(line, program, is_preset):
                 fields[f"extra.{name.decode('utf-8', 'surrogateescape')}"] = scalar(value)
     if not any(fields.get(name) is not None for name in (ESSENTIAL if is_preset else [*fields])):
         raise NoRecord("request" if is_preset else "fields", 0)
+    if program.encoded:
+        undo_cloudfront(fields)
     for name, kind in ("status", "number"), ("bytes_sent", "number"), ("duration", "decimal"):
         if fields.get(name) is not None:
             fields[name] = checked_number(Field(name, kind), fields[name])
@@ -420,8 +492,8 @@ MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 TIME = re.compile(
     # RFC 3339, ISO 8601
     r"(?:(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[T ]"
-    # Apache, nginx; HAProxy has a fraction and no zone
-    r"|(?P<day2>\d\d)/(?P<name>[A-Z][a-z]{2})/(?P<year2>\d{4}):)"
+    # Apache, nginx; HAProxy has a fraction and no zone, http.server a space before the clock
+    r"|(?P<day2>\d\d)/(?P<name>[A-Z][a-z]{2})/(?P<year2>\d{4})[: ])"
     r"(?P<clock>\d\d:\d\d:\d\d)(?P<fraction>\.\d{1,15})?(?P<zone> [-+]\d{4}|Z|[-+]\d\d:?\d\d)?",
     re.ASCII,
 )
@@ -475,16 +547,16 @@ def record(line, format, state=None, **options):
         line, skipped = line[3:], 3
     state["begun"] = True
     best = Invalid("", -1)
-    for rest, prefix in without_prefix(line):
+    for rest, at, counts in without_prefix(line, isinstance(programs_of(format)[0], Json)):
         if rest == b"":
-            return Invalid("empty", skipped + prefix)
+            return Invalid("empty", skipped + at)
         found = record_of(rest, format, state, options)
         if not isinstance(found, Invalid):
             return found
-        is_docker = prefix == 8 and rest not in line
-        offset = skipped + prefix + (0 if is_docker else found.offset)
-        best = max(Invalid(found.code, offset), best, key=lambda each: each.offset)
-    return best
+        offset = at + (found.offset if counts else 0)
+        if offset > best.offset or (at == 0 and offset == best.offset):
+            best = Invalid(found.code, offset)
+    return Invalid(best.code, skipped + best.offset)
 
 
 def record_of(line, format, state, options):

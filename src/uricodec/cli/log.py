@@ -11,6 +11,7 @@ from uricodec.cli.lines import check_outputs, descending, for_each_input, reject
 from uricodec.cli.log_outputs import output_of
 from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
+from uricodec.logs._format import format_of
 from uricodec.logs._mask import Mask
 from uricodec.logs._reading import CAPACITY, LogWorker, longest_chunk
 from uricodec.logs._records import LogReader
@@ -77,12 +78,10 @@ class Logs:
     def __init__(self, arguments, output, rejects):
         self._arguments, self._output, self._rejects = arguments, output, rejects
         self._hide = Mask(arguments.mask).hide if arguments.mask else None
-        self._format = None if arguments.format == "auto" else arguments.format
-        if arguments.map:
-            try:
-                self._format = Format(map=dict(arguments.map))
-            except ValueError as error:
-                raise CommandError(f"--map: {error}", 2) from None
+        try:
+            self._format = Format(map=dict(arguments.map)) if arguments.map else format_of(arguments.format)
+        except ValueError as error:
+            raise CommandError(f"{'--map' if arguments.map else '--format'}: {error}", 2) from None
         try:
             where = conditions_of(arguments.where or (), arguments.since, arguments.until, arguments.timezone)
         except ValueError as error:

@@ -546,9 +546,11 @@ OPTIONS = {
         "--format FORMAT",
         "a name or the server's format string (default: auto)",
         "FORMAT is a name that --list-formats lists, a LogFormat string of Apache, a log_format string of nginx, or "
-        "the whole directive. auto finds out which preset it is, by a vote of up to 1000 lines.",
+        "the whole directive. auto finds out which preset it is, by a vote of up to 1000 lines. May be given again: a "
+        "line has the first format that it matches.",
         read=log_format,
         default="auto",
+        repeats=True,
         conflicts="--map",
     ),
     "map": Option(

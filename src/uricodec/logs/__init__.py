@@ -18,7 +18,7 @@ from uricodec._rows._columns import Column
 from uricodec.logs._columns import objects_of, type_of_batch
 from uricodec.logs._conditions import Condition, conditions_of
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates
-from uricodec.logs._format import Format, presets
+from uricodec.logs._format import Format, format_of, presets
 from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogEnds, LogWorker, longest_chunk, reader_of
 from uricodec.logs._records import DERIVED, MAX_LINE, LogReader, field_names, texts_of
 from uricodec.logs._times import timezone_of
@@ -126,7 +126,7 @@ def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candida
 
 def parse(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
-    format: str | Format = "auto",
+    format: str | Format | Iterable[str | Format] = "auto",
     *,
     fields: Iterable[str] | None = None,
     where: Iterable[str] = (),
@@ -148,7 +148,8 @@ def parse(  # noqa: PLR0913
     Args:
         source (bytes-like | binary file | str | PathLike): The log, or its path; uncompressed or compressed (gzip,
             bzip2, xz, Zstandard).
-        format (str | Format): A preset or a format string, see `Format`; or "auto" to find out the preset.
+        format (str | Format | Iterable): A preset or a format string, see `Format`; or "auto" to find out the preset.
+            Of several ones, a line has the first that it matches.
         fields (Iterable[str] | None): The members to read; the others are None. "param.NAME" and "extra.NAME" are in
             `params` and `extra`. None: all but `flags`.
         where (Iterable[str]): Conditions that all records meet which are yielded: a field, an operator and a value,
@@ -216,7 +217,7 @@ def _dicts(values: dict[str, list[Any]], names: list[str]) -> list[Any]:
 
 def columns(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
-    format: str | Format = "auto",
+    format: str | Format | Iterable[str | Format] = "auto",
     *,
     fields: Iterable[str] | None = None,
     where: Iterable[str] = (),
@@ -264,7 +265,7 @@ def columns(  # noqa: PLR0913
 def count(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     fields: Iterable[str],
-    format: str | Format = "auto",
+    format: str | Format | Iterable[str | Format] = "auto",
     *,
     top: int | None = None,
     sums: Iterable[str] = (),
@@ -329,7 +330,7 @@ def count(  # noqa: PLR0913
 
 def to_arrow(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
-    format: str | Format = "auto",
+    format: str | Format | Iterable[str | Format] = "auto",
     *,
     fields: Iterable[str] | None = None,
     where: Iterable[str] = (),
@@ -407,7 +408,7 @@ def _options(  # noqa: PLR0913, PLR0917
 
 def _convert(  # noqa: PLR0913, PLR0917
     source: Any,
-    format: str | Format,
+    format: str | Format | Iterable[str | Format],
     options: dict[str, Any],
     errors: str,
     invalid: list[InvalidLine] | None,
@@ -416,7 +417,7 @@ def _convert(  # noqa: PLR0913, PLR0917
     """Read a log, and yield the converted records, part by part."""
     if errors not in ("drop", "raise"):
         raise ValueError(f"errors must be 'drop' or 'raise', got {errors!r}")
-    known = format if isinstance(format, Format) else None if format == "auto" else Format(format)
+    known = format_of(format)
     reader_of(known or Format("common"), options)  # check the options, for an empty log, too
     parts: list[Any] = []
 

@@ -273,9 +273,14 @@ def reading(record: bytes | None) -> tuple[dict[str, Any], bool] | None:
 
 
 def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
-    """Return the one of candidates with equally many votes that reads what the others read, or more."""
+    """Return the one of candidates with equally many votes that reads what the others read, or more.
+
+    Of several that read the same, it is the first one of the presets.
+    """
     if len(equal) == 1:
         return equal[0]
+    names = presets()
+    equal = sorted(equal, key=lambda each: names.index(str(each.format)))
     lines = voters(head)[:COMPARED]
     records: list[list[bytes | None]] = []
     for strict in 2, 1:

@@ -567,6 +567,15 @@ cdef inline size_t prefix_of(const uint8_t *s, size_t n, bint *unknown) noexcept
     return size if size else skip_prefix(CRI, s, n)
 
 
+cdef inline bint may_have_label(const uint8_t *s, size_t space) noexcept nogil:
+    """Return whether a line may have a label, given the offset of its first space. See skip_label()."""
+    if s[0] == c'[':
+        return s[1] == c'p' and s[2] == c'o' and s[3] == c'd' and s[4] == c'/'
+    while s[space] == c' ':
+        space += 1
+    return s[space] == c'|'
+
+
 cdef enum FastOutcome:
     READ, NO_MATCH, DECLINED
 
@@ -948,7 +957,8 @@ cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) 
     if size > run.max_line or size < SHORTEST:
         return False
     skipped = prefix_of(run.src + run.start, size, &unknown)
-    if unknown:
+    if unknown or may_have_label(run.src + run.start, next_mark(run.mark[<int>SPACES], run.start - run.window) - (
+            run.start - run.window)):
         return False
     record.stopped = MOST_STEPS
     for k in range(format.variants):

@@ -110,8 +110,7 @@ cdef void undo_backslashes(Entry *entry, int member) noexcept nogil
 cdef void undo_json(Entry *entry, int member) noexcept nogil
 cdef void undo_hashes(Entry *entry, int member, bint is_list) noexcept nogil
 cdef size_t json_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
-cdef void undo_triplets(Entry *entry, int member) noexcept nogil
-cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil
+cdef void undo_cloudfront(Entry *entry) noexcept nogil
 cdef void undo_plus(Entry *entry, int member) noexcept nogil
 cdef void drop_port(Text *text) noexcept nogil
 cdef size_t put_epoch(const uint8_t *s, size_t n, Day *known, uint8_t *dst) noexcept nogil

@@ -195,6 +195,16 @@ cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil:
         undo_triplets(entry, USER_AGENT)
 
 
+cdef void undo_cloudfront(Entry *entry) noexcept nogil:
+    """Undo the percent-encoding of what visitors write."""
+    undo_triplets(entry, TARGET)
+    undo_triplets(entry, PATH)
+    undo_triplets(entry, QUERY)
+    undo_triplets(entry, REFERER)
+    undo_triplets(entry, FORWARDED_FOR)
+    undo_cloudfront_agent(entry)
+
+
 cdef void undo_plus(Entry *entry, int member) noexcept nogil:
     """Undo the "+" that IIS writes for a space."""
     cdef Text text = entry.text[member]
@@ -654,6 +664,8 @@ cdef bint has_usual_values(const Entry *entry, bint named, bint list_is_client) 
         return False        # there is a field between it and the time
     if vhost.at != NULL and vhost.n and not consists_of(vhost, &HOST.set):
         return False
+    if vhost.n >= 13 and has_shape(vhost.at, "0000-00-00T00", 13):
+        return False        # a time that another program wrote before the line
     if method.at != NULL and not consists_of(method, &TCHAR.set):
         return False
     if list.at != NULL and list_is_client and find(list.at, 0, list.n, c',') == list.n:
@@ -802,7 +814,9 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     if n >= 20 and s[2] == c'/':
         size = put_clock(s + 12, n - 12, True, dst + 10)
         month = month_of(s + 3)
-        if size and has_shape(s, "00/AAA/0000:", 12) and is_date(s + 7, month, number_of(s)):
+        # Python's http.server has a space before the clock.
+        if size and has_shape(s, "00/AAA/0000", 11) and (s[11] == c':' or s[11] == c' ') and is_date(
+                s + 7, month, number_of(s)):
             memcpy(dst, s + 7, 4)
             dst[4] = dst[7] = c'-'
             put_two(month, dst + 5)

@@ -1,6 +1,6 @@
 """A format of access logs, and why a line does not match it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -193,6 +193,55 @@ def _names(program: Text | Json | W3c) -> list[str]:
         if field.name is not None:
             names += PARTS.get(field.name, (field.name,))
     return names
+
+
+class MixedFormat(Format):
+    """Several formats of one log: a line has the first one that it matches.
+
+    Args:
+        formats (list[Format]): The formats.
+    """
+
+    def __init__(self, formats: list[Format]) -> None:
+        self._formats, self._map = tuple(formats), None
+        self.text = " or ".join(map(str, formats))
+        self._programs = [program for format in formats for program in format._programs]
+
+    def __repr__(self) -> str:
+        return f"[{', '.join(map(repr, self._formats))}]"
+
+    @cached_property
+    def programs(self) -> tuple[Program, ...]:
+        return tuple(program for format in self._formats for program in format.programs)
+
+    @property
+    def is_json(self) -> bool:
+        return all(format.is_json for format in self._formats)
+
+
+def format_of(format: str | Format | Iterable[str | Format]) -> Format | None:
+    """Return the format that an argument is: a name, a string or a Format, or several of them; None for "auto".
+
+    >>> format_of(["combined", "caddy"])
+    [Format('combined'), Format('caddy')]
+    """
+    if isinstance(format, Format):
+        return format
+    if isinstance(format, str) or not isinstance(format, Iterable):
+        return None if format == "auto" else Format(format)
+    given = list(format)
+    if given == ["auto"]:
+        return None
+    formats = [each if isinstance(each, Format) else _one(each) for each in given]
+    if not formats:
+        raise ValueError("format must name at least one format")
+    return formats[0] if len(formats) == 1 else MixedFormat(formats)
+
+
+def _one(text: str) -> Format:
+    if text == "auto":
+        raise ValueError("'auto' cannot be one of several formats; it finds out a single one")
+    return Format(text)
 
 
 def _unpickle(kind: type[Format], text: str | None, map: Mapping[str, str] | None) -> Format:

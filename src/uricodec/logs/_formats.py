@@ -71,10 +71,12 @@ class Json(NamedTuple):
         members (tuple[tuple[tuple[str, ...], Field], ...]): Paths of members, and their fields. If a record has several
             members for a field, the first one counts.
         rest (bool): Whether other strings and numbers of the object itself belong to `extra`.
+        encoded (bool): Whether values are percent-encoded for the log, as CloudFront does.
     """
 
     members: tuple[tuple[tuple[str, ...], Field], ...]
     rest: bool
+    encoded: bool = False
 
 
 class W3c(NamedTuple):
@@ -288,6 +290,7 @@ NGINX = {
     **{f"duration_{unit}": standard("duration", 0, UNITS[unit]) for unit in ("ms", "us", "ns")},
     "client_endpoint": Directive(Field("client", "endpoint")),
     "ignored": Directive(Field(None, "word")),
+    "user_word": Directive(Field("user", "word")),
     "remote_addr": standard("client"),
     "remote_user": standard("user"),
     "time_iso8601": standard("time"),
@@ -599,14 +602,16 @@ PATHS = 512
 LEVELS = 32
 
 
-def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Json:
+def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False, encoded: bool = False) -> Json:
     """Compile a mapping of fields to members of JSON records.
 
     Args:
         pairs (Iterable[tuple[str, str]]): Fields, and paths of members. A field is one of FIELDS or `extra.NAME`; a
-            duration may have a unit (`duration.ms`, `.us`, `.ns`), and a client a port (`client.endpoint`). The names
-            of a path are separated by dots; alternative paths by "|", the best one first.
+            duration may have a unit (`duration.ms`, `.us`, `.ns`), a client a port (`client.endpoint`), and a time its
+            date apart (`time.date`). The names of a path are separated by dots; alternative paths by "|", the best one
+            first.
         rest (bool): Whether other members become `extra` fields.
+        encoded (bool): Whether values are percent-encoded for the log.
 
     Returns:
         Json: The program.
@@ -643,7 +648,7 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
         raise ValueError("the mapping has no fields")
     if {"path", "path_decoded"} <= {field.name for field in members.values()}:
         raise ValueError("the mapping has both 'path' and 'path_decoded'; expected one of them")
-    return Json(tuple(members.items()), rest)
+    return Json(tuple(members.items()), rest, encoded)
 
 
 def check_text(what: str, text: str) -> None:
@@ -664,6 +669,8 @@ def mapped_field(name: str) -> Field:
         return Field(head, kind, UNITS[tail])
     if head == "client" and tail == "endpoint":
         return Field(head, tail)
+    if head == "time" and tail == "date":
+        return Field(tail, "text")
     if kind and not tail:
         return Field(head, "query" if head == "query" else "text" if kind == "word" else kind)
     raise ValueError(f"unknown field {name!r}{suggestion(name, [*FIELDS, f'extra.{name}'])}")
@@ -774,10 +781,13 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
         if options:
             raise ValueError(f"unknown key {next(iter(options))!r}; choose from dialect, fields")
         return [W3c(" ".join(fields.split()) if fields else None, SEPARATORS[dialect], dialect)]
-    rest = options.pop("rest", "no")
-    if rest not in ("yes", "no"):
-        raise ValueError(f"invalid rest {rest!r}; choose from yes, no")
-    return [compile_mapping(options.items(), rest == "yes")]
+    chosen = {}
+    for key in "rest", "encoded":
+        value = options.pop(key, "no")
+        if value not in ("yes", "no"):
+            raise ValueError(f"invalid {key} {value!r}; choose from yes, no")
+        chosen[key] = value == "yes"
+    return [compile_mapping(options.items(), **chosen)]
 
 
 SEPARATORS = {"cloudfront": b"\t", "iis": b" "}

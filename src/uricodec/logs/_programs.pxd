@@ -56,7 +56,7 @@ cdef struct Plan:
     bint open_end           # what follows the last step becomes extra.rest
     bint request_needed     # of JSON: a record has a request, or a part of it
     bint keep_rest          # of JSON: scalars that are not mapped are extra fields
-    bint cloudfront         # of W3C: the dialect
+    bint cloudfront         # of W3C: the dialect; of JSON: that values are percent-encoded as in that dialect
     uint8_t separator
     int ident, rest         # the slots of "%l" and of what follows the last step; -1: none
     int duration_unit
@@ -92,10 +92,11 @@ cdef size_t end_of_list(const Step *step, const uint8_t *s, size_t i, size_t n) 
 cdef size_t shared_steps(const Plan *one, const Plan *other) noexcept nogil
 cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil
 cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil
+cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil
 
 # What other programs write before a line.
 cdef enum:
-    SYSLOG, CRI, DOCKER
+    SYSLOG, CRI, DOCKER, LABEL_AND_TIME, LABEL
     PREFIXES
 
 

@@ -38,6 +38,9 @@ cdef ByteSet NO_QUOTE = NO_BACKSLASH - '"'
 
 cdef ByteSet DIGITS = ByteSet("0123456789")
 
+# The characters of names of services and containers (Compose Specification, "services"; kubectl has others in brackets).
+cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
+
 
 cdef inline bint starts_with(const uint8_t *s, size_t i, size_t n, const uint8_t *literal, size_t size) noexcept nogil:
     cdef size_t k
@@ -472,6 +475,8 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *ent
                 undo_json(entry, slot)
             else:
                 undo_backslashes(entry, slot)
+    if plan.notation == JSON_LINES and plan.cloudfront:
+        undo_cloudfront(entry)
     if plan.notation == TEXT_LINES:
         entry.unit = plan.duration_unit
         for k in range(plan.steps):
@@ -588,12 +593,7 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
         return NO_RECORD
     forget_dashes(entry, False)
     if plan.cloudfront:
-        undo_triplets(entry, TARGET)
-        undo_triplets(entry, PATH)
-        undo_triplets(entry, QUERY)
-        undo_triplets(entry, REFERER)
-        undo_triplets(entry, FORWARDED_FOR)
-        undo_cloudfront_agent(entry)
+        undo_cloudfront(entry)
     else:
         undo_plus(entry, USER_AGENT)
         undo_plus(entry, FORWARDED_FOR)
@@ -666,11 +666,36 @@ cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
     return end if end < n and end - i > 2 and s[end - 2] == c':' else 0
 
 
+cdef size_t skip_label(const uint8_t *s, size_t n, bint timed) noexcept nogil:
+    """Skip the label of a line; 0 if it is not there, or no time is after it that should be.
+
+    docker compose logs:     "web-1  | message"                     (--timestamps: "web-1  | 2024-10-10T13:55:36.1Z message")
+    kubectl logs --prefix:   "[pod/web-7c5ddbdf54-x2x/nginx] message"        (--timestamps: the same after the bracket)
+    """
+    cdef size_t i = kernels.span(s, n, &LABELS.set)
+    if i:
+        i = find_other(s, i, n, c' ')
+        if i == n or s[i] != c'|':
+            return 0
+    elif starts_with(s, 0, n, <const uint8_t *>b"[pod/", 5):
+        i = find(s, 5, n, c']')
+    else:
+        return 0
+    if n - i < 3 or s[i + 1] != c' ':
+        return 0
+    i += 2
+    if timed:
+        i = skip_word(s, i, n) if is_iso_time(s, i, n) else n
+    return i if i < n else 0
+
+
 cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil:
     """Return the size of what another program wrote before the line; 0 if it is not there."""
     cdef size_t i
     if kind == SYSLOG:
         return skip_syslog(s, n)
+    if kind == LABEL or kind == LABEL_AND_TIME:
+        return skip_label(s, n, kind == LABEL_AND_TIME)
     # Kubernetes CRI: "2016-10-06T00:17:09.669794202Z stdout F message". "P": the line goes on in the next record.
     if kind == CRI and is_iso_time(s, 0, n):
         i = find(s, 0, n, c' ')
@@ -696,6 +721,83 @@ cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noe
     if line.n and room[line.n - 1] == c'\r':
         line.n -= 1
     return True
+
+
+cdef size_t numbers_of(const uint8_t *s, size_t i, size_t n, uint8_t *dst) noexcept nogil:
+    """Write the bytes whose numbers an array has that starts at i. Return how many; 0 if it has anything else."""
+    cdef size_t size = 0, digits
+    cdef int value
+    while True:
+        i = find_other(s, i + 1, n, c' ')
+        value = 0
+        digits = i
+        while i < n and i - digits < 4 and c'0' <= s[i] <= c'9':
+            value = 10 * value + (s[i] - c'0')
+            i += 1
+        if i == digits or i - digits > 3 or value > 255:
+            return 0
+        dst[size] = <uint8_t>value
+        size += 1
+        i = find_other(s, i, n, c' ')
+        if i == n or s[i] != c',' and s[i] != c']':
+            return 0
+        if s[i] == c']':
+            return size
+
+
+cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil:
+    """Find the line in a JSON object: the text of its first member "log", "message" or "MESSAGE". Return where it begins; 0
+    if there is none.
+
+    Fluent Bit and Docker write "log", Filebeat "message", journald "MESSAGE", as an array of numbers if it is not UTF-8.
+    """
+    cdef size_t i = skip_space(s, 0, n), key, end
+    cdef bint named
+    if i == n or s[i] != c'{':
+        return 0
+    i = skip_space(s, i + 1, n)
+    while i < n and s[i] == c'"':
+        key = i + 1
+        end = end_of_string(s, key, n, False)
+        named = (end - key == 3 and memcmp(s + key, b"log", 3) == 0
+                 or end - key == 7 and (memcmp(s + key, b"message", 7) == 0 or memcmp(s + key, b"MESSAGE", 7) == 0))
+        i = skip_space(s, min(end + 1, n), n)
+        if i == n or s[i] != c':':
+            return 0
+        i = key = skip_space(s, i + 1, n)
+        if i == n:
+            return 0
+        if s[i] == c'"':
+            i = end_of_string(s, i + 1, n, False)
+            if i == n:
+                return 0
+            if named:
+                line.at, line.n = room, json_text(s + key + 1, i - key - 1, room)
+                if line.n and room[line.n - 1] == c'\n':
+                    line.n -= 1
+                if line.n and room[line.n - 1] == c'\r':
+                    line.n -= 1
+                return key + 1 if line.n else 0
+            i += 1
+        elif s[i] == c'{' or s[i] == c'[':
+            if named and s[i] == c'[':
+                line.at, line.n = room, numbers_of(s, i, n, room)
+                if line.n:
+                    return key + 1
+            i = skip_nested(s, i, n, False)
+        else:
+            while i < n and (c'0' <= s[i] <= c'9' or c'a' <= s[i] <= c'z' or s[i] == c'.' or s[i] == c'-' or s[i] == c'+'
+                             or s[i] == c'E'):
+                i += 1
+            if i == key:
+                return 0
+        if i >= n:
+            return 0
+        i = skip_space(s, i, n)
+        if i == n or s[i] != c',':
+            return 0
+        i = skip_space(s, i + 1, n)
+    return 0
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------
@@ -838,6 +940,7 @@ cdef class Program:
         cdef size_t size = 0
         self.plan.escapes = JSON_ESCAPES
         self.plan.keep_rest = program.rest
+        self.plan.cloudfront = program.encoded
         for path, _ in program.members:
             size += len(path)
         self.plan.node = <Node *>PyMem_Calloc(1 + size, sizeof(Node))

@@ -60,6 +60,8 @@ cdef class LogReader:
     cdef bytes names
     cdef list _kept             # what the writer points to
     cdef bint first             # whether the next line is the first one of the log
+    cdef int objects            # the number of variants that are of JSON
+    cdef bint objects_only      # whether only these are read
     cdef int set_fields(self, tuple names, bint chosen) except -1
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
@@ -73,6 +75,7 @@ cdef class LogReader:
     cdef void end_run(self, const FastRun *run) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
     cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
+    cdef Line read_in_object(self, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
     cdef bint has_usual_start(self, int k, Entry *entry) noexcept nogil
     cdef Line read_again(self, int k, const uint8_t *s, size_t n, Entry *entry) noexcept nogil

@@ -319,6 +319,7 @@ cdef class LogReader:
                 raise TypeError(f"expected a Program, got {type(item).__name__}")
             program = item
             self.plan[k] = &program.plan
+            self.objects += program.plan.notation == JSON_LINES
             self.shared[k] = shared_steps(self.plan[k - 1], &program.plan) if k else 0
             self.record_extra += 6 * NAMES_CAPACITY if program.plan.columns != NULL else 0
             self.writer.members |= program.plan.members
@@ -749,10 +750,22 @@ cdef class LogReader:
                 return NO_RECORD
             if entry.code != FINE and entry.offset > offset:
                 code, offset, failed = entry.code, entry.offset, self.failed
+        if self.objects < self.variants:
+            line = self.read_in_object(s, size, entry)
+            if line != NO_RECORD:
+                return line
+            if entry.code != FINE and entry.offset > offset:
+                code, offset, failed = entry.code, entry.offset, self.failed
         line = self.read_variants(s, size, entry)
         if line == NO_RECORD:
             if entry.offset < offset:
                 entry.code, entry.offset, self.failed = code, offset, failed
+            if self.objects == self.variants:
+                code, offset, failed = entry.code, entry.offset, self.failed
+                line = self.read_in_object(s, size, entry)
+                if line != NO_RECORD:
+                    return line
+                entry.code, entry.offset, self.failed = code, offset, failed    # it says more than what the text lacks
             entry.offset += mark
         return line
 
@@ -773,6 +786,33 @@ cdef class LogReader:
             return NO_RECORD
         line = self.read_variants(s + skipped, n - skipped, entry)
         entry.offset += skipped
+        return line
+
+    cdef Line read_in_object(self, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+        """Read the line, perhaps with a prefix of its own, that a JSON object contains.
+
+        An object that is a record itself is not one with a line. Without a line in it, return NO_RECORD without an error.
+        """
+        cdef Text inner
+        cdef Line line = NO_RECORD
+        cdef size_t skipped, start = text_in_object(s, n, self.memory, &inner)
+        cdef int kind
+        entry.code = FINE
+        if start == 0:
+            return NO_RECORD
+        if 0 < self.objects < self.variants:
+            self.objects_only = True
+            line = self.read_variants(s, n, entry)
+            self.objects_only = False
+            if line != NO_RECORD:
+                return line
+        for kind in range(DOCKER):
+            skipped = skip_prefix(kind, inner.at, inner.n)
+            if skipped and line == NO_RECORD:
+                line = self.read_variants(inner.at + skipped, inner.n - skipped, entry)
+        if line == NO_RECORD:
+            line = self.read_variants(inner.at, inner.n, entry)
+        entry.offset = start
         return line
 
     cdef Line read_variants(self, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
@@ -799,6 +839,8 @@ cdef class LogReader:
         cdef bint would = False
         cdef Line line = NO_RECORD
         for k in range(self.variants):
+            if self.objects_only and self.plan[k].notation != JSON_LINES:
+                continue
             if k == 0 or self.shared[k] == 0 or entry.step >= self.plan[k - 1].steps:
                 clear(entry, self.memory + self.capacity + EXTRA_CAPACITY)
                 line = read_line(self.plan[k], self.columns + k, s, n, entry)
