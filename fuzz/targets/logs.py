@@ -60,8 +60,8 @@ def converted(data, reader, size):
         found = reader.convert(memoryview(data)[start:cut], dst)
         assert found.read > 0
         written += dst[: found.written]
-        for line, begin, length, code, offset in found.invalid:
-            assert code and 0 <= offset <= length and start + begin + length <= len(data)
+        for line, begin, stop, code, offset in found.invalid:
+            assert code and 0 <= offset <= stop - begin and start + stop <= len(data)
             invalid.append((lines + line, code, offset))
         lines, records, start = lines + found.lines, records + found.records, start + found.read
     assert lines == len(list(lines_of(data)))

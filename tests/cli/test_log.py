@@ -122,6 +122,91 @@ def test_command_writes_arrow(tmp_path):
     assert pa.ipc.open_stream(output_of("log", "--to", "arrow", "--flags")).read_all().num_rows == 0
 
 
+MANY = b"".join(
+    b'192.0.2.%d - - [10/Oct/2000:13:5%d:36 -0700] "GET /%d?q=%d HTTP/1.0" %d %d "-" "curl/8"\n'
+    % (i % 7, i % 3, i % 11, i % 2, 200 + 100 * (i % 3), i)
+    for i in range(1, 500)
+)
+
+
+def test_fields_and_conditions():
+    found = output_of("log", "--fields", "status,param.q", "--where", "status>=300", "--where", "path=/1", stdin=MANY)
+    wanted = [record for record in map(json.loads, output_of("log", "--param", "q", stdin=MANY).splitlines())
+              if record["status"] >= 300 and record["path"] == "/1"]  # fmt: skip
+    assert list(map(json.loads, found.splitlines())) == [
+        {"status": record["status"], "param.q": record["param.q"]} for record in wanted
+    ]
+    assert output_of("log", "--fields", "time:hour,status:class", "--to", "csv", stdin=COMBINED) == (
+        b'time:hour,status:class\n"2000-10-10T13:00:00-07:00","2xx"\n'
+    )
+    status, output, said = run("log", "--where", "status=999", "--stats", stdin=MANY)
+    assert (status, output) == (0, b"")
+    counts = json.loads(said)
+    assert (counts["lines"], counts["records"], counts["dropped"], counts["invalid"]) == (499, 0, 499, 0)
+    assert output_of("log", "--since", "2000-10-11", stdin=MANY) == b""
+    assert output_of("log", "--until", "2000-10-11", stdin=MANY) == output_of("log", stdin=MANY)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_counts(tmp_path, threads):
+    path = tmp_path / "log"
+    path.write_bytes(MANY)
+    more = ["-j", threads, "--format", "combined", path]
+    wanted = list(logs.count(MANY, ["status", "param.q"], sums=["bytes_sent"], quantiles=["bytes_sent"]))
+    numbers = ["--sum", "bytes_sent", "--quantiles", "bytes_sent"]
+    found = output_of("log", "--count", "status,param.q", *numbers, *more)
+    assert list(map(json.loads, found.splitlines())) == wanted
+    assert (
+        output_of("log", "--count", "client", "--top", "1", "--to", "csv", *more) == b'client,count\n"192.0.2.1",72\n'
+    )
+    rows = csv.DictReader(output_of("log", "--count", "status,param.q", *numbers, "--to", "tsv", *more).decode()
+                          .splitlines(), delimiter="\t")  # fmt: skip
+    assert list(rows) == [{name: str(value) for name, value in row.items()} for row in wanted]
+    assert output_of("log", "--count", "client,path", "--memory", "2K", *more) == output_of(
+        "log", "--count", "client,path", *more
+    )
+
+
+@pytest.mark.interop
+def test_parquet(tmp_path, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    out = tmp_path / "out.parquet"
+    assert output_of("log", "--to", "parquet", "-o", out, stdin=MANY) == b""
+    assert parquet.read_table(out) == logs.to_arrow(MANY).read_all()
+    assert parquet.ParquetFile(out).metadata.row_group(0).column(0).compression == "ZSTD"
+    from uricodec.cli import log_outputs
+
+    monkeypatch.setattr(log_outputs, "GROUP", 100)
+    assert (
+        main(["log", "--to", "parquet", "-o", str(out), str(LOGS / "common.log"), *[str(LOGS / "combined.log")] * 99])
+        == 0
+    )
+    found = parquet.ParquetFile(out).metadata
+    assert [found.row_group(i).num_rows for i in range(found.num_row_groups)] == [100] * (found.num_rows // 100)
+    output_of("log", "--to", "parquet", "--count", "status,time:hour", "--sum", "bytes_sent", "-o", out, stdin=MANY)
+    assert parquet.read_table(out).to_pylist() == list(logs.count(MANY, ["status", "time:hour"], sums=["bytes_sent"]))
+    assert run("log", "--to", "parquet", stdin=MANY)[0::2] == (
+        2,
+        "uricodec: --to parquet: the output is not a file\n\nhint: -o FILE writes to a file\n",
+    )
+
+
+@pytest.mark.interop
+def test_counts_are_those_of_sql(tmp_path):
+    """DuckDB counts the same over Parquet."""
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "out.parquet"
+    output_of("log", "--to", "parquet", "-o", out, stdin=MANY)
+    sql = f"""SELECT client, status, count(*), sum(bytes_sent), strftime(time, '%Y-%m-%dT%H') FROM '{out}'
+        WHERE status >= 300 AND path LIKE '/1%' GROUP BY ALL ORDER BY ALL"""
+    wanted = duckdb.sql(f"SET TimeZone = 'UTC'; {sql}").fetchall()
+    where = ["status>=300", "path^=/1"]
+    rows = logs.count(MANY, ["client", "status", "time:hour"], sums=["bytes_sent"], where=where)
+    found = [(row["client"], row["status"], row["count"], row["sum.bytes_sent"], "2000-10-10T20") for row in rows]
+    assert sorted(found) == wanted != []
+
+
 def test_arrow_does_not_go_to_a_terminal():
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
@@ -390,6 +475,17 @@ def test_format_strings_and_maps():
         (["--map", "path=a", "--format", "caddy"], "--format: not allowed with --map"),
         (["--encoding", "utf-16"], "--encoding: "),
         (["--follow", "-o", "out"], "--follow: not allowed with --output"),
+        (["--fields", "status,path,"], "--fields: unknown field ''; the fields are client"),
+        (["--where", "status"], "--where: expected a condition such as"),
+        (["--since", "now"], "--since: expected a time such as"),
+        (["--since", "2025-01-02", "--until", "2025-01-01"], "--since: since must be before until"),
+        (["--timezone", "Mars"], "--timezone: unknown time zone 'Mars'"),
+        (["--top", "3"], "--top: "),
+        (["--count", "stat"], "--count: unknown field 'stat'"),
+        (["--count", "status", "--sum", "status"], "--sum: expected bytes_sent, duration or both, got 'status'"),
+        (["--count", "status", "--fields", "path"], "--fields"),
+        (["--count", "status", "--top", "0"], "--top: "),
+        (["--memory", "1M"], "--memory: "),
         (["--follow", "a", "b"], "--follow: expected one FILE"),
     ],
 )
@@ -526,6 +622,54 @@ def test_a_log_that_grows(tmp_path):
         assert child.wait(timeout=60) == 130
         said = child.stderr.read().decode()
         assert "300 NUL bytes" in said and re.search("1 of [45] lines are not records", said)
+
+
+def read_terminal(terminal, until=b""):
+    """What is written to a terminal, up to a text or its end."""
+    said = b""
+    try:
+        while not until or until not in said:
+            octets = os.read(terminal, 4096)
+            if not octets:
+                break
+            said += octets
+    except OSError:  # the other side is closed
+        pass
+    return said.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+def test_counts_on_a_terminal(tmp_path):
+    """As a table; of a log that grows, drawn again."""
+    pty = pytest.importorskip("pty")
+    path = tmp_path / "log"
+    path.write_bytes(MANY)
+    environment = os.environ | {"COLUMNS": "60", "PYTHONIOENCODING": "utf-8"}
+    command = [*COMMAND, "log", "--format", "combined", "--count", "status,param.q", "--top", "2", path]
+    terminal, device = pty.openpty()
+    with subprocess.Popen(command, stdout=device, env=environment) as child:
+        os.close(device)
+        assert read_terminal(terminal).splitlines() == [
+            "count   share                        status  param.q",
+            "   84  16.8 %  ████████████████████  300     1",
+            "   83  16.6 %  ███████████████████▊  400     0",
+            "  332  66.5 %                        4 others",
+        ]
+        assert child.wait() == 0
+    os.close(terminal)
+    terminal, device = pty.openpty()
+    command[-1:-1] = ["--follow"]
+    with subprocess.Popen(command, stdout=device, env=environment, stderr=subprocess.PIPE) as child:
+        os.close(device)
+        assert "300     1" in read_terminal(terminal, b"400     0")
+        with open(path, "ab") as file:
+            file.write(2 * MANY)
+        assert "  252  16.8 %" in read_terminal(terminal, b"400     0")
+        child.send_signal(signal.SIGINT)
+        last = read_terminal(terminal)
+        assert child.wait(timeout=60) == 130
+    os.close(terminal)
+    assert last.rpartition("\x1b[J")[2].splitlines()[-1] == "  996  66.5 %                        4 others"
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])

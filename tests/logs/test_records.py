@@ -52,10 +52,10 @@ def convert(data, format, to="jsonl", capacity=None, **options):
     while done < len(data):
         found = reader.convert(memoryview(data)[done:], dst)
         records.append(bytes(dst[: found.written]))
-        for line, start, size, code, offset in found.invalid:
+        for line, start, stop, code, offset in found.invalid:
             assert starts[lines + line] == done + start
             whole = all_lines[lines + line]
-            assert whole[:size] == whole.removesuffix(b"\n").removesuffix(b"\r")
+            assert whole[: stop - start] == whole.removesuffix(b"\n").removesuffix(b"\r")
             invalid.append((lines + line, code, offset))
         lines += found.lines
         counted += found.records

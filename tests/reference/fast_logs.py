@@ -32,7 +32,7 @@ def converted(reader, data, cuts=()):
         while start < stop:
             found = reader.convert(memoryview(data)[start:stop], dst)
             records.append(bytes(dst[: found.written]))
-            invalid += [(lines + line, size, code, offset) for line, _, size, code, offset in found.invalid]
+            invalid += [(lines + line, stop - start, code, offset) for line, start, stop, code, offset in found.invalid]
             lines += found.lines
             start += found.read
     return b"".join(records), invalid, lines, reader.missing

@@ -1,6 +1,7 @@
 """`uricodec log`: the command line of uricodec.logs."""
 
 import sys
+from contextlib import ExitStack
 from functools import partial
 
 from uricodec._io import follow, streams
@@ -51,9 +52,10 @@ def run(arguments):
     except ValueError as error:
         raise CommandError(f"--max-line: {str(error).removeprefix('max_line ')}", 2) from None
     check_outputs(arguments)
-    with streams.Output(arguments.output) as output:
+    with streams.Output(arguments.output) as output, ExitStack() as stack:
         with rejects_of(arguments) as rejects:  # the report is complete, even if no line is a record
             converted = Logs(arguments, output, rejects)
+            stack.callback(converted.release)
             converted.convert()
         return converted.finish()
 
@@ -145,6 +147,10 @@ class Logs:
             raise self._failures[-1]
         self._sink.close()
         return max([3 if isinstance(error, streams.FileError) else 1 for error in self._failures], default=0)
+
+    def release(self):
+        """Remove temporary files."""
+        self._sink.release()
 
     def _tell_invalid(self):
         """Say how many lines were left out, and why: if nothing else does, or if one log has more than one in 100."""

@@ -50,8 +50,9 @@ def pyarrow_for(to, output):
     Raises:
         CommandError: It is not installed, or the output cannot be binary data.
     """
-    if output.isatty():
-        raise CommandError(f"--to {to}: the output is a terminal", 2, "-o FILE writes to a file")
+    if output.isatty() or (to == "parquet" and output.name == "<stdout>"):
+        what = "a terminal" if output.isatty() else "not a file"
+        raise CommandError(f"--to {to}: the output is {what}", 2, "-o FILE writes to a file")
     try:
         import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
     except ImportError:
@@ -105,6 +106,9 @@ class Lines:
     def close(self):
         """Write what follows the last record, and the header, if nothing was written."""
         self.write(b"")
+
+    def release(self):
+        """Free what is left after the last output, or after an error."""
 
 
 class Arrow(Lines):
@@ -239,7 +243,6 @@ class Counts:
         lines = table.lines(shown, self._counting.counter.total, others)
         start = f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
         self._output.write((start + "\n".join(lines) + "\n").encode(encoding, "replace"))
-        self._output.flush()
         self._drawn = len(lines)
 
     def _shown(self, key):
@@ -262,6 +265,10 @@ class Counts:
         while block := list(islice(rows, ROWS)):
             writer.write(self._batch(block) if self._to in BINARY else b"".join(map(self._line, block)))
         writer.close()
+
+    def release(self):
+        """Remove the temporary files."""
+        self._counting.counter.close()
 
     def _line(self, row):
         """Return a row as a line."""

@@ -113,7 +113,7 @@ def count(format: Format, data: bytes, strict: int = 1) -> Candidate:
         found = reader.convert(memoryview(data)[at:], buffer)
         votes += found.records
         voted += found.records + len(found.invalid)
-        reach += sum(line.offset / max(line.size, 1) for line in found.invalid if line.code != "fields")
+        reach += sum(line.offset / max(line.stop - line.start, 1) for line in found.invalid if line.code != "fields")
         at += found.read
     return Candidate(format, votes, voted, reach / (voted - votes) if voted > votes else 0.0)
 

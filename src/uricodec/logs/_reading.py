@@ -8,7 +8,6 @@ from uricodec._base._text import new_buffer
 from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._io.runner import InvalidLines, Position, Worker
-from uricodec._rows._tasks import LineFault
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, decide, is_utf16, nearest, strange
 from uricodec.logs._format import Format
@@ -241,10 +240,7 @@ class LogWorker(Worker):
                 self._take(data)
             self.records += found.records
             self.dropped += found.dropped
-            faults = [
-                LineFault(self._number(self._done + line) - at.line, begin, begin + size, code, offset)
-                for line, begin, size, code, offset in found.invalid
-            ]
+            faults = [fault._replace(line=self._number(self._done + fault.line) - at.line) for fault in found.invalid]
             self._done += found.lines
             self.invalid.add(len(faults), faults, chunk.lines[start:], chunk.before + start, at)
             at.line = self._number(self._done)

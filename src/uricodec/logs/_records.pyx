@@ -10,6 +10,7 @@ from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
 from uricodec._records._framing cimport json_string, starts_formula
+from uricodec._rows._tasks import LineFault
 from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, put_fast, read_fast, set_fast, write_fast
 from uricodec.logs._fast_json cimport free_fast_json, read_docker, read_fast_json, set_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
@@ -229,11 +230,7 @@ IMPORTANT_SLOTS = [TIME, METHOD, TARGET, STATUS]
 Lines = namedtuple("Lines", ["read", "written", "lines", "records", "dropped", "invalid"], module="uricodec.logs")
 Lines.__doc__ = (
     "The bytes read and written; the number of lines, of records, and of those that did not meet the conditions; the invalid "
-    "lines as RejectedLines."
-)
-RejectedLine = namedtuple("RejectedLine", ["line", "start", "size", "code", "offset"], module="uricodec.logs")
-RejectedLine.__doc__ = (
-    "An invalid line: its number, from 0; its start in the buffer; its size; a code; the offset of the error in it."
+    "lines as LineFaults, whose numbers count from the first line."
 )
 
 
@@ -248,8 +245,9 @@ cdef object lines_of(LogReader reader, const Found *found, const size_t *counts)
     cdef size_t i
     cdef list invalid = []
     for i in range(counts[4]):
-        invalid.append(RejectedLine(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start, <Py_ssize_t>found[i].size,
-                                    code_name(reader, found + i), <Py_ssize_t>found[i].offset))
+        invalid.append(LineFault(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start,
+                                 <Py_ssize_t>(found[i].start + found[i].size), code_name(reader, found + i),
+                                 <Py_ssize_t>found[i].offset))
     return Lines(<Py_ssize_t>counts[0], <Py_ssize_t>counts[1], <Py_ssize_t>counts[2], <Py_ssize_t>counts[3],
                  <Py_ssize_t>reader.dropped, invalid)
 
@@ -587,7 +585,7 @@ cdef class LogReader:
 
         >>> from uricodec.logs import Format
         >>> LogReader(Format("alb").programs).convert(b"what is this\n", bytearray(20000)).invalid
-        [RejectedLine(line=0, start=0, size=12, code='client', offset=12)]
+        [LineFault(line=0, start=0, stop=12, code='client', offset=12)]
         """
         cdef Py_buffer source, target
         cdef Found found[FAULTS]
