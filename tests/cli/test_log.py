@@ -147,6 +147,14 @@ def test_fields_and_conditions():
     assert output_of("log", "--until", "2000-10-11", stdin=MANY) == output_of("log", stdin=MANY)
 
 
+def test_the_zone_of_times_is_said():
+    log = (LOGS / "haproxy.log").read_bytes()
+    said = json.loads(run("log", "--since", "2000-01-01", "--timezone", "+02:00", "--stats", stdin=log)[2])
+    assert said["timezone"] == "UTC+02:00"
+    assert json.loads(run("log", "--until", "2100-01-01", "--stats", stdin=log)[2])["timezone"] == "UTC"
+    assert "timezone" not in json.loads(run("log", "--since", "2000-01-01", "--stats", stdin=MANY)[2])
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_counts(tmp_path, threads):
     path = tmp_path / "log"

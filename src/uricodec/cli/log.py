@@ -92,6 +92,7 @@ class Logs:
         self._options |= {"params": arguments.param or [], "where": where, "timezone": arguments.timezone}
         self._sink, self._options = output_of(arguments, output, self._options)
         self._lines = self._records = self._dropped = self._joined = self._nul_bytes = 0
+        self._local_times = False
         self._codes = {}  # the number of invalid lines, by code,
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
         self._lossy = []  # the logs with more invalid lines than one in FEW, and how many
@@ -207,6 +208,7 @@ class Logs:
             self._records += worker.records
             self._dropped += worker.dropped
             self._joined += worker.joined
+            self._local_times |= worker.local_times
             self._nul_bytes += worker.nul_bytes
             lost = worker.invalid.count
             if worker.records and lost * FEW > worker.lines:
@@ -240,5 +242,6 @@ class Logs:
             "faults": descending(self._codes),
             "formats": self._formats,
         }
-        rare = {"joined": self._joined, "nul_bytes": self._nul_bytes}
+        zone = str(self._options["timezone"] or "UTC") if self._local_times else ""
+        rare = {"joined": self._joined, "nul_bytes": self._nul_bytes, "timezone": zone}
         streams.tell(dumps(counts | {key: count for key, count in rare.items() if count}) + "\n")

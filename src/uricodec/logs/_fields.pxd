@@ -68,6 +68,7 @@ cdef struct Zone:
     PyObject *timezone      # a tzinfo; NULL: UTC
     int64_t quarter         # of an hour: the last one whose offset from UTC was asked for,
     int64_t offset          # and the offset, in seconds
+    bint used               # whether there was such a time
 
 
 cdef inline void clear(Entry *entry, uint8_t *room) noexcept nogil:

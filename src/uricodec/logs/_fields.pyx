@@ -884,6 +884,7 @@ cdef int64_t micros_of(const uint8_t *s, size_t n, Zone *zone) noexcept nogil:
 
 cdef int64_t offset_of(Zone *zone, int64_t seconds) noexcept nogil:
     """Return the offset from UTC of a local time, in seconds. It is the same in a quarter of an hour."""
+    zone.used = True
     if zone.timezone == NULL:
         return 0
     if zone.quarter != seconds // 900:

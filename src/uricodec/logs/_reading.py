@@ -137,6 +137,7 @@ class LogWorker(Worker):
         dropped (int): The number of those that do not meet the conditions.
         joined (int): How many of the lines are parts that were joined to later ones.
         missing (frozenset[str]): Those of IMPORTANT that no record had a value of.
+        local_times (bool): Whether a time without a zone was read as one of the zone of the options.
         invalid (InvalidLines): What happens to the other lines.
     """
 
@@ -161,7 +162,7 @@ class LogWorker(Worker):
         self._reader: LogReader | None = None
         self._partial, self._done = PartialLines(options["max_line"]), 0  # the number of joined lines that were used
         self.lines = self.records = self.dropped = self.joined = 0
-        self.missing = frozenset(IMPORTANT)
+        self.missing, self.local_times = frozenset(IMPORTANT), False
 
     def why(self, line: InvalidLine) -> str:
         """Return what is wrong with a line that is not a record."""
@@ -235,6 +236,7 @@ class LogWorker(Worker):
     def use(self, chunk: Any, parts: list[Part], at: Position) -> None:
         if chunk.reader is not None:
             self.missing &= chunk.reader.missing
+            self.local_times |= chunk.reader.local_times
         for start, found, data in parts:
             if found.records:
                 self._take(data)

@@ -564,6 +564,11 @@ cdef class LogReader:
         return frozenset(missing)
 
     @property
+    def local_times(self):
+        """Whether a time without a zone was read as one of `timezone` (bool)."""
+        return bool(self.zone.used)
+
+    @property
     def failed_variant(self):
         """The index of the program whose error the last invalid line has."""
         return self.failed
