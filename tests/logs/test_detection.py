@@ -439,3 +439,49 @@ def test_a_strange_line_never_changes_the_format(name, request):
             if head[at] in record_of:
                 head[at] = visited(chance, name, head[at], record_of[head[at]])
         assert str(decide(b"".join(head)).format) == name, head
+
+
+# By name: what a visitor sends comes back, an IPv6 client, a missing agent, and TLS where a request should be.
+TRAPS = [b'a "quoted" agent', b"back\\slash", b"\x16\x03\x01", b"[x] {y} | z", b"%41 #22", b'" "', b'x" 1 "y']
+ESCAPING = [name for name in PRESETS if WRITTEN[name] not in {bytes, pluses}]
+
+
+@pytest.mark.parametrize("name", ESCAPING)
+def test_what_visitors_send_is_read_back(name):
+    header = b"".join(re.findall(rb"^#.*\n", SAMPLES[name], re.MULTILINE))
+    lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
+    records = map(json.loads, (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines())
+    tried = 0
+    for line, record in zip(lines, records, strict=True):
+        for field, text in [(field, text) for field in ("user_agent", "referer") for text in TRAPS]:
+            raw = WRITTEN[name]((record[field] or "?").encode())
+            if line.count(raw) == 1 and len(raw) > 3:
+                [found] = logs.parse(header + line.replace(raw, WRITTEN[name](text)), name)
+                assert getattr(found, field) == text.decode()
+                assert (found.time, found.status, found.path) == (record["time"], record["status"], record["path"])
+                tried += 1
+    assert tried or name in {"common", "haproxy", "squid", "uvicorn", "django"}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_ipv6_clients(name):
+    lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
+    records = list(map(json.loads, (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()))
+    tried = 0
+    for i, (line, record) in enumerate(zip(lines, records, strict=True)):
+        old = (record["client"] or ":").encode()
+        if line.count(old) == 1 and b":" not in old:
+            for client in "2001:db8::7", "::1":
+                data = SAMPLES[name].replace(line, line.replace(old, client.encode()))
+                found = list(logs.parse(data, name))
+                assert (found[i].client, len(found)) == (client, len(records))
+                tried += 1
+    assert tried or name in {"django", "traefik-json"}
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if WRITTEN[name] is backslashes])
+def test_tls_instead_of_a_request(name):
+    data = re.sub(rb'"(?:GET|POST|HEAD) [^"]*"', rb'"\\x16\\x03\\x01"', SAMPLES[name])
+    assert found(data + SAMPLES[name])[0] == name
+    strange = [record for record in logs.parse(data, name) if record.target == "\x16\x03\x01"]
+    assert strange and all(record.method is record.path is None and record.status for record in strange)
