@@ -775,6 +775,38 @@ def test_json_without_the_important_fields_is_named():
     assert said == f"uricodec: <stdin>: status: null in all 1 records of the format {written}\n"
 
 
+def test_text_without_the_important_fields_is_named():
+    """Of more than a few records; of fields that the format has."""
+    line = b'192.0.2.1 - - [-] "-" 400 0\n'
+    said = "uricodec: <stdin>: time, method, target: null in all 10 records of the format common\n"
+    assert run("log", stdin=line * 10)[2] == said
+    assert run("log", stdin=line * 9)[2] == run("log", stdin=line * 9 + request(b"GET /"))[2] == ""
+    assert run("log", stdin=(LOGS / "uvicorn.log").read_bytes())[2] == ""
+
+
+def test_other_formats_of_lines_that_were_left_out(tmp_path):
+    """`auto` says which formats they have, and how many each would read."""
+    caddy, alb = ((LOGS / f"{name}.log").read_bytes().splitlines(keepends=True) for name in ("caddy", "alb"))
+    data = (COMBINED + b"\n") * 60 + b"".join(caddy) + b"junk\n" + alb[0]
+    status, _, said = run("log", "--stats", stdin=data)
+    assert status == 0 and said.splitlines()[3:5] == [
+        "  <stdin>: caddy would read 3 of the first 5 of them; --format combined --format caddy reads both",
+        "  <stdin>: alb would read 1 of the others; --format combined --format alb reads both",
+    ]
+    both = ["--format", "combined", "--format", "caddy", "--format", "alb"]
+    assert len(records_of(*both, stdin=data.replace(b"junk\n", b""))) == 64
+    assert "would read" not in run("log", stdin=data * 5 + (COMBINED + b"\n") * 3000)[2]  # no more than 1 %
+    assert "would read" not in run("log", "--format", "combined", stdin=data)[2]
+    assert "would read" not in run("log", stdin=(COMBINED + b"\n") * 60 + b"junk\n" * 5)[2]
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_bytes(data)
+    other.write_bytes(COMBINED)
+    assert f"{one}: caddy would read 3" in run("log", other, one)[2]
+    status, _, said = run("log", stdin=(COMBINED + b"\n") * 3 + b"".join(caddy))
+    assert status == 1 and "lines of two formats: caddy (3 of the first 6) and combined (3)" in said
+    assert "hint: --format NAME --format NAME" in said
+
+
 # --- logs that were truncated, or split -------------------------------------------------------------------------------
 
 LINES = [COMBINED.replace(b"?q", b"%d?q" % i) for i in range(40)]

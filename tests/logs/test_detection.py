@@ -353,3 +353,135 @@ def test_comments_and_lines_of_another_format():
     for log in LINE * 8 + b"#\n" * 3 + SAMPLES["alb"], b"#\n" * 3 + SAMPLES["alb"] + LINE * 8:
         with pytest.raises(FormatError, match=r"two formats: combined \(8 of the first 14\) and alb \(3"):
             decide(log)
+
+
+# How servers write what visitors send.
+def backslashes(text):
+    return b"".join(b"\\x%02x" % c if c < 32 or c > 126 else b"\\" * (c in b'"\\') + bytes([c]) for c in text)
+
+
+def in_json(text):
+    return json.dumps(text.decode("latin-1")).encode()[1:-1]
+
+
+def hashes(text):
+    return b"".join(b"#%02X" % c if c in b'"#{}|' or c < 32 or c > 126 else bytes([c]) for c in text)
+
+
+def triplets(text):
+    return b"".join(b"%%%02X" % c if c in b'"\\%' or c < 33 or c > 126 else bytes([c]) for c in text)
+
+
+def pluses(text):
+    return bytes(c for c in text.replace(b" ", b"+") if c > 32)
+
+
+WRITTEN = {name: in_json for name in PRESETS}
+WRITTEN |= dict.fromkeys(["common", "combined", "vhost_combined", "combined-forwarded", "nginx"], backslashes)
+WRITTEN |= dict.fromkeys(["nginx-ingress", "lighttpd"], backslashes) | {"iis": pluses, "haproxy": hashes}
+WRITTEN |= dict.fromkeys(["cloudfront", "squid", "uvicorn"], triplets)
+WRITTEN |= dict.fromkeys(["traefik", "envoy", "s3", "alb", "elb", "django"], bytes)
+WRITTEN["cloudfront-json"] = lambda text: in_json(triplets(text))
+WITHOUT_SPACES = {"iis", "squid", "cloudfront", "cloudfront-json", "uvicorn", "alb", "elb", "s3"}
+VISITS = [
+    *(
+        b'"',
+        b"\\",
+        b"'",
+        b" ",
+        b"[",
+        b"]",
+        b"{",
+        b"}",
+        b",",
+        b":",
+        b"-",
+        b"/",
+        b"?",
+        b"=",
+        b"&",
+        b"0",
+        b"\t",
+        b"#",
+        b"%22",
+    ),
+    *(b'" "', b'" 200 5 "', b'" 404 -', INGRESS, b'" 1 "w@docker" "http://192.0.2.2:80" 12ms', b"\x16\x03\x01", b"\0"),
+    *(b"192.0.2.1 - - [10/Oct/2024:13:55:36 +0000]", b'{"a":1}', b'","status":200,"request_uri":"/"', b"#Fields: date"),
+    *(b"\xff\xfe", b"GET / HTTP/1.1", b"x" * 300, b"a | ", b"[pod/a/b] ", b'{"message":"', b'","message":"', b"#22"),
+]
+
+
+def visited(chance, name, line, record):
+    """A line with other texts in fields that visitors write."""
+    for field in chance.sample(["target", "referer", "user_agent", "user"], chance.randrange(1, 5)):
+        value = (record[field] or "").encode()
+        [raw, *_] = [each for each in (value, WRITTEN[name](value)) if each in line] or [b""]
+        text = WRITTEN[name](b"".join(chance.choice(VISITS) for _ in range(chance.randrange(5))))
+        if field == "target" and name in WITHOUT_SPACES:
+            text = b"/" + text.replace(b" ", b"%20")
+        if raw:
+            before, _, after = line.rpartition(raw)
+            line = before + text + after
+    return line
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_strange_line_never_changes_the_format(name, request):
+    """Nor do several of them, as long as some are as the server writes them usually."""
+    chance = random.Random(name)
+    lines = SAMPLES[name].splitlines(keepends=True)
+    records = iter((ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines())
+    record_of = {line: json.loads(next(records)) for line in lines if not line.startswith(b"#")}
+    for _ in range(50 if request.config.option.fast else 1000):
+        head = lines * chance.randrange(1, 6)
+        for _ in range(chance.choice([1, 1, 1, 2, len(head) // 3])):
+            at = chance.randrange(len(head))
+            if head[at] in record_of:
+                head[at] = visited(chance, name, head[at], record_of[head[at]])
+        assert str(decide(b"".join(head)).format) == name, head
+
+
+# By name: what a visitor sends comes back, an IPv6 client, a missing agent, and TLS where a request should be.
+TRAPS = [b'a "quoted" agent', b"back\\slash", b"\x16\x03\x01", b"[x] {y} | z", b"%41 #22", b'" "', b'x" 1 "y']
+ESCAPING = [name for name in PRESETS if WRITTEN[name] not in {bytes, pluses}]
+
+
+@pytest.mark.parametrize("name", ESCAPING)
+def test_what_visitors_send_is_read_back(name):
+    header = b"".join(re.findall(rb"^#.*\n", SAMPLES[name], re.MULTILINE))
+    lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
+    records = map(json.loads, (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines())
+    tried = 0
+    for line, record in zip(lines, records, strict=True):
+        for field, text in [(field, text) for field in ("user_agent", "referer") for text in TRAPS]:
+            raw = WRITTEN[name]((record[field] or "?").encode())
+            if line.count(raw) == 1 and len(raw) > 3:
+                [found] = logs.parse(header + line.replace(raw, WRITTEN[name](text)), name)
+                assert getattr(found, field) == text.decode()
+                assert (found.time, found.status, found.path) == (record["time"], record["status"], record["path"])
+                tried += 1
+    assert tried or name in {"common", "haproxy", "squid", "uvicorn", "django"}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_ipv6_clients(name):
+    lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
+    records = list(map(json.loads, (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()))
+    tried = 0
+    for i, (line, record) in enumerate(zip(lines, records, strict=True)):
+        old = (record["client"] or ":").encode()
+        if line.count(old) == 1 and b":" not in old:
+            for client in "2001:db8::7", "::1":
+                data = SAMPLES[name].replace(line, line.replace(old, client.encode()))
+                found = list(logs.parse(data, name))
+                assert (found[i].client, len(found)) == (client, len(records))
+                tried += 1
+    assert tried or name in {"django", "traefik-json"}
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if WRITTEN[name] is backslashes])
+def test_tls_instead_of_a_request(name):
+    data = re.sub(rb'"(?:GET|POST|HEAD) [^"]*"', rb'"\\x16\\x03\\x01"', SAMPLES[name])
+    assert found(data + SAMPLES[name])[0] == name
+    strange = [record for record in logs.parse(data, name) if record.target == "\x16\x03\x01"]
+    assert strange and all(record.method is record.path is None and record.status for record in strange)

@@ -12,16 +12,21 @@ from uricodec.cli.lines import check_outputs, descending, for_each_input, reject
 from uricodec.cli.log_outputs import output_of
 from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
+from uricodec.logs._detection import HEAD, LINES, TWO_FORMATS, others_of
 from uricodec.logs._format import format_of
 from uricodec.logs._mask import Mask
 from uricodec.logs._reading import CAPACITY, LogWorker, longest_chunk
 from uricodec.logs._records import LogReader
 
 FORMAT_HINT = "--format NAME or --format 'FORMAT STRING' says which it is; --list-formats lists the names"
+BOTH_HINT = "--format NAME --format NAME, with both names, reads the lines of both"
 ERRORS_HINT = "--errors drop leaves such lines out, --invalid-to FILE lists them"
 
 # One invalid line in so many is reported always; the number of reasons that are.
 FEW, REASONS = 100, 3
+
+# In fewer records of text, a request that is not one is not worth a line, if all have none.
+MANY = 10
 
 # The options that are arguments of LogReader.
 OPTIONS = ("fields", "client", "mask", "flags", "encoding", "replace_invalid_utf8", "max_line", "csv_safe")
@@ -97,6 +102,7 @@ class Logs:
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
         self._lossy = []  # the logs with more invalid lines than one in FEW, and how many
         self._formats = {}  # of the logs, by name
+        self._left = {}  # lines that are not records, of the logs that have many, by name
         self._failures = []  # of the logs that have no record
 
     def convert(self):
@@ -144,7 +150,8 @@ class Logs:
             streams.tell(f"uricodec: {error}\n")
         if self._failures and not self._records:
             if isinstance(self._failures[-1], FormatError):
-                raise CommandError(str(self._failures[-1]), 1, FORMAT_HINT)
+                message = str(self._failures[-1])
+                raise CommandError(message, 1, BOTH_HINT if TWO_FORMATS in message else FORMAT_HINT)
             raise self._failures[-1]
         self._sink.close()
         return max([3 if isinstance(error, streams.FileError) else 1 for error in self._failures], default=0)
@@ -164,16 +171,33 @@ class Logs:
             text += "".join(f"\n  {name}: {lost} of {lines}" for name, lost, lines in self._lossy)
         for code, number in list(descending(self._codes).items())[:REASONS]:
             text += f"\n  {number}: {code}, as in {self._examples[code]}"
+        text += "".join(map(self._other_formats, self._left))
         if self._rejects is None:
             text += "\n\nhint: --invalid-to FILE lists them"
         streams.tell(f"uricodec: {with_link(text, 'log', 1)}\n")
 
+    def _other_formats(self, name):
+        """Return the lines of a message that say which formats the lines have that `auto` left out of a log."""
+        count = f"the first {len(self._left[name])} of them"
+        text = ""
+        for other in others_of(self._left[name]):
+            text += f"\n  {name}: {other.format} would read {other.votes} of {count}; "
+            text += f"--format {self._formats[name]} --format {other.format} reads both"
+            count = "the others"
+        return text
+
     def _convert(self, source, runner, threads):
         """Convert one log."""
         name = source.name
+        left = []  # the first lines that are not records
+        room = HEAD if self._format is None else 0
 
         def report(lines):
+            nonlocal room
             for line in lines:
+                if len(line.text) < room and len(left) < LINES:
+                    left.append(line.text)
+                    room -= len(line.text)
                 if line.code not in self._examples:
                     self._examples[line.code] = f"{name}:{line.line}: {worker.why(line)}"
             if self._rejects:
@@ -213,6 +237,8 @@ class Logs:
             lost = worker.invalid.count
             if worker.records and lost * FEW > worker.lines:
                 self._lossy.append((name, lost, worker.lines))
+                if left:
+                    self._left[name] = left
             if worker.nul_bytes:
                 streams.tell(f"uricodec: {name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}\n")
             for code, count in worker.invalid.codes.items():
@@ -222,7 +248,7 @@ class Logs:
         except FormatError as error:
             self._failures.append(error)
         missing = [field for field in worker.format.fields if field in worker.missing] if worker.records else []
-        if missing and worker.format.is_json:
+        if missing and (worker.format.is_json or worker.records >= MANY):
             fields = ", ".join(missing)
             streams.tell(
                 f"uricodec: {name}: {fields}: null in all {worker.records} records of the format {worker.format}\n"

@@ -7,6 +7,7 @@ format, if it reads all that the others read; otherwise the readings differ, and
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from uricodec._base._text import new_buffer
@@ -31,6 +32,11 @@ CLOSE = 4
 
 # A format that matches none of so many lines is not tried on more, if another one matches all.
 FIRST = 50
+
+# How many other formats are named if a format leaves lines.
+OTHERS = 3
+
+TWO_FORMATS = "lines of two formats"
 
 # As records of the core have them: a member without a value, and what follows the last field of a format.
 NULL = re.compile(rb',"\w+":null')
@@ -219,9 +225,7 @@ def shows(best: Candidate, head: bytes) -> bool:
 
 
 def two_formats(one: Candidate, other: Candidate) -> str:
-    return (
-        f"lines of two formats: {one.format} ({one.votes} of the first {one.lines}) and {other.format} ({other.votes})"
-    )
+    return f"{TWO_FORMATS}: {one.format} ({one.votes} of the first {one.lines}) and {other.format} ({other.votes})"
 
 
 def choose(ranking: list[Candidate], head: bytes) -> Candidate:
@@ -316,6 +320,27 @@ def given(record: bytes | None) -> dict[str, Any]:
 
     values = loads(record) if record else {}
     return {name: value for name, value in values.items() if value is not None and name != "extra"}
+
+
+def others_of(lines: list[bytes]) -> list[Candidate]:
+    """Return the formats of lines that the format of their log does not read, at most OTHERS.
+
+    Each has as votes the number of lines that it would read and that those before it do not.
+    """
+    found: list[Candidate] = []
+    while lines and len(found) < OTHERS:
+        head = b"\n".join(lines)
+        best, *_ = ranking = candidates(head)
+        if not best.votes:
+            break
+        with suppress(FormatError):  # it may be one of several that read the same number
+            best = choose(ranking, head)
+        rest = [line for line, record in zip(lines, records_of(best.format, lines), strict=True) if record is None]
+        if len(rest) == len(lines):
+            break
+        found.append(best._replace(votes=len(lines) - len(rest), lines=len(lines)))
+        lines = rest
+    return found
 
 
 def nearest(ranking: list[Candidate]) -> str:
