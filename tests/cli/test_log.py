@@ -489,7 +489,7 @@ def test_format_strings_and_maps():
         (["--since", "2025-01-02", "--until", "2025-01-01"], "--since: since must be before until"),
         (["--timezone", "Mars"], "--timezone: unknown time zone 'Mars'"),
         (["--top", "3"], "--top: "),
-        (["--count", "stat"], "--count: unknown field 'stat'"),
+        (["--count", "stat"], "--count: unknown field 'stat'; did you mean 'status'"),
         (["--count", "status", "--sum", "status"], "--sum: expected bytes_sent, duration or both, got 'status'"),
         (["--count", "status", "--fields", "path"], "--fields"),
         (["--count", "status", "--top", "0"], "--top: "),

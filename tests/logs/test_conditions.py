@@ -160,7 +160,8 @@ def test_what_visitors_write_is_compared_decoded_and_masked():
     [
         ("status", "expected a condition such as"),
         ("=200", "expected a condition such as"),
-        ("stat=200", "unknown field 'stat'; the fields are client"),
+        ("stauts=200", "unknown field 'stauts'; did you mean 'status'"),
+        ("x=200", "unknown field 'x'; the fields are client, user, time"),
         ("status>=x", "expected a number, got 'x'"),
         ("status>=", "expected a value after >="),
         ("status^=", "expected a value after"),

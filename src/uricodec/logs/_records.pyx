@@ -948,8 +948,11 @@ def field_names(fields, params, flags):
         names = texts_of("fields", fields)
         for name in names:
             if name not in NAMES and name not in DERIVED and name != "flags" and not name.startswith(("param.", "extra.")):
-                raise ValueError(f"unknown field {name!r}; the fields are {', '.join(NAMES)}, param.NAME, extra.NAME, flags, "
-                                 f"{', '.join(DERIVED)}")
+                from difflib import get_close_matches
+                known = *NAMES, "param.NAME", "extra.NAME", "flags", *DERIVED
+                close = get_close_matches(name, known, 1)
+                hint = f"did you mean {close[0]!r}" if close else f"the fields are {', '.join(known)}"
+                raise ValueError(f"unknown field {name!r}; {hint}")
         if not 1 <= len(names) <= MOST_FIELDS:
             raise ValueError(f"fields must be from 1 to {MOST_FIELDS} names, got {len(names)}")
     more = [f"param.{name}" for name in texts_of("params", params)] + ["flags"] * bool(flags)
