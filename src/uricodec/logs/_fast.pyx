@@ -971,10 +971,10 @@ cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) 
             outcome = read_fields(fast, fast.shared, record.start[fast.shared], run, record.end - run.window, record)
         if outcome == READ:
             record.plan = fast
-            record.dropped = not keeps(format.writer, record, False)
+            record.dropped = format.writer.filters > 0 and not keeps(format.writer, record, False)
             if fast.reads_request and not record.dropped:
                 read_the_request(fast, run, record)
-                record.dropped = not keeps(format.writer, record, True)
+                record.dropped = format.writer.filters > 0 and not keeps(format.writer, record, True)
             return True
         if outcome == DECLINED:
             return False

@@ -653,11 +653,11 @@ cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRe
         know_time(&json.time, time.at, time.n)
     record.known_time = time.at if json.time.n else NULL
     record.plan = fast
-    record.dropped = not keeps(json.writer, record, False)
+    record.dropped = json.writer.filters > 0 and not keeps(json.writer, record, False)
     if fast.reads_request and not record.dropped:
         record.decoded = record.whole = False
         record.usual = True
         if not read_usual_request(entry, request, record):
             read_other_request(entry, record)
-        record.dropped = not keeps(json.writer, record, True)
+        record.dropped = json.writer.filters > 0 and not keeps(json.writer, record, True)
     return True
