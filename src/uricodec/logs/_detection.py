@@ -283,8 +283,8 @@ def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
     """
     if len(equal) == 1:
         return equal[0]
-    names = presets()
-    equal = sorted(equal, key=lambda each: names.index(str(each.format)))
+    order = presets()
+    equal = sorted(equal, key=lambda each: order.index(str(each.format)))
     lines = voters(head)[:COMPARED]
     records: list[list[bytes | None]] = []
     for strict in 2, 1:
