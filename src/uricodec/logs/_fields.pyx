@@ -536,25 +536,39 @@ cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
     return o
 
 
+cdef double POWERS[23]      # of ten; all are exact
+POWERS = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+          1e22]
+
+
 cdef double seconds_of(Text text, int unit) noexcept nogil:
-    """Return a duration, which put_seconds() accepts, as the nearest double."""
-    cdef uint8_t digits[128]
-    cdef size_t n = put_seconds(text, unit, digits), i, count = 0, fraction = 0
-    cdef double value = 0, scale = 1
+    """Return a duration, which put_seconds() accepts, as the nearest double.
+
+    A number of 15 digits and a power of ten are exact, so that their quotient or product is rounded once.
+    """
+    cdef uint8_t written[128]
+    cdef uint64_t digits = 0
+    cdef size_t i, count = 0, n
+    cdef int exponent = unit
     cdef bint after = False
-    for i in range(n):
-        if digits[i] == c'.':
+    for i in range(text.n):
+        if DIGIT.set.member[text.at[i]]:
+            digits = 10 * digits + (text.at[i] - c'0')
+            count += digits > 0
+            exponent -= after
+        elif text.at[i] == c'.':
             after = True
         else:
-            value = 10 * value + (digits[i] - c'0')
-            count += count > 0 or digits[i] != c'0'
-            fraction += after
-    if count > 15 or fraction > 22:     # otherwise both are exact, and the quotient is rounded once
-        with gil:
-            return float(digits[:n])
-    for i in range(fraction):
-        scale *= 10
-    return value / scale
+            count = 16      # an exponent
+        if count > 15:
+            break
+    if count <= 15 and -22 <= exponent <= 0:
+        return <double>digits / POWERS[-exponent]
+    if count <= 15 and 0 < exponent <= 7:
+        return <double>digits * POWERS[exponent]
+    n = put_seconds(text, unit, written)
+    with gil:
+        return float(written[:n])
 
 
 cdef inline bint has_shape(const uint8_t *s, const char *shape, size_t n) noexcept nogil:
