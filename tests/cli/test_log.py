@@ -716,6 +716,18 @@ def test_memory_is_flat(tmp_path, unit):
     assert growth(["log", "--max-line", "1M"], path, tmp_path / "out") < 20_000
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_memory_of_counts_is_bounded(tmp_path):
+    path = tmp_path / "log"
+    with open(path, "wb") as file:
+        for i in range(600_000):
+            file.write(b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /%d HTTP/1.0" 200 5\n' % i)
+    command = ["log", "--format", "common", "--count", "path", "--top", "5", "-j", "1"]
+    assert growth([*command, "--memory", "16M"], path, tmp_path / "out") < 16_000
+    assert growth([*command, "--memory", "1G"], path, tmp_path / "out") > 20_000
+
+
 def test_a_line_of_a_log_may_have_256_megabytes():
     """Columns have 32 bits for the offsets of their texts."""
     assert process("log", "--max-line", "256M", os.devnull).returncode == 0

@@ -4,12 +4,16 @@ from itertools import islice
 from time import monotonic
 
 from uricodec.cli.errors import CommandError
+from uricodec.dedup._partitions import parse_memory
 from uricodec.logs._counting import Counting
 from uricodec.logs._reading import ColumnBuffer, RecordBuffer
 from uricodec.logs._records import LogReader, csv_as_tsv
 
 # How many rows are written at once; those of a row group of Parquet; those of a table without --top.
 ROWS, GROUP, SHOWN = 4096, 1_000_000, 30
+
+# Memory of the program without the keys that it counts, of which at least a half is left.
+PROGRAM = 24 * 1024 * 1024
 
 # Seconds between two tables of a log that grows.
 PERIOD = 1.0
@@ -212,7 +216,8 @@ class Counts:
     def __init__(self, arguments, output, options, to):
         self._output, self._to, self._top = output, to, arguments.top
         numbers = arguments.sum or (), arguments.quantiles or ()
-        self._counting = Counting(options, *numbers, arguments.memory, arguments.spill_dir)
+        memory = parse_memory(arguments.memory)
+        self._counting = Counting(options, *numbers, max(memory - PROGRAM, memory // 2), arguments.spill_dir)
         self._pyarrow = pyarrow_for(to, output) if to in BINARY else None
         self._drawn, self._next, self._counted = 0, 0.0, 0
 

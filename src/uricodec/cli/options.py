@@ -609,7 +609,7 @@ OPTIONS = {
     "memory:log": Option(
         "--memory SIZE",
         "memory for counting: 64M, 1G, 50% (default: 50%)",
-        "A percentage is that of the machine's memory. The program needs about 30M more. What does not fit goes to "
+        "A percentage is that of the machine's memory. The memory of the program is included. Keys that do not fit go to "
         "temporary files.",
         read=memory_size,
         needs="--count",
