@@ -169,8 +169,9 @@ class Parquet(Arrow):
             batch = batch.slice(part.num_rows)
             self._batches.append(part)
             self._flush()
-        self._batches.append(batch)
-        self._rows += batch.num_rows
+        if batch.num_rows:
+            self._batches.append(batch)
+            self._rows += batch.num_rows
 
     def _flush(self):
         import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -180,7 +181,8 @@ class Parquet(Arrow):
 
     def close(self):
         self.write(None)
-        self._flush()
+        if self._batches:
+            self._flush()
         self._writer.close()
 
 
