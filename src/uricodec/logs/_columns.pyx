@@ -28,19 +28,17 @@ cdef extern from *:
     """
     /* The number that 1 to 8 digits at s are, after which 8 bytes may be loaded. */
     static inline uint64_t uc_number(const uint8_t *s, size_t n) {
-    #if defined(_MSC_VER) || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        uint64_t word;      /* two digits at a time are joined, then four, then eight */
-        memcpy(&word, s, 8);
+        uint64_t word = 0;
+        size_t i;
+        if (!UC_LITTLE_ENDIAN) {
+            for (i = 0; i < n; i++) word = 10 * word + (s[i] - '0');
+            return word;
+        }
+        memcpy(&word, s, 8);    /* two digits at a time are joined, then four, then eight */
         word = (word << (64 - 8 * n)) & 0x0F0F0F0F0F0F0F0F;
         word = (word * 2561 >> 8) & 0x00FF00FF00FF00FF;
         word = (word * 6553601 >> 16) & 0x0000FFFF0000FFFF;
         return word * 42949672960001 >> 32;
-    #else
-        uint64_t number = 0;
-        size_t i;
-        for (i = 0; i < n; i++) number = 10 * number + (s[i] - '0');
-        return number;
-    #endif
     }
     """
     uint64_t uc_number(const uint8_t *s, size_t n) noexcept nogil
