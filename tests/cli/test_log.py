@@ -175,6 +175,16 @@ def test_counts(tmp_path, threads):
     )
 
 
+def test_numbers_beside_keys_have_the_fields_of_their_lines(tmp_path):
+    """A W3C log announces its fields once, for all chunks of it, which several threads read."""
+    path = tmp_path / "log"
+    lines = b"".join(b"2025-01-01 12:00:00 192.0.2.1 GET /%d %d 200\n" % (i % 7, i) for i in range(200_000))
+    path.write_bytes(b"#Fields: date time c-ip cs-method cs-uri-stem sc-bytes sc-status\n" + lines)
+    rows = output_of("log", "--count", "path", "--sum", "bytes_sent", "-j", "3", path).splitlines()
+    found = {row["path"]: row["sum.bytes_sent"] for row in map(json.loads, rows)}
+    assert found == {f"/{i}": sum(range(i, 200_000, 7)) for i in range(7)}
+
+
 @pytest.mark.interop
 def test_parquet(tmp_path, monkeypatch):
     parquet = pytest.importorskip("pyarrow.parquet")

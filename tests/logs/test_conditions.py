@@ -15,6 +15,7 @@ from reference.fast_logs import EXAMPLES, check
 
 from uricodec import logs
 from uricodec.logs import Format
+from uricodec.logs._columns import convert_columns, objects_of
 from uricodec.logs._conditions import condition_of
 from uricodec.logs._records import DERIVED, NAMES, LogReader, field_names
 from uricodec.logs._times import moment_of, timezone_of
@@ -375,3 +376,136 @@ def test_any_value_can_be_compared(pairs, value):
                 continue
             found = logs.columns(data, format, fields=[field], where=[condition], invalid=[])[field]
             assert found == wanted, condition
+
+
+# --- boundaries -------------------------------------------------------------------------------------------------------
+
+
+def kept(lines, condition, format="combined"):
+    """Which lines, by their number in the agent, have records that meet a condition, read by marks and without."""
+    data = b"".join(lines)
+    for fast in True, False:
+        reader = LogReader(Format(format).programs, where=[condition_of(condition)], fields=["user_agent"], fast=fast)
+        dst = bytearray(reader.capacity_for(len(data)))
+        found = reader.convert(data, dst)
+        agents = [int(json.loads(line)["user_agent"]) for line in bytes(dst[: found.written]).splitlines()]
+        assert (found.read, found.records, found.dropped) == (len(data), len(agents), len(lines) - len(agents))
+        reader = LogReader(
+            Format(format).programs, "columns", where=[condition_of(condition)], fields=["user_agent"], fast=fast
+        )
+        found, batch = convert_columns(reader, data)
+        assert (found.records, found.dropped) == (len(agents), len(lines) - len(agents))
+        assert list(map(int, objects_of(batch, 0, len(agents))[0])) == agents
+    return agents
+
+
+def numbered(name, values):
+    return [combined(**{name: value, "agent": b"%d" % i}) for i, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("status", [b"499", b"500", b"501", b"-"]),
+        ("bytes_sent", [b"9", b"10", b"100", b"-"]),
+        ("bytes_sent", [b"9007199254740992", b"9007199254740993", b"9007199254740994", b"-"]),
+        ("user", [b"a", b"ab", b"abc", b"-"]),
+        ("user", [b"a\x7f", "é".encode(), "éa".encode(), b"-"]),
+        ("time", [b"01/Jan/2025:00:29:59 -0330", b"01/Jan/2025:00:30:00 -0330", b"01/Jan/2025:05:00:01 +0100"]),
+    ],
+)
+def test_operators_at_the_boundary(tier, field, values):
+    """The second value is what the others are compared with; a missing value meets no condition."""
+    value = "2025-01-01T04:00:00Z" if field == "time" else values[1].decode()
+    lines = numbered("size" if field == "bytes_sent" else field, values)
+    for operator, wanted in ("<", [0]), ("<=", [0, 1]), ("=", [1]), ("!=", [0, 2]), (">", [2]), (">=", [1, 2]):
+        assert kept(lines, f"{field}{operator}{value}") == wanted, operator
+
+
+@pytest.mark.parametrize(
+    ("network", "wanted"),
+    [
+        ("10.0.0.0/8", [0, 1, 2]),
+        ("10.1.2.2/31", [0, 1, 2]),
+        ("10.1.2.3", [0, 1]),
+        ("10.1.2.2", [2]),
+        ("::ffff:10.1.2.3", [0, 1]),
+        ("::ffff:0:0/96", [0, 1, 2, 3]),
+        ("::/96", [4]),
+        ("2001:db8::/33", [5]),
+        ("0.0.0.0/0", [0, 1, 2, 3]),
+        ("::/0", [0, 1, 2, 3, 4, 5, 6]),
+        ("host.example", [7]),
+    ],
+)
+def test_networks(tier, network, wanted):
+    """IPv4 addresses are those of ::ffff:0:0/96; a name is not in any network."""
+    clients = [
+        b"10.1.2.3",
+        b"::ffff:10.1.2.3",
+        b"10.1.2.2",
+        b"11.0.0.0",
+        b"::10.1.2.3",
+        b"2001:db8::1",
+        b"2001:db8:8000::",
+    ]
+    lines = numbered("client", [*clients, b"host.example"])
+    assert kept(lines, f"client={network}") == wanted
+    assert kept(lines, f"client!={network}") == [i for i in range(8) if i not in wanted]
+
+
+def test_lists_of_addresses(tier):
+    """One address must meet "=", all must meet "!=", of a list that is there."""
+    lists = [b"10.0.0.1", b"10.0.0.1, 192.0.2.1", b"192.0.2.1, 10.0.0.1", b"192.0.2.1, 192.0.2.2", b"-"]
+    lines = [each + b" " + line for each, line in zip(lists, numbered("user", [b"-"] * 5), strict=True)]
+    assert kept(lines, "forwarded_for=10.0.0.0/8", "combined-forwarded") == [0, 1, 2]
+    assert kept(lines, "forwarded_for!=10.0.0.0/8", "combined-forwarded") == [3]
+    assert kept(lines, "forwarded_for=", "combined-forwarded") == [4]
+
+
+def test_the_zone_of_a_moment():
+    """It is that of the text; --timezone is for moments without one."""
+    lines = numbered("time", [b"01/Jan/2025:%02d:00:00 +0000" % hour for hour in range(24)])
+    for moment, first in ("2025-01-01T12:00:00+02:00", 10), ("2025-01-01T12:00:00", 7), ("2025-01-01T12:00Z", 12):
+        found = logs.columns(b"".join(lines), since=moment, timezone="+05:00")["user_agent"]
+        assert list(map(int, found)) == [*range(first, 24)]
+
+
+def test_times_of_an_unknown_form(tier):
+    """They have no hour, and are not compared with moments."""
+    lines = numbered("time", [b"01/Jan/2025:12:00:00 +0000", b"yesterday", b"-", b"99/Foo/2025:12:00:00 +0100"])
+    assert kept(lines, "time:hour=") == [1, 2, 3]
+    assert kept(lines, "time:hour!=x") == kept(lines, "time>=1970-01-01") == kept(lines, "time<2100-01-01") == [0]
+    assert kept(lines, "time=") == [2]
+    times = "2025-01-01T12:00:00Z", "yesterday", None, "2025-01-01T12:00:00+01:00"
+    data = "".join(json.dumps({"time": time, "status": i}) + "\n" for i, time in enumerate(times)).encode()
+    format = Format(map={"time": "time", "status": "status"})
+    for condition, wanted in ("time:hour=", [1, 2]), ("time:hour!=x", [0, 3]), ("time>=1970-01-01", [0, 3]):
+        assert logs.columns(data, format, where=[condition], fields=["status"])["status"] == wanted, condition
+
+
+@pytest.mark.interop
+def test_times_in_utc(tier):
+    """Of one day and of others, in zones on both sides of UTC, with fractions of a second."""
+    pytest.importorskip("pyarrow")
+    moments = [
+        datetime(2024, 2, 28, 22, 58, 58) + timedelta(seconds=3601 * i, microseconds=123457 * i) for i in range(60)
+    ]
+    zones = [timezone(timedelta(minutes=minutes)) for minutes in (0, 60, -210, 345, -720)]
+    times = [moment.replace(tzinfo=zone) for zone in zones for moment in moments]
+    data = b"".join(b'{"time":"%s","status":200}\n' % each.isoformat().encode() for each in times)
+    wanted = [(each - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1) for each in times]
+    format = Format(map={"time": "time", "status": "status"})
+    assert logs.to_arrow(data, format, fields=["time"]).read_all()["time"].cast("int64").to_pylist() == wanted
+    data = b"".join(combined(time=f"{each:%d/%b/%Y:%H:%M:%S %z}".encode()) for each in times)
+    found = logs.to_arrow(data, "combined", fields=["time"]).read_all()["time"].cast("int64").to_pylist()
+    assert found == [micros // 10**6 * 10**6 for micros in wanted]
+
+
+def test_sums_of_durations_are_exact():
+    """In nanoseconds; a floating-point number may be a little less than what was logged."""
+    lines = b'{"ts":1,"request":{"method":"GET","uri":"/"},"status":200,"duration":%s}\n'
+    data = b"".join(lines % each for each in (b"1.001", b"1.1", b"0.000000001", b"null"))
+    [row] = logs.count(data, ["status"], "caddy", sums=["duration"], quantiles=["duration"])
+    assert row["sum.duration"] == 2.101000001 and row["max.duration"] == 1.1
+    assert [row["count"] for row in logs.count(data, ["duration"], "caddy", where=["duration<=1.001"])] == [1, 1]
