@@ -139,7 +139,7 @@ class Arrow(Lines):
             self._add(pyarrow.record_batch(batch))
 
     def _open(self, file):
-        import pyarrow.ipc
+        import pyarrow.ipc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         return pyarrow.ipc.new_stream(file, self._schema)
 

@@ -29,7 +29,7 @@ class Counted(NamedTuple):
     """
 
     key: bytes
-    count: int
+    count: int  # type: ignore[assignment]
     numbers: list[float | int | None]
 
 
