@@ -461,12 +461,13 @@ cdef class LogReader:
 
     cdef int reserve(self, size_t size) except -1:
         """Ensure the memory for reading lines, given the total size of the lines."""
+        cdef size_t value = 3 + CHARSET_FACTOR if self.writer.filters else 0
         size = max(min(size, self.max_line), <size_t>4096)
         if self.memory == NULL or size > self.capacity:
             PyMem_RawFree(self.memory)
             # For a line of Docker; for undone escapes and joined targets; for decoded texts; from another encoding.
             # The last part is for a value that is compared.
-            self.memory = <uint8_t *>PyMem_RawMalloc((8 + 2 * CHARSET_FACTOR) * size + 7 * EXTRA_CAPACITY)
+            self.memory = <uint8_t *>PyMem_RawMalloc((5 + CHARSET_FACTOR + value) * size + 7 * EXTRA_CAPACITY)
             if self.memory == NULL:
                 raise MemoryError  # pragma: no cover: no memory
             self.capacity = size
