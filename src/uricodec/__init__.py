@@ -26,7 +26,7 @@ URNs (RFC 8141, RFC 2141)
 Many values in one call
   lists, columns, lines, files           bulk: each function above
   deduplicate a column, files            dedup.unique, dedup.dedup_files
-  read access logs                       logs.parse, logs.count, logs.to_arrow
+  read access logs, count their records  logs.parse, logs.count
   Polars, pandas, DuckDB, Spark          integrations
 Annotations, exceptions                  typing, errors
 At the command line                      uricodec --help

@@ -215,7 +215,9 @@ def ended(*ends, last=True):
     def join(rows, errors=None):
         pieces = [(row, ends[number % len(ends)]) for number, row in enumerate(rows)]
         if pieces and not last:
-            pieces[-1] = rows[-1], ends[0][-1:] if rows[-1] is None and errors == "null" else b""
+            # A last line that becomes empty gets an end: otherwise there would be one line less.
+            is_empty = not rows[-1] and (errors == "null" or rows[-1] == b"" and errors not in (None, "drop"))
+            pieces[-1] = rows[-1], ends[0][-1:] if is_empty else b""
         if errors == "drop":
             pieces = [piece for piece in pieces if piece[0] is not None]
         return b"".join((row or b"") + end for row, end in pieces)

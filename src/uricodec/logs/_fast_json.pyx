@@ -180,6 +180,7 @@ cdef void free_fast_json(FastJson *json) noexcept:
     PyMem_Free(json.table)
     PyMem_Free(json.writing.step)
     PyMem_Free(json.writing.member)
+    PyMem_Free(json.writing.filter)
     PyMem_Free(json.writing.extra)
     json.known = NULL
 
