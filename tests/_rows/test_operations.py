@@ -216,7 +216,7 @@ def ended(*ends, last=True):
         pieces = [(row, ends[number % len(ends)]) for number, row in enumerate(rows)]
         if pieces and not last:
             # A last line that becomes empty gets an end: otherwise there would be one line less.
-            is_empty = not rows[-1] and (errors == "null" or rows[-1] == b"" and errors not in (None, "drop"))
+            is_empty = not rows[-1] and (errors == "null" or (rows[-1] == b"" and errors not in (None, "drop")))
             pieces[-1] = rows[-1], ends[0][-1:] if is_empty else b""
         if errors == "drop":
             pieces = [piece for piece in pieces if piece[0] is not None]

@@ -609,8 +609,8 @@ OPTIONS = {
     "memory:log": Option(
         "--memory SIZE",
         "memory for counting: 64M, 1G, 50% (default: 50%)",
-        "A percentage is that of the machine's memory. The memory of the program is included. Keys that do not fit go to "
-        "temporary files.",
+        "A percentage is that of the machine's memory. The memory of the program is included. Keys that do not fit go "
+        "to temporary files.",
         read=memory_size,
         needs="--count",
         category=LIMITS,
