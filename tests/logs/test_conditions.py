@@ -372,7 +372,7 @@ def test_any_value_can_be_compared(pairs, value):
             (f"{field}*={value}", [each for each in there if value in each] if value else None),
             (f"{field}<{value}", [each for each in there if each.encode() < value.encode()] if value else None),
         ]:
-            if wanted is None:
+            if wanted is None or "<=" in condition:  # "<" and a value that begins with "="
                 continue
             found = logs.columns(data, format, fields=[field], where=[condition], invalid=[])[field]
             assert found == wanted, condition
