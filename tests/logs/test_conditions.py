@@ -296,6 +296,14 @@ def test_fields_of_records():
     assert field_names(["status", "status"], (), True) == ("status", "flags")
 
 
+def test_subclasses_of_str():
+    text = type("Text", (str,), {"__str__": lambda self: "other"})
+    found = logs.columns(combined(), fields=[text("status")], params=[text("q")], where=[text("status=200")])
+    assert found == {"status": [200], "param.q": [None]}
+    [row] = logs.count(combined(), [text("path")], sums=[text("bytes_sent")])
+    assert row == {"path": "/", "count": 1, "sum.bytes_sent": 5}
+
+
 def counted(records, fields):
     """How often the values of fields occur, in the order of logs.count."""
     keys = [tuple(map(json.dumps, (naive.field_of(record, field) for field in fields))) for record in records]

@@ -922,7 +922,7 @@ def texts_of(str name, texts):
             text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
             raise ValueError(f"invalid name {text!r} in {name}: lone surrogate") from None
-    return list(dict.fromkeys(texts))
+    return list(dict.fromkeys(map(str.__str__, texts)))     # of subclasses of str, the texts
 
 
 def field_names(fields, params, flags):
