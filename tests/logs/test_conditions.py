@@ -362,6 +362,9 @@ def test_sums_and_quantiles():
         list(logs.count(data, ["path"], sums=["status"]))
     with pytest.raises(ValueError, match="top must be at least 1"):
         list(logs.count(data, ["path"], top=0))
+    for top in "3", 1.5:
+        with pytest.raises(TypeError, match="interpreted as an integer"):
+            list(logs.count(data, ["path"], top=top))
 
 
 texts = st.text(st.characters(exclude_characters="\n", exclude_categories=("Cs",)), max_size=20)

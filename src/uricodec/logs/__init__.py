@@ -7,6 +7,7 @@ finds out which preset a log has. `docs/guides/logs.md` describes the formats, a
 import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import tzinfo
+from operator import index
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from uricodec._codec._charsets import Charset
@@ -314,7 +315,7 @@ def count(  # noqa: PLR0913
 
     from uricodec.logs._counting import Counting
 
-    if top is not None and top < 1:
+    if top is not None and index(top) < 1:
         raise ValueError(f"top must be at least 1, got {top}")
     zone = timezone_of(timezone)
     conditions = conditions_of(where, since, until, zone)
