@@ -991,12 +991,12 @@ OTHER_LINE.plain = False
 # one, if any byte 80-BF may follow it, and no character that begins with it is escaped.
 cdef int HEX_VALUES[256]
 cdef int FOLLOWERS[256]
-cdef int octet_n
-for octet_n in range(256):
-    HEX_VALUES[octet_n] = -1
-    FOLLOWERS[octet_n] = 1 if 0xC3 <= octet_n <= 0xDF else 2 if 0xE1 <= octet_n <= 0xEF and octet_n not in (0xE2, 0xED) else 0
-for octet_n in range(16):
-    HEX_VALUES[ord("0123456789abcdef"[octet_n])] = HEX_VALUES[ord("0123456789ABCDEF"[octet_n])] = octet_n
+cdef int byte_n
+for byte_n in range(256):
+    HEX_VALUES[byte_n] = -1
+    FOLLOWERS[byte_n] = 1 if 0xC3 <= byte_n <= 0xDF else 2 if 0xE1 <= byte_n <= 0xEF and byte_n not in (0xE2, 0xED) else 0
+for byte_n in range(16):
+    HEX_VALUES[ord("0123456789abcdef"[byte_n])] = HEX_VALUES[ord("0123456789ABCDEF"[byte_n])] = byte_n
 
 
 cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil:
@@ -1005,7 +1005,7 @@ cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, bint p
     cdef const uint64_t *marks = run.mark[<int>DELIMITERS]
     cdef size_t start = text.at - s, stop = start + text.n, at = start
     cdef uint8_t *first = dst
-    cdef int octet, follow = 0      # how many bytes of a character have to follow
+    cdef int byte, follow = 0      # how many bytes of a character have to follow
     while True:
         at = mark_before(marks, at, stop)
         while at < stop and s[at] != c'%' and not (plus and s[at] == c'+'):
@@ -1020,19 +1020,19 @@ cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, bint p
             dst[0] = c' '
             start = at = at + 1
         else:
-            octet = -1 if stop - at < 3 else 16 * HEX_VALUES[s[at + 1]] | HEX_VALUES[s[at + 2]]
-            if octet < 0x80:
-                if octet < 0 or follow or not UNESCAPED.set.member[octet]:
+            byte = -1 if stop - at < 3 else 16 * HEX_VALUES[s[at + 1]] | HEX_VALUES[s[at + 2]]
+            if byte < 0x80:
+                if byte < 0 or follow or not UNESCAPED.set.member[byte]:
                     break
             elif follow:
-                if octet > 0xBF:
+                if byte > 0xBF:
                     break
                 follow -= 1
             else:
-                follow = FOLLOWERS[octet]
+                follow = FOLLOWERS[byte]
                 if follow == 0:
                     break
-            dst[0] = <uint8_t>octet
+            dst[0] = <uint8_t>byte
             start = at = at + 3
         dst += 1
     return put_decoded(w, &PLAIN_LINE, text, plus, place, first)
