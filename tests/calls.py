@@ -730,6 +730,31 @@ def _reported():
     return [type(each) is dedup.Progress for each in told]
 
 
+def _seen(use, *arguments, saved=False, **options):
+    """What `use` returns for a set of some names, opened from its file if `saved`."""
+    seen = dedup.SeenSet.build(_DOUBLE_ROWS, "urn", secret="k", memory=1 << 20, **options)
+    with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
+        if saved:
+            seen.save(os.path.join(folder, "seen"))
+            seen = dedup.SeenSet.open(os.path.join(folder, "seen"), "k")
+        with seen:
+            return use(seen, *arguments)
+
+
+def _loaded(use):
+    """What `use` returns for a deduplicator that continues another one."""
+    with tempfile.TemporaryDirectory(dir=_FOLDER) as folder, dedup.Deduplicator("urn", memory=_SMALL) as names:
+        names.add(_DOUBLES)
+        path = os.path.join(folder, "seen")
+        names.save(path)
+        with dedup.Deduplicator.load(path, memory=_SMALL) as again:
+            return use(names, again, path)
+
+
+def _small_set(rows=("urn:a1:b",), secret="k"):
+    return dedup.SeenSet.build(list(rows), "urn", secret=secret, memory=1 << 20)
+
+
 _SMALL = 4096
 _KEY = dedup.FingerprintKey("k")
 for _name in "lt", "le", "eq", "ne", "gt", "ge":
@@ -770,6 +795,70 @@ CALLS |= {
     "uricodec.dedup.Deduplicator.estimate": [
         partial(_deduplicator, lambda names: names.estimate, _DOUBLES, key="k"),
         partial(_deduplicator, lambda names: names.estimate),
+    ],
+    "uricodec.dedup.Deduplicator.save": [
+        partial(_loaded, lambda names, _, path: os.path.getsize(path)),
+        partial(_deduplicator, lambda names: names.save(5), _DOUBLES),
+    ],
+    "uricodec.dedup.Deduplicator.load": [
+        partial(_loaded, lambda _, again, path: (again.add(_DOUBLE_ROWS), again.count)),
+        partial(dedup.Deduplicator.load, _INPUT),
+    ],
+    "uricodec.dedup.Deduplicator.__reduce__": [
+        partial(_deduplicator, lambda names: _copy(names).count, _DOUBLE_ROWS[:5]),
+        partial(_deduplicator, _copy, exact=True),
+    ],
+    "uricodec.dedup.SetError": [lambda: str(dedup.SetError("a"))],
+    "uricodec.dedup.SeenSet": [dedup.SeenSet],
+    "uricodec.dedup.SeenSet.build": [
+        *[partial(_seen, len, saved=saved) for saved in (False, True)],
+        partial(dedup.SeenSet.build, _DOUBLES, "no-such"),
+        partial(dedup.SeenSet.build, 5, "urn", memory=1 << 20),
+    ],
+    "uricodec.dedup.SeenSet.open": [partial(_seen, len, saved=True), partial(dedup.SeenSet.open, _INPUT)],
+    "uricodec.dedup.SeenSet.contains": [
+        *[
+            partial(_seen, dedup.SeenSet.contains, column, saved=saved)
+            for column in (_DOUBLES, _DOUBLE_ROWS, *_DOUBLE_COLUMNS, 5, [5])
+            for saved in (False, True)
+        ],
+        partial(_seen, lambda seen: seen.contains(_DOUBLES, errors="raise")),
+    ],
+    "uricodec.dedup.SeenSet.__contains__": [partial(_seen, lambda seen: "urn:a1:b" in seen)],
+    "uricodec.dedup.SeenSet.__len__": [partial(_seen, len)],
+    "uricodec.dedup.SeenSet.__bool__": [partial(_seen, bool)],
+    "uricodec.dedup.SeenSet.__repr__": [partial(_seen, repr)],
+    "uricodec.dedup.SeenSet.__hash__": [partial(_seen, lambda seen: hash(seen) == hash(_copy(seen)))],
+    "uricodec.dedup.SeenSet.__reduce__": [
+        partial(_seen, lambda seen: len(_copy(seen)), saved=saved) for saved in (False, True)
+    ],
+    "uricodec.dedup.SeenSet.__enter__": [partial(_seen, lambda seen: seen.__enter__() is seen)],
+    "uricodec.dedup.SeenSet.__exit__": [partial(_seen, lambda seen: seen.__exit__(None, None, None))],
+    "uricodec.dedup.SeenSet.close": [partial(_seen, lambda seen: (seen.close(), seen.contains(["a"])), saved=True)],
+    "uricodec.dedup.SeenSet.save": [partial(_seen, len, saved=True), partial(_seen, lambda seen: seen.save(5))],
+    "uricodec.dedup.SeenSet.verify": [partial(_seen, dedup.SeenSet.verify, saved=True)],
+    "uricodec.dedup.SeenSet.fingerprints": [partial(_seen, lambda seen: [len(each) for each in seen.fingerprints()])],
+    "uricodec.dedup.SeenSet.split": [
+        partial(_seen, lambda seen, shards: [len(each) for each in seen.split(shards)], shards) for shards in (1, 4, 3)
+    ],
+    "uricodec.dedup.SeenSet.merge": [
+        partial(_seen, lambda seen: len(dedup.SeenSet.merge([*seen.split(2)]))),
+        partial(dedup.SeenSet.merge, []),
+        partial(_seen, lambda seen: dedup.SeenSet.merge([seen, _small_set(secret="l")])),
+    ],
+    **{
+        f"uricodec.dedup.SeenSet.{name}": [partial(_seen, lambda seen, name=name: str(getattr(seen, name)))]
+        for name in ("kind", "level", "policy", "key", "shard")
+    },
+    **{
+        f"uricodec.dedup.SeenSet.{name}": [
+            partial(_seen, lambda seen, name=name: str(getattr(seen, name)(_small_set()))),
+            partial(_seen, lambda seen, name=name: str(getattr(seen, name)(5))),
+        ]
+        for name in ("__or__", "__and__", "__sub__")
+    },
+    "uricodec.dedup.SeenSet.__eq__": [
+        partial(_seen, lambda seen: (seen == _copy(seen), seen == _small_set(), seen == 5))
     ],
     "uricodec.dedup.dedup_files": [
         *[partial(_dedup_file, memory=memory, threads=1) for memory in (1 << 20, _SMALL)],

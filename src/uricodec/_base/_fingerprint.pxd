@@ -1,5 +1,5 @@
 """Fingerprints of bytes, for loops over rows."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint64_t
 
 
 cdef extern from "simd/fingerprint.h" nogil:
@@ -14,6 +14,11 @@ cdef extern from "simd/fingerprint.h" nogil:
     # Write the fingerprints of the rows src[starts[i] .. ends[i]), consecutively. `ends` may be starts + 1.
     void fingerprints "uc_fingerprints"(const Key *key, const uint8_t *src, const size_t *starts, const size_t *ends,
                                         size_t rows, uint8_t *dst) noexcept
+
+    # A half of a fingerprint as a little-endian word; the product of two words, whose low half is returned.
+    uint64_t load_word "uc_load_word"(const uint8_t *src) noexcept
+    void store_word "uc_store_word"(uint64_t word, uint8_t *dst) noexcept
+    uint64_t multiply "uc_multiply"(uint64_t x, uint64_t y, uint64_t *high) noexcept
 
 
 cdef class FingerprintKey:

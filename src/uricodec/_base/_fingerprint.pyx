@@ -38,8 +38,10 @@ cdef class FingerprintKey:
     FingerprintKey(secret=...)
     """
 
-    def __cinit__(self, secret=None):
-        if secret is None:
+    def __cinit__(self, secret=None, _material=None):
+        if _material is not None:
+            self.material = bytes(_material)
+        elif secret is None:
             self.material = os.urandom(UC_FINGERPRINT_KEY)
         else:
             from hashlib import blake2b
@@ -85,6 +87,11 @@ cdef class FingerprintKey:
         fingerprint(&self.key, <const uint8_t *>buffer.buf, <size_t>buffer.len, dst)
         PyBuffer_Release(&buffer)
         return result
+
+    @property
+    def _material(self):
+        """The 64 bytes of a key without a given secret, which saved sets store; else None."""
+        return self.material if self.given is None else None
 
     def __eq__(self, other):
         if not isinstance(other, FingerprintKey):

@@ -688,6 +688,14 @@ class Output:
         except OSError as error:
             raise failure(self.name, error) from None
 
+    def rewrite(self, data):
+        """Write `data` over the beginning of a regular file."""
+        try:
+            self._raw.seek(0)
+        except OSError as error:
+            raise failure(self.name, error) from None
+        self.write(data)
+
     def __exit__(self, kind, *exception):
         if self._path is None:
             return

@@ -255,13 +255,14 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --policy crawl --csv --header -f url pages.csv",
             "uricodec dedup --kind uri --json-field url events.jsonl",
             "uricodec dedup --kind urn --exclude old.txt new.txt -o added.txt",
+            "uricodec dedup --kind urn --seen known.set --update new.txt -o added.txt",
             "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
             "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",
             "uricodec dedup --kind urn --estimate urns.txt",
             "uricodec dedup --policy crawl --parquet --column url crawl -o unique",
         ),
-        f"{_FILES} kind:dedup level policy count top repeated exclude groups estimate parquet column "
-        f"fields:dedup delimiter csv:dedup header:dedup json-field:dedup null-data errors:dedup {_REPORTS} "
+        f"{_FILES} kind:dedup level policy count top repeated exclude only-in seen update groups estimate parquet "
+        f"column fields:dedup delimiter csv:dedup header:dedup json-field:dedup null-data errors:dedup {_REPORTS} "
         f"rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",
     ),

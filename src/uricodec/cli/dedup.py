@@ -13,6 +13,7 @@ from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
 from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import NoValuesError
+from uricodec.dedup._sets import SetError
 from uricodec.errors import UriError
 
 # The names of phases on the terminal.
@@ -27,6 +28,9 @@ PHASES = {
 
 # The most lines of a table.
 MOST_SHOWN = 1000
+
+# What helps with a saved set that cannot be read.
+SEEN_HINT = "--update makes a saved set; later runs need the same --kind, --level or --policy, and secret"
 
 # Units of the numbers that are shown.
 UNITS = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
@@ -48,8 +52,8 @@ def run(arguments):
     """
     if arguments.parquet:
         return deduplicate_parquet(arguments)
-    files, exclude = arguments.files or ["-"], arguments.exclude or []
-    if [*files, *exclude].count("-") > 1:
+    files, exclude, only_in = arguments.files or ["-"], arguments.exclude or [], arguments.only_in or []
+    if [*files, *exclude, *only_in].count("-") > 1:
         raise CommandError("standard input can be read only once", 2, "use - for one input only")
     check_outputs(arguments)
     end = b"\0" if arguments.null_data else b"\n"
@@ -67,7 +71,9 @@ def run(arguments):
         try:
             if arguments.estimate:
                 return estimate(arguments, files, options)
-            meter.finish(deduplicate(arguments, files, options | {"exclude": exclude}))
+            meter.finish(deduplicate(arguments, files, options | {"exclude": exclude, "only_in": only_in}))
+        except SetError as error:
+            raise CommandError(f"--seen: {error}", 3, SEEN_HINT) from None
         except UriError as error:
             reason = error.reason.removesuffix(" (max_line)")
             raise CommandError(reason, 1, ERRORS_HINT + LONG_HINT * (reason != error.reason)) from None
@@ -105,6 +111,8 @@ def deduplicate(arguments, files, options):
         "top": arguments.top,
         "groups": arguments.groups,
         "rules": arguments.rules,
+        "seen": arguments.seen,
+        "update": arguments.update,
     }
     start = monotonic()
     with rejects_of(arguments) as rejects:
@@ -214,7 +222,7 @@ class TableOutput(CountsOutput):
     def __init__(self, arguments):
         super().__init__()
         self._key = "line" if arguments.fields is None and arguments.json_field is None else "record"
-        self._excludes = bool(arguments.exclude)
+        self._excludes = bool(arguments.exclude or arguments.only_in or arguments.seen)
 
     def show(self, found, total, unique):
         from uricodec.cli.table import CountTable, terminal

@@ -187,14 +187,19 @@ def rejects_of(arguments):
 def check_outputs(arguments):
     """Reject two outputs that are the same file, and outputs that are an input; --output may be one."""
     taken = {}
-    for option in "output", "groups", "invalid_to":
+    written = ["output", "groups", "invalid_to"]
+    if getattr(arguments, "update", False):
+        written.append("seen")
+    for option in written:
         path = getattr(arguments, option)
         if (path is not None or option == "output") and (place := streams.place_of(path)):
             flag = f"--{option.replace('_', '-')}"
             if place in taken:
                 raise CommandError(f"{taken[place]} and {flag} are the same file", 2, f"change {flag} FILE")
             taken[place] = flag
-    inputs = [*arguments.files, *(arguments.exclude or [])]
+    inputs = [*arguments.files]
+    for option in "exclude", "only_in":
+        inputs += getattr(arguments, option, None) or []
     for place in {streams.place_of(name) for name in inputs if name != "-"} & taken.keys():
         if taken[place] != "--output":
             raise CommandError(f"{taken[place]} and an input are the same file", 2, f"give {taken[place]} another FILE")

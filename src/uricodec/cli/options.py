@@ -721,6 +721,31 @@ OPTIONS = {
         "May be given again, for more files.",
         repeats=True,
     ),
+    "only-in": Option(
+        "--only-in FILE",
+        "write only identifiers that FILE contains",
+        "May be given again, for more files.",
+        repeats=True,
+        conflicts="--exact --rules",
+        hint="sets of identifiers hold fingerprints of one level",
+    ),
+    "seen": Option(
+        "--seen FILE",
+        "leave out identifiers of this saved set",
+        "A saved set is a file of fingerprints, 16 bytes for each identifier, that --update makes. Its --kind and "
+        "--level or --policy have to be those of this command.",
+        conflicts="--exact --rules",
+        hint="a saved set holds fingerprints of one level",
+    ),
+    "update": Option(
+        "--update",
+        "with --seen: add what is read to the set",
+        "The set is replaced at the end, after the output; it is made if there is none. If the command fails, it is "
+        "unchanged.",
+        needs="--seen",
+        conflicts="--exclude",
+        hint="the set would not say which identifiers were excluded",
+    ),
     "groups": Option(
         "--groups FILE",
         "write identifiers with several spellings to FILE",
@@ -733,7 +758,8 @@ OPTIONS = {
         "--estimate",
         "print only the approximate number of identifiers",
         "The standard error is 0.8 % (HyperLogLog). Reads the input once and needs little memory.",
-        conflicts="--count --repeated --exclude --groups --rules --memory --spill-dir --exact --invalid-to --stats",
+        conflicts="--count --repeated --exclude --only-in --seen --groups --rules --memory --spill-dir --exact "
+        "--invalid-to --stats",
     ),
     "parquet": Option(
         "--parquet",

@@ -9,8 +9,8 @@ spelling of each identifier is kept, in the order of the input. See docs/guides/
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, nullcontext
 from itertools import compress
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Union
@@ -35,6 +35,7 @@ from uricodec.dedup._fields import Records
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
+from uricodec.dedup._sets import Rules, SetError, SortedRuns, known_set, set_of, union, write_set
 from uricodec.dedup._table import Cardinality
 from uricodec.errors import UriError
 from uricodec.uri._policies import operation_of, policy_of
@@ -42,7 +43,10 @@ from uricodec.uri._rows import NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from uricodec.bulk import fingerprint
+    from uricodec.dedup._seen import SeenSet
     from uricodec.typing import (
         DedupErrors,
         DedupReport,
@@ -59,6 +63,8 @@ __all__ = [
     "Deduplicator",
     "FingerprintKey",
     "Progress",
+    "SeenSet",
+    "SetError",
     "dedup_files",
     "estimate_files",
     "fingerprint",
@@ -73,6 +79,10 @@ def __getattr__(name: str) -> Any:
         from uricodec.bulk import fingerprint
 
         return fingerprint
+    if name == "SeenSet":
+        from uricodec.dedup._seen import SeenSet
+
+        return SeenSet
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -221,6 +231,21 @@ def _check(errors: str, line_terminator: bytes, threads: int | None, max_line: i
     LineBatch(RowOperation(), FingerprintKey(b"none"), line_terminator, errors)  # type: ignore[arg-type]
 
 
+def _check_sets(  # noqa: PLR0913, PLR0917
+    seen: Any, update: bool, exclude: Sequence[Path], only_in: Sequence[Path], exact: bool, rules: bool
+) -> None:
+    """Check options about sets of fingerprints."""
+    if update and seen is None:
+        raise ValueError("update is only supported with seen")
+    if update and exclude:
+        raise ValueError("update is not supported with exclude: whether its identifiers belong to the set is not known")
+    for name, value in ("seen", seen is not None), ("only_in", bool(only_in)):
+        if value and exact:
+            raise ValueError(f"{name} is not supported with exact=True: sets have fingerprints")
+        if value and rules:
+            raise ValueError(f"{name} is not supported with rules=True: a set has one level")
+
+
 def _records(
     field: str | int | None, form: str, delimiter: bytes | None, header: bool, line_terminator: bytes
 ) -> Records | None:
@@ -237,7 +262,14 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
     return [os.fsdecode(path) for path in paths]
 
 
-_NEW = 2
+def error_of(names: LineBatch, lines: memoryview, row: int, found: Any) -> UriError:
+    """Return the error for the first invalid line, given the lines, the number of their first row, and the faults."""
+    [fault], operation = found.faults, names.operation
+    reason = f"row {row + fault.line}: {operation.reason(fault.code)}"
+    return operation.error(reason, bytes(lines[fault.start : fault.stop]), fault.offset)
+
+
+_SEEN, _NEW = 1, 2
 _ANSWERS = (None, False, True, None)  # indexed by the mark of a row
 
 _IS_NEW = bytes(mark == _NEW for mark in range(256))
@@ -262,6 +294,7 @@ class Deduplicator:
         secret (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
         errors (str): How an invalid row is handled. "keep": its bytes are its identifier; "drop": it is never the
             first; "raise": an error is raised, and it is undefined which rows of the call have been added.
+        seen (SeenSet | None): Identifiers that count as seen before. Its key is that of the fingerprints.
 
     Attributes:
         rows (int): The number of rows added.
@@ -269,6 +302,7 @@ class Deduplicator:
 
     Raises:
         ValueError: If kind, level, policy or memory size is invalid.
+        SetError: If `seen` has another kind, level, policy or secret.
         OSError: If temporary files cannot be written.
 
     >>> with Deduplicator("urn") as names:
@@ -289,14 +323,29 @@ class Deduplicator:
         exact: bool = False,
         secret: Secret = None,
         errors: DedupErrors = "keep",
+        seen: SeenSet | None = None,
     ) -> None:
         level = _level_of(kind, level, policy)
         rows, fingerprint_key = _rows_of(kind, level), _fingerprint_key(secret, exact)
+        self._rules, self._saved = Rules.of(kind, level), None
+        if seen is not None:
+            from uricodec.dedup._seen import SeenSet
+
+            if not isinstance(seen, SeenSet):
+                raise TypeError(f"seen must be a SeenSet, got {type(seen).__name__}")
+            if exact:
+                raise ValueError("seen is not supported with exact=True: sets have fingerprints")
+            seen._saved.must_match(self._rules, None if secret is None else fingerprint_key)
+            self._saved, fingerprint_key = seen._saved, seen.key
+        self._seen, self._key, self._errors = seen, fingerprint_key, errors
         self._columns = ColumnBatch(rows, fingerprint_key, errors, exact)
         self._lines = LineBatch(rows, fingerprint_key, b"\n", errors, exact)
         self._scratch = Scratch(spill_dir)
+        self._memory, self._spill_dir, self._exact = memory, spill_dir, exact
         self._partitions = PartitionedTable(parse_memory(memory), exact, False, self._scratch)
         self._cardinality = Cardinality()
+        self._found: list[int] = []  # what finish() returns
+        self._runs: SortedRuns | None = None  # all identifiers, if save() had to finish
         self._invalid = self._later = 0
         self._done = self._closed = False
         self._raises = errors == "raise"
@@ -314,6 +363,8 @@ class Deduplicator:
         with self._lock:
             self._later, self._done, self._closed = self.count, True, True
             self._partitions.close()
+            if self._runs is not None:
+                self._runs.close()
             self._scratch.close()
 
     @property
@@ -324,14 +375,18 @@ class Deduplicator:
     def count(self) -> int:
         """The number of different identifiers so far. If the memory was full, it is complete only after finish().
 
-        Nulls do not count.
+        Nulls do not count; those of `seen` do.
         """
-        return self._later if self._done else self._partitions.table.count
+        return self._later if self._done else self._before + self._partitions.table.count
+
+    @property
+    def _before(self) -> int:
+        return 0 if self._saved is None else self._saved.count
 
     @property
     def estimate(self) -> int:
         """Return about how many different identifiers there are (standard error 0.8 %), even if the memory is full."""
-        return self._cardinality.estimate()
+        return self._before + self._cardinality.estimate()
 
     def add(self, column: Any) -> Any:
         """Add rows, and return whether each is the first one with its identifier.
@@ -369,14 +424,114 @@ class Deduplicator:
         Raises:
             OSError: If a temporary file cannot be read or written.
         """
-        found: list[int] = []
+        with self._lock:
+            self._find_later()
+            found, self._found = self._found, []
+            return found
 
-        def take(names: Any) -> None:
-            found.extend(compress(names.row_numbers, names.marks.translate(_IS_NEW)))
+    def _find_later(self) -> None:
+        found: list[int] = []
+        self._finish(lambda names: found.extend(compress(names.row_numbers, names.marks.translate(_IS_NEW))))
+        self._found += sorted(found)
+
+    # --- saving -------------------------------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """Write all identifiers so far to a file, as a set: see `SeenSet`.
+
+        If the memory was full, temporary files are processed now, and no rows can be added afterwards.
+
+        Args:
+            path (Path): The file, which appears, or replaces another one, when it is complete.
+
+        Raises:
+            ValueError: If finish() or close() was called before, or with exact=True: a set has fingerprints.
+            SetError: If `seen` is damaged.
+            OSError: If a file cannot be read or written.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with Deduplicator("urn") as today:
+        ...         _ = today.add(["urn:isbn:1", "urn:isbn:2"])
+        ...         today.save(os.path.join(folder, "seen"))
+        ...     with Deduplicator.load(os.path.join(folder, "seen")) as tomorrow:
+        ...         print(tomorrow.add(["urn:isbn:2", "urn:isbn:3"]), tomorrow.count)
+        [False, True] 3
+        """
+        with self._lock:
+            blocks, most = self._identifiers()
+            with streams.Output(os.path.join(".", os.fsdecode(path))) as output:
+                write_set(output, blocks, most, self._rules, self._key, self._scratch)
+
+    def _identifiers(self) -> tuple[Iterable[bytes], int]:
+        """Return all fingerprints, and at least their number."""
+        if self._exact:
+            raise ValueError("cannot save with exact=True: a set has fingerprints")
+        if self._closed or (self._done and self._runs is None):
+            raise ValueError(f"cannot save a {'closed' if self._closed else 'finished'} Deduplicator")
+        if self._partitions.spill is not None:
+            self._runs = self._partitions.runs = SortedRuns()
+            self._find_later()
+        runs = self._runs
+        if runs is None:
+            runs = SortedRuns()
+            runs.take(self._partitions.table)
+        return union([] if self._saved is None else [self._saved], runs)
+
+    def _to_set(self) -> SeenSet:
+        """Return a set of all identifiers so far."""
+        from uricodec.dedup._seen import SeenSet
 
         with self._lock:
-            self._finish(take)
-        return sorted(found)
+            blocks, most = self._identifiers()
+            return SeenSet._made(blocks, most, self._rules, self._key)
+
+    @classmethod
+    def load(
+        cls,
+        path: Path,
+        *,
+        memory: Memory = None,
+        spill_dir: Path | None = None,
+        secret: Secret = None,
+        errors: DedupErrors = "keep",
+    ) -> Self:
+        """Return a deduplicator that has seen the identifiers of a saved set.
+
+        Args:
+            path (Path): The file.
+            memory, spill_dir, secret, errors: As in `Deduplicator`; the set is not read into memory.
+
+        Raises:
+            SetError, OSError: As in `SeenSet.open`.
+
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile() as file:
+        ...     with Deduplicator("bytes") as names:
+        ...         names.save(file.name)
+        ...     with Deduplicator.load(file.name) as names:
+        ...         print(names.add(["a"]), names.count)
+        [True] 1
+        """
+        from uricodec.dedup._seen import SeenSet
+
+        return cls._after(SeenSet.open(path, secret), memory=memory, spill_dir=spill_dir, errors=errors)
+
+    @classmethod
+    def _after(cls, seen: SeenSet, **options: Any) -> Self:
+        kind: Any = seen.kind
+        return cls(kind, seen.level, policy=seen.policy, seen=seen, **options)  # type: ignore[arg-type]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the identifiers as a set. A secret that was given is in the pickle."""
+        with self._lock:
+            if self._partitions.spill is not None or self._done:
+                raise ValueError("cannot pickle a Deduplicator whose memory was full, or that is finished; see save()")
+            options = {"memory": self._memory, "spill_dir": self._spill_dir, "errors": self._errors}
+            state = self.rows, self.invalid, self._columns.null_seen
+            return _restore, (type(self), self._to_set(), options, state)
+
+    # --- rows ---------------------------------------------------------------------------------------------------------
 
     def _batches(self, column: Any) -> Iterator[Any]:
         """Add rows; yield each batch when its rows are marked."""
@@ -390,13 +545,13 @@ class Deduplicator:
             for lines in _pieces(column):
                 found = self._lines.read(lines, self.rows)
                 if found.invalid and self._raises:
-                    [fault], operation = found.faults, self._lines.operation
-                    reason = f"row {self.rows + fault.line}: {operation.reason(fault.code)}"
-                    raise operation.error(reason, bytes(lines[fault.start : fault.stop]), fault.offset)
+                    raise error_of(self._lines, lines, self.rows, found)
                 self._invalid += found.invalid
                 yield self._add(self._lines)
 
     def _add(self, names: Any) -> Any:
+        if self._saved is not None:
+            self._saved.mark(names, True, _SEEN)
         self._partitions.add(names)
         self.rows += len(names)
         return names
@@ -413,6 +568,12 @@ class Deduplicator:
             self._partitions.finish(count_and_take, None)
         self._later, self._done = count, True
         self._partitions.close()
+
+
+def _restore(kind: type[Deduplicator], seen: SeenSet, options: dict[str, Any], state: tuple[int, int, bool]) -> Any:
+    made = kind._after(seen, **options)
+    made.rows, made._invalid, made._columns.null_seen = state
+    return made
 
 
 @returns_selection
@@ -512,7 +673,7 @@ def _pieces(column: Any) -> Iterator[memoryview]:
         start, size = start + cut, _PIECE
 
 
-def dedup_files(  # noqa: PLR0913
+def dedup_files(  # noqa: PLR0913, PLR0915
     inputs: Path | Sequence[Path],
     output: Path | None = None,
     *,
@@ -527,6 +688,9 @@ def dedup_files(  # noqa: PLR0913
     top: int | None = None,
     groups: Path | None = None,
     exclude: Sequence[Path] = (),
+    only_in: Sequence[Path] = (),
+    seen: Path | None = None,
+    update: bool = False,
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
@@ -567,10 +731,16 @@ def dedup_files(  # noqa: PLR0913
         groups (Path | None): A file for a report of the spellings that were merged, and why: a line of JSON for each
             identifier with several spellings in the inputs, see docs/guides/dedup.md.
         exclude (Sequence[Path]): Files with identifiers to exclude.
+        only_in (Sequence[Path]): Files with identifiers, perhaps compressed: all others are excluded. They are read
+            first, as the inputs are.
+        seen (Path | None): A file with a saved set (`SeenSet`) of identifiers to exclude; it is read, but not into
+            memory.
+        update (bool): Whether to replace `seen` by its union with the identifiers of the inputs, at the end, when the
+            output is complete; a file that does not exist is made then.
         memory (int | str | None): The limit for the tables: bytes, "64M", "1G" or "50%"; None: half of the memory.
         spill_dir (Path | None): The folder for temporary files; None: the system's default.
         exact (bool): Whether to compare normal forms, not only fingerprints.
-        secret (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
+        secret (FingerprintKey | str | bytes | None): The key of fingerprints; None: random, or that of `seen`.
         errors (str): How an invalid line is handled. "keep": its bytes are its identifier; "drop": it is omitted;
             "raise": an error is raised.
         line_terminator (bytes): The control character that ends a line.
@@ -592,6 +762,7 @@ def dedup_files(  # noqa: PLR0913
         UriError: If a line is invalid, with errors="raise". The message begins "FILE:LINE:COLUMN (byte N): ".
         ValueError: If kind, level or another option is invalid, a header lacks the field, or no record has a value in
             it.
+        SetError: If `seen` is not a saved set, is damaged, or has another kind, level, policy or secret.
         streams.FileError: If a file fails (an OSError with filename and strerror), or an input changes while it is
             read.
         BrokenPipeError: If the reader of the output has closed it.
@@ -627,36 +798,39 @@ def dedup_files(  # noqa: PLR0913
     if top is not None and top < 1:
         raise ValueError(f"top must be at least 1, got {top}")
     _check(errors, line_terminator, threads, max_line)
-    size, fingerprint_key = parse_memory(memory), _fingerprint_key(secret, exact)
+    _check_sets(seen, update, exclude, only_in, exact, rules)
+    size, given = parse_memory(memory), None if secret is None else _fingerprint_key(secret, False)
     records = _records(field, format, delimiter, header, line_terminator)
     statistics = DedupStats()
+    names = None if seen is None else os.fsdecode(seen)
 
     def make(at: Any = level) -> LineBatch:
-        return LineBatch(_rows_of(kind, at, level), fingerprint_key, line_terminator, errors, exact)
+        return LineBatch(_rows_of(kind, at, level), known.key, line_terminator, errors, exact)
+
+    def corpus_of(inputs: list[str], others: list[str], sets: Any, tell: Any = None) -> Corpus:
+        return Corpus(
+            inputs, others, line_terminator, threads, scratch, on_progress, errors, max_line, tell, records, sets
+        )
 
     shows = isinstance(output, CountsOutput)  # it is that of the command line
     target: Any = output if shows else streams.Output(None if output is None else os.fsdecode(output))
     report_to = nullcontext() if groups is None else streams.Output(os.fsdecode(groups))
     with (
-        Scratch(spill_dir) as scratch,  # entered first: it checks that the folder is writable
+        known_set(names, update, Rules.of(kind, level), given, exact) as known,  # replaced after all others
+        Scratch(spill_dir) as scratch,  # entered before the outputs: it checks that the folder is writable
         target as file,
         report_to as group_file,
-        Corpus(
-            _paths(inputs),
-            _paths(exclude),
-            line_terminator,
-            threads,
-            scratch,
-            on_progress,
-            errors,
-            max_line,
-            on_invalid,
-            records,
-        ) as corpus,
+        ExitStack() as stack,
     ):
+        sets = list(known.sets)
+        if only_in:
+            with corpus_of(_paths(only_in), [], ()) as corpus:
+                only = set_of(corpus, make, Rules.of(kind, level), known.key, size, scratch)
+                sets.append((stack.enter_context(only), False))
+        corpus = stack.enter_context(corpus_of(_paths(inputs), _paths(exclude), sets, on_invalid))
         file.end = line_terminator[0]
         found = None
-        partitions = PartitionedTable(size, exact, report != "unique", scratch)
+        partitions = PartitionedTable(size, exact, report != "unique", scratch, runs=known.runs)
         if report == "unique":
             statistics.written = write_unique(corpus, make, partitions, scratch, file, rules or groups is not None)
             statistics.unique = statistics.written
@@ -667,35 +841,26 @@ def dedup_files(  # noqa: PLR0913
             statistics.unique, statistics.written = write_counted(corpus, make, partitions, scratch, file, least, size)
         statistics.invalid, statistics.rows = corpus.invalid, corpus.lines - corpus.mine
         valid = statistics.rows - (statistics.invalid if errors == "drop" else 0)
-        statistics.duplicates = before = valid - statistics.unique
+        statistics.duplicates = valid - statistics.unique
         if found is not None:
             statistics.written = (
                 file.show(found, valid, statistics.unique) if shows else write_top(found, records, file)
             )
-        finer = 0
         steps = _rules(kind, level)
+        finer = 0
         for name, at in steps if rules else ():
+            merged = statistics.duplicates
             if name != steps[-1][0]:
                 partitions = PartitionedTable(size, exact, False, scratch)
-                before = valid - count_unique(corpus, lambda at=at: make(at), partitions, scratch)
-            else:
-                before = statistics.duplicates
-            statistics.merged[name], finer = before - finer, before
+                merged = valid - count_unique(corpus, lambda at=at: make(at), partitions, scratch)
+            statistics.merged[name], finer = merged - finer, merged
         if group_file is not None:
             from uricodec.dedup._groups import Groups
 
             forms = [(name, _form_of(kind, at, level)) for name, at in steps]
-            shown = None if secret is None else _fingerprint_key(secret, False)
-            how = Groups(
-                corpus,
-                lambda names: make(level if names else None),
-                forms,
-                scratch,
-                size,
-                exact,
-                shown,
-            )
+            how = Groups(corpus, lambda names: make(level if names else None), forms, scratch, size, exact, given)
             how.write(group_file)
+        known.write(scratch)
         statistics.spilled = scratch.spilled
     return statistics
 

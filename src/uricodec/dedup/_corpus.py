@@ -28,8 +28,8 @@ from uricodec.dedup._sorting import Sorter
 from uricodec.dedup._table import FingerprintBatch
 from uricodec.errors import UriSyntaxError
 
-# The mark of new rows.
-NEW = 2
+# The marks of rows.
+SEEN, NEW = 1, 2
 IS_NEW = bytes(mark == NEW for mark in range(256))
 
 # What precedes a line that is sorted by its count: how much the count is below the greatest number, and the row.
@@ -215,6 +215,8 @@ class Corpus:
         on_invalid (Callable | None): Called for each invalid line of the inputs with the name of the input, the line
             number (from 1), the offset, the code and the line (bytes). It may be called in any thread.
         records (Records | None): The lines are records in this format; None: they are not.
+        sets (Sequence[tuple[SavedSet, bool]]): Saved sets. Lines whose identifiers are in one (True), or not in it
+            (False), count as seen in the first pass.
 
     Attributes:
         mine (int): The number of the first line of the inputs.
@@ -237,6 +239,7 @@ class Corpus:
         max_line=streams.MAX_LINE,
         on_invalid=None,
         records=None,
+        sets=(),
     ):
         names = [*exclude, *inputs]
         if names.count("-") > 1:
@@ -247,6 +250,7 @@ class Corpus:
         self.ticker = Ticker(on_progress, streams.total_size(names))
         self._errors, self._max_line, self._on_invalid = errors, max_line, on_invalid
         self.records, self._selects = records, False  # whether a record has a value
+        self._sets = sets
         self._from = None  # the first source that must be read again
         self.mine = self.lines = 0
         self.invalid = self.long = 0
@@ -304,7 +308,8 @@ class Corpus:
             if source is self._inputs[0]:
                 self.mine = self.lines
             with source.open(self.ticker) as file:
-                work, taken = names_reader(invalid.limit), invalid if self.has(source) else None
+                work = names_reader(invalid.limit, self._sets)
+                taken = invalid if self.has(source) else None
                 reading = Reading(self, source, file, self.lines, work, step, taken)
                 runner.run(file, reading)
                 self.lines = reading.number
@@ -460,9 +465,19 @@ def report_rest(invalid, found, spare, chunk, at, end):  # noqa: PLR0913, PLR091
         invalid.add(0, found.faults, lines, chunk.before + start, place)
 
 
-def names_reader(limit):
-    """Return a function that reads the lines of a chunk into its LineBatch, and returns so many invalid ones."""
-    return lambda chunk: chunk.state.read(chunk.view[chunk.start : chunk.size], 0, limit, chunk.framing)
+def names_reader(limit, sets=()):
+    """Return a function that reads the lines of a chunk into its LineBatch, and returns so many invalid ones.
+
+    Lines whose identifiers are in one of the `sets`, or not in it, are marked as seen; see Corpus.
+    """
+
+    def read(chunk):
+        found = chunk.state.read(chunk.view[chunk.start : chunk.size], 0, limit, chunk.framing)
+        for saved, present in sets:
+            saved.mark(chunk.state, present, SEEN)
+        return found
+
+    return read
 
 
 def find_names(chunk):

@@ -48,6 +48,7 @@ cdef struct RunResults:
     bint keeps_forms
     bint drops              # rejected rows are dropped
     bint null_seen
+    bint nulls_later        # nulls are marked as undecided: they are not to be compared
     Buffer starts             # starts of lines, and that of the next one: size_t
     Buffer form_starts        # in run.data, if forms are kept: size_t
     Buffer form_ends
@@ -100,7 +101,7 @@ cdef void add_rows(Run *run, size_t rows, const size_t *starts, size_t *ends) no
     if source.valid != NULL or source.layout == INDEXED or source.layout == NULLS:
         for i in range(rows):
             if is_null(source, run.row + i):
-                marks[i] = SEEN if batch.null_seen else NEW
+                marks[i] = LATER if batch.nulls_later else SEEN if batch.null_seen else NEW
                 ends[i], batch.null_seen = starts[i], True
     fingerprints(<const Key *>run.key, run.data.data, starts, ends, rows, batch.fingerprints.data + UC_FINGERPRINT * batch.rows)
 
@@ -184,7 +185,8 @@ cdef class Identifiers(IdentifierBatch):
     cdef Run run
 
     # The subclasses have the other parameters. With *args and **kwargs, Cython 3.3 crashes if these cannot be allocated.
-    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=None, errors=None, forms=None):
+    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=None, errors=None, forms=None,
+                  nulls_later=None):
         if operation.slots.result != WRITES_BYTES:
             raise ValueError("expected an operation that writes bytes")
         memset(&self.batch, 0, sizeof(RunResults))
@@ -668,6 +670,7 @@ cdef class ColumnBatch(Identifiers):
         key (FingerprintKey): The key of the fingerprints.
         errors (str): How an invalid row is handled: "keep" (its bytes are its identifier), "drop" or "raise".
         forms (bool): Whether to keep normal forms, for exact tables.
+        nulls_later (bool): Whether to mark nulls as undecided, instead of as a group of their own.
 
     Attributes:
         invalid (int): The number of invalid rows in all columns.
@@ -695,8 +698,10 @@ cdef class ColumnBatch(Identifiers):
     cdef Items gathered
     cdef int64_t end[2]
 
-    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, errors="keep", forms=True):
+    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, errors="keep", forms=True,
+                  nulls_later=False):
         self.set_options(errors, forms)
+        self.batch.nulls_later = nulls_later
         self.sources = []
         memset(&self.source, 0, sizeof(Source))
         self.source.end = INT64_MAX
@@ -899,6 +904,28 @@ def mask(bytes marks not None):
         discard(&bits)
         discard(&valid)
     return Column(Type(b"b"), [array])
+
+
+def column_of(bytes fingerprints not None):
+    """Return fingerprints as a column of 16 bytes in each row.
+
+    >>> len(column_of(bytes(32)))
+    2
+    """
+    cdef Array array = Array()
+    cdef Buffer octets
+    memset(&octets, 0, sizeof(Buffer))
+    array.set_buffers(2)
+    array.length = <int64_t>len(fingerprints) // UC_FINGERPRINT
+    try:
+        if not grow(&octets, <size_t>len(fingerprints) + 1):
+            raise MemoryError  # pragma: no cover: no memory
+        octets.size = <size_t>len(fingerprints)
+        memcpy(octets.data, PyBytes_AS_STRING(fingerprints), octets.size)
+        array.buffers[1] = hold(array, &octets)
+    finally:
+        discard(&octets)
+    return Column(Type(b"w:16"), [array])
 
 
 cdef Py_ssize_t count_of(list sources) except -1:

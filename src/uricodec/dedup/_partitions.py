@@ -227,11 +227,14 @@ class PartitionedTable:
         memory (int): The limit for the table in bytes.
         depth (int): How many times the rows were partitioned before.
         sums (int), quantiles (int): See Table.
+        runs (SortedRuns | None): What gets the fingerprints of all identifiers, when they are complete.
     """
 
-    def __init__(self, memory, exact, counting, scratch, depth=0, sums=0, quantiles=0):  # noqa: PLR0913, PLR0917
+    def __init__(  # noqa: PLR0913, PLR0917
+        self, memory, exact, counting, scratch, depth=0, sums=0, quantiles=0, runs=None
+    ):
         self._options = memory, exact, counting, scratch
-        self._depth, self._numbers = depth, (sums, quantiles)
+        self._depth, self._numbers, self.runs = depth, (sums, quantiles), runs
         self.table = Table(memory, counting, exact, sums, quantiles)
         self.spill = None
 
@@ -252,16 +255,19 @@ class PartitionedTable:
             counted (Callable[[Table], None] | None): Called with each table when it is complete.
             tick (Callable[[], None]): Called from time to time.
         """
+        runs, spill, self.spill = self.runs, self.spill, None
+        if runs is not None and (spill is not None or counted or self._depth):
+            self.runs = None
+            runs.add(self.table, self._options[3])
         if counted:
             counted(self.table)
-        spill, self.spill = self.spill, None
         if spill is None:
             return
         self.table.clear()
         try:
             names = SpilledBatch(sum(self._numbers))
             for part in spill.finish():
-                partitions = PartitionedTable(*self._options, self._depth + 1, *self._numbers)
+                partitions = PartitionedTable(*self._options, self._depth + 1, *self._numbers, runs)
                 for batch in spill.read(part, names):
                     partitions.add(batch)
                     take(batch)
@@ -272,7 +278,11 @@ class PartitionedTable:
 
     def close(self):
         """Free the memory and the temporary files."""
-        self.table.clear()
+        runs, self.runs = self.runs, None
+        if runs is not None:
+            runs.take(self.table)
+        else:
+            self.table.clear()
         if self.spill is not None:
             self.spill.close()
             self.spill = None

@@ -96,6 +96,9 @@ cdef class Table:
     cdef int ensure_capacity(self) noexcept nogil
     cdef int grow(self, size_t size) noexcept nogil
     cdef int ensure_capacity_for(self, size_t octets) noexcept nogil
+    cdef int sort(self) except -1
+    cdef tuple block_of_fingerprints(self, size_t at, Py_ssize_t block)
+    cdef size_t take_fingerprints(self, size_t *at, uint8_t *dst, size_t capacity) noexcept nogil
     cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity) noexcept nogil
 
 

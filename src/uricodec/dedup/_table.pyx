@@ -57,6 +57,7 @@ from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._base._atomic cimport uc_glance8, uc_glance_size, uc_put8, uc_put_size
+from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, store_word
 from uricodec._base._kernels cimport prefetch
 from uricodec.dedup._sketch cimport Sketch, add_number, free_sketch
 
@@ -181,12 +182,6 @@ cdef uint64_t MOST_HOMES = 0xFFFFFFFF      # as many as 32 bits of a fingerprint
 # Replaces a second half of 64 zeros, which would mean an empty slot. No fingerprint with the same first half has this
 # second half, because the number of ones in a fingerprint is even.
 cdef uint64_t NOT_ZERO = <uint64_t>1 << 63
-
-
-cdef inline uint64_t word(const uint8_t *octets) noexcept nogil:
-    cdef uint64_t value
-    memcpy(&value, octets, 8)
-    return value
 
 
 cdef inline uint64_t *home(uint64_t *start, uint64_t homes, size_t stride, uint64_t low) noexcept nogil:
@@ -314,6 +309,71 @@ cdef class Table:
             if not pairs:
                 return
             yield pairs
+
+    def fingerprints(self, Py_ssize_t block=65536):
+        """Yield the fingerprints of all identifiers, ascending by their first half, then by their second half.
+
+        Both are little-endian words. A second half of zeros is replaced by 2^63, which no fingerprint with the same
+        first half has. No identifier may be added meanwhile.
+
+        Args:
+            block (int): The number of identifiers per block, up to a million.
+
+        Yields:
+            bytes: 16 bytes for each identifier.
+
+        >>> from uricodec.dedup._table import FingerprintBatch
+        >>> table = Table(1 << 20)
+        >>> table.add(FingerprintBatch(b"one fingerprint." b"another, like it" b"one fingerprint."))
+        >>> list(table.fingerprints())
+        [b'one fingerprint.another, like it']
+        """
+        if self.exact:
+            raise ValueError("an exact table has no fingerprints")
+        if self.ranked:
+            raise ValueError("the slots were sorted by count")
+        self.sort()
+        at = 0
+        while True:
+            octets, at = self.block_of_fingerprints(at, min(max(block, 1), 1 << 20))
+            if not octets:
+                return
+            yield octets
+
+    cdef int sort(self) except -1:
+        """Sort each run of slots, so that all identifiers are in order."""
+        self.use()
+        with nogil:
+            if self.stride == PLAIN:
+                put_in_order(&self.slots, PLAIN)
+            else:
+                put_in_order(&self.slots, COUNTING)
+        uc_give(&self.busy)
+        return 0
+
+    cdef tuple block_of_fingerprints(self, size_t at, Py_ssize_t block):
+        cdef bytes octets = PyBytes_FromStringAndSize(NULL, UC_FINGERPRINT * block)
+        cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(octets)
+        cdef size_t taken
+        self.use()
+        with nogil:
+            taken = self.take_fingerprints(&at, dst, <size_t>block)
+        uc_give(&self.busy)
+        return octets if taken == <size_t>block else octets[:UC_FINGERPRINT * taken], at
+
+    cdef size_t take_fingerprints(self, size_t *at, uint8_t *dst, size_t capacity) noexcept nogil:
+        """Write the next fingerprints from slot *at on, up to the capacity `capacity`. Return their number."""
+        cdef size_t stride = self.stride
+        cdef uint64_t *slot = self.slots.start + at[0] * stride
+        cdef size_t taken = 0
+        while slot < self.slots.last and taken < capacity:
+            if slot[1]:
+                store_word(slot[0], dst + UC_FINGERPRINT * taken)
+                store_word(slot[1], dst + UC_FINGERPRINT * taken + 8)
+                taken += 1
+            slot += stride
+        at[0] = <size_t>(slot - self.slots.start) // stride
+        return taken
 
     def clear(self):
         """Remove all identifiers, and free memory.
@@ -508,6 +568,10 @@ cdef inline void rearrange(TableSlots *slots, uint64_t *old, size_t stride) noex
             name += stride
 
 
+cdef inline bint is_greater(const uint64_t *slot, const uint64_t *other) noexcept nogil:
+    return slot[0] > other[0] or slot[0] == other[0] and slot[1] > other[1]
+
+
 cdef inline void put_in_order(TableSlots *slots, size_t stride) noexcept nogil:
     """Sort each run of occupied slots. An insertion takes no more steps than filling the run took."""
     cdef uint64_t *slot = slots.start
@@ -515,11 +579,11 @@ cdef inline void put_in_order(TableSlots *slots, size_t stride) noexcept nogil:
     cdef uint64_t held[LONGEST_SLOT]
     cdef size_t i
     while slot < slots.last:
-        if slot[1] and slot > slots.start and (slot - stride)[1] and (slot - stride)[0] > slot[0]:
+        if slot[1] and slot > slots.start and (slot - stride)[1] and is_greater(slot - stride, slot):
             for i in range(stride):
                 held[i] = slot[i]
             to = slot
-            while to > slots.start and (to - stride)[1] and (to - stride)[0] > held[0]:
+            while to > slots.start and (to - stride)[1] and is_greater(to - stride, held):
                 for i in range(stride):
                     to[i] = (to - stride)[i]
                 to -= stride
@@ -535,7 +599,7 @@ cdef inline bint same_form(const uint8_t *stored, const uint8_t *form, size_t le
     cdef size_t other = stored[0]
     stored += 1
     if other == 255:
-        other = <size_t>word(stored)
+        other = <size_t>load_word(stored)
         stored += 8
     return other == length and memcmp(stored, form, length) == 0
 
@@ -543,13 +607,12 @@ cdef inline bint same_form(const uint8_t *stored, const uint8_t *form, size_t le
 cdef inline uint64_t store_form(Arena *arena, const uint8_t *form, size_t length) noexcept nogil:
     """Store a form; the caller has ensured capacity. Return 1 + its position."""
     cdef size_t place = arena.used
-    cdef uint64_t value = length
     if length < 255:
         arena.start[place] = <uint8_t>length
         arena.used += 1
     else:
         arena.start[place] = 255
-        memcpy(arena.start + place + 1, &value, 8)
+        store_word(length, arena.start + place + 1)
         arena.used += 9
     memcpy(arena.start + arena.used, form, length)
     arena.used += length
@@ -646,13 +709,13 @@ cdef inline size_t take(Table table, IdentifierBatch names, size_t row, size_t s
     cdef uint64_t low, high
     cdef uint64_t *slot
     for i in range(row, min(row + AHEAD, rows)):
-        prefetch(home(slots.start, slots.homes, stride, word(fingerprints + 16 * i)))
+        prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * i)))
     while row < rows:
         if row + AHEAD < rows:
-            prefetch(home(slots.start, slots.homes, stride, word(fingerprints + 16 * (row + AHEAD))))
+            prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * (row + AHEAD))))
         if marks[row] == PENDING:
-            low = word(fingerprints + 16 * row)
-            high = word(fingerprints + 16 * row + 8)
+            low = load_word(fingerprints + 16 * row)
+            high = load_word(fingerprints + 16 * row + 8)
             high = high if high else NOT_ZERO
             slot = home(slots.start, slots.homes, stride, low)
             while slot[1] and (slot[1] != high or slot[0] != low):
@@ -697,14 +760,14 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
     cdef uint64_t low
     cdef uint64_t *slot
     for i in range(row, min(row + AHEAD, rows)):
-        prefetch(home(slots.start, slots.homes, stride, word(fingerprints + 16 * i)))
+        prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * i)))
     while row < rows:
         if row + AHEAD < rows:
-            prefetch(home(slots.start, slots.homes, stride, word(fingerprints + 16 * (row + AHEAD))))
+            prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * (row + AHEAD))))
         if row + FORMS_AHEAD < rows:
-            prefetch(likely_form(table, word(fingerprints + 16 * (row + FORMS_AHEAD)), stride))
+            prefetch(likely_form(table, load_word(fingerprints + 16 * (row + FORMS_AHEAD)), stride))
         if marks[row] == PENDING:
-            low = word(fingerprints + 16 * row)
+            low = load_word(fingerprints + 16 * row)
             form = names.forms + names.form_starts[row]
             length = names.form_ends[row] - names.form_starts[row]
             slot = home(slots.start, slots.homes, stride, low)
@@ -750,13 +813,13 @@ cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t 
     cdef uint64_t *slot
     for row in range(row, rows):
         if row + AHEAD < rows:
-            prefetch(home(slots.start, slots.homes, stride, word(fingerprints + 16 * (row + AHEAD))))
+            prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * (row + AHEAD))))
         if exact and row + FORMS_AHEAD < rows:
-            prefetch(likely_form(table, word(fingerprints + 16 * (row + FORMS_AHEAD)), stride))
+            prefetch(likely_form(table, load_word(fingerprints + 16 * (row + FORMS_AHEAD)), stride))
         if marks[row] != PENDING:
             continue
-        low = word(fingerprints + 16 * row)
-        high = word(fingerprints + 16 * row + 8)
+        low = load_word(fingerprints + 16 * row)
+        high = load_word(fingerprints + 16 * row + 8)
         high = high if high else NOT_ZERO
         slot = home(slots.start, slots.homes, stride, low)
         while slot[1] and slot[0] < low:
@@ -784,14 +847,6 @@ cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t 
 
 
 # --- estimates --------------------------------------------------------------------------------------------------------
-
-cdef inline uint64_t second_half(const uint8_t *fingerprint) noexcept nogil:
-    cdef uint64_t value = 0
-    cdef size_t i
-    for i in range(8):
-        value |= <uint64_t>fingerprint[8 + i] << 8 * i
-    return value
-
 
 cdef double sigma(double x) noexcept nogil:
     cdef double share = 1, total = x, before = -1
@@ -890,7 +945,7 @@ cdef class Cardinality:
         for i in range(names.count):
             if names.marks[i] == SEEN:
                 continue
-            bits = second_half(names.fingerprints + 16 * i) << 1     # the highest bit is a parity bit
+            bits = load_word(names.fingerprints + 16 * i + 8) << 1     # the highest bit is a parity bit
             register = <size_t>(bits >> shift)
             bits = bits << self.precision | <uint64_t>1 << self.precision    # a sentinel: the position is at most here
             place = 1

@@ -1,0 +1,553 @@
+"""Saved sets of fingerprints: looking them up, merging them, and the directory of such a file.
+
+docs/reference/saved_sets.md has the format byte by byte. The fingerprints of a set are sorted. They are spread evenly,
+so their highest bits divide them into buckets of about 100, and where a fingerprint is in its bucket can be guessed
+to within a few places: looking it up costs a row of the directory and one or two cache lines of the fingerprints.
+
+Each row of the directory also has a checksum of its bucket. It is a sum, so that two buckets can be made one without
+reading them again: how many there will be is known only when all fingerprints are written. A bucket is checked when
+it is read for the first time from a mapped file, and whenever it is read otherwise.
+"""
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memcpy
+
+from uricodec._base._atomic cimport uc_glance8, uc_give, uc_put8
+from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, multiply, store_word
+from uricodec._base._kernels cimport prefetch
+from uricodec.dedup._table cimport *
+
+
+cdef extern from "simd/file.h" nogil:
+    int read_at "uc_read_at"(int number, uint8_t *dst, size_t size, uint64_t place) noexcept
+
+
+cdef enum:
+    ROW = 16                # bytes of a row of the directory: where its bucket starts, and the checksum of that
+    MOST_IN_BUCKET = 1024   # 128 on average at most: more occur in damaged files only
+    AT_ONCE = 32            # fingerprints that are looked up together
+    NEAR = 16               # slots searched one by one
+    LINE = 64               # bytes of a cache line
+
+cdef uint64_t NOT_ZERO = <uint64_t>1 << 63      # see _table.pyx
+cdef uint64_t FIRST = 0x243F6A8885A308D3        # the first digits of pi
+cdef uint64_t SECOND = 0x13198A2E03707344
+
+
+cdef inline uint64_t check_of(uint64_t low, uint64_t high) noexcept nogil:
+    """Return what a fingerprint adds to the checksum of its bucket."""
+    cdef uint64_t top
+    return multiply(low ^ FIRST, high ^ SECOND, &top) ^ top
+
+
+cdef inline bint is_below(uint64_t low, uint64_t high, uint64_t other_low, uint64_t other_high) noexcept nogil:
+    return low < other_low or low == other_low and high < other_high
+
+
+cdef inline size_t bucket_of(uint64_t low, int shard_bits, int bits) noexcept nogil:
+    return <size_t>(low << shard_bits >> 1 >> (63 - bits))
+
+
+def bits_for(uint64_t count):
+    """Return how many bits divide so many fingerprints into buckets of 64 to 128.
+
+    >>> bits_for(0), bits_for(127), bits_for(128), bits_for(10**8)
+    (0, 0, 1, 20)
+    """
+    cdef int bits = 0
+    while count >> bits >= 128:
+        bits += 1
+    return bits
+
+
+# --- merging ------------------------------------------------------------------------------------------------------------
+
+cdef enum Kept:
+    ANY, ALL, ONLY_FIRST
+
+
+cdef struct Cursor:
+    uint64_t low, high      # the next fingerprint
+    const uint8_t *at       # where it is
+    const uint8_t *end
+    size_t source
+
+
+@cython.final
+cdef class Merge:
+    """A merge of sorted sources of fingerprints.
+
+    Args:
+        sources (list[Iterator[bytes]]): Blocks of fingerprints, ascending in each source.
+        keep (str): "any": what is in any source; "all": in all; "only-first": in the first and no other.
+
+    >>> one, two = b"a" * 16, b"b" * 16
+    >>> [b"".join(Merge([iter([one + two]), iter([two])], keep)) for keep in ("any", "all", "only-first")] == [
+    ...     one + two, two, one]
+    True
+    """
+    cdef list iterators
+    cdef size_t sources
+    cdef list blocks        # of the cursors
+    cdef Cursor *heap       # the least fingerprint first
+    cdef size_t count       # cursors
+    cdef Kept kept
+    cdef uint64_t low, high # the fingerprint that is being counted,
+    cdef size_t found       # in how many sources it is,
+    cdef bint in_first      # and whether the first one is among them
+
+    def __cinit__(self, list sources not None, str keep not None):
+        self.kept = {"any": ANY, "all": ALL, "only-first": ONLY_FIRST}[keep]
+        self.iterators, self.blocks, self.sources = sources, [None] * len(sources), <size_t>len(sources)
+        self.heap = <Cursor *>PyMem_RawCalloc(<size_t>len(sources) + 1, sizeof(Cursor))
+        if self.heap == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.heap)
+
+    def __iter__(self):
+        """Yield blocks of the merge: ascending, each fingerprint once.
+
+        Raises:
+            ValueError: If a source is not ascending.
+        """
+        cdef Py_ssize_t source
+        for source in range(len(self.iterators)):
+            self.heap[self.count].low = self.heap[self.count].high = 0
+            self.count += self.refill(&self.heap[self.count], source, False)
+        for source in range(<Py_ssize_t>self.count // 2 - 1, -1, -1):
+            sift(self.heap, self.count, <size_t>source)
+        while self.count or self.found:
+            block = self.next_block()
+            if block:
+                yield block
+
+    cdef bint refill(self, Cursor *cursor, size_t source, bint after) except -1:
+        """Point the cursor to the next block of its source. False: there is none."""
+        cdef bytes block = b""
+        while not block:
+            found = next(self.iterators[source], None)
+            if found is None:
+                self.blocks[source] = None
+                return False
+            block = found
+        if len(block) % UC_FINGERPRINT:
+            raise ValueError("expected blocks of 16 bytes for each fingerprint")
+        self.blocks[source] = block
+        cursor.at = <const uint8_t *>PyBytes_AS_STRING(block)
+        cursor.end = cursor.at + len(block)
+        cursor.source = source
+        if not load(cursor, after):
+            raise ValueError("fingerprints are not ascending")
+        return True
+
+    cdef bytes next_block(self):
+        """Return the next block of the merge, perhaps an empty one."""
+        cdef bytes block = PyBytes_FromStringAndSize(NULL, UC_FINGERPRINT * (1 << 16))
+        cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(block)
+        cdef uint8_t *end = dst + len(block)
+        cdef Cursor *top = self.heap
+        cdef bint sorted = True
+        while True:
+            with nogil:
+                while self.count and dst < end:
+                    if not self.found or self.low != top.low or self.high != top.high:
+                        dst = self.put(dst)
+                        self.low, self.high, self.found, self.in_first = top.low, top.high, 0, False
+                    self.found += 1
+                    self.in_first |= top.source == 0
+                    top.at += UC_FINGERPRINT
+                    if top.at == top.end:
+                        break
+                    sorted = load(top, True)
+                    if not sorted:
+                        break
+                    sift(self.heap, self.count, 0)
+            if not sorted:
+                raise ValueError("fingerprints are not ascending")
+            if not self.count or dst == end:
+                break
+            if not self.refill(top, top.source, True):
+                self.count -= 1
+                top[0] = self.heap[self.count]
+            sift(self.heap, self.count, 0)
+        if not self.count and dst < end:
+            dst = self.put(dst)
+            self.found = 0
+        return block[:dst - <uint8_t *>PyBytes_AS_STRING(block)]
+
+    cdef inline uint8_t *put(self, uint8_t *dst) noexcept nogil:
+        """Write the fingerprint that was counted, if it is wanted. Return where the next one goes."""
+        cdef bint wanted = self.found > 0
+        if self.kept == ALL:
+            wanted = self.found == self.sources
+        elif self.kept == ONLY_FIRST:
+            wanted = self.found == 1 and self.in_first
+        if not wanted:
+            return dst
+        store_word(self.low, dst)
+        store_word(self.high, dst + 8)
+        return dst + UC_FINGERPRINT
+
+
+cdef inline bint load(Cursor *cursor, bint after) noexcept nogil:
+    """Read the fingerprint at a cursor. False: it is not after the previous one of its source."""
+    cdef uint64_t low = load_word(cursor.at), high = load_word(cursor.at + 8)
+    cdef bint sound = not after or is_below(cursor.low, cursor.high, low, high)
+    cursor.low, cursor.high = low, high
+    return sound
+
+
+cdef inline void sift(Cursor *heap, size_t count, size_t at) noexcept nogil:
+    """Move a cursor down to its place in the heap."""
+    cdef Cursor moved
+    cdef size_t child = 2 * at + 1
+    if at >= count:
+        return
+    moved = heap[at]
+    while child < count:
+        if child + 1 < count and is_below(heap[child + 1].low, heap[child + 1].high, heap[child].low, heap[child].high):
+            child += 1
+        if not is_below(heap[child].low, heap[child].high, moved.low, moved.high):
+            break
+        heap[at] = heap[child]
+        at, child = child, 2 * child + 1
+    heap[at] = moved
+
+
+def first_of(bytes block not None, int bits, uint64_t least):
+    """Return where, in a block of sorted fingerprints, the first one is whose highest `bits` bits are at least `least`.
+
+    >>> first_of(bytes(16) + bytes([255] * 16), 1, 1)
+    16
+    """
+    cdef const uint8_t *src = <const uint8_t *>PyBytes_AS_STRING(block)
+    cdef size_t low = 0, high = <size_t>len(block) // UC_FINGERPRINT, at
+    while low < high:
+        at = (low + high) // 2
+        if load_word(src + UC_FINGERPRINT * at) >> 1 >> (63 - bits) < least:
+            low = at + 1
+        else:
+            high = at
+    return UC_FINGERPRINT * low
+
+
+# --- the directory ------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Directory:
+    """The directory of a set that is being written: rows of where a bucket starts, and its checksum.
+
+    Args:
+        bits (int): The number of buckets is 2**bits.
+        shard_bits (int): So many of the highest bits are the same in all fingerprints of the set,
+        shard (int): namely these.
+
+    Attributes:
+        count (int): The number of fingerprints added.
+    """
+    cdef readonly uint64_t count
+    cdef int bits
+    cdef int shard_bits
+    cdef uint64_t shard
+    cdef size_t bucket      # the present one
+    cdef uint64_t start     # where it starts,
+    cdef uint64_t check     # and its checksum so far
+    cdef uint64_t low, high # the last fingerprint
+
+    def __cinit__(self, int bits, int shard_bits=0, uint64_t shard=0):
+        self.bits, self.shard_bits, self.shard = bits, shard_bits, shard
+
+    def add(self, bytes block not None):
+        """Add fingerprints. Return the rows of the buckets that are complete (bytes).
+
+        Raises:
+            ValueError: If fingerprints are not ascending, or not in the shard.
+        """
+        cdef const uint8_t *src = <const uint8_t *>PyBytes_AS_STRING(block)
+        cdef size_t rows = <size_t>len(block) // UC_FINGERPRINT, i, bucket
+        cdef uint64_t low, high
+        cdef bytearray done = bytearray()
+        cdef uint8_t row[ROW]
+        for i in range(rows):
+            low, high = load_word(src + UC_FINGERPRINT * i), load_word(src + UC_FINGERPRINT * i + 8)
+            if self.count and not is_below(self.low, self.high, low, high):
+                raise ValueError("fingerprints are not ascending")
+            if self.shard_bits and low >> (64 - self.shard_bits) != self.shard:
+                raise ValueError("a fingerprint does not belong to the shard")
+            bucket = bucket_of(low, self.shard_bits, self.bits)
+            while self.bucket < bucket:
+                self.put(row)
+                done += row[:ROW]
+            self.check += check_of(low, high)
+            self.low, self.high = low, high
+            self.count += 1
+        return bytes(done)
+
+    cdef void put(self, uint8_t *row) noexcept:
+        """End the present bucket."""
+        store_word(self.start, row)
+        store_word(self.check, row + 8)
+        self.start, self.check = self.count, 0
+        self.bucket += 1
+
+    def finish(self):
+        """Yield the rows of the remaining buckets (bytes)."""
+        cdef uint8_t row[ROW]
+        cdef bytearray done
+        cdef size_t buckets = <size_t>1 << self.bits
+        while self.bucket < buckets:
+            done = bytearray()
+            while self.bucket < buckets and len(done) < 1 << 16:
+                self.put(row)
+                done += row[:ROW]
+            yield bytes(done)
+
+
+def fold(bytes rows not None, size_t step):
+    """Return rows of a directory of which each `step` ones are made one (bytes).
+
+    >>> fold(bytes(8) + b"\\1" + bytes(7) + b"\\5" + bytes(7) + b"\\2" + bytes(7), 2) == bytes(8) + b"\\3" + bytes(7)
+    True
+    """
+    cdef const uint8_t *src = <const uint8_t *>PyBytes_AS_STRING(rows)
+    cdef size_t count = <size_t>len(rows) // ROW // step, i, k
+    cdef bytes folded = PyBytes_FromStringAndSize(NULL, ROW * <Py_ssize_t>count)
+    cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(folded)
+    cdef uint64_t check
+    for i in range(count):
+        check = 0
+        for k in range(step):
+            check += load_word(src + ROW * (step * i + k) + 8)
+        store_word(load_word(src + ROW * step * i), dst + ROW * i)
+        store_word(check, dst + ROW * i + 8)
+    return folded
+
+
+# --- looking up ---------------------------------------------------------------------------------------------------------
+
+cdef enum Found:
+    ABSENT, PRESENT, DAMAGED, SHORT, UNREADABLE
+
+
+cdef struct Probe:
+    uint64_t low, high
+    size_t bucket
+    uint64_t start
+    size_t size             # fingerprints in the bucket
+    size_t guess
+
+
+@cython.final
+cdef class SetFile:
+    """The fingerprints of an open set.
+
+    Args:
+        directory (bytes): The directory.
+        count (int): The number of fingerprints.
+        bits (int): The directory has 2**bits rows.
+        shard_bits, shard (int): See Directory.
+        place (int): Where the fingerprints are in the file.
+        number (int): The descriptor of the file.
+        mapped (mmap | None): The file in memory; None: it is read bucket by bucket, which keeps the process small.
+
+    Raises:
+        ValueError: If the directory is damaged.
+    """
+    cdef bytes directory
+    cdef const uint8_t *rows
+    cdef readonly uint64_t count
+    cdef readonly size_t buckets
+    cdef int bits
+    cdef int shard_bits
+    cdef uint64_t shard
+    cdef uint64_t place
+    cdef int number
+    cdef object mapped
+    cdef uint8_t *sound     # for each bucket of a mapped file, whether it was checked
+
+    def __cinit__(self, bytes directory not None, uint64_t count, int bits, int shard_bits, uint64_t shard,
+                  uint64_t place, int number, mapped=None):
+        cdef uint64_t start = 0, after
+        cdef size_t i
+        self.directory, self.rows = directory, <const uint8_t *>PyBytes_AS_STRING(directory)
+        self.count, self.bits, self.buckets = count, bits, <size_t>1 << bits
+        self.shard_bits, self.shard = shard_bits, shard
+        self.place, self.number, self.mapped = place, number, mapped
+        if <size_t>len(directory) != ROW * self.buckets or load_word(self.rows):
+            raise ValueError("damaged directory")
+        for i in range(self.buckets):
+            after = self.start_of(i + 1)
+            if after < start or after - start > MOST_IN_BUCKET:
+                raise ValueError("damaged directory")
+            start = after
+        if mapped is not None:
+            self.sound = <uint8_t *>PyMem_RawCalloc(self.buckets, 1)
+            if self.sound == NULL:
+                raise MemoryError  # pragma: no cover: no memory
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.sound)
+
+    cdef inline uint64_t start_of(self, size_t bucket) noexcept nogil:
+        return load_word(self.rows + ROW * bucket) if bucket < self.buckets else self.count
+
+    def mark(self, IdentifierBatch names not None, bint present, Mark mark):
+        """Mark the undecided rows of a batch that are in the set, or those that are not.
+
+        Args:
+            names (IdentifierBatch): The batch.
+            present (bool): Which rows are marked: those that are in the set, or the others.
+            mark (int): The mark that they get, see IdentifierBatch.marks.
+
+        Raises:
+            ValueError: If a bucket of the file is damaged.
+            OSError: If the file cannot be read.
+        """
+        cdef Py_buffer view
+        cdef const uint8_t *data = NULL
+        cdef Found found
+        names.use()
+        try:
+            if self.mapped is not None:
+                PyObject_GetBuffer(self.mapped, &view, PyBUF_SIMPLE)
+                data = <const uint8_t *>view.buf + self.place
+            with nogil:
+                found = self.mark_rows(names, data, present, mark)
+            if self.mapped is not None:
+                PyBuffer_Release(&view)
+        finally:
+            uc_give(&names.busy)
+        if found == DAMAGED:
+            raise ValueError("damaged fingerprints")
+        if found == SHORT:
+            raise OSError(None, "file was truncated")
+        if found == UNREADABLE:
+            raise OSError(None, "cannot read the file")
+
+    cdef Found mark_rows(self, IdentifierBatch names, const uint8_t *data, bint present, Mark mark) noexcept nogil:
+        cdef Probe probes[AT_ONCE]
+        cdef uint8_t bucket[UC_FINGERPRINT * MOST_IN_BUCKET]
+        cdef size_t row = 0, first, i, rows
+        cdef const uint8_t *fingerprint
+        cdef const uint8_t *src
+        cdef Probe *probe
+        cdef Found found
+        cdef uint64_t shard
+        for first in range((names.count + AT_ONCE - 1) // AT_ONCE):
+            first *= AT_ONCE
+            rows = min(<size_t>AT_ONCE, names.count - first)
+            for i in range(rows):
+                probe = &probes[i]
+                fingerprint = names.fingerprints + UC_FINGERPRINT * (first + i)
+                probe.low, probe.high = load_word(fingerprint), load_word(fingerprint + 8)
+                probe.high = probe.high if probe.high else NOT_ZERO
+                probe.bucket = bucket_of(probe.low, self.shard_bits, self.bits)
+                prefetch(self.rows + ROW * probe.bucket)
+            for i in range(rows):
+                probe = &probes[i]
+                probe.start = self.start_of(probe.bucket)
+                probe.size = <size_t>(self.start_of(probe.bucket + 1) - probe.start)
+                probe.guess = <size_t>((probe.low << self.shard_bits << self.bits >> 32) * probe.size >> 32)
+                if data != NULL:
+                    src = data + UC_FINGERPRINT * (probe.start + probe.guess)
+                    prefetch(src)
+                    prefetch(src - LINE)    # the guess is wrong by four places on average
+                    prefetch(src + LINE)
+                    prefetch(self.sound + probe.bucket)
+            for i in range(rows):
+                probe, row = &probes[i], first + i
+                if names.marks[row] != PENDING:
+                    continue
+                found = ABSENT
+                shard = probe.low >> 1 >> (63 - self.shard_bits) if self.shard_bits else 0
+                if probe.size and shard == self.shard:
+                    src = data + UC_FINGERPRINT * probe.start if data != NULL else bucket
+                    found = self.get(probe, bucket, src, data != NULL)
+                    if found == PRESENT:
+                        found = search(probe, src)
+                if found > PRESENT:
+                    return found
+                if (found == PRESENT) == present:
+                    names.marks[row] = mark
+        return ABSENT
+
+    cdef inline Found get(self, const Probe *probe, uint8_t *bucket, const uint8_t *src, bint mapped) noexcept nogil:
+        """Read a bucket, if the file is not mapped, and check it. PRESENT: it is sound."""
+        cdef int status
+        if mapped:
+            if uc_glance8(self.sound + probe.bucket):
+                return PRESENT
+        else:
+            status = read_at(self.number, bucket, UC_FINGERPRINT * probe.size, self.place + UC_FINGERPRINT * probe.start)
+            if status <= 0:
+                return SHORT if status == 0 else UNREADABLE
+        if not self.is_sound(probe.bucket, src, probe.size):
+            return DAMAGED
+        if mapped:
+            uc_put8(self.sound + probe.bucket, 1)
+        return PRESENT
+
+    cdef inline bint is_sound(self, size_t bucket, const uint8_t *src, size_t size) noexcept nogil:
+        cdef uint64_t check = 0
+        cdef size_t i
+        for i in range(size):
+            check += check_of(load_word(src + UC_FINGERPRINT * i), load_word(src + UC_FINGERPRINT * i + 8))
+        return check == load_word(self.rows + ROW * bucket + 8)
+
+    def span(self, size_t bucket, size_t most):
+        """Return the fingerprints to read at once from a bucket on: the place in the file, size, and the bucket after.
+
+        Args:
+            bucket (int): The first bucket.
+            most (int): At most so many bytes, but at least one bucket.
+        """
+        cdef size_t after = bucket + 1
+        cdef uint64_t start = self.start_of(bucket)
+        while after < self.buckets and UC_FINGERPRINT * (self.start_of(after + 1) - start) <= most:
+            after += 1
+        return self.place + UC_FINGERPRINT * start, UC_FINGERPRINT * (self.start_of(after) - start), after
+
+    def check(self, bytes octets not None, size_t bucket, size_t after):
+        """Check the fingerprints from a bucket up to another one.
+
+        Raises:
+            ValueError: If they are damaged.
+        """
+        cdef const uint8_t *src = <const uint8_t *>PyBytes_AS_STRING(octets)
+        cdef size_t size
+        cdef bint sound = <uint64_t>len(octets) == UC_FINGERPRINT * (self.start_of(after) - self.start_of(bucket))
+        with nogil:
+            while sound and bucket < after:
+                size = <size_t>(self.start_of(bucket + 1) - self.start_of(bucket))
+                sound = self.is_sound(bucket, src, size)
+                src += UC_FINGERPRINT * size
+                bucket += 1
+        if not sound:
+            raise ValueError("damaged fingerprints")
+
+
+cdef inline Found search(const Probe *probe, const uint8_t *src) noexcept nogil:
+    """Look for a fingerprint in its bucket, from where it is likely to be."""
+    cdef size_t low = 0, high = probe.size, at = probe.guess, tries = 0
+    cdef uint64_t word
+    # src[0 .. low) is below the fingerprint, src[high .. size) is not.
+    while low < high:
+        word = load_word(src + UC_FINGERPRINT * at)
+        if is_below(word, load_word(src + UC_FINGERPRINT * at + 8), probe.low, probe.high):
+            low = at + 1
+            at = low
+        else:
+            high = at
+            at = high - 1
+        tries += 1
+        if tries > NEAR:    # a bucket that is not spread evenly
+            at = (low + high) // 2
+        # at is wrong only when low == high, which ends the loop
+    if low == probe.size or load_word(src + UC_FINGERPRINT * low) != probe.low:
+        return ABSENT
+    return PRESENT if load_word(src + UC_FINGERPRINT * low + 8) == probe.high else ABSENT

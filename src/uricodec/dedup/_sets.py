@@ -1,0 +1,601 @@
+"""Files of saved sets: their format, opening them, and writing them from sorted fingerprints.
+
+docs/reference/saved_sets.md describes the format. _set_file.pyx has the loops.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from stat import S_ISREG
+from struct import Struct
+from typing import Any, NamedTuple
+
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._io import streams
+from uricodec.dedup._corpus import Corpus, changed
+from uricodec.dedup._partitions import PartitionedTable, Scratch
+from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, fold
+from uricodec.dedup._table import Table
+from uricodec.uri._policies import Policy
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment,unused-ignore]
+
+MAGIC = b"\x89SEEN\r\n\x1a"
+VERSION = 1
+
+# Magic, version, size of the description, count, bits of the directory, bits of the shard, shard, key, check of the
+# key, digest of the description, digest of all but the fingerprints.
+HEADER = Struct("<8sIIQIIQ64s16s16s8x16s")
+ROW = 16  # bytes of a row of the directory, and of a fingerprint
+MOST_BITS = 48
+
+# The normal forms of this version of uricodec: a release that changes one of them has another number here.
+FORMS = 1
+
+# Bytes that are read or written at once; and the memory for blocks of all sources of a merge.
+BLOCK = 1 << 20
+MERGED = 64 << 20
+
+# How many runs are merged into one.
+FAN = 64
+
+
+def digest_of(*parts: bytes) -> Any:
+    """Return the BLAKE2b hash, of 16 bytes, of bytes; more may follow."""
+    from hashlib import blake2b
+
+    found = blake2b(digest_size=16)
+    for part in parts:
+        found.update(part)
+    return found
+
+
+class SetError(ValueError):
+    """A file is not a saved set, is damaged, or has other identifiers: another kind, level, policy or secret."""
+
+
+class Rules(NamedTuple):
+    """Which identifiers are equivalent in a set.
+
+    Attributes:
+        kind (str): "bytes", "urn" or "uri", which includes "iri": its levels are among those of URIs.
+        level (str | Policy | None): The level; a policy; None for "bytes".
+    """
+
+    kind: str
+    level: Any
+
+    @classmethod
+    def of(cls, kind: str, level: Any) -> Rules:
+        return cls("uri" if kind == "iri" else kind, level)
+
+    def description(self) -> bytes:
+        """Return these rules as JSON, in one way."""
+        import json
+
+        shown: dict[str, Any] = {"forms": FORMS, "kind": self.kind}
+        if isinstance(self.level, Policy):
+            shown["policy"] = self.level._form or self.level._values()
+        elif self.level is not None:
+            shown["level"] = self.level
+        return json.dumps(shown, sort_keys=True, separators=(",", ":")).encode()
+
+    @classmethod
+    def read(cls, description: bytes) -> Rules:
+        """Return the rules that a description has.
+
+        Raises:
+            ValueError: If this version of uricodec does not know them.
+        """
+        import json
+
+        found = json.loads(description)
+        if found.pop("forms") != FORMS:
+            raise ValueError("made by a version with other normal forms")
+        kind, level, policy = found.pop("kind"), found.pop("level", None), found.pop("policy", None)
+        if policy is not None:
+            level = Policy.ready(policy) if isinstance(policy, str) else Policy(**policy)
+        rules = cls(kind, level)
+        if found or rules.description() != description.rstrip():
+            raise ValueError("unknown rules")
+        return rules
+
+    def __str__(self) -> str:
+        if self.level is None:
+            return f"kind {self.kind!r}"
+        if isinstance(self.level, Policy):
+            return f"kind {self.kind!r} and {self.level!r}"
+        return f"kind {self.kind!r} and level {self.level!r}"
+
+
+class Shard(NamedTuple):
+    """A part of a set: the fingerprints whose highest `bits` bits, of the first half, are `number`."""
+
+    bits: int = 0
+    number: int = 0
+
+
+class SavedSet:
+    """An open saved set.
+
+    Args:
+        file (io.FileIO): The file, which close() closes.
+        name (str): The file, as a message shows it.
+        key (FingerprintKey | None): The key of the fingerprints; None: that in the file.
+        maps (bool): Whether to map the file to memory: faster, but the system counts what was read as memory of the
+            process.
+
+    Attributes:
+        name (str): As above.
+        key (FingerprintKey): The key.
+        rules (Rules): Which identifiers are equivalent.
+        shard (Shard): Which part of a set it is.
+        count (int): The number of fingerprints.
+        digest (bytes): Sets with equal digests are equal.
+
+    Raises:
+        SetError: If the file is not a saved set or is damaged, or the key is missing or another one.
+        FileError: If the file cannot be read.
+    """
+
+    def __init__(self, file: Any, name: str, key: FingerprintKey | None = None, maps: bool = False) -> None:
+        self.name, self._file, self._map = name, file, None
+        try:
+            self._open(key, maps)
+        except (OSError, MemoryError) as error:
+            self.close()
+            raise self.fail(error) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, key: FingerprintKey | None, maps: bool) -> None:
+        status = os.fstat(self._file.fileno())
+        if not S_ISREG(status.st_mode):
+            raise self._error("not a saved set: not a regular file")
+        self._version = status.st_size, status.st_mtime_ns
+        header = self._read(0, min(HEADER.size, status.st_size))
+        if not header.startswith(MAGIC) or len(header) < HEADER.size:
+            kind = "truncated saved set" if header and MAGIC.startswith(header[: len(MAGIC)]) else "not a saved set"
+            raise self._error(kind)
+        fields = HEADER.unpack(header)
+        _, version, described, self.count, bits, shard_bits, shard, material, key_check, _, checksum = fields
+        if version != VERSION:
+            raise self._error(f"saved set of format {version}; this version of uricodec reads format {VERSION}")
+        self._place = place = HEADER.size + described
+        end = place + ROW * self.count
+        if bits > MOST_BITS or shard_bits > MOST_BITS or status.st_size != end + (ROW << bits):
+            expected = end + (ROW << min(bits, MOST_BITS))
+            raise self._error(f"damaged saved set: {status.st_size} bytes instead of {expected}")
+        description, directory = self._read(HEADER.size, described), self._read(end, ROW << bits)
+        sealed = digest_of(header[:-ROW], description, directory)
+        if sealed.digest() != checksum:
+            raise self._error("damaged saved set: header, description or directory")
+        self.digest, self.shard = checksum, Shard(shard_bits, shard)
+        try:
+            self.rules = Rules.read(description)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise self._error(f"cannot read {description.decode(errors='replace').rstrip()}: {error}") from None
+        self.key = self._key_of(material, key)
+        if self.key.fingerprint(b"") != key_check:
+            raise self._error("the saved set has another secret")
+        if maps and self.count:
+            self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            self._lookup = SetFile(directory, self.count, bits, *self.shard, place, self._file.fileno(), self._map)
+        except ValueError as error:
+            raise self._error(f"damaged saved set: {error}") from None
+
+    @property
+    def number(self) -> int:
+        """The descriptor of the file."""
+        return self._file.fileno()  # type: ignore[no-any-return]
+
+    def _key_of(self, material: bytes, given: FingerprintKey | None) -> FingerprintKey:
+        if not any(material):
+            if given is None:
+                raise self._error("the saved set needs the secret that it was made with")
+            return given
+        stored = FingerprintKey(_material=material)
+        if given is not None and given != stored:
+            raise self._error("the saved set has another secret")
+        return stored
+
+    def _read(self, place: int, size: int) -> bytes:
+        self._file.seek(place)
+        found = self._file.read(size)
+        while len(found) < size:
+            more = self._file.read(size - len(found))
+            if not more:
+                raise OSError(None, "file was truncated")
+            found += more
+        return found
+
+    def _error(self, reason: str) -> SetError:
+        return SetError(f"{self.name}: {reason}")
+
+    def fail(self, error: BaseException) -> Exception:
+        """Return the error for what went wrong with the file."""
+        return streams.failure(self.name, error) if isinstance(error, OSError) else self._error(str(error))
+
+    def check_unchanged(self) -> None:
+        """Raise FileError if the file was written to after it was opened: what is mapped may be gone."""
+        status = os.fstat(self._file.fileno())
+        # Not the change time: that changes, too, when another file takes the name of this one.
+        if (status.st_size, status.st_mtime_ns) != self._version:
+            raise changed(self.name)
+
+    def mark(self, names: Any, present: bool, mark: int) -> None:
+        """Mark the undecided rows of a batch that are in the set, or that are not; see SetFile.mark()."""
+        self.check_unchanged()
+        try:
+            self._lookup.mark(names, present, mark)
+        except (OSError, ValueError) as error:
+            raise self.fail(error) from None
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield all fingerprints in order, in blocks of about BLOCK bytes, checked."""
+        bucket = 0
+        try:
+            while bucket < self._lookup.buckets:
+                place, size, after = self._lookup.span(bucket, BLOCK)
+                block = self._read(place, size)
+                self._lookup.check(block, bucket, after)
+                if block:
+                    yield block
+                bucket = after
+        except (OSError, ValueError) as error:
+            raise self.fail(error) from None
+
+    def parts(self) -> Iterator[bytes]:
+        """Yield the bytes of the file; the fingerprints among them are checked."""
+        start, stop = self._place, self._place + ROW * self.count
+        yield self._read(0, start)
+        yield from self.blocks()
+        yield self._read(stop, ROW * self._lookup.buckets)
+
+    def must_match(self, rules: Rules, key: FingerprintKey | None = None) -> None:
+        """Raise SetError unless the set has these rules, and this key if one is given."""
+        if rules.description() != self.rules.description():
+            raise self._error(f"the saved set has {self.rules}, not {rules}")
+        if key is not None and key != self.key:
+            raise self._error("the saved set has another secret")
+
+    def close(self) -> None:
+        """Close the file, and free the memory that it is mapped to."""
+        if self._map is not None:
+            self._map.close()
+        self._file.close()
+
+    def __del__(self) -> None:
+        self.close()  # a set that is not used any more disappears quietly, as others do
+
+
+def open_set(path: str, key: FingerprintKey | None = None, maps: bool = False) -> SavedSet:
+    """Open the saved set at a path; see SavedSet."""
+    name = streams.printable(path)
+    try:
+        file = open(path, "rb", buffering=0, opener=_without_waiting)  # noqa: SIM115  (SavedSet closes it)
+    except (OSError, ValueError) as error:
+        raise streams.failure(name, error) from None
+    return SavedSet(file, name, key, maps)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a named pipe is an error, not a wait
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+class ScratchOutput:
+    """A temporary file without a name, as an output of write_set()."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch, self.file = scratch, scratch.file()
+
+    def write(self, data: Any) -> None:
+        self._scratch.write(self.file, data)
+
+    def rewrite(self, data: bytes) -> None:
+        self.file.seek(0)
+        self.write(data)
+
+
+def write_set(  # noqa: PLR0913, PLR0917
+    output: Any,
+    blocks: Iterable[bytes],
+    most: int,
+    rules: Rules,
+    key: FingerprintKey,
+    scratch: Scratch,
+    shard: Shard = Shard(),  # noqa: B008
+) -> int:
+    """Write a saved set.
+
+    Args:
+        output (Output | ScratchOutput): An empty regular file.
+        blocks (Iterable[bytes]): The fingerprints, ascending.
+        most (int): At least their number. If it is much more, temporary files are larger.
+        rules (Rules), key (FingerprintKey), shard (Shard): See SavedSet.
+        scratch (Scratch): The place for temporary files.
+
+    Returns:
+        int: The number of fingerprints.
+    """
+    description = rules.description()
+    digest = digest_of(description).digest()
+    description += b" " * (-(len(description) + 1) % ROW) + b"\n"
+    bits = bits_for(most)
+    directory, rows = Directory(bits, *shard), scratch.file()
+    output.write(bytes(HEADER.size) + description)
+    for block in blocks:
+        output.write(block)
+        scratch.write(rows, directory.add(block))
+    for block in directory.finish():
+        scratch.write(rows, block)
+    count, fewer = directory.count, bits_for(directory.count)
+    header = HEADER.pack(
+        MAGIC, VERSION, len(description), count, fewer, *shard, key._material or bytes(64), key.fingerprint(b""),
+        digest, bytes(16),
+    )[:-ROW]  # fmt: skip
+    sealed = digest_of(header, description)
+    step, at = 1 << (bits - fewer), 0
+    rows.seek(0)
+    try:
+        while at < ROW << bits:
+            part = rows.read(min((ROW << bits) - at, max(BLOCK, ROW * step)))
+            while len(part) % (ROW * step):
+                part += rows.read(ROW * step - len(part) % (ROW * step))
+            at += len(part)
+            part = fold(part, step)
+            sealed.update(part)
+            output.write(part)
+    except OSError as error:
+        raise error if isinstance(error, streams.FileError) else scratch.fail(error) from None
+    finally:
+        streams.close(rows)
+    output.rewrite(header + sealed.digest())
+    return count
+
+
+class SortedRuns:
+    """The fingerprints of complete tables, for a set.
+
+    Attributes:
+        count (int): The number of fingerprints; those in several tables count for each.
+    """
+
+    def __init__(self) -> None:
+        self._scratch: Any = None
+        self._file: Any = None
+        self._size = 0
+        self._runs: list[list[tuple[int, int]]] = []  # places and sizes; a run of list i is about FAN ** i tables
+        self._table: Table | None = None
+
+    @property
+    def count(self) -> int:
+        stored = sum(size for runs in self._runs for _, size in runs) // ROW
+        return stored + (self._table.count if self._table is not None else 0)
+
+    def take(self, table: Table) -> None:
+        """Take over the last table."""
+        self._table = table
+
+    def add(self, table: Table, scratch: Scratch) -> None:
+        """Add the fingerprints of a table, which may be cleared afterwards."""
+        self._scratch = scratch
+        if table.count:
+            self._add(table.fingerprints(), 0)
+
+    def _add(self, blocks: Iterable[bytes], depth: int) -> None:
+        if self._file is None:
+            self._file = self._scratch.file()
+        start = self._size
+        for block in blocks:
+            try:
+                self._file.seek(self._size)
+            except OSError as error:
+                raise self._scratch.fail(error) from None
+            self._scratch.write(self._file, block)
+            self._size += len(block)
+        if depth == len(self._runs):
+            self._runs.append([])
+        self._runs[depth].append((start, self._size - start))
+        if len(self._runs[depth]) == FAN:
+            runs, self._runs[depth] = self._runs[depth], []
+            self._add(Merge([self._read(*run, MERGED // FAN) for run in runs], "any"), depth + 1)
+
+    def _read(self, place: int, size: int, block: int) -> Iterator[bytes]:
+        end = place + size
+        while place < end:
+            try:
+                self._file.seek(place)
+                found = self._file.read(min(block, end - place) // ROW * ROW)
+                if len(found) % ROW or not found:
+                    raise OSError(None, "temporary file was truncated")
+            except OSError as error:
+                raise self._scratch.fail(error) from None
+            place += len(found)
+            yield found
+
+    def sources(self) -> list[Iterator[bytes]]:
+        """Return sorted sources of all fingerprints."""
+        runs = [run for runs in self._runs for run in runs]
+        block = MERGED // (len(runs) + 1) // ROW * ROW
+        found = [self._read(*run, min(block, BLOCK)) for run in runs]
+        return [*found, self._table.fingerprints()] if self._table is not None else found
+
+    def close(self) -> None:
+        """Free the memory and the temporary file."""
+        if self._table is not None:
+            self._table.clear()
+            self._table = None
+        if self._file is not None:
+            streams.close(self._file)
+
+
+def union(sets: Iterable[SavedSet], runs: SortedRuns) -> tuple[Iterable[bytes], int]:
+    """Return the fingerprints of saved sets and tables (blocks), and at least their number."""
+    sets = list(sets)
+    sources = [each.blocks() for each in sets] + runs.sources()
+    return Merge(sources, "any"), sum(each.count for each in sets) + runs.count
+
+
+# --- sets of one run --------------------------------------------------------------------------------------------------
+
+
+class Known:
+    """The identifiers that a run knows before it begins: none.
+
+    Args:
+        key (FingerprintKey): The key of all fingerprints of the run.
+
+    Attributes:
+        key (FingerprintKey): The same.
+        sets (list[tuple[SavedSet, bool]]): See Corpus.
+        runs (SortedRuns | None): What gets the new ones; None: they are not saved.
+    """
+
+    def __init__(self, key: FingerprintKey, saved: SavedSet | None = None) -> None:
+        self.key, self.runs, self._saved = key, None, saved
+        self.sets = [(saved, True)] if saved is not None else []
+
+    def __enter__(self) -> Known:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._saved is not None:
+            self._saved.close()
+
+    def write(self, scratch: Scratch) -> None:
+        """Write what is to be saved."""
+
+
+class Updated(Known):
+    """A saved set that is replaced when the `with` block succeeds.
+
+    On POSIX systems a lock keeps other updates of the same file away.
+
+    Args:
+        path (str): The file; it need not exist.
+        rules (Rules): The rules of a new set.
+    """
+
+    def __init__(self, key: FingerprintKey, saved: SavedSet | None, path: str, rules: Rules) -> None:
+        super().__init__(key, saved)
+        self._path, self._rules = path, rules
+        self._output = streams.Output(os.path.join(".", path))
+
+    def __enter__(self) -> Known:
+        self._lock()
+        self._output.__enter__()
+        self.runs = SortedRuns()
+        return self
+
+    def _lock(self) -> None:
+        if fcntl is None or self._saved is None:
+            return
+        try:
+            fcntl.flock(self._saved.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise streams.FileError(self._saved.name, "another process is updating the saved set") from None
+        except OSError:  # not every file system has locks
+            pass
+
+    def write(self, scratch: Scratch) -> None:
+        blocks, most = union([saved for saved, _ in self.sets], self.runs)
+        write_set(self._output, blocks, most, self._rules, self.key, scratch)
+        self.runs.close()
+        self._check_place()
+
+    def _check_place(self) -> None:
+        """Raise FileError if the file at the path is not the one that was read."""
+        try:
+            there = os.stat(self._path)
+        except FileNotFoundError:
+            there = None
+        here = os.fstat(self._saved.number) if self._saved is not None else None
+        if (there and (there.st_dev, there.st_ino)) != (here and (here.st_dev, here.st_ino)):
+            raise streams.FileError(streams.printable(self._path), "saved set was replaced meanwhile; run this again")
+
+    def __exit__(self, *exception: Any) -> None:
+        try:
+            self._output.__exit__(*exception)
+        finally:
+            super().__exit__()
+
+
+def known_set(path: str | None, update: bool, rules: Rules, given: FingerprintKey | None, exact: bool) -> Known:
+    """Return what a run knows.
+
+    Args:
+        path (str | None): The file with a saved set; None: none.
+        update (bool): Whether it is replaced, or made, at the end.
+        rules (Rules): What it has to have.
+        given (FingerprintKey | None): The key of the run; None: that of the set, or a random one.
+        exact (bool): Whether the run needs no fingerprints: its key is random, since a key that is known would only
+            allow attacks on its speed.
+
+    Raises:
+        SetError: See SavedSet.
+        FileError: If the file cannot be read, or is missing without `update`.
+    """
+    key = FingerprintKey() if given is None or exact else given
+    if path is None:
+        return Known(key)
+    saved = None
+    if not update or os.path.lexists(path):
+        saved = open_set(path, given)
+        try:
+            saved.must_match(rules)
+        except BaseException:
+            saved.close()
+            raise
+        key = saved.key
+    return Updated(key, saved, path, rules) if update else Known(key, saved)
+
+
+@contextmanager
+def set_of(  # noqa: PLR0913, PLR0917
+    corpus: Corpus, make: Callable[[], Any], rules: Rules, key: FingerprintKey, memory: int, scratch: Scratch
+) -> Iterator[SavedSet]:
+    """Make a set, in a temporary file, of the identifiers of a corpus.
+
+    Args:
+        corpus (Corpus): The lines, which are read once.
+        make (Callable[[], LineBatch]): Returns a new batch to read lines with.
+        rules (Rules), key (FingerprintKey): Those of the set.
+        memory (int): The limit for the table in bytes.
+        scratch (Scratch): The place for temporary files.
+    """
+    runs = SortedRuns()
+    partitions = PartitionedTable(memory, False, False, scratch, runs=runs)
+    corpus.first_reading(make, False, lambda names, _: partitions.add(names))
+    partitions.finish(lambda _: None, None)
+    partitions.close()
+    saved = temporary_set(Merge(runs.sources(), "any"), runs.count, rules, key, scratch)
+    runs.close()
+    with closing(saved):
+        yield saved
+
+
+def temporary_set(  # noqa: PLR0913, PLR0917
+    blocks: Iterable[bytes],
+    most: int,
+    rules: Rules,
+    key: FingerprintKey,
+    scratch: Scratch,
+    shard: Shard = Shard(),  # noqa: B008
+    maps: bool = False,
+) -> SavedSet:
+    """Write a set to a temporary file, and open it; see write_set()."""
+    output = ScratchOutput(scratch)
+    write_set(output, blocks, most, rules, key, scratch, shard)
+    return SavedSet(output.file, scratch.shown, key, maps)
