@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from arrow_memory import Lent, rows_of
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 from reference import fingerprint as naive_fingerprint
 from reference import saved_sets as naive
 
+import uricodec
 from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
@@ -440,6 +442,7 @@ def test_pickles(secret, tmp_path):
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(uricodec.__file__).resolve().parents[1]))
     monkeypatch.chdir(tmp_path)
     for day in range(3):
         chance = random.Random(day)

@@ -10,6 +10,7 @@ from reference.rows import in_columns, rows_of
 from uricodec import bulk
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows import _tasks
+from uricodec.dedup import SeenSet
 from uricodec.integrations import duckdb as hook
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
 
@@ -634,3 +635,23 @@ def test_nothing_is_imported_before_it_is_used():
     code = "import sys, uricodec.integrations.duckdb; print(*{'duckdb', 'pyarrow', 'numpy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_saved_sets():
+    """A function, a table function, and, as it is, a table."""
+    con = duckdb.connect()
+    rows = [None, *[f"http://a.example/{i}" for i in range(5000)]]
+    for count in 10, 3000:
+        seen = SeenSet.build(rows[: count + 1], "uri", secret="k")
+        hook.register_set(con, "known", seen)
+        con.register("rows", pa.table({"url": rows}))
+        found = con.sql("select known(url) from rows").fetchall()
+        assert found == [(None,), *[(i < count,) for i in range(5000)]]
+        for table in "known()", "seen":
+            assert con.sql(f"select count(*), count(distinct fingerprint) from {table}").fetchall() == [(count, count)]
+        hook.register(con, secret="k", prefix=f"of{count}_")
+        join = f"from rows anti join known() on of{count}_name_fingerprint(url, 'uri') = fingerprint"
+        assert con.sql(f"select count(*) {join}").fetchall() == [(5001 - count,)]
+    for name in "a b", "1", "", "é", "a;b":
+        with pytest.raises(ValueError, match="as the name of a set"):
+            hook.register_set(con, name, seen)

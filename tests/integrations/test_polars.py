@@ -13,6 +13,7 @@ from reference.rows import in_columns
 
 from uricodec import bulk
 from uricodec._rows.registry import OPERATIONS
+from uricodec.dedup import SeenSet
 from uricodec.errors import UriError
 from uricodec.integrations._operations import FUNCTIONS
 
@@ -291,3 +292,18 @@ def test_memory_does_not_grow_with_the_number_of_chunks():
         return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
     assert peak(2000) < peak(1) + 20_000  # KiB; 2000 pieces of 64 KiB would be 128 MB
+
+
+def test_saved_sets():
+    """Columns ask them, and they are tables."""
+    rows = [None, *[f"http://a.example/{i}" for i in range(300)]]
+    seen = SeenSet.build(rows[:100], "uri", secret="k")
+    frame = pl.DataFrame({"url": rows})
+    assert pl.Series(seen.contains(frame["url"])).to_list() == [None, *[i < 99 for i in range(300)]]
+    asked = pl.col("url").map_batches(lambda urls: pl.Series(seen.contains(urls)), return_dtype=pl.Boolean)
+    assert frame.lazy().filter(~asked).collect().height == 201
+    table = pl.DataFrame(seen)
+    assert (table.columns, table["fingerprint"].n_unique()) == (["fingerprint"], 99)
+    prints = pl.Series(bulk.fingerprint(frame["url"], "uri", secret="k"))
+    left = frame.with_columns(fingerprint=prints).join(table, on="fingerprint", how="anti", nulls_equal=False)
+    assert left.height == 202

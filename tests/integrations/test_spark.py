@@ -16,6 +16,7 @@ from reference.rows import in_columns
 
 import uricodec
 from uricodec import bulk, dedup, iri, uri, urn
+from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows.registry import OPERATIONS
 from uricodec.integrations import spark as us
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
@@ -112,7 +113,7 @@ def expected(name, /, **given):
 
 
 def test_there_is_a_function_for_each_operation():
-    assert set(us.__all__) == {*OPERATIONS, "dedup", "extract_urns", "register"}
+    assert set(us.__all__) == {*OPERATIONS, "dedup", "extract_urns", "register", "save_set"}
     for name, operation in OPERATIONS.items():
         function = getattr(us, name)
         assert function.__name__ == name
@@ -452,6 +453,40 @@ def test_dedup_rejects_in_the_driver(names, given, error):
 
 TEXTS = ['see <urn:isbn:0451450523>, "URN:x1:a%2Fb"', None, "", "no names", "é urn:example:é", "urn:", "urn:a1:b" * 3]
 TEXTS += ["urn:aa:~b&c ", "turn:a:b", "日本 urn:example:日 urn:example:1,"]
+
+
+@pytest.mark.parametrize("secret", [None, "of the tests"])
+@pytest.mark.parametrize("kind", ["urn", "uri", "bytes"])
+def test_saved_sets(spark, tmp_path, kind, secret):
+    """Made by tasks, they are those of one machine; what they have is left out, whether they are files or not."""
+    rows = [*ROWS, *[f"urn:example:{i % 500}" for i in range(2000)]]
+    df = spark.createDataFrame([(row,) for row in rows], "name string").repartition(3)
+    us.save_set(df.where("hash(name) % 2 = 0"), "name", tmp_path / "seen", kind, secret=secret)
+    had = [row.name for row in df.where("hash(name) % 2 = 0").collect()]
+    seen = dedup.SeenSet.open(tmp_path / "seen", secret)
+    assert seen == dedup.SeenSet.build(had, kind, secret=seen.key)
+    assert [path.name for path in tmp_path.iterdir()] == ["seen"]
+    kept = {row for row in rows if row is None or row not in seen}
+    expected = len(dedup.unique(sorted(kept - {None}), kind)) + 1
+    for given in seen, dedup.SeenSet.merge([seen]):
+        for order in None, "name":
+            found = [row.name for row in us.dedup(df, "name", kind, order=order, seen=given).collect()]
+            assert len(found) == expected and set(found) <= kept
+    us.save_set(df.where("false"), "name", tmp_path / "seen", kind)
+    assert len(dedup.SeenSet.open(tmp_path / "seen")) == 0
+
+
+def test_saved_sets_that_do_not_fit(spark, tmp_path):
+    df = spark.createDataFrame([("a",)], "name string")
+    with pytest.raises(dedup.SetError, match="has kind 'bytes'"):
+        us.dedup(df, "name", seen=dedup.SeenSet.build(["a"], "bytes"))
+    with pytest.raises(dedup.SetError, match="another secret"):
+        us.dedup(df, "name", "bytes", secret="x", seen=dedup.SeenSet.build(["a"], "bytes"))
+    with pytest.raises(ValueError, match="kind must be"):
+        us.save_set(df, "name", tmp_path / "seen", "no-such")
+    with pytest.raises(TypeError, match="random secret"):
+        us.save_set(df, "name", tmp_path / "seen", secret=FingerprintKey())
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("type_", ["string", "binary"])

@@ -303,6 +303,17 @@ class SeenSet:
         """
         return map(column_of, self._saved.blocks())
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return an Arrow stream of a table with one column, `fingerprint`, of 16 bytes, in order. Requires pyarrow.
+
+        So DuckDB, Polars, pyarrow and others read a set as a table, batch by batch.
+        """
+        import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        schema = pa.schema({"fingerprint": pa.binary(16)})
+        batches = (pa.record_batch([pa.array(column)], schema=schema) for column in self.fingerprints())
+        return pa.RecordBatchReader.from_batches(schema, batches).__arrow_c_stream__(requested_schema)
+
     def verify(self) -> None:
         """Read the whole file, and check it.
 
@@ -381,6 +392,14 @@ class SeenSet:
         if self._path is not None:
             return type(self).open, (self._path, given)
         return _restore, (type(self), b"".join(self._saved.parts()), given)
+
+
+def must_match(seen: SeenSet, kind: str, level: str | None, secret: Any = None) -> None:
+    """Raise SetError unless a set has this kind, level and secret."""
+    from uricodec.dedup import _fingerprint_key, _level_of
+
+    rules = Rules.of(kind, _level_of(kind, level, None))
+    seen._saved.must_match(rules, None if secret is None else _fingerprint_key(secret, False))
 
 
 def _restore(kind: type[SeenSet], octets: bytes, key: FingerprintKey | None) -> SeenSet:

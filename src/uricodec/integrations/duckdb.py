@@ -23,9 +23,10 @@ from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_pie
 from uricodec.integrations._sql import Compute, arity, array_of, fixed_arguments, result_type, with_arguments
 
 if TYPE_CHECKING:
+    from uricodec.dedup import SeenSet
     from uricodec.typing import SqlErrors
 
-__all__ = ["register", "stream"]
+__all__ = ["register", "register_set", "stream"]
 
 
 def __dir__() -> list[str]:
@@ -36,6 +37,7 @@ _Secret = FingerprintKey | str | bytes | None
 
 # The functions that DuckDB calls, by name, errors and key. See _kept_function().
 _functions: dict[tuple[str, str, FingerprintKey | None], Compute] = {}
+_sets: list[Compute] = []
 
 
 def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefix: str = "") -> None:
@@ -77,6 +79,47 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
         with suppress(duckdb.InvalidInputException):
             con.remove_function(prefix + name)
         con.create_function(prefix + name, function, ["VARCHAR"], type_, **options)
+
+
+def register_set(con: Any, name: str, seen: SeenSet) -> None:
+    """Register a saved set in a connection: a function that asks it, and a table function with its fingerprints.
+
+    Both have the name of the set. `NAME(identifier)` is whether the set contains the identifier, NULL for NULL.
+    `FROM NAME()` has a row for each fingerprint, in order, with the column `fingerprint`: a BLOB, for joins with
+    `name_fingerprint`. The set stays open as long as the database.
+
+    Args:
+        con (duckdb.DuckDBPyConnection): The connection.
+        name (str): The name, an identifier of SQL. A set of this name that was registered before is replaced.
+        seen (uricodec.dedup.SeenSet): The set.
+
+    Raises:
+        ValueError: If the name is not a letter or "_", then letters, digits and "_".
+        ModuleNotFoundError: If DuckDB or pyarrow is not installed.
+
+    Source: docs/guides/duckdb.md.
+
+    >>> import duckdb
+    >>> from uricodec.dedup import SeenSet
+    >>> con = duckdb.connect()
+    >>> register_set(con, "known", SeenSet.build(["http://a/", "http://b/"], "uri"))
+    >>> con.sql("select known('HTTP://a/'), known('http://c/'), (select count(*) from known())").fetchall()
+    [(True, False, 2)]
+    """
+    import duckdb
+
+    if not (name.isascii() and name.isidentifier()):
+        raise ValueError(f"expected letters, digits and '_' as the name of a set, got {name!r}")
+
+    def contains(column):
+        return array_of(seen.contains(column))
+
+    _sets.append(contains)  # see _kept_function()
+    with suppress(duckdb.InvalidInputException):
+        con.remove_function(name)
+    con.create_function(name, contains, ["VARCHAR"], "BOOLEAN", type="arrow", null_handling="special")
+    con.register(f"{name}__fingerprints", seen)
+    con.execute(f"create or replace temp macro {name}() as table select fingerprint from {name}__fingerprints")
 
 
 def stream(  # noqa: PLR0913

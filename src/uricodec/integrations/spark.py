@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -31,13 +32,15 @@ from uricodec import bulk, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk._functions import documentation
+from uricodec.dedup import Deduplicator
+from uricodec.dedup._seen import SeenSet, must_match
 from uricodec.dedup._table import FingerprintBatch, Table
 from uricodec.errors import UriError
 from uricodec.integrations._methods import about_options, engine_function
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import Compute, array_of, fixed_arguments, result_type, with_arguments
 
-__all__ = ["dedup", "extract_urns", "register"]
+__all__ = ["dedup", "extract_urns", "register", "save_set"]
 __all__ += list(OPERATIONS)
 
 
@@ -216,6 +219,7 @@ def dedup(  # noqa: PLR0913, PLR0917
     level: str | None = None,
     secret: _Secret = None,
     order: str | Any | None = None,
+    seen: SeenSet | None = None,
 ) -> Any:
     """Keep the first row of each group of equivalent identifiers, with all its columns.
 
@@ -234,12 +238,15 @@ def dedup(  # noqa: PLR0913, PLR0917
             64-bit integer. Spark chooses among rows with the same value. Numbers, dates and times are fast, text is
             slower. None: the order of the partitions and of the rows in each; for a single file this is its order,
             several files are read in any order.
+        seen (uricodec.dedup.SeenSet | None): A saved set of identifiers to leave out, before anything is shuffled. The
+            executors open the file of a set that was opened by its path; other sets are sent to them.
 
     Returns:
         DataFrame: The rows to keep, in the partitions of `df`.
 
     Raises:
         ValueError: If the kind or level is unknown.
+        SetError: If `seen` has another kind, level or secret.
         TypeError: If the key is a random FingerprintKey, which cannot be shared.
 
     Source: docs/guides/spark.md; docs/concepts/fingerprint.md.
@@ -253,7 +260,11 @@ def dedup(  # noqa: PLR0913, PLR0917
     from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
 
-    given: dict[str, Any] = {"kind": kind, "level": level, "secret": _shared_key(secret), "errors": "keep"}
+    given: dict[str, Any] = {"kind": kind, "level": level, "errors": "keep"}
+    if seen is None:
+        given["secret"] = _shared_key(secret)
+    else:  # the executors take the key from the set
+        must_match(seen, kind, level, secret)
     bulk.fingerprint([], **given)
     rows = df.withColumn(_ROW, sf.monotonically_increasing_id())
     if not _is_deterministic(df):
@@ -274,7 +285,7 @@ def dedup(  # noqa: PLR0913, PLR0917
     halves = [StructField("high", LongType()), StructField("low", LongType())]
     schema = StructType([*halves, *names.schema.fields[1:]])
     is_number = isinstance(names.schema.fields[-1].dataType, LongType)
-    prints = names.mapInArrow(_fingerprints(given, is_number), schema)
+    prints = names.mapInArrow(_fingerprints(given, is_number, seen), schema)
     if order is None:
         # The rows of a partition have different fingerprints, so there is nothing to aggregate before the shuffle.
         prints = prints.repartition("high", "low")
@@ -312,7 +323,9 @@ def _is_of_files(relation: Any) -> bool:
     return relation.getClass().getSimpleName() == "HadoopFsRelation" and relation.bucketSpec().isEmpty()
 
 
-def _fingerprints(given: dict[str, Any], reduces: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _fingerprints(
+    given: dict[str, Any], reduces: bool, seen: SeenSet | None = None
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return a function from batches of identifiers to two integers each; Spark groups integers faster than binary.
 
     The last column of a batch is the order. With `reduces`, it consists of integers, and most rows that are not the
@@ -322,13 +335,20 @@ def _fingerprints(given: dict[str, Any], reduces: bool) -> Callable[[Iterator[An
 
     The row that put the fingerprint into the table has the same order or a lower one. So rows in ascending order are
     reduced to one for each fingerprint, unless the table is full.
+
+    Identifiers of the set `seen` are omitted.
     """
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
+    def without_seen(batch: Any) -> Any:
+        return batch.filter(pc.fill_null(pc.invert(pa.array(seen.contains(batch.column(0)))), True))  # type: ignore[union-attr]
+
     def batches(source: Iterator[Any]) -> Iterator[Any]:
         table, highest = Table(_TABLE_SIZE), None
-        for batch in source:
+        if seen is not None:
+            given["secret"] = seen.key
+        for batch in source if seen is None else map(without_seen, source):
             prints = pa.array(bulk.fingerprint(batch.column(0), threads=1, **given))
             data = prints.buffers()[1]
             if len(batch) == 0 or data is None:
@@ -356,6 +376,80 @@ def _fingerprints(given: dict[str, Any], reduces: bool) -> Callable[[Iterator[An
             yield rows
 
     return batches
+
+
+# --- saved sets -------------------------------------------------------------------------------------------------------
+
+
+def save_set(  # noqa: PLR0913, PLR0917
+    df: Any,
+    column: str | Any,
+    path: str | os.PathLike[str],
+    kind: str = "urn",
+    level: str | None = None,
+    secret: _Secret = None,
+    memory: int | str = "64M",
+) -> None:
+    """Save the identifiers of a column as a set (`uricodec.dedup.SeenSet`).
+
+    Each task writes a set of its identifiers to the folder `PATH.parts`, which the driver merges: all need to see the
+    folder by this path. Nothing is shuffled.
+
+    Args:
+        df (DataFrame): The rows.
+        column (str | Column): The identifiers, or the name of their column: text or binary. NULL is left out.
+        path (str | PathLike): The file, which appears, or replaces another one, when it is complete.
+        kind (str), level (str | None): As in `dedup`.
+        secret (FingerprintKey | str | bytes | None): The secret of the fingerprints, which is not saved with the set;
+            None: a random one of this process, which is saved.
+        memory (int | str): The limit for the table of each task.
+
+    Raises:
+        ValueError: If the kind or level is unknown.
+        TypeError: If the key is a random FingerprintKey, which cannot be shared.
+        OSError: If the set cannot be written.
+
+    Source: docs/guides/spark.md; docs/reference/saved_sets.md.
+
+    >>> import pyspark, tempfile
+    >>> from uricodec.dedup import SeenSet
+    >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()
+    >>> names = spark.createDataFrame([("urn:example:a",), ("URN:Example:a",)], "name string")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_set(names, "name", f"{folder}/seen")
+    ...     len(SeenSet.open(f"{folder}/seen"))
+    1
+    """
+    from pyspark.sql import functions as sf
+
+    material = os.urandom(64) if secret is None else None
+    key = None if secret is None else _shared_key(secret)
+    target = os.path.abspath(os.fsdecode(path))
+    parts = f"{target}.parts"
+    options: Any = {"kind": kind, "level": level, "memory": memory}
+    Deduplicator(**options).close()  # checks them
+
+    def save(source: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        with Deduplicator(secret=FingerprintKey(_material=material) if key is None else key, **options) as names:
+            for batch in source:
+                names.add(batch.column(0))
+            # The name is new in each attempt of the task: Spark may run two at once.
+            name = os.path.join(parts, os.urandom(16).hex())
+            names.save(name)
+        yield pa.RecordBatch.from_arrays([pa.array([name])], ["name"])
+
+    name = sf.col(column) if isinstance(column, str) else column
+    os.mkdir(parts)
+    try:
+        written = df.select(name).mapInArrow(save, "name string").collect()
+        sets = [SeenSet.open(row.name, key) for row in written]
+        if not sets:
+            sets = [SeenSet.build([], kind, level, secret=key)]  # type: ignore[arg-type]
+        SeenSet.merge(sets).save(target)
+    finally:
+        shutil.rmtree(parts, ignore_errors=True)
 
 
 # --- extraction -------------------------------------------------------------------------------------------------------
