@@ -13,7 +13,11 @@ from uricodec.dedup._fields import NoValuesError
 from uricodec.errors import UriError
 
 DICTIONARIES = "percent uri urn"
-COVERS = {"uricodec.dedup": ["dedup_files", "estimate_files", "rules_of", "unique", "Deduplicator", "DedupStats"]}
+COVERS = {
+    "uricodec.dedup": [
+        *("dedup_files", "estimate_files", "rules_of", "unique", "Deduplicator", "DedupStats", "SeenSet", "SetError"),
+    ],
+}
 
 KINDS = (
     *(("urn", level) for level in (None, "bytes", "2141", "8141", "namespace", "functional")),
@@ -182,7 +186,65 @@ def of_records(draw):
     assert (done.rows, done.unique, done.invalid) == (want.rows, len(want.first), want.invalid)
 
 
-OPERATIONS = (of_rows, piece_by_piece, of_files, of_records)
+def of_sets(draw):
+    """SeenSet: what is in it, algebra, shards, files and damaged ones; and runs that continue one."""
+    (kind, level), errors = draw.one(KINDS), draw.one(ERRORS[:2])
+    memory, shards, at = draw.one((1, "64M")), 1 << draw.number(5), draw.number() << 8 | draw.number()
+    rows, others = (part.split(b"\n") for part in draw.parts(2))
+    options = {"kind": kind, "level": level, "errors": errors, "memory": memory}
+
+    def known(rows):
+        found = (name_of(row, kind, level) for row in rows)
+        return {name for name, valid in found if valid or errors == "keep"}
+
+    mine, theirs = known(rows), known(others)
+    asked = [name_of(row, kind, level)[0] in mine for row in others]
+    one = dedup.SeenSet.build(rows, secret="k", **options)
+    two = dedup.SeenSet.build(others, secret=one.key, **options)
+    assert one.contains(others) == asked and one.contains(
+        b"".join(row + b"\n" for row in rows if b"\r" not in row)
+    ) == [name_of(row, kind, level)[0] in mine for row in rows if b"\r" not in row]
+    for made, expected in (one | two, mine | theirs), (one & two, mine & theirs), (one - two, mine - theirs):
+        assert len(made) == len(expected)
+        assert made.contains(rows) == [name_of(row, kind, level)[0] in expected for row in rows]
+    assert dedup.SeenSet.merge(one.split(shards)) == one
+    with TemporaryDirectory() as folder:
+        path, lines, target = (Path(folder) / name for name in ("seen", "lines", "target"))
+        one.save(path)
+        damaged = bytearray(path.read_bytes())
+        with dedup.Deduplicator.load(path, secret="k", memory=memory, errors=errors) as names:
+            names.add(others)
+            names.save(path)
+            assert names.count == len(mine | theirs)
+        with dedup.SeenSet.open(path, "k") as seen:
+            assert seen == one | two
+        one.save(path)
+        lines.write_bytes(b"".join(row + b"\n" for row in others))
+        if not format_of(lines.read_bytes()) and not lines.read_bytes().startswith(b"\xef\xbb\xbf"):
+            dedup.dedup_files(lines, target, seen=path, update=True, secret="k", **options)
+            rest = [line + tail for line, tail in lines_of(lines.read_bytes())]
+            want, had = [], set(mine)
+            for line in rest:
+                name, valid = name_of(line.rstrip(b"\n").removesuffix(b"\r"), kind, level)
+                if name not in had and (valid or errors == "keep"):
+                    had.add(name)
+                    want.append(line)
+            assert target.read_bytes() == b"".join(want)
+            with dedup.SeenSet.open(path, "k") as seen:
+                assert len(seen) == len(had)
+        at %= len(damaged)
+        damaged[at] ^= 0x10
+        path.write_bytes(damaged)
+        try:
+            with dedup.SeenSet.open(path, "k") as seen:
+                seen.verify()
+        except dedup.SetError as error:
+            assert "seen: " in str(error)
+        else:
+            raise AssertionError(f"byte {at} may be anything")
+
+
+OPERATIONS = (of_rows, piece_by_piece, of_files, of_records, of_sets)
 
 
 def target(data):

@@ -23,6 +23,7 @@ PHASES = {
     "compare": "comparing levels",
     "groups": "finding groups",
     "write": "writing",
+    "update": "updating the saved set",
     "done": "done",
 }
 

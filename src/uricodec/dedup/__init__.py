@@ -860,6 +860,9 @@ def dedup_files(  # noqa: PLR0913, PLR0915
             forms = [(name, _form_of(kind, at, level)) for name, at in steps]
             how = Groups(corpus, lambda names: make(level if names else None), forms, scratch, size, exact, given)
             how.write(group_file)
+        if update:
+            corpus.ticker.begin("update")
+            corpus.ticker.add(0)
         known.write(scratch)
         statistics.spilled = scratch.spilled
     return statistics
