@@ -4,10 +4,10 @@
     python benchmarks/seen.py --old 100000000 --rounds 3 --only "dedup;seen;duckdb" --json seen.json
 
 The first table is the first day: all old lines, all different, are put into what each program keeps; "dedup" removes
-duplicates and keeps nothing. The second is the next day: new lines, half of which are old ones. The third is a column in
-memory against the same. Bloom filters have a false positive rate of 1e-6: they lose new lines, and "output checked" says
-how many. All programs start anew each time; the medians of the rounds are compared. The old lines of DuckDB are a table
-of its database, those of Polars a Parquet file; both have the hash of a line instead of the line.
+duplicates and keeps nothing. The second is the next day: new lines, half of which are old ones. The third is a column
+in memory against the same. Bloom filters have a false positive rate of 1e-6: they lose new lines, and "output checked"
+says whether they did. All programs start anew each time; the medians of the rounds are compared. The old lines of
+DuckDB are a table of its database, those of Polars a Parquet file; both have the hash of a line instead of the line.
 """
 
 import argparse
@@ -16,7 +16,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
 import programs
 
@@ -102,10 +101,11 @@ print(len(lines) / statistics.median(found))
 """
 
 
-def commands(step, old, new, target, folder, count):
+def commands(step, files, folder, count):
     """Return the command lines of a step: "build" or "ask"."""
     ours = [sys.executable, "-m", "uricodec", "dedup", "--kind", "bytes", "-j", "1"]
     store = os.path.join(folder, "seen.set")
+    old, new, target = files
     found = {}
     if step == "build":
         found["dedup"] = [*ours, old, "-o", target]
@@ -140,7 +140,7 @@ def main():
                 store = os.path.join(folder, "seen.set")
                 subprocess.run(["cp", store, store + ".copy"], check=True)
                 print({name: os.path.getsize(os.path.join(folder, name)) for name in sorted(os.listdir(folder))})
-            chosen = commands(step, old, new, target, folder, arguments.old)
+            chosen = commands(step, (old, new, target), folder, arguments.old)
             chosen = {name: command for name, command in chosen.items() if wanted is None or name in wanted}
 
             def is_right(name, step=step):
@@ -155,8 +155,6 @@ def main():
 
             made = programs.compare("seen.py", chosen, is_right, 1 if step == "build" else arguments.rounds)
             rows += [row | {"name": f"{step}: {row['name']}"} for row in made]
-            if step == "build" and "duckdb" in chosen:
-                time.sleep(1)
         done = subprocess.run(
             [sys.executable, "-c", COLUMN, new, os.path.join(folder, "seen.set")], check=True, capture_output=True
         )
