@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from stat import S_ISREG
@@ -145,7 +146,7 @@ class SavedSet:
     """
 
     def __init__(self, file: Any, name: str, key: FingerprintKey | None = None, maps: bool = False) -> None:
-        self.name, self._file, self._map = name, file, None
+        self.name, self._file, self._map, self._lock = name, file, None, allocate_lock()
         try:
             self._open(key, maps)
         except (OSError, MemoryError) as error:
@@ -208,13 +209,14 @@ class SavedSet:
         return stored
 
     def _read(self, place: int, size: int) -> bytes:
-        self._file.seek(place)
-        found = self._file.read(size)
-        while len(found) < size:
-            more = self._file.read(size - len(found))
-            if not more:
-                raise OSError(None, "file was truncated")
-            found += more
+        with self._lock:  # threads share the position in the file
+            self._file.seek(place)
+            found = self._file.read(size)
+            while len(found) < size:
+                more = self._file.read(size - len(found))
+                if not more:
+                    raise OSError(None, "file was truncated")
+                found += more
         return found
 
     def _error(self, reason: str) -> SetError:
