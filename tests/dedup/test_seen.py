@@ -39,6 +39,14 @@ KEY = FingerprintKey(SECRET)
 SIZES = [0, 1, 2, 127, 128, 129, 255, 256, 1000, 5000]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def package_is_found():
+    """By programs that run in other folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(uricodec.__file__).resolve().parents[1]))
+        yield
+
+
 def names_of(count, start=0):
     return [f"urn:example:{number}" for number in range(start, start + count)]
 
@@ -440,7 +448,6 @@ def test_pickles(secret, tmp_path):
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(uricodec.__file__).resolve().parents[1]))
     monkeypatch.chdir(tmp_path)
     for day in range(3):
         chance = random.Random(day)
