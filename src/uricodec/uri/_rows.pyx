@@ -5,7 +5,7 @@ any bytes. For IRIs they are read as UTF-8 (RFC 3629); other bytes are rejected.
 """
 cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, bits_ahead, kernels, lower, uc_lowest_bit
 from uricodec._base._text cimport append_bytes, write_decimal
@@ -19,7 +19,7 @@ from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_N
                                         read_web_host, set_accepted, set_ports)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
 from uricodec.uri._grammar cimport *
-from uricodec.uri._normalize cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS, level_of
+from uricodec.uri._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, level_of
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_target
 from uricodec.uri._values cimport split_any
 
@@ -177,6 +177,44 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
                     skipped = letters[w] & below(w, after)
                     letters[w] ^= skipped
                     word &= ~skipped
+
+
+# Levels "scheme" and "iri" change no more than "path" in a row that begins with "http" or "https", a host of these bytes,
+# and "/": it has no port, no address in brackets, and no empty path.
+cdef ByteSet PLAIN_HOST = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789-._")
+cdef ByteSet ASCII = ByteSet(range(0x80))
+
+
+cdef inline bint has_plain_host(const uint8_t *src, size_t n) noexcept nogil:
+    cdef size_t i = 7, start
+    if n < 9 or memcmp(src, b"http", 4) != 0:
+        return False
+    if src[4] == c's':
+        i = 8
+    if src[i - 3] != c':' or src[i - 2] != c'/' or src[i - 1] != c'/':
+        return False
+    start = i
+    while i < n and PLAIN_HOST.set.member[src[i]]:
+        i += 1
+    return start < i < n and src[i] == c'/'
+
+
+cdef void mark_changes_by_scheme(const uint8_t *src, size_t n, const uint32_t *at, size_t rows, uint64_t *marks) noexcept nogil:
+    cdef size_t i, start
+    mark_changes(src, n, at, rows, marks)
+    for i in range(rows):
+        start = at[i]
+        if start < at[i + 1] and not has_plain_host(src + start, at[i + 1] - start):
+            marks[start >> 6] |= <uint64_t>1 << (start & 63)
+
+
+cdef void mark_changes_to_uri(const uint8_t *src, size_t n, const uint32_t *at, size_t rows, uint64_t *marks) noexcept nogil:
+    cdef uint64_t others[BLOCK_WORDS]
+    cdef size_t w
+    mark_changes_by_scheme(src, n, at, rows, marks)
+    kernels.mark_outside(src, n, &ASCII.set, others)
+    for w in range((n + 63) // 64):
+        marks[w] |= others[w]
 
 
 # --- one row: checked, or split into components -----------------------------------------------------------------------
@@ -795,6 +833,10 @@ cdef class NormalizeRows(UriRows):
         self.slots.utf8_code = UTF8
         if AT_CASE <= at <= AT_PATH:
             self.slots.changes = mark_changes
+        elif at == AT_SCHEME:
+            self.slots.changes = mark_changes_by_scheme
+        elif at == AT_IRI:
+            self.slots.changes = mark_changes_to_uri
 
 
 @cython.final
