@@ -490,7 +490,7 @@ def test_the_command():
         ("--column url -o out", 2, "--parquet: cannot read standard input\n\nhint: name Parquet files"),
         ("--column url in", 2, "--parquet: --output is required\n\nhint: -o DIR names the folder to write"),
         ("in -o out", 2, "--parquet: not allowed without --column"),
-        ("--column url --count in -o out", 2, "--parquet: not allowed with --count"),
+        ("--column url --null-data in -o out", 2, "--parquet: not allowed with --null-data"),
         ("--column url in -o in/x", 2, "is inside the input 'in'\n\nhint: give --output a new folder"),
         ("--column row in -o out", 3, "in/a.parquet: column 'row' must be text or bytes, got int64"),
         ("--column x in -o out", 3, "in/a.parquet: no column 'x'; the columns are 'row', 'url'"),

@@ -51,7 +51,8 @@ def registers(fingerprints, precision):
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)? ?(?:[Zz]|UTC|([+-])(\d\d)(?::?(\d\d))?)?)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)? ?(?:[Zz]|UTC|([+-])(\d\d)(?::?(\d\d))?)?)?",
+    re.ASCII,
 )
 UNIT = 10**19  # the order of a value is exact to a part of 1 in so many
 
@@ -64,7 +65,7 @@ def order_of(text):
         exponent = max(-1000, min(int(exponent or 0), 1000))  # a greater one makes the fraction too large for memory
         number = Fraction(f"{digits}e{exponent}")
         units = int(number * UNIT)
-        return units if -(2**63) * UNIT < units - (units % UNIT) and units < 2**63 * UNIT else None
+        return units if units - (units % UNIT) > -(2**63) * UNIT and units < 2**63 * UNIT else None
     found = TIME.fullmatch(text)
     if not found:
         return None
@@ -98,8 +99,10 @@ def kept_rows(names, keep="first", orders=None, excluded=(), least=1, top=None):
         if name is ... or name in excluded:
             continue
         counts[name] = counts.get(name, 0) + 1
-        is_newer = keep == "newest" and orders[row] is not None and (
-            name in rows and (orders[rows[name]] is None or orders[row] > orders[rows[name]])
+        is_newer = (
+            keep == "newest"
+            and orders[row] is not None
+            and (name in rows and (orders[rows[name]] is None or orders[row] > orders[rows[name]]))
         )
         if name not in rows or keep == "last" or is_newer:
             rows[name] = row

@@ -263,9 +263,9 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --policy crawl --parquet --column url crawl -o unique",
             "uricodec dedup --policy crawl --parquet --column url --keep newest --by fetched crawl -o newest",
         ),
-        f"{_FILES} kind:dedup level policy count top repeated keep by exclude only-in seen update groups estimate "
-        f"parquet column fields:dedup delimiter csv:dedup header:dedup json-field:dedup null-data errors:dedup {_REPORTS} "
-        f"rules memory spill-dir exact secret secret-file {_LIMITS}",
+        f"{_FILES} kind:dedup level policy count top repeated keep:dedup by exclude only-in seen update "
+        f"groups estimate parquet column fields:dedup delimiter csv:dedup header:dedup json-field:dedup "
+        f"null-data errors:dedup {_REPORTS} rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",
     ),
     Command(

@@ -12,7 +12,7 @@ from uricodec.cli.errors import CommandError
 from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
 from uricodec.dedup._corpus import CountsOutput
-from uricodec.dedup._fields import NoValuesError
+from uricodec.dedup._fields import NoValuesError, OrderError
 from uricodec.dedup._sets import SetError
 from uricodec.errors import UriError
 
@@ -84,7 +84,7 @@ def run(arguments):
             raise CommandError(reason, 1, ERRORS_HINT + LONG_HINT * (reason != error.reason)) from None
         except FieldError as error:
             flag = "--json-field" if arguments.json_field is not None else "--fields"
-            flag = "--by" if getattr(error, "option", "field") == "by" else flag
+            flag = "--by" if isinstance(error, OrderError) else flag
             raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
         except LongHeaderError as error:
             raise CommandError(str(error), 3, LONG_HEADER_HINT) from None
@@ -143,7 +143,7 @@ def deduplicate_parquet(arguments):
             stats = dedup.unique_dataset(files, arguments.column, output, **options)
         except UriError as error:
             raise CommandError(str(error), 1, "--errors drop leaves out such rows") from None
-        except NoValuesError as error:
+        except OrderError as error:
             raise CommandError(f"--by: {error}", 1) from None
         meter.finish(stats)
     if arguments.stats:

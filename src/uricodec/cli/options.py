@@ -699,8 +699,8 @@ OPTIONS = {
     "count": Option(
         "-c --count",
         "write the number of occurrences before each line",
-        "A tab follows it. With --fields, it is a field of its own, 'count' in the header; with --parquet a first column "
-        "'count'.",
+        "A tab follows it. With --fields, it is a field of its own, 'count' in the header; with --parquet, a first "
+        "column 'count'.",
     ),
     "top": Option(
         "--top N",
@@ -716,7 +716,7 @@ OPTIONS = {
         conflicts="--count",
         hint="leave out --repeated: --count writes 1 for each identifier that occurs once",
     ),
-    "keep": Option(
+    "keep:dedup": Option(
         "--keep WHICH",
         "which line to write: first, last, newest (default: first)",
         choices={
@@ -786,7 +786,7 @@ OPTIONS = {
         "the command has succeeded. Each file that is read has one in it, with the same relative path, and with all "
         "columns of the rows that are kept. Needs pyarrow.",
         needs="--column",
-        conflicts="--estimate --fields --json-field --invalid-to --null-data --max-line",
+        conflicts="--estimate --fields --json-field --invalid-to --null-data --max-line --only-in --seen",
     ),
     "column": Option(
         "--column NAME",

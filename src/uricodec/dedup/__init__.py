@@ -689,8 +689,8 @@ def unique(  # noqa: PLR0913
         memory, spill_dir, exact, secret, errors: As in `Deduplicator`.
 
     Returns:
-        list | Column | bytes: The rows that are kept: a list for a list, a Column of the same type for an Arrow object, lines
-            for lines.
+        list | Column | bytes: The rows that are kept: a list for a list, a Column of the same type for an Arrow object,
+            lines for lines.
 
     Raises:
         UriError: If a row is invalid, with errors="raise".
@@ -788,7 +788,7 @@ def _pieces(column: Any) -> Iterator[memoryview]:
         start, size = start + cut, _PIECE
 
 
-def dedup_files(  # noqa: PLR0913, PLR0915
+def dedup_files(  # noqa: PLR0913
     inputs: Path | Sequence[Path],
     output: Path | None = None,
     *,
@@ -1017,6 +1017,31 @@ def _write_groups(  # noqa: PLR0913, PLR0917
     Groups(corpus, lambda names: make(level if names else None), forms, scratch, memory, exact, key).write(output)
 
 
+def _find_kept(  # noqa: PLR0913, PLR0917
+    dataset: Any,
+    make: Callable[[], ColumnBatch],
+    partitions: PartitionedTable,
+    scratch: Scratch,
+    report: str,
+    top: int | None,
+    memory: int,
+) -> tuple[FirstRows, Any, int]:
+    """Return which rows are written, their counts if these are written, and the number of different identifiers."""
+    rows = FirstRows(scratch.mapping(max(8, (dataset.lines + 63) // 64 * 8)))
+    if report == "unique":
+        rows, unique = find_rows(dataset, make, partitions, None, rows)
+        return rows, None, unique
+    if top is not None:
+        unique, found = select_top(dataset, make, partitions, scratch, top, memory, rows)
+        return found.rows, found.counts, unique
+    rows, unique, counts = find_counted(dataset, make, partitions, scratch, memory, rows)
+    if report == "counts":
+        return rows, counts, unique
+    rows.remove_rare(counts, 2)
+    rows.seal()
+    return rows, None, unique
+
+
 def unique_dataset(  # noqa: PLR0913
     paths: Path | Sequence[Path],
     column: str,
@@ -1126,19 +1151,7 @@ def unique_dataset(  # noqa: PLR0913
         counts = report != "unique" or keep != "first"
         partitions = PartitionedTable(size, exact, counts, scratch, keep=keep)
         make_kept = partial(make, ordered=True) if keep == "newest" else make
-        rows = FirstRows(scratch.mapping(max(8, (dataset.lines + 63) // 64 * 8)))
-        known = None
-        if report == "unique":
-            rows, statistics.unique = find_rows(dataset, make_kept, partitions, None, rows)
-        elif top is not None:
-            statistics.unique, found = select_top(dataset, make_kept, partitions, scratch, top, size, rows)
-            rows, known = found.rows, found.counts
-        else:
-            rows, statistics.unique, known = find_counted(dataset, make_kept, partitions, scratch, size, rows)
-        if report == "repeated":
-            rows.remove_rare(known, 2)
-            rows.seal()
-            known = None
+        rows, known, statistics.unique = _find_kept(dataset, make_kept, partitions, scratch, report, top, size)
         partitions.close()
         _dataset_output.DatasetOutput(dataset, rows, known, folder).write()
         statistics.written = rows.count - rows.rank(dataset.mine)

@@ -21,7 +21,7 @@ from uricodec._io.workers import threads_for
 from uricodec._records._fields import reason_of
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec.dedup._counter import FEW, Ranking
-from uricodec.dedup._fields import NoValuesError
+from uricodec.dedup._fields import NoOrderError, NoValuesError
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineBatch
 from uricodec.dedup._sorting import Sorter
@@ -321,7 +321,7 @@ class Corpus:
         if self.records and not self._selects and self.lines > self.mine + self.long:
             raise NoValuesError(f"no record has a text in {self.records.describe()}")
         if self.unordered and self.unordered == self.lines - self.mine - self.long:
-            raise NoValuesError(f"no record has a number or time in {self.records.describe_by()}", "by")
+            raise NoOrderError(f"no record has a number or time in {self.records.describe_by()}")
 
     def _runner(self, make):
         return Runner(self._threads, make, self._max_line)

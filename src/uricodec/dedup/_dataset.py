@@ -1,8 +1,8 @@
 """The rows of Parquet files as batches of identifiers, with pyarrow: which files, and passes over a column of them.
 
 A Dataset has the methods of a Corpus that the passes of _corpus need, so that rows are found, counted and grouped as
-lines are. A pass reads the column only, and the column by which rows are ordered if that is needed: one thread at a time
-decodes a batch, and each normalizes its own. Nulls are an identifier like others.
+lines are. A pass reads the column only, and if needed the column by which rows are ordered. One thread at a time decodes
+a batch, and each normalizes its own. Nulls are an identifier like others.
 
 Which rows are kept is a bit for each row, in a file that is mapped to memory. _dataset_output writes them.
 """
@@ -20,7 +20,7 @@ from uricodec._io.folders import is_occupied
 from uricodec._io.workers import WORTH, OrderedWorkers, cores, useful_threads
 from uricodec._records._framing import json_string
 from uricodec.dedup._corpus import Ticker, changed, version_of
-from uricodec.dedup._fields import NoValuesError
+from uricodec.dedup._fields import NoOrderError
 from uricodec.dedup._order import orders_of
 from uricodec.errors import UriError
 
@@ -234,7 +234,7 @@ class DatasetFile:
             ordered (bool): Whether to read the order of each row, too.
 
         Yields:
-            tuple[pyarrow.Array, bytes | None, int]: The column, and what orders_of() returns; None and 0 if not ordered.
+            tuple[pyarrow.Array, bytes | None, int]: The column, and what orders_of() returns, or None and 0.
         """
         by = self._by if ordered else None
         columns = (self._column,) if by in (None, self._column) else (self._column, by)
@@ -380,7 +380,7 @@ class Dataset:
 
         self._read(make, use)
         if self.unordered and self.unordered == self.lines - self.mine:
-            raise NoValuesError("no row has a number or time in the column by which rows are ordered", "by")
+            raise NoOrderError("no row has a number or time in the column by which rows are ordered")
 
     def next_reading(self, phase: str, take: Callable[[ColumnBatch], None], make: Callable[[], ColumnBatch]) -> None:
         """Read all files again.

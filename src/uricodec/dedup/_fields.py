@@ -7,15 +7,15 @@ FORMATS = "csv", "delimited", "jsonl"
 
 
 class NoValuesError(FieldError):
-    """No record of the inputs has a value in the field: its name or number is probably wrong.
+    """No record of the inputs has a value in the field: its name or number is probably wrong."""
 
-    Args:
-        option (str): The option that names the field: "field" or "by".
-    """
 
-    def __init__(self, text, option="field"):
-        super().__init__(text)
-        self.option = option
+class OrderError(FieldError):
+    """The field by which records are ordered does not exist."""
+
+
+class NoOrderError(NoValuesError, OrderError):
+    """No record has a number or time in the field by which records are ordered."""
 
 
 class Records:
@@ -52,7 +52,10 @@ class Records:
     def _framing_of(self, names, is_input=True):
         framing = self._select(self._field, names, False)
         if self._by is not None and is_input:
-            framing.by = self._select(self._by, names, True)
+            try:
+                framing.by = self._select(self._by, names, True)
+            except FieldError as error:
+                raise OrderError(str(error)) from None
         return framing
 
     def _select(self, field, names, scalars):
@@ -75,7 +78,7 @@ class Records:
         try:
             framing = self._framing_of(head.names, is_input) if self.has_header else self._framing
         except FieldError as error:
-            raise FieldError(f"{name}: {error}") from None
+            raise type(error)(f"{name}: {error}") from None
         if is_input:
             self._inputs.compare(head, name)
         return framing, head.size

@@ -96,7 +96,8 @@ class Groups:
 
     Args:
         corpus (Corpus | Dataset): A corpus that was read once, all of which can be read again.
-        make (Callable[[bool], LineBatch | ColumnBatch]): Returns a batch to read lines with: False, as bytes; True, in normal form.
+        make (Callable[[bool], LineBatch | ColumnBatch]): Returns a batch to read rows with: False, as
+            bytes; True, in normal form.
         forms (list[tuple[str, Callable[[bytes], bytes]]]): The levels, from fine to coarse, each with a function that
             returns the normal form of a spelling. The last one defines the identifiers.
         scratch (Scratch): The place for temporary files.
