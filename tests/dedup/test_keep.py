@@ -1,5 +1,6 @@
 """Which row of an identifier is kept, and its count: lines, records, Parquet and Python against a dict."""
 
+import errno
 import json
 import os
 import random
@@ -10,6 +11,7 @@ from command import run
 from reference.dedup import kept_rows, order_of
 
 from uricodec import dedup, uri
+from uricodec.dedup._partitions import Scratch
 
 ROWS = 6000
 TINY = 1  # byte of memory: a table has some hundred identifiers anyway
@@ -366,6 +368,64 @@ def test_counts_keep_what_files_keep():
     assert [*group.sorting_columns] == [pq.SortingColumn(1, descending=True)]
     assert [group.column(i).compression for i in range(3)] == ["ZSTD", "ZSTD", "UNCOMPRESSED"]
     assert file.schema_arrow == table.schema.insert(0, pa.field("count", pa.int64(), nullable=False))
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize(
+    "options", [{"keep": "last"}, {"keep": "newest", "by": "time", "report": "counts"}, {"groups": "g"}]
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_temporary_files_that_cannot_be_written(options, threads, monkeypatch):
+    """At the first write, at one between and at the last: nothing stays, and the next run is right."""
+    _, pq = parquet()
+    urls, values = some_rows(5, 3000)
+    os.mkdir("in")
+    for i in range(3):
+        pq.write_table(table_of(urls[i::3], values[i::3]), f"in/{i}")
+    left = [1 << 30]
+    real = Scratch.write
+
+    def write_some(scratch, file, octets):
+        left[0] -= 1
+        if left[0] < 0:
+            raise scratch.fail(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        real(scratch, file, octets)
+
+    monkeypatch.setattr(Scratch, "write", write_some)
+    options = options | {"kind": "uri", "memory": TINY, "threads": threads, "secret": "k"}  # as many writes each time
+    dedup.unique_dataset("in", "url", "out", **options)
+    written = (1 << 30) - left[0]
+    expected = [pq.read_table(f"out/{i}") for i in range(3)]
+    assert written > 3
+    for number in 0, written // 2, written - 1:
+        before = sorted(os.listdir("."))
+        left[0] = number
+        with pytest.raises(OSError, match="No space left on device"):
+            dedup.unique_dataset("in", "url", "again", **options)
+        assert sorted(os.listdir(".")) == before
+    left[0] = 1 << 30
+    dedup.unique_dataset("in", "url", "again", **options)
+    assert [pq.read_table(f"again/{i}") for i in range(3)] == expected
+
+
+@pytest.mark.interop
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_files_that_cannot_be_written(threads, monkeypatch):
+    """One of several, in any thread."""
+    pa, pq = parquet()
+    os.mkdir("in")
+    for i in range(4):
+        pq.write_table(table_of(["a", str(i), "a"], ["1", "2", "3"]), f"in/{i}")
+    real = pa.OSFile
+
+    def opened(path, mode="rb"):
+        return real("/dev/full" if mode == "wb" and path.endswith(b"2") else path, mode)
+
+    monkeypatch.setattr(pa, "OSFile", opened)
+    with pytest.raises(OSError, match=r"^out/2: .*No space left on device"):
+        dedup.unique_dataset("in", "url", "out", kind="bytes", report="counts", threads=threads, groups="g")
+    assert os.listdir(".") == ["in"]
 
 
 # --- the command line -------------------------------------------------------------------------------------------------

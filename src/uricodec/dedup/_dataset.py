@@ -1,7 +1,7 @@
 """The rows of Parquet files as batches of identifiers, with pyarrow: which files, and passes over a column of them.
 
 A Dataset has the methods of a Corpus that the passes of _corpus need, so that rows are found, counted and grouped as
-lines are. A pass reads the column only, and if needed the column by which rows are ordered. One thread at a time decodes
+lines are. A pass reads the column only, and if needed the column by which rows are ordered. One thread at a time reads
 a batch, and each normalizes its own. Nulls are an identifier like others.
 
 Which rows are kept is a bit for each row, in a file that is mapped to memory. _dataset_output writes them.
