@@ -685,7 +685,7 @@ def unique(  # noqa: PLR0913
         keep (str): Which row of a group is kept: "first", "last", or "newest": the first of those with the greatest
             value of `by`.
         by (Iterable | None): With keep="newest", and a list or an Arrow object, the value of each row: a number, a
-            date or time, or its text, see `dedup_files`. None, and what is none of these, is older than all others.
+            date or time, or its text, see `dedup_files`. A row with None or anything else is older than all others.
         memory, spill_dir, exact, secret, errors: As in `Deduplicator`.
 
     Returns:
