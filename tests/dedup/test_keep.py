@@ -158,7 +158,16 @@ def test_all_records_are_as_old():
     for by, said in [(2, r"no record has a number or time in field 2"), (7, "field 7")]:
         with pytest.raises(ValueError, match=said):
             dedup.dedup_files("in", "out", kind="bytes", field=1, by=by, keep="newest")
-    write("json", ['{"a":"x","b":[1,2]}', '{"a":"y","b":{"c":1}}', '{"a":"z","b":null}', '{"a":"z","b":true}'])
+    write(
+        "json",
+        [
+            '{"a":"x","b":[1,2]}',
+            '{"a":"x","b":[3]}',
+            '{"a":"y","b":{"c":1}}',
+            '{"a":"z","b":null}',
+            '{"a":"z","b":true}',
+        ],
+    )
     with pytest.raises(ValueError, match=r"number or time in field 'b'"):
         dedup.dedup_files("json", "out", kind="bytes", field="a", by="b", format="jsonl", keep="newest")
     assert not os.path.exists("out")
