@@ -7,9 +7,9 @@ import subprocess
 import time
 
 
-def run(command):
+def run(command, threads=1):
     """Return elapsed and processor time in seconds, and memory in MB."""
-    environment = dict(os.environ, LC_ALL="C", POLARS_MAX_THREADS="1")
+    environment = dict(os.environ, LC_ALL="C", POLARS_MAX_THREADS=str(threads))
     start = time.perf_counter()
     child = subprocess.Popen(command, env=environment)
     _, status, used = os.wait4(child.pid, 0)
@@ -18,7 +18,7 @@ def run(command):
     return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def compare(file, commands, is_right, rounds):
+def compare(file, commands, is_right, rounds, threads=1, prepare=lambda: None):  # noqa: PLR0913, PLR0917
     """Run all programs in each round. Print the medians.
 
     Args:
@@ -26,6 +26,8 @@ def compare(file, commands, is_right, rounds):
         commands (dict[str, list[str]]): Command lines by the names of programs.
         is_right (Callable[[str], bool]): Called with a name, when that program has run for the first time.
         rounds (int): The number of rounds.
+        threads (int): How many threads Polars may use.
+        prepare (Callable[[], None]): Called before each run.
 
     Returns:
         list[dict]: The rows for benchmarks/report.py.
@@ -33,7 +35,8 @@ def compare(file, commands, is_right, rounds):
     found, right = {name: [] for name in commands}, {}
     for _ in range(rounds):
         for name, command in commands.items():
-            found[name].append(run(command))
+            prepare()
+            found[name].append(run(command, threads))
             if name not in right:
                 right[name] = "yes" if is_right(name) else "no"
     first = statistics.median(wall for wall, _, _ in next(iter(found.values())))

@@ -713,7 +713,7 @@ def _dedup_dataset(**options):
 
     with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
         source, output = os.path.join(folder, "input"), os.path.join(folder, "output")
-        pyarrow.parquet.write_table(pyarrow.table({"url": _DOUBLE_ROWS}), source)
+        pyarrow.parquet.write_table(pyarrow.table({"url": _DOUBLE_ROWS, "n": range(len(_DOUBLE_ROWS))}), source)
         done = dedup.unique_dataset(source, "url", output, **options)
         return {**done.as_dict(), "spilled": done.spilled > 0}, pyarrow.parquet.read_table(output).to_pylist()
 
@@ -775,6 +775,12 @@ CALLS |= {
             for exact in (False, True)
         ],
         *[partial(dedup.unique, _DOUBLES, "urn", errors=each, memory=1 << 20) for each in ("drop", "raise", "no-such")],
+        *[
+            partial(dedup.unique, column, "urn", keep="newest", by=range(len(_DOUBLE_ROWS)), memory=memory)
+            for column in (_DOUBLE_ROWS, *_DOUBLE_COLUMNS)
+            for memory in (1 << 20, _SMALL)
+        ],
+        partial(dedup.unique, _DOUBLES, "urn", keep="last", memory=_SMALL),
         *_each(dedup.unique, (5, "urn"), ([5], "urn"), (_DOUBLES, "no-such"), _DOUBLES, memory=1 << 20),
         partial(dedup.unique, _DOUBLES, "urn", memory="x"),
     ],
@@ -872,9 +878,18 @@ CALLS |= {
         partial(_dedup_file, memory=1 << 20, threads=1, groups=True),
         partial(_dedup_file, memory=_SMALL, threads=1, field=3, format="delimited", delimiter=b":", groups=True),
         partial(_dedup_file, memory=1 << 20, threads=1, field="no-such", header=True),
+        partial(_dedup_file, memory=_SMALL, threads=1, keep="last", exact=True),
+        partial(
+            _dedup_file, memory=_SMALL, threads=1, field=3, format="delimited", delimiter=b":", keep="newest", by=3
+        ),
         _rejected,
     ],
     "uricodec.dedup.unique_dataset": [
+        *[
+            partial(_dedup_dataset, kind="urn", memory=memory, **options)
+            for memory in (1 << 20, _SMALL)
+            for options in ({"keep": "last", "report": "repeated"}, {"keep": "newest", "by": "n", "report": "counts"})
+        ],
         *[partial(_dedup_dataset, kind="urn", memory=memory) for memory in (1 << 20, _SMALL)],
         partial(_dedup_dataset, kind="no-such"),
     ],

@@ -19,6 +19,7 @@ __all__ = [
     "CodecErrors",
     "ComponentErrors",
     "DedupErrors",
+    "DedupKeep",
     "DedupReport",
     "DiagnosticErrors",
     "DisallowedCharacters",
@@ -111,6 +112,7 @@ HostInIri = Literal["keep", "unicode", "safe"]
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
+DedupKeep = Literal["first", "last", "newest"]
 DedupReport = Literal["unique", "counts", "repeated"]
 RecordFormat = Literal["csv", "delimited", "jsonl"]
 LogClient = Literal["peer", "forwarded"]

@@ -13,7 +13,7 @@ from command import run
 
 from uricodec import dedup, uri, urn
 from uricodec._io import streams
-from uricodec.dedup import _dataset
+from uricodec.dedup import _dataset, _dataset_output
 from uricodec.errors import UriError, UrnError
 
 pytestmark = pytest.mark.interop
@@ -174,7 +174,7 @@ def test_sizes_of_batches_and_row_groups(monkeypatch):
     found, _ = firsts(urls, "uri", None, "keep")
     for batch, group in [(1 << 20, 1 << 30), (1, 1 << 30), (1000, 600)]:
         monkeypatch.setattr(_dataset, "BATCH_BYTES", batch)
-        monkeypatch.setattr(_dataset, "GROUP_BYTES", group)
+        monkeypatch.setattr(_dataset_output, "GROUP_BYTES", group)
         if batch == 1:
             monkeypatch.setattr(_dataset, "BATCH_ROWS", 7)
         out = f"out{batch}"
@@ -194,7 +194,7 @@ def test_values_that_are_larger_than_they_are_encoded():
         pa.table({"url": [f"http://a/{i % 3}" + 5000 * "b" for i in range(9000)]}), "in", row_group_size=4500
     )
     file = _dataset.DatasetFile("in", "in", "url", dedup.ColumnBatch(dedup.RowOperation(), dedup.FingerprintKey()))
-    sizes = [column.nbytes for column in file.columns()]
+    sizes = [column.nbytes for column, _, _ in file.columns()]
     assert sizes[0] == 4096 * 5014 and max(sizes[2:]) <= _dataset.BATCH_BYTES and sum(sizes) == 9000 * 5014
     assert dedup.unique_dataset("in", "url", "out", kind="uri").written == 3
 
@@ -490,7 +490,7 @@ def test_the_command():
         ("--column url -o out", 2, "--parquet: cannot read standard input\n\nhint: name Parquet files"),
         ("--column url in", 2, "--parquet: --output is required\n\nhint: -o DIR names the folder to write"),
         ("in -o out", 2, "--parquet: not allowed without --column"),
-        ("--column url --count in -o out", 2, "--parquet: not allowed with --count"),
+        ("--column url --null-data in -o out", 2, "--parquet: not allowed with --null-data"),
         ("--column url in -o in/x", 2, "is inside the input 'in'\n\nhint: give --output a new folder"),
         ("--column row in -o out", 3, "in/a.parquet: column 'row' must be text or bytes, got int64"),
         ("--column x in -o out", 3, "in/a.parquet: no column 'x'; the columns are 'row', 'url'"),

@@ -43,6 +43,8 @@ MODES = {
     "spilling": SMALL,
     "counting": [*SMALL, "--count"],
     "groups": [*SMALL, "--repeated", "--groups", "groups"],
+    "last": [*SMALL, "--keep", "last"],
+    "newest": [*SMALL, "-d", ":", "-f", "3", "--keep", "newest", "--by", "3"],
 }
 every_mode = pytest.mark.parametrize("mode", MODES)
 

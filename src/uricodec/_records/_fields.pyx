@@ -388,6 +388,11 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
             i[0] = end_of_value(s, marks, member.start, n)
             if i[0] == n:
                 return False
+            # not in arrays: the marks, for which there is memory, do not count their elements
+            if (task.frame.scalars and inner.values and not level.array
+                    and s[member.start] != c'{' and s[member.start] != c'['):
+                memcpy(task.text.data + task.text.size, s + member.start, i[0] - member.start)
+                add_value(task, member.start, i[0], i[0] - member.start)
 
 
 cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexcept nogil:

@@ -37,6 +37,7 @@ cdef struct Frame:
     size_t span_count
     Path paths[PATHS]       # to the selected members of JSON
     int path_count
+    bint scalars        # numbers, true, false and null are values of JSON, too
     size_t base         # which field, or path, has the base of the others, from 1; 0: none has
 
 # The options of an operation on a value and the base of its record. `row` writes at most base_size + n + extra bytes,
@@ -59,6 +60,7 @@ cdef class Framing:
     cdef Frame frame
     cdef tuple names
     cdef readonly bytes end
+    cdef public Framing by      # selects the value by which equivalent records are ordered; None: there is none
     # What was read so far; threads only ever write 1:
     cdef uint8_t asked          # a record,
     cdef uint8_t seen[PATHS]    # one with the member of a path,

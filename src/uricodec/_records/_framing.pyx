@@ -426,10 +426,14 @@ cdef class Framing:
             the JSON object. The operation writes CSV or JSON.
         base (int): Which field, or which of `names`, from 1, has the base of the other values of its record; 0: none.
             It must be selected. The operation has the attribute `pairs`.
+        scalars (bool): Whether numbers, true, false and null in JSON are values like strings.
+
+    Attributes:
+        by (Framing | None): The format with the value by which equivalent records are ordered, for deduplication.
     """
 
     def __cinit__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), names=(), only=False, free=False,
-                  jsonl=False, after=False, size_t base=0):
+                  jsonl=False, after=False, size_t base=0, bint scalars=False):
         cdef Frame *frame = &self.frame
         cdef size_t i
         cdef ByteSet every = ByteSet(range(256))
@@ -438,6 +442,7 @@ cdef class Framing:
         frame.end, frame.delimiter = ord(end), ord(delimiter)
         frame.only, frame.free, frame.jsonl = only, free, jsonl and frame.form == LINES and not only
         frame.copies, frame.after, frame.base = not (only or frame.jsonl), after, base
+        frame.scalars = scalars
         if frame.form == LINES:
             spans = [(1, None)]
         frame.inside = every.set

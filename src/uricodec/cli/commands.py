@@ -236,9 +236,9 @@ excludes, so a full stop or a bracket after it is part of it.
         "dedup",
         "remove equivalent URNs, URIs, IRIs or lines",
         """\
-Remove duplicates: write the first of all lines with equivalent identifiers, in
-the order of the input. Lines are not changed. --kind and --level select which
-identifiers are equivalent.
+Remove duplicates: write one of all lines with equivalent identifiers, in the
+order of the input: the first, or that which --keep selects. Lines are not
+changed. --kind and --level select which identifiers are equivalent.
 
 With --fields or --json-field, lines are records, and the identifier of a
 record is one of its fields.
@@ -254,16 +254,18 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --policy crawl --rules --stats urls.txt",
             "uricodec dedup --policy crawl --csv --header -f url pages.csv",
             "uricodec dedup --kind uri --json-field url events.jsonl",
+            "uricodec dedup --kind uri --json-field url --keep newest --by time events.jsonl",
             "uricodec dedup --kind urn --exclude old.txt new.txt -o added.txt",
             "uricodec dedup --kind urn --seen known.set --update new.txt -o added.txt",
             "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
             "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",
             "uricodec dedup --kind urn --estimate urns.txt",
             "uricodec dedup --policy crawl --parquet --column url crawl -o unique",
+            "uricodec dedup --policy crawl --parquet --column url --keep newest --by fetched crawl -o newest",
         ),
-        f"{_FILES} kind:dedup level policy count top repeated exclude only-in seen update groups estimate parquet "
-        f"column fields:dedup delimiter csv:dedup header:dedup json-field:dedup null-data errors:dedup {_REPORTS} "
-        f"rules memory spill-dir exact secret secret-file {_LIMITS}",
+        f"{_FILES} kind:dedup level policy count top repeated keep:dedup by exclude only-in seen update "
+        f"groups estimate parquet column fields:dedup delimiter csv:dedup header:dedup json-field:dedup "
+        f"null-data errors:dedup {_REPORTS} rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",
     ),
     Command(

@@ -12,7 +12,7 @@ from uricodec.cli.errors import CommandError
 from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
 from uricodec.dedup._corpus import CountsOutput
-from uricodec.dedup._fields import NoValuesError
+from uricodec.dedup._fields import NoValuesError, OrderError
 from uricodec.dedup._sets import SetError
 from uricodec.errors import UriError
 
@@ -51,8 +51,12 @@ def run(arguments):
         FileError: A file cannot be read or written.
         BrokenPipeError: The output pipe is closed.
     """
+    if arguments.keep == "newest" and arguments.by is None:
+        raise CommandError("--keep newest: not allowed without --by", 2, "add --by FIELD")
     if arguments.parquet:
         return deduplicate_parquet(arguments)
+    if arguments.by is not None and arguments.fields is None and arguments.json_field is None:
+        raise CommandError("--by: not allowed without --fields, --json-field or --parquet", 2, "add one of them")
     files, exclude, only_in = arguments.files or ["-"], arguments.exclude or [], arguments.only_in or []
     if [*files, *exclude, *only_in].count("-") > 1:
         raise CommandError("standard input can be read only once", 2, "use - for one input only")
@@ -80,6 +84,7 @@ def run(arguments):
             raise CommandError(reason, 1, ERRORS_HINT + LONG_HINT * (reason != error.reason)) from None
         except FieldError as error:
             flag = "--json-field" if arguments.json_field is not None else "--fields"
+            flag = "--by" if isinstance(error, OrderError) else flag
             raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
         except LongHeaderError as error:
             raise CommandError(str(error), 3, LONG_HEADER_HINT) from None
@@ -107,14 +112,7 @@ def estimate(arguments, files, options):
 
 def deduplicate(arguments, files, options):
     """Write identifiers, reports and counts. Return the counts (DedupStats)."""
-    options |= tables(arguments) | {
-        "report": "counts" if arguments.count else "repeated" if arguments.repeated else "unique",
-        "top": arguments.top,
-        "groups": arguments.groups,
-        "rules": arguments.rules,
-        "seen": arguments.seen,
-        "update": arguments.update,
-    }
+    options |= tables(arguments) | results(arguments) | {"seen": arguments.seen, "update": arguments.update}
     start = monotonic()
     with rejects_of(arguments) as rejects:
         if rejects:
@@ -134,7 +132,9 @@ def deduplicate_parquet(arguments):
     if output in (None, "-"):
         raise CommandError("--parquet: --output is required", 2, "-o DIR names the folder to write")
     check_parquet(output, files)
-    options = identifiers(arguments) | tables(arguments)
+    check_outputs(arguments)
+    options = identifiers(arguments) | tables(arguments) | results(arguments)
+    options |= {"exclude": arguments.exclude or [], "threads": arguments.threads or None}
     start = monotonic()
     with Meter(files, progress=progress_of(arguments)) as meter:
         if meter.shows:
@@ -143,9 +143,11 @@ def deduplicate_parquet(arguments):
             stats = dedup.unique_dataset(files, arguments.column, output, **options)
         except UriError as error:
             raise CommandError(str(error), 1, "--errors drop leaves out such rows") from None
+        except OrderError as error:
+            raise CommandError(f"--by: {error}", 1) from None
         meter.finish(stats)
     if arguments.stats:
-        show_stats(stats, monotonic() - start, False)
+        show_stats(stats, monotonic() - start, arguments.rules)
     return 0
 
 
@@ -177,12 +179,20 @@ def tables(arguments):
     return {name: getattr(arguments, name) for name in ("memory", "spill_dir", "exact")}
 
 
+def results(arguments):
+    """Return the options that select what is written."""
+    report = "counts" if arguments.count else "repeated" if arguments.repeated else "unique"
+    return {"report": report} | {name: getattr(arguments, name) for name in ("top", "keep", "by", "groups", "rules")}
+
+
 def show_stats(stats, seconds, rules):
     """Write the counts to standard error."""
     from json import dumps
 
     shown = stats.as_dict()
     merged = shown.pop("merged")
+    if not shown["unordered"]:
+        del shown["unordered"]
     shown["seconds"] = round(seconds, 3)
     if rules:
         shown["merged"] = merged

@@ -699,13 +699,14 @@ OPTIONS = {
     "count": Option(
         "-c --count",
         "write the number of occurrences before each line",
-        "A tab follows it. With --fields, it is a field of its own, 'count' in the header.",
+        "A tab follows it. With --fields, it is a field of its own, 'count' in the header; with --parquet, a first "
+        "column 'count'.",
     ),
     "top": Option(
         "--top N",
         "with --count: the N most frequent, in this order",
         "Of equally frequent identifiers, the one that occurs first comes first. A terminal gets a table with shares "
-        "and bars.",
+        "and bars. With --parquet, rows stay in their files, in the order of the input.",
         read=positive_number,
         needs="--count",
     ),
@@ -715,10 +716,27 @@ OPTIONS = {
         conflicts="--count",
         hint="leave out --repeated: --count writes 1 for each identifier that occurs once",
     ),
+    "keep:dedup": Option(
+        "--keep WHICH",
+        "which line to write: first, last, newest (default: first)",
+        choices={
+            "first": "the first line with an identifier",
+            "last": "the last one",
+            "newest": "the first of those with the greatest value in the field or column --by",
+        },
+        default="first",
+    ),
+    "by": Option(
+        "--by FIELD",
+        "with --keep newest: the field with a number or time",
+        "A number or name of a field, a member of the JSON objects, or a column with --parquet. Times are those of ISO "
+        "8601; one counts as the seconds since 1970 in UTC. A record without such a value is older than all others.",
+        needs="--keep=newest",
+    ),
     "exclude": Option(
         "--exclude FILE",
         "leave out identifiers that FILE contains",
-        "May be given again, for more files.",
+        "May be given again, for more files. With --parquet, FILE is a Parquet file or a folder of them.",
         repeats=True,
     ),
     "only-in": Option(
@@ -750,7 +768,7 @@ OPTIONS = {
         "--groups FILE",
         "write identifiers with several spellings to FILE",
         "Each line of FILE is a JSON object for one identifier: its spellings, how often each occurs, and the level "
-        "that merged it.",
+        "that merged it. A line number, or with --parquet a file and a row, shows where each is.",
         conflicts="--kind=bytes",
         hint="with --kind bytes each identifier has one spelling; --count counts them",
     ),
@@ -758,8 +776,8 @@ OPTIONS = {
         "--estimate",
         "print only the approximate number of identifiers",
         "The standard error is 0.8 % (HyperLogLog). Reads the input once and needs little memory.",
-        conflicts="--count --repeated --exclude --only-in --seen --groups --rules --memory --spill-dir --exact "
-        "--invalid-to --stats",
+        conflicts="--count --repeated --keep --exclude --only-in --seen --groups --rules --memory --spill-dir "
+        "--exact --invalid-to --stats",
     ),
     "parquet": Option(
         "--parquet",
@@ -768,8 +786,7 @@ OPTIONS = {
         "the command has succeeded. Each file that is read has one in it, with the same relative path, and with all "
         "columns of the rows that are kept. Needs pyarrow.",
         needs="--column",
-        conflicts="--count --repeated --exclude --groups --estimate --fields --json-field --rules --invalid-to "
-        "--null-data --max-line --threads",
+        conflicts="--estimate --fields --json-field --invalid-to --null-data --max-line --only-in --seen",
     ),
     "column": Option(
         "--column NAME",

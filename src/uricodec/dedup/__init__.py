@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
+from functools import partial
 from itertools import compress
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Union
@@ -24,19 +25,22 @@ from uricodec.dedup._corpus import (
     Corpus,
     CountsOutput,
     Progress,
-    Ticker,
     count_unique,
+    find_counted,
+    find_rows,
     find_top,
-    write_counted,
+    select_top,
+    write_kept,
     write_top,
     write_unique,
 )
 from uricodec.dedup._fields import Records
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
+from uricodec.dedup._order import orders_of
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.dedup._sets import Rules, SetError, SortedRuns, known_set, set_of, union, write_set
-from uricodec.dedup._table import Cardinality
+from uricodec.dedup._table import Cardinality, FingerprintBatch
 from uricodec.errors import UriError
 from uricodec.uri._policies import operation_of, policy_of
 from uricodec.uri._rows import NormalizeRows
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
     from uricodec.dedup._seen import SeenSet
     from uricodec.typing import (
         DedupErrors,
+        DedupKeep,
         DedupReport,
         IdentifierKind,
         PolicyName,
@@ -113,14 +118,16 @@ class DedupStats:
         invalid (int): The number of invalid lines. With errors="drop" they count neither as unique nor as duplicates.
         written (int): The number of lines written.
         spilled (int): The number of bytes written to temporary files because the memory was full.
+        unordered (int): With keep="newest": the number of lines without a readable value in `by`; they count as the
+            oldest.
         merged (dict[str, int]): With rules=True: level (see `rules_of`) -> number of lines that it made duplicates.
 
     >>> DedupStats().as_dict()
-    {'rows': 0, 'unique': 0, 'duplicates': 0, 'invalid': 0, 'written': 0, 'spilled': 0, 'merged': {}}
+    {'rows': 0, 'unique': 0, 'duplicates': 0, 'invalid': 0, 'written': 0, 'spilled': 0, 'unordered': 0, 'merged': {}}
     """
 
     def __init__(self) -> None:
-        self.rows = self.unique = self.duplicates = self.invalid = self.written = self.spilled = 0
+        self.rows = self.unique = self.duplicates = self.invalid = self.written = self.spilled = self.unordered = 0
         self.merged: dict[str, int] = {}
 
     def as_dict(self) -> dict[str, Any]:
@@ -246,11 +253,36 @@ def _check_sets(  # noqa: PLR0913, PLR0917
             raise ValueError(f"{name} is not supported with rules=True: a set has one level")
 
 
-def _records(
-    field: str | int | None, form: str, delimiter: bytes | None, header: bool, line_terminator: bytes
+def _check_report(report: str, top: int | None) -> None:
+    if report not in ("unique", "counts", "repeated"):
+        raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
+    if top is not None and report != "counts":
+        raise ValueError(f"top is only supported with report='counts', got report={report!r}")
+    if top is not None and top < 1:
+        raise ValueError(f"top must be at least 1, got {top}")
+
+
+def _check_keep(keep: str, by: object) -> None:
+    if keep not in ("first", "last", "newest"):
+        raise ValueError(f"keep must be 'first', 'last' or 'newest', got {keep!r}")
+    if keep == "newest" and by is None:
+        raise ValueError("keep='newest' requires by")
+    if keep != "newest" and by is not None:
+        raise ValueError(f"by is only supported with keep='newest', got keep={keep!r}")
+
+
+def _records(  # noqa: PLR0913, PLR0917
+    field: str | int | None,
+    form: str,
+    delimiter: bytes | None,
+    header: bool,
+    line_terminator: bytes,
+    by: str | int | None = None,
 ) -> Records | None:
     if field is not None:
-        return Records(field, form, delimiter, header, line_terminator)
+        return Records(field, form, delimiter, header, line_terminator, by)
+    if by is not None:
+        raise ValueError("by is only supported with field")
     if header or delimiter is not None:
         raise ValueError(f"{'header' if header else 'delimiter'} is only supported with field")
     return None
@@ -275,6 +307,7 @@ _ANSWERS = (None, False, True, None)  # indexed by the mark of a row
 _IS_NEW = bytes(mark == _NEW for mark in range(256))
 
 _PIECE = 1 << 20  # bytes of a buffer that are processed at once
+_ROWS = 1 << 16  # rows that are marked at once
 
 
 class Deduplicator:
@@ -350,6 +383,7 @@ class Deduplicator:
         self._done = self._closed = False
         self._raises = errors == "raise"
         self._lock = RLock()
+        self._orders: bytes | None = None  # of the rows of a column
         self.rows: int = 0
 
     def __enter__(self) -> Deduplicator:
@@ -538,7 +572,7 @@ class Deduplicator:
         if self._done:
             raise ValueError(f"cannot add to a {'closed' if self._closed else 'finished'} Deduplicator")
         if isinstance(column, (list, tuple)) or _is_arrow(column):
-            self._columns.hold(column)
+            self._columns.hold(column, self._orders)
             while self._columns.read(self.rows):
                 yield self._add(self._columns)
         else:
@@ -576,6 +610,55 @@ def _restore(kind: type[Deduplicator], seen: SeenSet, options: dict[str, Any], s
     return made
 
 
+class _Keeper(Deduplicator):
+    """A Deduplicator that keeps other rows than the first ones; nulls are an identifier.
+
+    Args:
+        keep (str): "last" or "newest".
+        by (Iterable | None): With "newest", the value of each row.
+        options (dict): The options of a Deduplicator.
+    """
+
+    def __init__(self, keep: str, by: Iterable[Any] | None, **options: Any) -> None:
+        super().__init__(**options)
+        memory, exact, errors = parse_memory(options["memory"]), options["exact"], options["errors"]
+        operation, key = self._lines.operation, _fingerprint_key(options["secret"], exact)
+        self._columns = ColumnBatch(operation, key, errors, exact, nulls=True, ordered=by is not None)
+        self._partitions = PartitionedTable(memory, exact, True, self._scratch, keep=keep)
+        if by is not None:
+            self._orders, unordered = orders_of(list(map(_text_of, by)))
+            if unordered and 16 * unordered == len(self._orders):
+                raise ValueError("no value in by is a number or time")
+
+    def find(self) -> FirstRows:
+        """Return the rows that are kept."""
+        rows = FirstRows()
+
+        def complete(table: Any) -> None:
+            for pairs in table.counts():
+                rows.set_pairs(pairs)
+
+        self._partitions.finish(lambda names: None, complete)
+        self._partitions.close()
+        return rows
+
+
+def _text_of(value: Any) -> bytes | None:
+    if value is None or isinstance(value, bytes):
+        return value
+    return str(value).encode("utf-8", "replace")
+
+
+def _marks_of(rows: FirstRows, count: int) -> bytes:
+    """Return the marks of so many rows."""
+    found = []
+    for start in range(0, count, _ROWS):
+        names = FingerprintBatch(bytes(16 * min(_ROWS, count - start)), first=start)  # only the marks are used
+        rows.mark(names)
+        found.append(names.marks)
+    return b"".join(found)
+
+
 @returns_selection
 def unique(  # noqa: PLR0913
     column: Any,
@@ -583,24 +666,31 @@ def unique(  # noqa: PLR0913
     level: UriLevel | UrnLevel | None = None,
     *,
     policy: Policy | PolicyName | None = None,
+    keep: DedupKeep = "first",
+    by: Iterable[Any] | None = None,
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
     secret: Secret = None,
     errors: DedupErrors = "keep",
 ) -> Any:
-    """Return the first row of each group of equivalent identifiers, in the order of the column.
+    """Return one row of each group of equivalent identifiers, in the order of the column.
 
-    All nulls are equivalent: the first one is kept.
+    All nulls are equivalent.
 
     Args:
         column (list | tuple | Arrow object | bytes-like): The rows, as in `Deduplicator.add`.
         kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
-        level, policy, memory, spill_dir, exact, secret, errors: As in `Deduplicator`.
+        level, policy: As in `Deduplicator`.
+        keep (str): Which row of a group is kept: "first", "last", or "newest": the first of those with the greatest
+            value of `by`.
+        by (Iterable | None): With keep="newest", and a list or an Arrow object, the value of each row: a number, a
+            date or time, or its text, see `dedup_files`. A row with None or anything else is older than all others.
+        memory, spill_dir, exact, secret, errors: As in `Deduplicator`.
 
     Returns:
-        list | Column | bytes: The first rows: a list for a list, a Column of the same type for an Arrow object, lines
-            for lines.
+        list | Column | bytes: The rows that are kept: a list for a list, a Column of the same type for an Arrow object,
+            lines for lines.
 
     Raises:
         UriError: If a row is invalid, with errors="raise".
@@ -613,10 +703,15 @@ def unique(  # noqa: PLR0913
     ['URN:Example:a', 'urn:example:b', 'urn:example:A']
     >>> unique(b"HTTP://a/\\nhttp://a/\\n", kind="uri")
     b'HTTP://a/\\n'
+    >>> unique(["http://a/", "HTTP://a/", "http://a"], kind="uri", keep="newest", by=["2026-01-01", "2026-07-01", None])
+    ['HTTP://a/', 'http://a']
     """
-    with Deduplicator(
-        kind, level, policy=policy, memory=memory, spill_dir=spill_dir, exact=exact, secret=secret, errors=errors
-    ) as deduplicator:
+    _check_keep(keep, by)
+    options: Any = {"policy": policy, "memory": memory, "spill_dir": spill_dir}
+    options |= {"exact": exact, "secret": secret, "errors": errors}
+    if keep != "first":
+        return _unique_by(column, _Keeper(keep, by, kind=kind, level=level, **options))
+    with Deduplicator(kind, level, **options) as deduplicator:
         if isinstance(column, (list, tuple)) or _is_arrow(column):
             # a stream can be read only once, and a list can change meanwhile
             column = borrow(column) if _is_arrow(column) else list(column)
@@ -636,6 +731,26 @@ def unique(  # noqa: PLR0913
                 number += len(names)
                 rows.mark(names)
                 found.append(_new_lines(names))
+        return b"".join(found)
+
+
+def _unique_by(column: Any, keeper: _Keeper) -> Any:
+    with keeper:
+        if isinstance(column, (list, tuple)) or _is_arrow(column):
+            column = borrow(column) if _is_arrow(column) else list(column)
+            for _ in keeper._batches(column):
+                pass
+            return select(column, _marks_of(keeper.find(), keeper.rows))
+        if keeper._orders is not None:
+            raise TypeError(f"by is only supported with a list or Arrow object, got {type(column).__name__}")
+        for _ in keeper._batches(column):
+            pass
+        found, number, names, rows = [], 0, keeper._lines, keeper.find()
+        for lines in _pieces(column):
+            names.find(lines, number)
+            number += len(names)
+            rows.mark(names)
+            found.append(_new_lines(names))
         return b"".join(found)
 
 
@@ -673,7 +788,7 @@ def _pieces(column: Any) -> Iterator[memoryview]:
         start, size = start + cut, _PIECE
 
 
-def dedup_files(  # noqa: PLR0913, PLR0915
+def dedup_files(  # noqa: PLR0913
     inputs: Path | Sequence[Path],
     output: Path | None = None,
     *,
@@ -686,6 +801,8 @@ def dedup_files(  # noqa: PLR0913, PLR0915
     header: bool = False,
     report: DedupReport = "unique",
     top: int | None = None,
+    keep: DedupKeep = "first",
+    by: str | int | None = None,
     groups: Path | None = None,
     exclude: Sequence[Path] = (),
     only_in: Sequence[Path] = (),
@@ -728,6 +845,10 @@ def dedup_files(  # noqa: PLR0913, PLR0915
         top (int | None): With report="counts": only so many identifiers, the most frequent first. Of equally frequent
             ones, the one whose first line comes first. Lines that are too long are not among them. None: all, in the
             order of their first lines.
+        keep (str): Which line of an identifier is written, at its own place: "first", "last", or "newest": the first of
+            those with the greatest value of the field `by`. Lines of `exclude` are not replaced.
+        by (str | int | None): With keep="newest", the field with a number, or a date or time of ISO 8601, which counts
+            as the seconds since 1970 in UTC. A record without such a value is older than all others.
         groups (Path | None): A file for a report of the spellings that were merged, and why: a line of JSON for each
             identifier with several spellings in the inputs, see docs/guides/dedup.md.
         exclude (Sequence[Path]): Files with identifiers to exclude.
@@ -760,8 +881,7 @@ def dedup_files(  # noqa: PLR0913, PLR0915
 
     Raises:
         UriError: If a line is invalid, with errors="raise". The message begins "FILE:LINE:COLUMN (byte N): ".
-        ValueError: If kind, level or another option is invalid, a header lacks the field, or no record has a value in
-            it.
+        ValueError: If kind, level or another option is invalid, a header lacks a field, or no record has a value in it.
         SetError: If `seen` is not a saved set, is damaged, or has another kind, level, policy or secret.
         streams.FileError: If a file fails (an OSError with filename and strerror), or an input changes while it is
             read.
@@ -791,21 +911,17 @@ def dedup_files(  # noqa: PLR0913, PLR0915
     3,http://b/
     """
     level = _level_of(kind, level, policy)
-    if report not in ("unique", "counts", "repeated"):
-        raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
-    if top is not None and report != "counts":
-        raise ValueError(f"top is only supported with report='counts', got report={report!r}")
-    if top is not None and top < 1:
-        raise ValueError(f"top must be at least 1, got {top}")
+    _check_report(report, top)
+    _check_keep(keep, by)
     _check(errors, line_terminator, threads, max_line)
     _check_sets(seen, update, exclude, only_in, exact, rules)
     size, given = parse_memory(memory), None if secret is None else _fingerprint_key(secret, False)
-    records = _records(field, format, delimiter, header, line_terminator)
+    records = _records(field, format, delimiter, header, line_terminator, by)
     statistics = DedupStats()
     names = None if seen is None else os.fsdecode(seen)
 
-    def make(at: Any = level) -> LineBatch:
-        return LineBatch(_rows_of(kind, at, level), known.key, line_terminator, errors, exact)
+    def make(at: Any = level, ordered: bool = False) -> LineBatch:
+        return LineBatch(_rows_of(kind, at, level), known.key, line_terminator, errors, exact, ordered)
 
     def corpus_of(inputs: list[str], others: list[str], sets: Any, tell: Any = None) -> Corpus:
         return Corpus(
@@ -830,15 +946,19 @@ def dedup_files(  # noqa: PLR0913, PLR0915
         corpus = stack.enter_context(corpus_of(_paths(inputs), _paths(exclude), sets, on_invalid))
         file.end = line_terminator[0]
         found = None
-        partitions = PartitionedTable(size, exact, report != "unique", scratch, runs=known.runs)
-        if report == "unique":
+        counts = report != "unique" or keep != "first"
+        partitions = PartitionedTable(size, exact, counts, scratch, runs=known.runs, keep=keep)
+        make_kept = partial(make, ordered=True) if keep == "newest" else make
+        if not counts:
             statistics.written = write_unique(corpus, make, partitions, scratch, file, rules or groups is not None)
             statistics.unique = statistics.written
         elif top is not None:
-            statistics.unique, found = find_top(corpus, make, partitions, scratch, top, size)
+            statistics.unique, found = find_top(corpus, make_kept, partitions, scratch, top, size)
         else:
-            least = 2 if report == "repeated" else None
-            statistics.unique, statistics.written = write_counted(corpus, make, partitions, scratch, file, least, size)
+            statistics.unique, statistics.written = write_kept(
+                corpus, make_kept, partitions, scratch, file, report, size
+            )
+        statistics.unordered = corpus.unordered
         statistics.invalid, statistics.rows = corpus.invalid, corpus.lines - corpus.mine
         valid = statistics.rows - (statistics.invalid if errors == "drop" else 0)
         statistics.duplicates = valid - statistics.unique
@@ -847,25 +967,79 @@ def dedup_files(  # noqa: PLR0913, PLR0915
                 file.show(found, valid, statistics.unique) if shows else write_top(found, records, file)
             )
         steps = _rules(kind, level)
-        finer = 0
-        for name, at in steps if rules else ():
-            merged = statistics.duplicates
-            if name != steps[-1][0]:
-                partitions = PartitionedTable(size, exact, False, scratch)
-                merged = valid - count_unique(corpus, lambda at=at: make(at), partitions, scratch)
-            statistics.merged[name], finer = merged - finer, merged
+        if rules:
+            _count_merged(statistics, valid, steps, corpus, make, scratch, size, exact)
         if group_file is not None:
-            from uricodec.dedup._groups import Groups
-
-            forms = [(name, _form_of(kind, at, level)) for name, at in steps]
-            how = Groups(corpus, lambda names: make(level if names else None), forms, scratch, size, exact, given)
-            how.write(group_file)
+            _write_groups(group_file, kind, steps, corpus, make, scratch, size, exact, given)
         if update:
             corpus.ticker.begin("update")
             corpus.ticker.add(0)
         known.write(scratch)
         statistics.spilled = scratch.spilled
     return statistics
+
+
+def _count_merged(  # noqa: PLR0913, PLR0917
+    statistics: DedupStats,
+    valid: int,
+    steps: list[tuple[str, Any]],
+    corpus: Any,
+    make: Callable[[Any], Any],
+    scratch: Scratch,
+    memory: int,
+    exact: bool,
+) -> None:
+    """Count which step merged how many of the `valid` rows, in one more pass for each step but the last one."""
+    finer = 0
+    for name, at in steps:
+        before = statistics.duplicates
+        if name != steps[-1][0]:
+            partitions = PartitionedTable(memory, exact, False, scratch)
+            before = valid - count_unique(corpus, partial(make, at), partitions, scratch)
+        statistics.merged[name], finer = before - finer, before
+
+
+def _write_groups(  # noqa: PLR0913, PLR0917
+    output: streams.Output,
+    kind: str,
+    steps: list[tuple[str, Any]],
+    corpus: Any,
+    make: Callable[[Any], Any],
+    scratch: Scratch,
+    memory: int,
+    exact: bool,
+    key: FingerprintKey | None,
+) -> None:
+    from uricodec.dedup._groups import Groups
+
+    level = steps[-1][1]
+    forms = [(name, _form_of(kind, at, level)) for name, at in steps]
+    Groups(corpus, lambda names: make(level if names else None), forms, scratch, memory, exact, key).write(output)
+
+
+def _find_kept(  # noqa: PLR0913, PLR0917
+    dataset: Any,
+    make: Callable[[], ColumnBatch],
+    partitions: PartitionedTable,
+    scratch: Scratch,
+    report: str,
+    top: int | None,
+    memory: int,
+) -> tuple[FirstRows, Any, int]:
+    """Return which rows are written, their counts if these are written, and the number of different identifiers."""
+    rows = FirstRows(scratch.mapping(max(8, (dataset.lines + 63) // 64 * 8)))
+    if report == "unique":
+        rows, unique = find_rows(dataset, make, partitions, None, rows)
+        return rows, None, unique
+    if top is not None:
+        unique, found = select_top(dataset, make, partitions, scratch, top, memory, rows)
+        return found.rows, found.counts, unique
+    rows, unique, counts = find_counted(dataset, make, partitions, scratch, memory, rows)
+    if report == "counts":
+        return rows, counts, unique
+    rows.remove_rare(counts, 2)
+    rows.seal()
+    return rows, None, unique
 
 
 def unique_dataset(  # noqa: PLR0913
@@ -876,17 +1050,26 @@ def unique_dataset(  # noqa: PLR0913
     kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
     policy: Policy | PolicyName | None = None,
+    report: DedupReport = "unique",
+    top: int | None = None,
+    keep: DedupKeep = "first",
+    by: str | None = None,
+    groups: Path | None = None,
+    exclude: Path | Sequence[Path] = (),
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
     secret: Secret = None,
     errors: DedupErrors = "keep",
+    threads: int | None = None,
+    rules: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> DedupStats:
-    """Write a copy of Parquet files with only the first row of each identifier in a column. This requires pyarrow.
+    """Write a copy of Parquet files with only one row of each identifier in a column. This requires pyarrow.
 
     Each file of the input has one in the output, perhaps without rows, with the same relative path, schema, metadata,
-    compression and order of rows. Memory is bounded, whatever the size of the files: `memory`, and about 400 MB.
+    compression and order of rows. Memory is bounded, whatever the size of the files: `memory`, and about 400 MB for
+    each thread.
 
     Args:
         paths (Path | Sequence[Path]): Files, and folders, which stand for all files in them and their subfolders,
@@ -896,9 +1079,23 @@ def unique_dataset(  # noqa: PLR0913
             Paths of files in it are relative to the innermost folder that contains all `paths` and is not a partition
             (NAME=VALUE).
         kind (str): "urn", "uri", "iri" or "bytes".
-        level, policy, memory, spill_dir, exact, secret: As in `dedup_files`.
+        level, policy: As in `dedup_files`.
+        report (str): "unique": a row of each identifier. "counts": the same, with a first column "count", the number of
+            rows with this identifier. "repeated": a row of each identifier that occurs more than once.
+        top (int | None): With report="counts": only the rows of so many identifiers, the most frequent ones, in their
+            files. Of equally frequent ones, those whose rows come first. None: all.
+        keep (str): Which row of an identifier is written, at its own place: "first", "last", or "newest": the first of
+            those with the greatest value in the column `by`. Rows of `exclude` are not replaced.
+        by (str | None): With keep="newest", a column of numbers, times or text, see `dedup_files`. A row without a
+            readable value is older than all others.
+        groups (Path | None): A file for a report of the spellings that were merged, as in `dedup_files`, with "file"
+            and "row" (from 0, in the file) in place of "line".
+        exclude (Path | Sequence[Path]): Parquet files and folders with identifiers to exclude, in the same column.
+        memory, spill_dir, exact, secret: As in `dedup_files`.
         errors (str): How an invalid row is handled. "keep": its bytes are its identifier; "drop": it is omitted;
             "raise": an error is raised.
+        threads (int | None): The number of threads, at most 64 or the number of cores; None: automatic.
+        rules (bool): Whether to count which level merged the rows, as in `dedup_files`.
         on_progress (Callable[[Progress], None] | None): Called from time to time with the progress.
 
     Returns:
@@ -906,10 +1103,11 @@ def unique_dataset(  # noqa: PLR0913
 
     Raises:
         UriError: If a row is invalid, with errors="raise". The message begins "FILE: row N: ", with N from 0.
-        ValueError: If kind, level or another option is invalid, or `output` is not empty, or inside one of `paths`.
+        ValueError: If kind, level or another option is invalid, `output` is not empty, or inside one of `paths`, or no
+            row has a readable value in `by`.
         ModuleNotFoundError: If pyarrow is not installed.
         streams.FileError: If a file fails (an OSError with filename and strerror), changes while it is read, is not a
-            Parquet file, or lacks the column.
+            Parquet file, lacks a column, or has a column "count" with report="counts".
 
     >>> import pyarrow as pa
     >>> import pyarrow.parquet as pq
@@ -920,29 +1118,54 @@ def unique_dataset(  # noqa: PLR0913
     ...     pq.write_table(table, f"{folder}/crawl/date=2026-01-01/0.parquet")
     ...     done = unique_dataset(f"{folder}/crawl", "url", f"{folder}/unique", kind="uri")
     ...     print(done.rows, done.unique, pq.read_table(f"{folder}/unique").to_pydict()["id"])
+    ...     done = unique_dataset(f"{folder}/crawl", "url", f"{folder}/newest", kind="uri", keep="newest", by="id")
+    ...     print(done.rows, done.unique, pq.read_table(f"{folder}/newest").to_pydict()["id"])
     3 2 [1, 3]
+    3 2 [2, 3]
     """
     level = _level_of(kind, level, policy)
+    _check_report(report, top)
+    _check_keep(keep, by)
+    _check(errors, b"\n", threads)
     size, fingerprint_key = parse_memory(memory), _fingerprint_key(secret, exact)
-    names = ColumnBatch(_rows_of(kind, level), fingerprint_key, errors, exact)
     try:
         import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("unique_dataset requires pyarrow: pip install pyarrow", name=error.name) from None
     from uricodec._io.folders import OutputFolder
-    from uricodec.dedup import _dataset
+    from uricodec.dedup import _dataset, _dataset_output
 
-    inputs, target, statistics = _paths(paths), os.fsdecode(output), DedupStats()
+    def make(at: Any = level, ordered: bool = False) -> ColumnBatch:
+        return ColumnBatch(_rows_of(kind, at, level), fingerprint_key, errors, exact, nulls=True, ordered=ordered)
+
+    inputs, target, statistics, names = _paths(paths), os.fsdecode(output), DedupStats(), make()
     _dataset.check_output(target, inputs)
-    files = [_dataset.DatasetFile(*file, column, names) for file in _dataset.find_files(inputs)]
-    ticker = Ticker(on_progress, sum(file.size for file in files))
-    with Scratch(spill_dir) as scratch, OutputFolder(target) as folder:
-        rows = _dataset.find_first(files, names, PartitionedTable(size, exact, False, scratch), scratch, ticker)
-        _dataset.write_first(files, rows, folder, ticker)
+    files = [_dataset.DatasetFile(*file, column, names, by) for file in _dataset.find_files(inputs)]
+    others = _dataset.find_files(_paths(exclude)) if exclude else []
+    excluded = [_dataset.DatasetFile(*file, column, names) for file in others]
+    if report == "counts":
+        _dataset_output.check_counted(files)
+    dataset = _dataset.Dataset(files, excluded, threads, on_progress)
+    report_to = nullcontext() if groups is None else streams.Output(os.fsdecode(groups))
+    with Scratch(spill_dir) as scratch, OutputFolder(target) as folder, report_to as group_file:
+        counts = report != "unique" or keep != "first"
+        partitions = PartitionedTable(size, exact, counts, scratch, keep=keep)
+        make_kept = partial(make, ordered=True) if keep == "newest" else make
+        rows, known, statistics.unique = _find_kept(dataset, make_kept, partitions, scratch, report, top, size)
+        partitions.close()
+        _dataset_output.DatasetOutput(dataset, rows, known, folder).write()
+        statistics.written = rows.count - rows.rank(dataset.mine)
+        statistics.rows, statistics.invalid = dataset.lines - dataset.mine, dataset.invalid
+        statistics.unordered = dataset.unordered
+        valid = statistics.rows - (statistics.invalid if errors == "drop" else 0)
+        statistics.duplicates = valid - statistics.unique
+        steps = _rules(kind, level)
+        if rules:
+            _count_merged(statistics, valid, steps, dataset, make, scratch, size, exact)
+        if group_file is not None:
+            shown = None if secret is None else _fingerprint_key(secret, False)
+            _write_groups(group_file, kind, steps, dataset, make, scratch, size, exact, shown)
         statistics.spilled = scratch.spilled
-    statistics.rows, statistics.invalid = sum(file.rows for file in files), names.invalid
-    statistics.unique = statistics.written = rows.count
-    statistics.duplicates = statistics.rows - rows.count - (names.invalid if errors == "drop" else 0)
     return statistics
 
 

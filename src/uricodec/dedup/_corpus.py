@@ -21,11 +21,10 @@ from uricodec._io.workers import threads_for
 from uricodec._records._fields import reason_of
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec.dedup._counter import FEW, Ranking
-from uricodec.dedup._fields import NoValuesError
+from uricodec.dedup._fields import NoOrderError, NoValuesError
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineBatch
 from uricodec.dedup._sorting import Sorter
-from uricodec.dedup._table import FingerprintBatch
 from uricodec.errors import UriSyntaxError
 
 # The marks of rows.
@@ -224,6 +223,7 @@ class Corpus:
         lines (int): The number of all lines, including those of `exclude`.
         invalid (int): The number of invalid lines in the inputs.
         long (int): The number of lines of the inputs that are too long, and kept.
+        unordered (int): The number of records of the inputs without a readable value by which they are ordered.
         later (int | None): The number of the first line of the inputs after which some lines are undecided.
         end (bytes): As above.
     """
@@ -254,7 +254,7 @@ class Corpus:
         self._sets = sets
         self._from = None  # the first source that must be read again
         self.mine = self.lines = 0
-        self.invalid = self.long = 0
+        self.invalid = self.long = self.unordered = 0
         self.later = None
 
     def __enter__(self):
@@ -296,6 +296,7 @@ class Corpus:
                 take(names, mine)
                 if mine:
                     self._selects |= names.selects
+                    self.unordered += names.unordered
                     if names.later and self.later is None:
                         self.later = reading.number
                         if not keep:
@@ -319,6 +320,8 @@ class Corpus:
         self.invalid = invalid.count
         if self.records and not self._selects and self.lines > self.mine + self.long:
             raise NoValuesError(f"no record has a text in {self.records.describe()}")
+        if self.unordered and self.unordered == self.lines - self.mine - self.long:
+            raise NoOrderError(f"no record has a number or time in {self.records.describe_by()}")
 
     def _runner(self, make):
         return Runner(self._threads, make, self._max_line)
@@ -384,6 +387,10 @@ class Corpus:
     def ends(self):
         """Return the object that finds the ends of the lines or records of one file (streams.LineEnds)."""
         return self.records.ends() if self.records else MarkedLineEnds(self.end)
+
+    def place_of(self, row):
+        """Return where a row of the inputs is, as members of a JSON object."""
+        return b'"line":%d' % (row - self.mine + 1)
 
     def has(self, source):
         """Return whether a RepeatableInput is an input, whose lines are written."""
@@ -623,54 +630,108 @@ def write_unique(corpus, make, partitions, scratch, output, keep):  # noqa: PLR0
     return lines.written
 
 
-def write_counted(corpus, make, partitions, scratch, output, least, memory):  # noqa: PLR0913, PLR0917
-    """Write the first line with each identifier that occurs often enough.
+def find_rows(corpus, make, partitions, complete=None, rows=None):
+    """Find the row of each identifier that is kept, and count, in the first pass over a corpus.
+
+    Args:
+        corpus, make: See write_unique(). All of the corpus can be read again.
+        partitions (PartitionedTable): The partitioned table. It is not closed.
+        complete (Callable[[Table], None] | None): Called with each table when it is complete.
+        rows (FirstRows | None): An empty set for the rows; None: a new one.
+
+    Returns:
+        tuple[FirstRows, int]: The rows, and the number of different identifiers in the inputs.
+    """
+    rows, is_first = FirstRows() if rows is None else rows, partitions.keep == "first"
+
+    def take(names, mine):
+        if mine:
+            partitions.table.settled = corpus.mine  # no row replaces one of `exclude`
+        partitions.add(names)
+        if mine:
+            corpus.ticker.unique += names.new
+            if is_first and names.new:
+                rows.set(names)
+
+    def finish(table):
+        if not is_first:
+            for pairs in table.counts(COUNTS):
+                rows.set_pairs(pairs, corpus.mine)
+        if complete:
+            complete(table)
+
+    corpus.first_reading(make, True, take)
+    if partitions.spill is not None:
+        corpus.ticker.begin("partitions")
+    if partitions.spill is not None or complete or not is_first:
+        partitions.finish(lambda names: take_later(corpus, rows if is_first else None, names), finish)
+    rows.seal()
+    return rows, rows.count - rows.rank(corpus.mine) + corpus.long
+
+
+def find_counted(corpus, make, partitions, scratch, memory, rows=None):  # noqa: PLR0913, PLR0917
+    """Find the row of each identifier that is kept, and its count.
+
+    Args:
+        corpus, make, partitions, rows: See find_rows(). The partitioned table counts.
+        scratch (Scratch): The place for temporary files.
+        memory (int): The limit for counts in bytes.
+
+    Returns:
+        tuple[FirstRows, int, bytes-like]: The rows, the number of different identifiers, and the counts in the order of
+            the rows.
+    """
+    counts = Counts(scratch, memory)
+
+    def complete(table):
+        if partitions.spilled:
+            counts.add(table)
+
+    rows, unique = find_rows(corpus, make, partitions, complete, rows)
+    return rows, unique, counts.put(rows, partitions.table)
+
+
+def write_kept(corpus, make, partitions, scratch, output, report, memory):  # noqa: PLR0913, PLR0917
+    """Write the line of each identifier that is kept, in a second pass.
 
     Args:
         corpus, make, scratch, output: See write_unique().
         partitions (PartitionedTable): The partitioned table, with counting.
-        least (int | None): The lowest count; None: any count, which is then written before the line.
+        report (str): "unique": all; "counts": all, each after its count; "repeated": those that occur more than once.
         memory (int): The limit for counts in bytes.
 
     Returns:
         tuple[int, int]: The number of different identifiers, and the number of lines written.
     """
-    counts, rows = Counts(scratch, memory), FirstRows()
+    counted = report == "counts"
 
-    def take(names, mine):
-        partitions.add(names)
-        if mine and names.new:
-            rows.set(names)
-            corpus.ticker.unique = rows.count
+    def take(names):
+        rows.mark(names)
+        if names.new:
+            lines.write(names, rows.counts_of(names, known) if counted else None)
 
-    def take_counted(names):
-        rows.mark_counted(names, known, least or 0)
-        if names.new and least is None:
-            lines.write(names, rows.counts_of(names, known))
-        elif names.new:
-            lines.write(names)
+    def copy(chunk, _number):
+        separator = corpus.records.separator if corpus.records else b"\t"
+        lines.copy(chunk, b"1" + separator if counted else b"")
 
-    def copy_counted(chunk, _number):
-        lines.copy(chunk, b"1" + (corpus.records.separator if corpus.records else b"\t"))
-
-    corpus.first_reading(make, True, take)
-    if partitions.spill is not None:
-        corpus.ticker.begin("partitions")
-        partitions.finish(lambda names: take_later(corpus, rows, names), counts.add)
-    known = counts.put(rows, partitions.table)
-    unique = rows.count - rows.rank(corpus.mine) + corpus.long
+    if report == "unique":
+        rows, unique = find_rows(corpus, make, partitions)
+    else:
+        rows, unique, known = find_counted(corpus, make, partitions, scratch, memory)
+    if report == "repeated":
+        rows.remove_rare(known, 2)
     partitions.close()
-    lines = Lines(output, corpus.records, least is None)
-    corpus.next_reading("write", take_counted, copy=copy_counted if least is None else None)
+    lines = Lines(output, corpus.records, counted)
+    corpus.next_reading("write", take, copy=copy if report != "repeated" else None)
     lines.begin()
     return unique, lines.written
 
 
 class SelectedRows:
-    """The first rows of the most frequent identifiers, with their counts.
+    """The rows of the most frequent identifiers, with their counts.
 
     Args:
-        found (list[tuple[int, int, bytes]]): Count and first row of each, see Ranking.
+        found (Iterable[tuple[int, int, bytes]]): Count and row of each, see Ranking.
 
     Attributes:
         rows (FirstRows): The rows.
@@ -678,41 +739,30 @@ class SelectedRows:
     """
 
     def __init__(self, found):
-        self.rows, self.counts = FirstRows(), bytearray(8 * len(found))
-        for _, row, _ in found:
-            self.rows.set(FingerprintBatch(bytes(16), None, row, None, bytes([NEW])))
+        pairs = array("Q")
+        for count, row, _ in found:
+            pairs.append(row)
+            pairs.append(count)
+        self.rows, self.counts = FirstRows(), bytearray(4 * len(pairs))
+        self.rows.set_pairs(pairs)
         self.rows.seal()
-        pairs = array("Q", [number for count, row, _ in found for number in (row, count)])
         self.rows.put_counts(pairs, self.counts)
 
 
 def find_top(corpus, make, partitions, scratch, top, memory):  # noqa: PLR0913, PLR0917
     """Find the lines of the most frequent identifiers.
 
-    Of up to FEW, the first rows are selected before lines are read again. Of more, the lines of all identifiers are
-    sorted by their counts, with temporary files if needed. Lines that are too long are not among them.
+    Of up to FEW, the rows are selected before lines are read again. Of more, the lines of all identifiers are sorted by
+    their counts, with temporary files if needed. Lines that are too long are not among them.
 
     Args:
-        corpus, make, partitions, scratch, memory: See write_counted().
+        corpus, make, partitions, scratch, memory: See find_counted().
         top (int): How many.
 
     Returns:
         tuple[int, Iterator[tuple[int, bytes]]]: The number of different identifiers; and the count and the line of each
             of the most frequent ones, in order: of equally frequent ones, the first line first.
     """
-    counts, rows = Counts(scratch, memory), FirstRows()
-
-    def take(names, mine):
-        partitions.add(names)
-        if mine and names.new:
-            rows.set(names)
-            corpus.ticker.unique = rows.count
-
-    def add(table):
-        if ranking is not None:
-            ranking.add(table)
-        else:
-            counts.add(table)
 
     def take_selected(names):
         rows.mark(names)
@@ -722,19 +772,11 @@ def find_top(corpus, make, partitions, scratch, top, memory):  # noqa: PLR0913, 
             for count, place, line in zip(numbers, places, names.new_lines(), strict=True):
                 lines.add(ORDER.pack(MOST - count, names.first + place) + line)
 
-    corpus.first_reading(make, True, take)
-    ranking = Ranking(scratch, memory, top, corpus.mine) if top <= FEW else None
-    if partitions.spill is not None:
-        corpus.ticker.begin("partitions")
-    if partitions.spill is not None or ranking is not None:
-        partitions.finish(lambda names: take_later(corpus, rows, names), add)
-    rows.seal()
-    unique = rows.count - rows.rank(corpus.mine) + corpus.long
-    if ranking is not None:
-        selected = SelectedRows(list(ranking))
+    if top <= FEW:
+        unique, selected = select_top(corpus, make, partitions, scratch, top, memory)
         rows, known = selected.rows, selected.counts
     else:
-        known = counts.put(rows, partitions.table)
+        rows, unique, known = find_counted(corpus, make, partitions, scratch, memory)
     partitions.close()
     lines = Sorter(scratch, memory)
     corpus.next_reading("write", take_selected)
@@ -747,6 +789,19 @@ def find_top(corpus, make, partitions, scratch, top, memory):  # noqa: PLR0913, 
             lines.close()
 
     return unique, found()
+
+
+def select_top(corpus, make, partitions, scratch, top, memory, rows=None):  # noqa: PLR0913, PLR0917
+    """Return the number of different identifiers, and the SelectedRows of the most frequent ones; see find_top()."""
+    rankings = []
+
+    def complete(table):
+        if not rankings:  # where the inputs begin is known when `exclude` has been read
+            rankings.append(Ranking(scratch, memory, top, corpus.mine))
+        rankings[0].add(table)
+
+    _, unique = find_rows(corpus, make, partitions, complete, rows)
+    return unique, SelectedRows(rankings[0])
 
 
 class CountsOutput(streams.Output):
@@ -800,7 +855,8 @@ def find_later(corpus, partitions, scratch):
 
 
 def take_later(corpus, rows, names):
-    rows.set(names)
+    if rows is not None:
+        rows.set(names)
     corpus.ticker.rows += len(names)
     corpus.ticker.add(0)
 

@@ -1,37 +1,33 @@
-"""Deduplication of the rows of Parquet files by a column, with pyarrow.
+"""The rows of Parquet files as batches of identifiers, with pyarrow: which files, and passes over a column of them.
 
-The first pass reads only the column. A bit for each row, in a file that is mapped to memory, says whether the row is
-the first one with its identifier; _partitions describes how these are found in bounded memory. The second pass writes
-the rows whose bits are set: a file that keeps all its rows is copied, row groups without such rows are not read, all
-others are read batch by batch.
+A Dataset has the methods of a Corpus that the passes of _corpus need, so that rows are found, counted and grouped as
+lines are. A pass reads the column only, and if needed the column by which rows are ordered. One thread at a time reads
+a batch, and each normalizes its own. Nulls are an identifier like others.
 
-A row group is written when it has as many rows as the largest one of its input, or GROUP_BYTES: so neither the size of
-the files nor that of their row groups determines the memory. If row groups are sorted, each is written by itself.
+Which rows are kept is a bit for each row, in a file that is mapped to memory. _dataset_output writes them.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from bisect import bisect_right
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._io import streams
-from uricodec._io.folders import OutputFolder, is_occupied
-from uricodec._io.temporary import close, sync
+from uricodec._io.folders import is_occupied
+from uricodec._io.workers import WORTH, OrderedWorkers, cores, useful_threads
+from uricodec._records._framing import json_string
 from uricodec.dedup._corpus import Ticker, changed, version_of
-from uricodec.dedup._first_rows import FirstRows
-from uricodec.dedup._identifiers import mask
-from uricodec.dedup._table import FingerprintBatch
+from uricodec.dedup._fields import NoOrderError
+from uricodec.dedup._order import orders_of
 from uricodec.errors import UriError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from uricodec.dedup._identifiers import ColumnBatch
-    from uricodec.dedup._partitions import PartitionedTable, Scratch
 
 # Bytes of a column chunk that are read at once.
 READ_BYTES = 1 << 20
@@ -43,11 +39,6 @@ BATCH_ROWS = 1 << 16
 
 # The most columns that a message names.
 COLUMNS = 20
-
-# The most bytes of rows, in memory, that become a row group. It is the default size of row groups of parquet-mr.
-GROUP_BYTES = 128 << 20
-
-NEW_ROWS = re.compile(rb"\x02+")  # in the marks of rows
 
 
 # --- which files ------------------------------------------------------------------------------------------------------
@@ -159,41 +150,49 @@ class DatasetFile:
         place (str): Its path in the output.
         column (str): The name of the column with identifiers.
         names (ColumnBatch): Decides which types of columns can be read.
+        by (str | None): The name of the column by which rows are ordered.
 
     Attributes:
         place (str): As above.
         name (str): The path, as a message shows it.
         size (int): The size in bytes.
         rows (int): The number of rows.
+        columns_named (list[str]): The names of all columns.
 
     Raises:
         FileError: If it cannot be read, is not a Parquet file, or the column is missing or of another type.
     """
 
-    def __init__(self, path: str, place: str, column: str, names: ColumnBatch) -> None:
+    def __init__(self, path: str, place: str, column: str, names: ColumnBatch, by: str | None = None) -> None:
         self.place, self.name = place, streams.printable(path)
-        self._path, self._column = path, column
-        self._row_bytes: dict[str | None, int] = {}
+        self._path, self._column, self._by = path, column, by
+        self._row_bytes: dict[tuple[str, ...], int] = {}
         with errors_of(self.name):
             status = os.stat(path)
         self.size, self._version = status.st_size, version_of(status)
         with self.open() as parquet, errors_of(self.name):
             schema, about = parquet.schema_arrow, parquet.metadata
         groups = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
-        self.rows = about.num_rows
+        self.rows, self.columns_named = about.num_rows, schema.names
         if min(groups, default=0) < 0 or sum(groups) != self.rows:
             raise streams.FileError(self.name, f"row groups have {sum(groups)} rows, the file {self.rows}")
         self._check_column(schema, names)
+        if by is not None and not is_ordered(kind := self._type_of(schema, by)):
+            raise streams.FileError(self.name, f"column {by!r} must be numbers, times or text, got {kind}")
+
+    def _type_of(self, schema: Any, column: str) -> Any:
+        """Return the type of a column. It is an error if there is not exactly one of this name."""
+        count = schema.names.count(column)
+        if count != 1:
+            columns = ", ".join(map(repr, schema.names[:COLUMNS])) + (" ..." if len(schema.names) > COLUMNS else "")
+            wrong = "several columns" if count else "no column"
+            raise streams.FileError(self.name, f"{wrong} {column!r}; the columns are {columns}")
+        return schema.field(column).type
 
     def _check_column(self, schema: Any, names: ColumnBatch) -> None:
         import pyarrow as pa
 
-        count = schema.names.count(self._column)
-        if count != 1:
-            columns = ", ".join(map(repr, schema.names[:COLUMNS])) + (" ..." if len(schema.names) > COLUMNS else "")
-            wrong = "several columns" if count else "no column"
-            raise streams.FileError(self.name, f"{wrong} {self._column!r}; the columns are {columns}")
-        kind = schema.field(self._column).type
+        kind = self._type_of(schema, self._column)
         try:
             if pa.types.is_nested(kind):  # a struct would be read as a table
                 raise TypeError
@@ -228,210 +227,207 @@ class DatasetFile:
         shutil.copyfile(self._path, path)
         self._check_unchanged()
 
-    def columns(self) -> Iterator[Any]:
-        """Yield the column with identifiers, batch by batch."""
+    def columns(self, ordered: bool = False) -> Iterator[tuple[Any, bytes | None, int]]:
+        """Yield the column with identifiers, batch by batch.
+
+        Args:
+            ordered (bool): Whether to read the order of each row, too.
+
+        Yields:
+            tuple[pyarrow.Array, bytes | None, int]: The column, and what orders_of() returns, or None and 0.
+        """
+        by = self._by if ordered else None
+        columns = (self._column,) if by in (None, self._column) else (self._column, by)
         with self.open() as parquet:
             for group in range(parquet.metadata.num_row_groups):
-                for batch in self.batches(parquet, group, self._column):
-                    yield batch.column(self._column)  # a column "a.b" is read with the member b of a column a
+                for batch in self.batches(parquet, group, columns):
+                    # a column "a.b" is read with the member b of a column a
+                    orders, unordered = None, 0
+                    if by is not None:
+                        with errors_of(self.name):
+                            orders, unordered = orders_of(text_of(batch.column(by)))
+                    yield batch.column(self._column), orders, unordered
 
-    def batches(self, parquet: Any, group: int, column: str | None = None) -> Iterator[Any]:
-        """Yield a row group, or a column of it, in batches of about BATCH_BYTES."""
+    def batches(
+        self, parquet: Any, group: int, columns: tuple[str, ...] = (), *, use_threads: bool = False
+    ) -> Iterator[Any]:
+        """Yield a row group, or columns of it, in batches of about BATCH_BYTES."""
         about = parquet.metadata.row_group(group)
         size, rows = about.total_byte_size, 0
-        if column is not None:
+        if columns:
             chunks = map(about.column, range(about.num_columns))
-            size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == column)
+            size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in columns)
         # The size is that of encoded values. Values of a dictionary, which occur in it once, take more memory.
-        known = self._row_bytes.get(column)
+        known = self._row_bytes.get(columns)
         row_bytes = max(size // max(about.num_rows, 1), known or 0, 1)
         most = max(1, min(FIRST_ROWS if known is None else BATCH_ROWS, BATCH_BYTES // row_bytes))
         with errors_of(self.name):
-            for batch in parquet.iter_batches(most, [group], None if column is None else [column]):
+            for batch in parquet.iter_batches(most, [group], list(columns) or None, use_threads=use_threads):
                 rows += len(batch)
                 if rows <= about.num_rows:
-                    self._row_bytes[column] = batch.nbytes // max(len(batch), 1)
+                    self._row_bytes[columns] = batch.nbytes // max(len(batch), 1)
                     yield batch
         if rows != about.num_rows:
             raise streams.FileError(self.name, f"row group {group} has {rows} rows instead of {about.num_rows}")
 
 
-# --- the passes -------------------------------------------------------------------------------------------------------
+def is_ordered(kind: Any) -> bool:
+    """Return whether rows can be ordered by a column of this type: numbers, times and text."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = types.is_integer, types.is_floating, types.is_decimal, types.is_timestamp, types.is_date, types.is_null
+    texts = types.is_string, types.is_large_string, types.is_binary, types.is_large_binary
+    return any(test(kind) for test in tests + texts)
 
 
-def find_first(
-    files: list[DatasetFile], names: ColumnBatch, partitions: PartitionedTable, scratch: Scratch, ticker: Ticker
-) -> FirstRows:
-    """Return which rows of the files are the first ones with their identifiers.
-
-    Raises:
-        UriError: If a row is invalid, and `names` rejects it. The message begins "FILE: row N: ".
-        FileError: If a file cannot be read, or was changed.
-    """
-    rows, start = FirstRows(scratch.mapping(max(8, (sum(file.rows for file in files) + 63) // 64 * 8))), 0
-
-    def take(batch: Any) -> None:
-        rows.set(batch)
-        ticker.rows, ticker.unique = ticker.rows + len(batch), rows.count
-        ticker.add(0)
-
-    for file in files:
-        row = 0
-        for column in ahead(file.columns()):
-            names.hold(column)
-            while read(names, file, row):
-                names.first = start + row
-                row += len(names)
-                partitions.add(names)
-                take(names)
-            ticker.add(len(column) * file.size // file.rows)
-        start += file.rows
-    if partitions.spill is not None:
-        ticker.begin("partitions")
-        partitions.finish(take, None)
-    partitions.close()
-    rows.seal()
-    return rows
-
-
-def ahead(items: Iterator[Any]) -> Iterator[Any]:
-    """Yield items while another thread computes the next one."""
-    with ThreadPoolExecutor(1) as pool:
-        item = pool.submit(next, items, None)
-        while (found := item.result()) is not None:
-            item = pool.submit(next, items, None)
-            yield found
-
-
-def read(names: ColumnBatch, file: DatasetFile, row: int) -> int:
-    """Read identifiers, the first of which is in this row of the file. Return their number."""
-    try:
-        return names.read(row)
-    except UriError as error:
-        raise type(error)(f"{file.name}: {error.reason}", error.input, error.offset) from None
-
-
-def write_first(files: list[DatasetFile], rows: FirstRows, folder: OutputFolder, ticker: Ticker) -> None:
-    """Write each file with the rows whose bits are set.
-
-    Raises:
-        FileError: If a file cannot be read or written, or was changed.
-    """
-    ticker.begin("write")
-    start = 0
-    for file in files:
-        path, name = os.path.join(folder.path, file.place), os.path.join(folder.name, streams.printable(file.place))
-        with errors_of(name):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            if rows.rank(start + file.rows) - rows.rank(start) == file.rows:
-                file.copy(path)
-                ticker.rows += file.rows
-                ticker.add(file.size)
-            else:
-                write_some(file, path, rows, start, ticker)
-            number = os.open(path, os.O_RDONLY)
-            try:
-                sync(number)
-            finally:
-                close(number)
-        start += file.rows
-
-
-def write_some(file: DatasetFile, path: str, rows: FirstRows, start: int, ticker: Ticker) -> None:
-    """Write the rows of a file whose bits are set; `start` is the number of its first row."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with file.open() as parquet, pa.OSFile(os.fsencode(path), "wb") as target:
-        about, schema = parquet.metadata, parquet.schema_arrow
-        options = options_of(about)
-        # These rows do not wait for those of the next row group: a row that is kept refers to the whole dictionary of
-        # its row group, and the rows of two sorted row groups are not sorted.
-        waits = not any(map(pa.types.is_dictionary, schema.types)) and not options["sorting_columns"]
-        sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
-        first = rows.rank(start)
-        with pq.ParquetWriter(target, schema, **options) as writer:
-            groups = RowGroups(writer, max(sizes))
-            for group, size in enumerate(sizes):
-                kept = rows.rank(start + size) - rows.rank(start)
-                row = start
-                for batch in ahead(file.batches(parquet, group)) if kept else ():
-                    groups.add(pa.Table.from_batches([batch]) if kept == size else kept_rows(batch, rows, row))
-                    row += len(batch)
-                    ticker.add(0)
-                if not waits:
-                    groups.flush()
-                start += size
-                ticker.rows += size
-                ticker.add(file.size * size // file.rows)
-            groups.flush()
-            if rows.rank(start) == first:
-                writer.write_table(schema.empty_table())  # not all readers can read a file without row groups
-
-
-def kept_rows(batch: Any, rows: FirstRows, start: int) -> Any:
-    """Return the rows of a batch whose bits are set (pyarrow.Table); `start` is the number of its first row."""
+def text_of(values: Any) -> Any:
+    """Return the values of a column as text that read_order() reads."""
     import pyarrow as pa
 
-    names = FingerprintBatch(bytes(16 * len(batch)), first=start)  # only the marks are used
-    rows.mark(names)
-    try:
-        return pa.Table.from_batches([batch.filter(pa.array(mask(names.marks)))])
-    except pa.ArrowNotImplementedError:  # not all versions can filter views
-        pieces = [batch.slice(run.start(), run.end() - run.start()) for run in NEW_ROWS.finditer(names.marks)]
-        return pa.Table.from_batches(pieces, batch.schema).combine_chunks()
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        values = values.dictionary_decode()
+        kind = values.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:  # the text of local times needs a database of time zones
+        values = values.cast(pa.timestamp(kind.unit))
+    return values if pa.types.is_large_string(kind) or "binary" in str(kind) else values.cast(pa.string())
 
 
-class RowGroups:
-    """Writes rows as row groups.
+# --- passes -----------------------------------------------------------------------------------------------------------
+
+
+class Piece(NamedTuple):
+    """Rows of a file that are processed at once."""
+
+    file: DatasetFile
+    row: int  # the number of the first one in the file
+    column: Any
+    orders: bytes | None
+    unordered: int
+    is_input: bool
+
+
+class Dataset:
+    """Parquet files, to be read in passes as batches of identifiers, with the methods of a Corpus.
 
     Args:
-        writer (pyarrow.parquet.ParquetWriter): The writer of a file.
-        most (int): The number of rows in a row group.
+        files (list[DatasetFile]): The inputs.
+        exclude (list[DatasetFile]): Files with identifiers to exclude, which are read first.
+        threads (int | None): The number of threads; None: automatic.
+        on_progress (Callable[[Progress], None] | None): Called with the progress.
+
+    Attributes:
+        mine (int): The number of the first row of the inputs.
+        lines (int): The number of all rows, including those of `exclude`.
+        invalid (int): The number of invalid rows in the inputs.
+        unordered (int): The number of rows of the inputs without a readable value by which they are ordered.
+        threads (int): The number of threads.
+        ticker (Ticker): Reports the progress.
     """
 
-    def __init__(self, writer: Any, most: int) -> None:
-        self._writer, self._most = writer, most
-        self._tables: list[Any] = []
-        self._rows = self._bytes = 0
+    long = 0  # no row is too long
+    later = None
 
-    def add(self, table: Any) -> None:
-        """Add rows (pyarrow.Table)."""
-        while len(table):
-            part = table.slice(0, self._most - self._rows)
-            table = table.slice(len(part))
-            self._tables.append(part)
-            self._rows += len(part)
-            self._bytes += part.nbytes
-            if self._rows == self._most or self._bytes >= GROUP_BYTES:
-                self.flush()
+    def __init__(
+        self,
+        files: list[DatasetFile],
+        exclude: list[DatasetFile],
+        threads: int | None,
+        on_progress: Callable[[Any], None] | None,
+    ) -> None:
+        self.files, self._exclude = files, exclude
+        self.mine = sum(file.rows for file in exclude)
+        self._starts = [self.mine]  # the number of the first row of each file, and after the last one
+        for file in files:
+            self._starts.append(self._starts[-1] + file.rows)
+        self.lines = self._starts[-1]
+        size = sum(file.size for file in exclude + files)
+        self.threads = useful_threads(threads or (cores() if size >= WORTH else 1))
+        self.ticker = Ticker(on_progress, size)
+        self.invalid = self.unordered = 0
 
-    def flush(self) -> None:
-        """Write the rows that have been added."""
-        import pyarrow as pa
+    def numbered(self) -> Iterator[tuple[DatasetFile, int]]:
+        """Yield each file of the inputs, and the number of its first row."""
+        return zip(self.files, self._starts)  # noqa: B905  (one more start)
 
-        if self._rows:
-            self._writer.write_table(pa.concat_tables(self._tables), self._rows)
-        self._tables, self._rows, self._bytes = [], 0, 0
+    def place_of(self, row: int) -> bytes:
+        """Return where a row of the inputs is, as members of a JSON object."""
+        at = bisect_right(self._starts, row) - 1
+        return b'"file":%s,"row":%d' % (json_string(self.files[at].name.encode()), row - self._starts[at])
 
+    def first_reading(
+        self, make: Callable[[], ColumnBatch], _keep: bool, take: Callable[[ColumnBatch, bool], None]
+    ) -> None:
+        """Read all files in the first pass.
 
-def options_of(about: Any) -> dict[str, Any]:
-    """Return the options for pyarrow.parquet.ParquetWriter, given the FileMetaData of the input.
+        Args:
+            make (Callable[[], ColumnBatch]): Returns a new batch to read rows with.
+            take (Callable[[ColumnBatch, bool], None]): Called with each batch, in order, in any thread, and with
+                whether it belongs to an input.
 
-    They are those on which the Parquet types of the columns depend, compression, and the order of rows.
-    """
-    leaves = [about.schema.column(i) for i in range(about.num_columns)]
-    group = about.row_group(0)
-    chunks = [group.column(i) for i in range(group.num_columns)]
-    codecs = {chunk.path_in_schema: chunk.compression.replace("UNCOMPRESSED", "NONE") for chunk in chunks}
-    logical = [(leaf.logical_type.type, leaf.physical_type) for leaf in leaves]
-    orders = {about.row_group(i).sorting_columns for i in range(about.num_row_groups)}
-    return {
-        "compression": codecs if len({*codecs.values()}) > 1 else next(iter(codecs.values())),
-        "store_schema": b"ARROW:schema" in (about.metadata or {}),
-        "sorting_columns": (group.sorting_columns or None) if len(orders) == 1 else None,
-        "write_page_index": any(chunk.has_column_index for chunk in chunks),
-        "use_compliant_nested_type": not any(".list.item" in leaf.path for leaf in leaves),
-        "store_decimal_as_integer": any(each in logical for each in (("DECIMAL", "INT32"), ("DECIMAL", "INT64"))),
-        "use_deprecated_int96_timestamps": any(physical == "INT96" for _, physical in logical),
-    }
+        Raises:
+            UriError: If a row is invalid, and batches reject it. The message begins "FILE: row N: ".
+            FileError: If a file cannot be read, or was changed.
+        """
+
+        def use(piece: Piece, names: ColumnBatch, invalid: int) -> None:
+            if piece.is_input:
+                self.invalid += invalid
+                self.unordered += piece.unordered
+            take(names, piece.is_input)
+
+        self._read(make, use)
+        if self.unordered and self.unordered == self.lines - self.mine:
+            raise NoOrderError("no row has a number or time in the column by which rows are ordered")
+
+    def next_reading(self, phase: str, take: Callable[[ColumnBatch], None], make: Callable[[], ColumnBatch]) -> None:
+        """Read all files again.
+
+        Args:
+            phase (str): The name of the pass.
+            take (Callable[[ColumnBatch], None]): Called with each batch, in order, in any thread.
+            make (Callable[[], ColumnBatch]): Returns a new batch to read rows with.
+        """
+        self.ticker.begin(phase)
+        self._read(make, lambda _piece, names, _invalid: take(names))
+
+    def _read(self, make: Callable[[], ColumnBatch], use: Callable[[Piece, ColumnBatch, int], None]) -> None:
+        spare = [make()]
+        ordered, number, read = spare[0].ordered, 0, 0
+
+        def pieces() -> Iterator[Piece]:
+            for file in self._exclude + self.files:
+                row, is_input = 0, file not in self._exclude
+                for column, orders, unordered in file.columns(ordered and is_input):
+                    yield Piece(file, row, column, orders, unordered, is_input)
+                    row += len(column)
+
+        def work(piece: Piece) -> tuple[ColumnBatch, int]:
+            try:
+                names = spare.pop()
+            except IndexError:  # another thread has it
+                names = make()
+            names.hold(piece.column, piece.orders)
+            before = names.invalid
+            try:
+                names.read(piece.row, len(piece.column))
+            except UriError as error:
+                raise type(error)(f"{piece.file.name}: {error.reason}", error.input, error.offset) from None
+            return names, names.invalid - before
+
+        def take(piece: Piece, found: tuple[ColumnBatch, int]) -> None:
+            nonlocal number, read
+            names, invalid = found
+            names.first = number
+            use(piece, names, invalid)
+            number += len(names)
+            self.ticker.rows += len(names)
+            # the size of a file is that of its rows, to the last byte
+            done = (piece.row + len(names)) * piece.file.size // piece.file.rows
+            self.ticker.add(done - (0 if piece.row == 0 else read))
+            read = done
+            spare.append(names)
+
+        OrderedWorkers(self.threads).run(pieces(), work, take)

@@ -10,6 +10,14 @@ class NoValuesError(FieldError):
     """No record of the inputs has a value in the field: its name or number is probably wrong."""
 
 
+class OrderError(FieldError):
+    """The field by which records are ordered does not exist."""
+
+
+class NoOrderError(NoValuesError, OrderError):
+    """No record has a number or time in the field by which records are ordered."""
+
+
 class Records:
     """The format of the records of all files, and where the field is.
 
@@ -19,29 +27,41 @@ class Records:
         delimiter (bytes | None): The byte between fields; None: the usual one.
         header (bool): Whether the first record of each file contains the names of fields.
         end (bytes): The terminator of lines.
+        by (str | int | None): The field by which equivalent records are ordered.
 
     Attributes:
         separator (bytes): What follows a count before a record.
     """
 
-    def __init__(self, field, form, delimiter, header, end):
+    def __init__(self, field, form, delimiter, header, end, by=None):  # noqa: PLR0913, PLR0917
         if form not in FORMATS:
             raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}, got {form!r}")
         if form == "jsonl" and (header or delimiter is not None):
             raise ValueError(f"{'header' if header else 'delimiter'} is not supported with format='jsonl'")
         if form != "delimited" and end != b"\n":
             raise ValueError(f"line_terminator must be b'\\n' with format={form!r}, got {end!r}")
-        self._field = field
+        self._field, self._by = field, by
         self._inputs = InputFormat("json" if form == "jsonl" else form, end, delimiter, header)
         self.has_header = header
         self.separator = self._inputs.options["delimiter"]  # for JSON, which has none: a tab
         if form == "jsonl":
-            self._framing = Framing(**self._inputs.options, names=[encoded(field)])
+            self._framing = self._framing_of(None)
         else:
             self._framing = None if header else self._framing_of(None)
 
-    def _framing_of(self, names):
-        number = number_of(self._field, names)
+    def _framing_of(self, names, is_input=True):
+        framing = self._select(self._field, names, False)
+        if self._by is not None and is_input:
+            try:
+                framing.by = self._select(self._by, names, True)
+            except FieldError as error:
+                raise OrderError(str(error)) from None
+        return framing
+
+    def _select(self, field, names, scalars):
+        if self._inputs.options["form"] == "json":
+            return Framing(**self._inputs.options, names=[encoded(field)], scalars=scalars)
+        number = number_of(field, names)
         return Framing(**self._inputs.options, fields=[(number, number)])
 
     def ends(self):
@@ -56,9 +76,9 @@ class Records:
         """
         head = self._inputs.begin(chunk, name)
         try:
-            framing = self._framing_of(head.names) if self.has_header else self._framing
+            framing = self._framing_of(head.names, is_input) if self.has_header else self._framing
         except FieldError as error:
-            raise FieldError(f"{name}: {error}") from None
+            raise type(error)(f"{name}: {error}") from None
         if is_input:
             self._inputs.compare(head, name)
         return framing, head.size
@@ -74,3 +94,7 @@ class Records:
     def describe(self):
         """Return the field as a message shows it."""
         return f"field {self._field!r}"
+
+    def describe_by(self):
+        """Return the field by which records are ordered as a message shows it."""
+        return f"field {self._by!r}"

@@ -136,6 +136,29 @@ cdef class FirstRows:
         uc_give(&names.busy)
         raise_status(self, status, row)
 
+    def set_pairs(self, pairs, uint64_t least=0):
+        """Set the bits of rows that are given by number. Afterwards the set is no longer sealed.
+
+        Args:
+            pairs (bytes-like): Pairs of a row number and a count, as from Table.counts().
+            least (int): Rows before this one are ignored.
+
+        >>> import sys
+        >>> rows = FirstRows()
+        >>> rows.set_pairs(b"".join(number.to_bytes(8, sys.byteorder) for number in (3, 1, 70, 2)))
+        >>> rows.count
+        2
+        """
+        cdef Py_buffer source
+        cdef uint64_t row = 0
+        cdef PassStatus status
+        borrow(pairs, &source, PyBUF_SIMPLE, 16)
+        with nogil:
+            self.unseal()
+            status = set_pairs(self, <const uint64_t *>source.buf, <size_t>source.len // 16, least, &row)
+        PyBuffer_Release(&source)
+        raise_status(self, status, row)
+
     def mark(self, IdentifierBatch names not None):
         """Mark each row as new if its bit is set, else as seen. Rows that are marked as seen stay so.
 
@@ -207,6 +230,20 @@ cdef class FirstRows:
             return put
         finally:
             PyBuffer_Release(&source)
+
+    def remove_rare(self, counts, uint64_t least):
+        """Remove the rows with low counts. Afterwards the set is no longer sealed, and the counts do not belong to it.
+
+        Args:
+            counts (bytes-like): The counts from put_counts().
+            least (int): The lowest count that stays: 2 selects identifiers with duplicates.
+        """
+        cdef Py_buffer source
+        self.borrow_counts(counts, &source)
+        with nogil:
+            remove_rare(self, <const uint64_t *>source.buf, least)
+            self.unseal()
+        PyBuffer_Release(&source)
 
     def mark_counted(self, IdentifierBatch names not None, counts, uint64_t least):
         """Mark rows like mark(), but as new only those with a count of at least `least`.
@@ -339,6 +376,27 @@ cdef PassStatus set_rows(FirstRows self, IdentifierBatch names, uint64_t *row) n
     return DONE
 
 
+cdef PassStatus set_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t least, uint64_t *row) noexcept nogil:
+    """Set bits; `row` is the first row without capacity."""
+    cdef uint64_t *word
+    cdef uint64_t number
+    cdef size_t i
+    cdef PassStatus status
+    for i in range(n):
+        number = pairs[2 * i]
+        if number < least:
+            continue
+        if not has_capacity(self, number):
+            status = enlarge(self, number)
+            if status != DONE:
+                row[0] = number
+                return status
+        word = &self.words[number >> 6]
+        self.count += not word[0] >> (number & 63) & 1
+        word[0] |= <uint64_t>1 << (number & 63)
+    return DONE
+
+
 cdef void mark_rows(FirstRows self, IdentifierBatch names) noexcept nogil:
     cdef size_t i, new = 0
     cdef bint first
@@ -383,6 +441,20 @@ cdef size_t put_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t 
             counts[rank - first] = pairs[2 * i + 1]
             put += 1
     return put
+
+
+cdef void remove_rare(FirstRows self, const uint64_t *counts, uint64_t least) noexcept nogil:
+    cdef size_t i, at = 0, count = self.count
+    cdef uint64_t word, bit
+    for i in range(self.size):
+        word = self.words[i]
+        while word and at < count:
+            bit = word & (0 - word)
+            word ^= bit
+            if counts[at] < least:
+                self.words[i] ^= bit
+                self.count -= 1
+            at += 1
 
 
 cdef void unmark_low(FirstRows self, IdentifierBatch names, const uint64_t *counts, uint64_t least) noexcept nogil:

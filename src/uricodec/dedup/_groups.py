@@ -95,8 +95,9 @@ class Groups:
     """The report of merged spellings.
 
     Args:
-        corpus (Corpus): A corpus that was read once, all of which can be read again.
-        make (Callable[[bool], LineBatch]): Returns a batch to read lines with: False, as bytes; True, in normal form.
+        corpus (Corpus | Dataset): A corpus that was read once, all of which can be read again.
+        make (Callable[[bool], LineBatch | ColumnBatch]): Returns a batch to read rows with: False, as
+            bytes; True, in normal form.
         forms (list[tuple[str, Callable[[bytes], bytes]]]): The levels, from fine to coarse, each with a function that
             returns the normal form of a spelling. The last one defines the identifiers.
         scratch (Scratch): The place for temporary files.
@@ -207,7 +208,7 @@ class Groups:
         for record in members:
             first, row, count, level = MEMBER.unpack_from(record)
             spelling = json_string(record[MEMBER.size :])
-            by = b"null"
+            by, place = b"null", self._corpus.place_of(row)
             if first == current:
                 by = json_string(self._forms[level][0].encode())
                 lines.append(b",")
@@ -216,13 +217,13 @@ class Groups:
                     lines.append(b'],"rows":%d}\n' % rows)
                 current, rows = first, 0
                 groups += 1
-                lines.append(b'{"first":%s,"line":%d,' % (spelling, self._line(row)))
+                lines.append(b'{"first":%s,%s,' % (spelling, place))
                 if self._key is not None:
                     form = self._forms[-1][1](record[MEMBER.size :])
                     lines.append(b'"fingerprint":"%s",' % self._key.fingerprint(form).hex().encode())
                 lines.append(b'"spellings":[')
             rows += count
-            lines.append(b'{"spelling":%s,"line":%d,"rows":%d,"by":%s}' % (spelling, self._line(row), count, by))
+            lines.append(b'{"spelling":%s,%s,"rows":%d,"by":%s}' % (spelling, place, count, by))
             size += len(lines[-1])
             if size > BLOCK:
                 output.write(b"".join(lines))
@@ -231,6 +232,3 @@ class Groups:
             lines.append(b'],"rows":%d}\n' % rows)
         output.write(b"".join(lines))
         return groups
-
-    def _line(self, row: int) -> int:
-        return row - self._corpus.mine + 1

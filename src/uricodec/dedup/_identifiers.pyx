@@ -5,12 +5,15 @@ is in the first-level cache each normal form gets its fingerprint. The starts of
 are kept only for exact tables. An invalid row is its own normal form; if invalid rows are to be dropped, they are
 marked as seen.
 
-Nulls form a group of their own and are not identifiers: they are marked as new or seen here, and tables skip them.
+Nulls form a group of their own and are not identifiers: they are marked as new or seen here, and tables skip them. Or they
+are counted like an identifier: their fingerprint is that of no bytes, with all bits inverted.
 Items of lists are gathered into blocks first.
 
 Lines may be records, with the identifier in a field. The engine then runs over the values of the field. A record
 without a value is null to the engine; afterwards it gets the fingerprint of its bytes, with all bits inverted, so that it
 is equivalent to records of the same bytes only, and to no value.
+
+Tables that keep the newest row need the order of each row (_order): in records it is that of a second field.
 """
 cimport cython
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
@@ -18,6 +21,7 @@ from libc.string cimport memcpy, memset
 
 from uricodec._rows._arrow cimport *
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint, fingerprints
+from uricodec.dedup._order cimport Order, read_order
 from uricodec.dedup._table cimport *
 from uricodec._records._fields cimport RECORD_NAMES, Selection, Unselected, place_in_record, select_values
 from uricodec._records._framing cimport CSV, DELIMITED, Framing
@@ -49,6 +53,7 @@ cdef struct RunResults:
     bint drops              # rejected rows are dropped
     bint null_seen
     bint nulls_later        # nulls are marked as undecided: they are not to be compared
+    bint null_is_text       # nulls are an identifier like others
     Buffer starts             # starts of lines, and that of the next one: size_t
     Buffer form_starts        # in run.data, if forms are kept: size_t
     Buffer form_ends
@@ -93,6 +98,7 @@ cdef void add_rows(Run *run, size_t rows, const size_t *starts, size_t *ends) no
     cdef uint8_t *marks = batch.marks.data + batch.rows
     cdef const Source *source = run.source
     cdef size_t i, w
+    cdef int k
     if batch.drops:
         for w in range((rows + 63) // 64):
             for i in range(64 * w, min(64 * w + 64, rows) if run.block.rejected[w] else 0):
@@ -101,9 +107,15 @@ cdef void add_rows(Run *run, size_t rows, const size_t *starts, size_t *ends) no
     if source.valid != NULL or source.layout == INDEXED or source.layout == NULLS:
         for i in range(rows):
             if is_null(source, run.row + i):
-                marks[i] = LATER if batch.nulls_later else SEEN if batch.null_seen else NEW
+                if not batch.null_is_text:
+                    marks[i] = LATER if batch.nulls_later else SEEN if batch.null_seen else NEW
                 ends[i], batch.null_seen = starts[i], True
     fingerprints(<const Key *>run.key, run.data.data, starts, ends, rows, batch.fingerprints.data + UC_FINGERPRINT * batch.rows)
+    if batch.null_is_text and (source.valid != NULL or source.layout == INDEXED or source.layout == NULLS):
+        for i in range(rows):
+            if is_null(source, run.row + i):
+                for k in range(UC_FINGERPRINT):
+                    batch.fingerprints.data[UC_FINGERPRINT * (batch.rows + i) + k] ^= 0xFF
 
 
 cdef bint take_forms(Run *run) noexcept nogil:
@@ -186,7 +198,7 @@ cdef class Identifiers(IdentifierBatch):
 
     # The subclasses have the other parameters. With *args and **kwargs, Cython 3.3 crashes if these cannot be allocated.
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=None, errors=None, forms=None,
-                  nulls_later=None):
+                  nulls_later=None, nulls=None, ordered=None):
         if operation.slots.result != WRITES_BYTES:
             raise ValueError("expected an operation that writes bytes")
         memset(&self.batch, 0, sizeof(RunResults))
@@ -253,6 +265,10 @@ cdef class LineBatch(Identifiers):
         terminator (bytes): The control character that ends a line. A "\\r" before "\\n" belongs to it.
         errors (str): How an invalid line is handled: "keep" (its bytes are its identifier), "drop" or "raise".
         forms (bool): Whether to keep normal forms, for exact tables.
+        ordered (bool): Whether rows have an order, see Framing.by.
+
+    Attributes:
+        unordered (int): The number of records without a readable value in the field by which they are ordered.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
@@ -267,17 +283,25 @@ cdef class LineBatch(Identifiers):
     # If lines are records: their format, the values of a field, and the rows that have one.
     cdef Framing framing
     cdef Selection selected
-    cdef Source values
+    cdef Source selected_values
     cdef Buffer valid
+    # Of rows with an order: the values that it depends on, and the order of each.
+    cdef Selection by
+    cdef Buffer orders
+    cdef readonly size_t unordered
 
-    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=b"\n", errors="keep", forms=True):
+    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=b"\n", errors="keep", forms=True,
+                  bint ordered=False):
         self.set_options(errors, forms)
+        self.columns = 2 if ordered else 0
+        memset(&self.by, 0, sizeof(Selection))
+        memset(&self.orders, 0, sizeof(Buffer))
         self.terminator = bytes(memoryview(terminator))
         rows_of_lines(b"", self.terminator)     # checks the terminator
         memset(&self.selected, 0, sizeof(Selection))
-        memset(&self.values, 0, sizeof(Source))
+        memset(&self.selected_values, 0, sizeof(Source))
         memset(&self.valid, 0, sizeof(Buffer))
-        self.values.layout, self.values.end = OFFSETS_64, INT64_MAX
+        self.selected_values.layout, self.selected_values.end = OFFSETS_64, INT64_MAX
 
     def __dealloc__(self):
         discard(&self.selected.starts)
@@ -285,6 +309,11 @@ cdef class LineBatch(Identifiers):
         discard(&self.selected.ends)
         discard(&self.selected.without)
         discard(&self.valid)
+        discard(&self.by.starts)
+        discard(&self.by.text)
+        discard(&self.by.ends)
+        discard(&self.by.without)
+        discard(&self.orders)
 
     cdef int hold(self, object lines, uint64_t first, Framing framing, const Slots *slots, RowPolicy policy, size_t limit) except -1:
         """Find all rows of the given lines."""
@@ -343,12 +372,44 @@ cdef class LineBatch(Identifiers):
                 self.release()
             else:
                 self.show()
+                if self.columns:
+                    self.add_orders()
             return found
         except:
             self.release()
             raise
         finally:
             uc_give(&self.busy)
+
+    cdef int add_orders(self) except -1:
+        """Set the order of each row. Without a field by which rows are ordered, all are the oldest."""
+        cdef Selection *by = &self.by
+        cdef const Unselected *record
+        cdef const int64_t *ends
+        cdef Order *orders
+        cdef size_t i, skipped = 0
+        cdef bint done = True
+        self.orders.size = self.unordered = 0
+        if not grow(&self.orders, sizeof(Order) * self.count + 1):
+            raise MemoryError  # pragma: no cover: no memory
+        memset(self.orders.data, 0, sizeof(Order) * self.count)
+        self.values = <const uint8_t *>self.orders.data
+        if self.framing is None or self.framing.by is None or self.count == 0:
+            return 0
+        with nogil:
+            done = select_values(&self.framing.by.frame, self.rows.source.data, self.rows.source.count, True, False, by)
+        if not done:
+            raise MemoryError  # pragma: no cover: no memory
+        with nogil:
+            record, ends = <const Unselected *>by.without.data, <const int64_t *>by.ends.data
+            orders = <Order *>self.orders.data
+            for i in range(min(self.count, by.count)):
+                if skipped < by.without.size // sizeof(Unselected) and record[skipped].row == i:
+                    skipped += 1
+                    self.unordered += 1
+                elif not read_order(by.text.data + ends[i], <size_t>(ends[i + 1] - ends[i]), &orders[i]):
+                    self.unordered += 1
+        return 0
 
     def find(self, lines not None, first, Framing framing=None):
         """Find lines without reading identifiers, for a second pass.
@@ -381,7 +442,7 @@ cdef class LineBatch(Identifiers):
         """Find all records, and if identifiers are read, add their values. Under `raise`, stop at an invalid one."""
         cdef RunResults *batch = &self.batch
         cdef Selection *selected = &self.selected
-        cdef Source *values = &self.values
+        cdef Source *values = &self.selected_values
         cdef bint reads = self.run.writes, done
         with nogil:
             done = select_values(&self.framing.frame, self.rows.source.data, self.rows.source.count, reads,
@@ -419,7 +480,7 @@ cdef class LineBatch(Identifiers):
         memset(self.valid.data, 0xFF, size)
         for i in range(self.selected.without.size // sizeof(Unselected)):
             self.valid.data[records[i].row >> 3] &= <uint8_t>~(1 << (records[i].row & 7))
-        self.values.valid = self.valid.data
+        self.selected_values.valid = self.valid.data
         return 0
 
     cdef bint add_unselected(self) noexcept nogil:
@@ -505,8 +566,8 @@ cdef class LineBatch(Identifiers):
         try:
             if row >= self.count:
                 raise IndexError(f"expected a row below {self.count}, got {row}")
-            if self.framing is not None and is_valid(&self.values, row):
-                row_at(&self.values, row, &src, &n)
+            if self.framing is not None and is_valid(&self.selected_values, row):
+                row_at(&self.selected_values, row, &src, &n)
             else:
                 src = self.rows.source.data + (<const size_t *>self.batch.starts.data)[row]
                 n = self.end_of(row) - (<const size_t *>self.batch.starts.data)[row]
@@ -671,6 +732,8 @@ cdef class ColumnBatch(Identifiers):
         errors (str): How an invalid row is handled: "keep" (its bytes are its identifier), "drop" or "raise".
         forms (bool): Whether to keep normal forms, for exact tables.
         nulls_later (bool): Whether to mark nulls as undecided, instead of as a group of their own.
+        nulls (bool): Whether nulls are an identifier like others, which tables find and count.
+        ordered (bool): Whether rows have an order.
 
     Attributes:
         invalid (int): The number of invalid rows in all columns.
@@ -697,14 +760,21 @@ cdef class ColumnBatch(Identifiers):
     cdef Source source
     cdef Items gathered
     cdef int64_t end[2]
+    cdef object orders              # of the rows of the column
+    cdef size_t done                # how many rows of it have been read
 
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, errors="keep", forms=True,
-                  nulls_later=False):
+                  bint nulls_later=False, bint nulls=False, bint ordered=False):
         self.set_options(errors, forms)
-        self.batch.nulls_later = nulls_later
+        self.batch.nulls_later, self.batch.null_is_text, self.columns = nulls_later, nulls, 2 if ordered else 0
         self.sources = []
         memset(&self.source, 0, sizeof(Source))
         self.source.end = INT64_MAX
+
+    @property
+    def ordered(self):
+        """Whether rows have an order."""
+        return self.columns > 0
 
     @property
     def null_seen(self):
@@ -714,29 +784,38 @@ cdef class ColumnBatch(Identifiers):
     def null_seen(self, seen):
         self.batch.null_seen = seen
 
-    def hold(self, column not None):
+    def hold(self, column not None, bytes orders=None):
         """Set the column to read.
 
         Args:
             column (list | tuple | Arrow object): str, bytes-like and None items, or a column of text or bytes.
+            orders (bytes | None): The order of each row, see orders_of(); None: all are the oldest.
         """
         cdef list arrays = [], items = None, sources = []
+        cdef Py_ssize_t count
         if isinstance(column, (list, tuple)):
             items = column if type(column) is list else list(column)
         else:
             _, kind = read_column(column, arrays)
             sources = sources_of(arrays, kind)
+        count = len(items) if items is not None else count_of(sources)
+        if self.columns and orders is None:
+            orders = bytes(<Py_ssize_t>sizeof(Order) * count)
+        if self.columns and len(orders) != <Py_ssize_t>sizeof(Order) * count:
+            raise ValueError(f"expected the order of {count} rows, got {len(orders) // <Py_ssize_t>sizeof(Order)}")
         self.use()
         self.clear()
         self.row, self.at, self.items, self.sources = 0, 0, items, sources
+        self.orders, self.done = orders, 0
         uc_give(&self.busy)
-        return len(items) if items is not None else count_of(sources)
+        return count
 
-    def read(self, first):
+    def read(self, first, size_t most=BATCH):
         """Read the next rows of the column as identifiers.
 
         Args:
             first (int): The number of the first of these rows.
+            most (int): The most rows to read; fewer are read where an array of the column ends.
         """
         cdef uint64_t number = first
         self.use()
@@ -747,9 +826,12 @@ cdef class ColumnBatch(Identifiers):
             if self.items is not None:
                 self.read_items()
             else:
-                self.read_rows()
+                self.read_rows(most)
             self.invalid += self.run.invalid
             self.show()
+            if self.columns:
+                self.values = <const uint8_t *>PyBytes_AS_STRING(<bytes>self.orders) + sizeof(Order) * self.done
+            self.done += self.count
             return self.count
         except:
             self.clear()        # the forms may have been moved
@@ -757,7 +839,29 @@ cdef class ColumnBatch(Identifiers):
         finally:
             uc_give(&self.busy)
 
-    cdef int read_rows(self) except -1:
+    def text(self, size_t row):
+        """Return the bytes of a row of the batch; None for null.
+
+        Args:
+            row (int): The number of the row in the batch.
+        """
+        cdef const uint8_t *src
+        cdef size_t n
+        cdef bint found = False
+        self.use()
+        try:
+            if row >= self.count:
+                raise IndexError(f"expected a row below {self.count}, got {row}")
+            if self.items is not None:
+                raise TypeError("expected an Arrow object")
+            row += self.row - self.count        # a batch is in one array
+            if not is_null(&self.rows.source, row):
+                found = row_at(&self.rows.source, row, &src, &n)
+            return src[:n] if found else None
+        finally:
+            uc_give(&self.busy)
+
+    cdef int read_rows(self, size_t most) except -1:
         """Read the next rows of the current array."""
         cdef SourceRows rows = None
         cdef const Rejected *rejected
@@ -770,7 +874,7 @@ cdef class ColumnBatch(Identifiers):
             self.at += 1
         else:
             return 0
-        self.rows, stop = rows, min(self.row + BATCH, rows.source.count)
+        self.rows, stop = rows, min(self.row + most, rows.source.count)
         self.add(&rows.source, self.row, stop)
         if self.run.status == STOPPED:
             rejected = <const Rejected *>self.run.found.data

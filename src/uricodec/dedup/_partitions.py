@@ -151,7 +151,7 @@ class Spill:
     def __init__(self, scratch, depth, exact, memory, columns=0):
         self._scratch = scratch
         capacity = max(LEAST_SPILL_CAPACITY, min(SPILL_CAPACITY, memory // 512))
-        self._buffers = SpillBuffers(depth, exact, capacity, columns=columns)
+        self._buffers = SpillBuffers(depth, exact or columns > 0, capacity, columns=columns)  # numbers follow forms
         self._file = scratch.file()
         self._size = 0
         self._blocks = [[] for _ in range(len(self._buffers))]
@@ -226,17 +226,28 @@ class PartitionedTable:
     Args:
         memory (int): The limit for the table in bytes.
         depth (int): How many times the rows were partitioned before.
-        sums (int), quantiles (int): See Table.
+        sums (int), quantiles (int), keep (str): See Table.
         runs (SortedRuns | None): What gets the fingerprints of all identifiers, when they are complete.
+
+    Attributes:
+        table (Table): The table.
+        spill (Spill | None): The rows for which it has no memory.
+        keep (str): As above.
+        spilled (bool): Whether there ever were such rows.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
-        self, memory, exact, counting, scratch, depth=0, sums=0, quantiles=0, runs=None
+        self, memory, exact, counting, scratch, depth=0, sums=0, quantiles=0, runs=None, keep="first"
     ):
         self._options = memory, exact, counting, scratch
         self._depth, self._numbers, self.runs = depth, (sums, quantiles), runs
-        self.table = Table(memory, counting, exact, sums, quantiles)
+        self.table = Table(memory, counting, exact, sums, quantiles, keep)
         self.spill = None
+        self.keep, self.spilled = keep, False
+
+    @property
+    def _columns(self):
+        return 2 if self.keep == "newest" else sum(self._numbers)
 
     def add(self, names):
         """Mark the rows of a batch as seen, new, or undecided."""
@@ -244,7 +255,8 @@ class PartitionedTable:
         if names.later:
             if self.spill is None:
                 memory, exact, _, scratch = self._options
-                self.spill = Spill(scratch, self._depth, exact, memory, sum(self._numbers))
+                self.spill = Spill(scratch, self._depth, exact, memory, self._columns)
+                self.spilled = True
             self.spill.add(names)
 
     def finish(self, take, counted, tick=lambda: None):
@@ -265,9 +277,10 @@ class PartitionedTable:
             return
         self.table.clear()
         try:
-            names = SpilledBatch(sum(self._numbers))
+            names = SpilledBatch(self._columns)
             for part in spill.finish():
-                partitions = PartitionedTable(*self._options, self._depth + 1, *self._numbers, runs)
+                partitions = PartitionedTable(*self._options, self._depth + 1, *self._numbers, runs, self.keep)
+                partitions.table.settled = self.table.settled
                 for batch in spill.read(part, names):
                     partitions.add(batch)
                     take(batch)

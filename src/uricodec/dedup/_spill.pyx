@@ -12,7 +12,7 @@ and zeros up to a multiple of 8. Blocks without forms have no sizes of forms. Th
 they grow from the end towards the fingerprints, because the sizes of the next ones are unknown. Numbers are in the
 machine's byte order: only the process that wrote the files reads them.
 
-The numbers that belong to a row follow its form, as if they were a part of it.
+The numbers that belong to a row follow its form, as if they were a part of it; the form may then be empty.
 
 A form too long for a buffer is a block by itself, in memory that is freed when the block is written.
 """
@@ -130,7 +130,7 @@ cdef class SpillBuffers:
             half, which also determines the home in a table. Identifiers with random fingerprints never need so many.
         capacity (int): The size of a buffer in bytes, from 128 to 2**30.
         parts (int): The number of partitions, a power of 2 up to 64.
-        columns (int): How many numbers of 8 bytes belong to each row; it must be exact.
+        columns (int): How many numbers of 8 bytes belong to each row; it must be exact, but its forms may be empty.
 
     Attributes:
         full (int): The partition whose buffer was full when add() stopped; -1: none.
@@ -198,7 +198,7 @@ cdef class SpillBuffers:
         cdef size_t i = start, part
         names.use()
         try:
-            if self.exact and names.form_starts == NULL and names.count:
+            if self.exact and names.form_starts == NULL and names.count and not self.columns:
                 raise ValueError("exact partitions require normal forms")
             if names.columns != self.columns and names.count:
                 raise ValueError(f"expected {self.columns} numbers for each row, got {names.columns}")
@@ -283,10 +283,16 @@ cdef class SpillBuffers:
         return 0
 
 
+cdef inline size_t form_size(IdentifierBatch names, size_t i) noexcept nogil:
+    """Return the size of a normal form. Without forms, which rows with numbers need not have, it is 0."""
+    return 0 if names.form_starts == NULL else names.form_ends[i] - names.form_starts[i]
+
+
 cdef inline void copy_form(IdentifierBatch names, size_t i, size_t more, uint8_t *dst) noexcept nogil:
     """Copy the normal form of a row, and the `more` bytes of its numbers."""
-    cdef size_t n = names.form_ends[i] - names.form_starts[i]
-    memcpy(dst, names.forms + names.form_starts[i], n)
+    cdef size_t n = form_size(names, i)
+    if n:
+        memcpy(dst, names.forms + names.form_starts[i], n)
     if more:
         memcpy(dst + n, values_of(names, i), more)
 
@@ -325,7 +331,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
                 next[0], full[0] = i, <size_t>(part - self.parts)
                 return FULL
             if exact:
-                n = names.form_ends[i] - names.form_starts[i] + more
+                n = form_size(names, i) + more
                 if per * (part.rows + 1) + part.octets + n > most:
                     next[0], full[0] = i, <size_t>(part - self.parts)
                     return FULL if part.rows else TOO_LONG
@@ -342,7 +348,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
 cdef int add_long(SpillBuffers self, IdentifierBatch names, size_t i, size_t part) except -1:
     """Make a block of one row, in memory allocated for it."""
     cdef BlockPart *at = &self.parts[part]
-    cdef size_t more = 8 * self.columns, n = names.form_ends[i] - names.form_starts[i] + more
+    cdef size_t more = 8 * self.columns, n = form_size(names, i) + more
     cdef size_t size = sizeof(Header) + size_of_row(True) + n
     cdef Header header
     cdef uint32_t pair[2]

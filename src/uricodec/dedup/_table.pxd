@@ -44,10 +44,16 @@ cdef inline const uint8_t *values_of(IdentifierBatch names, size_t i) noexcept n
 
 cdef enum:
     # Words of a slot: the first half of the fingerprint; the second half, or 1 + the position of the form; a count; a
-    # row; then a sum in two words for each column to be added up, and a sketch for each other column.
+    # row; then a sum in two words for each column to be added up, and a sketch for each other column; or with
+    # KEEP_NEWEST the order of the row, in two words.
     PLAIN = 2
     COUNTING = 4
+    ORDERED = 8
     LONGEST_SLOT = 16
+
+# Which row of an identifier is kept: the first, the last, or the first of those whose order is the greatest.
+cdef enum Keep:
+    KEEP_FIRST, KEEP_LAST, KEEP_NEWEST
 
 
 # The fields of a table that loops keep in registers.
@@ -74,6 +80,8 @@ cdef class Table:
     cdef readonly bint exact
     cdef readonly size_t sums
     cdef readonly size_t quantiles
+    cdef Keep keep
+    cdef public uint64_t settled    # rows before this one are never replaced
     cdef size_t stride      # words of a slot
     cdef size_t sketched    # bytes of sketches
     cdef bint lacking       # a sketch could not be allocated

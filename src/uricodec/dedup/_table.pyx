@@ -36,6 +36,10 @@ identifiers in the table can then still grow.
 
 Slots are prefetched some rows ahead of the current one.
 
+**Which row.** A table that counts can store the last row of each identifier, or the newest one: the row with the greatest
+order (_order), which is then in the slot, too. Tables are complete when all rows have been added; until then the row of
+an identifier may change.
+
 **Estimates.** Cardinality estimates the number of different identifiers in a few kilobytes: HyperLogLog over their
 fingerprints. Some bits of the second half of a fingerprint select a register. In the bits after them, the position of
 the first 1 is 1 with probability 1/2, 2 with 1/4, and so on. A register stores the greatest position. Equal identifiers
@@ -59,6 +63,7 @@ from libc.string cimport memcmp, memcpy, memset
 from uricodec._base._atomic cimport uc_glance8, uc_glance_size, uc_put8, uc_put_size
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, store_word
 from uricodec._base._kernels cimport prefetch
+from uricodec.dedup._order cimport Order, is_later
 from uricodec.dedup._sketch cimport Sketch, add_number, free_sketch
 
 
@@ -111,6 +116,7 @@ cdef class FingerprintBatch(IdentifierBatch):
         forms (list[bytes] | None): The normal form of each row, for exact tables.
         numbers (list[int] | None): The number of each row, relative to the first; None: consecutive.
         marks (bytes | None): The mark of each row; None: not decided.
+        orders (bytes | None): The order of each row in 16 bytes, for tables that keep the newest row.
 
     >>> names = FingerprintBatch(b"one fingerprint." b"and another one!")
     >>> len(names), names.marks
@@ -119,7 +125,7 @@ cdef class FingerprintBatch(IdentifierBatch):
     cdef object held            # owner of the memory that is pointed to
     cdef uint8_t *memory
 
-    def __cinit__(self, fingerprints, forms=None, uint64_t first=0, numbers=None, marks=None):
+    def __cinit__(self, fingerprints, forms=None, uint64_t first=0, numbers=None, marks=None, bytes orders=None):
         cdef size_t rows, i, end = 0
         cdef size_t *bounds
         cdef uint32_t *numbers_of
@@ -128,6 +134,10 @@ cdef class FingerprintBatch(IdentifierBatch):
         for each in forms, numbers, marks:
             if len(octets) != 16 * <Py_ssize_t>rows or each is not None and len(each) != <Py_ssize_t>rows:
                 raise ValueError("arguments differ in length")
+        if orders is not None:
+            if len(orders) != len(octets):
+                raise ValueError("arguments differ in length")
+            self.columns, self.values = 2, <const uint8_t *>PyBytes_AS_STRING(orders)
         # Bounds of forms, numbers and marks, ordered by descending alignment.
         self.memory = <uint8_t *>PyMem_RawCalloc(rows + 1, sizeof(size_t) + sizeof(uint32_t) + 1)
         if self.memory == NULL:
@@ -135,7 +145,7 @@ cdef class FingerprintBatch(IdentifierBatch):
         bounds = <size_t *>self.memory
         numbers_of = <uint32_t *>(bounds + rows + 1)
         self.marks = <uint8_t *>(numbers_of + rows + 1)
-        self.held = octets, joined
+        self.held = octets, joined, orders
         self.first = first
         self.fingerprints = <const uint8_t *>PyBytes_AS_STRING(octets)
         if forms is not None:
@@ -179,6 +189,7 @@ cdef enum:
     NO_MEMORY = 2
 
 cdef uint64_t MOST_HOMES = 0xFFFFFFFF      # as many as 32 bits of a fingerprint can distinguish
+KEEPS = ("first", "last", "newest")
 # Replaces a second half of 64 zeros, which would mean an empty slot. No fingerprint with the same first half has this
 # second half, because the number of ones in a fingerprint is even.
 cdef uint64_t NOT_ZERO = <uint64_t>1 << 63
@@ -216,8 +227,11 @@ cdef class Table:
         exact (bool): Whether identifiers with equal fingerprints must have equal normal forms to be the same.
         sums (int): How many integers of each row are added up; the least integer of 64 bits stands for a missing one.
         quantiles (int): How many numbers of each row, which follow these, go to sketches; NaN stands for a missing one.
+        keep (str): Which row of an identifier is stored, if the table counts: "first", "last" or "newest". With
+            "newest", rows have an order in two numbers of their own (_order); of equal ones, the first row is stored.
 
     Attributes:
+        settled (int): Stored rows before this one are not replaced.
         full (bool): Whether an identifier did not fit: no new ones will be stored.
 
     >>> from uricodec.dedup._table import FingerprintBatch
@@ -228,8 +242,9 @@ cdef class Table:
     ([2, 2, 1], 2, 2, False)
     """
 
-    def __cinit__(self, size_t limit, bint counting=False, bint exact=False, size_t sums=0, size_t quantiles=0):
+    def __cinit__(self, size_t limit, bint counting=False, bint exact=False, size_t sums=0, size_t quantiles=0, keep="first"):
         self.limit = limit
+        self.keep = <Keep><int>KEEPS.index(keep)
         self.counting = counting
         self.exact = exact
         self.sums, self.quantiles = sums, quantiles
@@ -241,6 +256,10 @@ cdef class Table:
                 raise ValueError(f"expected up to 12 sums and quantiles, where a sum counts twice, got {sums} and {quantiles}")
             # a power of 2: the slots fill whole pages
             self.stride = 8 if COUNTING + 2 * sums + quantiles <= 8 else LONGEST_SLOT
+        if self.keep != KEEP_FIRST and (not counting or sums or quantiles):
+            raise ValueError(f"keep={keep!r} requires a table that counts, without sums and quantiles")
+        if self.keep == KEEP_NEWEST:
+            self.stride = ORDERED
         self.granule = max(<size_t>LEAST, page_size())
         self.open()
         if self.region == NULL:
@@ -268,12 +287,14 @@ cdef class Table:
             names (IdentifierBatch): The batch. Afterwards each row is marked as seen, new or, if the table is full, later.
         """
         cdef int status
+        cdef size_t columns
         names.use()
         try:
             if names.count and self.exact and names.form_starts == NULL:
                 raise ValueError("an exact table requires normal forms")
-            if names.count and names.columns != self.sums + self.quantiles:
-                raise ValueError(f"expected {self.sums + self.quantiles} numbers for each row, got {names.columns}")
+            columns = 2 if self.keep == KEEP_NEWEST else self.sums + self.quantiles
+            if names.count and names.columns != columns:
+                raise ValueError(f"expected {columns} numbers for each row, got {names.columns}")
             self.use()
             if self.ranked:
                 uc_give(&self.busy)
@@ -346,8 +367,10 @@ cdef class Table:
         with nogil:
             if self.stride == PLAIN:
                 put_in_order(&self.slots, PLAIN)
-            else:
+            elif self.stride == COUNTING:
                 put_in_order(&self.slots, COUNTING)
+            else:
+                put_in_order(&self.slots, self.stride)
         uc_give(&self.busy)
         return 0
 
@@ -658,6 +681,26 @@ cdef void free_sketches(Table table, const uint64_t *slot) noexcept nogil:
         free_sketch((<Sketch **>(slot + i))[0])
 
 
+# --- which row is stored -----------------------------------------------------------------------------------------------
+
+cdef inline void store_row(uint64_t *slot, IdentifierBatch names, size_t row, bint ordered) noexcept nogil:
+    slot[3] = number_of(names, row)
+    if ordered:
+        memcpy(slot + COUNTING, values_of(names, row), sizeof(Order))
+
+
+cdef inline void replace_row(Table table, uint64_t *slot, IdentifierBatch names, size_t row) noexcept nogil:
+    """Store a later row of the same identifier in place of the stored one, if it is the one to be kept."""
+    cdef Order order
+    if slot[3] < table.settled:
+        return
+    if table.keep == KEEP_NEWEST:
+        memcpy(&order, values_of(names, row), sizeof(Order))
+        if not is_later(&order, <const Order *>(slot + COUNTING)):
+            return
+    store_row(slot, names, row, table.keep == KEEP_NEWEST)
+
+
 # --- loops over rows --------------------------------------------------------------------------------------------------
 
 cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
@@ -675,7 +718,12 @@ cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
             if table.lacking:
                 return NO_MEMORY  # pragma: no cover: no memory
         else:
-            row = take(table, names, row, COUNTING) if table.counting else take(table, names, row, PLAIN)
+            if table.stride == PLAIN:
+                row = take(table, names, row, PLAIN)
+            elif table.stride == COUNTING:
+                row = take(table, names, row, COUNTING)
+            else:
+                row = take(table, names, row, ORDERED)
         if row < names.count:
             status = NO_ROOM if table.stuck or is_full_of_sketches(table) else ROOM
             if status == ROOM and table.slots.count >= table.slots.enough:
@@ -706,6 +754,7 @@ cdef inline size_t take(Table table, IdentifierBatch names, size_t row, size_t s
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef uint8_t *marks = names.marks
     cdef size_t rows = names.count, new = 0, i
+    cdef bint keeps = stride != PLAIN and table.keep != KEEP_FIRST
     cdef uint64_t low, high
     cdef uint64_t *slot
     for i in range(row, min(row + AHEAD, rows)):
@@ -722,17 +771,19 @@ cdef inline size_t take(Table table, IdentifierBatch names, size_t row, size_t s
                 slot += stride
             if slot[1]:
                 marks[row] = SEEN
-                if stride == COUNTING:
+                if stride != PLAIN:
                     slot[2] += 1
+                if keeps:
+                    replace_row(table, slot, names, row)
             else:
                 if slots.count >= slots.enough or slot == slots.last:
                     table.stuck = slot == slots.last
                     break
                 slot[0] = low
                 slot[1] = high
-                if stride == COUNTING:
+                if stride != PLAIN:
                     slot[2] = 1
-                    slot[3] = number_of(names, row)
+                    store_row(slot, names, row, stride == ORDERED)
                 marks[row] = NEW
                 slots.count += 1
                 new += 1
@@ -757,6 +808,8 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
     cdef const uint8_t *form
     cdef uint8_t *marks = names.marks
     cdef size_t rows = names.count, new = 0, i, length, left
+    cdef bint keeps = stride != PLAIN and table.keep != KEEP_FIRST
+    cdef bint ordered = stride == ORDERED and table.keep == KEEP_NEWEST
     cdef uint64_t low
     cdef uint64_t *slot
     for i in range(row, min(row + AHEAD, rows)):
@@ -777,6 +830,8 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
                 marks[row] = SEEN
                 if stride != PLAIN:
                     slot[2] += 1
+                if keeps:
+                    replace_row(table, slot, names, row)
             else:
                 left = table.arena.had - table.arena.used
                 if slots.count >= slots.enough or slot == slots.last or left < 9 or left - 9 < length or (
@@ -785,15 +840,15 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
                     break
                 slot[0] = low
                 slot[1] = store_form(&table.arena, form, length)
-                if stride != PLAIN:
-                    slot[2] = 1
-                    slot[3] = number_of(names, row)
                 for i in range(COUNTING, stride):
                     slot[i] = 0
+                if stride != PLAIN:
+                    slot[2] = 1
+                    store_row(slot, names, row, ordered)
                 marks[row] = NEW
                 slots.count += 1
                 new += 1
-            if stride > COUNTING and not add_values(table, slot, values_of(names, row)):
+            if stride > COUNTING and not ordered and not add_values(table, slot, values_of(names, row)):
                 table.lacking = True  # pragma: no cover: no memory
                 break
         row += 1
@@ -809,6 +864,7 @@ cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t 
     cdef uint8_t *marks = names.marks
     cdef size_t rows = names.count, later = 0
     cdef bint exact = table.exact, found
+    cdef bint keeps = stride != PLAIN and table.keep != KEEP_FIRST
     cdef uint64_t low, high
     cdef uint64_t *slot
     for row in range(row, rows):
@@ -837,7 +893,9 @@ cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t 
             marks[row] = SEEN
             if stride != PLAIN:
                 slot[2] += 1
-            if stride > COUNTING and not add_values(table, slot, values_of(names, row)):
+            if keeps:
+                replace_row(table, slot, names, row)
+            elif stride > COUNTING and not add_values(table, slot, values_of(names, row)):
                 table.lacking = True  # pragma: no cover: no memory
                 break
         else:
