@@ -525,6 +525,54 @@ def test_records_only_in_and_columns(place):
         assert lines_of(place / "out") == ["id,name"]
 
 
+@pytest.mark.interop
+@pytest.mark.parametrize("mode", ["unique", "spilling", "counts, spilling", "top", "repeated", "groups"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_parquet_day_after_day(place, mode, threads):
+    """What lines have, columns have; null is an identifier like others."""
+    pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    pa = pytest.importorskip("pyarrow")
+    days = [[None, *lines_of(place / f"day{day}")] for day in range(3)]
+    for day, rows in enumerate(days):
+        os.mkdir(f"parquet{day}")
+        table = pa.table({"name": rows, "id": range(len(rows))})
+        pq.write_table(table[:3000], f"parquet{day}/a.parquet", row_group_size=1000)
+        pq.write_table(table[3000:], f"parquet{day}/b.parquet")
+    known, options = set(), MODES[mode] | {"kind": "urn", "threads": threads}
+
+    def name_of(row):
+        return row and row.lower()
+
+    def written(folder):
+        table = pq.read_table(folder)
+        return table.to_pylist()
+
+    for day, rows in enumerate(days):
+        new = [row if name_of(row) not in known else "urn:example:other" for row in rows]
+        os.mkdir(f"new{day}")
+        pq.write_table(pa.table({"name": new, "id": range(len(rows))}), f"new{day}/a.parquet")
+        dedup.unique_dataset(f"new{day}", "name", f"expected{day}", **options)
+        done = dedup.unique_dataset(f"parquet{day}", "name", f"out{day}", seen="seen", update=True, **options)
+        expected = [row for row in written(f"expected{day}") if row["name"] != "urn:example:other"]
+        assert written(f"out{day}")[: len(expected)] == expected or mode == "top"
+        assert done.unique == len({name_of(row) for row in rows} - known)
+        known |= {name_of(row) for row in rows}
+        with SeenSet.open("seen") as seen:
+            assert len(seen) == len(known) and all(seen.contains(sorted(known - {None})))
+    dedup.unique_dataset("parquet0", "name", "again", seen="seen", kind="urn")
+    assert written("again") == []
+    wanted = {name_of(row) for row in days[1]}
+    dedup.unique_dataset("parquet0", "name", "only", only_in="parquet1", **options | {"report": "unique", "top": None})
+    found = [name_of(row["name"]) for row in written("only")]
+    assert set(found) == wanted & {name_of(row) for row in days[0]} and len(found) == len(set(found))
+    if threads == 1:
+        command = ["dedup", "--kind", "urn", "--parquet", "--column", "name", "--seen"]
+        assert process(*command, "seen", "parquet0", "-o", "none", cwd=place).returncode == 0
+        assert written("none") == []
+        assert process(*command, "day0", "parquet0", "-o", "nothing", cwd=place).returncode == 3
+        assert not os.path.exists("nothing")
+
+
 def test_options_that_do_not_fit(place):
     for options in (
         {"update": True},

@@ -78,7 +78,7 @@ def run(arguments):
                 return estimate(arguments, files, options)
             meter.finish(deduplicate(arguments, files, options | {"exclude": exclude, "only_in": only_in}))
         except SetError as error:
-            raise CommandError(f"--seen: {error}", 3, SEEN_HINT) from None
+            raise of_set(error) from None
         except UriError as error:
             reason = error.reason.removesuffix(" (max_line)")
             raise CommandError(reason, 1, ERRORS_HINT + LONG_HINT * (reason != error.reason)) from None
@@ -112,7 +112,7 @@ def estimate(arguments, files, options):
 
 def deduplicate(arguments, files, options):
     """Write identifiers, reports and counts. Return the counts (DedupStats)."""
-    options |= tables(arguments) | results(arguments) | {"seen": arguments.seen, "update": arguments.update}
+    options |= tables(arguments) | results(arguments)
     start = monotonic()
     with rejects_of(arguments) as rejects:
         if rejects:
@@ -134,13 +134,16 @@ def deduplicate_parquet(arguments):
     check_parquet(output, files)
     check_outputs(arguments)
     options = identifiers(arguments) | tables(arguments) | results(arguments)
-    options |= {"exclude": arguments.exclude or [], "threads": arguments.threads or None}
+    options |= {"exclude": arguments.exclude or [], "only_in": arguments.only_in or []}
+    options |= {"threads": arguments.threads or None}
     start = monotonic()
     with Meter(files, progress=progress_of(arguments)) as meter:
         if meter.shows:
             options["on_progress"] = meter.show
         try:
             stats = dedup.unique_dataset(files, arguments.column, output, **options)
+        except SetError as error:
+            raise of_set(error) from None
         except UriError as error:
             raise CommandError(str(error), 1, "--errors drop leaves out such rows") from None
         except OrderError as error:
@@ -149,6 +152,11 @@ def deduplicate_parquet(arguments):
     if arguments.stats:
         show_stats(stats, monotonic() - start, arguments.rules)
     return 0
+
+
+def of_set(error):
+    """Return the error of the command for a SetError."""
+    return CommandError(f"--seen: {error}", 3, SEEN_HINT)
 
 
 def check_parquet(output, files):
@@ -182,7 +190,8 @@ def tables(arguments):
 def results(arguments):
     """Return the options that select what is written."""
     report = "counts" if arguments.count else "repeated" if arguments.repeated else "unique"
-    return {"report": report} | {name: getattr(arguments, name) for name in ("top", "keep", "by", "groups", "rules")}
+    names = "top", "keep", "by", "groups", "rules", "seen", "update"
+    return {"report": report} | {name: getattr(arguments, name) for name in names}
 
 
 def show_stats(stats, seconds, rules):

@@ -786,7 +786,7 @@ OPTIONS = {
         "the command has succeeded. Each file that is read has one in it, with the same relative path, and with all "
         "columns of the rows that are kept. Needs pyarrow.",
         needs="--column",
-        conflicts="--estimate --fields --json-field --invalid-to --null-data --max-line --only-in --seen",
+        conflicts="--estimate --fields --json-field --invalid-to --null-data --max-line",
     ),
     "column": Option(
         "--column NAME",

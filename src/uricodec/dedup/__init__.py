@@ -25,6 +25,7 @@ from uricodec.dedup._corpus import (
     Corpus,
     CountsOutput,
     Progress,
+    Ticker,
     count_unique,
     find_counted,
     find_rows,
@@ -39,7 +40,7 @@ from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
 from uricodec.dedup._order import orders_of
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
-from uricodec.dedup._sets import Rules, SetError, SortedRuns, known_set, set_of, union, write_set
+from uricodec.dedup._sets import Known, Rules, SetError, SortedRuns, known_set, set_of, union, write_set
 from uricodec.dedup._table import Cardinality, FingerprintBatch
 from uricodec.errors import UriError
 from uricodec.uri._policies import operation_of, policy_of
@@ -971,12 +972,17 @@ def dedup_files(  # noqa: PLR0913
             _count_merged(statistics, valid, steps, corpus, make, scratch, size, exact)
         if group_file is not None:
             _write_groups(group_file, kind, steps, corpus, make, scratch, size, exact, given)
-        if update:
-            corpus.ticker.begin("update")
-            corpus.ticker.add(0)
-        known.write(scratch)
+        _update(known, corpus.ticker, scratch)
         statistics.spilled = scratch.spilled
     return statistics
+
+
+def _update(known: Known, ticker: Ticker, scratch: Scratch) -> None:
+    """Write the saved set that is to be updated, if there is one."""
+    if known.runs is not None:
+        ticker.begin("update")
+        ticker.add(0)
+        known.write(scratch)
 
 
 def _count_merged(  # noqa: PLR0913, PLR0917
@@ -1056,6 +1062,9 @@ def unique_dataset(  # noqa: PLR0913
     by: str | None = None,
     groups: Path | None = None,
     exclude: Path | Sequence[Path] = (),
+    only_in: Path | Sequence[Path] = (),
+    seen: Path | None = None,
+    update: bool = False,
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
@@ -1091,6 +1100,9 @@ def unique_dataset(  # noqa: PLR0913
         groups (Path | None): A file for a report of the spellings that were merged, as in `dedup_files`, with "file"
             and "row" (from 0, in the file) in place of "line".
         exclude (Path | Sequence[Path]): Parquet files and folders with identifiers to exclude, in the same column.
+        only_in (Path | Sequence[Path]): Parquet files and folders with identifiers, in the same column: all others are
+            excluded.
+        seen (Path | None), update (bool): As in `dedup_files`. Null is an identifier of a set like others.
         memory, spill_dir, exact, secret: As in `dedup_files`.
         errors (str): How an invalid row is handled. "keep": its bytes are its identifier; "drop": it is omitted;
             "raise": an error is raised.
@@ -1103,6 +1115,7 @@ def unique_dataset(  # noqa: PLR0913
 
     Raises:
         UriError: If a row is invalid, with errors="raise". The message begins "FILE: row N: ", with N from 0.
+        SetError: As in `dedup_files`.
         ValueError: If kind, level or another option is invalid, `output` is not empty, or inside one of `paths`, or no
             row has a readable value in `by`.
         ModuleNotFoundError: If pyarrow is not installed.
@@ -1127,7 +1140,8 @@ def unique_dataset(  # noqa: PLR0913
     _check_report(report, top)
     _check_keep(keep, by)
     _check(errors, b"\n", threads)
-    size, fingerprint_key = parse_memory(memory), _fingerprint_key(secret, exact)
+    _check_sets(seen, update, _paths(exclude), _paths(only_in), exact, rules)
+    size, given = parse_memory(memory), None if secret is None else _fingerprint_key(secret, False)
     try:
         import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
     except ModuleNotFoundError as error:
@@ -1136,24 +1150,38 @@ def unique_dataset(  # noqa: PLR0913
     from uricodec.dedup import _dataset, _dataset_output
 
     def make(at: Any = level, ordered: bool = False) -> ColumnBatch:
-        return ColumnBatch(_rows_of(kind, at, level), fingerprint_key, errors, exact, nulls=True, ordered=ordered)
+        return ColumnBatch(_rows_of(kind, at, level), known.key, errors, exact, nulls=True, ordered=ordered)
 
-    inputs, target, statistics, names = _paths(paths), os.fsdecode(output), DedupStats(), make()
+    def files_of(folders: list[str], by: str | None = None) -> list[Any]:
+        return [_dataset.DatasetFile(*file, column, names, by) for file in _dataset.find_files(folders)]
+
+    inputs, target, statistics = _paths(paths), os.fsdecode(output), DedupStats()
     _dataset.check_output(target, inputs)
-    files = [_dataset.DatasetFile(*file, column, names, by) for file in _dataset.find_files(inputs)]
-    others = _dataset.find_files(_paths(exclude)) if exclude else []
-    excluded = [_dataset.DatasetFile(*file, column, names) for file in others]
-    if report == "counts":
-        _dataset_output.check_counted(files)
-    dataset = _dataset.Dataset(files, excluded, threads, on_progress)
     report_to = nullcontext() if groups is None else streams.Output(os.fsdecode(groups))
-    with Scratch(spill_dir) as scratch, OutputFolder(target) as folder, report_to as group_file:
+    set_path = None if seen is None else os.fsdecode(seen)
+    with (
+        known_set(set_path, update, Rules.of(kind, level), given, exact) as known,  # replaced after all others
+        Scratch(spill_dir) as scratch,
+        ExitStack() as stack,
+    ):
+        names = make()
+        files = files_of(inputs, by)
+        excluded, wanted = (files_of(_paths(each)) if each else [] for each in (exclude, only_in))
+        if report == "counts":
+            _dataset_output.check_counted(files)
+        folder, group_file = stack.enter_context(OutputFolder(target)), stack.enter_context(report_to)
+        sets = list(known.sets)
+        if wanted:
+            others = _dataset.Dataset(wanted, [], threads, on_progress)
+            only = set_of(others, make, Rules.of(kind, level), known.key, size, scratch)
+            sets.append((stack.enter_context(only), False))
+        dataset = _dataset.Dataset(files, excluded, threads, on_progress, sets)
         counts = report != "unique" or keep != "first"
-        partitions = PartitionedTable(size, exact, counts, scratch, keep=keep)
+        partitions = PartitionedTable(size, exact, counts, scratch, runs=known.runs, keep=keep)
         make_kept = partial(make, ordered=True) if keep == "newest" else make
-        rows, known, statistics.unique = _find_kept(dataset, make_kept, partitions, scratch, report, top, size)
+        rows, counted, statistics.unique = _find_kept(dataset, make_kept, partitions, scratch, report, top, size)
         partitions.close()
-        _dataset_output.DatasetOutput(dataset, rows, known, folder).write()
+        _dataset_output.DatasetOutput(dataset, rows, counted, folder).write()
         statistics.written = rows.count - rows.rank(dataset.mine)
         statistics.rows, statistics.invalid = dataset.lines - dataset.mine, dataset.invalid
         statistics.unordered = dataset.unordered
@@ -1163,8 +1191,8 @@ def unique_dataset(  # noqa: PLR0913
         if rules:
             _count_merged(statistics, valid, steps, dataset, make, scratch, size, exact)
         if group_file is not None:
-            shown = None if secret is None else _fingerprint_key(secret, False)
-            _write_groups(group_file, kind, steps, dataset, make, scratch, size, exact, shown)
+            _write_groups(group_file, kind, steps, dataset, make, scratch, size, exact, given)
+        _update(known, dataset.ticker, scratch)
         statistics.spilled = scratch.spilled
     return statistics
 

@@ -19,15 +19,16 @@ from uricodec._io import streams
 from uricodec._io.folders import is_occupied
 from uricodec._io.workers import WORTH, OrderedWorkers, cores, useful_threads
 from uricodec._records._framing import json_string
-from uricodec.dedup._corpus import Ticker, changed, version_of
+from uricodec.dedup._corpus import SEEN, Ticker, changed, version_of
 from uricodec.dedup._fields import NoOrderError
 from uricodec.dedup._order import orders_of
 from uricodec.errors import UriError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from uricodec.dedup._identifiers import ColumnBatch
+    from uricodec.dedup._sets import SavedSet
 
 # Bytes of a column chunk that are read at once.
 READ_BYTES = 1 << 20
@@ -317,6 +318,7 @@ class Dataset:
         exclude (list[DatasetFile]): Files with identifiers to exclude, which are read first.
         threads (int | None): The number of threads; None: automatic.
         on_progress (Callable[[Progress], None] | None): Called with the progress.
+        sets (Sequence[tuple[SavedSet, bool]]): Saved sets, see Corpus.
 
     Attributes:
         mine (int): The number of the first row of the inputs.
@@ -336,8 +338,9 @@ class Dataset:
         exclude: list[DatasetFile],
         threads: int | None,
         on_progress: Callable[[Any], None] | None,
+        sets: Sequence[tuple[SavedSet, bool]] = (),
     ) -> None:
-        self.files, self._exclude = files, exclude
+        self.files, self._exclude, self._sets = files, exclude, sets
         self.mine = sum(file.rows for file in exclude)
         self._starts = [self.mine]  # the number of the first row of each file, and after the last one
         for file in files:
@@ -378,7 +381,7 @@ class Dataset:
                 self.unordered += piece.unordered
             take(names, piece.is_input)
 
-        self._read(make, use)
+        self._read(make, use, self._sets)
         if self.unordered and self.unordered == self.lines - self.mine:
             raise NoOrderError("no row has a number or time in the column by which rows are ordered")
 
@@ -393,7 +396,12 @@ class Dataset:
         self.ticker.begin(phase)
         self._read(make, lambda _piece, names, _invalid: take(names))
 
-    def _read(self, make: Callable[[], ColumnBatch], use: Callable[[Piece, ColumnBatch, int], None]) -> None:
+    def _read(
+        self,
+        make: Callable[[], ColumnBatch],
+        use: Callable[[Piece, ColumnBatch, int], None],
+        sets: Sequence[tuple[SavedSet, bool]] = (),
+    ) -> None:
         spare = [make()]
         ordered, number, read = spare[0].ordered, 0, 0
 
@@ -415,6 +423,8 @@ class Dataset:
                 names.read(piece.row, len(piece.column))
             except UriError as error:
                 raise type(error)(f"{piece.file.name}: {error.reason}", error.input, error.offset) from None
+            for saved, present in sets:
+                saved.mark(names, present, SEEN)
             return names, names.invalid - before
 
         def take(piece: Piece, found: tuple[ColumnBatch, int]) -> None:
