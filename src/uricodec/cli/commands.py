@@ -254,14 +254,13 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --policy crawl --rules --stats urls.txt",
             "uricodec dedup --policy crawl --csv --header -f url pages.csv",
             "uricodec dedup --kind uri --json-field url events.jsonl",
-            "uricodec dedup --kind uri --json-field url --keep newest --by time events.jsonl",
+            "uricodec dedup --kind uri --csv -f 2 --keep newest --by 1 pages.csv",
             "uricodec dedup --kind urn --exclude old.txt new.txt -o added.txt",
             "uricodec dedup --kind urn --seen known.set --update new.txt -o added.txt",
             "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
             "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",
             "uricodec dedup --kind urn --estimate urns.txt",
             "uricodec dedup --policy crawl --parquet --column url crawl -o unique",
-            "uricodec dedup --policy crawl --parquet --column url --keep newest --by fetched crawl -o newest",
         ),
         f"{_FILES} kind:dedup level policy count top repeated keep:dedup by exclude only-in seen update "
         f"groups estimate parquet column fields:dedup delimiter csv:dedup header:dedup json-field:dedup "

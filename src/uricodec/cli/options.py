@@ -718,7 +718,7 @@ OPTIONS = {
     ),
     "keep:dedup": Option(
         "--keep WHICH",
-        "which line to write: first, last, newest (default: first)",
+        "which line to write (default: first)",
         choices={
             "first": "the first line with an identifier",
             "last": "the last one",

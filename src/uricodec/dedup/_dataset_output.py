@@ -106,8 +106,8 @@ class DatasetOutput:
                 close(number)
 
     def _write_some(self, file: DatasetFile, path: str, start: int) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        import pyarrow.parquet as pq  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         rows, counted = self._rows, self._counts is not None
         with file.open() as parquet, pa.OSFile(os.fsencode(path), "wb") as target:
