@@ -649,6 +649,27 @@ def test_each_byte_of_a_damaged_file(tmp_path):
     assert "format 2" in attempt(tmp_path / "seen", names)
 
 
+@pytest.mark.parametrize("maps", [True, False])
+def test_damage_that_a_question_meets(tmp_path, maps):
+    """In the bucket that is asked, not in the others."""
+    names = names_of(1000)
+    set_of(names).save(tmp_path / "seen")
+    octets = bytearray((tmp_path / "seen").read_bytes())
+    octets[208 + 16 * 500] ^= 1
+    (tmp_path / "seen").write_bytes(octets)
+    saved, errors = _sets.open_set(str(tmp_path / "seen"), KEY, maps), 0
+    for name in names:
+        batch = FingerprintBatch(KEY.fingerprint(name))
+        try:
+            saved.mark(batch, True, 1)
+            assert batch.marks == b"\1"
+        except SetError as error:
+            assert "seen: damaged fingerprints" in str(error)
+            errors += 1
+    assert 64 <= errors <= 128
+    saved.close()
+
+
 def test_damage_that_an_update_meets(place):
     dedup.dedup_files("day0", "out", kind="urn", seen="seen", update=True)
     octets = bytearray((place / "seen").read_bytes())
@@ -718,9 +739,9 @@ def test_directories_that_lie():
     row = bytes(16)
     for directory, count in (b"", 0), (row * 2, 0), (b"\1" + row[1:], 1), (row, 1025):
         with pytest.raises(ValueError, match="damaged directory"):
-            SetFile(directory, count, 0, 0, 0, 0, -1)
+            SetFile(directory, count, 0, 0, 0, -1)
     with pytest.raises(ValueError, match="damaged directory"):
-        SetFile(row + b"\5" + row[1:], 4, 1, 0, 0, 0, -1)
+        SetFile(row + b"\5" + row[1:], 4, 1, 0, 0, -1)
 
 
 @pytest.mark.parametrize("mode", ["unique", "counts, spilling"])

@@ -350,7 +350,7 @@ cdef class SetFile:
         directory (bytes): The directory.
         count (int): The number of fingerprints.
         bits (int): The directory has 2**bits rows.
-        shard_bits, shard (int): See Directory.
+        shard_bits (int): See Directory.
         place (int): Where the fingerprints are in the file.
         number (int): The descriptor of the file.
         mapped (mmap | None): The file in memory; None: it is read bucket by bucket, which keeps the process small.
@@ -364,19 +364,18 @@ cdef class SetFile:
     cdef readonly size_t buckets
     cdef int bits
     cdef int shard_bits
-    cdef uint64_t shard
     cdef uint64_t place
     cdef int number
     cdef object mapped
     cdef uint8_t *sound     # for each bucket of a mapped file, whether it was checked
 
-    def __cinit__(self, bytes directory not None, uint64_t count, int bits, int shard_bits, uint64_t shard,
-                  uint64_t place, int number, mapped=None):
+    def __cinit__(self, bytes directory not None, uint64_t count, int bits, int shard_bits, uint64_t place, int number,
+                  mapped=None):
         cdef uint64_t start = 0, after
         cdef size_t i
         self.directory, self.rows = directory, <const uint8_t *>PyBytes_AS_STRING(directory)
         self.count, self.bits, self.buckets = count, bits, <size_t>1 << bits
-        self.shard_bits, self.shard = shard_bits, shard
+        self.shard_bits = shard_bits
         self.place, self.number, self.mapped = place, number, mapped
         if <size_t>len(directory) != ROW * self.buckets or load_word(self.rows):
             raise ValueError("damaged directory")
@@ -437,7 +436,6 @@ cdef class SetFile:
         cdef const uint8_t *src
         cdef Probe *probe
         cdef Found found
-        cdef uint64_t shard
         for first in range((names.count + AT_ONCE - 1) // AT_ONCE):
             first *= AT_ONCE
             rows = min(<size_t>AT_ONCE, names.count - first)
@@ -464,8 +462,7 @@ cdef class SetFile:
                 if names.marks[row] != PENDING:
                     continue
                 found = ABSENT
-                shard = probe.low >> 1 >> (63 - self.shard_bits) if self.shard_bits else 0
-                if probe.size and shard == self.shard:
+                if probe.size:
                     src = data + UC_FINGERPRINT * probe.start if data != NULL else bucket
                     found = self.get(probe, bucket, src, data != NULL)
                     if found == PRESENT:

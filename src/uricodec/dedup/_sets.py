@@ -189,7 +189,7 @@ class SavedSet:
         if maps and self.count:
             self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
         try:
-            self._lookup = SetFile(directory, self.count, bits, *self.shard, place, self._file.fileno(), self._map)
+            self._lookup = SetFile(directory, self.count, bits, shard_bits, place, self._file.fileno(), self._map)
         except ValueError as error:
             raise self._error(f"damaged saved set: {error}") from None
 
