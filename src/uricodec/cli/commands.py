@@ -215,6 +215,27 @@ result is a URI, or an IRI if the base or the reference has other characters.
         "uricodec.cli.filters:resolve",
     ),
     Command(
+        "redact",
+        "redact the secrets of URLs in any text",
+        """\
+Redact the URLs in lines of any text: logs, JSON, HTML, lists of URLs. The values
+of sensitive query parameters, and user names and passwords before a host,
+become REDACTED; every other byte is copied.
+
+Parameters are found without case and percent-encoding, in queries, fragments,
+and URLs in other URLs. Secrets elsewhere, such as in paths, stay.
+""",
+        (
+            "uricodec redact access.log -o shared.log",
+            "uricodec redact --names extended,my_token app.log.gz",
+            "echo 'GET /a?id=7&sig=c2VjcmV0' | uricodec redact\n# prints GET /a?id=7&sig=REDACTED",
+            "uricodec redact --urls --csv --header -f url pages.csv",
+            "uricodec redact --null-data mail.eml           # lines that = joins",
+        ),
+        f"{_FILES} names urls no-nested {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        "uricodec.cli.filters:redact",
+    ),
+    Command(
         "extract",
         "find URLs or URNs in any data",
         """\

@@ -115,6 +115,15 @@ def parameter_names(text):
     return names
 
 
+def sensitive_names(text):
+    """Return the names of sensitive parameters, which stand between commas, as a text."""
+    from uricodec.uri._redact import names_in
+
+    text = os.fsencode(text).decode("utf-8", "surrogateescape")
+    names_in(text)  # raises ValueError
+    return text
+
+
 def log_format(text):
     """Return the Format of access logs that a text is; "auto"."""
     from uricodec.logs import Format
@@ -540,6 +549,22 @@ OPTIONS = {
         "LIST has commas between the numbers. A URL without a port has that of its scheme.",
         read=port_numbers,
     ),
+    # --- redact
+    "names": Option(
+        "--names LIST",
+        "the parameters to redact: default, extended, or names",
+        "LIST has commas between names, of which default and extended stand for lists: those of the OpenTelemetry "
+        "semantic conventions, and also those of OAuth, sessions, passwords and keys. x-amz-* stands for all names "
+        "that begin with x-amz-.",
+        read=sensitive_names,
+        default="default",
+    ),
+    "urls": Option(
+        "--urls",
+        "each line or field is one URL",
+        "A value then does not end at a space, a quote or final punctuation.",
+    ),
+    "no-nested": Option("--no-nested", "do not look for URLs in percent-encoded values"),
     "csv-safe:split": _csv_safe("--to=csv --to=tsv --keep", "--json-field"),
     # --- log
     "format:log": Option(
