@@ -238,8 +238,8 @@ cdef ByteSet WORD_ENDS = ByteSet(range(33)) | '"<>' | b"\x7f"
 cdef ByteSet IN_WORD = ~WORD_ENDS
 cdef ByteSet TRIMMED = ByteSet(".,:;!?'\\")
 cdef ByteSet OPENING = ByteSet("'([{`|=,")          # what may precede "//" in a word
-cdef ByteSet NO_TRIGGER = ~ByteSet("?#;@")
-cdef ByteSet NO_TRIGGER_OF_BARE = ~ByteSet("?#;@=")
+cdef ByteSet NO_TRIGGER = ~ByteSet("?#&;@")
+cdef ByteSet NO_TRIGGER_OF_BARE = ~ByteSet("?#&;@=")
 # Bytes of no interest to each of the loops. Others are looked at as characters.
 cdef ByteSet SKIPPED = ~ByteSet("?&;#=:%\\")
 cdef ByteSet SKIPPED_PLAIN = ~ByteSet("?&;#=:\\")       # if "%" begins no delimiter
@@ -286,7 +286,7 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
     """Redact the userinfo of the authority at s[start]; return where the URL goes on."""
     cdef const uint8_t *s = work.s
     cdef size_t i = start, at = SIZE_MAX, colon = SIZE_MAX, colon_size = 0
-    cdef bint is_number = True      # what follows the last ":"
+    cdef bint is_number = True      # what follows the first ":"
     cdef Character character
     while i < end:
         if IN_AUTHORITY.set.member[s[i]]:
@@ -302,20 +302,21 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
             if character.byte == c'@':
                 at = i
             if character.byte == c':':
+                is_number = colon == SIZE_MAX
                 if colon == SIZE_MAX:
                     colon, colon_size = i, character.size
-                is_number = True
-            elif character.byte != c'@':
+            else:
                 is_number = False
         else:
             is_number = False
         i += character.size
     if at == SIZE_MAX and colon != SIZE_MAX and not is_number and s[start] != c'[' and i >= work.no_at[depth]:
-        # No port: a password with a delimiter in it, up to the last "@".
+        # No port: a password with a delimiter in it, up to the last "@". It is encoded as often as the URL.
         while i < end:
             read_character(s + i, end - i, &character)
             if character.depth <= depth:
-                if work.in_query and character.byte == c'&':
+                if work.in_query and character.byte == c'&' or character.depth < depth and character.byte in (
+                        c'/', c'\\', c'?', c'#'):
                     break
                 if character.byte == c'@':
                     at = i
@@ -323,7 +324,7 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
         if at == SIZE_MAX:
             work.no_at[depth] = i
     if at == SIZE_MAX:
-        return min(i, colon)
+        return start        # "&" may still begin a name
     if colon < at:
         put_redacted(work, start, colon)
         start = colon + colon_size
@@ -338,16 +339,15 @@ cdef inline bint ends_word(const Character *character) noexcept nogil:
 
 
 cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
-    """Return whether a name and "=" begin at s[i]."""
+    """Return whether a name and "=" begin at s[i], and the first "=" has no greater depth."""
     cdef Character character
     cdef size_t start = i
     while i < end:
         read_character(work.s + i, end - i, &character)
-        if character.depth <= depth:
-            if character.byte == c'=':
-                return i > start
-            if character.byte in (c'&', c';', c'#'):
-                return False
+        if character.depth <= work.how.most and character.byte in (c'=', c':'):
+            return character.byte == c'=' and i > start and character.depth <= depth
+        if character.depth <= depth and character.byte in (c'&', c';', c'#'):
+            return False
         if work.in_text and ends_word(&character):
             return False
         i += character.size
@@ -403,7 +403,7 @@ cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint i
                 return i
             if character.byte == c';' and is_pair(work, i + character.size, end, depth):
                 return i
-            if in_path and (character.byte == c'/' or character.byte == c'?'):
+            if in_path and character.byte in (c'/', c'\\', c'?'):
                 return i
         if work.in_text and character.depth == 0:
             if ends_word(&character):
@@ -440,7 +440,7 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
     """Redact the URL s[i:end]; `is_name`: it may begin with a name."""
     cdef const uint8_t *s = work.s
     cdef const Options *how = work.how
-    cdef size_t name = i, next, value
+    cdef size_t name = i, first = i, next, value
     cdef int depth = 0
     cdef bint in_path = False, has_slash = False
     cdef Character character
@@ -450,6 +450,7 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
     if i < end:
         if work.in_text and OPENING.set.member[s[i]]:
             name += 1
+        first = name
         next = slashes_at(s, name, end, 0)
         if next:
             i, has_slash = redact_authority(work, next, end, 0), True
@@ -465,6 +466,10 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
             continue
         if character.byte == c'=':
             value = i + character.size
+            if is_name and name == first:
+                # A query without "?", or a path.
+                is_name = not has_slash and memchr(s + name, c'/', i - name) == NULL
+                work.in_query |= is_name
             if is_name and is_sensitive(s + name, i - name, how):
                 i = end_of_value(work, value, end, min(depth, character.depth), in_path)
                 put_redacted(work, value, i)
@@ -473,19 +478,20 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
             is_name = False
             continue
         if character.byte == c'?' or character.byte == c'#' or character.byte == c'&' or character.byte == c';':
-            if not work.in_query:
-                # A word of text with "&" or ";" may be no URL.
+            is_name = True
+            if character.byte == c'?' or character.byte == c'#':
+                work.in_query |= character.depth == 0
+            elif not work.in_query:
+                # A word of text may be no URL.
                 has_slash = has_slash or memchr(s + name, c'/', i - name) != NULL
-                in_path = character.byte == c';'
-            work.in_query |= (character.byte == c'?' or character.byte == c'#') and character.depth == 0
-            is_name = (not work.in_text or how.bare or work.in_query or character.byte == c';' and has_slash
-                       or character.byte == c'?' or character.byte == c'#')
-            in_path = in_path and not work.in_query
+                is_name = has_slash or not work.in_text or how.bare
+            in_path = not work.in_query
             name, depth = i + character.size, character.depth
         elif character.byte == c':':
             next = slashes_at(s, i + character.size, end, how.most)
             if next:
-                i, has_slash = redact_authority(work, next, end, character.depth), True
+                i = redact_authority(work, next, end, character.depth)
+                is_name, has_slash = False, True
                 continue
         i += character.size
 
@@ -505,20 +511,28 @@ cdef void redact_one(Work *work, size_t n) noexcept nogil:
 
 
 cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
-    """Set which quotes and brackets are open at s[stop], in the word that begins at s[i]."""
+    """Set which quotes and brackets are open before s[stop], or before a host, in the word that begins at s[i]."""
+    cdef const uint8_t *s = work.s
     cdef uint8_t *active = work.active
-    cdef uint8_t opening
+    cdef Character character
     active[c"'"] = active[c'`'] = active[c'|'] = active[c')'] = active[c']'] = active[c'}'] = 0
+    if i < stop and slashes_at(s, i + OPENING.set.member[s[i]], stop, 0):
+        stop = i + OPENING.set.member[s[i]]
     while i < stop:
-        if work.s[i] == c"'" or work.s[i] == c'`' or work.s[i] == c'|':
-            active[work.s[i]] ^= 1
-        elif work.s[i] == c'(':
+        read_character(s + i, stop - i, &character)
+        if character.size > 1 or s[i] == c':':
+            if character.byte in (c'?', c'&', c';', c'#') or character.byte == c':' and slashes_at(
+                    s, i + character.size, stop, DEEPEST):
+                break
+        elif s[i] == c"'" or s[i] == c'`' or s[i] == c'|':
+            active[s[i]] ^= 1
+        elif s[i] == c'(':
             active[c')'] = 1
-        elif work.s[i] == c'[' or work.s[i] == c'{':
-            active[work.s[i] + 2] = 1
-        elif opening_of(work.s[i]):
-            active[work.s[i]] = 0
-        i += 1
+        elif s[i] == c'[' or s[i] == c'{':
+            active[s[i] + 2] = 1
+        elif opening_of(s[i]):
+            active[s[i]] = 0
+        i += character.size
 
 
 cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
