@@ -340,7 +340,7 @@ _NESTED = Parameter(
     "bool",
     True,
     "Redact also in a value that is a URL itself, percent-encoded once or twice.",
-    (True, False),
+    (False, True),
 )
 _REDACTING = MappingProxyType({"names": "--names", "nested": "--no-nested"})
 

@@ -307,13 +307,14 @@ The exit status is 1, and nothing is written, if no line is a record.
             "uricodec log --fields time,status,path --to csv access.log",
             "uricodec log --where 'status<500' --since 2024-01-31 access.log",
             "uricodec log --count client --top 10 access.log",
+            "uricodec log --redact access.log",
             "uricodec log --to csv --param q access.log.gz -o searches.csv",
             'uricodec log --format \'%h %l %u %t "%r" %s %b "%{Via}i" "%{Id}i"\' access.log',
             "uricodec log --map target=url --map extra.id=id events.jsonl",
         ),
         f"{_FILES} format:log map list-formats to csv-safe:log fields:log where since until "
         f"count:log top:log sum quantiles timezone client param "
-        f"encoding:log replace-invalid-utf8 mask flags follow errors:log {_REPORTS} {_LIMITS} "
+        f"encoding:log replace-invalid-utf8 mask redact names:log flags follow errors:log {_REPORTS} {_LIMITS} "
         f"memory:log spill-dir:log",
         "uricodec.cli.log:run",
     ),

@@ -297,6 +297,19 @@ _FORMATS = {
 _NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
 
 
+def _names(**rest):
+    return Option(
+        "--names LIST",
+        "which parameters: default, extended, or their names",
+        "LIST has commas between names, of which default and extended stand for lists: those of the OpenTelemetry "
+        "semantic conventions, and also those of OAuth, sessions, passwords and keys. x-amz-* stands for all names "
+        "that begin with x-amz-.",
+        read=sensitive_names,
+        default="default",
+        **rest,
+    )
+
+
 def _errors(short, choices, long="", **rest):
     return Option("--errors POLICY", short, long, choices=choices, default="keep", category=INVALID, **rest)
 
@@ -550,15 +563,7 @@ OPTIONS = {
         read=port_numbers,
     ),
     # --- redact
-    "names": Option(
-        "--names LIST",
-        "the parameters to redact: default, extended, or names",
-        "LIST has commas between names, of which default and extended stand for lists: those of the OpenTelemetry "
-        "semantic conventions, and also those of OAuth, sessions, passwords and keys. x-amz-* stands for all names "
-        "that begin with x-amz-.",
-        read=sensitive_names,
-        default="default",
-    ),
+    "names": _names(),
     "urls": Option(
         "--urls",
         "each line or field is one URL",
@@ -715,6 +720,13 @@ OPTIONS = {
         read=parameter_names,
         default=(),
     ),
+    "redact": Option(
+        "--redact",
+        "redact the URLs in each line before it is read",
+        "As uricodec redact does, wherever they are in the line. In logs with a field for the query, and in JSON, a query is "
+        "also recognized without '?'.",
+    ),
+    "names:log": _names(needs="--redact"),
     "flags": Option(
         "--flags",
         "add a list of what is suspicious in each request",

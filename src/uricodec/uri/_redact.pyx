@@ -27,6 +27,7 @@ from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport *
 from uricodec.uri._components cimport borrow, length_of_character, plain
 
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
 
@@ -34,7 +35,7 @@ from types import MappingProxyType
 
 __all__ = ["SENSITIVE_NAMES", "redact", "redact_text"]
 
-# OpenTelemetry semantic conventions, attributes url.full and url.query, as of 2026-08-07: "Query string values for the
+# OpenTelemetry semantic conventions, attributes url.full and url.query, read on 2026-08-07: "Query string values for the
 # following keys SHOULD be redacted by default". The list may change; it compares with case, redact() without.
 # https://github.com/open-telemetry/semantic-conventions/blob/main/model/url/registry.yaml
 cdef tuple DEFAULT_NAMES = (
@@ -263,6 +264,8 @@ cdef struct Work:
 cdef inline void put_redacted(Work *work, size_t start, size_t stop) noexcept nogil:
     """Write REDACTED instead of s[start:stop]."""
     cdef uint8_t *dst = work.dst + work.written
+    if stop - start == WORD_LENGTH and memcmp(work.s + start, b"REDACTED", WORD_LENGTH) == 0:
+        return
     dst = append_bytes(dst, work.s + work.copied, start - work.copied)
     dst = append_bytes(dst, b"REDACTED", WORD_LENGTH)
     work.written, work.copied = <size_t>(dst - work.dst), stop
@@ -751,7 +754,7 @@ cdef object redacted(object input, RedactRows rows):
 def redact(uri, names="default", nested=True):
     """Return a URL with the values of sensitive query parameters, and its userinfo, replaced by REDACTED.
 
-    Every other byte stays. A text that is no URL never raises.
+    Every other byte stays. Any text is accepted: one that is not a URL never raises.
 
     A name begins after "?", "&", ";" or "#", or with the text, and is compared decoded, without case and blanks
     around it, and so is each part in brackets: `user[password]`. A value ends before "&", "#", or ";" with another pair
@@ -815,6 +818,39 @@ def redact_text(text, names="default", nested=True):
     if type(names) is str and <str>names == "default" and nested is True:
         return redacted(text, DEFAULT_TEXTS)
     return redacted(text, rows_for(RedactTextRows, names, nested))
+
+
+def redact_lines(lines, RedactTextRows rows not None):
+    """Redact lines; their number stays.
+
+    Args:
+        lines (bytes-like): Lines that end with newlines.
+        rows (RedactTextRows): How.
+
+    Returns:
+        memoryview: The lines; `lines` if nothing changes.
+
+    >>> bytes(redact_lines(b"?sig=a\\n/?sig\\n", RedactTextRows()))
+    b'?sig=REDACTED\\n/?sig\\n'
+    """
+    cdef Py_buffer view
+    cdef Work work
+    cdef uint8_t *dst = NULL
+    cdef size_t size = 0
+    borrow_bytes(lines, &view)
+    try:
+        if view.len > (PY_SSIZE_T_MAX - ENDS_LENGTH) // EXPANSION:
+            raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
+        dst = allocate(EXPANSION * <size_t>view.len + ENDS_LENGTH)
+        with nogil:
+            set_work(&work, <const uint8_t *>view.buf, rows.slots.options, dst)
+            redact_words(&work, <size_t>view.len, False)
+            if work.copied:
+                size = finish(&work, <size_t>view.len)
+        return memoryview((<const char *>dst)[:size] if work.copied else lines)
+    finally:
+        PyMem_RawFree(dst)
+        PyBuffer_Release(&view)
 
 
 # Functions are pickled by reference: the reference must be their public name.
