@@ -521,7 +521,14 @@ _URN_ROWS = ["URN:ISBN:0-395-36341-1", "urn:example:%c3%a9?=q#f", "url:x", "URN:
 _URL_ROWS = ["http://u@h.example:80/a?q=%C3%A9+b&page", "//é.example?%71=%FF", "a b", "?" + "x=1&" * 50 + "q=", ""] * 12
 _WEB_ROWS = ["http://[2001:DB8::1]:8/", "https://xn--bcher-kva.example/é", "http://a\\@b/", "ws://u@10.0.0.1", ""] * 12
 _SECRET_ROWS = ["https://u:p@h/?sig=é&code=b", "(?sig=x)", "plain", "?q=1" * 40, "x" * 20, ""] * 10
-_ROWS = {"percent": _CODEC_ROWS, "redact": _SECRET_ROWS, "uris": _IRI_ROWS, "urls": _URL_ROWS, "urns": _URN_ROWS, "web": _WEB_ROWS}
+_ROWS = {
+    "percent": _CODEC_ROWS,
+    "redact": _SECRET_ROWS,
+    "uris": _IRI_ROWS,
+    "urls": _URL_ROWS,
+    "urns": _URN_ROWS,
+    "web": _WEB_ROWS,
+}
 
 
 def _ways(operation):

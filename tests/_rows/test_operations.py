@@ -110,7 +110,14 @@ def long_batch(name):
         "urns": b"URN:Example:%c3%A9b",
         "web": b"http://[::1]:8/",
     }[name]
-    heads = {"percent": b"/", "redact": b"//a?q=1&sig=", "uris": b"http://a/", "urls": b"//a?q=", "urns": b"urn:example:", "web": b"ws://A/"}
+    heads = {
+        "percent": b"/",
+        "redact": b"//a?q=1&sig=",
+        "uris": b"http://a/",
+        "urls": b"//a?q=",
+        "urns": b"urn:example:",
+        "web": b"ws://A/",
+    }
     head = heads[name]
     batch = plain_rows(name)
     rows = [*batch, *[good] * 1500, None, *batch]

@@ -1,15 +1,15 @@
 """Redaction, slowly: what is secret in a URL or a text is listed as spans, which are then replaced.
 
-Characters are found with one regular expression, names are compared as strings, and each question is answered by looking
-at the URL again from its start.
+Characters are found with one regular expression, names are compared as strings, and what a character means is asked
+when it is reached.
 """
 
 import re
 from functools import cache
 
-from uricodec.uri import SENSITIVE_NAMES
-
 from reference.uri_find import ends
+
+from uricodec.uri import SENSITIVE_NAMES
 
 # A character as it is spelled: percent-encoded twice or once, an escape of JSON, a reference of HTML, or a byte.
 SPELLED = re.compile(
@@ -177,7 +177,7 @@ def value_end(text, start, depth, most, in_path, in_text, active):  # noqa: PLR0
     return start + len(value) if in_text else i
 
 
-def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0912, PLR0913, PLR0917
+def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0913, PLR0917
     """The spans of what is secret in a URL."""
     most, spans = 2 if nested else 0, []
     start, is_name, depth, i = 0, bare or not in_text, 0, 0
@@ -250,9 +250,7 @@ def redact_text(text, names="default", nested=True, bare=False, joins=True):
         if end_of_slashes(before, opening, 0):
             before = before[:opening]
         for char, _, i, end in chars(before, 0, 2):
-            if (char == b":" and end_of_slashes(before, end, 2)) or (
-                end > i + 1 and char in {b"?", b"&", b";", b"#"}
-            ):
+            if (char == b":" and end_of_slashes(before, end, 2)) or (end > i + 1 and char in {b"?", b"&", b";", b"#"}):
                 before = before[:i]
                 break
         active = {quote for quote in (b"'", b"`", b"|") if before.count(quote) % 2}

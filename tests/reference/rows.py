@@ -355,7 +355,9 @@ def _operations():  # noqa: PLR0912, PLR0915
         names, nested = given.get("names", "default"), given.get("nested", True)
         listed = names if isinstance(names, str) else ",".join(names)
         options = ("--names", listed, *(() if nested else ("--no-nested",)))
-        url, text = (partial(redacted, function, names, nested) for function in (naive_redact.redact, naive_redact.redact_text))
+        url, text = (
+            partial(redacted, function, names, nested) for function in (naive_redact.redact, naive_redact.redact_text)
+        )
         yield Operation("redact", given, url, "redact", command=("redact", "--urls", *options))
         yield Operation("redact_text", given, text, "redact", command=("redact", *options))
     command = ("resolve", "--base", BASE.decode())

@@ -331,8 +331,9 @@ _SENSITIVE = Parameter(
     "names",
     "str | Collection[str]",
     "default",
-    'The names of the parameters: "default" (those of the OpenTelemetry semantic conventions), "extended" (also those of '
-    'OAuth, sessions, passwords and keys), or names and prefixes such as "x-amz-*". A str may list several, with commas.',
+    'The names of the parameters: "default" (those of the OpenTelemetry semantic conventions), "extended" (also those '
+    'of OAuth, sessions, passwords and keys), or names and prefixes such as "x-amz-*". A str may list several, with '
+    "commas.",
     examples=("default", "extended", "token,x-*", ["q", "é"], "*"),
 )
 _NESTED = Parameter(

@@ -218,19 +218,19 @@ result is a URI, or an IRI if the base or the reference has other characters.
         "redact",
         "redact the secrets of URLs in any text",
         """\
-Redact the URLs in lines of any text: logs, JSON, HTML, lists of URLs. The values
-of sensitive query parameters, and user names and passwords before a host,
-become REDACTED; every other byte is copied.
+Redact the URLs in lines of any text: logs, JSON, HTML, lists of URLs. The
+values of sensitive query parameters, and user names and passwords before a
+host, become REDACTED; every other byte is copied.
 
 Parameters are found without case and percent-encoding, in queries, fragments,
 and URLs in other URLs. Secrets elsewhere, such as in paths, stay.
 """,
         (
             "uricodec redact access.log -o shared.log",
-            "uricodec redact --names extended,my_token app.log.gz",
+            "uricodec redact --names extended,my_token events.jsonl",
             "echo 'GET /a?id=7&sig=c2VjcmV0' | uricodec redact\n# prints GET /a?id=7&sig=REDACTED",
             "uricodec redact --urls --csv --header -f url pages.csv",
-            "uricodec redact --null-data mail.eml           # lines that = joins",
+            "uricodec redact --null-data page.html          # a value may go on after =",
         ),
         f"{_FILES} names urls no-nested {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:redact",

@@ -723,7 +723,7 @@ OPTIONS = {
     "redact": Option(
         "--redact",
         "redact the URLs in each line before it is read",
-        "As uricodec redact does, wherever they are in the line. In logs with a field for the query, and in JSON, a query is "
+        "As uricodec redact does, wherever they are in the line. In JSON, and in logs with a field for the query, it is "
         "also recognized without '?'.",
     ),
     "names:log": _names(needs="--redact"),

@@ -439,7 +439,9 @@ def _convert(  # noqa: PLR0913, PLR0917
     runner = Runner(1, state, longest_chunk(options["max_line"]), CAPACITY)
     with opened(source, "<log>") as log:
         reported = None if invalid is None else report
-        worker = LogWorker(log.name, known, options, errors, fail=fail, report=reported, take=parts.append, redact=names)
+        worker = LogWorker(
+            log.name, known, options, errors, fail=fail, report=reported, take=parts.append, redact=names
+        )
         try:
             for _ in runner.steps(log, worker):
                 yield from parts

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from uricodec.uri._redacting_filter import RedactingFilter as RedactingFilter
 
 __all__ = [
+    "SENSITIVE_NAMES",
     "Components",
     "Diagnostic",
     "Host",
     "Policy",
     "PolicyStep",
     "RedactingFilter",
-    "SENSITIVE_NAMES",
     "address_category",
     "agreed_host",
     "check",
