@@ -232,7 +232,7 @@ and URLs in other URLs. Secrets elsewhere, such as in paths, stay.
             "uricodec redact --urls --csv --header -f url pages.csv",
             "uricodec redact --null-data page.html          # a value may go on after =",
         ),
-        f"{_FILES} names urls no-nested {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} names urls no-nested {_FIELDS} jsonl errors:redact {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:redact",
     ),
     Command(

@@ -310,8 +310,8 @@ def _names(**rest):
     )
 
 
-def _errors(short, choices, long="", **rest):
-    return Option("--errors POLICY", short, long, choices=choices, default="keep", category=INVALID, **rest)
+def _errors(short, choices, long="", default="keep", **rest):
+    return Option("--errors POLICY", short, long, choices=choices, default=default, category=INVALID, **rest)
 
 
 def _kind(*kinds, **rest):
@@ -723,8 +723,8 @@ OPTIONS = {
     "redact": Option(
         "--redact",
         "redact the URLs in each line before it is read",
-        "As uricodec redact does, wherever they are in the line. In JSON, and in logs with a field for the query, it is "
-        "also recognized without '?'.",
+        "As uricodec redact does, wherever they are in the line. In JSON, and in logs with a field for the query, "
+        "it is also recognized without '?'.",
     ),
     "names:log": _names(needs="--redact"),
     "flags": Option(
@@ -948,6 +948,13 @@ OPTIONS = {
         "how to handle malformed %HH and invalid UTF-8",
         {"keep": "keep the %, encode the bytes", "replace": "write %25 for the %, an encoded U+FFFD for the bytes"}
         | _NULL,
+    ),
+    "errors:redact": _errors(
+        "how to handle records that are too long or damaged",
+        {"keep": "write the record unchanged, with its secrets"} | _NULL,
+        "Lines within --max-line are never invalid, only records of CSV and JSON. --invalid-to writes invalid records with "
+        "their secrets.",
+        default="raise",
     ),
     "errors:split": _errors(
         "how to handle invalid records",
