@@ -88,7 +88,11 @@ def end_of_slashes(text, i, depth):
     return i
 
 
-def userinfo(text, start, depth, in_query, active):
+def deep_enough(text, i, most):
+    return char_at(text, i)[1] <= most
+
+
+def userinfo(text, start, depth, most, in_query, in_text, active, every):  # noqa: PLR0912, PLR0913, PLR0917
     """The spans of the user and the password of the authority at `start`, and where the URL goes on."""
     stop, at, colon = len(text), None, None
     for char, _, i, end in chars(text, start, depth):
@@ -98,12 +102,16 @@ def userinfo(text, start, depth, in_query, active):
         if end == i + 1 and char and char in active:
             stop = i
             break
+        real = char or char_at(text, i)[0] if deep_enough(text, i, most) else b""
+        if real in {b"&", b";", b"?", b"#"} and is_pair(text, end, most, most, in_text, every):
+            stop = i
+            break
         at = i if char == b"@" else at
         colon = (i, end) if char == b":" and colon is None else colon
     port = [char for char, *_ in chars(text[:stop], colon[1], depth)] if colon else []
     if at is None and colon and text[start : start + 1] != b"[" and not all(char.isdigit() for char in port):
         for char, deep, i, _ in chars(text, stop, depth):
-            if (in_query and char == b"&") or (deep < depth and char in {b"/", b"\\", b"?", b"#"}):
+            if (in_query and char == b"&") or (deep < depth and char in {b"/", b"\\", b"?", b"#", b"&", b";"}):
                 break
             at = i if char == b"@" else at
     if at is None:
@@ -111,10 +119,10 @@ def userinfo(text, start, depth, in_query, active):
     return ([(start, colon[0]), (colon[1], at)] if colon and colon[0] < at else [(start, at)]), at
 
 
-def is_pair(text, start, depth, most, in_text):
+def is_pair(text, start, depth, most, in_text, every):  # noqa: PLR0913, PLR0917
     for char, deep, i, end in chars(text, start, most):
         if char in {b"=", b":"}:
-            return char == b"=" and i > start and deep <= depth
+            return char == b"=" and (i > start or every) and deep <= depth
         if (char in {b"&", b";", b"#"} and deep <= depth) or (in_text and stops_word(char, deep, i, end)):
             return False
     return False
@@ -134,15 +142,15 @@ def character_at(text, i):
     return ""
 
 
-def value_end(text, start, depth, most, in_path, in_text, active):  # noqa: PLR0912, PLR0913, PLR0917
-    i, unclosed = start, []
+def value_end(text, start, depth, most, in_path, in_text, active, every):  # noqa: PLR0912, PLR0913, PLR0917
+    i, unclosed, least = start, [], start
     while i < len(text):
         char, deep, end = char_at(text, i)
         if deep <= depth:
-            if char in {b"&", b"#"} or (char == b";" and is_pair(text, end, depth, most, in_text)):
-                return i
+            if char in {b"&", b"#"} or (char == b";" and is_pair(text, end, depth, most, in_text, every)):
+                return i, i
             if in_path and char in {b"/", b"\\", b"?"}:
-                return i
+                return i, i
         if in_text and deep == 0:
             if stops_word(char, deep, i, end):
                 break
@@ -164,9 +172,10 @@ def value_end(text, start, depth, most, in_path, in_text, active):  # noqa: PLR0
                     unclosed.remove(BRACKETS[char])
                 elif char in active:
                     break
+        least = end if end > i + 1 and SPELLED.match(text, i).lastgroup != "byte" else least
         i = end
     value = text[start:i]
-    while in_text and value:
+    while in_text and start + len(value) > least:
         last = value[-1:]
         if last in BRACKETS:
             if value.count(BRACKETS[last]) >= value.count(last):
@@ -174,12 +183,12 @@ def value_end(text, start, depth, most, in_path, in_text, active):  # noqa: PLR0
         elif last not in b".,:;!?'\\":
             break
         value = value[:-1]
-    return start + len(value) if in_text else i
+    return start + len(value) if in_text else i, i
 
 
 def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0913, PLR0917
     """The spans of what is secret in a URL."""
-    most, spans = 2 if nested else 0, []
+    most, spans, every = 2 if nested else 0, [], b"*" in patterns(names if isinstance(names, str) else tuple(names))
     start, is_name, depth, i = 0, bare or not in_text, 0, 0
     in_query = in_path = has_slash = False
     if in_text and text[:1] and text[:1] in b"'([{`|=,":
@@ -187,7 +196,7 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
     first = start
     slashes = end_of_slashes(text, start, 0)
     if slashes:
-        found, i = userinfo(text, slashes, 0, False, active)
+        found, i = userinfo(text, slashes, 0, most, False, in_text, active, every)
         spans, has_slash = [*found], True
     while i < len(text):
         char, deep, end = char_at(text, i)
@@ -200,20 +209,20 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
             is_secret = is_name and is_sensitive(text[start:i], names)
             i = end
             if is_secret:
-                i = value_end(text, end, min(depth, deep), most, in_path, in_text, active)
-                spans.append((end, i))
+                stop, i = value_end(text, end, min(depth, deep), most, in_path, in_text, active, every)
+                spans.append((end, stop))
             is_name = False
         elif char in {b"?", b"#", b"&", b";"}:
             if not in_query and char in {b"&", b";"}:
                 has_slash |= b"/" in text[start:i]
-            in_query |= char in {b"?", b"#"} and deep == 0
             is_name = not in_text or bare or in_query or has_slash or char in {b"?", b"#"}
-            in_path = not in_query
+            in_query |= is_name and char != b";" and deep == 0
+            in_path = not in_query and char == b";"
             start, depth, i = end, deep, end
         else:
             slashes = end_of_slashes(text, end, most) if char == b":" else None
             if slashes:
-                found, i = userinfo(text, slashes, deep, in_query, active)
+                found, i = userinfo(text, slashes, deep, most, in_query, in_text, active, every)
                 spans += found
                 is_name, has_slash = False, True
             else:

@@ -952,8 +952,8 @@ OPTIONS = {
     "errors:redact": _errors(
         "how to handle records that are too long or damaged",
         {"keep": "write the record unchanged, with its secrets"} | _NULL,
-        "Lines within --max-line are never invalid, only records of CSV and JSON. --invalid-to writes invalid records with "
-        "their secrets.",
+        "Lines within --max-line are never invalid, only records of CSV and JSON. --invalid-to writes invalid records "
+        "with their secrets.",
         default="raise",
     ),
     "errors:split": _errors(

@@ -257,6 +257,8 @@ cdef struct Work:
     size_t copied               # all before s[copied] has been written
     bint in_text                # the URL is part of other text
     bint in_query
+    bint at_end_of_word         # nothing of the URL follows the value that was read last,
+    size_t least                # whose last escape ends here
     uint8_t active[256]         # quotes and closing brackets that end a value
     size_t no_at[DEEPEST + 1]   # there is no "@" of this depth before s[no_at]: a search for one failed
 
@@ -285,6 +287,28 @@ cdef size_t slashes_at(const uint8_t *s, size_t i, size_t end, int most) noexcep
     return i
 
 
+cdef inline bint ends_word(const Character *character) noexcept nogil:
+    """Return whether an escape stands for what ends a word, or for an apostrophe."""
+    return character.depth == 0 and character.size > 1 and (
+        WORD_ENDS.set.member[character.byte] or character.byte == c"'")
+
+
+cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
+    """Return whether a name and "=" begin at s[i], and the first "=" has no greater depth."""
+    cdef Character character
+    cdef size_t start = i
+    while i < end:
+        read_character(work.s + i, end - i, &character)
+        if character.depth <= work.how.most and character.byte in (c'=', c':'):
+            return character.byte == c'=' and (i > start or work.how.all) and character.depth <= depth
+        if character.depth <= depth and character.byte in (c'&', c';', c'#'):
+            return False
+        if work.in_text and ends_word(&character):
+            return False
+        i += character.size
+    return False
+
+
 cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) noexcept nogil:
     """Redact the userinfo of the authority at s[start]; return where the URL goes on."""
     cdef const uint8_t *s = work.s
@@ -302,6 +326,8 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
                 break
             if work.in_text and character.size == 1 and work.active[character.byte]:
                 break
+            if character.byte in (c'&', c';') and is_pair(work, i + character.size, end, work.how.most):
+                break
             if character.byte == c'@':
                 at = i
             if character.byte == c':':
@@ -311,6 +337,9 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
             else:
                 is_number = False
         else:
+            if character.depth <= work.how.most and character.byte in (c'&', c';', c'?', c'#') and is_pair(
+                    work, i + character.size, end, work.how.most):
+                break
             is_number = False
         i += character.size
     if at == SIZE_MAX and colon != SIZE_MAX and not is_number and s[start] != c'[' and i >= work.no_at[depth]:
@@ -319,7 +348,7 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
             read_character(s + i, end - i, &character)
             if character.depth <= depth:
                 if work.in_query and character.byte == c'&' or character.depth < depth and character.byte in (
-                        c'/', c'\\', c'?', c'#'):
+                        c'/', c'\\', c'?', c'#', c'&', c';'):
                     break
                 if character.byte == c'@':
                     at = i
@@ -335,40 +364,18 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
     return at
 
 
-cdef inline bint ends_word(const Character *character) noexcept nogil:
-    """Return whether an escape stands for what ends a word, or for an apostrophe."""
-    return character.depth == 0 and character.size > 1 and (
-        WORD_ENDS.set.member[character.byte] or character.byte == c"'")
-
-
-cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
-    """Return whether a name and "=" begin at s[i], and the first "=" has no greater depth."""
-    cdef Character character
-    cdef size_t start = i
-    while i < end:
-        read_character(work.s + i, end - i, &character)
-        if character.depth <= work.how.most and character.byte in (c'=', c':'):
-            return character.byte == c'=' and i > start and character.depth <= depth
-        if character.depth <= depth and character.byte in (c'&', c';', c'#'):
-            return False
-        if work.in_text and ends_word(&character):
-            return False
-        i += character.size
-    return False
-
-
 cdef inline uint8_t opening_of(uint8_t closing) noexcept nogil:
     """Return the opening bracket of a closing one; 0 for other bytes."""
     return c'(' if closing == c')' else closing - 2 if closing == c']' or closing == c'}' else 0
 
 
-cdef size_t trimmed(const uint8_t *s, size_t start, size_t i) noexcept nogil:
+cdef size_t trimmed(const uint8_t *s, size_t start, size_t least, size_t i) noexcept nogil:
     """Return the end of a value at the end of a word, without punctuation and brackets that are not its own."""
     cdef Py_ssize_t surplus[128]        # of opening brackets
     cdef bint counted = False
     cdef size_t k
     cdef uint8_t opening
-    while i > start:
+    while i > least:
         opening = opening_of(s[i - 1])
         if opening:
             if not counted:
@@ -388,13 +395,14 @@ cdef size_t trimmed(const uint8_t *s, size_t start, size_t i) noexcept nogil:
 
 
 cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint in_path) noexcept nogil:
-    """Return the end of the value at s[start]."""
+    """Return the end of the value at s[start], with the punctuation after it in a text."""
     cdef const uint8_t *s = work.s
     cdef size_t i = start, length
     cdef size_t open[128]       # brackets of the value that are not closed
     cdef Character character
     cdef uint8_t opening
     cdef const uc_set *skipped = &IN_VALUE_OF_TEXT.set if work.in_text else &IN_VALUE.set
+    work.at_end_of_word, work.least = False, start
     open[c'('] = open[c'['] = open[c'{'] = 0
     while True:
         i += kernels.span(s + i, end - i, skipped)
@@ -435,8 +443,10 @@ cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint i
                     elif work.active[character.byte]:
                         break
         i += character.size
-    i = min(i, end)
-    return trimmed(s, start, i) if work.in_text else i
+        if character.size > 1:
+            work.least = i
+    work.at_end_of_word = True
+    return min(i, end)
 
 
 cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept nogil:
@@ -475,20 +485,20 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
                 work.in_query |= is_name
             if is_name and is_sensitive(s + name, i - name, how):
                 i = end_of_value(work, value, end, min(depth, character.depth), in_path)
-                put_redacted(work, value, i)
+                put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
             else:
                 i = value
             is_name = False
             continue
         if character.byte == c'?' or character.byte == c'#' or character.byte == c'&' or character.byte == c';':
             is_name = True
-            if character.byte == c'?' or character.byte == c'#':
-                work.in_query |= character.depth == 0
-            elif not work.in_query:
+            if not work.in_query and (character.byte == c'&' or character.byte == c';'):
                 # A word of text may be no URL.
                 has_slash = has_slash or memchr(s + name, c'/', i - name) != NULL
                 is_name = has_slash or not work.in_text or how.bare
-            in_path = not work.in_query
+            if character.byte != c';':
+                work.in_query |= is_name and character.depth == 0
+            in_path = not work.in_query and character.byte == c';'
             name, depth = i + character.size, character.depth
         elif character.byte == c':':
             next = slashes_at(s, i + character.size, end, how.most)
