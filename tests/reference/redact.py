@@ -92,7 +92,7 @@ def deep_enough(text, i, most):
     return char_at(text, i)[1] <= most
 
 
-def userinfo(text, start, depth, most, in_query, in_text, active, every):  # noqa: PLR0912, PLR0913, PLR0917
+def userinfo(text, start, depth, most, in_query, in_text, active, every):  # noqa: PLR0913, PLR0917
     """The spans of the user and the password of the authority at `start`, and where the URL goes on."""
     stop, at, colon = len(text), None, None
     for char, _, i, end in chars(text, start, depth):
