@@ -49,7 +49,7 @@ SPELLINGS = {
     "fragment with a route": "/#/route?token={}",
     "path": "/a;token={}/b;token={}?c",
     "two question marks": "/?a=1?token={}",
-    "ampersand instead of a question mark": "https://a.example&token={}/b",
+    "ampersand instead of a question mark": "https://a.example&token={}&b=c",
     "name without a value": "/?token&token={}",
 }
 
@@ -79,6 +79,9 @@ def test_spellings(function, spelling):
         ("/?token=a b\"c<d>'e\n", "/?token=REDACTED"),
         ("/?token=a/b?c:d@e", "/?token=REDACTED"),
         ("token=a/b&c=1", "token=REDACTED&c=1"),
+        ("https://h&token=a/b?c#d", "https://h&token=REDACTED#d"),
+        ("https://u:p&a=b@h&token=x/y", "https://REDACTED:REDACTED@h&token=REDACTED"),
+        ("/a;token=b/c&token=d/e", "/a;token=REDACTED/c&token=REDACTED"),
         ("/?token=", "/?token=REDACTED"),
         ("/?token=" + 100_000 * "x" + "&a=1", "/?token=REDACTED&a=1"),
         ("/?" + 300 * "token=a&", "/?" + 300 * "token=REDACTED&"),
