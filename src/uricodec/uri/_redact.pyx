@@ -161,6 +161,7 @@ cdef enum:
     LONGEST_NAME = 255      # bytes
     DEEPEST = 2             # how often a delimiter may be percent-encoded
     EXPANSION = 5           # "://:@" becomes "://REDACTED:REDACTED@", "&a=" becomes "&a=REDACTED"
+    NEAR = 16               # bytes that are looked at one by one before a kernel is called
     WORD_LENGTH = 8         # of REDACTED
     ENDS_LENGTH = 4 * WORD_LENGTH
 
@@ -239,6 +240,7 @@ cdef ByteSet WORD_ENDS = ByteSet(range(33)) | '"<>' | b"\x7f"
 cdef ByteSet IN_WORD = ~WORD_ENDS
 cdef ByteSet TRIMMED = ByteSet(".,:;!?'\\")
 cdef ByteSet OPENING = ByteSet("'([{`|=,")          # what may precede "//" in a word
+cdef ByteSet SLASHES = ByteSet("/\\&")                 # what a slash may be spelled with
 cdef ByteSet NO_TRIGGER = ~ByteSet("?#&;@")
 cdef ByteSet NO_TRIGGER_OF_BARE = ~ByteSet("?#&;@=")
 # Bytes of no interest to each of the loops. Others are looked at as characters.
@@ -315,6 +317,11 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
     cdef size_t i = start, at = SIZE_MAX, colon = SIZE_MAX, colon_size = 0
     cdef bint is_number = True      # what follows the first ":"
     cdef Character character
+    while i < end and IN_AUTHORITY.set.member[s[i]]:
+        i += 1
+    if i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#':
+        return i        # the usual case: a host
+    i = start
     while i < end:
         if IN_AUTHORITY.set.member[s[i]]:
             is_number &= c'0' <= s[i] <= c'9'
@@ -464,11 +471,15 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
         if work.in_text and OPENING.set.member[s[i]]:
             name += 1
         first = name
-        next = slashes_at(s, name, end, 0)
+        next = slashes_at(s, name, end, 0) if name < end and SLASHES.set.member[s[name]] else 0
         if next:
             i, has_slash = redact_authority(work, next, end, 0), True
     while True:
-        i += kernels.span(s + i, end - i, skipped)
+        next = min(end, i + NEAR)
+        while i < next and skipped.member[s[i]]:
+            i += 1
+        if i == next and i < end:
+            i += kernels.span(s + i, end - i, skipped)
         if i >= end:
             return
         character.byte, character.depth, character.size = s[i], 0, 1
