@@ -27,6 +27,8 @@ BRACKETS = {b")": b"(", b"]": b"[", b"}": b"{"}
 
 def char_at(text, i):
     """(the character, how often it is percent-encoded, the end of its spelling)."""
+    if text[i] not in b"%\\&":  # the usual case: a byte
+        return text[i : i + 1], 0, i + 1
     found = SPELLED.match(text, i)
     kind, spelled = next((kind, spelled) for kind, spelled in found.groupdict().items() if spelled is not None)
     base = {"twice": 16, "once": 16, "json": 16, "hexadecimal": 16, "decimal": 10}.get(kind)
