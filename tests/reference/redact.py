@@ -80,14 +80,16 @@ def is_sensitive(spelled, names):
 
 
 def end_of_slashes(text, i, depth):
-    """The end of two slashes at i; None: there are none."""
+    """The end of two slashes at i, and the depth of the deeper one; (None, 0): there are none."""
+    deepest = 0
     for _ in range(2):
         if i >= len(text):
-            return None
+            return None, 0
         char, deep, i = char_at(text, i)
         if char not in {b"/", b"\\"} or deep > depth:
-            return None
-    return i
+            return None, 0
+        deepest = max(deepest, deep)
+    return i, deepest
 
 
 def deep_enough(text, i, most):
@@ -97,8 +99,8 @@ def deep_enough(text, i, most):
 def userinfo(text, start, depth, most, in_query, in_text, active, every):  # noqa: PLR0913, PLR0917
     """The spans of the user and the password of the authority at `start`, and where the URL goes on."""
     stop, at, colon = len(text), None, None
-    for char, _, i, end in chars(text, start, depth):
-        if char in {b"/", b"\\", b"?", b"#"} or (in_query and char in {b"&", b";"}):
+    for char, deep, i, end in chars(text, start, depth):
+        if char in {b"/", b"\\", b"?", b"#"} or (char in {b"&", b";"} and (in_query or deep < depth)):
             stop = i
             break
         if end == i + 1 and char and char in active:
@@ -125,7 +127,7 @@ def is_pair(text, start, depth, most, in_text, every):  # noqa: PLR0913, PLR0917
     for char, deep, i, end in chars(text, start, most):
         if char in {b"=", b":"}:
             return char == b"=" and (i > start or every) and deep <= depth
-        if (char in {b"&", b";", b"#"} and deep <= depth) or (in_text and stops_word(char, deep, i, end)):
+        if (char in {b"&", b";", b"#", b"?"} and deep <= depth) or (in_text and stops_word(char, deep, i, end)):
             return False
     return False
 
@@ -196,7 +198,7 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
     if in_text and text[:1] and text[:1] in b"'([{`|=,":
         start = 1
     first = start
-    slashes = end_of_slashes(text, start, 0)
+    slashes, _ = end_of_slashes(text, start, 0)
     if slashes:
         found, i = userinfo(text, slashes, 0, most, False, in_text, active, every)
         spans, has_slash = [*found], True
@@ -222,9 +224,9 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
             in_path = not in_query and char == b";"
             start, depth, i = end, deep, end
         else:
-            slashes = end_of_slashes(text, end, most) if char == b":" else None
+            slashes, deeper = end_of_slashes(text, end, most) if char == b":" else (None, 0)
             if slashes:
-                found, i = userinfo(text, slashes, deep, most, in_query, in_text, active, every)
+                found, i = userinfo(text, slashes, max(deep, deeper), most, in_query, in_text, active, every)
                 spans += found
                 is_name, has_slash = False, True
             else:
@@ -258,10 +260,12 @@ def redact_text(text, names="default", nested=True, bare=False, joins=True):
         begin = word.rfind(b"\n", 0, first.start()) + 1  # the URL begins in the line in which it shows
         earlier, word, before = word[:begin], word[begin:], word[begin : first.start()]
         opening = before[:1] in {*map(bytes, zip(b"'([{`|=,"))}
-        if end_of_slashes(before, opening, 0):
+        if end_of_slashes(before, opening, 0)[0]:
             before = before[:opening]
         for char, _, i, end in chars(before, 0, 2):
-            if (char == b":" and end_of_slashes(before, end, 2)) or (end > i + 1 and char in {b"?", b"&", b";", b"#"}):
+            if (char == b":" and end_of_slashes(before, end, 2)[0]) or (
+                end > i + 1 and char in {b"?", b"&", b";", b"#"}
+            ):
                 before = before[:i]
                 break
         active = {quote for quote in (b"'", b"`", b"|") if before.count(quote) % 2}

@@ -18,7 +18,7 @@ around it goes on: at a quote or bracket that was opened before the URL, and bef
 Whatever is in doubt is part of the value.
 """
 cimport cython
-from libc.stdint cimport SIZE_MAX, uint8_t, uint16_t
+from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
@@ -35,7 +35,7 @@ from types import MappingProxyType
 
 __all__ = ["SENSITIVE_NAMES", "redact", "redact_text"]
 
-# OpenTelemetry semantic conventions, attributes url.full and url.query, read on 2026-08-07: "Query string values for the
+# OpenTelemetry semantic conventions, attributes url.full and url.query, in their state of 2026-08-07: "Query string values for the
 # following keys SHOULD be redacted by default". The list may change; it compares with case, redact() without.
 # https://github.com/open-telemetry/semantic-conventions/blob/main/model/url/registry.yaml
 cdef tuple DEFAULT_NAMES = (
@@ -173,7 +173,7 @@ cdef struct Name:
 
 cdef struct Options:
     const Name *names           # ascending; those that begin with byte c are first[c] to first[c + 1]
-    uint16_t first[257]
+    uint32_t first[257]
     bint all                    # a prefix is empty
     int most                    # the greatest depth of delimiters
     bint bare                   # a word may begin with a name
@@ -181,7 +181,7 @@ cdef struct Options:
 
 cdef bint is_listed(const uint8_t *name, size_t n, bint is_cut, const Options *how) noexcept nogil:
     """Return whether a name in lower case is sensitive; `is_cut`: it goes on."""
-    cdef int i
+    cdef uint32_t i
     cdef const Name *each
     if how.all:
         return True
@@ -275,8 +275,11 @@ cdef inline void put_redacted(Work *work, size_t start, size_t stop) noexcept no
     work.written, work.copied = <size_t>(dst - work.dst), stop
 
 
-cdef size_t slashes_at(const uint8_t *s, size_t i, size_t end, int most) noexcept nogil:
-    """Return where two slashes end that begin at s[i]; 0: there are none. Browsers take a backslash for one."""
+cdef size_t slashes_at(const uint8_t *s, size_t i, size_t end, int most, int *depth) noexcept nogil:
+    """Return where two slashes end that begin at s[i], and their depth if it is greater than *depth; 0: there are none.
+
+    Browsers take a backslash for a slash.
+    """
     cdef Character character
     cdef int k
     for k in range(2):
@@ -286,6 +289,7 @@ cdef size_t slashes_at(const uint8_t *s, size_t i, size_t end, int most) noexcep
         if character.byte != c'/' and character.byte != c'\\' or character.depth > most:
             return 0
         i += character.size
+        depth[0] = max(depth[0], character.depth)
     return i
 
 
@@ -303,7 +307,7 @@ cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
         read_character(work.s + i, end - i, &character)
         if character.depth <= work.how.most and character.byte in (c'=', c':'):
             return character.byte == c'=' and (i > start or work.how.all) and character.depth <= depth
-        if character.depth <= depth and character.byte in (c'&', c';', c'#'):
+        if character.depth <= depth and character.byte in (c'&', c';', c'#', c'?'):
             return False
         if work.in_text and ends_word(&character):
             return False
@@ -329,7 +333,8 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
             continue
         read_character(s + i, end - i, &character)
         if character.depth <= depth:
-            if character.byte in (c'/', c'\\', c'?', c'#') or work.in_query and character.byte in (c'&', c';'):
+            if character.byte in (c'/', c'\\', c'?', c'#') or character.byte in (c'&', c';') and (
+                    work.in_query or character.depth < depth):
                 break
             if work.in_text and character.size == 1 and work.active[character.byte]:
                 break
@@ -471,7 +476,7 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
         if work.in_text and OPENING.set.member[s[i]]:
             name += 1
         first = name
-        next = slashes_at(s, name, end, 0) if name < end and SLASHES.set.member[s[name]] else 0
+        next = slashes_at(s, name, end, 0, &depth) if name < end and SLASHES.set.member[s[name]] else 0
         if next:
             i, has_slash = redact_authority(work, next, end, 0), True
     while True:
@@ -512,7 +517,7 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
             in_path = not work.in_query and character.byte == c';'
             name, depth = i + character.size, character.depth
         elif character.byte == c':':
-            next = slashes_at(s, i + character.size, end, how.most)
+            next = slashes_at(s, i + character.size, end, how.most, &character.depth)
             if next:
                 i = redact_authority(work, next, end, character.depth)
                 is_name, has_slash = False, True
@@ -539,14 +544,15 @@ cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
     cdef const uint8_t *s = work.s
     cdef uint8_t *active = work.active
     cdef Character character
+    character.depth = 0
     active[c"'"] = active[c'`'] = active[c'|'] = active[c')'] = active[c']'] = active[c'}'] = 0
-    if i < stop and slashes_at(s, i + OPENING.set.member[s[i]], stop, 0):
+    if i < stop and slashes_at(s, i + OPENING.set.member[s[i]], stop, 0, &character.depth):
         stop = i + OPENING.set.member[s[i]]
     while i < stop:
         read_character(s + i, stop - i, &character)
         if character.size > 1 or s[i] == c':':
             if character.byte in (c'?', c'&', c';', c'#') or character.byte == c':' and slashes_at(
-                    s, i + character.size, stop, DEEPEST):
+                    s, i + character.size, stop, DEEPEST, &character.depth):
                 break
         elif s[i] == c"'" or s[i] == c'`' or s[i] == c'|':
             active[s[i]] ^= 1
@@ -672,7 +678,7 @@ cdef class RedactRows(RowOperation):
         self.how.all, self.how.most, self.how.bare = False, DEEPEST if nested else 0, bare
         self.names = <Name *>allocate(sizeof(Name) * <size_t>len(self.held))
         for byte in range(256):
-            self.how.first[byte] = <uint16_t>count
+            self.how.first[byte] = <uint32_t>count
             while count < len(self.held) and <uint8_t>(<bytes>self.held[count])[0] == byte:
                 utf8 = self.held[count]
                 size = <size_t>PyBytes_GET_SIZE(utf8)
@@ -681,7 +687,7 @@ cdef class RedactRows(RowOperation):
                     self.names[count].size, self.names[count].is_prefix = size - 1, True
                     self.how.all |= size == 1
                 count += 1
-        self.how.first[256] = <uint16_t>count
+        self.how.first[256] = <uint32_t>count
         self.how.names = self.names
         self.slots.options, self.slots.block = &self.how, NULL
         self.slots.strict = SizedRow(url_row, EXPANSION, ENDS_LENGTH)
