@@ -52,7 +52,8 @@ class RedactingFilter(logging.Filter):
             record.args = self._redact_arguments(record.args)
         try:
             message = record.getMessage()
-        except Exception:  # noqa: BLE001: the handler reports it, with the message and the arguments
+        except Exception:
+            # The handler reports it, with the message and the arguments.
             message = str(record.msg)
             redacted = self._redact(message)
             if redacted != message:
