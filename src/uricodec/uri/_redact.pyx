@@ -35,8 +35,8 @@ from types import MappingProxyType
 
 __all__ = ["SENSITIVE_NAMES", "redact", "redact_text"]
 
-# OpenTelemetry semantic conventions, attributes url.full and url.query, in their state of 2026-08-07: "Query string values for the
-# following keys SHOULD be redacted by default". The list may change; it compares with case, redact() without.
+# OpenTelemetry semantic conventions, attributes url.full and url.query, in their state of 2026-08-07: "Query string values
+# for the following keys SHOULD be redacted by default". The list may change; it compares with case, redact() without.
 # https://github.com/open-telemetry/semantic-conventions/blob/main/model/url/registry.yaml
 cdef tuple DEFAULT_NAMES = (
     "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "AWSAccessKeyId", "Signature", "sig",
@@ -281,8 +281,8 @@ cdef size_t slashes_at(const uint8_t *s, size_t i, size_t end, int most, int *de
     Browsers take a backslash for a slash.
     """
     cdef Character character
-    cdef int k
-    for k in range(2):
+    cdef int _slash
+    for _slash in range(2):
         if i >= end:
             return 0
         read_character(s + i, end - i, &character)
