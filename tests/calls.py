@@ -7,8 +7,10 @@ sees that nothing public lacks a row.
 
 import atexit
 import gzip
+import importlib
 import importlib.util
 import io
+import logging
 import operator
 import os
 import shutil
@@ -229,6 +231,19 @@ _TRACKED = (
     ),
     *(b"http://h/?b&a&" + b"utm_a=1&" * 300, "mailto:a@b?c", "http://u@h@i/?b&a#f"),
 )
+_SECRETS = (
+    *("https://me:pw@h/?sig=a&Code=b#sig=c", "/?" + "&sig=x&a=%41" * 400, "?next=https%3A%2F%2Fu%40h%2F%3Fsig%3Dx"),
+    *("https://u:p/w@h", b"?sig=\xff'" * 90, bytearray(b'"?sig=x"'), "?sig=☕é" * 200, "\ud800?sig=\ud800"),
+)
+
+
+def _filtered(message, *arguments):
+    record = logging.LogRecord("a", 20, "a.py", 1, message, arguments, None)
+    record.url = "?sig=x"
+    uri.RedactingFilter().filter(record)
+    return record.msg, record.args, record.url
+
+
 _POLICIES = (
     *("tracking", "crawl"),
     uri.Policy(
@@ -306,6 +321,23 @@ CALLS |= {
     "uricodec.uri.extract": _each(
         uri.extract, b"a://b", "x", *[(_ESCAPED, content) for content in ("plain", "json", "html", "auto", "no-such")]
     ),
+    **{
+        f"uricodec.uri.{function.__name__}": [
+            *_each(function, *_URIS, *_SECRETS),
+            *_each(function, *_SECRETS, names="extended", nested=False),
+            *_each(function, *_SECRETS, names=["code", "x-*"]),
+            *_each(function, ("", [5]), ("", "a*b"), ("", ""), ("", b"a"), ("", "x" * 300)),
+        ]
+        for function in (uri.redact, uri.redact_text)
+    },
+    "uricodec.uri.RedactingFilter": [
+        partial(lambda *given: uri.RedactingFilter(*given).names, *given)
+        for given in (("extended",), (["a", "b"], False), (5,), ([5],), ("",))
+    ],
+    "uricodec.uri.RedactingFilter.filter": [
+        partial(_filtered, *arguments)
+        for arguments in (("%s", *_SECRETS[:2]), ("?sig=%s", "x"), ("%d", "?sig=x"), ("%(a)s", {"a": _SECRETS[0]}))
+    ],
     "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),
     "uricodec.uri.unsplit": [partial(uri.unsplit, parts) for parts in _COMPONENTS],
@@ -489,7 +521,15 @@ _IRI_ROWS = ["HTTP://Exämple.org/a/../é%c3%a9", "http://h/%7Ea b", "/é/./", "
 _URN_ROWS = ["URN:ISBN:0-395-36341-1", "urn:example:%c3%a9?=q#f", "url:x", "URN:Example:" + "a" * 50, "urn:x:a"] * 12
 _URL_ROWS = ["http://u@h.example:80/a?q=%C3%A9+b&page", "//é.example?%71=%FF", "a b", "?" + "x=1&" * 50 + "q=", ""] * 12
 _WEB_ROWS = ["http://[2001:DB8::1]:8/", "https://xn--bcher-kva.example/é", "http://a\\@b/", "ws://u@10.0.0.1", ""] * 12
-_ROWS = {"percent": _CODEC_ROWS, "uris": _IRI_ROWS, "urls": _URL_ROWS, "urns": _URN_ROWS, "web": _WEB_ROWS}
+_SECRET_ROWS = ["https://u:p@h/?sig=é&code=b", "(?sig=x)", "plain", "?q=1" * 40, "x" * 20, ""] * 10
+_ROWS = {
+    "percent": _CODEC_ROWS,
+    "redact": _SECRET_ROWS,
+    "uris": _IRI_ROWS,
+    "urls": _URL_ROWS,
+    "urns": _URN_ROWS,
+    "web": _WEB_ROWS,
+}
 
 
 def _ways(operation):
@@ -844,6 +884,9 @@ CALLS |= {
     "uricodec.dedup.SeenSet.save": [partial(_seen, len, saved=True), partial(_seen, lambda seen: seen.save(5))],
     "uricodec.dedup.SeenSet.verify": [partial(_seen, dedup.SeenSet.verify, saved=True)],
     "uricodec.dedup.SeenSet.fingerprints": [partial(_seen, lambda seen: [len(each) for each in seen.fingerprints()])],
+    "uricodec.dedup.SeenSet.__arrow_c_stream__": [
+        partial(_seen, lambda seen: len(importlib.import_module("pyarrow").table(seen))),
+    ],
     "uricodec.dedup.SeenSet.split": [
         partial(_seen, lambda seen, shards: [len(each) for each in seen.split(shards)], shards) for shards in (1, 4, 3)
     ],

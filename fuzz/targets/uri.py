@@ -1,6 +1,7 @@
 """URIs: `uricodec.uri` against the grammar of RFC 3986 and a reference, and `uricodec.uri.legacy_schemes`."""
 
 from reference import agreed_host as naive_host
+from reference import redact as naive_redact
 from reference import uri as naive_uri
 from reference import uri_find, urls
 from reference import uri_forms as forms
@@ -17,7 +18,7 @@ COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
         *[row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"}],
-        *["agreed_host", "address_category", "find", "extract"],
+        *["agreed_host", "address_category", "find", "extract", "redact", "redact_text"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -228,7 +229,22 @@ def found_in_text(draw):
         assert (uri.find(text, content), uri.extract(text, content)) == uri_find.find_with_escapes(text, content)
 
 
-OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host, found_in_text)
+def redacted(draw):
+    """redact and redact_text: the reference's bytes, and nothing left to redact."""
+    make, nested = draw.one(GIVEN), draw.flag()
+    names = draw.one(("default", "extended", ("code", "x-*"), "*"))
+    given = make(draw.octets())
+    octets = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else octets_of(given)
+    for name in "redact", "redact_text":
+        function = getattr(uri, name)
+        found = function(given, names, nested)
+        assert type(found) is (str if isinstance(given, str) else bytes)
+        as_bytes = found.encode("utf-8", "surrogatepass") if isinstance(found, str) else found
+        assert as_bytes == getattr(naive_redact, name)(octets, names, nested)
+        assert function(found, names, nested) is found
+
+
+OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host, found_in_text, redacted)
 
 
 def target(data):

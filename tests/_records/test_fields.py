@@ -168,6 +168,8 @@ COMMANDS = {
     "requote": (["requote"], uricodec.requote),
     "normalize": (["normalize", "--kind", "uri"], lambda part: part if ill_formed(part) else uri.normalize(part)),
     "normalize urn": (["normalize", "--kind", "urn"], lambda part: urn.normalize(part) if urn.is_valid(part) else part),
+    "redact": (["redact"], uri.redact_text),
+    "redact urls": (["redact", "--urls"], uri.redact),
     "resolve": (
         ["resolve", "--base", "http://a/b"],
         lambda part: part if ill_formed(part) else uri.resolve(b"http://a/b", part),
@@ -922,7 +924,17 @@ def test_a_byte_order_mark_counts_for_no_line(monkeypatch, size, most):
         assert run(*command, stdin=MARK + data, chunk=64) == (status, MARK * (status == 0) + output, said)
 
 
-LINE_COMMANDS = ["decode", "encode", "requote", "decode --jsonl", "encode -z", "check --kind web", "hosts"]
+LINE_COMMANDS = [
+    "decode",
+    "encode",
+    "requote",
+    "redact",
+    "redact --urls",
+    "decode --jsonl",
+    "encode -z",
+    "check --kind web",
+    "hosts",
+]
 LINE_COMMANDS += [f"{name} --kind uri" for name in ("normalize", "split", "check", "check --stats", "dedup", "extract")]
 LINE_COMMANDS += [
     f"{name} --kind urn" for name in ("normalize", "check", "dedup", "extract", "normalize --invalid-to -")

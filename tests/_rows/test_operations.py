@@ -104,12 +104,20 @@ def long_batch(name):
     """Rows for several blocks (16 KiB, 1024 rows): long ones between short ones, triplets at the ends of blocks."""
     good = {
         "percent": b"/a%20b/%C3%A9",
+        "redact": b"//u@a.example?sig=%C3%A9",
         "uris": b"HTTP://a.example/%7Eb/%C3%A9",
         "urls": b"//a.example:8?q=%C3%A9",
         "urns": b"URN:Example:%c3%A9b",
         "web": b"http://[::1]:8/",
     }[name]
-    heads = {"percent": b"/", "uris": b"http://a/", "urls": b"//a?q=", "urns": b"urn:example:", "web": b"ws://A/"}
+    heads = {
+        "percent": b"/",
+        "redact": b"//a?q=1&sig=",
+        "uris": b"http://a/",
+        "urls": b"//a?q=",
+        "urns": b"urn:example:",
+        "web": b"ws://A/",
+    }
     head = heads[name]
     batch = plain_rows(name)
     rows = [*batch, *[good] * 1500, None, *batch]

@@ -946,3 +946,32 @@ def test_other_logs_have_no_parts(tmp_path):
     data = BASE + agent + b"\n" + STAMP + b"stdout P x\n" + BASE
     _, output, counts, *_ = outcomes(data, tmp_path)
     assert counts["invalid"] == 1 and output == converted(BASE + agent + b"\n" + BASE)
+
+
+# --- redaction --------------------------------------------------------------------------------------------------------
+
+SIGNED = (
+    b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a?b=c&sig=secret HTTP/1.1" 200 5 '
+    b'"https://u:secret@h/?Sig=secret" "-"\n'
+)
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_redacted_logs(tmp_path, threads):
+    log, report, bad = tmp_path / "a.log", tmp_path / "bad.tsv", b"no record /?sig=secret\n"
+    log.write_bytes(SIGNED * 20_000 + bad + SIGNED[:-1] + b"/?sig=secret" * 99 + b"\n")
+    options = ["--redact", "-j", threads, "--invalid-to", report, "--format", "combined", "--max-line", "500"]
+    written = output_of("log", *options, log)
+    assert written.count(b"\n") == 20_000
+    assert b"secret" not in written + report.read_bytes()
+    first = json.loads(written[: written.index(b"\n")])
+    assert (first["target"], first["referer"]) == ("/a?b=c&sig=REDACTED", "https://REDACTED:REDACTED@h/?Sig=REDACTED")
+    assert first["query"] == [["b", "c"], ["sig", "REDACTED"]]
+    assert report.read_bytes().count(b"\n") == 2
+
+
+def test_names_of_redacted_logs():
+    first = json.loads(output_of("log", "--redact", "--names", "b", stdin=SIGNED))
+    assert first["target"] == "/a?b=REDACTED&sig=secret"
+    assert run("log", "--names", "b", stdin=SIGNED)[0] == 2
+    assert run("log", "--redact", "--names", "a*b", stdin=SIGNED)[0] == 2

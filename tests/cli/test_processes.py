@@ -86,6 +86,7 @@ HOSTILE = {
     "offsets": (["extract", "--kind", "urn", "--offsets"], FOUND, b"urn:ab:c%4"),
     "log": (["log", "--format", "common"], LOG, b"1 - -\n"),
     "policy": (["normalize", "--policy", "crawl"], VALID, b"%zz\n"),
+    "redact": (["redact", "--csv", "-f", "1", "--errors", "keep"], b"http://u:p@h/?sig=x\n", b'"?sig=x\n'),
     "resolve": (["resolve", "--base", "http://a/b"], b"../c\n", b"%zz\n"),
     "web": (["check", "--kind", "web"], b"http://a/b?c\n", b"http://a@b/\n"),
     "raw": (["decode", "--raw"], LINE, b"%zz\t\xff%0A\n"),

@@ -119,6 +119,8 @@ ROWS = {
         name: str(part) for name, part in parts("agreed_host", uri.agreed_host(row, **how)).items()
     },
     **{name: partial(function, errors="raise") for name, function in ANY_TEXT.items()},
+    "redact": uri.redact,
+    "redact_text": uri.redact_text,
     "iri_to_uri": iri.iri_to_uri,
     "uri_to_iri": iri.uri_to_iri,
 }

@@ -20,6 +20,7 @@ from reference import codec as naive
 from reference import fingerprint as naive_fingerprint
 from reference import iri as naive_iri
 from reference import policies as naive_policies
+from reference import redact as naive_redact
 from reference import surt as naive_surt
 from reference import uri as naive_uri
 from reference import uri_forms as naive_uri_forms
@@ -201,6 +202,10 @@ def fingerprints(normal):
     return reference
 
 
+def redacted(function, names, nested, row, _errors, _way):
+    return function(row, names, nested), None
+
+
 def resolved(row):
     return naive_uri_forms.resolve(BASE, row)
 
@@ -259,6 +264,8 @@ IDENTIFIERS = (
     ("uri", "rfc1630", "uris", partial(normal_uri, level="rfc1630")),
     ("iri", None, "uris", partial(normal_uri, level="iri")),
 )
+
+REDACTING = ({}, {"names": "extended"}, {"names": ["q", "é", "x-*"], "nested": False}, {"names": "*"})
 
 # Options of operations that read parts of any text; the others have none.
 OF_PARTS = {
@@ -344,6 +351,15 @@ def _operations():  # noqa: PLR0912, PLR0915
         command = ("encode", "--iri", "--disallowed", option)
         yield Operation("iri_to_uri", {"disallowed": option}, to_uri, "uris", command=command)
     yield Operation("uri_to_iri", {}, strict(iri(naive_iri.uri_to_iri), text=True), "uris", command=("decode", "--iri"))
+    for given in REDACTING:
+        names, nested = given.get("names", "default"), given.get("nested", True)
+        listed = names if isinstance(names, str) else ",".join(names)
+        options = ("--names", listed, *(() if nested else ("--no-nested",)))
+        url, text = (
+            partial(redacted, function, names, nested) for function in (naive_redact.redact, naive_redact.redact_text)
+        )
+        yield Operation("redact", given, url, "redact", command=("redact", "--urls", *options))
+        yield Operation("redact_text", given, text, "redact", command=("redact", *options))
     command = ("resolve", "--base", BASE.decode())
     yield Operation("resolve", {}, strict(resolved, text=True), "uris", command=command, bulk=False)
     for kind, level, rows, normal in IDENTIFIERS:

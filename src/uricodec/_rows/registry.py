@@ -327,6 +327,24 @@ _WEB = (
     ),
 )
 
+_SENSITIVE = Parameter(
+    "names",
+    "str | Collection[str]",
+    "default",
+    'The names of the parameters: "default" (those of the OpenTelemetry semantic conventions), "extended" (also those '
+    'of OAuth, sessions, passwords and keys), or names and prefixes such as "x-amz-*". A str may list several, with '
+    "commas.",
+    examples=("default", "extended", "token,x-*", ["q", "é"], "*"),
+)
+_NESTED = Parameter(
+    "nested",
+    "bool",
+    True,
+    "Redact also in a value that is a URL itself, percent-encoded once or twice.",
+    (False, True),
+)
+_REDACTING = MappingProxyType({"names": "--names", "nested": "--no-nested"})
+
 _MADE = "uricodec.bulk._operations"
 _PARTS = "uricodec.uri._values"
 
@@ -508,6 +526,46 @@ _ROWS = (
         sql=(SqlFunction("uri_normalize", ("level",)), SqlFunction("uri_policy", ("policy",))),
         command=Filter("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
         needs=("idna",),
+    ),
+    Operation(
+        name="redact",
+        summary="replace the values of sensitive query parameters, and userinfo, of each URL by REDACTED",
+        source="OpenTelemetry semantic conventions, attributes url.full and url.query; RFC 3986 section 3.2.1.",
+        single="uri.redact",
+        details="Every other byte stays. No row is invalid, but a str with a lone surrogate.",
+        returns="Text, as from `uricodec.uri.redact`.",
+        example="""
+            >>> redact(["https://me:pw@a.example/?id=7&sig=c2VjcmV0", None])
+            ['https://REDACTED:REDACTED@a.example/?id=7&sig=REDACTED', None]
+            >>> redact(["#state=7&access_token=c2VjcmV0"], "access_token")
+            ['#state=7&access_token=REDACTED']
+        """,
+        make="uricodec.uri._redact:RedactRows",
+        result="text",
+        parameters=(_SENSITIVE, _NESTED),
+        sql=(SqlFunction("uri_redact", ("names",)),),
+        command=Filter("redact --urls", _REDACTING),
+        rows="redact",
+        page="guides/redact",
+    ),
+    Operation(
+        name="redact_text",
+        summary="redact the URLs in each row of any text, such as a line of a log",
+        source="OpenTelemetry semantic conventions, attributes url.full and url.query; RFC 3986 section 3.2.1.",
+        single="uri.redact_text",
+        details="Every other byte stays. No row is invalid, but a str with a lone surrogate.",
+        returns="Text, as from `uricodec.uri.redact_text`.",
+        example="""
+            >>> redact_text(['"GET /a?sig=c2VjcmV0 HTTP/1.1" 200'])
+            ['"GET /a?sig=REDACTED HTTP/1.1" 200']
+        """,
+        make="uricodec.uri._redact:RedactTextRows",
+        result="text",
+        parameters=(_SENSITIVE, _NESTED),
+        sql=(SqlFunction("uri_redact_text", ("names",)),),
+        command=Filter("redact", _REDACTING),
+        rows="redact",
+        page="guides/redact",
     ),
     Operation(
         name="normalize_urn",

@@ -215,6 +215,27 @@ result is a URI, or an IRI if the base or the reference has other characters.
         "uricodec.cli.filters:resolve",
     ),
     Command(
+        "redact",
+        "redact the secrets of URLs in any text",
+        """\
+Redact the URLs in lines of any text: logs, JSON, HTML, lists of URLs. The
+values of sensitive query parameters, and user names and passwords before a
+host, become REDACTED; every other byte is copied.
+
+Parameters are found without case and percent-encoding, in queries, fragments,
+and URLs in other URLs. Secrets elsewhere, such as in paths, stay.
+""",
+        (
+            "uricodec redact access.log -o shared.log",
+            "uricodec redact --names extended,my_token events.jsonl",
+            "echo 'GET /a?id=7&sig=c2VjcmV0' | uricodec redact\n# prints GET /a?id=7&sig=REDACTED",
+            "uricodec redact --urls --csv --header -f url pages.csv",
+            "uricodec redact --null-data page.html          # a value may go on after =",
+        ),
+        f"{_FILES} names urls no-nested {_FIELDS} jsonl errors:redact {_REPORTS} {_LIMITS}",
+        "uricodec.cli.filters:redact",
+    ),
+    Command(
         "extract",
         "find URLs or URNs in any data",
         """\
@@ -286,13 +307,14 @@ The exit status is 1, and nothing is written, if no line is a record.
             "uricodec log --fields time,status,path --to csv access.log",
             "uricodec log --where 'status<500' --since 2024-01-31 access.log",
             "uricodec log --count client --top 10 access.log",
+            "uricodec log --redact access.log",
             "uricodec log --to csv --param q access.log.gz -o searches.csv",
             'uricodec log --format \'%h %l %u %t "%r" %s %b "%{Via}i" "%{Id}i"\' access.log',
             "uricodec log --map target=url --map extra.id=id events.jsonl",
         ),
         f"{_FILES} format:log map list-formats to csv-safe:log fields:log where since until "
         f"count:log top:log sum quantiles timezone client param "
-        f"encoding:log replace-invalid-utf8 mask flags follow errors:log {_REPORTS} {_LIMITS} "
+        f"encoding:log replace-invalid-utf8 mask redact names:log flags follow errors:log {_REPORTS} {_LIMITS} "
         f"memory:log spill-dir:log",
         "uricodec.cli.log:run",
     ),

@@ -139,6 +139,14 @@ def resolve(arguments):
     return run(arguments, ResolvePairs() if arguments.base_field is not None else ResolveRows(arguments.base))
 
 
+def redact(arguments):
+    """Redact the URLs in lines or fields; see lines.filter_inputs()."""
+    from uricodec.uri._redact import RedactRows, RedactTextRows
+
+    kind = RedactRows if arguments.urls else RedactTextRows
+    return run(arguments, kind(arguments.names, not arguments.no_nested))
+
+
 def run(arguments, rows, groups=None, group_rows=None, only=False):
     """Run an operation on lines, or on the fields that are selected."""
     transform = transform_of(arguments, selected_values(arguments, only), rows, groups=groups, group_rows=group_rows)

@@ -221,6 +221,7 @@ class Logs:
             threads=threads,
             on_format=tell_format,
             wait=self._arguments.follow,
+            redact=self._arguments.names if self._arguments.redact else None,
         )
         try:
             runner.run(source, worker)

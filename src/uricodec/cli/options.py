@@ -115,6 +115,15 @@ def parameter_names(text):
     return names
 
 
+def sensitive_names(text):
+    """Return the names of sensitive parameters, which stand between commas, as a text."""
+    from uricodec.uri._redact import names_in
+
+    text = os.fsencode(text).decode("utf-8", "surrogateescape")
+    names_in(text)  # raises ValueError
+    return text
+
+
 def log_format(text):
     """Return the Format of access logs that a text is; "auto"."""
     from uricodec.logs import Format
@@ -288,8 +297,21 @@ _FORMATS = {
 _NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
 
 
-def _errors(short, choices, long="", **rest):
-    return Option("--errors POLICY", short, long, choices=choices, default="keep", category=INVALID, **rest)
+def _names(**rest):
+    return Option(
+        "--names LIST",
+        "which parameters: default, extended, or their names",
+        "LIST has commas between names, of which default and extended stand for lists: those of the OpenTelemetry "
+        "semantic conventions, and also those of OAuth, sessions, passwords and keys. x-amz-* stands for all names "
+        "that begin with x-amz-.",
+        read=sensitive_names,
+        default="default",
+        **rest,
+    )
+
+
+def _errors(short, choices, long="", default="keep", **rest):
+    return Option("--errors POLICY", short, long, choices=choices, default=default, category=INVALID, **rest)
 
 
 def _kind(*kinds, **rest):
@@ -540,6 +562,14 @@ OPTIONS = {
         "LIST has commas between the numbers. A URL without a port has that of its scheme.",
         read=port_numbers,
     ),
+    # --- redact
+    "names": _names(),
+    "urls": Option(
+        "--urls",
+        "each line or field is one URL",
+        "A value then does not end at a space, a quote or final punctuation.",
+    ),
+    "no-nested": Option("--no-nested", "do not look for URLs in percent-encoded values"),
     "csv-safe:split": _csv_safe("--to=csv --to=tsv --keep", "--json-field"),
     # --- log
     "format:log": Option(
@@ -690,6 +720,13 @@ OPTIONS = {
         read=parameter_names,
         default=(),
     ),
+    "redact": Option(
+        "--redact",
+        "redact the URLs in each line before it is read",
+        "As uricodec redact does, wherever they are in the line. In JSON, and in logs with a field for the query, "
+        "it is also recognized without '?'.",
+    ),
+    "names:log": _names(needs="--redact"),
     "flags": Option(
         "--flags",
         "add a list of what is suspicious in each request",
@@ -911,6 +948,13 @@ OPTIONS = {
         "how to handle malformed %HH and invalid UTF-8",
         {"keep": "keep the %, encode the bytes", "replace": "write %25 for the %, an encoded U+FFFD for the bytes"}
         | _NULL,
+    ),
+    "errors:redact": _errors(
+        "how to handle records that are too long or damaged",
+        {"keep": "write the record unchanged, with its secrets"} | _NULL,
+        "Lines within --max-line are never invalid, only records of CSV and JSON. --invalid-to writes invalid records "
+        "with their secrets.",
+        default="raise",
     ),
     "errors:split": _errors(
         "how to handle invalid records",

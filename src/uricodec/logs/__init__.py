@@ -5,7 +5,7 @@ finds out which preset a log has. `docs/guides/logs.md` describes the formats, a
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import tzinfo
 from operator import index
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -137,6 +137,7 @@ def parse(  # noqa: PLR0913
     params: Iterable[str] = (),
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
+    redact: bool | str | Collection[str] = False,
     flags: bool = False,
     encoding: str | None = None,
     replace_invalid_utf8: bool = False,
@@ -163,6 +164,8 @@ def parse(  # noqa: PLR0913
         client (str): "peer"; or "forwarded", for the first address of X-Forwarded-For, if a trusted proxy sets it.
         mask (Iterable[str]): Query parameters whose values are hidden in target, query and referer. Names are compared
             after decoding, ignoring ASCII case.
+        redact (bool | str | Collection[str]): Whether the URLs of each line are redacted before it is read, as
+            `uricodec.uri.redact_text` does; or which parameters, as its `names`.
         flags (bool): Whether records have `flags`, the suspicious properties of a request.
         encoding (str | None): How to decode texts that are not UTF-8, such as "latin-1" or "shift_jis".
         replace_invalid_utf8 (bool): Whether bytes that are not UTF-8 become U+FFFD. Otherwise they stay triplets.
@@ -198,7 +201,7 @@ def parse(  # noqa: PLR0913
             raise ValueError(f"fields: a Record has no {name!r}; columns() has it")
     params = [name for name in names if name.startswith("param.")]
     extras = [name for name in names if name.startswith("extra.")]
-    for batch in _convert(source, format, options, errors, invalid, ColumnBuffer):
+    for batch in _convert(source, format, options, errors, invalid, ColumnBuffer, redact):
         for start in range(0, len(batch), ROWS):
             stop = min(start + ROWS, len(batch))
             values = dict(zip(names, objects_of(batch, start, stop), strict=True))
@@ -228,6 +231,7 @@ def columns(  # noqa: PLR0913
     params: Iterable[str] = (),
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
+    redact: bool | str | Collection[str] = False,
     flags: bool = False,
     encoding: str | None = None,
     replace_invalid_utf8: bool = False,
@@ -238,8 +242,8 @@ def columns(  # noqa: PLR0913
     """Parse an access log into columns.
 
     Args:
-        source, format, fields, where, since, until, timezone, params, client, mask, flags, encoding,
-            replace_invalid_utf8, errors, max_line, invalid: See `parse`.
+        source, format, fields, where, since, until, timezone, params, client, mask, redact, flags,
+            encoding, replace_invalid_utf8, errors, max_line, invalid: See `parse`.
 
     Returns:
         dict[str, list]: The values of each field, in the order of the records; then those of each parameter that was
@@ -257,7 +261,7 @@ def columns(  # noqa: PLR0913
     options = _options(fields, conditions, zone, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
     names = field_names(fields, options["params"], flags)
     result: dict[str, list[Any]] = {name: [] for name in names}
-    for batch in _convert(source, format, options, errors, invalid, ColumnBuffer):
+    for batch in _convert(source, format, options, errors, invalid, ColumnBuffer, redact):
         for name, values in zip(names, objects_of(batch, 0, len(batch)), strict=True):
             result[name] += values
     return result
@@ -279,6 +283,7 @@ def count(  # noqa: PLR0913
     timezone: str = "UTC",
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
+    redact: bool | str | Collection[str] = False,
     encoding: str | None = None,
     replace_invalid_utf8: bool = False,
     errors: "LogErrors" = "drop",
@@ -288,8 +293,8 @@ def count(  # noqa: PLR0913
     """Count how often fields occur together in an access log: exactly, in bounded memory.
 
     Args:
-        source, format, where, since, until, timezone, client, mask, encoding, replace_invalid_utf8, errors, max_line,
-            invalid: See `parse`.
+        source, format, where, since, until, timezone, client, mask, redact, encoding, replace_invalid_utf8, errors,
+            max_line, invalid: See `parse`.
         fields (Iterable[str]): The fields, see `columns`: "client", "param.q", "time:hour", "status:class".
         top (int | None): How many to yield; None: all.
         sums (Iterable[str]): "bytes_sent" or "duration", whose sums are wanted, too.
@@ -323,7 +328,7 @@ def count(  # noqa: PLR0913
     options["to"] = "jsonl"
     counting = Counting(options, texts_of("sums", sums), texts_of("quantiles", quantiles), memory, spill_dir)
     with counting.counter:
-        for data in _convert(source, format, options, errors, invalid, counting.state):
+        for data in _convert(source, format, options, errors, invalid, counting.state, redact):
             counting.take(data)
         for row in counting.results(top):
             yield dict(zip(counting.names, [*loads(row.key).values(), row.count, *row.numbers], strict=True))
@@ -341,6 +346,7 @@ def to_arrow(  # noqa: PLR0913
     params: Iterable[str] = (),
     client: "LogClient" = "peer",
     mask: Iterable[str] = (),
+    redact: bool | str | Collection[str] = False,
     flags: bool = False,
     encoding: str | None = None,
     replace_invalid_utf8: bool = False,
@@ -351,8 +357,8 @@ def to_arrow(  # noqa: PLR0913
     """Parse an access log into Arrow columns, batch by batch. This requires pyarrow.
 
     Args:
-        source, format, fields, where, since, until, timezone, params, client, mask, flags, encoding,
-            replace_invalid_utf8, errors, max_line, invalid: See `parse`.
+        source, format, fields, where, since, until, timezone, params, client, mask, redact, flags,
+            encoding, replace_invalid_utf8, errors, max_line, invalid: See `parse`.
 
     Returns:
         pyarrow.RecordBatchReader: Times are timestamps in UTC, null if they have no usual form; texts are strings;
@@ -375,7 +381,7 @@ def to_arrow(  # noqa: PLR0913
     options = _options(fields, conditions, zone, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
     options["to"] = "arrow"
     empty = Column(type_of_batch(LogReader([], **options)), [])
-    batches = _convert(source, format, options, errors, invalid, ColumnBuffer)
+    batches = _convert(source, format, options, errors, invalid, ColumnBuffer, redact)
     return RecordBatchReader.from_batches(schema(empty), map(record_batch, batches))
 
 
@@ -414,12 +420,14 @@ def _convert(  # noqa: PLR0913, PLR0917
     errors: str,
     invalid: list[InvalidLine] | None,
     state: Callable[[], Any],
+    redact: bool | str | Collection[str],
 ) -> Iterator[Any]:
     """Read a log, and yield the converted records, part by part."""
     if errors not in ("drop", "raise"):
         raise ValueError(f"errors must be 'drop' or 'raise', got {errors!r}")
     known = format_of(format)
     reader_of(known or Format("common"), options)  # check the options, for an empty log, too
+    names = "default" if redact is True else None if redact is False else redact
     parts: list[Any] = []
 
     def fail(text: str, line: InvalidLine) -> FormatError:
@@ -431,7 +439,9 @@ def _convert(  # noqa: PLR0913, PLR0917
     runner = Runner(1, state, longest_chunk(options["max_line"]), CAPACITY)
     with opened(source, "<log>") as log:
         reported = None if invalid is None else report
-        worker = LogWorker(log.name, known, options, errors, fail=fail, report=reported, take=parts.append)
+        worker = LogWorker(
+            log.name, known, options, errors, fail=fail, report=reported, take=parts.append, redact=names
+        )
         try:
             for _ in runner.steps(log, worker):
                 yield from parts

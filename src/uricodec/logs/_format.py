@@ -219,6 +219,18 @@ class MixedFormat(Format):
         return all(format.is_json for format in self._formats)
 
 
+def has_bare_queries(format: Format) -> bool:
+    """Return whether lines have the query as a field or member of its own, where it has no "?".
+
+    >>> has_bare_queries(Format("combined")), has_bare_queries(Format("iis"))
+    (False, True)
+    """
+    return any(
+        not isinstance(program, Text) or any(isinstance(step, Field) and step.name == "query" for step in program.steps)
+        for program in format._programs
+    )
+
+
 def format_of(format: str | Format | Iterable[str | Format]) -> Format | None:
     """Return the format that an argument is: a name, a string or a Format, or several of them; None for "auto".
 

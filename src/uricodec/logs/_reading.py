@@ -1,7 +1,8 @@
 """The worker that reads logs: for the functions of uricodec.logs, and for `uricodec log`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, NamedTuple
 
 from uricodec._base._text import new_buffer
@@ -10,7 +11,7 @@ from uricodec._io.reports import InvalidLine
 from uricodec._io.runner import InvalidLines, Position, Worker
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, decide, is_utf16, nearest, strange
-from uricodec.logs._format import Format
+from uricodec.logs._format import Format, has_bare_queries
 from uricodec.logs._partial import PartialLines
 from uricodec.logs._records import IMPORTANT, Lines, LogReader
 
@@ -115,6 +116,28 @@ class Part(NamedTuple):
     data: Any
 
 
+class Redactor:
+    """Redacts the URLs in lines.
+
+    Args:
+        names (str | Collection[str]): The names of parameters, see `uricodec.uri.redact`.
+    """
+
+    def __init__(self, names: "str | Collection[str]") -> None:
+        from uricodec.uri import _redact
+
+        self._names, self._module = names, _redact
+        self._rows = _redact.RedactTextRows(names)
+
+    def set_bare(self) -> None:
+        """Recognize queries without "?" from now on."""
+        self._rows = self._module.RedactTextRows(self._names, True, True)
+
+    def redact(self, lines: "bytes | memoryview") -> memoryview:
+        """Return redacted lines."""
+        return self._module.redact_lines(lines, self._rows)
+
+
 class LogWorker(Worker):
     """Converts the lines of one log.
 
@@ -129,6 +152,8 @@ class LogWorker(Worker):
         threads (int): How many threads convert the chunks.
         on_format (Callable[[Candidate], None] | None): Called with the format that was found out.
         wait (bool): Whether the log grows.
+        redact (str | Collection[str] | None): The names of the parameters that are redacted, see `uri.redact`; None:
+            lines are read as they are.
 
     Attributes:
         format (Format | None): The format, as soon as it is known.
@@ -154,8 +179,12 @@ class LogWorker(Worker):
         threads: int = 1,
         on_format: "Callable[[Candidate], None] | None" = None,
         wait: bool = False,
+        redact: "str | Collection[str] | None" = None,
     ) -> None:
         self._name, self.format = name, format
+        self._redactor = None if redact is None else Redactor(redact)
+        if report and self._redactor:
+            report = partial(self._report_redacted, report)  # a line may be too long for work()
         self._options, self._threads, self._on_format, self._take = options, threads, on_format, take
         super().__init__(InvalidLines(errors, fail, self._reason, report, options["max_line"], counts=True))
         self._ends = LogEnds(format is None, wait)
@@ -163,6 +192,10 @@ class LogWorker(Worker):
         self._partial, self._done = PartialLines(options["max_line"]), 0  # the number of joined lines that were used
         self.lines = self.records = self.dropped = self.joined = 0
         self.missing, self.local_times = frozenset(IMPORTANT), False
+
+    def _report_redacted(self, report: "Callable[[list[InvalidLine]], None]", lines: list[InvalidLine]) -> None:
+        assert self._redactor is not None
+        report([line._replace(text=bytes(self._redactor.redact(line.text))) for line in lines])
 
     def why(self, line: InvalidLine) -> str:
         """Return what is wrong with a line that is not a record."""
@@ -202,6 +235,8 @@ class LogWorker(Worker):
                     self._on_format(found)
                 self._ends.detecting = False
             self._reader = reader_of(self.format, self._options)
+            if self._redactor and has_bare_queries(self.format):
+                self._redactor.set_bare()
         chunk.reader = self._reader
         if self._threads > 1:
             assert self.format is not None
@@ -213,6 +248,8 @@ class LogWorker(Worker):
     def work(self, chunk: Any) -> list[Part]:
         """Convert the lines of a chunk. Records that would be overwritten before they are used are copied."""
         start, parts = 0, []
+        if self._redactor:
+            chunk.lines = self._redactor.redact(chunk.lines)
         limit = 1 if self.invalid.errors == "raise" else self.invalid.limit
         while start < len(chunk.lines):
             found, data = chunk.state.convert(chunk.reader, chunk.lines[start:], limit)

@@ -22,18 +22,22 @@ from uricodec.uri._components import Components, check, find, is_valid, split, u
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._extraction import extract
 from uricodec.uri._policies import Policy, PolicyStep
+from uricodec.uri._redact import SENSITIVE_NAMES, redact, redact_text
 from uricodec.uri._resolve import relativize, resolve
 from uricodec.uri._values import *  # noqa: F403
 
 if TYPE_CHECKING:
     from uricodec.uri import legacy_schemes as legacy_schemes
+    from uricodec.uri._redacting_filter import RedactingFilter as RedactingFilter
 
 __all__ = [
+    "SENSITIVE_NAMES",
     "Components",
     "Diagnostic",
     "Host",
     "Policy",
     "PolicyStep",
+    "RedactingFilter",
     "address_category",
     "agreed_host",
     "check",
@@ -43,6 +47,8 @@ __all__ = [
     "is_valid",
     "key",
     "normalize",
+    "redact",
+    "redact_text",
     "relativize",
     "resolve",
     "split",
@@ -55,8 +61,11 @@ if not TYPE_CHECKING:
     __all__.sort()
 
     def __getattr__(name):
-        if name == "legacy_schemes":  # imported on first use
+        # Imported on first use.
+        if name == "legacy_schemes":
             return import_module("uricodec.uri.legacy_schemes")
+        if name == "RedactingFilter":
+            return import_module("uricodec.uri._redacting_filter").RedactingFilter
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -56,3 +56,6 @@ cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, size_t longest,
 
 # Return the delimiter that ends what another one begins (RFC 3986 appendix C); 0 for other bytes.
 cdef uint8_t closing(uint8_t opening, bint decoded) noexcept nogil
+
+# Return the length of the character beyond ASCII at the start of s; 0 if it ends a URL or is not UTF-8.
+cdef size_t length_of_character(const uint8_t *s, size_t n) noexcept nogil

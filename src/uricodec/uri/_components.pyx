@@ -619,7 +619,7 @@ cdef enum:
     NOT_FULL = 4            # the bytes of the longest character
 
 
-cdef inline size_t length_of_character(const uint8_t *s, size_t n) noexcept nogil:
+cdef size_t length_of_character(const uint8_t *s, size_t n) noexcept nogil:
     """Return the length of the character beyond ASCII at the start of s; 0 if it ends a URL or is not UTF-8.
 
     It ends a URL if it is a space, a quotation mark, a control, or punctuation of the blocks General Punctuation, CJK

@@ -1,0 +1,886 @@
+"""Redaction: the values of sensitive query parameters, and userinfo, become REDACTED; every other byte stays.
+
+The loop reads characters, each of which may be spelled in several ways:
+
+    &    %26  %2526    \\u0026    &amp;  &#38;  &#x26;
+
+A character has a depth: how often it is percent-encoded, 0, 1 or 2. A name begins after "?", "&", ";" or "#" and ends
+before "=". If it is sensitive, its value ends at the next "&", "#", or ";" with another pair after it, whose depth is not
+greater. So a URL in a value needs no decoding: its delimiters are one level deeper.
+
+    /cb?next=https%3A%2F%2Fa.example%2F%3Fcode%3DSECRET%26b%3D1&c=2
+       ^ depth 0                        ^ depth 1      ^ and here the value ends
+
+Userinfo follows "://", at any depth. A URL is read in one pass. In other text, a word is what is between white space,
+double quotes or angle brackets; words with "?", "#", ";" or "@" are read like URLs, but a value also ends where the text
+around it goes on: at a quote or bracket that was opened before the URL, and before final punctuation.
+
+Whatever is in doubt is part of the value.
+"""
+cimport cython
+from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t
+from libc.string cimport memchr, memcmp, memcpy, memset
+
+from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
+from uricodec._base._text cimport *
+from uricodec._codec._percent cimport hex_value
+from uricodec._rows._engine cimport *
+from uricodec.uri._components cimport borrow, length_of_character, plain
+
+from cpython.buffer cimport PyBuffer_Release
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_RawFree
+
+from types import MappingProxyType
+
+__all__ = ["SENSITIVE_NAMES", "redact", "redact_text"]
+
+# OpenTelemetry semantic conventions, attributes url.full and url.query, in their state of 2026-08-07: "Query string values
+# for the following keys SHOULD be redacted by default". The list may change; it compares with case, redact() without.
+# https://github.com/open-telemetry/semantic-conventions/blob/main/model/url/registry.yaml
+cdef tuple DEFAULT_NAMES = (
+    "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "AWSAccessKeyId", "Signature", "sig",
+    "X-Goog-Signature",
+)
+
+# What else carries credentials in the query or the fragment: OAuth 1.0 and 2.0, OpenID Connect, SAML, CAS, sessions,
+# signed URLs of storage services, keys of APIs, and links in mails.
+cdef tuple MORE_NAMES = (
+    # OAuth (RFC 5849; RFC 6749 sections 4.1 to 4.2; RFC 7521; RFC 7636; RFC 8628), OpenID Connect, SAML, CAS
+    "access_token", "refresh_token", "id_token", "id_token_hint", "logout_token", "code", "state", "nonce",
+    "client_secret", "client_assertion", "assertion", "code_verifier", "device_code", "user_code", "request_uri",
+    "oauth_token", "oauth_token_secret", "oauth_signature", "oauth_verifier", "oauth_consumer_key",
+    "SAMLRequest", "SAMLResponse", "SAMLart", "RelayState", "ticket", "pgtIou", "pgtId",
+    # names that applications choose
+    "token", "auth", "authorization", "auth_token", "authtoken", "accesstoken", "refreshtoken", "idtoken",
+    "bearer", "jwt", "credential", "credentials",
+    "password", "passwd", "passphrase", "passcode", "pass", "pwd", "pw", "pin", "otp", "secret",
+    "key", "api_key", "api-key", "apikey", "x-api-key", "access_key", "access-key", "accesskey", "secret_key", "secretkey",
+    "private_key", "private_token", "app_key", "appkey", "app_secret", "appsecret", "subscription-key",
+    "csrf", "csrf_token", "csrftoken", "xsrf", "_csrf", "authenticity_token", "signature", "hmac", "hash",
+    # sessions
+    "session", "sessionid", "session_id", "session-id", "session_token", "sess", "sid", "jsessionid", "phpsessid",
+    "aspsessionid*", "cfid", "cftoken",
+    # links in mails
+    "invite", "invite_token", "invitation_token", "reset_token", "reset_password_token", "confirmation_token",
+    "unlock_token", "verification_token", "verification_code", "magic_link",
+    # signed URLs: all parameters of the signature
+    "x-amz-*", "x-goog-*", "x-oss-*", "x-cos-*", "x-obs-*", "OSSAccessKeyId", "GoogleAccessId", "Key-Pair-Id", "Policy",
+)
+
+SENSITIVE_NAMES = MappingProxyType({"default": DEFAULT_NAMES, "extended": DEFAULT_NAMES + MORE_NAMES})
+
+
+# --- characters -------------------------------------------------------------------------------------------------------
+
+cdef struct Character:
+    uint8_t byte
+    int depth           # how often it is percent-encoded
+    size_t size         # of its spelling
+
+cdef enum:
+    MOST_BACKSLASHES = 8    # JSON in JSON in JSON has 4, 8 bytes are a bound for what is read again
+    MOST_DIGITS = 7         # of a numeric character reference
+
+# Bytes that spell themselves.
+cdef ByteSet IS_LITERAL = ~ByteSet("%\\&")
+# Bytes that stand for themselves in a name, and do not begin a part of it.
+cdef ByteSet IN_NAME = ~(ByteSet("%\\&+[") | range(33))
+
+
+cdef inline size_t read_reference(const uint8_t *s, size_t n, uint8_t *byte) noexcept nogil:
+    """Return the length of the character reference to an ASCII character at s, which begins with "&"; 0: none."""
+    cdef size_t i = 2, start
+    cdef int value = 0, base = 10, digit
+    if n >= 5 and memcmp(s, b"&amp;", 5) == 0:
+        byte[0] = c'&'
+        return 5
+    if n >= 8 and memcmp(s, b"&equals;", 8) == 0:
+        byte[0] = c'='
+        return 8
+    if n < 4 or s[1] != c'#':
+        return 0
+    if s[2] | 0x20 == c'x':
+        base, i = 16, 3
+    start = i
+    while i < n and i < start + MOST_DIGITS:
+        digit = hex_value(s[i])
+        if digit < 0 or digit >= base:
+            break
+        value = min(base * value + digit, 0x80)
+        i += 1
+    if i == start or i == n or s[i] != c';' or value >= 0x80:
+        return 0
+    byte[0] = <uint8_t>value
+    return i + 1
+
+
+cdef inline size_t read_escape(const uint8_t *s, size_t n, uint8_t *byte) noexcept nogil:
+    """Return the length of the escape of JSON at s, "\\/" or "\\u00HH", perhaps with more backslashes; 0: none."""
+    cdef size_t i = 1
+    cdef int high, low
+    while i < n and i < MOST_BACKSLASHES and s[i] == c'\\':
+        i += 1
+    if i < n and s[i] == c'/':
+        byte[0] = c'/'
+        return i + 1
+    if n - i < 5 or s[i] != c'u' or s[i + 1] != c'0' or s[i + 2] != c'0':
+        return 0
+    high, low = hex_value(s[i + 3]), hex_value(s[i + 4])
+    if low < 0 or not 0 <= high < 8:
+        return 0
+    byte[0] = <uint8_t>(high << 4 | low)
+    return i + 5
+
+
+cdef inline void read_character(const uint8_t *s, size_t n, Character *found) noexcept nogil:
+    """Read the character at s, of at least one byte."""
+    cdef int high, low
+    cdef size_t size
+    found.byte, found.depth, found.size = s[0], 0, 1
+    if s[0] == c'%':
+        if n < 3:
+            return
+        high, low = hex_value(s[1]), hex_value(s[2])
+        if high < 0 or low < 0:
+            return
+        found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 1, 3
+        if found.byte == c'%' and n >= 5:
+            high, low = hex_value(s[3]), hex_value(s[4])
+            if high >= 0 and low >= 0:
+                found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 2, 5
+    elif s[0] == c'\\' or s[0] == c'&':
+        size = read_escape(s, n, &found.byte) if s[0] == c'\\' else read_reference(s, n, &found.byte)
+        if size:
+            found.size = size
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+cdef enum:
+    LONGEST_NAME = 255      # bytes
+    DEEPEST = 2             # how often a delimiter may be percent-encoded
+    EXPANSION = 5           # "://:@" becomes "://REDACTED:REDACTED@", "&a=" becomes "&a=REDACTED"
+    NEAR = 16               # bytes that are looked at one by one before a kernel is called
+    WORD_LENGTH = 8         # of REDACTED
+    ENDS_LENGTH = 4 * WORD_LENGTH
+
+# A name in lower case; a prefix matches all names that begin with it.
+cdef struct Name:
+    const uint8_t *data
+    size_t size
+    bint is_prefix
+
+cdef struct Options:
+    const Name *names           # ascending; those that begin with byte c are first[c] to first[c + 1]
+    uint32_t first[257]
+    bint all                    # a prefix is empty
+    int most                    # the greatest depth of delimiters
+    bint bare                   # a word may begin with a name
+
+
+cdef bint is_listed(const uint8_t *name, size_t n, bint is_cut, const Options *how) noexcept nogil:
+    """Return whether a name in lower case is sensitive; `is_cut`: it goes on."""
+    cdef uint32_t i
+    cdef const Name *each
+    if how.all:
+        return True
+    if n == 0:
+        return False
+    for i in range(how.first[name[0]], how.first[<int>name[0] + 1]):
+        each = how.names + i
+        if n >= each.size and memcmp(name, each.data, each.size) == 0 and (each.is_prefix or n == each.size and not is_cut):
+            return True
+    return False
+
+
+cdef bint is_sensitive(const uint8_t *s, size_t n, const Options *how) noexcept nogil:
+    """Return whether a name is sensitive: decoded, in lower case, without blanks around it, or a part of it: user[pin]."""
+    cdef uint8_t name[LONGEST_NAME + 1]
+    cdef size_t i = 0, size = 0, part = 0, end = 0
+    cdef bint is_cut = False, has_parts = False
+    cdef Character character
+    cdef uint8_t c
+    if n and how.first[lower(s[0])] == how.first[<int>lower(s[0]) + 1] and not how.all:
+        while i < n and IN_NAME.set.member[s[i]]:
+            i += 1
+        if i == n:
+            return False        # the usual case: no name begins so
+        i = 0
+    while i < n:
+        c, character.size = lower(s[i]), 1
+        if not IN_NAME.set.member[c]:
+            read_character(s + i, n - i, &character)
+            c = c' ' if character.byte == c'+' and character.depth == 0 else lower(character.byte)
+            has_parts |= c == c'['
+        i += character.size
+        if size == 0 and c <= c' ':
+            continue
+        if size > LONGEST_NAME:
+            is_cut |= c > c' '
+            continue
+        name[size] = c
+        size += 1
+        if c > c' ':
+            end = size
+    if is_listed(name, end, is_cut, how):
+        return True
+    if has_parts:
+        for i in range(end + 1):
+            if i == end or name[i] == c'[' or name[i] == c']':
+                if is_listed(name + part, i - part, False, how):
+                    return True
+                part = i + 1
+    return False
+
+
+# --- URLs -------------------------------------------------------------------------------------------------------------
+
+cdef ByteSet WORD_ENDS = ByteSet(range(33)) | '"<>' | b"\x7f"
+cdef ByteSet IN_WORD = ~WORD_ENDS
+cdef ByteSet TRIMMED = ByteSet(".,:;!?'\\")
+cdef ByteSet OPENING = ByteSet("'([{`|=,")          # what may precede "//" in a word
+cdef ByteSet SLASHES = ByteSet("/\\&")                 # what a slash may be spelled with
+cdef ByteSet NO_TRIGGER = ~ByteSet("?#&;@")
+cdef ByteSet NO_TRIGGER_OF_BARE = ~ByteSet("?#&;@=")
+# Bytes of no interest to each of the loops. Others are looked at as characters.
+cdef ByteSet SKIPPED = ~ByteSet("?&;#=:%\\")
+cdef ByteSet SKIPPED_PLAIN = ~ByteSet("?&;#=:\\")       # if "%" begins no delimiter
+cdef ByteSet IN_AUTHORITY = ~ByteSet("/\\?#@:&;%'`|)]}")
+cdef ByteSet IN_VALUE = ~ByteSet("&;#/?%\\")
+cdef ByteSet IN_VALUE_OF_TEXT = ByteSet(range(128)) - "&;#/?%\\'`|()[]{}"
+
+
+cdef struct Work:
+    const uint8_t *s
+    const Options *how
+    uint8_t *dst
+    size_t written
+    size_t copied               # all before s[copied] has been written
+    bint in_text                # the URL is part of other text
+    bint in_query
+    bint at_end_of_word         # nothing of the URL follows the value that was read last,
+    size_t least                # whose last escape ends here
+    uint8_t active[256]         # quotes and closing brackets that end a value
+    size_t no_at[DEEPEST + 1]   # there is no "@" of this depth before s[no_at]: a search for one failed
+
+
+cdef inline void put_redacted(Work *work, size_t start, size_t stop) noexcept nogil:
+    """Write REDACTED instead of s[start:stop]."""
+    cdef uint8_t *dst = work.dst + work.written
+    if stop - start == WORD_LENGTH and memcmp(work.s + start, b"REDACTED", WORD_LENGTH) == 0:
+        return
+    dst = append_bytes(dst, work.s + work.copied, start - work.copied)
+    dst = append_bytes(dst, b"REDACTED", WORD_LENGTH)
+    work.written, work.copied = <size_t>(dst - work.dst), stop
+
+
+cdef size_t slashes_at(const uint8_t *s, size_t i, size_t end, int most, int *depth) noexcept nogil:
+    """Return where two slashes end that begin at s[i], and their depth if it is greater than *depth; 0: there are none.
+
+    Browsers take a backslash for a slash.
+    """
+    cdef Character character
+    cdef int _slash
+    for _slash in range(2):
+        if i >= end:
+            return 0
+        read_character(s + i, end - i, &character)
+        if character.byte != c'/' and character.byte != c'\\' or character.depth > most:
+            return 0
+        i += character.size
+        depth[0] = max(depth[0], character.depth)
+    return i
+
+
+cdef inline bint ends_word(const Character *character) noexcept nogil:
+    """Return whether an escape stands for what ends a word, or for an apostrophe."""
+    return character.depth == 0 and character.size > 1 and (
+        WORD_ENDS.set.member[character.byte] or character.byte == c"'")
+
+
+cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
+    """Return whether a name and "=" begin at s[i], and the first "=" has no greater depth."""
+    cdef Character character
+    cdef size_t start = i
+    while i < end:
+        read_character(work.s + i, end - i, &character)
+        if character.depth <= work.how.most and character.byte in (c'=', c':'):
+            return character.byte == c'=' and (i > start or work.how.all) and character.depth <= depth
+        if character.depth <= depth and character.byte in (c'&', c';', c'#', c'?'):
+            return False
+        if work.in_text and ends_word(&character):
+            return False
+        i += character.size
+    return False
+
+
+cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) noexcept nogil:
+    """Redact the userinfo of the authority at s[start]; return where the URL goes on."""
+    cdef const uint8_t *s = work.s
+    cdef size_t i = start, at = SIZE_MAX, colon = SIZE_MAX, colon_size = 0
+    cdef bint is_number = True      # what follows the first ":"
+    cdef Character character
+    while i < end and IN_AUTHORITY.set.member[s[i]]:
+        i += 1
+    if i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#':
+        return i        # the usual case: a host
+    i = start
+    while i < end:
+        if IN_AUTHORITY.set.member[s[i]]:
+            is_number &= c'0' <= s[i] <= c'9'
+            i += 1
+            continue
+        read_character(s + i, end - i, &character)
+        if character.depth <= depth:
+            if character.byte in (c'/', c'\\', c'?', c'#') or character.byte in (c'&', c';') and (
+                    work.in_query or character.depth < depth):
+                break
+            if work.in_text and character.size == 1 and work.active[character.byte]:
+                break
+            if character.byte in (c'&', c';') and is_pair(work, i + character.size, end, work.how.most):
+                break
+            if character.byte == c'@':
+                at = i
+            if character.byte == c':':
+                is_number = colon == SIZE_MAX
+                if colon == SIZE_MAX:
+                    colon, colon_size = i, character.size
+            else:
+                is_number = False
+        else:
+            if character.depth <= work.how.most and character.byte in (c'&', c';', c'?', c'#') and is_pair(
+                    work, i + character.size, end, work.how.most):
+                break
+            is_number = False
+        i += character.size
+    if at == SIZE_MAX and colon != SIZE_MAX and not is_number and s[start] != c'[' and i >= work.no_at[depth]:
+        # No port: a password with a delimiter in it, up to the last "@". It is encoded as often as the URL.
+        while i < end:
+            read_character(s + i, end - i, &character)
+            if character.depth <= depth:
+                if work.in_query and character.byte == c'&' or character.depth < depth and character.byte in (
+                        c'/', c'\\', c'?', c'#', c'&', c';'):
+                    break
+                if character.byte == c'@':
+                    at = i
+            i += character.size
+        if at == SIZE_MAX:
+            work.no_at[depth] = i
+    if at == SIZE_MAX:
+        return start        # "&" may still begin a name
+    if colon < at:
+        put_redacted(work, start, colon)
+        start = colon + colon_size
+    put_redacted(work, start, at)
+    return at
+
+
+cdef inline uint8_t opening_of(uint8_t closing) noexcept nogil:
+    """Return the opening bracket of a closing one; 0 for other bytes."""
+    return c'(' if closing == c')' else closing - 2 if closing == c']' or closing == c'}' else 0
+
+
+cdef size_t trimmed(const uint8_t *s, size_t start, size_t least, size_t i) noexcept nogil:
+    """Return the end of a value at the end of a word, without punctuation and brackets that are not its own."""
+    cdef Py_ssize_t surplus[128]        # of opening brackets
+    cdef bint counted = False
+    cdef size_t k
+    cdef uint8_t opening
+    while i > least:
+        opening = opening_of(s[i - 1])
+        if opening:
+            if not counted:
+                counted, surplus[c'('], surplus[c'['], surplus[c'{'] = True, 0, 0, 0
+                for k in range(start, i):
+                    if opening_of(s[k]):
+                        surplus[opening_of(s[k])] -= 1
+                    elif s[k] == c'(' or s[k] == c'[' or s[k] == c'{':
+                        surplus[s[k]] += 1
+            if surplus[opening] >= 0:
+                break
+            surplus[opening] += 1
+        elif not TRIMMED.set.member[s[i - 1]]:
+            break
+        i -= 1
+    return i
+
+
+cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint in_path) noexcept nogil:
+    """Return the end of the value at s[start], with the punctuation after it in a text."""
+    cdef const uint8_t *s = work.s
+    cdef size_t i = start, length
+    cdef size_t open[128]       # brackets of the value that are not closed
+    cdef Character character
+    cdef uint8_t opening
+    cdef const uc_set *skipped = &IN_VALUE_OF_TEXT.set if work.in_text else &IN_VALUE.set
+    work.at_end_of_word, work.least = False, start
+    open[c'('] = open[c'['] = open[c'{'] = 0
+    while True:
+        i += kernels.span(s + i, end - i, skipped)
+        if i >= end:
+            break
+        read_character(s + i, end - i, &character)
+        if character.depth <= depth:
+            if character.byte == c'&' or character.byte == c'#':
+                return i
+            if character.byte == c';' and is_pair(work, i + character.size, end, depth):
+                return i
+            if in_path and character.byte in (c'/', c'\\', c'?'):
+                return i
+        if work.in_text and character.depth == 0:
+            if ends_word(&character):
+                break
+            if character.size == 1:
+                if character.byte >= 0x80:
+                    length = length_of_character(s + i, end - i)
+                    if length == 0:
+                        if sequence_at(s + i, end - i):
+                            break       # punctuation or a space beyond ASCII
+                        length = 1
+                    i += length
+                    continue
+                if character.byte == c'\\':
+                    if i + 1 < end and s[i + 1] == c'\\':
+                        i += 2
+                        continue
+                    if i + 1 < end and s[i + 1] in (c'n', c'r', c't', c'b', c'f'):
+                        break           # an escape of JSON
+                elif character.byte == c'(' or character.byte == c'[' or character.byte == c'{':
+                    open[character.byte] += 1
+                else:
+                    opening = opening_of(character.byte)
+                    if opening and open[opening]:
+                        open[opening] -= 1
+                    elif work.active[character.byte]:
+                        break
+        i += character.size
+        if character.size > 1:
+            work.least = i
+    work.at_end_of_word = True
+    return min(i, end)
+
+
+cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept nogil:
+    """Redact the URL s[i:end]; `is_name`: it may begin with a name."""
+    cdef const uint8_t *s = work.s
+    cdef const Options *how = work.how
+    cdef size_t name = i, first = i, next, value
+    cdef int depth = 0
+    cdef bint in_path = False, has_slash = False
+    cdef Character character
+    cdef const uc_set *skipped = &SKIPPED.set if how.most else &SKIPPED_PLAIN.set
+    work.in_query = False
+    work.no_at[0] = work.no_at[1] = work.no_at[2] = 0
+    if i < end:
+        if work.in_text and OPENING.set.member[s[i]]:
+            name += 1
+        first = name
+        next = slashes_at(s, name, end, 0, &depth) if name < end and SLASHES.set.member[s[name]] else 0
+        if next:
+            i, has_slash = redact_authority(work, next, end, 0), True
+    while True:
+        next = min(end, i + NEAR)
+        while i < next and skipped.member[s[i]]:
+            i += 1
+        if i == next and i < end:
+            i += kernels.span(s + i, end - i, skipped)
+        if i >= end:
+            return
+        character.byte, character.depth, character.size = s[i], 0, 1
+        if not IS_LITERAL.set.member[s[i]]:
+            read_character(s + i, end - i, &character)
+        if character.depth > how.most:
+            i += character.size
+            continue
+        if character.byte == c'=':
+            value = i + character.size
+            if is_name and name == first:
+                # A query without "?", or a path.
+                is_name = not has_slash and memchr(s + name, c'/', i - name) == NULL
+                work.in_query |= is_name
+            if is_name and is_sensitive(s + name, i - name, how):
+                i = end_of_value(work, value, end, min(depth, character.depth), in_path)
+                put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
+            else:
+                i = value
+            is_name = False
+            continue
+        if character.byte == c'?' or character.byte == c'#' or character.byte == c'&' or character.byte == c';':
+            is_name = True
+            if not work.in_query and (character.byte == c'&' or character.byte == c';'):
+                # A word of text may be no URL.
+                has_slash = has_slash or memchr(s + name, c'/', i - name) != NULL
+                is_name = has_slash or not work.in_text or how.bare
+            if character.byte != c';':
+                work.in_query |= is_name and character.depth == 0
+            in_path = not work.in_query and character.byte == c';'
+            name, depth = i + character.size, character.depth
+        elif character.byte == c':':
+            next = slashes_at(s, i + character.size, end, how.most, &character.depth)
+            if next:
+                i = redact_authority(work, next, end, character.depth)
+                is_name, has_slash = False, True
+                continue
+        i += character.size
+
+
+# --- rows and texts ---------------------------------------------------------------------------------------------------
+
+cdef inline size_t finish(Work *work, size_t n) noexcept nogil:
+    """Write the rest, and return the size of the result."""
+    memcpy(work.dst + work.written, work.s + work.copied, n - work.copied)
+    return work.written + n - work.copied
+
+
+cdef void redact_one(Work *work, size_t n) noexcept nogil:
+    """Redact s[:n], which is a URL."""
+    work.in_text = False
+    redact_url(work, 0, n, True)
+
+
+cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
+    """Set which quotes and brackets are open before s[stop], or before a host, in the word that begins at s[i]."""
+    cdef const uint8_t *s = work.s
+    cdef uint8_t *active = work.active
+    cdef Character character
+    character.depth = 0
+    active[c"'"] = active[c'`'] = active[c'|'] = active[c')'] = active[c']'] = active[c'}'] = 0
+    if i < stop and slashes_at(s, i + OPENING.set.member[s[i]], stop, 0, &character.depth):
+        stop = i + OPENING.set.member[s[i]]
+    while i < stop:
+        read_character(s + i, stop - i, &character)
+        if character.size > 1 or s[i] == c':':
+            if character.byte in (c'?', c'&', c';', c'#') or character.byte == c':' and slashes_at(
+                    s, i + character.size, stop, DEEPEST, &character.depth):
+                break
+        elif s[i] == c"'" or s[i] == c'`' or s[i] == c'|':
+            active[s[i]] ^= 1
+        elif s[i] == c'(':
+            active[c')'] = 1
+        elif s[i] == c'[' or s[i] == c'{':
+            active[s[i] + 2] = 1
+        elif opening_of(s[i]):
+            active[s[i]] = 0
+        i += character.size
+
+
+cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
+    """Redact the URLs in s[:n]. `joins`: "=" at the end of a line joins it to the next (RFC 2045 section 6.7)."""
+    cdef const uint8_t *s = work.s
+    cdef size_t i = 0, done = 0, start
+    cdef const uc_set *skipped = &NO_TRIGGER_OF_BARE.set if work.how.bare else &NO_TRIGGER.set
+    work.in_text = True
+    memset(work.active, 0, 256)
+    while True:
+        i += kernels.span(s + i, n - i, skipped)
+        if i >= n:
+            return
+        start = i
+        while start > done and IN_WORD.set.member[s[start - 1]]:
+            start -= 1
+        done = i
+        while True:
+            done += kernels.span(s + done, n - done, &IN_WORD.set)
+            if not joins or done == 0 or s[done - 1] != c'=':
+                break
+            if n - done >= 2 and s[done] == c'\r' and s[done + 1] == c'\n':
+                done += 2
+            elif n - done >= 1 and s[done] == c'\n':
+                done += 1
+            else:
+                break
+        set_active(work, start, i)
+        redact_url(work, start, done, work.how.bare)
+        i = done
+
+
+cdef inline void set_work(Work *work, const uint8_t *s, const void *options, uint8_t *dst) noexcept nogil:
+    work.s, work.how, work.dst, work.written, work.copied = s, <const Options *>options, dst, 0, 0
+
+
+cdef size_t url_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef Work work
+    set_work(&work, src, options, dst)
+    redact_one(&work, n)
+    return finish(&work, n)
+
+
+cdef size_t text_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef Work work
+    set_work(&work, src, options, dst)
+    redact_words(&work, n, True)
+    return finish(&work, n)
+
+
+cdef size_t whole_texts(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
+    cdef Work work
+    if IN_WORD.set.member[span.terminator]:
+        return 0
+    set_work(&work, span.data, options, dst)
+    redact_words(&work, span.size, span.terminator != c'\n' and span.terminator != c'\r')
+    written[0] = finish(&work, span.size)
+    return span.size
+
+
+# --- operations -------------------------------------------------------------------------------------------------------
+
+# A row of these bytes has no pair and no userinfo.
+cdef ByteSet STABLE = ~ByteSet("=@%\\&")
+
+
+def names_in(names):
+    """Return the names that `names` of redact() means, in lower case, as UTF-8 (list[bytes]).
+
+    >>> names_in("Token, x-*")
+    [b'token', b'x-*']
+    """
+    cdef set found = set()
+    cdef list items
+    if isinstance(names, str):
+        items = names.split(",")
+    elif isinstance(names, (bytes, bytearray)):
+        raise TypeError(f"names must be a str or a collection of str, got {names!r}")
+    else:
+        items = list(names)
+    for name in items:
+        if not isinstance(name, str):
+            raise TypeError(f"names must be a str or a collection of str, got {name!r} in it")
+        name = name.strip()
+        for each in SENSITIVE_NAMES.get(name, (name,)):
+            utf8 = each.encode("utf-8", "surrogatepass").lower()
+            if not 0 < len(utf8) <= LONGEST_NAME:
+                raise ValueError(f"a name must have 1 to {LONGEST_NAME} bytes, got {name!r}")
+            if b"*" in utf8.removesuffix(b"*"):
+                raise ValueError(f"a name may have '*' at its end only, got {name!r}")
+            found.add(utf8)
+    return sorted(found)
+
+
+cdef class RedactRows(RowOperation):
+    """Operation that redacts rows, each of which is a URL. No row is invalid.
+
+    Args:
+        names (str | Collection[str]): See `redact`.
+        nested (bool): See `redact`.
+        bare (bool): Words of text may begin with a name, such as a query without "?".
+    """
+    cdef Options how
+    cdef Name *names
+    cdef list held
+
+    def __cinit__(self, names="default", nested=True, bare=False):
+        cdef bytes utf8
+        cdef int byte, count = 0
+        cdef size_t size
+        self.names = NULL
+        self.held = names_in(names)
+        self.how.all, self.how.most, self.how.bare = False, DEEPEST if nested else 0, bare
+        self.names = <Name *>allocate(sizeof(Name) * <size_t>len(self.held))
+        for byte in range(256):
+            self.how.first[byte] = <uint32_t>count
+            while count < len(self.held) and <uint8_t>(<bytes>self.held[count])[0] == byte:
+                utf8 = self.held[count]
+                size = <size_t>PyBytes_GET_SIZE(utf8)
+                self.names[count] = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), size, False)
+                if utf8.endswith(b"*"):
+                    self.names[count].size, self.names[count].is_prefix = size - 1, True
+                    self.how.all |= size == 1
+                count += 1
+        self.how.first[256] = <uint32_t>count
+        self.how.names = self.names
+        self.slots.options, self.slots.block = &self.how, NULL
+        self.slots.strict = SizedRow(url_row, EXPANSION, ENDS_LENGTH)
+        self.slots.stable = &STABLE.set
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.names)
+
+    cdef object with_surrogates(self, str text, RowPolicy policy):
+        return redacted(text, self) if policy == KEEP_ROW else None
+
+
+@cython.final
+cdef class RedactTextRows(RedactRows):
+    """Operation that redacts the URLs in rows of any text. No row is invalid."""
+
+    def __cinit__(self, names="default", nested=True, bare=False):
+        self.slots.strict.row, self.slots.whole = text_row, whole_texts
+
+
+# --- single values ----------------------------------------------------------------------------------------------------
+
+cdef RedactRows DEFAULT_URLS = RedactRows()
+cdef RedactTextRows DEFAULT_TEXTS = RedactTextRows()
+
+cdef enum:
+    MOST_KEPT = 64
+
+cdef dict kept = {}     # (class, names, nested) -> RedactRows, the last ones that were used
+
+
+cdef RedactRows rows_for(object kind, object names, object nested):
+    """Return the operation with these arguments."""
+    cdef RedactRows rows
+    cdef object key = names if type(names) is str else None
+    if key is None:
+        if isinstance(names, (str, bytes, bytearray)):
+            return kind(names, nested)
+        names = key = tuple(names)
+    key = kind, key, bool(nested)
+    rows = kept.get(key)
+    if rows is None:
+        rows = kind(names, nested)
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[key] = rows
+    return rows
+
+
+cdef object redacted_bytes(const uint8_t *s, size_t n, RedactRows rows, bint text):
+    """Return the result, str or bytes; None if nothing changes."""
+    cdef uint8_t small[EXPANSION * SMALL + ENDS_LENGTH]
+    cdef uint8_t *dst = small
+    cdef uint8_t *heap = NULL
+    cdef Work work
+    cdef size_t size
+    if n > SMALL:
+        if n > (<size_t>PY_SSIZE_T_MAX - ENDS_LENGTH) // EXPANSION:
+            raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
+        dst = heap = allocate(EXPANSION * n + ENDS_LENGTH)
+    try:
+        set_work(&work, s, rows.slots.options, dst)
+        if rows.slots.strict.row == url_row:
+            redact_one(&work, n)
+        else:
+            redact_words(&work, n, True)
+        if work.copied == 0:
+            return None
+        size = finish(&work, n)
+        return utf8_text(dst, size, NULL) if text else PyBytes_FromStringAndSize(<const char *>dst, <Py_ssize_t>size)
+    finally:
+        PyMem_RawFree(heap)
+
+
+cdef object redacted(object input, RedactRows rows):
+    cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef Bytes source
+    cdef bytes utf8
+    cdef object result, text = plain(input)
+    if not borrow(text, &source, buffer):
+        utf8 = (<str>text).encode("utf-8", "surrogatepass")
+        result = redacted_bytes(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), rows, False)
+        return text if result is None else (<bytes>result).decode("utf-8", "surrogatepass")
+    try:
+        result = redacted_bytes(source.data, source.size, rows, type(text) is str)
+    finally:
+        release(&source)
+    return text if result is None else result
+
+
+def redact(uri, names="default", nested=True):
+    """Return a URL with the values of sensitive query parameters, and its userinfo, replaced by REDACTED.
+
+    Every other byte stays. Any text is accepted: one that is not a URL never raises.
+
+    A name begins after "?", "&", ";" or "#", or with the text, and is compared decoded, without case and blanks
+    around it, and so is each part in brackets: `user[password]`. A value ends before "&", "#", or ";" with another pair
+    after it. Delimiters may be escaped as in JSON (``\\u0026``) and HTML (``&amp;``).
+
+    Args:
+        uri (str | bytes-like): The URL, or a reference, or a query.
+        names (str | Collection[str]): The names of the parameters. "default": those of the OpenTelemetry semantic
+            conventions for `url.full`; "extended": also those of OAuth, sessions, passwords and keys, see
+            `SENSITIVE_NAMES`. Others are names, or prefixes such as "x-amz-*". A str may list several, with commas.
+        nested (bool): Redact also in a value that is a URL itself, percent-encoded once or twice.
+
+    Returns:
+        str | bytes: The redacted URL; the userinfo is REDACTED, or REDACTED:REDACTED if it has a colon. Redacting it
+            again changes nothing.
+
+    Raises:
+        TypeError: If a name is not a str.
+        ValueError: If a name is empty, longer than 255 bytes, or has a "*" before its end.
+
+    Source: OpenTelemetry semantic conventions, attributes `url.full` and `url.query`; RFC 3986 section 3.2.1.
+
+    >>> from uricodec import uri
+    >>> uri.redact("https://me:secret@a.example/report?id=7&sig=c2VjcmV0&x=1")
+    'https://REDACTED:REDACTED@a.example/report?id=7&sig=REDACTED&x=1'
+    >>> uri.redact("/cb?next=https%3A%2F%2Fa.example%2F%3Fcode%3Dsecret", names="extended")
+    '/cb?next=https%3A%2F%2Fa.example%2F%3Fcode%3DREDACTED'
+    >>> uri.redact("/?q=1;%54oken=secret#x", names=["token"])
+    '/?q=1;%54oken=REDACTED#x'
+    """
+    if type(names) is str and <str>names == "default" and nested is True:
+        return redacted(uri, DEFAULT_URLS)
+    return redacted(uri, rows_for(RedactRows, names, nested))
+
+
+def redact_text(text, names="default", nested=True):
+    """Return a text, such as a line of a log, with the URLs in it redacted as `redact` does.
+
+    A URL is what is between white space, double quotes or angle brackets, and has "://", "?", "#", or ";" after a "/". A
+    value also ends before a quote, a bracket or a bar that was opened before the URL, an escape of JSON such as "\\n", a
+    space or punctuation beyond ASCII, and final punctuation.
+
+    Args:
+        text (str | bytes-like): Any text. In mail, where "=" ends a line (RFC 2045 section 6.7), a value goes on in the next.
+        names (str | Collection[str]): See `redact`.
+        nested (bool): See `redact`.
+
+    Returns:
+        str | bytes: The redacted text.
+
+    Raises:
+        TypeError: If a name is not a str.
+        ValueError: If a name is empty, longer than 255 bytes, or has a "*" before its end.
+
+    Source: See `redact`.
+
+    >>> from uricodec import uri
+    >>> uri.redact_text('"GET /a?sig=c2VjcmV0 HTTP/1.1" (https://me:secret@a.example/?sig=c2VjcmV0).')
+    '"GET /a?sig=REDACTED HTTP/1.1" (https://REDACTED:REDACTED@a.example/?sig=REDACTED).'
+    """
+    if type(names) is str and <str>names == "default" and nested is True:
+        return redacted(text, DEFAULT_TEXTS)
+    return redacted(text, rows_for(RedactTextRows, names, nested))
+
+
+def redact_lines(lines, RedactTextRows rows not None):
+    """Redact lines; their number stays.
+
+    Args:
+        lines (bytes-like): Lines that end with newlines.
+        rows (RedactTextRows): How.
+
+    Returns:
+        memoryview: The lines; `lines` if nothing changes.
+
+    >>> bytes(redact_lines(b"?sig=a\\n/?sig\\n", RedactTextRows()))
+    b'?sig=REDACTED\\n/?sig\\n'
+    """
+    cdef Py_buffer view
+    cdef Work work
+    cdef uint8_t *dst = NULL
+    cdef size_t size = 0
+    borrow_bytes(lines, &view)
+    try:
+        if view.len > (PY_SSIZE_T_MAX - ENDS_LENGTH) // EXPANSION:
+            raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
+        dst = allocate(EXPANSION * <size_t>view.len + ENDS_LENGTH)
+        with nogil:
+            set_work(&work, <const uint8_t *>view.buf, rows.slots.options, dst)
+            redact_words(&work, <size_t>view.len, False)
+            if work.copied:
+                size = finish(&work, <size_t>view.len)
+        return memoryview((<const char *>dst)[:size] if work.copied else lines)
+    finally:
+        PyMem_RawFree(dst)
+        PyBuffer_Release(&view)
+
+
+# Functions are pickled by reference: the reference must be their public name.
+for function in redact, redact_text:
+    function.__module__ = "uricodec.uri"
+del function

@@ -1,0 +1,411 @@
+"""Redaction: uri.redact, redact_text and RedactingFilter, against what attackers try and against the slow reference."""
+
+import logging
+import pickle
+import random
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import redact as naive
+
+import uricodec
+from uricodec import logs, uri
+from uricodec._base import _kernels
+from uricodec.uri import _redact
+
+SECRET = "c2VjcmV0"
+
+# --- what attackers try, and what others write ------------------------------------------------------------------------
+
+# The spelling of a secret, and what becomes of it: of one URL, and of a text.
+SPELLINGS = {
+    "case": "/?TOKEN={}&Token={}",
+    "encoded name": "/?tok%65n={}&%74%6f%6B%65%6E={}",
+    "name encoded twice": "/?tok%2565n={}",
+    "semicolon": "/?a=1;token={};b=2",
+    "plus": "/?+token={}&token+={}&%20token%09={}",
+    "repeated names": "/?token={}&token={}&a=1&token={}",
+    "empty names": "/?&&=1&=&token={}&;",
+    "brackets": "/?token[]={}&token[0]={}&user[token]={}&a[b][token]={}",
+    "equals in the value": "/?token={}",
+    "encoded equals": "/?token%3D{}&token%253d{}",
+    "URL encoded once": "/?next=https%3A%2F%2Fa.example%2F%3Ftoken%3D{}%26b%3D1&c=2",
+    "URL encoded twice": "/?next=https%253A%252F%252Fa.example%252F%253Ftoken%253D{}%2526b%253D1&c=2",
+    "URL that is not encoded": "/?next=https://{}:{}@a.example/?token={}&c=2",
+    "userinfo of an encoded URL": "/?next=https%3A%2F%2F{}%3A{}%40a.example%2F&c=2",
+    "user without password": "https://{}@a.example/",
+    "empty user": "https://{}:{}@a.example/",
+    "IPv6": "https://{}:{}@[2001:db8::1]:80/a@b?token={}",
+    "missing scheme": "//{}:{}@a.example/?token={}",
+    "only a host": "a.example?token={}",
+    "backslashes": "https:\\\\{}:{}@a.example\\?token={}",
+    "escapes of JSON": "https:\\/\\/{}:{}@a.example\\/?a=1\\u0026token={}\\u0026b\\u003d2",
+    "equals in JSON": "/?token\\u003d{}\\u0026b=2",
+    "JSON in JSON": "/?a=1\\\\u0026token={}\\\\u0026b=2",
+    "references of HTML": "/?a=1&amp;token={}&amp;b=2&#38;token&#61;{}&#x26;token&#x3D;{}&amp;amp;token={}",
+    "fragment": "/#access_token={}&token={}",
+    "fragment with a route": "/#/route?token={}",
+    "path": "/a;token={}/b;token={}?c",
+    "two question marks": "/?a=1?token={}",
+    "ampersand instead of a question mark": "https://a.example&token={}&b=c",
+    "name without a value": "/?token&token={}",
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
+@pytest.mark.parametrize("function", [uri.redact, uri.redact_text])
+def test_spellings(function, spelling):
+    names = ["token", "access_token"]
+    url, redacted = spelling.replace("{}", SECRET), spelling.replace("{}", "REDACTED")
+    assert function(url, names) == redacted
+    assert function(url.encode(), names) == redacted.encode()
+    assert function(redacted, names) is redacted
+    assert function(url, "extended") == redacted
+
+
+@pytest.mark.parametrize(
+    ("url", "redacted"),
+    [
+        ("http://a@b:c@d:e@h/", "http://REDACTED:REDACTED@h/"),
+        ("https://u:p/w@h/a", "https://REDACTED:REDACTED@h/a"),
+        ("https://u:p?w#x@h/a", "https://REDACTED:REDACTED@h/a"),
+        ("https://@h/", "https://REDACTED@h/"),
+        ("https://:@h/", "https://REDACTED:REDACTED@h/"),
+        ("https://u%3Ap%40w:x@h/", "https://REDACTED:REDACTED@h/"),
+        ("/?token=a;b&c=1", "/?token=REDACTED&c=1"),
+        ("/?token=a;b=c", "/?token=REDACTED;b=c"),
+        ("/?token=a b\"c<d>'e\n", "/?token=REDACTED"),
+        ("/?token=a/b?c:d@e", "/?token=REDACTED"),
+        ("token=a/b&c=1", "token=REDACTED&c=1"),
+        ("https://h&token=a/b?c#d", "https://h&token=REDACTED#d"),
+        ("https://u:p&a=b@h&token=x/y", "https://REDACTED:REDACTED@h&token=REDACTED"),
+        ("/a;token=b/c&token=d/e", "/a;token=REDACTED/c&token=REDACTED"),
+        ("/?token=", "/?token=REDACTED"),
+        ("/?token=" + 100_000 * "x" + "&a=1", "/?token=REDACTED&a=1"),
+        ("/?" + 300 * "token=a&", "/?" + 300 * "token=REDACTED&"),
+        ("/?token=%FF%", "/?token=REDACTED"),
+        ("/?token=é\ud800", "/?token=REDACTED"),
+        ("\ud800?token=é#\udfff", "\ud800?token=REDACTED#\udfff"),
+    ],
+)
+def test_urls(url, redacted):
+    assert uri.redact(url, "token") == redacted
+    assert uri.redact(redacted, "token") is redacted
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "https://a.example:80/a@b",
+            "https://[::1]:80/a@b",
+            "/users/@me",
+            "mailto:me@a.example",
+            "git@h:a/b",
+            "h:80/a@b",
+        ),
+        *("/?tokens=1&xtoken=2&a=token", "/token=1", "/a/token=1?b", "?token", "?a=1", "", "?", "=", "%", "://", "//"),
+        *("?token%=1", "?to ken=1", "?token%00x=1", "/?q=token%2Cx"),
+    ],
+)
+@pytest.mark.parametrize("function", [uri.redact, uri.redact_text])
+def test_what_stays(function, url):
+    assert function(url, ["token"]) is url
+
+
+TEXTS = {
+    "see (https://h/?token={}). Next": "see (https://h/?token=REDACTED). Next",
+    "https://h/?token={}, https://h/?token={};": "https://h/?token=REDACTED, https://h/?token=REDACTED;",
+    '"GET /a?token={} HTTP/1.1" 200 "https://u:{}@h/"': (
+        '"GET /a?token=REDACTED HTTP/1.1" 200 "https://REDACTED:REDACTED@h/"'
+    ),
+    "{'u': 'https://h/?token={}', 'b': b'?token={}'}": "{'u': 'https://h/?token=REDACTED', 'b': b'?token=REDACTED'}",
+    '{"m":"{\\"u\\":\\"/?token={}\\"}","n":"/?token={}\\nx"}': (
+        '{"m":"{\\"u\\":\\"/?token=REDACTED\\"}","n":"/?token=REDACTED\\nx"}'
+    ),
+    "[a](/b?token={})[c](/d?token={})": "[a](/b?token=REDACTED)[c](/d?token=REDACTED)",
+    "`/?token={}` and |/?token={}|": "`/?token=REDACTED` and |/?token=REDACTED|",
+    "<a href=/?token={}>": "<a href=/?token=REDACTED>",
+    "<a href='/?a=1&amp;token={}'>&#39;?token={}&#39;": "<a href='/?a=1&amp;token=REDACTED'>&#39;?token=REDACTED&#39;",
+    "\\u003chttps://h/?token={}\\u003e": "\\u003chttps://h/?token=REDACTED\\u003e",
+    "请看 https://h/?token={}。谢谢 “/?token={}”": "请看 https://h/?token=REDACTED。谢谢 “/?token=REDACTED”",
+    "/?token={}(a)[b]!": "/?token=REDACTED!",
+    "/?token=({}": "/?token=REDACTED",
+    "/?token={}=\r\n{}&b=3D1 =\nx": "/?token=REDACTED&b=3D1 =\nx",
+    "token=1 &token=2 f(a;token=3) Cookie: a;token=4": "token=1 &token=2 f(a;token=3) Cookie: a;token=4",
+    "/?token={}\t/?token={}\v/?token={}\0": "/?token=REDACTED\t/?token=REDACTED\v/?token=REDACTED\0",
+}
+
+
+@pytest.mark.parametrize(("text", "redacted"), TEXTS.items())
+def test_texts(text, redacted):
+    text = text.replace("{}", SECRET)
+    assert uri.redact_text(text, "token") == redacted
+    assert uri.redact_text(text.encode(), "token") == redacted.encode()
+    assert uri.redact_text(redacted, "token") is redacted
+
+
+def test_a_value_that_is_not_utf_8():
+    assert uri.redact_text(b"/?token=a\xffb\xc3 c", "token") == b"/?token=REDACTED c"
+    assert uri.redact(b"/?token=a\xffb\xc3 c", "token") == b"/?token=REDACTED"
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def test_names():
+    assert uri.redact("?sig=1&X-AMZ-signature=2&token=3") == "?sig=REDACTED&X-AMZ-signature=REDACTED&token=3"
+    for name in uri.SENSITIVE_NAMES["extended"]:
+        assert uri.redact(f"?{name.replace('*', 'x')}=1&b=2", "extended") == f"?{name.replace('*', 'x')}=REDACTED&b=2"
+    assert {*uri.SENSITIVE_NAMES["default"]} < {*uri.SENSITIVE_NAMES["extended"]}
+    url = "?a=1&x-b=2&sig=3&é=4"
+    assert uri.redact(url, "a, X-*") == uri.redact(url, {"a", "x-*"}) == "?a=REDACTED&x-b=REDACTED&sig=3&é=4"
+    assert uri.redact(url, ["default", "é"]) == "?a=1&x-b=2&sig=REDACTED&é=REDACTED"
+    assert uri.redact(url.replace("é", "%C3%A9"), ["é"]) == "?a=1&x-b=2&sig=3&%C3%A9=REDACTED"
+    assert uri.redact(url, "*") == "?a=REDACTED&x-b=REDACTED&sig=REDACTED&é=REDACTED"
+    assert uri.redact(url, []) is url
+    long = "x" * 255
+    assert uri.redact(f"?{long}=1&{long}x=2", [long]) == f"?{long}=REDACTED&{long}x=2"
+    assert uri.redact(f"?{long}=1&{long}x=2", [long[1:] + "*"]) == f"?{long}=REDACTED&{long}x=REDACTED"
+
+
+@pytest.mark.parametrize("names", ["", "a,,b", "a*b", "*a", "x" * 256, ["a", ""]])
+def test_wrong_names(names):
+    with pytest.raises(ValueError, match="name"):
+        uri.redact("", names)
+
+
+@pytest.mark.parametrize("names", [b"a", [b"a"], [None], 5])
+def test_names_of_wrong_types(names):
+    with pytest.raises(TypeError):
+        uri.redact("", names)
+
+
+def test_many_sets_of_names():
+    for number in range(200):
+        assert uri.redact(f"?a{number}=1&a=2", [f"a{number}"]) == f"?a{number}=REDACTED&a=2"
+
+
+def test_without_nested():
+    url = "?next=https%3A%2F%2Fu%40h%2F%3Fsig%3Dx%26b&sig=x%26y#https://u@h"
+    redacted = "?next=https%3A%2F%2Fu%40h%2F%3Fsig%3Dx%26b&sig=REDACTED#https://REDACTED@h"
+    assert uri.redact(url, nested=False) == redacted
+
+
+# --- the reference ----------------------------------------------------------------------------------------------------
+
+PIECES = (
+    *(b"https://", b"http:", b"//", b"/", b"\\/", b"?", b"&", b"#", b";", b"=", b"@", b":", b"%3D", b"%26", b"%3F"),
+    *(
+        b"%3A%2F%2F",
+        b"%253D",
+        b"%2526",
+        b"%253A%252F%252f",
+        b"%40",
+        b"%2540",
+        b"token",
+        b"sig",
+        b"s%69g",
+        b"TOKEN",
+        b"a",
+    ),
+    *(b"&amp;", b"\\u0026", b"\\u003d", b"&#61;", b"&#x3D;", b"&#39;", b"&quot;", b"'", b'"', b"(", b")", b"[", b"]"),
+    *(
+        b"{",
+        b"}",
+        b"`",
+        b"|",
+        b" ",
+        b"\n",
+        b"=\n",
+        b"=\r\n",
+        b"\\n",
+        b"\\\\",
+        b"\\",
+        b"\xff",
+        b"\xe3\x80\x82",
+        b"\xc3\xa9",
+    ),
+    *(
+        b"\xe2\x80\x9c",
+        b"+",
+        b"%20",
+        b".",
+        b",",
+        b"!",
+        b"x-q",
+        b"u[sig]",
+        b"[::1]",
+        b":80",
+        b"host",
+        b"\0",
+        b"%",
+        b"%2",
+    ),
+    *(b"&#", b"*", b"<", b">", b"%25", b"\\u0022", b"\\\\u0026", b"REDACTED", b"?sig=", b"&token=", b"://u:p@h"),
+)
+NAMES = st.sampled_from(["default", "extended", ("token", "x-*"), "*", "a,sig"])
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=24).map(b"".join) | st.binary(max_size=40), NAMES, st.booleans())
+def test_the_reference(text, names, nested):
+    for name in "redact", "redact_text":
+        function = getattr(uri, name)
+        want = getattr(naive, name)(text, names, nested)
+        for tier in uricodec.cpu_tiers():
+            before = uricodec.cpu_tier()
+            _kernels.use_tier(tier)
+            try:
+                found = function(text, names, nested)
+            finally:
+                _kernels.use_tier(before)
+            assert found == want
+        assert function(found, names, nested) is found
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=24).map(b"".join), NAMES, st.booleans())
+def test_lines(text, names, nested):
+    """Lines of logs: their number stays, and with `bare`, words begin with names."""
+    rows = _redact.RedactTextRows(names, nested, True)
+    found = bytes(_redact.redact_lines(text, rows))
+    assert found == naive.redact_text(text, names, nested, bare=True, joins=False)
+    assert found.count(b"\n") == text.count(b"\n")
+
+
+@given(st.data())
+def test_planted_secrets(data):
+    """A secret that is planted into a mutated URL is gone, and all bytes around it are still there."""
+    seed = data.draw(st.integers(0, 2**32))
+    for text, redacted in planted(random.Random(seed), 20):
+        assert uri.redact(text, "token") == redacted
+
+
+def planted(source, count):
+    """URLs with secrets: (with them, with REDACTED)."""
+    names = ["token", "TOKEN", "tok%65n", "%74oken", "tok%2565n", "+token", "token[]", "a[token]"]
+    ends = ["&a=1", "&", "#f", "&amp;b=2", ";c=1", "\\u0026d=3", "", "&=", "&%zz"]
+    starts = ["https://h.example/a?", "/?x=1&", "//h?a;", "?", "#", "/?y&amp;", "/p?é=%FF&", "/?\\u0026", "/a?b=c;", ""]
+    for _ in range(count):
+        secret = "".join(source.choices("abcXYZ0123456789-._~/%:@!$'()*,=+é ", k=source.randrange(1, 40)))
+        start, name, end = source.choice(starts), source.choice(names), source.choice(ends)
+        yield f"{start}{name}={secret}{end}", f"{start}{name}=REDACTED{end}"
+
+
+def test_time_is_linear():
+    """None of these takes more than a moment."""
+    for piece in (
+        "://a:x",
+        "://a:b@",
+        "?",
+        "a;",
+        "&",
+        "=",
+        "%26",
+        "\\",
+        "&#",
+        ")",
+        "(",
+        "'",
+        "?token=a;",
+        "?token=(",
+        "//",
+        "x",
+        ";=",
+    ):
+        text = piece * (200_000 // len(piece))
+        for function in uri.redact, uri.redact_text:
+            function(text, "token")
+            function(text + "@", "token")
+            function("/?token=" + text, "token")
+            function("/?token=(" + text, "token")
+
+
+# --- logging ----------------------------------------------------------------------------------------------------------
+
+
+def record_of(message, *arguments, **attributes):
+    record = logging.makeLogRecord({"msg": message, "args": arguments, **attributes})
+    assert uri.RedactingFilter(["token"]).filter(record) is True
+    return record
+
+
+def test_messages():
+    assert record_of("a /?token=x b").getMessage() == "a /?token=REDACTED b"
+    record = record_of("%s %d", "/?token=x", 5)
+    assert (record.msg, record.args) == ("%s %d", ("/?token=REDACTED", 5))
+    record = logging.LogRecord("a", 20, "a.py", 1, "%(url)s", ({"url": "/?token=x"},), None)
+    uri.RedactingFilter(["token"]).filter(record)
+    assert record.getMessage() == "/?token=REDACTED"
+    assert record_of("?token=%s&a", "x").getMessage() == "?token=REDACTED&a"
+    assert record_of("%s", ValueError("/?token=x")).getMessage() == "/?token=REDACTED"
+    assert record_of(ValueError("/?token=x")).getMessage() == "/?token=REDACTED"
+    assert record_of("%s", b"/?token=x").args == (b"/?token=REDACTED",)
+    assert record_of("100 % /?token=x").getMessage() == "100 % /?token=REDACTED"
+
+
+def test_messages_that_do_not_fit_their_arguments():
+    record = record_of("%d /?token=%s /?token=x", "/?token=x")
+    assert (record.msg, record.args) == ("%d /?token=REDACTED /?token=REDACTED", ("/?token=REDACTED",))
+    assert record_of("%d", "x").msg == "%d"
+
+
+def test_everything_else_in_a_record():
+    try:
+        raise ValueError("/?token=secret")
+    except ValueError as error:
+        record = record_of("a", exc_info=(ValueError, error, error.__traceback__), stack_info="/?token=secret")
+    shown = logging.Formatter("%(message)s").format(record)
+    assert "secret" not in re.sub(r'raise ValueError\(".*', "", shown)
+    assert shown.count("/?token=REDACTED") >= 2
+    record = record_of("a", url="/?token=x", count=5, body=b"/?token=x")
+    assert (record.url, record.count, record.body) == ("/?token=REDACTED", 5, b"/?token=REDACTED")
+    with pytest.raises(ValueError, match="name"):
+        uri.RedactingFilter([""])
+    assert pickle.loads(pickle.dumps(uri.RedactingFilter("extended", False))).nested is False
+
+
+# --- access logs ------------------------------------------------------------------------------------------------------
+
+LINE = b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a?b=c&sig=x HTTP/1.1" 200 5 "https://u:p@h/?Token=y" "-"\n'
+
+
+def test_access_logs():
+    [record] = logs.parse(LINE, redact=True)
+    assert (record.target, record.referer) == ("/a?b=c&sig=REDACTED", "https://REDACTED:REDACTED@h/?Token=y")
+    [record] = logs.parse(LINE, redact=["token"], params=["sig"])
+    assert record.referer == "https://REDACTED:REDACTED@h/?Token=REDACTED"
+    assert record.params == {"sig": "x"}
+    assert logs.columns(LINE, fields=["referer"], redact="token")["referer"] == [record.referer]
+    assert list(logs.count(LINE * 2, ["param.sig"], redact=True)) == [{"param.sig": "REDACTED", "count": 2}]
+    [record] = logs.parse(LINE, redact=False)
+    assert record.target == "/a?b=c&sig=x"
+    with pytest.raises(ValueError, match="name"):
+        list(logs.parse(LINE, redact=""))
+
+
+def test_queries_that_are_fields():
+    line = b'{"request":{"method":"GET","host":"h","uri":"/a"},"status":200,"query":"a=1&sig=x","t":"sig=y"}\n'
+    format = logs.Format(map={"query": "query", "extra.t": "t", "status": "status"})
+    [record] = logs.parse(line, format, redact=True)
+    assert (record.query, record.extra) == ((("a", "1"), ("sig", "REDACTED")), {"t": "sig=REDACTED"})
+    log = b"#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query sc-status\n"
+    log += b"2025-01-01 00:00:00 ::1 GET /a sig=x&b=1 200\n"
+    [record] = logs.parse(log, "iis", redact=True)
+    assert record.query == (("sig", "REDACTED"), ("b", "1"))
+
+
+def test_invalid_lines_are_redacted():
+    invalid = []
+    list(
+        logs.parse(
+            LINE + b"x /?sig=secret y\n" + LINE[:-1] + b"/?sig=secret" * 99 + b"\n",
+            "combined",
+            redact=True,
+            max_line=500,
+            invalid=invalid,
+        )
+    )
+    assert len(invalid) == 2
+    assert b"secret" not in invalid[0].text + invalid[1].text
