@@ -315,7 +315,7 @@ def fold(bytes rows not None, size_t step):
     True
     """
     cdef const uint8_t *src = <const uint8_t *>PyBytes_AS_STRING(rows)
-    cdef size_t count = <size_t>len(rows) // ROW // step, i, k
+    cdef size_t count = <size_t>len(rows) // ROW // max(step, <size_t>1), i, k
     cdef bytes folded = PyBytes_FromStringAndSize(NULL, ROW * <Py_ssize_t>count)
     cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(folded)
     cdef uint64_t check
