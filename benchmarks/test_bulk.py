@@ -8,12 +8,14 @@ python -m pytest benchmarks/test_bulk.py
 
 import random
 import re
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
+import ada_url
 import pytest
 from corpus import path, plain_path, urn
+from yarl import URL
 
-from uricodec import bulk
+from uricodec import bulk, uri
 
 pa = pytest.importorskip("pyarrow")
 
@@ -126,6 +128,54 @@ def test_parts_of_urls(benchmark, part, way):
         select = f"regexp_extract(url, '{pattern}', 1)"
         assert [row for (row,) in duck.execute(f"select {select} from urls").fetchall()] == want
         benchmark(lambda: duck.execute(f"select sum(strlen({select})) from urls").fetchall())
+
+
+BASES = [f"https://www.example{i % 1000}.co.uk/path/{i % 7}/index.html" for i in range(COUNT)]
+BASE = BASES[0]
+REFS = [("../a/{}?q=1", "page-{}.html", "/img/{}.png", "?page={}")[i % 4].format(i) for i in range(COUNT)]
+TARGETS = [urljoin(base, ref) for base, ref in zip(BASES, REFS, strict=True)]
+PARTS = [urlsplit(target) for target in TARGETS]
+COLUMNS = {
+    name: arrow([getattr(parts, field) or None for parts in PARTS])
+    for name, field in {"path": "path", "scheme": "scheme", "authority": "netloc", "query": "query"}.items()
+}
+# For each operation, the libraries: ours, on a column, and others, in a loop. All have the same output.
+REFERENCES = {
+    "resolve, one base": {
+        "uricodec": (arrow(REFS), lambda column: bulk.resolve(column, BASE, threads=1)),
+        "uricodec, list": (REFS, lambda rows: bulk.resolve(rows, BASE)),
+        "urllib: urljoin": (REFS, lambda rows: [urljoin(BASE, row) for row in rows]),
+        "ada-url: join_url": (REFS, lambda rows: [ada_url.join_url(BASE, row) for row in rows]),
+        "yarl: join": (REFS, lambda rows: [str(URL(BASE).join(URL(row))) for row in rows]),
+    },
+    "resolve, a column of bases": {
+        "uricodec": ((arrow(REFS), arrow(BASES)), lambda columns: bulk.resolve(*columns, threads=1)),
+        "urllib: urljoin": ((BASES, REFS), lambda columns: list(map(urljoin, *columns))),
+        "ada-url: join_url": ((BASES, REFS), lambda columns: list(map(ada_url.join_url, *columns))),
+    },
+    "relativize": {
+        "uricodec": (arrow(TARGETS), lambda column: bulk.relativize(column, BASE, threads=1)),
+        "uricodec.uri, a loop": (TARGETS, lambda rows: [uri.relativize(BASE, row) for row in rows]),
+    },
+    "unsplit": {
+        "uricodec": (COLUMNS, lambda columns: bulk.unsplit(*columns.values(), threads=1)),
+        "urllib: urlunsplit": (PARTS, lambda rows: list(map(urlunsplit, rows))),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("operation", "library"), [(operation, library) for operation, ways in REFERENCES.items() for library in ways]
+)
+def test_references(benchmark, operation, library):
+    """On one thread."""
+    source, call = REFERENCES[operation][library]
+    (first, first_call), *_ = REFERENCES[operation].values()
+    made = call(source)
+    assert (made if isinstance(made, list) else rows_of(made)) == rows_of(first_call(first))
+    benchmark.group = operation
+    benchmark.extra_info["bytes"] = sum(map(len, TARGETS if operation == "relativize" else REFS)) + COUNT
+    benchmark(call, source)
 
 
 @pytest.mark.parametrize("level", ["8141", "namespace"])

@@ -588,6 +588,16 @@ for _operation in OPERATIONS.values():
     for _errors in _operation.policies:
         _given += [partial(_function, column, **{**_first, "errors": _errors}) for column in _all[::3]]
     _given += _each(_function, 5, [5])
+    for _parameter in _operation.parameters:
+        if _parameter.column:  # a column of the same kind, and a list beside other kinds
+            _pairs = [(_column, _column) for _column in (*_all[:3], *_all[5:11])] + [
+                (_all[5], [*_rows, None]),
+                (["a"], [5]),
+            ]
+            _given += [
+                partial(_with_faults, _function, column, **{**_first, _parameter.name: other})
+                for column, other in _pairs
+            ]
     if _operation.result == "text":
         _given += [partial(_file, _function, each) for each in (_all[3], b"", b"x" * 3000)]
     CALLS[f"uricodec.bulk.{_name}"] = _given

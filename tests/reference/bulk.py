@@ -92,6 +92,13 @@ def parts(name, whole):
     return {field: getattr(whole, field) for field in OPERATIONS[name].fields}
 
 
+def like(row, value):
+    """A value for all rows, as the row needs it."""
+    if isinstance(row, str) == isinstance(value, str) or value is None:
+        return value
+    return value.encode() if isinstance(value, str) else value.decode()
+
+
 # name of the operation and its arguments -> what becomes of one row (str or bytes), or an error
 ROWS = {
     "quote": lambda row, safe="/", plus=False: (
@@ -121,6 +128,11 @@ ROWS = {
     **{name: partial(function, errors="raise") for name, function in ANY_TEXT.items()},
     "redact": uri.redact,
     "redact_text": uri.redact_text,
+    "resolve": lambda row, base: uri.resolve(like(row, base), row),
+    "relativize": lambda row, base: uri.relativize(like(row, base), row),
+    "unsplit": lambda row, **given: uri.unsplit(
+        [row if name == "path" else like(row, given.get(name)) for name in uri.Components._fields]
+    ),
     "iri_to_uri": iri.iri_to_uri,
     "uri_to_iri": iri.uri_to_iri,
 }

@@ -210,6 +210,30 @@ def resolved(row):
     return naive_uri_forms.resolve(BASE, row)
 
 
+def relativized(row):
+    return naive_uri_forms.relativize(BASE, row)
+
+
+def with_path(row, scheme=None, authority=None, query=None, fragment=None):
+    return scheme, authority, row.decode("latin-1"), query, fragment
+
+
+def unchecked(row, **given):
+    return naive_uri.unsplit(with_path(row, **given)).encode("latin-1")
+
+
+def joined(row, **given):
+    """The path with components around it; a fault is in what they make."""
+    parts = with_path(row, **given)
+    whole = naive_uri.unsplit(parts)
+    fault = naive_uri.check(whole.encode("latin-1"))
+    if fault is not None:
+        return fault
+    if naive_uri.split(whole) != parts:
+        return "components", naive_uri.misread(whole, parts)
+    return whole.encode("latin-1")
+
+
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
@@ -226,6 +250,7 @@ class Operation(NamedTuple):
         command (tuple[str, ...] | None): The arguments of the filter that does it; None: there is none.
         bulk (bool): Whether `bulk` has it.
         fields (tuple[str, ...]): The names of what a struct has, an item of a list, or of several components.
+        whole (Callable | None): row -> what the offset of a fault is in; None: the row.
     """
 
     name: str
@@ -237,6 +262,7 @@ class Operation(NamedTuple):
     command: tuple[str, ...] | None = None
     bulk: bool = True
     fields: tuple[str, ...] = ()
+    whole: Any = None
 
     @property
     def id(self):
@@ -361,7 +387,12 @@ def _operations():  # noqa: PLR0912, PLR0915
         yield Operation("redact", given, url, "redact", command=("redact", "--urls", *options))
         yield Operation("redact_text", given, text, "redact", command=("redact", *options))
     command = ("resolve", "--base", BASE.decode())
-    yield Operation("resolve", {}, strict(resolved, text=True), "uris", command=command, bulk=False)
+    given = {"base": BASE.decode()}
+    yield Operation("resolve", given, strict(resolved, text=True), "uris", command=command)
+    yield Operation("relativize", given, strict(relativized, text=True), "uris")
+    for given in {"scheme": "http", "authority": "a"}, {"query": "q=1", "fragment": ""}:
+        made = strict(partial(joined, **given), text=True)
+        yield Operation("unsplit", given, made, "uris", whole=partial(unchecked, **given))
     for kind, level, rows, normal in IDENTIFIERS:
         given = {"kind": kind, "secret": KEY} | ({"level": level} if level else {})
         yield Operation("fingerprint", given, fingerprints(normal), rows, "fingerprint", FINGERPRINT)

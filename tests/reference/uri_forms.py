@@ -149,6 +149,29 @@ def shortest(base, target):
     return min(map(len, made), default=None)
 
 
+def relativize(base, target):
+    """The shortest reference that resolves to a target; of equally short ones, the one that leaves out most.
+
+    If there is none, the code and the offset of a fault.
+    """
+    text = as_text(target)
+    scheme, authority, path, _, _ = parse(text)
+    if scheme is None:
+        return "scheme", len(re.match(r"(?:[A-Za-z][A-Za-z0-9+.-]*)?", text)[0])
+
+    def rank(ref):
+        made = parse(ref)
+        kinds = made.scheme is None, made.authority is None, not made.path.startswith("/"), not made.path
+        return len(ref), *(not kind for kind in kinds), ref
+
+    made = min({ref for ref in references(text) if resolve_text(as_text(base), ref) == text}, key=rank, default=None)
+    if made is None:
+        head = len(recompose(Parts(scheme, authority, "", None, None)))
+        dot = re.search(r"(?:/|^)\.\.?(?=/|$)", path)
+        return "path", head + dot.start()
+    return like(target, made)
+
+
 # --- levels -----------------------------------------------------------------------------------------------------------
 
 # RFC 3986 section 2.3:  unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"

@@ -458,6 +458,26 @@ cdef class ColumnWork:
                 self.found.append((number + i, plan.rows.code_names[code], offset))
         return 0
 
+    # --- rows of several values
+
+    def tuples(self, Array rows not None, bytes format not None, bytes name not None, bint table):
+        """Process rows of several values: an array of `Tuples`, with the type of results of text. Return a Column."""
+        cdef bint text = format in (b"u", b"U")
+        cdef Plan plan = <Plan?>self.make(text)
+        cdef Type type = Type(b"Z", name)
+        cdef list arrays, typed
+        self.check_policy(plan, False)
+        jobs = self.jobs(plan, type, [rows], self.policy_for(plan), self.limit)
+        self.count, self.found = rejected_of(jobs, self.limit)
+        if plan.kind == TEXT:
+            typed = text_arrays(jobs, type)
+            type, arrays = narrow_text(format, name, typed)
+        else:
+            type, arrays = self.answered(plan, jobs, type, format in LARGE.values(), text)
+        if table:
+            arrays, type = tables_of(arrays), Type(b"+s", name, (type,))
+        return Column(type, arrays)
+
     # --- lines
 
     def lines(self, source, end):
@@ -529,6 +549,20 @@ cdef object of_one_type(Type type, list typed):
             widen_offsets(array)
             widened.add(array)
     return Type(LARGE[type.format], type.name) if large else type, found
+
+
+cdef tuple narrow_text(bytes format, bytes name, list typed):
+    """Return the type of text, and its arrays, whose offsets have 64 bits. They get 32 bits if that is the format's width
+    and all of them fit."""
+    cdef Array array
+    cdef bint large = format in LARGE.values()
+    cdef list arrays = []
+    for _, array in typed:
+        large |= (<const int64_t *>array.buffers[1])[array.length] > <int64_t>limit_of_offsets
+        arrays.append(array)
+    for array in arrays if not large else []:
+        narrow_offsets(array)
+    return Type(LARGE.get(format, format) if large else format, name), arrays
 
 
 cdef Array column_of(Array table):
