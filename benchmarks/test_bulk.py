@@ -8,11 +8,12 @@ python -m pytest benchmarks/test_bulk.py
 
 import random
 import re
-from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
 import ada_url
 import pytest
 from corpus import path, plain_path, urn
+from w3lib.url import add_or_replace_parameter, url_query_cleaner
 from yarl import URL
 
 from uricodec import bulk, uri
@@ -139,6 +140,16 @@ COLUMNS = {
     name: arrow([getattr(parts, field) or None for parts in PARTS])
     for name, field in {"path": "path", "scheme": "scheme", "authority": "netloc", "query": "query"}.items()
 }
+SET = {"page": "7"}
+(PAGE,) = SET.items()
+
+
+def with_query(url):
+    parts = urlsplit(url)
+    pairs = [(name, SET.get(name, value)) for name, value in parse_qsl(parts.query) if name != "utm_source"]
+    return urlunsplit(parts._replace(query=urlencode(pairs)))
+
+
 # For each operation, the libraries: ours, on a column, and others, in a loop. All have the same output.
 REFERENCES = {
     "resolve, one base": {
@@ -156,6 +167,24 @@ REFERENCES = {
     "relativize": {
         "uricodec": (arrow(TARGETS), lambda column: bulk.relativize(column, BASE, threads=1)),
         "uricodec.uri, a loop": (TARGETS, lambda rows: [uri.relativize(BASE, row) for row in rows]),
+    },
+    "with_query": {
+        "uricodec": (arrow(URLS), lambda column: bulk.with_query(column, SET, drop="utm_source", threads=1)),
+        "uricodec.uri, a loop": (URLS, lambda rows: [uri.with_query(row, SET, drop="utm_source") for row in rows]),
+        "urllib: parse_qsl, urlencode": (URLS, lambda rows: list(map(with_query, rows))),
+        "yarl: update_query": (
+            URLS,
+            lambda rows: [str(URL(row).update_query(SET).without_query_params("utm_source")) for row in rows],
+        ),
+        "w3lib: url_query_cleaner, add_or_replace_parameter": (
+            URLS,
+            lambda rows: [
+                add_or_replace_parameter(
+                    url_query_cleaner(row, ["utm_source"], remove=True, keep_fragments=True), *PAGE
+                )
+                for row in rows
+            ],
+        ),
     },
     "unsplit": {
         "uricodec": (COLUMNS, lambda columns: bulk.unsplit(*columns.values(), threads=1)),

@@ -38,6 +38,7 @@ VALUES = {
 OPTIONS = {
     "fingerprint": {"secret": b"of these examples"},
     "unsplit": {"scheme": "https", "authority": "example.org"},
+    "with_query": {"set": "page=1"},
 }
 
 HEADS = ["operation", "what it does with a row", "result", "parameters", "`errors=`, the default first"]

@@ -340,6 +340,12 @@ CALLS |= {
     ],
     "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),
+    "uricodec.uri.with_query": [
+        partial(uri.with_query, each, *given, **names)
+        for each in (*_URIS, *_IRIS, "?q=1&b=%62&b" * 40, b"?\xff=1", 5, _LONE)
+        for given in ((), ({"q": "é", "": "&"},), ("b=2&c",), (5,), ({"q": 5},))
+        for names in ({}, {"drop": "b*"}, {"keep": ["q"]}, {"drop": 5}, {"keep": [5]})
+    ],
     "uricodec.uri.unsplit": [partial(uri.unsplit, parts) for parts in _COMPONENTS],
     "uricodec.uri.normalize": [
         partial(uri.normalize, each, level)

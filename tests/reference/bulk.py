@@ -133,6 +133,7 @@ ROWS = {
     "unsplit": lambda row, **given: uri.unsplit(
         [row if name == "path" else like(row, given.get(name)) for name in uri.Components._fields]
     ),
+    "with_query": lambda row, **given: uri.with_query(row, given.pop("set", None), **given),
     "iri_to_uri": iri.iri_to_uri,
     "uri_to_iri": iri.uri_to_iri,
 }

@@ -393,6 +393,19 @@ def _operations():  # noqa: PLR0912, PLR0915
     for given in {"scheme": "http", "authority": "a"}, {"query": "q=1", "fragment": ""}:
         made = strict(partial(joined, **given), text=True)
         yield Operation("unsplit", given, made, "uris", whole=partial(unchecked, **given))
+    for given, options in (
+        ({"set": "page=2&é=a b&utm_source="}, ["--set", "page=2&é=a b&utm_source="]),
+        (
+            {"set": {"q": "é&=+ ~*", "": "x"}, "drop": ["utm_*", "page"]},
+            ["--set", "q=é%26%3D%2B ~*&=x", "--drop", "utm_*,page"],
+        ),
+        ({"keep": "q,p*"}, ["--keep", "q,p*"]),
+        ({"drop": "*"}, ["--drop", "*"]),
+    ):
+        edited = partial(
+            naive_urls.with_query, **{"given" if name == "set" else name: each for name, each in given.items()}
+        )
+        yield Operation("with_query", given, strict(edited, text=True), "urls", command=("query", *options))
     for kind, level, rows, normal in IDENTIFIERS:
         given = {"kind": kind, "secret": KEY} | ({"level": level} if level else {})
         yield Operation("fingerprint", given, fingerprints(normal), rows, "fingerprint", FINGERPRINT)

@@ -813,6 +813,52 @@ _ROWS = (
         page="guides/uri",
     ),
     Operation(
+        name="with_query",
+        summary="set, drop and keep parameters in the query of each URL",
+        source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
+        single="uri.with_query",
+        details="All other bytes stay. Any text is split as RFC 3986 appendix B does, so no row is invalid.",
+        returns="Text, as from `uricodec.uri.with_query`.",
+        example="""
+            >>> with_query(["/?utm_source=x&q=%7e&page=1#a", "/", None], {"page": "2"}, drop="utm_*")
+            ['/?q=%7e&page=2#a', '/?page=2', None]
+        """,
+        make="uricodec.uri._with_query:WithQueryRows",
+        result="text",
+        parameters=(
+            Parameter(
+                "set",
+                "Mapping[str, str] | str | None",
+                None,
+                'Names and values, or a query such as "page=2&sort=name". The first field of a name gets the value, '
+                "others of that name are dropped; a name that is missing is added at the end.",
+                examples=("page=2&é=a b", {"q": "", "x": "é&"}),
+            ),
+            Parameter(
+                "drop",
+                "Collection[str] | str | None",
+                None,
+                'The names to drop, or a str with commas between them. "utm_*" is all names that begin with "utm_".',
+                examples=("q", "p*,é", ["q", "utm_*"]),
+            ),
+            Parameter(
+                "keep",
+                "Collection[str] | str | None",
+                None,
+                "The only names to keep, as for `drop`, besides those of `set`; None: all.",
+                examples=("q", "p*,é", []),
+            ),
+        ),
+        sql=(
+            SqlFunction("uri_with_query", ("set", "drop", "keep")),
+            SqlFunction("uri_drop_query", ("drop",)),
+            SqlFunction("uri_keep_query", ("keep",)),
+        ),
+        command=Filter("query", {"set": "--set", "drop": "--drop", "keep": "--keep"}),
+        rows="urls",
+        page="guides/url_analytics",
+    ),
+    Operation(
         name="agreed_host",
         summary="return the host of each URL on which all parsers agree",
         source='RFC 3986 section 3.2; WHATWG URL, "host parsing".',

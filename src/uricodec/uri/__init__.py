@@ -25,6 +25,7 @@ from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._redact import SENSITIVE_NAMES, redact, redact_text
 from uricodec.uri._resolve import relativize, resolve
 from uricodec.uri._values import *  # noqa: F403
+from uricodec.uri._with_query import with_query
 
 if TYPE_CHECKING:
     from uricodec.uri import legacy_schemes as legacy_schemes
@@ -53,6 +54,7 @@ __all__ = [
     "resolve",
     "split",
     "unsplit",
+    "with_query",
 ]
 __all__ += _values.__all__
 
