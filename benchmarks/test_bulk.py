@@ -140,6 +140,10 @@ COLUMNS = {
     name: arrow([getattr(parts, field) or None for parts in PARTS])
     for name, field in {"path": "path", "scheme": "scheme", "authority": "netloc", "query": "query"}.items()
 }
+# Each second one is another spelling of the target; the others are other URLs.
+SPELLED = [
+    f"HTTPS://{target[8:].replace('.uk/', '.uk:443/x/../')}" if i % 2 else BASES[i] for i, target in enumerate(TARGETS)
+]
 SET = {"page": "7"}
 (PAGE,) = SET.items()
 
@@ -185,6 +189,26 @@ REFERENCES = {
                 for row in rows
             ],
         ),
+    },
+    "equivalent": {
+        "uricodec": (
+            (arrow(TARGETS), arrow(SPELLED)),
+            lambda columns: bulk.equivalent(*columns, level="scheme", threads=1),
+        ),
+        "uricodec.uri, a loop": (
+            (TARGETS, SPELLED),
+            lambda columns: [uri.equivalent(a, b, "scheme") for a, b in zip(*columns, strict=True)],
+        ),
+        "ada-url: normalize_url": (
+            (TARGETS, SPELLED),
+            lambda columns: [
+                ada_url.normalize_url(a) == ada_url.normalize_url(b) for a, b in zip(*columns, strict=True)
+            ],
+        ),
+    },
+    "relation": {
+        "uricodec": ((arrow(TARGETS), arrow(SPELLED)), lambda columns: bulk.relation(*columns, threads=1)),
+        "uricodec.uri, a loop": ((TARGETS, SPELLED), lambda columns: list(map(uri.relation, *columns))),
     },
     "unsplit": {
         "uricodec": (COLUMNS, lambda columns: bulk.unsplit(*columns.values(), threads=1)),

@@ -39,6 +39,8 @@ OPTIONS = {
     "fingerprint": {"secret": b"of these examples"},
     "unsplit": {"scheme": "https", "authority": "example.org"},
     "with_query": {"set": "page=1"},
+    "equivalent": {"other": "http://example.co.uk:8080/"},
+    "relation": {"other": "http://example.co.uk:8080/"},
 }
 
 HEADS = ["operation", "what it does with a row", "result", "parameters", "`errors=`, the default first"]

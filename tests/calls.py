@@ -340,6 +340,12 @@ CALLS |= {
     ],
     "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),
+    "uricodec.uri.relation": [
+        *_each(
+            uri.relation, *pairwise(_URIS), *pairwise(_IRIS), ("http://a/%zz", "HTTP://a/b" * 200), (_URIS[0], _LONE)
+        ),
+        *_each(uri.relation, (b"//a", "//a#b", "simple"), ("%", "%", "rfc1630"), ("a", "a", "no"), ("a", 5), (5, "a")),
+    ],
     "uricodec.uri.with_query": [
         partial(uri.with_query, each, *given, **names)
         for each in (*_URIS, *_IRIS, "?q=1&b=%62&b" * 40, b"?\xff=1", 5, _LONE)

@@ -64,9 +64,14 @@ def has_surrogate(text):
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
+def like(row, text):
+    return text if isinstance(row, str) else text.encode()
+
+
 SEVERAL = {
     "resolve": (lambda ref, base: uri.resolve(base, ref), ["base"]),
     "relativize": (lambda target, base: uri.relativize(base, target), ["base"]),
+    "relation": (lambda a, b: like(a, uri.relation(a, b)), ["other"]),
     "unsplit": (
         lambda path, *others: uri.unsplit((*others[:2], path, *others[2:])),
         ["scheme", "authority", "query", "fragment"],

@@ -18,7 +18,7 @@ COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
         *[row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"}],
-        *["agreed_host", "address_category", "find", "extract", "redact", "redact_text", "with_query"],
+        *["agreed_host", "address_category", "find", "extract", "redact", "redact_text", "with_query", "relation"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -94,6 +94,7 @@ def normal_forms(draw):
         if level != "rfc1630":
             assert same is forms.equivalent(like_bytes(given), like_bytes(other), level)
         assert uri.equivalent(given, form, level) is True
+        assert uri.relation(given, form, level) in {"equal", "equivalent"}
 
 
 def like_bytes(given):
@@ -107,6 +108,7 @@ def resolved(draw):
     if first_surrogate(base) is not None or first_surrogate(ref) is not None:
         assert is_refusal(outcome_of_two(uri.resolve, base, ref, strict))
         return
+    assert uri.relation(base, ref) == forms.relation(like_bytes(base), like_bytes(ref))
     target = outcome_of_two(uri.resolve, base, ref, strict)
     assert exact(target) == exact(outcome(forms.resolve, like_bytes(base), like_bytes(ref), strict))
     if is_refusal(target):

@@ -66,7 +66,7 @@ HOSTILE = [
 VECTORS = HOSTILE * 60  # of 2048 rows, and a shorter one
 # The values of the first argument of each function that has one.
 GIVEN = {
-    name: [value for value in parameter.choices or parameter.examples if not isinstance(value, list)]
+    name: [value for value in parameter.choices or parameter.examples if not isinstance(value, (list, dict))]
     for name, (sql, operation) in SQL_FUNCTIONS.items()
     for parameter in operation.parameters
     if sql.parameters[:1] == (parameter.name,)

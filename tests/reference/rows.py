@@ -35,6 +35,7 @@ from uricodec.uri import Policy
 UNRESERVED = {*b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"}
 RESERVED = {*b":/?#[]@!$&'()*+,;="}
 BASE = b"http://a.example/b/c/d?q"
+OTHER = b"http://example.com/a/../b/c?q=1"
 KEY = "tests"
 
 
@@ -212,6 +213,16 @@ def resolved(row):
 
 def relativized(row):
     return naive_uri_forms.relativize(BASE, row)
+
+
+def is_equivalent(row, _errors, _way, other, level):
+    """Whether a row is equivalent to another one, which has a normal form at the level."""
+    made, fault = strict(partial(normal_uri, level=level))(row, None, OCTETS)
+    return made == normal_uri(other, level), fault
+
+
+def related_to(other, row):
+    return naive_uri_forms.relation(row, other).encode()
 
 
 def with_path(row, scheme=None, authority=None, query=None, fragment=None):
@@ -393,6 +404,13 @@ def _operations():  # noqa: PLR0912, PLR0915
     for given in {"scheme": "http", "authority": "a"}, {"query": "q=1", "fragment": ""}:
         made = strict(partial(joined, **given), text=True)
         yield Operation("unsplit", given, made, "uris", whole=partial(unchecked, **given))
+    for level in "path", "scheme", "rfc1630":
+        given = {"other": OTHER.decode(), "level": level}
+        compared = partial(is_equivalent, other=OTHER, level=level)
+        yield Operation("equivalent", given, compared, "uris", "verdict", VERDICT)
+    for other in OTHER, b"//a.example/b/c":
+        related = partial(related_to, other)
+        yield Operation("relation", {"other": other.decode()}, strict(related, text=True), "uris")
     for given, options in (
         ({"set": "page=2&é=a b&utm_source="}, ["--set", "page=2&é=a b&utm_source="]),
         (
@@ -448,7 +466,7 @@ def handled(operation, rows, errors, way):
             elif errors not in {"keep", "replace"}:
                 made = None
         elif operation.result == "verdict":
-            made = True
+            made = made is not False
         elif operation.result == "diagnostic":
             made = None
         elif operation.result == "struct":

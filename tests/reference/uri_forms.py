@@ -343,5 +343,37 @@ def normalize(uri, level="path"):
 key = normalize
 
 
+def relation(a, b, level="scheme"):
+    """The first relation that is true."""
+    if as_text(a) == as_text(b):
+        return "equal"
+    x, y = (normalize(each.encode() if isinstance(each, str) else each, level) for each in (a, b))
+    if x == y:
+        return "equivalent"
+    x, y = parse(as_text(x)), parse(as_text(y))
+    if x._replace(fragment=None) == y._replace(fragment=None):
+        return "same-document"
+    if x[:3] == y[:3]:
+        return "same-path"
+    if x.authority is None or y.authority is None or host_of(x.authority) != host_of(y.authority):
+        return "different"
+    same = x.scheme is not None and x.scheme == y.scheme and port_of(x.authority) == port_of(y.authority)
+    return "same-origin" if same else "same-host"
+
+
+AUTHORITY = re.compile(r"(?:[^@\[\]]*@)?(\[[^\[\]@]*\]|[^@:\[\]]*)(:[0-9]*)?")
+
+
+def host_of(authority):
+    """The host; of an authority with misplaced delimiters, all of it."""
+    found = AUTHORITY.fullmatch(authority)
+    return found[1] if found else authority
+
+
+def port_of(authority):
+    found = AUTHORITY.fullmatch(authority)
+    return (found[2] or "") if found else ""
+
+
 def equivalent(a, b, level="path"):
     return as_text(key(a, level)) == as_text(key(b, level))

@@ -25,9 +25,11 @@ cdef extern from *:
     const size_t UC_REJECTED
 
 
-# The code for a row function whose callee has raised a Python exception, which is still set. The run ends.
+# Codes that are not reasons. UC_RAISED: the row function's callee has raised a Python exception, which is still set; the
+# run ends. UC_FALSE: the row is valid, but its verdict is false.
 cdef enum:
     UC_RAISED = -1
+    UC_FALSE = -2
 
 
 # Why a row is rejected: a code of the operation, and the offset in the row.

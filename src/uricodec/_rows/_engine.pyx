@@ -293,6 +293,8 @@ cdef bint reject_row(Run *run, size_t row, size_t start, const uint8_t *src, siz
     if outcome.code == UC_RAISED:
         run.status = HAS_RAISED
         return False
+    if outcome.code == UC_FALSE:
+        return True
     if not report_row(run, row, start, outcome):
         return False  # pragma: no cover: no memory
     if run.policy == RAISE_ROW:

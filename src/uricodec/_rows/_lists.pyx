@@ -308,6 +308,8 @@ cdef class ListWork:
         size = run.row_of(src, n, run.options, self.buffer, &outcome)
         if size == UC_REJECTED and outcome.code == UC_RAISED:
             raise_set()
+        if size == UC_REJECTED and outcome.code == UC_FALSE:
+            return False
         if size == UC_REJECTED:
             place = outcome.offset
             if text:
@@ -357,7 +359,7 @@ cdef class ListWork:
         # An error of the grammar before the surrogate is reported first, as for a single value.
         self.have_capacity_for(run, n)
         if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(utf8), n, self.text.rows.slots.options, self.buffer,
-                                &outcome) == UC_REJECTED:
+                                &outcome) == UC_REJECTED and outcome.code != UC_FALSE:
             if outcome.code == UC_RAISED:
                 raise_set()
             before = self.text.rows.characters(<const uint8_t *>PyBytes_AS_STRING(utf8), n, outcome.offset)
@@ -459,10 +461,10 @@ cdef class ListWork:
 
     cdef int take_verdicts(self, ItemBatch batch, list results) except -1:
         cdef const uint8_t *bits = batch.run.offsets.data
-        cdef object invalid = None if self.policy == NULL_ROW else False
         cdef size_t i
         for i in range(batch.items.rows):
-            results[batch.items.numbers[i]] = True if bits[i >> 3] >> (i & 7) & 1 else invalid
+            verdict = True if bits[i >> 3] >> (i & 7) & 1 else None if batch.is_null(i) else False
+            results[batch.items.numbers[i]] = verdict
         return 0
 
     cdef int take_fingerprints(self, ItemBatch batch, list results) except -1:

@@ -357,6 +357,16 @@ _BASE = Parameter(
 )
 
 
+_OTHER = Parameter(
+    "other",
+    "str | bytes | Any",
+    REQUIRED,
+    "What the rows are compared with; or a column, with one for each row.",
+    examples=("http://example.org/b", "HTTP://EXAMPLE.org:80/x/../%62#f", "é"),
+    column="needed",
+)
+
+
 def _component(name: str, default: Any, *examples: Any) -> Parameter:
     """Return the parameter of a component."""
     about = f"The {name}; or a column of them. None, or null: it is undefined."
@@ -813,6 +823,43 @@ _ROWS = (
         page="guides/uri",
     ),
     Operation(
+        name="equivalent",
+        summary="return whether each URI or IRI is equivalent to another one",
+        source="RFC 3986 section 6.1; RFC 3987 section 5.1.",
+        single="uri.equivalent",
+        invalid='At level "rfc1630", a row is invalid if a "%" is not followed by two digits.',
+        example="""
+            >>> equivalent(["HTTP://a/%7Eb", "http://a/c", None], "http://a/~b")
+            [True, False, None]
+            >>> equivalent(["http://a", "http://b"], ["http://a:80/", "http://a/"], level="scheme")
+            [True, False]
+        """,
+        make=f"{_MADE}:equivalent",
+        result="verdict",
+        parameters=(_OTHER, _URI_LEVEL, _POLICY),
+        sql=(SqlFunction("uri_equivalent", ("other", "level"), _KEEP),),
+        needs=("idna",),
+    ),
+    Operation(
+        name="relation",
+        summary="return how each URI or IRI is related to another one",
+        source="RFC 3986 sections 4.4 and 6.1; RFC 6454 section 4.",
+        single="uri.relation",
+        returns=(
+            'Text: "equal", "equivalent", "same-document", "same-path", "same-origin", "same-host" or "different", as '
+            "from `uricodec.uri.relation`."
+        ),
+        example="""
+            >>> relation(["http://a/b#c", "HTTP://A/", "http://b/", None], "http://a/b")
+            ['same-document', 'same-origin', 'different', None]
+        """,
+        make=f"{_MADE}:relation",
+        result="text",
+        parameters=(_OTHER, _URI_LEVEL._replace(default="scheme")),
+        sql=(SqlFunction("uri_relation", ("other", "level")),),
+        needs=("idna",),
+    ),
+    Operation(
         name="with_query",
         summary="set, drop and keep parameters in the query of each URL",
         source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
@@ -832,7 +879,7 @@ _ROWS = (
                 None,
                 'Names and values, or a query such as "page=2&sort=name". The first field of a name gets the value, '
                 "others of that name are dropped; a name that is missing is added at the end.",
-                examples=("page=2&é=a b", {"q": "", "x": "é&"}),
+                examples=("page=2&é=a b", "q=&x=%26", {"q": "", "x": "é&"}),
             ),
             Parameter(
                 "drop",

@@ -202,7 +202,7 @@ class Call:
     def _tuples(self, column: Any, threads: int | None) -> tuple[Tuples, Column]:
         """Put the column and the columns among the arguments together, and run the operation on the rows."""
         given = {each.name: each.column == "needed" for each in self.operation.parameters}
-        mixes = self.operation.result != "text"
+        mixes = self.operation.name in ("equivalent", "relation")  # text is compared by its UTF-8
         columns, needed = [column], [True]
         for name, other in self._columns.items():
             columns.append(_as_list_or_arrow(other))

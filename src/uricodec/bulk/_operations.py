@@ -136,6 +136,24 @@ def unsplit(scheme: Any, authority: Any, query: Any, fragment: Any) -> Make:
     return lambda text, _terminator: Plan(UnsplitRows(*given.values(), text))
 
 
+def equivalent(other: Any, level: str, policy: Policy | str | None) -> Make:
+    """Return the plan of `bulk.equivalent`."""
+    from uricodec.uri._relations import EquivalentRows
+
+    other = other if other is EACH_ROW else _octets(other, "other")
+    EquivalentRows(other, level, policy, True)  # raises for a wrong one
+    return lambda text, _terminator: Plan(EquivalentRows(other, level, policy, text), "verdict")
+
+
+def relation(other: Any, level: str) -> Make:
+    """Return the plan of `bulk.relation`."""
+    from uricodec.uri._relations import RelationRows
+
+    other = other if other is EACH_ROW else _octets(other, "other")
+    RelationRows(other, level, True)  # raises for a wrong one
+    return lambda text, _terminator: Plan(RelationRows(other, level, text))
+
+
 def _octets(value: Any, name: str) -> bytes:
     """Return the bytes of an argument."""
     if isinstance(value, str):

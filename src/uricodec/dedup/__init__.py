@@ -298,7 +298,9 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
 def error_of(names: LineBatch, lines: memoryview, row: int, found: Any) -> UriError:
     """Return the error for the first invalid line, given the lines, the number of their first row, and the faults."""
     [fault], operation = found.faults, names.operation
-    error: UriError = operation.error(operation.reason(fault.code), bytes(lines[fault.start : fault.stop]), fault.offset)
+    error: UriError = operation.error(
+        operation.reason(fault.code), bytes(lines[fault.start : fault.stop]), fault.offset
+    )
     error.row = row + fault.line
     return error
 

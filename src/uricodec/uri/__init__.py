@@ -23,6 +23,7 @@ from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._extraction import extract
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._redact import SENSITIVE_NAMES, redact, redact_text
+from uricodec.uri._relations import relation
 from uricodec.uri._resolve import relativize, resolve
 from uricodec.uri._values import *  # noqa: F403
 from uricodec.uri._with_query import with_query
@@ -50,6 +51,7 @@ __all__ = [
     "normalize",
     "redact",
     "redact_text",
+    "relation",
     "relativize",
     "resolve",
     "split",

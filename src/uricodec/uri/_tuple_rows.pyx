@@ -18,19 +18,12 @@ from uricodec._rows._tuples import EACH_ROW
 from uricodec.errors import UriSyntaxError
 
 
-# Codes after those of the grammar.
-cdef enum:
-    TYPE = CODES            # a value has another type
-    DOT_SEGMENT             # the path of a target has one
-    STRUCTURE               # what is joined would be split into other components
-
 TUPLE_CODES = [*CODE_NAMES, "type", "path", "components"]
 TUPLE_REASONS = [*REASONS, "expected str, bytes-like or None", "no reference resolves to a path with a dot segment",
                  "result would split into different components"]
 
 
-cdef inline bint read_tuple(const uint8_t *src, size_t n, const void *options, Values *values, Outcome *outcome) noexcept nogil:
-    """Set the values of a row. False: one of them has no bytes that the operation could read."""
+cdef bint read_tuple(const uint8_t *src, size_t n, const void *options, Values *values, Outcome *outcome) noexcept nogil:
     cdef int i
     read_values(src, n, &(<const TupleOptions *>options).values, values)
     for i in range(values.count):
