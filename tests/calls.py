@@ -13,10 +13,12 @@ import io
 import logging
 import operator
 import os
+import pickle
 import shutil
 import sys
 import tempfile
 import uuid
+from copy import copy, deepcopy
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -657,6 +659,11 @@ CALLS |= {
     "uricodec.bulk.Column.to_pylist": [column.to_pylist for column in _READ],
     "uricodec.bulk.Column.__repr__": [partial(repr, column) for column in _READ],
     "uricodec.bulk.Column.__array__": [_as_array],
+    "uricodec.bulk.Column.__copy__": [lambda: copy(_COLUMN) is _COLUMN],
+    "uricodec.bulk.Column.__deepcopy__": [lambda: deepcopy(_COLUMN) is _COLUMN],
+    "uricodec.bulk.Column.__reduce__": [
+        partial(lambda column: pickle.loads(pickle.dumps(column)).to_pylist(), column) for column in _READ
+    ],
     "uricodec.bulk.Column.__arrow_c_schema__": [_COLUMN.__arrow_c_schema__],
     "uricodec.bulk.Column.__arrow_c_stream__": [_COLUMN.__arrow_c_stream__],
     "uricodec.bulk.Column.__arrow_c_array__": [_COLUMN.__arrow_c_array__],

@@ -94,12 +94,12 @@ def run(  # noqa: PLR0913, PLR0917
     # A list or tuple: a list.
     if isinstance(column, (list, tuple)):
         return call.on_list(column)
-    # A Series or Index of pandas, a NumPy array of objects: run as a list or an Arrow array, and converted back.
+    # A Series or Index of pandas, a NumPy array of objects or text: run as a list or an Arrow array, converted back.
     if is_pandas:
         from uricodec.bulk._pandas import run_on_column
 
         return run_on_column(column, call)
-    if _is_instance(column, "numpy", "ndarray") and column.dtype == object:
+    if _is_instance(column, "numpy", "ndarray") and column.dtype.kind in "OUST":
         return _on_objects(column, call)
     # An Arrow object: a Column.
     if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
@@ -344,7 +344,7 @@ def _is_instance(column: Any, module: str, *names: str) -> bool:
 
 
 def _on_objects(column: Any, call: Call) -> Any:
-    """Return the results of a NumPy array of objects, as another one."""
+    """Return the results of a NumPy array of objects, of str or of bytes, as an array of objects."""
     import numpy as np  # type: ignore[import-not-found,unused-ignore]
 
     return np.fromiter(call.on_list(_items(column), is_missing), object, len(column))
