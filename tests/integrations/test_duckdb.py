@@ -142,6 +142,23 @@ def test_an_argument_is_a_column(con, name):
     assert found == [(ones, others, none)[i % 3][i] for i in range(len(ones))]
 
 
+def test_values_that_repeat(con):
+    """Values that repeat are computed once; results are those of each row."""
+    hook.register(con)
+    urls = [None, "HTTP://a/%7Eb", "http://a/~b", "%zz", "é"]
+    for distinct in (urls, [*urls, *(f"HTTP://a/{i}" for i in range(3000))]):
+        rows = [distinct[i * i % len(distinct)] for i in range(5000)]
+        con.register("repeated", pa.table({"id": range(5000), "url": pa.array(rows, pa.string())}))
+        calls = "uri_normalize(url, 'case'), uri_equivalent(url, 'http://a/~b'), uri_relation(url, '//a')"
+        found = con.sql(f"select {calls} from repeated order by id").fetchall()
+        columns = (
+            bulk.normalize_uri(rows, "case", errors="null"),
+            bulk.equivalent(rows, "http://a/~b"),
+            bulk.relation(rows, "//a", errors="null"),
+        )
+        assert found == list(zip(*columns, strict=True))
+
+
 def test_columns_as_arguments(con):
     hook.register(con)
     con.execute(
