@@ -267,7 +267,18 @@ def edited_query(draw):
         assert octets_of(uri.with_query(made, **given)) == want
 
 
-OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host, found_in_text, redacted, edited_query)
+OPERATIONS = (
+    grammar,
+    components,
+    normal_forms,
+    resolved,
+    by_scheme,
+    values,
+    web_host,
+    found_in_text,
+    redacted,
+    edited_query,
+)
 
 
 def target(data):
