@@ -8,12 +8,15 @@ python -m pytest benchmarks/test_bulk.py
 
 import random
 import re
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
+import ada_url
 import pytest
 from corpus import path, plain_path, urn
+from w3lib.url import add_or_replace_parameter, url_query_cleaner
+from yarl import URL
 
-from uricodec import bulk
+from uricodec import bulk, uri
 
 pa = pytest.importorskip("pyarrow")
 
@@ -126,6 +129,106 @@ def test_parts_of_urls(benchmark, part, way):
         select = f"regexp_extract(url, '{pattern}', 1)"
         assert [row for (row,) in duck.execute(f"select {select} from urls").fetchall()] == want
         benchmark(lambda: duck.execute(f"select sum(strlen({select})) from urls").fetchall())
+
+
+BASES = [f"https://www.example{i % 1000}.co.uk/path/{i % 7}/index.html" for i in range(COUNT)]
+BASE = BASES[0]
+REFS = [("../a/{}?q=1", "page-{}.html", "/img/{}.png", "?page={}")[i % 4].format(i) for i in range(COUNT)]
+TARGETS = [urljoin(base, ref) for base, ref in zip(BASES, REFS, strict=True)]
+PARTS = [urlsplit(target) for target in TARGETS]
+COLUMNS = {
+    name: arrow([getattr(parts, field) or None for parts in PARTS])
+    for name, field in {"path": "path", "scheme": "scheme", "authority": "netloc", "query": "query"}.items()
+}
+# Each second one is another spelling of the target; the others are other URLs.
+SPELLED = [
+    f"HTTPS://{target[8:].replace('.uk/', '.uk:443/x/../')}" if i % 2 else BASES[i] for i, target in enumerate(TARGETS)
+]
+SET = {"page": "7"}
+(PAGE,) = SET.items()
+
+
+def with_query(url):
+    parts = urlsplit(url)
+    pairs = [(name, SET.get(name, value)) for name, value in parse_qsl(parts.query) if name != "utm_source"]
+    return urlunsplit(parts._replace(query=urlencode(pairs)))
+
+
+# For each operation, the libraries: ours, on a column, and others, in a loop. All have the same output.
+REFERENCES = {
+    "resolve, one base": {
+        "uricodec": (arrow(REFS), lambda column: bulk.resolve(column, BASE, threads=1)),
+        "uricodec, list": (REFS, lambda rows: bulk.resolve(rows, BASE)),
+        "urllib: urljoin": (REFS, lambda rows: [urljoin(BASE, row) for row in rows]),
+        "ada-url: join_url": (REFS, lambda rows: [ada_url.join_url(BASE, row) for row in rows]),
+        "yarl: join": (REFS, lambda rows: [str(URL(BASE).join(URL(row))) for row in rows]),
+    },
+    "resolve, a column of bases": {
+        "uricodec": ((arrow(REFS), arrow(BASES)), lambda columns: bulk.resolve(*columns, threads=1)),
+        "urllib: urljoin": ((BASES, REFS), lambda columns: list(map(urljoin, *columns))),
+        "ada-url: join_url": ((BASES, REFS), lambda columns: list(map(ada_url.join_url, *columns))),
+    },
+    "relativize": {
+        "uricodec": (arrow(TARGETS), lambda column: bulk.relativize(column, BASE, threads=1)),
+        "uricodec.uri, a loop": (TARGETS, lambda rows: [uri.relativize(BASE, row) for row in rows]),
+    },
+    "with_query": {
+        "uricodec": (arrow(URLS), lambda column: bulk.with_query(column, SET, drop="utm_source", threads=1)),
+        "uricodec.uri, a loop": (URLS, lambda rows: [uri.with_query(row, SET, drop="utm_source") for row in rows]),
+        "urllib: parse_qsl, urlencode": (URLS, lambda rows: list(map(with_query, rows))),
+        "yarl: update_query": (
+            URLS,
+            lambda rows: [str(URL(row).update_query(SET).without_query_params("utm_source")) for row in rows],
+        ),
+        "w3lib: url_query_cleaner, add_or_replace_parameter": (
+            URLS,
+            lambda rows: [
+                add_or_replace_parameter(
+                    url_query_cleaner(row, ["utm_source"], remove=True, keep_fragments=True), *PAGE
+                )
+                for row in rows
+            ],
+        ),
+    },
+    "equivalent": {
+        "uricodec": (
+            (arrow(TARGETS), arrow(SPELLED)),
+            lambda columns: bulk.equivalent(*columns, level="scheme", threads=1),
+        ),
+        "uricodec.uri, a loop": (
+            (TARGETS, SPELLED),
+            lambda columns: [uri.equivalent(a, b, "scheme") for a, b in zip(*columns, strict=True)],
+        ),
+        "ada-url: normalize_url": (
+            (TARGETS, SPELLED),
+            lambda columns: [
+                ada_url.normalize_url(a) == ada_url.normalize_url(b) for a, b in zip(*columns, strict=True)
+            ],
+        ),
+    },
+    "relation": {
+        "uricodec": ((arrow(TARGETS), arrow(SPELLED)), lambda columns: bulk.relation(*columns, threads=1)),
+        "uricodec.uri, a loop": ((TARGETS, SPELLED), lambda columns: list(map(uri.relation, *columns))),
+    },
+    "unsplit": {
+        "uricodec": (COLUMNS, lambda columns: bulk.unsplit(*columns.values(), threads=1)),
+        "urllib: urlunsplit": (PARTS, lambda rows: list(map(urlunsplit, rows))),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("operation", "library"), [(operation, library) for operation, ways in REFERENCES.items() for library in ways]
+)
+def test_references(benchmark, operation, library):
+    """On one thread."""
+    source, call = REFERENCES[operation][library]
+    (first, first_call), *_ = REFERENCES[operation].values()
+    made = call(source)
+    assert (made if isinstance(made, list) else rows_of(made)) == rows_of(first_call(first))
+    benchmark.group = operation
+    benchmark.extra_info["bytes"] = sum(map(len, TARGETS if operation == "relativize" else REFS)) + COUNT
+    benchmark(call, source)
 
 
 @pytest.mark.parametrize("level", ["8141", "namespace"])

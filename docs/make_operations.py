@@ -3,6 +3,7 @@ the command line. docs/conf.py adds them when the site is built; `python docs/ma
 """
 
 import json
+import shlex
 import subprocess
 import sys
 
@@ -30,6 +31,16 @@ VALUES = {
     "split_iri": "http://example.org/é?q",
     "fingerprint": "http://example.org/",
     "agreed_host": "https://example.org/a",
+    "resolve": "../g?y",
+    "relativize": "http://a/b/g?y",
+    "unsplit": "/a/b",
+}
+OPTIONS = {
+    "fingerprint": {"secret": b"of these examples"},
+    "unsplit": {"scheme": "https", "authority": "example.org"},
+    "with_query": {"set": "page=1"},
+    "equivalent": {"other": "http://example.co.uk:8080/"},
+    "relation": {"other": "http://example.co.uk:8080/"},
 }
 
 HEADS = ["operation", "what it does with a row", "result", "parameters", "`errors=`, the default first"]
@@ -98,23 +109,32 @@ def in_sql_with_values(row, function):
     return f"SELECT {function.name}({', '.join(['x', *arguments])}) FROM data"
 
 
-def command_of(line, value):
+def command_of(row, value):
     """An example of a command: its input and its output."""
-    run = [sys.executable, "-m", "uricodec", *line.split()]
+    options = [f"{row.command.options[name]} {shlex.quote(given)}" for name, given in row.required.items()]
+    line = " ".join([row.command.line, *options])
+    run = [sys.executable, "-m", "uricodec", *shlex.split(line)]
     done = subprocess.run(run, input=value + "\n", capture_output=True, text=True, check=False)
     return f"```console\n$ echo '{value}' | uricodec {line}\n{done.stdout}```"
+
+
+def single_arguments(row, value, options):
+    """The arguments of the function for one value, which are in another order if the columns are."""
+    if row.name in {"resolve", "relativize"}:
+        return options["base"], value
+    if row.name == "unsplit":
+        return [tuple(value if name == "path" else options.get(name) for name in uri.Components._fields)]
+    return value, *options.values()
 
 
 def tabs(row):
     """The tabs of an operation: title -> text."""
     function = row.single if "." in row.single else f"uricodec.{row.single}"
     value = VALUES.get(row.name, URN if row.rows == "urns" else URL)
-    options = dict(row.required)
-    if row.name == "fingerprint":
-        options["secret"] = b"of these examples"
+    options = row.required | OPTIONS.get(row.name, {})
     found = {}
     if row.single:
-        found["One value"] = call(function, value, **options)
+        found["One value"] = call(function, *single_arguments(row, value, options))
     more = ", ".join(f"{name}={value!r}" for name, value in options.items())
     engine = f"uricodec.{row.name}({more})"
     found["Columns"] = call(f"bulk.{row.name}", [value, None], **options)
@@ -122,7 +142,7 @@ def tabs(row):
     if row.sql:
         found["SQL"] = "\n".join(["```sql", *(in_sql_with_values(row, each) for each in row.sql), "```"])
     if row.command:
-        found["Command line"] = command_of(row.command.line, value)
+        found["Command line"] = command_of(row, value)
     return found
 
 

@@ -21,6 +21,7 @@ HEAD = '"""Written by docs/make_stubs.py from the table of operations."""\n'
 # What a stub may use: the last word is the name.
 IMPORTS = """\
 from collections.abc import Collection
+from collections.abc import Mapping
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any

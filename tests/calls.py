@@ -13,10 +13,12 @@ import io
 import logging
 import operator
 import os
+import pickle
 import shutil
 import sys
 import tempfile
 import uuid
+from copy import copy, deepcopy
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -340,6 +342,18 @@ CALLS |= {
     ],
     "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),
+    "uricodec.uri.relation": [
+        *_each(
+            uri.relation, *pairwise(_URIS), *pairwise(_IRIS), ("http://a/%zz", "HTTP://a/b" * 200), (_URIS[0], _LONE)
+        ),
+        *_each(uri.relation, (b"//a", "//a#b", "simple"), ("%", "%", "rfc1630"), ("a", "a", "no"), ("a", 5), (5, "a")),
+    ],
+    "uricodec.uri.with_query": [
+        partial(uri.with_query, each, *given, **names)
+        for each in (*_URIS, *_IRIS, "?q=1&b=%62&b" * 40, b"?\xff=1", 5, _LONE)
+        for given in ((), ({"q": "é", "": "&"},), ("b=2&c",), (5,), ({"q": 5},))
+        for names in ({}, {"drop": "b*"}, {"keep": ["q"]}, {"drop": 5}, {"keep": [5]})
+    ],
     "uricodec.uri.unsplit": [partial(uri.unsplit, parts) for parts in _COMPONENTS],
     "uricodec.uri.normalize": [
         partial(uri.normalize, each, level)
@@ -588,6 +602,16 @@ for _operation in OPERATIONS.values():
     for _errors in _operation.policies:
         _given += [partial(_function, column, **{**_first, "errors": _errors}) for column in _all[::3]]
     _given += _each(_function, 5, [5])
+    for _parameter in _operation.parameters:
+        if _parameter.column:  # a column of the same kind, and a list beside other kinds
+            _pairs = [(_column, _column) for _column in (*_all[:3], *_all[5:11])] + [
+                (_all[5], [*_rows, None]),
+                (["a"], [5]),
+            ]
+            _given += [
+                partial(_with_faults, _function, column, **{**_first, _parameter.name: other})
+                for column, other in _pairs
+            ]
     if _operation.result == "text":
         _given += [partial(_file, _function, each) for each in (_all[3], b"", b"x" * 3000)]
     CALLS[f"uricodec.bulk.{_name}"] = _given
@@ -635,6 +659,11 @@ CALLS |= {
     "uricodec.bulk.Column.to_pylist": [column.to_pylist for column in _READ],
     "uricodec.bulk.Column.__repr__": [partial(repr, column) for column in _READ],
     "uricodec.bulk.Column.__array__": [_as_array],
+    "uricodec.bulk.Column.__copy__": [lambda: copy(_COLUMN) is _COLUMN],
+    "uricodec.bulk.Column.__deepcopy__": [lambda: deepcopy(_COLUMN) is _COLUMN],
+    "uricodec.bulk.Column.__reduce__": [
+        partial(lambda column: pickle.loads(pickle.dumps(column)).to_pylist(), column) for column in _READ
+    ],
     "uricodec.bulk.Column.__arrow_c_schema__": [_COLUMN.__arrow_c_schema__],
     "uricodec.bulk.Column.__arrow_c_stream__": [_COLUMN.__arrow_c_stream__],
     "uricodec.bulk.Column.__arrow_c_array__": [_COLUMN.__arrow_c_array__],

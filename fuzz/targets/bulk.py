@@ -37,7 +37,8 @@ def of_lists(draw):
     if has_answers(name) or (errors == "replace" and not as_text):
         errors = "keep"
     rows = rows_of(draw.octets(), as_text)
-    if name in {"quote", "unquote", "requote", "percent_decode"}:  # urllib.parse has other errors for these, or none
+    # urllib.parse has other errors for these, or none; single values report a surrogate before a missing scheme.
+    if name in {"quote", "unquote", "requote", "percent_decode", "relativize"}:
         rows = [row for row in rows if not isinstance(row, str) or not has_surrogate(row)]
     faults = bulk.InvalidRows(limit)
     if errors == "raise":
@@ -61,6 +62,44 @@ def of_lists(draw):
 
 def has_surrogate(text):
     return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def like(row, text):
+    return text if isinstance(row, str) else text.encode()
+
+
+SEVERAL = {
+    "resolve": (lambda ref, base: uri.resolve(base, ref), ["base"]),
+    "relativize": (lambda target, base: uri.relativize(base, target), ["base"]),
+    "relation": (lambda a, b: like(a, uri.relation(a, b)), ["other"]),
+    "unsplit": (
+        lambda path, *others: uri.unsplit((*others[:2], path, *others[2:])),
+        ["scheme", "authority", "query", "fragment"],
+    ),
+}
+
+
+def of_columns(draw):
+    """Operations with several columns, each a list, against calls of single values."""
+    name, as_text = draw.one(list(SEVERAL)), draw.flag()
+    function, names = SEVERAL[name]
+    column, *others = (rows_of(draw.octets(), as_text) for _ in range(1 + len(names)))
+    count = min(map(len, (column, *others)))
+    rows = list(zip(column[:count], *(other[:count] for other in others), strict=True))
+    want, rejected = [], []
+    for number, row in enumerate(rows):
+        if row[0] is None or (None in row and name != "unsplit"):
+            want.append(None)
+            continue
+        try:
+            want.append(function(*row))
+        except UriError:
+            want.append(row[0])
+            rejected.append(number)
+    invalid = bulk.InvalidRows()
+    given = {key: other[:count] for key, other in zip(names, others, strict=True)}
+    assert getattr(bulk, name)(column[:count], **given, invalid=invalid) == want
+    assert invalid.count == len(rejected) and [row for row, _, _ in invalid.rows] == rejected[:100]
 
 
 def of_lines(draw):
@@ -130,7 +169,7 @@ def normal(row, kind, level):
     return urn.normalize(row, level) if kind == "urn" else uri.normalize(row, level or "iri")
 
 
-OPERATIONS = (of_lists, of_lines, decoded_lines, fingerprints)
+OPERATIONS = (of_lists, of_lines, decoded_lines, fingerprints, of_columns)
 
 
 def target(data):

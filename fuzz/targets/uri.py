@@ -18,7 +18,7 @@ COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
         *[row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"}],
-        *["agreed_host", "address_category", "find", "extract", "redact", "redact_text"],
+        *["agreed_host", "address_category", "find", "extract", "redact", "redact_text", "with_query", "relation"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -94,6 +94,7 @@ def normal_forms(draw):
         if level != "rfc1630":
             assert same is forms.equivalent(like_bytes(given), like_bytes(other), level)
         assert uri.equivalent(given, form, level) is True
+        assert uri.relation(given, form, level) in {"equal", "equivalent"}
 
 
 def like_bytes(given):
@@ -107,6 +108,7 @@ def resolved(draw):
     if first_surrogate(base) is not None or first_surrogate(ref) is not None:
         assert is_refusal(outcome_of_two(uri.resolve, base, ref, strict))
         return
+    assert uri.relation(base, ref) == forms.relation(like_bytes(base), like_bytes(ref))
     target = outcome_of_two(uri.resolve, base, ref, strict)
     assert exact(target) == exact(outcome(forms.resolve, like_bytes(base), like_bytes(ref), strict))
     if is_refusal(target):
@@ -244,7 +246,39 @@ def redacted(draw):
         assert function(found, names, nested) is found
 
 
-OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host, found_in_text, redacted)
+def edited_query(draw):
+    """with_query against fields one after the other; what is not meant stays, and a second time changes nothing."""
+    make, octets = draw.one(GIVEN), draw.octets()
+    given = {}
+    if draw.flag():
+        given["set"] = draw.one(["q=1&é=a b", {"": "", "a": "&"}, "q="])
+    for name in "drop", "keep":
+        if draw.flag():
+            given[name] = draw.one(["*", "q", ["a*", ""], "é,b"])
+    text = make(octets)
+    if first_surrogate(text) is not None:
+        assert is_refusal(outcome(uri.with_query, text, **given))
+        return
+    row = text.encode() if isinstance(text, str) else octets
+    want = urls.with_query(row, given.get("set"), given.get("drop"), given.get("keep"))
+    made = uri.with_query(text, given.pop("set", None), **given)
+    assert octets_of(made) == want and isinstance(made, str) is isinstance(text, str)
+    if "keep" not in given:
+        assert octets_of(uri.with_query(made, **given)) == want
+
+
+OPERATIONS = (
+    grammar,
+    components,
+    normal_forms,
+    resolved,
+    by_scheme,
+    values,
+    web_host,
+    found_in_text,
+    redacted,
+    edited_query,
+)
 
 
 def target(data):

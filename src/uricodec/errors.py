@@ -30,6 +30,10 @@ class UriError(ValueError):
         input (str | bytes): The whole input.
         offset (int): The offset of the first invalid item of `input`, from 0: a character of a str, a byte of bytes.
 
+    Attributes:
+        row (int | None): The number of the row in a column, list or file, from 0; None if the input is not a row.
+        file (str | None): The name of the file whose row it is; None if it is not of a file.
+
     >>> try:
     ...     raise UriError("malformed triplet", "100%", 3)
     ... except UriError as error:
@@ -42,9 +46,11 @@ class UriError(ValueError):
         self.reason = reason
         self.input = input
         self.offset = offset
+        self.row: int | None = None
+        self.file: str | None = None
 
     def __str__(self) -> str:
-        return sentence(self.reason, self.input, self.offset)
+        return place(self) + sentence(self.reason, self.input, self.offset)
 
 
 class UriSyntaxError(UriError):
@@ -84,6 +90,12 @@ class AmbiguousUrlError(UriError):
 
 class UnknownNamespaceError(LookupError):
     """A URN namespace (NID) that nothing is known about."""
+
+
+def place(error: UriError) -> str:
+    """Return the start of the message of an error: the file and the row, if it has them."""
+    start = "" if error.file is None else f"{error.file}: "
+    return start if error.row is None else f"{start}row {error.row}: "
 
 
 def sentence(reason: str, input: object, offset: int) -> str:

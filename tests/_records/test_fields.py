@@ -170,6 +170,10 @@ COMMANDS = {
     "normalize urn": (["normalize", "--kind", "urn"], lambda part: urn.normalize(part) if urn.is_valid(part) else part),
     "redact": (["redact"], uri.redact_text),
     "redact urls": (["redact", "--urls"], uri.redact),
+    "query": (
+        ["query", "--set", "page=2", "--drop", "a*"],
+        lambda part: part if ill_formed(part) else uri.with_query(part, "page=2", drop="a*"),
+    ),
     "resolve": (
         ["resolve", "--base", "http://a/b"],
         lambda part: part if ill_formed(part) else uri.resolve(b"http://a/b", part),

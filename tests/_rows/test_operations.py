@@ -291,9 +291,14 @@ def rows_for(path, rows, nulls=True):
     return rows if path.last or not rows or rows[-1] else [*rows, b"last"]  # an empty line is no last one
 
 
-def in_characters(path, row, offset):
+def whole_of(operation, row):
+    """What the offset of a fault is in."""
+    return operation.whole(row) if operation.whole else row
+
+
+def in_characters(path, whole, offset):
     """Offsets count characters of a str, and bytes of all else."""
-    return len(row[:offset].decode()) if path.text and path.form == "list" else offset
+    return len(whole[:offset].decode()) if path.text and path.form == "list" else offset
 
 
 def as_path(operation, path, rows, results, errors):
@@ -329,7 +334,7 @@ def compare(operation, path, rows, errors, reports=None, **options):
     """One call without a report, and one with it."""
     results, report = handled(operation, rows, errors, path.way)
     want = as_path(operation, path, rows, results, errors)
-    report = [(row, code, in_characters(path, rows[row], offset)) for row, code, offset in report]
+    report = [(row, code, in_characters(path, whole_of(operation, rows[row]), offset)) for row, code, offset in report]
     options = {**path.options, **options}
     if path.form == "list":
         options.pop("threads", None)
@@ -341,8 +346,10 @@ def compare(operation, path, rows, errors, reports=None, **options):
             row, code, offset = report[0]
             with pytest.raises(UriError, match=f"^row {row}: ") as caught:
                 call(operation, io.BytesIO(source) if path.file else source, errors, found, **how)
-            given = rows[row].decode() if isinstance(caught.value.input, str) else rows[row]
-            position = len(rows[row][:offset].decode()) if path.form == "Arrow" and path.text else offset
+            given = whole_of(operation, rows[row])
+            position = len(given[:offset].decode()) if path.form == "Arrow" and path.text else offset
+            given = given.decode() if isinstance(caught.value.input, str) else given
+            assert caught.value.row == row
             assert (caught.value.input, caught.value.offset) == (given, position), code
             continue
         made = call(operation, io.BytesIO(source) if path.file else source, errors, found, **how)

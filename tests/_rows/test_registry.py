@@ -59,7 +59,7 @@ def test_values_of_parameters(row):
             assert function([], **{**row.required, parameter.name: value}) == []
         if parameter.choices and parameter.choices != (False, True):
             with pytest.raises(ValueError, match=r"'nonsense'"):
-                function([], **{parameter.name: "nonsense"})
+                function([], **{**row.required, parameter.name: "nonsense"})
 
 
 @every_operation
@@ -112,7 +112,7 @@ def test_policies_of_objects():
 # --- the command line -------------------------------------------------------------------------------------------------
 
 # Filters that are not an operation on columns.
-OTHERS = {"resolve", "extract", "dedup", "log"}
+OTHERS = {"extract", "dedup", "log"}
 
 
 def option(name, flag):

@@ -88,6 +88,7 @@ HOSTILE = {
     "policy": (["normalize", "--policy", "crawl"], VALID, b"%zz\n"),
     "redact": (["redact", "--csv", "-f", "1", "--errors", "keep"], b"http://u:p@h/?sig=x\n", b'"?sig=x\n'),
     "resolve": (["resolve", "--base", "http://a/b"], b"../c\n", b"%zz\n"),
+    "query": (["query", "--set", "a=1", "--keep", ""], b"?b#c\n", b"%zz\n"),
     "web": (["check", "--kind", "web"], b"http://a/b?c\n", b"http://a@b/\n"),
     "raw": (["decode", "--raw"], LINE, b"%zz\t\xff%0A\n"),
     "nul": (["encode", "-z"], LINE, b"\xff\0\n"),

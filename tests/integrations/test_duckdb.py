@@ -66,7 +66,7 @@ HOSTILE = [
 VECTORS = HOSTILE * 60  # of 2048 rows, and a shorter one
 # The values of the first argument of each function that has one.
 GIVEN = {
-    name: [value for value in parameter.choices or parameter.examples if not isinstance(value, list)]
+    name: [value for value in parameter.choices or parameter.examples if not isinstance(value, (list, dict))]
     for name, (sql, operation) in SQL_FUNCTIONS.items()
     for parameter in operation.parameters
     if sql.parameters[:1] == (parameter.name,)
@@ -133,12 +133,48 @@ def test_function_with_an_argument(con, name, value):
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_an_argument_is_a_column(con, name):
-    """Every row has its own; where it is NULL, so is the row."""
+    """Every row has its own; where it is NULL, so is the row, or a component is undefined."""
     hook.register(con, secret="secret")
     one, other = GIVEN[name][:2]
     found = of_names(con, f"{name}(name, case id % 3 when 0 then '{one}' when 1 then '{other}' end)")
     ones, others = of_bulk(name, one, secret="secret"), of_bulk(name, other, secret="secret")
-    assert found == [(ones, others, [None] * len(ones))[i % 3][i] for i in range(len(ones))]
+    none = of_bulk(name, secret="secret") if name == "uri_unsplit" else [None] * len(ones)
+    assert found == [(ones, others, none)[i % 3][i] for i in range(len(ones))]
+
+
+def test_values_that_repeat(con):
+    """Values that repeat are computed once; results are those of each row."""
+    hook.register(con)
+    urls = [None, "HTTP://a/%7Eb", "http://a/~b", "%zz", "é"]
+    for distinct in (urls, [*urls, *(f"HTTP://a/{i}" for i in range(3000))]):
+        rows = [distinct[i * i % len(distinct)] for i in range(5000)]
+        con.register("repeated", pa.table({"id": range(5000), "url": pa.array(rows, pa.string())}))
+        calls = "uri_normalize(url, 'case'), uri_equivalent(url, 'http://a/~b'), uri_relation(url, '//a')"
+        found = con.sql(f"select {calls} from repeated order by id").fetchall()
+        columns = (
+            bulk.normalize_uri(rows, "case", errors="null"),
+            bulk.equivalent(rows, "http://a/~b"),
+            bulk.relation(rows, "//a", errors="null"),
+        )
+        assert found == list(zip(*columns, strict=True))
+
+
+def test_columns_as_arguments(con):
+    hook.register(con)
+    con.execute(
+        "create table links as select * from (values ('../c', 'http://a/b/'), ('d', 'e'), (NULL, 's:')) as t(r, b)"
+    )
+    query = (
+        "select uri_resolve(r, b), uri_resolve(r, '/'), uri_relativize(b, 'http://a/'), uri_unsplit(r, b) from links"
+    )
+    assert con.sql(query).fetchall() == [
+        ("http://a/c", None, "b/", None),
+        (None, None, None, "e:d"),
+        (None, None, "s:", None),
+    ]
+    parts = "select uri_split(b) as u from links where b like 'http:%'"
+    call = "uri_unsplit(u.path, u.scheme, u.authority, u.query, u.fragment)"
+    assert con.sql(f"select {call} from ({parts})").fetchall() == [("http://a/b/",)]
 
 
 def test_two_arguments(con):

@@ -357,3 +357,22 @@ def test_objects_need_no_pyarrow():
         "assert pandas.Series(['%41'], dtype=object).uricodec.unquote().tolist() == ['A']"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "string", "category", "string[pyarrow]", pd.ArrowDtype(pa.string())])
+def test_columns_as_arguments(dtype):
+    """Rows are matched by position, so two Series have one index."""
+    refs = pd.Series(["../g", None, "x", "y"], index=[5, 6, 7, 8], name="q", dtype=dtype)
+    bases = pd.Series(["http://a/b/c/d", "http://b", "/", None], index=refs.index, dtype=dtype)
+    want = ["http://a/b/g", None, "x", None]
+    for column in bases, bases.tolist(), bases.to_numpy(object), pd.Index(bases):
+        made = refs.uricodec.resolve(column)
+        assert (made.index.tolist(), made.name) == ([5, 6, 7, 8], "q")
+        assert [None if pd.isna(row) else row for row in made] == want
+        assert made.dtype == (refs.cat.categories.dtype if dtype == "category" else refs.dtype)
+    found = bulk.resolve(refs.to_numpy(object), bases)
+    assert [None if pd.isna(row) else row for row in found] == want
+    with pytest.raises(ValueError, match=r"^base has another index than the column; align it first, with reindex\(\)$"):
+        refs.uricodec.resolve(bases.reset_index(drop=True))
+    with pytest.raises(TypeError, match="expected text or bytes"):
+        refs.uricodec.resolve(pd.Series([1, 2, 3, 4], index=refs.index))

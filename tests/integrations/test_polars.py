@@ -134,16 +134,45 @@ def test_nulls_alone(name):
 def test_enums(name):
     """Their strings are settled: they have verdicts and components, but no other text."""
     column = pl.Series("x", ["a", "a b", None, "a"], dtype=pl.Enum(["a b", "a", "%"]))
+    given = OPERATIONS[name].required
     if OPERATIONS[name].result == "text":
         for engine in ENGINES:
             with pytest.raises(TypeError, match="cast it to String"):
-                column.to_frame().lazy().select(getattr(pl.col("x").uricodec, name)()).collect(engine=engine)
+                column.to_frame().lazy().select(getattr(pl.col("x").uricodec, name)(**given)).collect(engine=engine)
         with pytest.raises(TypeError, match="cast it to String"):
-            getattr(column.uricodec, name)()
+            getattr(column.uricodec, name)(**given)
     else:
-        given = OPERATIONS[name].required
         for result in results(column, name, given):
             assert result.to_list() == of_list(column.to_list(), name, given)
+
+
+def test_columns_as_arguments():
+    frame = pl.DataFrame({"ref": ["../g", None, "x", "y"], "base": ["http://a/b/c/d", "http://b", "/", None]})
+    want = ["http://a/b/g", None, None, None]
+    resolved = pl.col("ref").uricodec.resolve(pl.col("base"), errors="null")
+    for engine in ENGINES:
+        assert frame.lazy().select(resolved).collect(engine=engine)["ref"].to_list() == want
+    assert frame["ref"].uricodec.resolve(frame["base"], errors="null").to_list() == want
+    assert frame["ref"].uricodec.resolve(frame["base"].to_list(), errors="null").to_list() == want
+    assert frame.select(pl.col("ref").uricodec.resolve(pl.lit("s:"))).to_series().to_list() == [
+        "s:g",
+        None,
+        "s:x",
+        "s:y",
+    ]
+    assert frame.select(pl.lit("g").uricodec.resolve(pl.col("base"), errors="null")).to_series()[0] == "http://a/b/c/g"
+    assert frame.head(0).select(resolved).to_series().to_list() == []
+    for dtype in pl.Binary, pl.Categorical:
+        made = frame.select(pl.col("ref").cast(dtype).uricodec.resolve(pl.col("base"), errors="null"))
+        assert made.schema["ref"] == dtype and made["ref"].cast(pl.String).to_list() == want
+    joined = pl.col("ref").uricodec.unsplit("s", query=pl.col("base").str.slice(0, 1))
+    assert frame.select(joined).to_series().to_list() == ["s:../g?h", None, "s:x?/", "s:y"]
+    with pytest.raises(
+        TypeError, match=r"^query_value: name must be a value, not an expression; use a call for each value$"
+    ):
+        pl.col("ref").uricodec.query_value(pl.col("base"))
+    with pytest.raises(TypeError, match=r"^resolve: base must be a value or an expression, not a Series$"):
+        pl.col("ref").uricodec.resolve(frame["base"])
 
 
 def test_where_expressions_stand():

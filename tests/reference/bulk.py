@@ -92,6 +92,13 @@ def parts(name, whole):
     return {field: getattr(whole, field) for field in OPERATIONS[name].fields}
 
 
+def like(row, value):
+    """A value for all rows, as the row needs it."""
+    if isinstance(row, str) == isinstance(value, str) or value is None:
+        return value
+    return value.encode() if isinstance(value, str) else value.decode()
+
+
 # name of the operation and its arguments -> what becomes of one row (str or bytes), or an error
 ROWS = {
     "quote": lambda row, safe="/", plus=False: (
@@ -121,6 +128,14 @@ ROWS = {
     **{name: partial(function, errors="raise") for name, function in ANY_TEXT.items()},
     "redact": uri.redact,
     "redact_text": uri.redact_text,
+    "resolve": lambda row, base: uri.resolve(like(row, base), row),
+    "relativize": lambda row, base: uri.relativize(like(row, base), row),
+    "unsplit": lambda row, **given: uri.unsplit(
+        [row if name == "path" else like(row, given.get(name)) for name in uri.Components._fields]
+    ),
+    "equivalent": lambda row, other, level="path", policy=None: uri.equivalent(row, other, level, policy=policy),
+    "relation": lambda row, other, level="scheme": uri.relation(row, other, level),
+    "with_query": lambda row, **given: uri.with_query(row, given.pop("set", None), **given),
     "iri_to_uri": iri.iri_to_uri,
     "uri_to_iri": iri.uri_to_iri,
 }
@@ -128,7 +143,7 @@ ROWS = {
 
 # Each operation with each value of its parameters.
 CALLS = [(name, OPERATIONS[name].required) for name in ROWS] + [
-    (name, {parameter.name: value})
+    (name, {**OPERATIONS[name].required, parameter.name: value})
     for name in ROWS
     for parameter in OPERATIONS[name].parameters
     for value in parameter.choices or parameter.examples
@@ -155,7 +170,8 @@ def column(name, rows, errors, /, **how):
             rejected.append((number, error.offset))
             if errors == "raise":
                 raise
-            made = PARTS[name, errors](row, **how) if (name, errors) in PARTS else row if errors == "keep" else None
+            kept = False if OPERATIONS[name].result == "verdict" else row
+            made = PARTS[name, errors](row, **how) if (name, errors) in PARTS else kept if errors == "keep" else None
         if isinstance(row, bytes) and isinstance(made, str):
             made = made.encode()
         if isinstance(row, bytes) and isinstance(made, dict) and OPERATIONS[name].result == "struct":

@@ -35,6 +35,7 @@ from uricodec.uri import Policy
 UNRESERVED = {*b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"}
 RESERVED = {*b":/?#[]@!$&'()*+,;="}
 BASE = b"http://a.example/b/c/d?q"
+OTHER = b"http://example.com/a/../b/c?q=1"
 KEY = "tests"
 
 
@@ -210,6 +211,40 @@ def resolved(row):
     return naive_uri_forms.resolve(BASE, row)
 
 
+def relativized(row):
+    return naive_uri_forms.relativize(BASE, row)
+
+
+def is_equivalent(row, _errors, _way, other, level):
+    """Whether a row is equivalent to another one, which has a normal form at the level."""
+    made, fault = strict(partial(normal_uri, level=level))(row, None, OCTETS)
+    return made == normal_uri(other, level), fault
+
+
+def related_to(other, row):
+    return naive_uri_forms.relation(row, other).encode()
+
+
+def with_path(row, scheme=None, authority=None, query=None, fragment=None):
+    return scheme, authority, row.decode("latin-1"), query, fragment
+
+
+def unchecked(row, **given):
+    return naive_uri.unsplit(with_path(row, **given)).encode("latin-1")
+
+
+def joined(row, **given):
+    """The path with components around it; a fault is in what they make."""
+    parts = with_path(row, **given)
+    whole = naive_uri.unsplit(parts)
+    fault = naive_uri.check(whole.encode("latin-1"))
+    if fault is not None:
+        return fault
+    if naive_uri.split(whole) != parts:
+        return "components", naive_uri.misread(whole, parts)
+    return whole.encode("latin-1")
+
+
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
@@ -226,6 +261,7 @@ class Operation(NamedTuple):
         command (tuple[str, ...] | None): The arguments of the filter that does it; None: there is none.
         bulk (bool): Whether `bulk` has it.
         fields (tuple[str, ...]): The names of what a struct has, an item of a list, or of several components.
+        whole (Callable | None): row -> what the offset of a fault is in; None: the row.
     """
 
     name: str
@@ -237,6 +273,7 @@ class Operation(NamedTuple):
     command: tuple[str, ...] | None = None
     bulk: bool = True
     fields: tuple[str, ...] = ()
+    whole: Any = None
 
     @property
     def id(self):
@@ -361,7 +398,32 @@ def _operations():  # noqa: PLR0912, PLR0915
         yield Operation("redact", given, url, "redact", command=("redact", "--urls", *options))
         yield Operation("redact_text", given, text, "redact", command=("redact", *options))
     command = ("resolve", "--base", BASE.decode())
-    yield Operation("resolve", {}, strict(resolved, text=True), "uris", command=command, bulk=False)
+    given = {"base": BASE.decode()}
+    yield Operation("resolve", given, strict(resolved, text=True), "uris", command=command)
+    yield Operation("relativize", given, strict(relativized, text=True), "uris")
+    for given in {"scheme": "http", "authority": "a"}, {"query": "q=1", "fragment": ""}:
+        made = strict(partial(joined, **given), text=True)
+        yield Operation("unsplit", given, made, "uris", whole=partial(unchecked, **given))
+    for level in "path", "scheme", "rfc1630":
+        given = {"other": OTHER.decode(), "level": level}
+        compared = partial(is_equivalent, other=OTHER, level=level)
+        yield Operation("equivalent", given, compared, "uris", "verdict", VERDICT)
+    for other in OTHER, b"//a.example/b/c":
+        related = partial(related_to, other)
+        yield Operation("relation", {"other": other.decode()}, strict(related, text=True), "uris")
+    for given, options in (
+        ({"set": "page=2&é=a b&utm_source="}, ["--set", "page=2&é=a b&utm_source="]),
+        (
+            {"set": {"q": "é&=+ ~*", "": "x"}, "drop": ["utm_*", "page"]},
+            ["--set", "q=é%26%3D%2B ~*&=x", "--drop", "utm_*,page"],
+        ),
+        ({"keep": "q,p*"}, ["--keep", "q,p*"]),
+        ({"drop": "*"}, ["--drop", "*"]),
+    ):
+        edited = partial(
+            naive_urls.with_query, **{"given" if name == "set" else name: each for name, each in given.items()}
+        )
+        yield Operation("with_query", given, strict(edited, text=True), "urls", command=("query", *options))
     for kind, level, rows, normal in IDENTIFIERS:
         given = {"kind": kind, "secret": KEY} | ({"level": level} if level else {})
         yield Operation("fingerprint", given, fingerprints(normal), rows, "fingerprint", FINGERPRINT)
@@ -404,7 +466,7 @@ def handled(operation, rows, errors, way):
             elif errors not in {"keep", "replace"}:
                 made = None
         elif operation.result == "verdict":
-            made = True
+            made = made is not False
         elif operation.result == "diagnostic":
             made = None
         elif operation.result == "struct":

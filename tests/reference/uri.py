@@ -148,6 +148,28 @@ def unsplit(components):
     return result
 
 
+def misread(whole, parts):
+    """Where parsing joined components begins to differ from them."""
+    ends = []
+    for scheme, authority, path, query, fragment in (parts, split(whole)):
+        start = 0 if scheme is None else len(scheme) + 1
+        at = start + (0 if authority is None else 2 + len(authority))
+        path_end = at + len(path)
+        query_end = path_end + (0 if query is None else 1 + len(query))
+        ends.append(
+            (
+                -1 if scheme is None else start - 1,
+                -1 if authority is None else start,
+                *(at, path_end, query_end),
+                -1 if fragment is None else query_end + 1,
+            )
+        )
+    for wanted, found in zip(*ends, strict=True):
+        if wanted != found:
+            return found if wanted < 0 else wanted if found < 0 else min(wanted, found)
+    return None
+
+
 def split_authority(authority):
     """userinfo, host, port."""
     userinfo, at, rest = authority.partition("@")

@@ -149,6 +149,29 @@ def shortest(base, target):
     return min(map(len, made), default=None)
 
 
+def relativize(base, target):
+    """The shortest reference that resolves to a target; of equally short ones, the one that leaves out most.
+
+    If there is none, the code and the offset of a fault.
+    """
+    text = as_text(target)
+    scheme, authority, path, _, _ = parse(text)
+    if scheme is None:
+        return "scheme", len(re.match(r"(?:[A-Za-z][A-Za-z0-9+.-]*)?", text)[0])
+
+    def rank(ref):
+        made = parse(ref)
+        kinds = made.scheme is None, made.authority is None, not made.path.startswith("/"), not made.path
+        return len(ref), *(not kind for kind in kinds), ref
+
+    made = min({ref for ref in references(text) if resolve_text(as_text(base), ref) == text}, key=rank, default=None)
+    if made is None:
+        head = len(recompose(Parts(scheme, authority, "", None, None)))
+        dot = re.search(r"(?:/|^)\.\.?(?=/|$)", path)
+        return "path", head + dot.start()
+    return like(target, made)
+
+
 # --- levels -----------------------------------------------------------------------------------------------------------
 
 # RFC 3986 section 2.3:  unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"
@@ -318,6 +341,38 @@ def normalize(uri, level="path"):
 
 
 key = normalize
+
+
+def relation(a, b, level="scheme"):
+    """The first relation that is true."""
+    if as_text(a) == as_text(b):
+        return "equal"
+    x, y = (normalize(each.encode() if isinstance(each, str) else each, level) for each in (a, b))
+    if x == y:
+        return "equivalent"
+    x, y = parse(as_text(x)), parse(as_text(y))
+    if x._replace(fragment=None) == y._replace(fragment=None):
+        return "same-document"
+    if x[:3] == y[:3]:
+        return "same-path"
+    if x.authority is None or y.authority is None or host_of(x.authority) != host_of(y.authority):
+        return "different"
+    same = x.scheme is not None and x.scheme == y.scheme and port_of(x.authority) == port_of(y.authority)
+    return "same-origin" if same else "same-host"
+
+
+AUTHORITY = re.compile(r"(?:[^@\[\]]*@)?(\[[^\[\]@]*\]|[^@:\[\]]*)(:[0-9]*)?")
+
+
+def host_of(authority):
+    """The host; of an authority with misplaced delimiters, all of it."""
+    found = AUTHORITY.fullmatch(authority)
+    return found[1] if found else authority
+
+
+def port_of(authority):
+    found = AUTHORITY.fullmatch(authority)
+    return (found[2] or "") if found else ""
 
 
 def equivalent(a, b, level="path"):

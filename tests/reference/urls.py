@@ -3,6 +3,7 @@
 import re
 from functools import cache
 from importlib.resources import files
+from urllib.parse import parse_qsl, quote_plus, unquote_to_bytes
 
 from reference.codec import decode
 
@@ -122,3 +123,37 @@ def registrable_domain(row, text, private=False):
 
 def public_suffix(row, text, private=False):
     return domain(row, text, 0, private)
+
+
+# --- other parameters -------------------------------------------------------------------------------------------------
+
+
+def names_of(given):
+    """Names as a list; None stays."""
+    if given is None:
+        return None
+    return [name.encode() for name in (given.split(",") if isinstance(given, str) and given else given)]
+
+
+def is_meant(name, names):
+    return any(name == each or (each[-1:] == b"*" and name.startswith(each[:-1])) for each in names)
+
+
+def with_query(row, given=None, drop=None, keep=None):
+    """The fields between "&", one after the other."""
+    pairs = dict(parse_qsl(given, keep_blank_values=True)) if isinstance(given, str) else given or {}
+    values = {name.encode(): quote_plus(value).encode() for name, value in pairs.items()}
+    drop, keep = names_of(drop) or [], names_of(keep)
+    head, hash_, fragment = row.partition(b"#")
+    start, mark, query = head.partition(b"?")
+    made, left = [], dict(values)
+    for field in query.split(b"&") if mark and (query or not values) else []:
+        spelled = field.partition(b"=")[0]
+        name = unquote_to_bytes(spelled.replace(b"+", b" "))
+        if name in values:
+            if name in left:
+                made.append(spelled + b"=" + left.pop(name))
+        elif not is_meant(name, drop) and (keep is None or is_meant(name, keep)):
+            made.append(field)
+    made += [quote_plus(name).encode() + b"=" + value for name, value in left.items()]
+    return start + (b"?" + b"&".join(made) if made else b"") + hash_ + fragment

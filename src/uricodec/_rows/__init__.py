@@ -6,6 +6,7 @@
 - overloads: types of functions whose result depends on the type of the column
 - _tasks: runs over arrays and buffers, the threads that execute them, and lines from one buffer to another
 - _columns, _lists: entry points for Arrow columns and lines in memory, and for lists
+- _tuples: columns side by side, as rows of several values
 - _dictionaries: deduplication of dictionary values
 - _arrow: the Arrow C data interface; concatenation of arrays
 """

@@ -144,6 +144,7 @@ cdef Array child_of(Array whole, int i)
 # Return where a row of text or of a list starts, by offsets of 64 bits (`large`) or 32.
 cdef int64_t offset_at(Array array, bint large, int64_t row) noexcept
 cdef int widen_offsets(Array array) except -1
+cdef int narrow_offsets(Array array) except -1
 # An offset in text or lists.
 ctypedef fused arrow_offset:
     int32_t

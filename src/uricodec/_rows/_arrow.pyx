@@ -677,6 +677,18 @@ cdef int widen_offsets(Array array) except -1:
     return 0
 
 
+cdef int narrow_offsets(Array array) except -1:
+    """Convert 64-bit offsets, which begin with the first row and fit, to 32-bit offsets."""
+    cdef ArrowBuffers buffers = ArrowBuffers()
+    cdef int64_t i
+    cdef const int64_t *wide = <const int64_t *>array.buffers[1]
+    fill_zeros(&buffers.first, 4 * <size_t>(array.length + 1))
+    for i in range(array.length + 1):
+        (<int32_t *>buffers.first.data)[i] = <int32_t>wide[i]
+    array.buffers[1] = hold(array, &buffers.first)
+    return 0
+
+
 cdef int extend(Buffer *buffer, const void *src, size_t n) except -1:
     reserve(buffer, n + 8)
     memcpy(buffer.data + buffer.size, src, n)

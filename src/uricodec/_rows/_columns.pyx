@@ -4,14 +4,17 @@ The result of text has the layout of the input. Views share the memory of unchan
 the values of the dictionary are processed.
 """
 cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.number cimport PyNumber_Index
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
 from uricodec._base._text cimport copy_of_bytes
 from uricodec._rows._arrow cimport *
 from uricodec._rows._dictionaries cimport *
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport *
+
+from uricodec.errors import UriError
 
 
 # --- values of rows as Python objects ---------------------------------------------------------------------------------
@@ -44,6 +47,8 @@ cdef str name_of(Type type):
         return f"dictionary<values={name_of(type.dictionary)}, indices={NAMES.get(type.format)}>"
     if type.format == b"+s":
         return f"struct<{', '.join(field_names(type))}>"
+    if type.format == b"+r":
+        return f"run_end_encoded<{name_of(type.children[1])}>"
     if type.format in LISTS:
         return f"{LISTS[type.format]}<{name_of(type.children[0])}>"
     return NAMES.get(type.format) or repr(type.format.decode("latin-1"))
@@ -63,6 +68,8 @@ cdef list values_of(Type type, Array array, int64_t start, int64_t stop, errors)
     cdef list values = []
     if type.dictionary is not None or type.format in LAYOUTS:
         return texts_of(rows_of(array, type), start, stop, errors)
+    if type.format == b"+r":
+        return runs_of(type, array, start, stop, errors)
     if type.format in LISTS:
         return lists_of(type, array, start, stop, errors)
     if type.format not in (b"b", b"l", b"w:16", b"+s"):
@@ -80,6 +87,29 @@ cdef list values_of(Type type, Array array, int64_t start, int64_t stop, errors)
             values.append((<const int64_t *>data)[at])
         else:
             values.append((<const char *>data)[16 * at:16 * (at + 1)])
+    return values
+
+
+cdef int64_t run_end(Array ends, Type type, int64_t i) except -1:
+    """Return where a run ends: a row of the array."""
+    cdef const uint8_t *data = <const uint8_t *>ends.buffers[1]
+    if data == NULL or not 0 <= i < ends.length or type.format not in (b"s", b"i", b"l"):
+        raise ValueError("the Arrow array has no valid run ends")
+    i += ends.offset
+    if type.format == b"l":
+        return (<const int64_t *>data)[i]
+    return (<const int32_t *>data)[i] if type.format == b"i" else (<const int16_t *>data)[i]
+
+
+cdef list runs_of(Type type, Array array, int64_t start, int64_t stop, errors):
+    """Return the values of rows of a run-end encoded array."""
+    cdef list found, values = []
+    cdef int64_t run = 0, row
+    found = values_of(type.children[1], array.children[1], 0, (<Array>array.children[1]).length, errors)
+    for row in range(array.offset + start, array.offset + stop):
+        while run_end(array.children[0], type.children[0], run) <= row:
+            run += 1
+        values.append(found[run])
     return values
 
 
@@ -168,6 +198,91 @@ cdef tuple text_array(Job job, Type type):
     if array.nulls:
         array.buffers[0] = hold(array, &job.valid)
     return Type(LARGE[type.format], type.name) if run.large and type.format in LARGE else type, array
+
+
+# --- pickles ------------------------------------------------------------------------------------------------------------
+
+# A column is pickled as tuples of its types and of copies of its buffers, up to the last row.
+
+cdef tuple saved_type(Type type):
+    cdef list children = []
+    for child in type.children:
+        children.append(saved_type(child))
+    dictionary = None if type.dictionary is None else saved_type(type.dictionary)
+    return type.format, type.name, tuple(children), dictionary, type.ordered, type.required
+
+
+cdef Type loaded_type(tuple saved):
+    cdef list children = []
+    format, name, parts, dictionary, ordered, required = saved
+    for part in parts:
+        children.append(loaded_type(part))
+    return Type(format, name, tuple(children), None if dictionary is None else loaded_type(dictionary), ordered, required)
+
+
+cdef list sizes_of(Type type, Array array):
+    """Return the size of each buffer, up to the last row."""
+    cdef int64_t rows = array.offset + array.length, i
+    cdef list sizes = [(rows + 7) // 8]
+    cdef bint large = type.format in (b"U", b"Z", b"+L")
+    if type.format in (b"vu", b"vz"):
+        sizes.append(sizeof(View) * rows)
+        for i in range(array.n_buffers - 3):
+            sizes.append((<const int64_t *>array.buffers[array.n_buffers - 1])[i])
+        sizes.append(8 * max(array.n_buffers - 3, <int64_t>0))
+    elif type.format in (b"u", b"z", b"U", b"Z", b"+l", b"+L"):
+        sizes.append((8 if large else 4) * (rows + 1))
+        if type.format not in LISTS:
+            sizes.append(offset_at(array, large, array.length) if array.buffers[1] != NULL else 0)
+    elif type.format == b"b":
+        sizes.append((rows + 7) // 8)
+    elif type.format == b"w:16":
+        sizes.append(16 * rows)
+    elif type.format in WIDTHS:
+        sizes.append(abs(<int>WIDTHS[type.format]) * rows)
+    return sizes
+
+
+cdef tuple saved_array(Type type, Array array):
+    cdef list buffers = [], children = [], sizes = sizes_of(type, array)
+    cdef int64_t i, size
+    for i in range(array.n_buffers):
+        size = sizes[i] if i < len(sizes) else 0
+        buffers.append(None if array.buffers[i] == NULL else (<const char *>array.buffers[i])[:size])
+    for i in range(len(type.children)):
+        children.append(saved_array(type.children[i], array.children[i]))
+    dictionary = None if array.dictionary is None else saved_array(type.dictionary, array.dictionary)
+    return array.length, array.nulls, array.offset, buffers, tuple(children), dictionary
+
+
+cdef Array loaded_array(tuple saved):
+    cdef Array array = Array()
+    cdef list children = []
+    cdef ArrowBuffers memory
+    cdef bytes part
+    cdef int64_t i
+    array.length, array.nulls, array.offset, buffers, parts, dictionary = saved
+    array.set_buffers(len(buffers))
+    for i in range(array.n_buffers):
+        if buffers[i] is not None:
+            part, memory = buffers[i], ArrowBuffers()
+            reserve(&memory.first, <size_t>len(part) + WIDE)
+            append_item(&memory.first, PyBytes_AS_STRING(part), <size_t>len(part))
+            array.buffers[i] = hold(array, &memory.first)
+    for child in parts:
+        children.append(loaded_array(child))
+    array.children = tuple(children)
+    array.dictionary = None if dictionary is None else loaded_array(dictionary)
+    return array
+
+
+def loaded_column(tuple type not None, list arrays not None):
+    """Return a column from its pickle.
+    """
+    cdef list made = []
+    for array in arrays:
+        made.append(loaded_array(array))
+    return Column(loaded_type(type), made)
 
 
 # --- columns ------------------------------------------------------------------------------------------------------------
@@ -286,6 +401,20 @@ cdef class Column:
         array = numpy.fromiter(self, object, len(self))
         return array if dtype is None else array.astype(dtype)
 
+    def __copy__(self):
+        """Return the column itself: it never changes."""
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        """Pickle the rows: type and buffers, without libraries."""
+        arrays = []
+        for array in self.arrays:
+            arrays.append(saved_array(self.type, array))
+        return loaded_column, (saved_type(self.type), arrays)
+
     def __arrow_c_schema__(self):
         return schema_capsule(self.type)
 
@@ -336,7 +465,9 @@ cdef class ColumnWork:
         """Process an object with Arrow capsules. Return a Column."""
         cdef list arrays = []
         cdef Type whole, type, values
-        whole, type = read_column(source, arrays)
+        whole, type = read_column(source, arrays, True)
+        if type.format == b"+r":
+            return self.runs(type, arrays)
         values = type if type.dictionary is None else type.dictionary
         plan = <Plan?>self.make(LAYOUTS[values.format][1])
         self.check_policy(<Plan>plan, False)
@@ -345,6 +476,37 @@ cdef class ColumnWork:
             arrays = tables_of(arrays)
             type = Type(b"+s", whole.name, (type,))
         return Column(type, arrays)
+
+    cdef object runs(self, Type type, list arrays):
+        """Process run-end encoded arrays: each run once. An invalid run is reported once, for its first row."""
+        cdef Array array, run
+        cdef Type values = type.children[1]
+        cdef list parts = [], made = [], found = [], firsts = []
+        cdef int64_t before = 0, i, end
+        for array in arrays:
+            run = array.children[1]
+            parts.append(run)
+            end = 0
+            for i in range(run.length):
+                firsts.append(before + max(end - array.offset, <int64_t>0) if end < array.offset + array.length else -1)
+                end = run_end(array.children[0], type.children[0], i)
+            before += array.length
+        plan = <Plan?>self.make(LAYOUTS[values.format][1])
+        self.check_policy(<Plan>plan, False)
+        try:
+            values, parts = self.text(plan, values, parts) if (<Plan>plan).kind == TEXT else self.answers(plan, values, parts)
+        except UriError as error:
+            error.row = None if error.row is None else firsts[error.row]
+            raise
+        for row, code, offset in self.found:
+            if firsts[row] >= 0:
+                found.append((firsts[row], code, offset))
+        self.found = found
+        for array, run in zip(arrays, parts):
+            array = part_of(array, 0, array.length)
+            array.children = (array.children[0], run)
+            made.append(array)
+        return Column(Type(type.format, type.name, (type.children[0], values)), made)
 
     cdef list jobs(self, Plan plan, Type type, list arrays, RowPolicy policy, size_t limit):
         """Make the runs for all arrays and execute them."""
@@ -458,6 +620,26 @@ cdef class ColumnWork:
                 self.found.append((number + i, plan.rows.code_names[code], offset))
         return 0
 
+    # --- rows of several values
+
+    def tuples(self, Array rows not None, bytes format not None, bytes name not None, bint table):
+        """Process rows of several values: an array of `Tuples`, with the type of results of text. Return a Column."""
+        cdef bint text = format in (b"u", b"U")
+        cdef Plan plan = <Plan?>self.make(text)
+        cdef Type type = Type(b"Z", name)
+        cdef list arrays, typed
+        self.check_policy(plan, False)
+        jobs = self.jobs(plan, type, [rows], self.policy_for(plan), self.limit)
+        self.count, self.found = rejected_of(jobs, self.limit)
+        if plan.kind == TEXT:
+            typed = text_arrays(jobs, type)
+            type, arrays = narrow_text(format, name, typed)
+        else:
+            type, arrays = self.answered(plan, jobs, type, format in LARGE.values(), text)
+        if table:
+            arrays, type = tables_of(arrays), Type(b"+s", name, (type,))
+        return Column(type, arrays)
+
     # --- lines
 
     def lines(self, source, end):
@@ -488,8 +670,11 @@ cdef class ColumnWork:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-cdef tuple read_column(object source, list arrays):
-    """Return the type of an Arrow object, and that of its column; append the column's arrays to `arrays`."""
+cdef tuple read_column(object source, list arrays, bint runs=False):
+    """Return the type of an Arrow object, and that of its column; append the column's arrays to `arrays`.
+
+    `runs`: it may be run-end encoded.
+    """
     cdef Type whole = read_object(source, arrays), type = whole, values
     if type.format == b"+s":
         if len(type.children) != 1:
@@ -498,7 +683,9 @@ cdef tuple read_column(object source, list arrays):
         for i in range(len(arrays)):
             arrays[i] = column_of(arrays[i])
     values = type
-    if type.dictionary is not None:
+    if type.format == b"+r" and runs and len(type.children) == 2:
+        values = type.children[1]
+    elif type.dictionary is not None:
         if type.format not in WIDTHS:
             raise TypeError(f"expected integer indices of a dictionary, got Arrow format {type.format.decode('latin-1')!r}")
         values = type.dictionary
@@ -529,6 +716,20 @@ cdef object of_one_type(Type type, list typed):
             widen_offsets(array)
             widened.add(array)
     return Type(LARGE[type.format], type.name) if large else type, found
+
+
+cdef tuple narrow_text(bytes format, bytes name, list typed):
+    """Return the type of text, and its arrays, whose offsets have 64 bits. They get 32 bits if that is the format's width
+    and all of them fit."""
+    cdef Array array
+    cdef bint large = format in LARGE.values()
+    cdef list arrays = []
+    for _, array in typed:
+        large |= (<const int64_t *>array.buffers[1])[array.length] > <int64_t>limit_of_offsets
+        arrays.append(array)
+    for array in arrays if not large else []:
+        narrow_offsets(array)
+    return Type(LARGE.get(format, format) if large else format, name), arrays
 
 
 cdef Array column_of(Array table):

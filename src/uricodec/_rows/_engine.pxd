@@ -25,9 +25,11 @@ cdef extern from *:
     const size_t UC_REJECTED
 
 
-# The code for a row function whose callee has raised a Python exception, which is still set. The run ends.
+# Codes that are not reasons. UC_RAISED: the row function's callee has raised a Python exception, which is still set; the
+# run ends. UC_FALSE: the row is valid, but its verdict is false.
 cdef enum:
     UC_RAISED = -1
+    UC_FALSE = -2
 
 
 # Why a row is rejected: a code of the operation, and the offset in the row.
@@ -408,9 +410,14 @@ cdef class RowOperation:
     cdef readonly list code_names       # indexed by Outcome.code: the names of codes,
     cdef readonly list reasons          # the error messages,
     cdef readonly object error          # and the exception class
+    cdef bint joins                     # offsets are in what the row and the options make together
 
     cdef int check_policy(self, RowPolicy policy) except -1
     # Return the exception for a rejected row, given the name of its code.
     cdef object exception(self, str code, str reason, object input, size_t offset)
+    # Return an offset in characters, given one in a rejected row's bytes, if the row is text.
+    cdef size_t characters(self, const uint8_t *src, size_t n, size_t offset) except? UC_REJECTED
+    # Raise the exception for a rejected row of a column or list, given its number.
+    cdef int raise_row(self, str code, str reason, object input, size_t offset, object row) except -1
     # Return the result for a str with lone surrogates under `keep` or `replace`; None if not supported.
     cdef object with_surrogates(self, str text, RowPolicy policy)

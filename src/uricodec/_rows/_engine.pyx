@@ -293,6 +293,8 @@ cdef bint reject_row(Run *run, size_t row, size_t start, const uint8_t *src, siz
     if outcome.code == UC_RAISED:
         run.status = HAS_RAISED
         return False
+    if outcome.code == UC_FALSE:
+        return True
     if not report_row(run, row, start, outcome):
         return False  # pragma: no cover: no memory
     if run.policy == RAISE_ROW:
@@ -660,6 +662,14 @@ cdef class RowOperation:
 
     cdef object exception(self, str code, str reason, object input, size_t offset):
         return self.error(reason, input, offset)
+
+    cdef size_t characters(self, const uint8_t *src, size_t n, size_t offset) except? UC_REJECTED:
+        return <size_t>len(src[:min(offset, n)].decode("utf-8", "replace"))
+
+    cdef int raise_row(self, str code, str reason, object input, size_t offset, object row) except -1:
+        cdef object error = self.exception(code, reason, input, offset)
+        error.row = row
+        raise error
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
         return None

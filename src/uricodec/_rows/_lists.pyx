@@ -280,7 +280,7 @@ cdef class ListWork:
     cdef object reject_item(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
         """Return the result for a rejected item, unless the operation writes it according to the policy."""
         if self.policy == RAISE_ROW:
-            raise plan.rows.exception(code, f"row {row}: {reason}", item, offset)
+            plan.rows.raise_row(code, reason, item, offset, row)
         return self.invalid(plan, item, row, code, offset)
 
     cdef object invalid(self, Plan plan, object item, Py_ssize_t row, str code, size_t offset):
@@ -308,10 +308,12 @@ cdef class ListWork:
         size = run.row_of(src, n, run.options, self.buffer, &outcome)
         if size == UC_REJECTED and outcome.code == UC_RAISED:
             raise_set()
+        if size == UC_REJECTED and outcome.code == UC_FALSE:
+            return False
         if size == UC_REJECTED:
             place = outcome.offset
             if text:
-                place = <size_t>len(src[:outcome.offset].decode("utf-8", "replace"))
+                place = plan.rows.characters(src, n, outcome.offset)
             result = self.reject_item(plan, item, row, plan.rows.code_names[outcome.code], plan.rows.reasons[outcome.code], place)
             if self.policy == KEEP_ROW and plan.kind == FINGERPRINT:
                 return self.digest(plan, src, n)
@@ -357,11 +359,11 @@ cdef class ListWork:
         # An error of the grammar before the surrogate is reported first, as for a single value.
         self.have_capacity_for(run, n)
         if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(utf8), n, self.text.rows.slots.options, self.buffer,
-                                &outcome) == UC_REJECTED:
+                                &outcome) == UC_REJECTED and outcome.code != UC_FALSE:
             if outcome.code == UC_RAISED:
                 raise_set()
-            before = <size_t>len(utf8[:outcome.offset].decode("utf-8", "replace"))
-            if before < place or before == place and self.text.rows.code_names[outcome.code] != "utf-8":
+            before = self.text.rows.characters(<const uint8_t *>PyBytes_AS_STRING(utf8), n, outcome.offset)
+            if self.text.rows.joins or before < place or before == place and self.text.rows.code_names[outcome.code] != "utf-8":
                 place, code = before, self.text.rows.code_names[outcome.code]
                 reason = self.text.rows.reasons[outcome.code]
         result = self.reject_item(self.text, item, row, code, reason, place)
@@ -416,7 +418,8 @@ cdef class ListWork:
     cdef size_t place_of(self, ItemBatch batch, const Rejected *rejected):
         """Return the offset of the error in a rejected item, in characters for a str."""
         cdef const uint8_t *src = batch.source.data + batch.items.at[rejected.row]
-        return <size_t>len(src[:rejected.offset].decode("utf-8", "replace")) if batch.text else rejected.offset
+        cdef size_t n = <size_t>(batch.items.at[rejected.row + 1] - batch.items.at[rejected.row])
+        return batch.plan.rows.characters(src, n, rejected.offset) if batch.text else rejected.offset
 
     cdef int report(self, ItemBatch batch, list items) except -1:
         """Count and list the rejected items. Raise the error of the first if that is the policy."""
@@ -426,8 +429,8 @@ cdef class ListWork:
         cdef Py_ssize_t row
         if batch.run.status == STOPPED:
             row = batch.items.numbers[rejected.row]
-            raise rows.exception(rows.code_names[rejected.code], f"row {row}: {rows.reasons[rejected.code]}", items[row],
-                                 self.place_of(batch, rejected))
+            rows.raise_row(rows.code_names[rejected.code], rows.reasons[rejected.code], items[row],
+                           self.place_of(batch, rejected), row)
         self.count += <Py_ssize_t>batch.run.invalid
         for i in range(batch.run.found.size // sizeof(Rejected)):
             if <size_t>len(self.found) >= self.limit:
@@ -458,10 +461,10 @@ cdef class ListWork:
 
     cdef int take_verdicts(self, ItemBatch batch, list results) except -1:
         cdef const uint8_t *bits = batch.run.offsets.data
-        cdef object invalid = None if self.policy == NULL_ROW else False
         cdef size_t i
         for i in range(batch.items.rows):
-            results[batch.items.numbers[i]] = True if bits[i >> 3] >> (i & 7) & 1 else invalid
+            verdict = True if bits[i >> 3] >> (i & 7) & 1 else None if batch.is_null(i) else False
+            results[batch.items.numbers[i]] = verdict
         return 0
 
     cdef int take_fingerprints(self, ItemBatch batch, list results) except -1:

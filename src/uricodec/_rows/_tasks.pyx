@@ -16,6 +16,7 @@ from uricodec._rows._engine cimport *
 from uricodec._rows._sinks cimport *
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
@@ -453,8 +454,9 @@ cdef size_t end_of_line(const Source *source, size_t start) noexcept nogil:
 cdef int raise_row(RowOperation rows, const Source *source, bytes row, int code, size_t offset, size_t number) except -1:
     cdef object input = row
     if source.text:
-        input, offset = row.decode("utf-8", "replace"), <size_t>len(row[:offset].decode("utf-8", "replace"))
-    raise rows.exception(rows.code_names[code], f"row {number}: {rows.reasons[code]}", input, offset)
+        input = row.decode("utf-8", "replace")
+        offset = rows.characters(<const uint8_t *>PyBytes_AS_STRING(row), <size_t>len(row), offset)
+    return rows.raise_row(rows.code_names[code], rows.reasons[code], input, offset, number)
 
 
 cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1:

@@ -34,6 +34,8 @@ class Parameter(NamedTuple):
         choices (tuple[Any, ...]): All values, if their number is limited.
         examples (tuple[Any, ...]): Without choices: values that make a difference, for tests. Without a default,
             SQL takes the type of the result from a call with the first.
+        column (str): Whether it may be a column, too, with a value for each row: "" (no), "needed" (the result is null
+            if the value is null) or "optional" (a null value is an undefined one).
     """
 
     name: str
@@ -42,6 +44,7 @@ class Parameter(NamedTuple):
     about: str
     choices: tuple[Any, ...] = ()
     examples: tuple[Any, ...] = ()
+    column: str = ""
 
 
 class SqlFunction(NamedTuple):
@@ -344,6 +347,31 @@ _NESTED = Parameter(
     (False, True),
 )
 _REDACTING = MappingProxyType({"names": "--names", "nested": "--no-nested"})
+_BASE = Parameter(
+    "base",
+    "str | bytes | Any",
+    REQUIRED,
+    "The base URI or IRI, with a scheme; or a column of them, with one for each row.",
+    examples=("http://a/b/c/d;p?q", "s:é/..", "urn:example:a"),
+    column="needed",
+)
+
+
+_OTHER = Parameter(
+    "other",
+    "str | bytes | Any",
+    REQUIRED,
+    "What the rows are compared with; or a column, with one for each row.",
+    examples=("http://example.org/b", "HTTP://EXAMPLE.org:80/x/../%62#f", "é"),
+    column="needed",
+)
+
+
+def _component(name: str, default: Any, *examples: Any) -> Parameter:
+    """Return the parameter of a component."""
+    about = f"The {name}; or a column of them. None, or null: it is undefined."
+    return Parameter(name, "str | bytes | Any | None", default, about, examples=examples, column="optional")
+
 
 _MADE = "uricodec.bulk._operations"
 _PARTS = "uricodec.uri._values"
@@ -721,6 +749,161 @@ _ROWS = (
         policies=_SPLIT,
         sql=(SqlFunction("iri_split"),),
         command=Filter("split --kind iri"),
+    ),
+    Operation(
+        name="resolve",
+        summary="resolve each reference against a base URI",
+        source="RFC 3986 section 5.2.",
+        single="uri.resolve",
+        details="The rows are the references.",
+        returns="Text: the targets.",
+        invalid='A row is invalid if its base has no scheme (code "scheme"); "keep" returns the reference.',
+        example="""
+            >>> resolve(["../g", "//h/", None], "http://a/b/c/d;p?q")
+            ['http://a/b/g', 'http://h/', None]
+            >>> resolve(["c", "c"], ["http://a/b", "/b"], errors="null")
+            ['http://a/c', None]
+        """,
+        make=f"{_MADE}:resolve",
+        result="text",
+        parameters=(_BASE,),
+        sql=(SqlFunction("uri_resolve", ("base",)),),
+        command=Filter("resolve", {"base": "--base"}),
+        page="guides/uri",
+    ),
+    Operation(
+        name="relativize",
+        summary="return the shortest reference that resolves to each URI",
+        source="RFC 3986 section 4.2.",
+        single="uri.relativize",
+        details="The rows are the targets.",
+        returns="Text: the references; the target itself if no reference is shorter.",
+        invalid=(
+            'A row is invalid if it or its base has no scheme (code "scheme"), or if no reference resolves to it, '
+            'because its path has dot segments ("path").'
+        ),
+        example="""
+            >>> relativize(["http://a/b/g", "http://h/", "g", None], "http://a/b/c/d", errors="null")
+            ['../g', '//h/', None, None]
+        """,
+        make=f"{_MADE}:relativize",
+        result="text",
+        parameters=(_BASE,),
+        sql=(SqlFunction("uri_relativize", ("base",)),),
+        page="guides/uri",
+    ),
+    Operation(
+        name="unsplit",
+        summary="join components to a URI reference",
+        source="RFC 3986 section 5.3.",
+        single="uri.unsplit",
+        details="The rows are the paths.",
+        returns="Text: the references, which `split_uri` splits into the same components. Null if the path is null.",
+        invalid=(
+            "A row is invalid if the components make no reference (with the codes of `check_uri`), or one that would "
+            'be split into others ("components"). Its offset is in what they make; "keep" returns the path.'
+        ),
+        example="""
+            >>> unsplit(["/a", "/b", None], scheme="https", authority="example.org", query=["x=1", None, None])
+            ['https://example.org/a?x=1', 'https://example.org/b', None]
+            >>> parts = split_uri(["http://example.org/?#a"])[0]
+            >>> names = ["path", "scheme", "authority", "query", "fragment"]
+            >>> unsplit(*([parts[name]] for name in names))
+            ['http://example.org/?#a']
+        """,
+        make=f"{_MADE}:unsplit",
+        result="text",
+        parameters=(
+            _component("scheme", None, "http", "s", "1"),
+            _component("authority", None, "a", "u@[::1]:8", ""),
+            _component("query", None, "a=1", "", "#"),
+            _component("fragment", None, "f", "", "#"),
+        ),
+        sql=(SqlFunction("uri_unsplit", ("scheme", "authority", "query", "fragment")),),
+        page="guides/uri",
+    ),
+    Operation(
+        name="equivalent",
+        summary="return whether each URI or IRI is equivalent to another one",
+        source="RFC 3986 section 6.1; RFC 3987 section 5.1.",
+        single="uri.equivalent",
+        invalid='At level "rfc1630", a row is invalid if a "%" is not followed by two digits.',
+        example="""
+            >>> equivalent(["HTTP://a/%7Eb", "http://a/c", None], "http://a/~b")
+            [True, False, None]
+            >>> equivalent(["http://a", "http://b"], ["http://a:80/", "http://a/"], level="scheme")
+            [True, False]
+        """,
+        make=f"{_MADE}:equivalent",
+        result="verdict",
+        parameters=(_OTHER, _URI_LEVEL, _POLICY),
+        sql=(SqlFunction("uri_equivalent", ("other", "level"), _KEEP),),
+        needs=("idna",),
+    ),
+    Operation(
+        name="relation",
+        summary="return how each URI or IRI is related to another one",
+        source="RFC 3986 sections 4.4 and 6.1; RFC 6454 section 4.",
+        single="uri.relation",
+        returns=(
+            'Text: "equal", "equivalent", "same-document", "same-path", "same-origin", "same-host" or "different", as '
+            "from `uricodec.uri.relation`."
+        ),
+        example="""
+            >>> relation(["http://a/b#c", "HTTP://A/", "http://b/", None], "http://a/b")
+            ['same-document', 'same-origin', 'different', None]
+        """,
+        make=f"{_MADE}:relation",
+        result="text",
+        parameters=(_OTHER, _URI_LEVEL._replace(default="scheme")),
+        sql=(SqlFunction("uri_relation", ("other", "level")),),
+        needs=("idna",),
+    ),
+    Operation(
+        name="with_query",
+        summary="set, drop and keep parameters in the query of each URL",
+        source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
+        single="uri.with_query",
+        details="All other bytes stay. Any text is split as RFC 3986 appendix B does, so no row is invalid.",
+        returns="Text, as from `uricodec.uri.with_query`.",
+        example="""
+            >>> with_query(["/?utm_source=x&q=%7e&page=1#a", "/", None], {"page": "2"}, drop="utm_*")
+            ['/?q=%7e&page=2#a', '/?page=2', None]
+        """,
+        make="uricodec.uri._with_query:WithQueryRows",
+        result="text",
+        parameters=(
+            Parameter(
+                "set",
+                "Mapping[str, str] | str | None",
+                None,
+                'Names and values, or a query such as "page=2&sort=name". The first field of a name gets the value, '
+                "others of that name are dropped; a name that is missing is added at the end.",
+                examples=("page=2&é=a b", "q=&x=%26", {"q": "", "x": "é&"}),
+            ),
+            Parameter(
+                "drop",
+                "Collection[str] | str | None",
+                None,
+                'The names to drop, or a str with commas between them. "utm_*" is all names that begin with "utm_".',
+                examples=("q", "p*,é", ["q", "utm_*"]),
+            ),
+            Parameter(
+                "keep",
+                "Collection[str] | str | None",
+                None,
+                "The only names to keep, as for `drop`, besides those of `set`; None: all.",
+                examples=("q", "p*,é", []),
+            ),
+        ),
+        sql=(
+            SqlFunction("uri_with_query", ("set", "drop", "keep")),
+            SqlFunction("uri_drop_query", ("drop",)),
+            SqlFunction("uri_keep_query", ("keep",)),
+        ),
+        command=Filter("query", {"set": "--set", "drop": "--drop", "keep": "--keep"}),
+        rows="urls",
+        page="guides/url_analytics",
     ),
     Operation(
         name="agreed_host",

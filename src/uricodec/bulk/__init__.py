@@ -8,7 +8,7 @@ input                                    result                                 
 list or tuple of str, bytes or None      list                                   ``unquote(["%41", None])``
 pandas Series or Index                   the same type (DataFrame if rows have  ``unquote(pd.Series(["%41"]))``
                                          several fields)
-NumPy array of objects                   NumPy array of objects                 ``unquote(np.array(["%41"], object))``
+NumPy array of objects, str or bytes     NumPy array of objects                 ``unquote(np.array(["%41"]))``
 Arrow object (pyarrow, Polars, DuckDB,   `Column`, an Arrow object              ``unquote(pa.array(["%41"]))``
 nanoarrow and so on)
 binary file, with `output=` another one  number of lines                        ``unquote(file, output=other)``

@@ -14,6 +14,7 @@ from uricodec._io.workers import useful_threads
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._columns import ColumnWork
 from uricodec._rows._lists import ListWork
+from uricodec._rows._tuples import EACH_ROW, Tuples
 from uricodec._rows.registry import OPERATIONS, Operation
 from uricodec.bulk._operations import make_plan
 
@@ -84,6 +85,7 @@ def run(  # noqa: PLR0913, PLR0917
     operation = OPERATIONS[name]
     call = Call(operation, arguments, errors, invalid, threads, line_terminator)
     is_pandas = _is_instance(column, "pandas", "Series", "Index")
+    call.match(column)
     is_file = not is_pandas and hasattr(column, "readinto")  # labels of a Series are attributes, too
     if is_file and operation.result != "text":
         raise TypeError(f"{name} does not accept a file: its results are not text")
@@ -92,12 +94,12 @@ def run(  # noqa: PLR0913, PLR0917
     # A list or tuple: a list.
     if isinstance(column, (list, tuple)):
         return call.on_list(column)
-    # A Series or Index of pandas, a NumPy array of objects: run as a list or an Arrow array, and converted back.
+    # A Series or Index of pandas, a NumPy array of objects or text: run as a list or an Arrow array, converted back.
     if is_pandas:
         from uricodec.bulk._pandas import run_on_column
 
         return run_on_column(column, call)
-    if _is_instance(column, "numpy", "ndarray") and column.dtype == object:
+    if _is_instance(column, "numpy", "ndarray") and column.dtype.kind in "OUST":
         return _on_objects(column, call)
     # An Arrow object: a Column.
     if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
@@ -131,12 +133,18 @@ class Call:
         line_terminator: bytes,
     ) -> None:
         self.operation = operation
-        self._make = make_plan(operation, arguments)
+        self._columns = {
+            each.name: arguments[each.name]
+            for each in operation.parameters
+            if each.column and _is_column(arguments[each.name])
+        }
+        self._make = make_plan(operation, arguments | dict.fromkeys(self._columns, EACH_ROW))
         self.fields = () if operation.result == "list" else operation.fields or self._make(True, b"").fields
         if not (invalid is None or isinstance(invalid, InvalidRows)):
             raise TypeError(f"invalid must be an InvalidRows, not {type(invalid).__name__}")
         if not isinstance(line_terminator, bytes):
             raise TypeError(f"line_terminator must be bytes, not {type(line_terminator).__name__}")
+        self._missing: Callable[[Any], bool] | None = None  # in lists among the arguments
         self._errors, self._invalid, self._separator = errors, invalid, line_terminator
         self._limit = None if invalid is None else invalid.limit
         self._threads = _thread_count(threads)
@@ -156,6 +164,8 @@ class Call:
                 fields are one array for each field, instead of dicts.
         """
         self._check_errors(has_length=True)
+        if self.has_tuples:
+            return self._tuples_of_list(rows)
         work = ListWork(lambda text: self._make(text, b""), self._errors, self._limit, missing)
         result = work.run(rows, columns)
         self._report(work)
@@ -164,9 +174,62 @@ class Call:
     def on_arrow(self, column: Any) -> Column:
         """Return the results of an Arrow object."""
         self._check_errors(has_length=True)
+        if self.has_tuples:
+            return self._tuples(column, self._threads)[1]
         work = ColumnWork(lambda text: self._make(text, b""), self._errors, self._limit, self._threads)
         result = work.column(column)
         self._report(work)
+        return result
+
+    @property
+    def has_tuples(self) -> bool:
+        """Whether the rows of several columns are put together."""
+        return bool(self._columns)
+
+    def match(self, column: Any) -> None:
+        """Compare the column with those among the arguments.
+
+        Raises:
+            ValueError: If one is a Series of another index: rows are matched by position.
+        """
+        if _is_instance(column, "pandas", "Series", "Index") or _is_instance(column, "numpy", "ndarray"):
+            self._missing = is_missing
+        for name, other in self._columns.items():
+            are_series = all(_is_instance(each, "pandas", "Series") for each in (column, other))
+            if are_series and not column.index.equals(other.index):
+                raise ValueError(f"{name} has another index than the column; align it first, with reindex()")
+
+    def _tuples(self, column: Any, threads: int | None) -> tuple[Tuples, Column]:
+        """Put the column and the columns among the arguments together, and run the operation on the rows."""
+        given = {each.name: each.column == "needed" for each in self.operation.parameters}
+        mixes = self.operation.name in ("equivalent", "relation")  # text is compared by its UTF-8
+        columns, needed = [column], [True]
+        for name, other in self._columns.items():
+            columns.append(_as_list_or_arrow(other))
+            needed.append(given[name])
+        tuples = Tuples(columns, ["", *self._columns], needed, mixes, self._errors == "null", self._missing)
+        plans = {text: self._make(text, b"") for text in (True, False)}
+        work = ColumnWork(plans.__getitem__, self._errors, self._limit, threads)
+        result = work.tuples(tuples.array, tuples.format, tuples.name, tuples.table)
+        if self._invalid is not None:
+            rows: Any = plans[True].rows
+            is_list = isinstance(column, (list, tuple))
+            self._invalid._add(work.count, [_located(rows, tuples, is_list, *found) for found in work.found])
+        return tuples, result
+
+    def _tuples_of_list(self, rows: list[Any] | tuple[Any, ...]) -> list[Any]:
+        tuples, column = self._tuples(rows, 1)
+        result = column.to_pylist()
+        if self.operation.result == "text":
+            if isinstance(tuples.text, list):  # rows of both kinds: those of the result are bytes
+                result = [
+                    row.decode() if row is not None and is_text else row
+                    for row, is_text in zip(result, tuples.text, strict=True)
+                ]
+            if self._errors == "keep":  # no column can have a lone surrogate
+                for number, row in enumerate(rows):
+                    if isinstance(row, str) and result[number] is not None and has_surrogate(row):
+                        result[number] = row
         return result
 
     def on_lines(self, buffer: bytes | memoryview) -> Any:
@@ -186,6 +249,8 @@ class Call:
         return worker.rows
 
     def _line_work(self, first: int) -> ColumnWork:
+        for name in self._columns:
+            raise TypeError(f"{name} must be one value for lines, not a column")
         self._check_errors(has_length=False)
         return ColumnWork(lambda _: self._make(True, self._separator), self._errors, self._limit, self._threads, first)
 
@@ -234,6 +299,44 @@ class FileRows(Worker):
         self._call._report(work)
 
 
+def _located(rows: Any, tuples: Tuples, is_list: bool, row: int, code: str, offset: int) -> tuple[int, str, int]:  # noqa: PLR0913, PLR0917
+    """Return an invalid row of several values, with its offset in one of them: in characters for a str of a list."""
+    value, offset = rows.input_at(tuples.row(row), offset)
+    is_text = is_list and (tuples.text[row] if isinstance(tuples.text, list) else tuples.text)
+    if is_text and code != "surrogate":
+        offset = len((value or b"")[:offset].decode("utf-8", "replace"))
+    return row, code, offset
+
+
+def has_surrogate(text: str) -> bool:
+    """Return whether a str contains a lone surrogate."""
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _is_column(value: Any) -> bool:
+    """Return whether an argument is a column, not one value."""
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
+        return False
+    return (
+        isinstance(value, (list, tuple))
+        or hasattr(value, "__arrow_c_array__")
+        or hasattr(value, "__arrow_c_stream__")
+        or _is_instance(value, "pandas", "Series", "Index")
+        or _is_instance(value, "numpy", "ndarray")
+    )
+
+
+def _as_list_or_arrow(column: Any) -> Any:
+    """Return a column among the arguments as a list, or as an Arrow object."""
+    if _is_instance(column, "pandas", "Series", "Index"):
+        from uricodec.bulk._pandas import list_or_arrow
+
+        return list_or_arrow(column)
+    if _is_instance(column, "numpy", "ndarray"):
+        return [None if not isinstance(row, (str, bytes)) and is_missing(row) else row for row in _items(column)]
+    return column
+
+
 def _is_instance(column: Any, module: str, *names: str) -> bool:
     """Return whether a column is an instance of a class of a module. False if the module is not imported."""
     found = sys.modules.get(module)
@@ -241,12 +344,18 @@ def _is_instance(column: Any, module: str, *names: str) -> bool:
 
 
 def _on_objects(column: Any, call: Call) -> Any:
-    """Return the results of a NumPy array of objects, as another one."""
+    """Return the results of a NumPy array of objects, of str or of bytes, as an array of objects."""
     import numpy as np  # type: ignore[import-not-found,unused-ignore]
 
+    return np.fromiter(call.on_list(_items(column), is_missing), object, len(column))
+
+
+def _items(column: Any) -> list[Any]:
+    """Return the rows of a NumPy array as a list."""
     if column.ndim != 1:
         raise TypeError(f"expected an array of one dimension, got {column.ndim}")
-    return np.fromiter(call.on_list(column.tolist(), is_missing), object, len(column))
+    items: list[Any] = column.tolist()
+    return items
 
 
 def is_missing(value: Any) -> bool:

@@ -17,7 +17,9 @@ from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRow
 from uricodec._codec._triplets import kept_in_rows
 from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import Plan
+from uricodec._rows._tuples import EACH_ROW
 from uricodec._rows.registry import Operation
+from uricodec.errors import UriSyntaxError
 
 if TYPE_CHECKING:
     from uricodec.uri import Policy
@@ -98,6 +100,76 @@ def split(kind: Literal["uri", "iri"]) -> Make:
     from uricodec.uri._values import SplitLines
 
     return lambda _text, terminator: Plan(SplitLines(kind) if terminator else SplitReferences(kind), "struct", COLUMNS)
+
+
+# --- references and components ----------------------------------------------------------------------------------------
+
+
+def resolve(base: Any) -> Make | RowOperation:
+    """Return what makes `bulk.resolve`."""
+    if base is EACH_ROW:
+        from uricodec.uri._tuple_rows import ResolveTuples
+
+        return lambda text, _terminator: Plan(ResolveTuples(text))
+    from uricodec.uri._rows import ResolveRows
+
+    return ResolveRows(_octets(base, "base"))
+
+
+def relativize(base: Any) -> Make:
+    """Return the plan of `bulk.relativize`."""
+    from uricodec.uri._tuple_rows import RelativizeRows
+
+    base = base if base is EACH_ROW else _octets(base, "base")
+    RelativizeRows(base, True)  # raises for a wrong one
+    return lambda text, _terminator: Plan(RelativizeRows(base, text))
+
+
+def unsplit(scheme: Any, authority: Any, query: Any, fragment: Any) -> Make:
+    """Return the plan of `bulk.unsplit`."""
+    from uricodec.uri._tuple_rows import UnsplitRows
+
+    given = {"scheme": scheme, "authority": authority, "query": query, "fragment": fragment}
+    for name, value in given.items():
+        if value is not None and value is not EACH_ROW:
+            given[name] = _octets(value, name)
+    return lambda text, _terminator: Plan(UnsplitRows(*given.values(), text))
+
+
+def equivalent(other: Any, level: str, policy: Policy | str | None) -> Make:
+    """Return the plan of `bulk.equivalent`."""
+    from uricodec.uri._relations import EquivalentRows
+
+    other = other if other is EACH_ROW else _octets(other, "other")
+    EquivalentRows(other, level, policy, True)  # raises for a wrong one
+    return lambda text, _terminator: Plan(EquivalentRows(other, level, policy, text), "verdict")
+
+
+def relation(other: Any, level: str) -> Make:
+    """Return the plan of `bulk.relation`."""
+    from uricodec.uri._relations import RelationRows
+
+    other = other if other is EACH_ROW else _octets(other, "other")
+    RelationRows(other, level, True)  # raises for a wrong one
+    return lambda text, _terminator: Plan(RelationRows(other, level, text))
+
+
+def _octets(value: Any, name: str) -> bytes:
+    """Return the bytes of an argument."""
+    if isinstance(value, str):
+        return utf8_of(value, name)
+    try:
+        return bytes(memoryview(value))
+    except TypeError:
+        raise TypeError(f"{name} must be str, bytes-like or a column, not {type(value).__name__}") from None
+
+
+def utf8_of(text: str, name: str) -> bytes:
+    """Return the UTF-8 of an argument."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise UriSyntaxError(f"lone surrogate in {name}", text, error.start) from None
 
 
 # --- URNs and fingerprints --------------------------------------------------------------------------------------------

@@ -46,8 +46,22 @@ def run_on_column(column: Any, call: Call) -> Any:
     return pd.Index(result, dtype=result.dtype, name=column.name) if isinstance(result, pd.Series) else result
 
 
+def list_or_arrow(column: Any) -> Any:
+    """Return a column among the arguments of a call as a list, or as an Arrow object."""
+    if not is_text(column):
+        raise TypeError(f"expected text or bytes, got {type(column).__name__} of dtype {column.dtype}")
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        column, dtype = column.astype(_stored(dtype)), _stored(dtype)
+    if isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage != "python"):
+        return column.array.__arrow_array__()
+    return [None if not isinstance(row, (str, bytes)) and is_missing(row) else row for row in column.tolist()]
+
+
 def _of_series(column: pd.Series, call: Call) -> Any:
     """Return the result of a Series: a Series, or a DataFrame if a row has several fields."""
+    if call.has_tuples and isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(_stored(column.dtype))
     dtype = column.dtype
     if call.operation.result == "list" and not isinstance(_stored(dtype), pd.ArrowDtype):
         result = _of_objects(column.astype(object), call)

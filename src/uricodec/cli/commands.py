@@ -236,6 +236,23 @@ and URLs in other URLs. Secrets elsewhere, such as in paths, stay.
         "uricodec.cli.filters:redact",
     ),
     Command(
+        "query",
+        "set, drop and keep parameters of URLs",
+        """\
+Change the parameters in the query of URLs, one per line. All other bytes stay:
+fields keep their order and their spelling. Names are compared decoded, so
+utm%5Fsource is utm_source. A query without fields is left out with its "?".
+""",
+        (
+            "uricodec query --drop 'utm_*,fbclid' urls.txt",
+            "uricodec query --keep q,page urls.txt",
+            "echo '/s?q=a&page=1#top' | uricodec query --set 'page=2&l=pt br'\n# prints /s?q=a&page=2&l=pt+br#top",
+            "uricodec query --set page=1 --csv --header -f url pages.csv",
+        ),
+        f"{_FILES} set drop keep:query {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        "uricodec.cli.filters:query",
+    ),
+    Command(
         "extract",
         "find URLs or URNs in any data",
         """\

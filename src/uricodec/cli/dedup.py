@@ -14,7 +14,7 @@ from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_o
 from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import NoValuesError, OrderError
 from uricodec.dedup._sets import SetError
-from uricodec.errors import UriError
+from uricodec.errors import UriError, place
 
 # The names of phases on the terminal.
 PHASES = {
@@ -81,7 +81,8 @@ def run(arguments):
             raise of_set(error) from None
         except UriError as error:
             reason = error.reason.removesuffix(" (max_line)")
-            raise CommandError(reason, 1, ERRORS_HINT + LONG_HINT * (reason != error.reason)) from None
+            hint = ERRORS_HINT + LONG_HINT * (reason != error.reason)
+            raise CommandError(place(error) + reason, 1, hint) from None
         except FieldError as error:
             flag = "--json-field" if arguments.json_field is not None else "--fields"
             flag = "--by" if isinstance(error, OrderError) else flag

@@ -5,6 +5,7 @@ from functools import partial
 from uricodec import ByteSet
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
 from uricodec.cli import lines
+from uricodec.cli.errors import CommandError
 
 # The options that select values in records instead of whole lines.
 FIELDS = ["csv", "fields", "json_field", "jsonl"]
@@ -145,6 +146,15 @@ def redact(arguments):
 
     kind = RedactRows if arguments.urls else RedactTextRows
     return run(arguments, kind(arguments.names, not arguments.no_nested))
+
+
+def query(arguments):
+    """Set, drop and keep parameters of queries; see lines.filter_inputs()."""
+    from uricodec.uri._with_query import WithQueryRows
+
+    if arguments.set is arguments.drop is arguments.keep is None:
+        raise CommandError("expected --set, --drop or --keep", 2)
+    return run(arguments, WithQueryRows(arguments.set, arguments.drop, arguments.keep))
 
 
 def run(arguments, rows, groups=None, group_rows=None, only=False):

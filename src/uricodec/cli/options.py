@@ -124,6 +124,19 @@ def sensitive_names(text):
     return text
 
 
+def query_to_set(text):
+    """Return a query of at most 64 names as bytes."""
+    from uricodec.uri._with_query import WithQueryRows
+
+    WithQueryRows(os.fsencode(text))  # raises ValueError
+    return os.fsencode(text)
+
+
+def names_of_parameters(text):
+    """Return names of parameters as bytes, which stand between commas."""
+    return os.fsencode(text).split(b",") if text else []
+
+
 def log_format(text):
     """Return the Format of access logs that a text is; "auto"."""
     from uricodec.logs import Format
@@ -514,6 +527,25 @@ OPTIONS = {
         "It is not changed. NAME may also be the number of a field. A record without a base, or whose base has no "
         "scheme or more than 8192 bytes, is invalid.",
         needs="--fields --csv --json-field",
+    ),
+    "set": Option(
+        "--set QUERY",
+        "set parameters, as in page=2&sort=name",
+        "QUERY is decoded as a form, and the values are encoded as a form. The first field of a name gets the value, "
+        "others of that name are dropped; a name that the query lacks is added at its end.",
+        read=query_to_set,
+    ),
+    "drop": Option(
+        "--drop NAMES",
+        "drop these parameters: utm_*,fbclid",
+        "utm_* is all names that begin with utm_.",
+        read=names_of_parameters,
+    ),
+    "keep:query": Option(
+        "--keep NAMES",
+        "keep only these parameters, and those of --set",
+        "NAMES is as for --drop. An empty one drops all.",
+        read=names_of_parameters,
     ),
     "offsets": Option(
         "--offsets",

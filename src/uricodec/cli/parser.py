@@ -64,7 +64,8 @@ def parse(command, words):
     imply(command, arguments)
     for option in command.options:
         check(option, command, arguments)
-    for option in [*command.options, *OPTIONS.values()]:
+    own = {option.key for option in command.options}
+    for option in [*command.options, *(option for option in OPTIONS.values() if option.key not in own)]:
         if getattr(arguments, option.key, None) is None:
             default = option.default if option in command.options else None
             setattr(arguments, option.key, default if option.value else False)

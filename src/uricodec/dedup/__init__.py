@@ -298,8 +298,11 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
 def error_of(names: LineBatch, lines: memoryview, row: int, found: Any) -> UriError:
     """Return the error for the first invalid line, given the lines, the number of their first row, and the faults."""
     [fault], operation = found.faults, names.operation
-    reason = f"row {row + fault.line}: {operation.reason(fault.code)}"
-    return operation.error(reason, bytes(lines[fault.start : fault.stop]), fault.offset)
+    error: UriError = operation.error(
+        operation.reason(fault.code), bytes(lines[fault.start : fault.stop]), fault.offset
+    )
+    error.row = row + fault.line
+    return error
 
 
 _SEEN, _NEW = 1, 2

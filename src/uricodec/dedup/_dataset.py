@@ -422,7 +422,8 @@ class Dataset:
             try:
                 names.read(piece.row, len(piece.column))
             except UriError as error:
-                raise type(error)(f"{piece.file.name}: {error.reason}", error.input, error.offset) from None
+                error.file = piece.file.name
+                raise
             for saved, present in sets:
                 saved.mark(names, present, SEEN)
             return names, names.invalid - before

@@ -914,8 +914,8 @@ cdef class ColumnBatch(Identifiers):
             if isinstance(item, str):
                 row_at(&self.source, rejected.row, &src, &n)
                 place = <size_t>len(src[:place].decode("utf-8", "replace"))
-            raise self.operation.error(f"row {self.first + self.batch.rows}: {self.operation.reasons[rejected.code]}",
-                                       item, place)
+            self.operation.raise_row(self.operation.code_names[rejected.code], self.operation.reasons[rejected.code], item,
+                                     place, self.first + self.batch.rows)
         self.at += self.source.count
         return 0
 
@@ -950,7 +950,8 @@ cdef class ColumnBatch(Identifiers):
         """Add a str that cannot be encoded as UTF-8. It is its own normal form, by bytes that no other str has."""
         cdef bytes octets = text.encode("utf-8", "surrogatepass")
         if self.policy == RAISE_ROW:
-            raise self.operation.error(f"row {self.first + self.batch.rows}: lone surrogate", item, first_surrogate(text))
+            self.operation.raise_row("surrogate", "lone surrogate", item, <size_t>first_surrogate(text),
+                                     self.first + self.batch.rows)
         self.set_operation(&COPY.slots, KEEP_ROW)
         self.add_item(<const uint8_t *>PyBytes_AS_STRING(octets), <size_t>PyBytes_GET_SIZE(octets))
         self.set_operation(&self.operation.slots, self.policy)

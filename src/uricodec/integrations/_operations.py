@@ -34,13 +34,13 @@ def of_a_piece(name: str, error: UriError) -> ValueError:
 
     Args:
         name (str): The name of the function in the engine.
-        error (UriError): The error of the operation; its reason begins with the index of the row in the piece.
+        error (UriError): The error of the operation; its row is that in the piece.
 
-    >>> of_a_piece("uri_decode", UriError("row 7: malformed triplet", "100%", 3))
+    >>> of_a_piece("uri_decode", UriError("malformed triplet", "100%", 3))
     ValueError("uri_decode: malformed triplet at offset 3 of '100%'")
     """
     text: Any = error.input
     at = error.offset
     start = max(min(at - SHOWN // 2, len(text) - SHOWN), 0)
     shown = f"{'...' * (start > 0)}{text[start : start + SHOWN]!r}{'...' * (start + SHOWN < len(text))}"
-    return ValueError(f"{name}: {error.reason.partition(': ')[2]} at offset {at} of {shown}")
+    return ValueError(f"{name}: {error.reason} at offset {at} of {shown}")

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from uricodec.integrations._operations import SQL_FUNCTIONS
+from uricodec.errors import UriError
+from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
 
 Compute = Callable[..., Any]
 
@@ -60,11 +61,41 @@ def arity(name: str) -> str:
     return f"{name} takes {count} arguments: {', '.join(('column', *sql.parameters))}"
 
 
+_SAMPLE = 256  # rows
+# The operations that take more than 100 ns a row: others are as fast as the search for values that repeat.
+_SLOW = frozenset({"normalize_uri", "equivalent", "relation"})
+
+
+def once_a_value(name: str, compute: Compute) -> Compute:
+    """Return a function of columns that computes values that repeat only once, if the operation is slow.
+
+    Engines pass the rows of dictionaries as plain arrays, in vectors of some thousand rows. Their distinct values are
+    searched for, at 40 ns a row, if the first rows show that many repeat.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if SQL_FUNCTIONS[name].operation.name not in _SLOW:
+        return compute
+
+    def of_column(column: Any, *values: Any) -> Any:
+        if len(column) < 2 * _SAMPLE or any(isinstance(value, pa.Array) for value in values):
+            return compute(column, *values)
+        if pc.count_distinct(column.slice(0, _SAMPLE)).as_py() > _SAMPLE * 3 // 4:
+            return compute(column, *values)
+        array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        coded = array.dictionary_encode()
+        return array_of(compute(coded.dictionary, *values)).take(coded.indices)
+
+    return of_column
+
+
 def with_arguments(name: str, compute: Compute) -> Compute:
-    """Return a function whose last arguments are columns, too. If an argument is NULL, the result is NULL.
+    """Return a function whose last arguments are columns, too. If an argument is NULL, the result is NULL, unless it is
+    one of a component.
 
     Args:
-        compute (Callable): The function of a column of pyarrow; its last arguments are str or bool.
+        compute (Callable): The function of a column of pyarrow; its last arguments are str, bool or columns.
     """
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -72,17 +103,37 @@ def with_arguments(name: str, compute: Compute) -> Compute:
     sql, operation = SQL_FUNCTIONS[name]
     arguments, required = sql.parameters, tuple(operation.required.values())
     types = {parameter.name: parameter.type for parameter in operation.parameters}
+    columns = {parameter.name: parameter.column for parameter in operation.parameters}
 
     def one(column: Any, values: tuple[Any, ...]) -> Any:
-        if None in values:
-            return compute(pa.nulls(len(column), pa.string()), *required)
+        """Return the result for values of the arguments; arrays are columns."""
         for argument, value in zip(arguments, values, strict=False):
+            if isinstance(value, pa.Array) or (value is None and columns[argument] == "optional"):
+                continue
+            if value is None:
+                return compute(pa.nulls(len(column), pa.string()), *required)
             if types[argument] == "bool" and not isinstance(value, bool):
                 raise TypeError(f"{name}: {argument} must be a boolean, got {value!r}")
             is_number = type(value) is int and types[argument].startswith("UrnRfc")
-            if types[argument] != "bool" and not isinstance(value, str) and not is_number:
+            is_bytes = isinstance(value, bytes) and columns[argument]
+            if types[argument] != "bool" and not (isinstance(value, str) or is_number or is_bytes):
                 raise TypeError(f"{name}: {argument} must be text, got {value!r}")
         return compute(column, *values)
+
+    def is_usable(argument: str, value: Any) -> bool:
+        """Return whether a value may stand for a column of it. An invalid one makes rows invalid, not the call."""
+        try:
+            FUNCTIONS[operation.name]([], **dict(zip(arguments, required, strict=False)) | {argument: value})
+        except UriError:
+            return False
+        return True
+
+    def value_of(argument: str, rows: Any) -> Any:
+        """Return the value of an argument for some rows: one value if all are equal, else a column."""
+        first = rows[0].as_py()
+        if not columns[argument] or (len(pc.unique(rows)) == 1 and (first is None or is_usable(argument, first))):
+            return first
+        return array_of(rows)
 
     def of_columns(column: Any, *given: Any) -> Any:
         if not len(column):
@@ -91,16 +142,30 @@ def with_arguments(name: str, compute: Compute) -> Compute:
             raise TypeError(arity(name))
         if not given:
             return compute(column)
-        distinct = [pc.unique(values) for values in given]
-        if all(len(values) == 1 for values in distinct):
-            return one(column, tuple(values[0].as_py() for values in distinct))
+        options = [rows for argument, rows in zip(arguments, given, strict=False) if not columns[argument]]
+        if all(len(pc.unique(rows)) == 1 for rows in options):
+            return one(
+                column, tuple(value_of(argument, rows) for argument, rows in zip(arguments, given, strict=False))
+            )
+        # Rows with the same options are one call.
         rows_with: dict[tuple[Any, ...], list[int]] = {}
-        for row, values in enumerate(zip(*(values.to_pylist() for values in given), strict=True)):
+        for row, values in enumerate(zip(*(values.to_pylist() for values in options), strict=True)):
             rows_with.setdefault(values, []).append(row)
-        if isinstance(column, pa.ChunkedArray):  # not all versions of pyarrow implement take() for views
-            column = column.cast(pa.string()).combine_chunks()
-        parts = [array_of(one(column.take(pa.array(rows)), values)) for values, rows in rows_with.items()]
+        column, *others = map(joined, (column, *given))
+        parts = []
+        for rows in rows_with.values():
+            taken = [other.take(pa.array(rows)) for other in others]
+            values = tuple(value_of(argument, each) for argument, each in zip(arguments, taken, strict=False))
+            parts.append(array_of(one(column.take(pa.array(rows)), values)))
         order = pa.array([row for rows in rows_with.values() for row in rows])
         return pa.concat_arrays(parts).take(pc.array_sort_indices(order))
+
+    def joined(column: Any) -> Any:
+        """Return a column as one array."""
+        if not isinstance(column, pa.ChunkedArray):
+            return column
+        # Not all versions of pyarrow implement take() for views.
+        is_text = column.type not in (pa.binary(), pa.large_binary(), pa.bool_(), pa.int64())
+        return (column.cast(pa.string()) if is_text else column).combine_chunks()
 
     return of_columns

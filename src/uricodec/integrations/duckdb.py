@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Any
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec.errors import UriError
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
-from uricodec.integrations._sql import Compute, arity, array_of, fixed_arguments, result_type, with_arguments
+from uricodec.integrations._sql import (
+    Compute,
+    arity,
+    array_of,
+    fixed_arguments,
+    once_a_value,
+    result_type,
+    with_arguments,
+)
 
 if TYPE_CHECKING:
     from uricodec.dedup import SeenSet
@@ -254,10 +262,11 @@ def _kept_function(name: str, errors: str, secret: FingerprintKey | None) -> Com
 
 def _of_vectors(name: str, compute: Compute) -> Compute:
     """Return the function that DuckDB calls. It has no annotations: DuckDB reads its signature and evaluates them."""
-    many = with_arguments(name, compute)
+    once = once_a_value(name, compute)
+    many = with_arguments(name, once)
 
     def of_column(column):
-        return compute(column)
+        return once(column)
 
     def of_columns(*columns):
         return many(*columns)

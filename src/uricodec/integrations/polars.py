@@ -23,6 +23,7 @@ Type checkers do not see a namespace that is registered at run time. `col` is `p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +126,16 @@ def _series(name: str, column: Column) -> pl.Series:
     return pl.concat([pl.Series(name, Column(column.type, [array])) for array in column.arrays], rechunk=False)
 
 
+def _pieces(columns: Sequence[pl.Series], name: str, names: list[str], given: dict[str, Any]) -> pl.Series:
+    """Return the result of pieces of a column and of columns among the arguments.
+
+    A piece of one row, a literal, is for all rows.
+    """
+    length = max(map(len, columns)) if min(map(len, columns)) else 0
+    column, *others = (each if len(each) == length else each.new_from_index(0, length) for each in columns)
+    return _piece(column, name, given | dict(zip(names, others, strict=True)))
+
+
 def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
     """Return the result of a piece of a column."""
     try:
@@ -161,7 +172,24 @@ class UricodecExpr(_ExpressionMethods):
         self._column = column
 
     def _run(self, name: str, given: dict[str, Any]) -> pl.Expr:
-        FUNCTIONS[name]([], **given)  # wrong arguments raise here, not while the plan runs
+        own = {each.name: each for each in OPERATIONS[name].parameters}
+        columns = {key: value for key, value in given.items() if isinstance(value, pl.Expr)}
+        for key in columns:
+            if not own[key].column:
+                raise TypeError(f"{name}: {key} must be a value, not an expression; use a call for each value")
+        for key, value in given.items():
+            if isinstance(value, pl.Series):
+                raise TypeError(f"{name}: {key} must be a value or an expression, not a Series")
+        none: list[Any] = []
+        FUNCTIONS[name](none, **given | {key: none for key in columns})  # wrong arguments raise here, not in the plan
+        if columns:
+            given = {key: value for key, value in given.items() if key not in columns}
+            return pl.map_batches(
+                [self._column, *columns.values()],
+                partial(_pieces, name=name, names=list(columns), given=given),
+                return_dtype=_dtype(name, given),
+                is_elementwise=True,
+            )
         return self._column.map_batches(
             partial(_piece, name=name, given=given), return_dtype=_dtype(name, given), is_elementwise=True
         )

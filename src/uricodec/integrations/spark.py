@@ -133,12 +133,20 @@ def _column_function(name: str) -> Compute:
 
     def run(argument: Any, name: str, given: dict[str, Any]) -> Any:
         import pyarrow as pa
+        from pyspark.sql import Column  # type: ignore[import-not-found,unused-ignore]
 
         if operation.result == "fingerprint":
             given["secret"] = _shared_key(given["secret"])
-        of_bulk([], **given)  # wrong arguments raise here, not in a worker
-        compute = _computing(name, operation.result, of_bulk, given)
-        return _udf(name, compute, array_of(compute(pa.array([], pa.string()))).type)(argument)
+        columns = {key: value for key, value in given.items() if isinstance(value, Column)}
+        for parameter in operation.parameters:
+            if parameter.name in columns and not parameter.column:
+                raise TypeError(f"{name}: {parameter.name} must be a value, not a column")
+        rows: list[Any] = []
+        of_bulk(rows, **given | {key: rows for key in columns})  # wrong arguments raise here, not in a worker
+        given = {key: value for key, value in given.items() if key not in columns}
+        compute = _computing(name, operation.result, of_bulk, given, tuple(columns))
+        none = pa.array([], pa.string())
+        return _udf(name, compute, array_of(compute(none, *[none] * len(columns))).type)(argument, *columns.values())
 
     function = engine_function(operation, "column", options, run)
     function.__module__ = __name__

@@ -23,8 +23,10 @@ from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._extraction import extract
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._redact import SENSITIVE_NAMES, redact, redact_text
+from uricodec.uri._relations import relation
 from uricodec.uri._resolve import relativize, resolve
 from uricodec.uri._values import *  # noqa: F403
+from uricodec.uri._with_query import with_query
 
 if TYPE_CHECKING:
     from uricodec.uri import legacy_schemes as legacy_schemes
@@ -49,10 +51,12 @@ __all__ = [
     "normalize",
     "redact",
     "redact_text",
+    "relation",
     "relativize",
     "resolve",
     "split",
     "unsplit",
+    "with_query",
 ]
 __all__ += _values.__all__
 

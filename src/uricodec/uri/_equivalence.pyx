@@ -27,19 +27,11 @@ cdef enum:
 # The operations of ready policies, by name.
 cdef dict READY_ROWS = ready_rows()
 
-# What makes a normal form.
-cdef struct Maker:
-    const SizedRow *operation
-    const void *options
-    bint ascii_stays            # the form of ASCII is at most as long, but for `extra`
-
-
 cdef inline void set_level(Maker *maker, int level) noexcept:
     maker.operation, maker.options, maker.ascii_stays = &NORMALIZE_ROWS[level], FORMS + level, level == AT_IRI
 
 
 cdef int set_maker(Maker *maker, object level, object policy) except -1:
-    """Set what makes the form of a level, or of a policy: a Policy, or the name of a ready one."""
     cdef PolicyRows rows
     cdef PyObject *ready
     if policy is None:

@@ -1,7 +1,7 @@
 """Resolving references against a base, one by one or in rows."""
 from libc.stdint cimport uint8_t
 
-from uricodec._rows._engine cimport SizedRow
+from uricodec._rows._engine cimport Outcome, SizedRow
 from uricodec.uri._grammar cimport Parts
 
 
@@ -24,3 +24,8 @@ cdef enum:
 
 # Return the row operation for references. Its options are the Base, which must outlive it.
 cdef SizedRow resolve_rows(const Base *base) noexcept
+
+# Write the shortest reference to a target, at most n + 1 bytes, and return its size. The buffer has the capacity that
+# write_target() needs. UC_REJECTED: the target has no scheme, or no reference resolves to it.
+cdef size_t write_reference_to(const Base *base, const uint8_t *s, size_t n, uint8_t *dst, uint8_t *buffer,
+                               Outcome *outcome) noexcept nogil

@@ -11,7 +11,7 @@ target.
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy
 
-from uricodec._rows._engine cimport SizedRow, Outcome
+from uricodec._rows._engine cimport UC_REJECTED, Outcome, SizedRow
 from uricodec._base._kernels cimport lower
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport *
@@ -308,6 +308,24 @@ cdef ReferenceKind relativize_into(const Base *base, Target *target, uint8_t *ds
         target.size[best] = SIZE_MAX
 
 
+cdef size_t write_reference_to(const Base *base, const uint8_t *s, size_t n, uint8_t *dst, uint8_t *buffer,
+                               Outcome *outcome) noexcept nogil:
+    cdef Target to
+    cdef ReferenceKind kind
+    to.s, to.n = s, n
+    find_parts(s, n, &to.parts)
+    if to.parts.scheme_end < 0:
+        outcome.code, outcome.offset = SCHEME, scheme_end(s, n)
+        return UC_REJECTED
+    kind = relativize_into(base, &to, dst, buffer)
+    if kind == KINDS:
+        outcome.code = PATH
+        outcome.offset = <size_t>to.parts.path + first_dot_segment(s + to.parts.path,
+                                                                   <size_t>(to.parts.path_end - to.parts.path))
+        return UC_REJECTED
+    return to.size[<int>kind]
+
+
 def relativize(base, target):
     """Return the shortest reference that resolves to a target: `resolve(base, relativize(base, target)) == target`.
 
@@ -332,30 +350,23 @@ def relativize(base, target):
     """
     cdef _Pair pair = _Pair(base, target)
     cdef Base found
-    cdef Target to
     cdef Outcome outcome
-    cdef ReferenceKind kind
+    cdef const uint8_t *s = pair.other_source.data
+    cdef size_t size, n = pair.other_source.size
     cdef uint8_t *dst
     cdef uint8_t *buffer = NULL
     pair.find_base(base, True, &found)
-    to.s, to.n = pair.other_source.data, pair.other_source.size
-    find_parts(to.s, to.n, &to.parts)
-    if to.parts.scheme_end < 0:
-        outcome.code, outcome.offset = SCHEME, scheme_end(to.s, to.n)
-        raise_rejection(target, to.s, &outcome, UriSyntaxError)
-    dst = allocate(to.n + 1)
+    dst = allocate(n + 1)
     try:
         buffer = allocate(pair.capacity(RESOLVE_EXTRA))
         with nogil:
-            kind = relativize_into(&found, &to, dst, buffer)
-        if kind == KINDS:
-            outcome.code = PATH
-            outcome.offset = <size_t>to.parts.path + first_dot_segment(
-                to.s + to.parts.path, <size_t>(to.parts.path_end - to.parts.path))
-            raise_rejection(target, to.s, &outcome, UriSyntaxError, "no reference resolves to a path with a dot segment")
-        if kind == WHOLE_URI:
+            size = write_reference_to(&found, s, n, dst, buffer, &outcome)
+        if size == UC_REJECTED:
+            reason = None if outcome.code == SCHEME else "no reference resolves to a path with a dot segment"
+            raise_rejection(target, s, &outcome, UriSyntaxError, reason)
+        if size == n and memcmp(dst, s, n) == 0:
             return target if isinstance(target, (str, bytes)) else pair.other
-        return pair.new_object(dst, to.size[<int>kind])
+        return pair.new_object(dst, size)
     finally:
         PyMem_RawFree(dst)
         PyMem_RawFree(buffer)

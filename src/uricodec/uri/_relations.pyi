@@ -1,0 +1,8 @@
+from typing import Any
+
+from typing_extensions import Buffer
+
+from uricodec.typing import UriLevel
+
+def relation(a: str | Buffer, b: str | Buffer, level: UriLevel = "scheme") -> str: ...
+def __getattr__(name: str) -> Any: ...  # what is private

@@ -1,0 +1,20 @@
+"""Operations on several values: their codes, and reading a row."""
+from libc.stdint cimport uint8_t
+
+from uricodec._rows._engine cimport Outcome
+from uricodec._rows._tuples cimport TupleOperation, Values
+from uricodec.uri._grammar cimport CODES
+
+
+# Codes after those of the grammar.
+cdef enum:
+    TYPE = CODES            # a value has another type
+    DOT_SEGMENT             # the path of a target has one
+    STRUCTURE               # what is joined would be split into other components
+
+# Set the values of a row. False: one of them has no bytes that the operation could read.
+cdef bint read_tuple(const uint8_t *src, size_t n, const void *options, Values *values, Outcome *outcome) noexcept nogil
+
+
+cdef class TupleRows(TupleOperation):
+    pass

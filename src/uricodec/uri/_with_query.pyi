@@ -1,0 +1,22 @@
+from collections.abc import Collection, Mapping
+from typing import Any, overload
+
+from typing_extensions import Buffer
+
+@overload
+def with_query(
+    uri: str,
+    set: Mapping[str, str] | str | None = None,
+    *,
+    drop: Collection[str] | str | None = None,
+    keep: Collection[str] | str | None = None,
+) -> str: ...
+@overload
+def with_query(
+    uri: Buffer,
+    set: Mapping[str, str] | str | None = None,
+    *,
+    drop: Collection[str] | str | None = None,
+    keep: Collection[str] | str | None = None,
+) -> bytes: ...
+def __getattr__(name: str) -> Any: ...  # what is private

@@ -1,0 +1,281 @@
+"""Other parameters in a query, while all other bytes of the URL stay.
+
+The query is what RFC 3986 appendix B finds in any text. It has fields between "&", and a field has a name, which ends
+with the first "=" or with the field. Names are compared decoded, as a form is: "+" is a space. Each field is copied as it
+is, left out, or gets another value after its own name; new fields come last.
+
+    names to set?  --yes-->  the first field of the name: its name, "=" and the value; others are left out
+        |no
+    names to drop, or none of those to keep?  --yes-->  left out
+        |no
+    copied
+"""
+cimport cython
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memchr
+
+from uricodec._base._text cimport *
+from uricodec._codec._percent cimport triplet_value
+from uricodec._rows._engine cimport *
+from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, raise_surrogate
+from uricodec.uri._grammar cimport UTF8
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_RawFree
+
+from collections.abc import Mapping
+
+from uricodec._codec._triplets import percent_encode
+from uricodec.errors import UriSyntaxError
+
+
+cdef enum:
+    MOST_SET = 64           # a bit for each name
+
+
+cdef struct Name:
+    const uint8_t *text     # decoded
+    size_t size
+    bint is_prefix          # of the names that are meant
+
+cdef struct Parameter:
+    Name name
+    const uint8_t *encoded      # the name,
+    size_t encoded_size
+    const uint8_t *value        # and the value
+    size_t value_size
+
+cdef struct Edits:
+    size_t sets, drops, keeps
+    bint has_keep
+    Parameter *to_set
+    Name *to_drop
+    Name *to_keep
+
+
+cdef bint is_name(const uint8_t *src, size_t n, const Name *name) noexcept nogil:
+    """Return whether the name of a field decodes to a name, or to what begins with it."""
+    cdef size_t i = 0, at = 0
+    cdef int byte
+    while i < n:
+        if at == name.size:
+            return name.is_prefix
+        byte = triplet_value(src + i, n - i) if src[i] == c'%' else c' ' if src[i] == c'+' else src[i]
+        i += 3 if src[i] == c'%' and byte >= 0 else 1
+        if byte < 0:
+            byte = c'%'
+        if byte != name.text[at]:
+            return False
+        at += 1
+    return at == name.size
+
+
+cdef bint is_any(const uint8_t *src, size_t n, const Name *names, size_t count) noexcept nogil:
+    cdef size_t i
+    for i in range(count):
+        if is_name(src, n, names + i):
+            return True
+    return False
+
+
+cdef inline uint8_t *begin_field(uint8_t *dst, bint *first) noexcept nogil:
+    dst[0] = c'?' if first[0] else c'&'
+    first[0] = False
+    return dst + 1
+
+
+cdef inline uint8_t *put_value(uint8_t *dst, const Parameter *parameter) noexcept nogil:
+    dst[0] = c'='
+    return append_bytes(dst + 1, parameter.value, parameter.value_size)
+
+
+cdef size_t write_edited(const uint8_t *src, size_t n, const Edits *edits, uint8_t *dst) noexcept nogil:
+    """Write the text with its other query. Return the size."""
+    cdef const uint8_t *found = <const uint8_t *>memchr(src, c'#', n)
+    cdef size_t end = <size_t>(found - src) if found != NULL else n, start, stop, size, i
+    cdef uint8_t *out = dst
+    cdef uint64_t done = 0
+    cdef bint first = True
+    found = <const uint8_t *>memchr(src, c'?', end)
+    start = <size_t>(found - src) if found != NULL else end
+    out = append_bytes(out, src, start)
+    # An empty query has no field that a new one could follow.
+    while start < end and not (end - start == 1 and edits.sets and first):
+        start += 1
+        found = <const uint8_t *>memchr(src + start, c'&', end - start)
+        stop = <size_t>(found - src) if found != NULL else end
+        found = <const uint8_t *>memchr(src + start, c'=', stop - start)
+        size = <size_t>(found - src) - start if found != NULL else stop - start
+        for i in range(edits.sets):
+            if is_name(src + start, size, &edits.to_set[i].name):
+                if not done >> i & 1:
+                    out = append_bytes(begin_field(out, &first), src + start, size)
+                    out = put_value(out, edits.to_set + i)
+                    done |= <uint64_t>1 << i
+                break
+        else:
+            if not (is_any(src + start, size, edits.to_drop, edits.drops)
+                    or edits.has_keep and not is_any(src + start, size, edits.to_keep, edits.keeps)):
+                out = append_bytes(begin_field(out, &first), src + start, stop - start)
+        start = stop
+    for i in range(edits.sets):
+        if not done >> i & 1:
+            out = append_bytes(begin_field(out, &first), edits.to_set[i].encoded, edits.to_set[i].encoded_size)
+            out = put_value(out, edits.to_set + i)
+    return <size_t>(append_bytes(out, src + end, n - end) - dst)
+
+
+cdef size_t edit_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    return write_edited(src, n, <const Edits *>options, dst)
+
+
+cdef bytes octets_of(object text, str what):
+    if isinstance(text, str):
+        text = str.__str__(text)
+        if first_surrogate(<str>text) >= 0:
+            raise UriSyntaxError(f"lone surrogate in {what}", text, first_surrogate(<str>text))
+        return (<str>text).encode()
+    if isinstance(text, bytes):
+        return bytes(text)
+    raise TypeError(f"{what} must be str or bytes, not {type(text).__name__}")
+
+
+cdef list names_of(object given, str what):
+    """Return names as a list: those of a collection, or of a str, in which commas separate them."""
+    cdef list names = []
+    if isinstance(given, (str, bytes)):
+        comma = "," if isinstance(given, str) else b","
+        given = given.split(comma) if given else ()
+    for name in given:
+        names.append(octets_of(name, f"a name of {what}"))
+    return names
+
+
+cdef list pairs_of(object given):
+    """Return names and values to set: those of a mapping, or of a str, which is read as a query."""
+    from uricodec.uri._values import query_pairs
+    cdef list pairs = []
+    if isinstance(given, str):
+        given = dict(query_pairs(f"?{given.replace('#', '%23')}"))
+    elif isinstance(given, bytes):
+        given = dict(query_pairs(b"?" + given.replace(b"#", b"%23")))
+    elif not isinstance(given, Mapping):
+        raise TypeError(f"set must be a mapping of names to values, or a query as str, not {type(given).__name__}")
+    for name, value in given.items():
+        pairs.append((octets_of(name, "a name of set"), octets_of(value, f"the value of {name!r}")))
+    return pairs
+
+
+@cython.final
+cdef class WithQueryRows(RowOperation):
+    """Operation that sets, drops and keeps parameters of queries.
+
+    Args:
+        set, drop, keep: See `with_query`.
+
+    Source: RFC 3986 section 3.4; https://url.spec.whatwg.org/#urlencoded-parsing.
+    """
+    cdef Edits edits
+    cdef list texts         # what `edits` refers to
+
+    def __cinit__(self, set=None, drop=None, keep=None):
+        cdef list pairs = pairs_of(set) if set is not None else []
+        cdef list dropped = names_of(drop, "drop") if drop is not None else []
+        cdef list kept = names_of(keep, "keep") if keep is not None else []
+        cdef size_t i
+        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
+        self.texts = []
+        if len(pairs) > MOST_SET:
+            raise ValueError(f"set must have at most {MOST_SET} names, got {len(pairs)}")
+        self.edits.to_set = <Parameter *>allocate(len(pairs) * sizeof(Parameter))
+        self.edits.to_drop = <Name *>allocate(len(dropped) * sizeof(Name))
+        self.edits.to_keep = <Name *>allocate(len(kept) * sizeof(Name))
+        self.edits.sets, self.edits.drops, self.edits.keeps = <size_t>len(pairs), <size_t>len(dropped), <size_t>len(kept)
+        self.edits.has_keep = keep is not None
+        self.slots.strict = SizedRow(edit_row, 1, 0)
+        for i in range(self.edits.sets):
+            name, value = pairs[i]
+            self.set_name(&self.edits.to_set[i].name, name, False)
+            encoded_name, encoded_value = percent_encode(name, "", plus=True), percent_encode(value, "", plus=True)
+            self.texts += encoded_name, encoded_value
+            self.edits.to_set[i].encoded = <const uint8_t *>PyBytes_AS_STRING(encoded_name)
+            self.edits.to_set[i].encoded_size = <size_t>PyBytes_GET_SIZE(encoded_name)
+            self.edits.to_set[i].value = <const uint8_t *>PyBytes_AS_STRING(encoded_value)
+            self.edits.to_set[i].value_size = <size_t>PyBytes_GET_SIZE(encoded_value)
+            self.slots.strict.extra += self.edits.to_set[i].encoded_size + self.edits.to_set[i].value_size + 2
+        for i in range(self.edits.drops):
+            self.set_name(self.edits.to_drop + i, dropped[i], True)
+        for i in range(self.edits.keeps):
+            self.set_name(self.edits.to_keep + i, kept[i], True)
+        self.slots.options, self.slots.utf8_code = &self.edits, UTF8
+        self.slots.block = NULL
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.edits.to_set)
+        PyMem_RawFree(self.edits.to_drop)
+        PyMem_RawFree(self.edits.to_keep)
+
+    cdef int set_name(self, Name *name, bytes text, bint may_be_prefix) except -1:
+        self.texts.append(text)
+        name.text, name.size = <const uint8_t *>PyBytes_AS_STRING(text), <size_t>PyBytes_GET_SIZE(text)
+        name.is_prefix = may_be_prefix and text.endswith(b"*")
+        name.size -= name.is_prefix
+        return 0
+
+
+def with_query(uri, set=None, *, drop=None, keep=None):
+    """Return a URL with other parameters in its query; all other bytes stay as they are.
+
+    Names are compared decoded, with "+" for a space: `a%62` is "ab". Fields stay in their order, and so do empty ones and
+    repeated names. A query from which the last field is dropped is left out with its "?".
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does.
+        set (Mapping[str, str] | str | None): Names and values, or a query, such as "page=2&sort=name". The first field of
+            a name gets the value, others of that name are dropped; a name that the query lacks is added at its end.
+            Values are encoded as urllib.parse.urlencode does.
+        drop (Collection[str] | str | None): The names to drop, or a str with commas between them. "utm_*" is all names
+            that begin with "utm_".
+        keep (Collection[str] | str | None): The only names to keep, as for `drop`, besides those of `set`. None: all.
+
+    Returns:
+        str | bytes: The URL, bytes for a bytes-like object; the same object if nothing changes.
+
+    Raises:
+        UriSyntaxError: If the text contains a lone surrogate.
+        TypeError: If a name or a value is neither str nor bytes.
+        ValueError: If `set` has more than 64 names.
+
+    Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.
+
+    >>> from uricodec import uri
+    >>> url = "https://example.org/s?q=caf%c3%a9&utm_source=x&page=2#top"
+    >>> uri.with_query(url, {"page": "3", "lang": "pt br"}, drop=["utm_*"])
+    'https://example.org/s?q=caf%c3%a9&page=3&lang=pt+br#top'
+    >>> uri.with_query(url, keep=["q"]), uri.with_query(url, keep=[])
+    ('https://example.org/s?q=caf%c3%a9#top', 'https://example.org/s#top')
+    """
+    cdef WithQueryRows rows = WithQueryRows(set, drop, keep)
+    cdef uint8_t utf8[UTF8_CAPACITY]
+    cdef object text = plain(uri)
+    cdef Bytes source
+    cdef uint8_t *dst = NULL
+    cdef size_t size
+    if not borrow(text, &source, utf8):
+        raise_surrogate(uri, UriSyntaxError)
+    try:
+        if source.size > <size_t>PY_SSIZE_T_MAX - rows.slots.strict.extra:
+            raise OverflowError("result may exceed the maximum object size")  # pragma: no cover: too large
+        dst = allocate(source.size + rows.slots.strict.extra)
+        size = write_edited(source.data, source.size, &rows.edits, dst)
+        if size == source.size and (<const char *>dst)[:size] == (<const char *>source.data)[:size]:
+            return uri if isinstance(uri, (str, bytes)) else text
+        if type(text) is str:
+            return utf8_text(dst, size, "strict")
+        return (<const char *>dst)[:size]
+    finally:
+        PyMem_RawFree(dst)
+        release(&source)
+
+
+with_query.__module__ = "uricodec.uri"      # pickled by reference to its public name

@@ -1,0 +1,90 @@
+"""Other parameters in a query; test_operations.py compares columns and lines with the same reference implementation."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import urls
+
+from uricodec import bulk, uri
+from uricodec.errors import UriSyntaxError
+
+CASES = [
+    # set
+    ("/", {"set": {"a": "1"}}, "/?a=1"),
+    ("/?", {"set": {"a": "1"}}, "/?a=1"),
+    ("/?#f", {"set": {"a": "1"}}, "/?a=1#f"),
+    ("/#?a=0", {"set": {"a": "1"}}, "/?a=1#?a=0"),
+    ("?a=0&b&a=2&%61=3", {"set": {"a": "1"}}, "?a=1&b"),
+    ("?b&&%61", {"set": {"a": "1"}}, "?b&&%61=1"),
+    ("?b&", {"set": {"a": "1"}}, "?b&&a=1"),
+    ("?a+b=1", {"set": {"a b": "x y"}}, "?a+b=x+y"),
+    ("?a%20b=1", {"set": {"a b": "~*é&"}}, "?a%20b=~%2A%C3%A9%26"),
+    ("?x", {"set": {"é =": ""}}, "?x&%C3%A9+%3D="),
+    ("?=1", {"set": {"": "2"}}, "?=2"),
+    ("?a=1", {"set": "b=2&c&b=3"}, "?a=1&b=3&c="),
+    ("?a=1", {"set": ""}, "?a=1"),
+    ("?A=1", {"set": {"a": "2"}}, "?A=1&a=2"),
+    # drop
+    ("/?a=1", {"drop": ["a"]}, "/"),
+    ("/?a=1&b=2#f", {"drop": "a,b"}, "/#f"),
+    ("/?a=1&&ab=2&b", {"drop": ["a*"]}, "/?&b"),
+    ("/?%61%62=1&a%zz=2&a%=3", {"drop": ["ab", "a%"]}, "/?a%zz=2"),
+    ("/?", {"drop": ["a"]}, "/?"),
+    ("/?", {"drop": [""]}, "/"),
+    ("/?a+b=1&a%2Bb=2&c=+", {"drop": ["a b"]}, "/?a%2Bb=2&c=+"),
+    # keep
+    ("/?a=1&b=%7e&c&b=3", {"keep": ["b"]}, "/?b=%7e&b=3"),
+    ("/?a=1&b", {"keep": []}, "/"),
+    ("/?a=1&b", {"keep": ""}, "/"),
+    ("/?a=1&&b", {"keep": ["", "b"]}, "/?&b"),
+    ("/?a=1&b=2&c=3", {"keep": ["a", "b"], "drop": ["b"], "set": {"d": "4"}}, "/?a=1&d=4"),
+    ("/?a=1", {"keep": [], "drop": ["a"], "set": {"a": "2"}}, "/?a=2"),
+]
+
+
+@pytest.mark.parametrize(("url", "options", "want"), CASES)
+def test_cases(url, options, want):
+    options = dict(options)
+    given = options.pop("set", None)
+    assert uri.with_query(url, given, **options) == want
+    assert uri.with_query(bytearray(url.encode()), given, **options) == want.encode()
+    assert urls.with_query(url.encode(), given, **options) == want.encode()
+    assert bulk.with_query([url, url.encode()], given, **options) == [want, want.encode()]
+
+
+NAMES = st.text("ab%6=é *", max_size=4)
+
+
+@given(
+    st.text("ab%616=&&?#+é", max_size=30),
+    st.dictionaries(NAMES, NAMES, max_size=3),
+    st.lists(NAMES, max_size=3),
+    st.none() | st.lists(NAMES, max_size=3),
+)
+def test_any(url, pairs, drop, keep):
+    made = uri.with_query(url, pairs, drop=drop, keep=keep)
+    assert made.encode() == urls.with_query(url.encode(), pairs, drop, keep)
+    assert uri.with_query(made, pairs, drop=drop, keep=keep) == made or keep is not None or drop
+    for name, value in pairs.items():
+        assert uri.query_value(made, name) == value
+
+
+def test_what_does_not_change_is_the_same_object():
+    for url in "http://é/?a=1#é", b"/?a":
+        assert uri.with_query(url) is url
+        assert uri.with_query(url, drop=["b"], keep=["a"]) is url
+    assert uri.with_query(memoryview(b"/?a")) == b"/?a"
+
+
+def test_wrong_arguments():
+    with pytest.raises(UriSyntaxError, match=r"^lone surrogate at offset 1$"):
+        uri.with_query("a\ud800")
+    with pytest.raises(TypeError, match=r"^set must be a mapping of names to values, or a query as str, not int$"):
+        uri.with_query("a", 5)
+    with pytest.raises(TypeError, match=r"^the value of 'q' must be str or bytes, not int$"):
+        uri.with_query("a", {"q": 5})
+    with pytest.raises(TypeError, match=r"^a name of drop must be str or bytes, not int$"):
+        uri.with_query("a", drop=[5])
+    with pytest.raises(ValueError, match=r"^set must have at most 64 names, got 65$"):
+        uri.with_query("a", {str(name): "" for name in range(65)})
+    assert len(bulk.with_query(["?"], {str(name): "" for name in range(64)})[0]) == 1 + 63 + 64 + 64 + 54
