@@ -2,9 +2,9 @@
 
 The rows are URNs of 41 bytes in Parquet files, in two spellings. One in five is different, and duplicates are anywhere:
 the number of each URN is random. The plan runs on two cores. For each of its figures, the table has the formula, its
-value for this many rows, what Spark counted, the ratio of both, and the formula's value for 10^11 rows with partitions of
-512 MB. Files are counted in their folders; tasks, rows and bytes are metrics of Spark's stages. The result is checked
-by `uricodec.dedup.Deduplicator`: it has as many URNs as the input has different ones, and none twice.
+value for this many rows, what Spark counted, the ratio of both, and the formula's value for 10^11 rows with partitions
+of 512 MB. Files are counted in their folders; tasks, rows and bytes are metrics of Spark's stages. The result is
+checked by `uricodec.dedup.Deduplicator`: it has as many URNs as the input has different ones, and none twice.
 
     python benchmarks/cluster.py --rows 10000000 --memory 4g --json cluster.json
 
@@ -66,7 +66,13 @@ def plan(rows, input_bytes, size, group_rows, bitmap_rows):
         "bitmaps: bytes written": ("N / 8", rows / 8),
         "broadcasts": ("N / G", groups),
         "broadcasts: bytes collected by the driver": ("N / 8", rows / 8),
-        "result: tasks, and files written": ("sum of B D' / N / S", sum(ceil(each / size) for each in written)),
+        "result: tasks, and files written": (
+            "sum of max(B D' / N / S, B' / 4 S)",
+            sum(
+                max(ceil(each / size), ceil(input_bytes * (b - a) / us._READ_SIZES / size))
+                for each, (a, b) in zip(written, pairwise(bounds), strict=True)
+            ),
+        ),
         "result: bytes read": ("B", input_bytes),
         "result: bytes written": ("B D / N", input_bytes * UNIQUE),
     }
@@ -173,6 +179,9 @@ def main():
     options.add_argument("--partition", default="128M", help="partition_size of dedup_dataset (default: 128M)")
     options.add_argument("--groups", type=int, default=3, help="groups of files (default: 3)")
     options.add_argument("--folder", help="where to write (default: the system's temporary folder)")
+    options.add_argument(
+        "--names", help="a folder for the rows, which stay there; if it exists, they are not generated"
+    )
     options.add_argument("--json", help="where to write the figures")
     given = options.parse_args()
     size = parse_size(given.partition)
@@ -184,15 +193,17 @@ def main():
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         spark = session(folder, given.memory)
         start = time.perf_counter()
-        generate(spark, given.rows, f"{folder}/names")
+        source = given.names or f"{folder}/names"
+        if not Path(source).exists():
+            generate(spark, given.rows, source)
         print(f"generated in {time.perf_counter() - start:.0f} s", flush=True)
-        names = files_in(f"{folder}/names")
+        names = files_in(source)
         total = sum(path.stat().st_size for path in names)
-        last = stages(spark)[-1].stageId()
+        last = max((stage.stageId() for stage in stages(spark)), default=-1)
         watch = Folder(f"{folder}/unique.kept")
         watch.start()
         start, busy = time.perf_counter(), processor_seconds()
-        found = us.dedup_dataset(spark, f"{folder}/names", "name", f"{folder}/unique", partition_size=size)
+        found = us.dedup_dataset(spark, source, "name", f"{folder}/unique", partition_size=size)
         seconds, busy = time.perf_counter() - start, processor_seconds() - busy
         watch.ended.set()
         watch.join()
@@ -200,7 +211,7 @@ def main():
         if watch.files != measured["bitmaps: tasks, and files written"]:
             raise SystemExit(f"expected as many files of bitmaps as tasks, got {watch.files}")
         spark.stop()
-        rows, unique = count(f"{folder}/names")
+        rows, unique = count(source)
         if (found.rows, found.unique) != (rows, unique) or count(f"{folder}/unique") != (unique, unique):
             raise SystemExit(f"expected {unique:,} different URNs of {rows:,}, got {found}")
     formulas = plan(given.rows, total, size, us._GROUP_ROWS, us._BITMAP_ROWS)

@@ -400,6 +400,7 @@ _FILE, _FIRST = "\0file", "\0first"  # more temporary columns
 _PRINT_BYTES = 24  # of a fingerprint and its row in a shuffle, at most
 _BLOCK_ROWS = 1 << 12  # rows whose bits are a row of a file of bitmaps, and so an entry of the table of a broadcast
 _BITMAP_ROWS = 1 << 26  # rows whose bits are a file: 8 MB
+_READ_SIZES = 4  # times partition_size: what a task reads at most, however few rows of it are kept
 _GROUP_ROWS = 1 << 32  # rows whose bits are a broadcast: 0.5 GB, which Spark's driver collects unless it is told not to
 
 
@@ -435,7 +436,8 @@ def dedup_dataset(  # noqa: PLR0913, PLR0917
         kind (str), level (str | None), secret (FingerprintKey | str | bytes | None), seen (SeenSet | None): As in
             `dedup`.
         partition_size (int | str): How many bytes of the input a task reads, how many one receives of the shuffle of
-            fingerprints, and how many a file of the output has, about.
+            fingerprints, and how many a file of the output has, about. If fewer than a quarter of the rows are kept,
+            files are smaller: a task that writes one reads at most four times as many bytes.
 
     Returns:
         DedupStats: The numbers of rows, of unique ones, which were written, and of duplicates, which include those of
@@ -604,7 +606,8 @@ def _write_rows(  # noqa: PLR0913, PLR0917
     rows = rows.join(sf.broadcast(marks), _BLOCK).where(is_marked).drop(_ROW, _BLOCK, _MARKS)
     read, total = sum(file.size for file in files), sum(file.rows for file in files)
     written = read * sum(kept.get(number, 0) for number in numbers) // max(total, 1)
-    files_written = rows.coalesce(_pieces(written, size)).write.mode("append")
+    tasks = max(_pieces(written, size), _pieces(read, _READ_SIZES * size))
+    files_written = rows.coalesce(tasks).write.mode("append")
     if not is_last:
         files_written = files_written.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     files_written.parquet(to)
