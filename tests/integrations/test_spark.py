@@ -500,7 +500,7 @@ def test_the_files_of_a_dataset_are_few(spark, tmp_path):
     rows = [f"urn:example:{i % 8_000:x}{hash(str(i % 8_000)):x}" for i in range(40_000)]
     folder = written(tmp_path / "names", rows)
     size = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
-    for partition_size, files in ("512M", 1), (size, 1), (size // 10, 3):
+    for partition_size, files in ("512M", 1), (size, 1), (size // 6, 2):
         to = tmp_path / str(partition_size)
         us.dedup_dataset(spark, [str(folder)], sf.col("name").cast("binary"), to, partition_size=partition_size)
         assert rows_in(spark, to) == [*enumerate(rows[:8_000])]
