@@ -14,12 +14,13 @@ checked by `uricodec.dedup.Deduplicator`: it has as many URNs as the input has d
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 import threading
 import time
 from itertools import pairwise
-from math import ceil, exp
+from math import ceil, exp, log2
 from pathlib import Path
 
 import pyarrow.parquet
@@ -36,6 +37,7 @@ UNIQUE = (1 - exp(-COPIES)) / COPIES  # the part of rows to keep: 0.2
 FILE_ROWS = 4_000_000
 TABLE = 3_000_000  # fingerprints in the table of a task
 
+BLOCK = 568  # bytes of the bits of 4096 rows in the table of a broadcast
 SHUFFLED_PRINT, SHUFFLED_ROW = 22, 5.5  # bytes of a fingerprint with its row, and of a row to keep, compressed
 
 
@@ -62,10 +64,17 @@ def plan(rows, input_bytes, size, group_rows, bitmap_rows):
         "rows to keep: tasks": ("24 N / S", ceil(24 * rows / size)),
         "rows to keep: rows sent": ("D", kept),
         "rows to keep: bytes sent": ("5.5 D", SHUFFLED_ROW * kept),
-        "bitmaps: tasks, and files written": ("N / M", ceil(rows / bitmap_rows)),
-        "bitmaps: bytes written": ("N / 8", rows / 8),
+        "bitmaps: tasks, and files written": (
+            "sum of N' / M",
+            sum(ceil(round(rows * (b - a)) / bitmap_rows) for a, b in pairwise(bounds)),
+        ),
+        "bitmaps: bytes written": ("at most N / 8", rows / 8),
         "broadcasts": ("N / G", groups),
-        "broadcasts: bytes collected by the driver": ("N / 8", rows / 8),
+        "broadcasts: bytes collected by the driver": ("at most N / 8", rows / 8),
+        "broadcasts: bytes in an executor, the largest": (
+            "64 MB, or 568 G / 4096 rounded up to a power of 2",
+            max(1 << 26, 1 << ceil(log2(BLOCK * min(rows, group_rows) / 4096))),
+        ),
         "result: tasks, and files written": (
             "sum of max(B D' / N / S, B' / 4 S)",
             sum(
@@ -75,6 +84,10 @@ def plan(rows, input_bytes, size, group_rows, bitmap_rows):
         ),
         "result: bytes read": ("B", input_bytes),
         "result: bytes written": ("B D / N", input_bytes * UNIQUE),
+        "all: shuffles": ("2, and 3 of lists of files", 5),
+        "all: bytes sent": ("22 K + 5.5 D", SHUFFLED_PRINT * sent + SHUFFLED_ROW * kept),
+        "all: bytes read": ("2 B, and at most N / 8", 2 * input_bytes + rows / 8),
+        "all: bytes written": ("B D / N, and at most N / 8", input_bytes * UNIQUE + rows / 8),
     }
 
 
@@ -112,6 +125,22 @@ def stages(spark):
     return sorted((each for each in done if each.status().toString() == "COMPLETE"), key=lambda each: each.stageId())
 
 
+def broadcast_sizes(spark):
+    """Return the sizes of the broadcasts of all queries, in bytes, as Spark's user interface rounds them."""
+    store, sizes = spark._jsparkSession.sharedState().statusStore(), []
+    queries = store.executionsList()
+    for query in (queries.apply(i).executionId() for i in range(queries.size())):
+        values, nodes = store.executionMetrics(query), store.planGraph(query).allNodes()
+        for node in (nodes.apply(i) for i in range(nodes.size())):
+            metrics = node.metrics() if node.name() == "BroadcastExchange" else None
+            for metric in (metrics.apply(i) for i in range(metrics.size() if metrics else 0)):
+                value = values.get(metric.accumulatorId())
+                if metric.name() == "data size" and value.isDefined():
+                    number, power = re.search(r"([\d.,]+) ([KMG]?)i?B", value.get()).groups()
+                    sizes.append(float(number.replace(",", "")) * 1024 ** " KMG".index(power or " "))
+    return sizes
+
+
 def files_in(folder):
     return sorted(path for path in Path(folder).rglob("*.parquet") if path.is_file())
 
@@ -146,10 +175,15 @@ def counted(spark, after, folder):
         "bitmaps: tasks, and files written": bitmaps.numTasks(),
         "bitmaps: bytes written": bitmaps.outputBytes(),
         "broadcasts": len(results),
+        "broadcasts: bytes in an executor, the largest": max(broadcast_sizes(spark)),
         "broadcasts: bytes collected by the driver": sum(stage.resultSize() for stage in sources),
         "result: tasks, and files written": len(files_in(folder)),
         "result: bytes read": sum(stage.inputBytes() for stage in results),
         "result: bytes written": sum(stage.outputBytes() for stage in results),
+        "all: shuffles": sum(stage.shuffleWriteBytes() > 0 for stage in done),
+        "all: bytes sent": sum(stage.shuffleWriteBytes() for stage in done),
+        "all: bytes read": sum(stage.inputBytes() for stage in done),
+        "all: bytes written": sum(stage.outputBytes() for stage in done),
     }
 
 
