@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from itertools import pairwise
-from math import ceil, exp, log2
+from math import ceil, exp, log1p, log2
 from pathlib import Path
 
 import pyarrow.parquet
@@ -51,9 +51,11 @@ def plan(rows, input_bytes, size, group_rows, bitmap_rows):
     kept = rows * UNIQUE
     groups = ceil(rows / group_rows)
     of_task = min(rows, rows * size / input_bytes)
-    table = min(of_task, TABLE)
-    repeated = COPIES * (of_task * table - table * table / 2) / rows  # omitted in a task
-    sent = rows * (1 - repeated / of_task)
+    numbers = rows / COPIES
+    filled = -numbers * log1p(-TABLE / numbers) if numbers > TABLE else of_task  # rows until the table is full
+    first = min(of_task, filled)
+    sent = numbers * (1 - exp(-first / numbers)) + (of_task - first) * (1 - TABLE / numbers)
+    sent *= rows / of_task
     bounds = [min(1, group_rows * i / rows) for i in range(groups + 1)]
     written = [input_bytes * UNIQUE * (different(b) - different(a)) for a, b in pairwise(bounds)]
     return {
@@ -91,7 +93,7 @@ def plan(rows, input_bytes, size, group_rows, bitmap_rows):
     }
 
 
-def session(folder, memory):
+def session(folder, memory, size):
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, [str(Path(uricodec.__file__).parent.parent), os.environ.get("PYTHONPATH")])
@@ -99,11 +101,12 @@ def session(folder, memory):
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
     builder = builder.config("spark.driver.memory", memory).config("spark.local.dir", folder)
+    builder = builder.config("spark.sql.files.maxPartitionBytes", min(size, 128 << 20))
     # Spark does not count the bytes that Hadoop's other threads read.
     return builder.config("spark.hadoop.parquet.hadoop.vectored.io.enabled", "false").getOrCreate()
 
 
-def generate(spark, rows, path):
+def generate(spark, rows, path, size):
     numbers = spark.range(0, rows, 1, max(8, ceil(rows / FILE_ROWS)))
     names = numbers.selectExpr("id % 2 as spelling", f"pmod(xxhash64(id), {round(rows / COPIES)}) as number")
     parts = [
@@ -112,7 +115,9 @@ def generate(spark, rows, path):
         "lower(lpad(hex(xxhash64(number)), 16, '0'))",
         "lpad(number, 13, '0')",
     ]
-    names.selectExpr(f"concat({', '.join(parts)}) as name").write.parquet(path)
+    names = names.selectExpr(f"concat({', '.join(parts)}) as name")
+    # A task reads whole row groups.
+    names.write.option("parquet.block.size", min(size, 128 << 20)).parquet(path)
 
 
 def stages(spark):
@@ -225,11 +230,11 @@ def main():
     us._GROUP_ROWS = ceil(files / given.groups) * ceil(given.rows / files)
     us._BITMAP_ROWS = max(1 << 16, min(1 << 26, 1 << (us._GROUP_ROWS // 3).bit_length()))
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        spark = session(folder, given.memory)
+        spark = session(folder, given.memory, size)
         start = time.perf_counter()
         source = given.names or f"{folder}/names"
         if not Path(source).exists():
-            generate(spark, given.rows, source)
+            generate(spark, given.rows, source, size)
         print(f"generated in {time.perf_counter() - start:.0f} s", flush=True)
         names = files_in(source)
         total = sum(path.stat().st_size for path in names)
