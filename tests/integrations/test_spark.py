@@ -113,7 +113,7 @@ def expected(name, /, **given):
 
 
 def test_there_is_a_function_for_each_operation():
-    assert set(us.__all__) == {*OPERATIONS, "dedup", "extract_urns", "register", "save_set"}
+    assert set(us.__all__) == {*OPERATIONS, "dedup", "dedup_dataset", "extract_urns", "register", "save_set"}
     for name, operation in OPERATIONS.items():
         function = getattr(us, name)
         assert function.__name__ == name
@@ -447,6 +447,159 @@ def test_dedup_rejects_in_the_driver(names, given, error):
         us.dedup(names, "name", **given)
     with pytest.raises(TypeError, match="pickle"):
         us.dedup(names, "name", secret=dedup.FingerprintKey())
+
+
+# --- deduplication of files -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Bitmaps and broadcasts of few rows, so that there are several of each."""
+    monkeypatch.setattr(us, "_BLOCK_ROWS", 128)
+    monkeypatch.setattr(us, "_BITMAP_ROWS", 1024)
+    monkeypatch.setattr(us, "_GROUP_ROWS", 2500)
+
+
+def written(folder, rows, files=7):
+    """Write rows to files of different sizes, in the order of their paths, in folders with special characters."""
+    import pyarrow.parquet as pq
+
+    rng = random.Random(len(rows))
+    bounds = [0, *sorted(rng.randrange(len(rows) + 1) for _ in range(files - 1)), len(rows)]
+    table = pa.table({"id": range(len(rows)), "name": pa.array(rows, pa.string()), "list": [[i] for i in rows]})
+    for number, (first, stop) in enumerate(pairwise(bounds)):
+        place = folder / f"day=2%20 {number // 2}"
+        place.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table[first:stop], place / f"{number}.parquet", row_group_size=700)
+    return folder
+
+
+def rows_in(spark, folder):
+    return sorted((row.id, row.name) for row in spark.read.parquet(str(folder)).select("id", "name").collect())
+
+
+@pytest.mark.parametrize(("kind", "level"), [("urn", None), ("urn", "namespace"), ("uri", "path"), ("bytes", None)])
+def test_a_dataset_is_deduplicated_as_by_one_machine(spark, small, tmp_path, kind, level):
+    rng = random.Random(kind)
+    rows = [rng.choice(ROWS) if i % 9 == 0 else variant(rng, rng.randrange(1_200)) for i in range(6_000)]
+    folder = written(tmp_path / "na mes%41", rows)
+    stats = us.dedup_dataset(spark, folder, "name", tmp_path / "unique/", kind, level, partition_size="8k")
+    want = first_of_each(list(enumerate(rows)), key_of(kind, level))
+    assert rows_in(spark, tmp_path / "unique") == want
+    assert (stats.rows, stats.unique, stats.written) == (len(rows), len(want), len(want))
+    assert stats.duplicates == len(rows) - len(want)
+    found = spark.read.parquet(str(tmp_path / "unique"))
+    assert set(found.columns) == {"id", "name", "list", "day"}
+    assert all(row.list == [row.name] and row.day[:3] == "2  " for row in found.collect())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["na mes%41", "unique"]
+    assert (tmp_path / "unique" / "_SUCCESS").exists()
+
+
+def test_the_files_of_a_dataset_are_few(spark, tmp_path):
+    """As many as the rule says, and one for a small result."""
+    rows = [f"urn:example:{i % 8_000:x}{hash(str(i % 8_000)):x}" for i in range(40_000)]
+    folder = written(tmp_path / "names", rows)
+    size = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
+    for partition_size, files in ("512M", 1), (size, 1), (size // 6, 2):
+        to = tmp_path / str(partition_size)
+        us.dedup_dataset(spark, [str(folder)], sf.col("name").cast("binary"), to, partition_size=partition_size)
+        assert rows_in(spark, to) == [*enumerate(rows[:8_000])]
+        assert len(list(to.glob("*.parquet"))) == files
+
+
+@pytest.mark.parametrize("secret", [None, KEY])
+def test_a_dataset_without_what_a_saved_set_has(spark, small, tmp_path, secret):
+    rng = random.Random(7)
+    rows = [variant(rng, rng.randrange(600)) for _ in range(3_000)]
+    dedup.SeenSet.build([row for row in rows[:500] if row], "urn", secret=secret).save(tmp_path / "seen")
+    seen = dedup.SeenSet.open(tmp_path / "seen", secret)
+    folder = written(tmp_path / "names", rows)
+    stats = us.dedup_dataset(spark, folder, "name", tmp_path / "unique", secret=secret, seen=seen)
+    want = [row for row in first_of_each(list(enumerate(rows)), key_of("urn", None)) if row[1] not in seen]
+    assert rows_in(spark, tmp_path / "unique") == want
+    assert stats.duplicates == len(rows) - len(want) > 2_600
+    everything = dedup.SeenSet.build([row for row in rows if row], "urn")
+    us.dedup_dataset(spark, folder, "name", tmp_path / "null", seen=everything)
+    assert [row[1] for row in rows_in(spark, tmp_path / "null")] == [None]
+
+
+def test_a_dataset_without_rows(spark, tmp_path):
+    spark.createDataFrame([], "name string, id int").write.parquet(str(tmp_path / "names"))
+    assert us.dedup_dataset(spark, tmp_path / "names", "name", tmp_path / "unique").rows == 0
+    found = spark.read.parquet(str(tmp_path / "unique"))
+    assert (found.count(), found.columns) == (0, ["name", "id"])
+
+
+def test_datasets_that_are_rejected(spark, tmp_path):
+    """Nothing is left of a call that fails, and what there was stays."""
+    spark.range(9).select(sf.lit("urn").alias("name"), "id").write.parquet(str(tmp_path / "names"))
+    call = (spark, str(tmp_path / "names"), "name", tmp_path / "unique")
+    for given, error in [
+        ({"kind": "no"}, ValueError),
+        ({"level": "no"}, ValueError),
+        ({"partition_size": "no"}, ValueError),
+        ({"partition_size": 0}, ValueError),
+        ({"secret": dedup.FingerprintKey()}, TypeError),
+        ({"seen": dedup.SeenSet.build(["a"], "bytes")}, dedup.SetError),
+    ]:
+        with pytest.raises(error):
+            us.dedup_dataset(*call, **given)
+    with pytest.raises(PythonException, match="text"):
+        us.dedup_dataset(*call[:2], "id", call[3])
+    assert [path.name for path in tmp_path.iterdir()] == ["names"]
+    for name in "unique", "unique.kept":
+        (tmp_path / name).mkdir()
+        with pytest.raises(FileExistsError, match=name):
+            us.dedup_dataset(*call)
+        (tmp_path / name).rmdir()
+
+
+def test_what_fails_late_leaves_nothing(spark, small, tmp_path, monkeypatch):
+    folder = written(tmp_path / "names", [f"urn:example:{i}" for i in range(7_000)])
+    write, calls = us._write_rows, []
+
+    def fails(*args):
+        calls.append((tmp_path / "unique" / "_SUCCESS").exists())
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        write(*args)
+
+    monkeypatch.setattr(us, "_write_rows", fails)
+    with pytest.raises(KeyboardInterrupt):
+        us.dedup_dataset(spark, folder, "name", tmp_path / "unique")
+    assert calls == [False] * 3
+    assert [path.name for path in tmp_path.iterdir()] == ["names"]
+
+
+def test_groups_of_files(monkeypatch):
+    monkeypatch.setattr(us, "_BITMAP_ROWS", 8)
+    monkeypatch.setattr(us, "_GROUP_ROWS", 20)
+    found = [("a", 1, 3), ("b", 1, 17), ("c", 1, 1), ("d", 1, 50), ("e", 1, 20), ("f", 1, 0)]
+    groups = us._groups_of(found)
+    assert [[(file.path, file.first) for file in group] for group in groups] == [
+        [("a", 0), ("b", 3)],
+        [("c", 24)],
+        [("d", 32)],
+        [("e", 88), ("f", 108)],
+    ]
+    assert us._groups_of([]) == [[]]
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_bits_of_rows(size):
+    rng = random.Random(size)
+    rows = rng.sample(range(3 * 4096, 4 * 4096), 900)
+    batches = pa.table({"row": pa.array([0, *rows])}).slice(1).to_batches(max_chunksize=size)
+    (blocks,) = us._bits(4096, 128)(iter(batches))
+    assert set(blocks.column("bitmap").to_pylist()) == {3}
+    found = []
+    for block in blocks.to_pylist():
+        bits = [64 * i + bit for i, word in enumerate(block["marks"]) for bit in range(64) if word >> bit & 1]
+        assert len(block["marks"]) == 2 and len(bits) == block["kept"] > 0
+        found += [128 * block["block"] + bit for bit in bits]
+    assert found == sorted(rows)
+    (nothing,) = us._bits(4096, 128)(iter([]))
+    assert len(nothing) == 0 and nothing.schema.names == ["block", "marks", "kept", "bitmap"]
 
 
 # --- extraction -------------------------------------------------------------------------------------------------------

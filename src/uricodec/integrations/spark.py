@@ -16,23 +16,33 @@ The number of a row consists of its partition and its position there. It is the 
 files, or are selected and filtered from files. After a shuffle that is not guaranteed, so the executors keep a copy of
 all other DataFrames until the second reading.
 
+`dedup_dataset` does the same for Parquet files of any number of rows. There, the number of a row consists of its file
+and its position in the file, so it stays the same from job to job, and the bits of rows to keep are files, too:
+
+    job 1: identifiers --> (fingerprint, row) --> shuffle --> first of all: rows --> shuffle --> bitmaps, in files
+    job 2: rows of group 1 of the files --> rows to keep <-- its bitmaps, broadcast
+    job 3: rows of group 2 of the files --> ...
+
 PySpark and pyarrow are imported when they are used: `pip install uricodec[spark]`, PySpark 4.1 or newer.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import shutil
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec import bulk, urn
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._io.sizes import parse_size
 from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk._functions import documentation
-from uricodec.dedup import Deduplicator
+from uricodec.dedup import Deduplicator, DedupStats
 from uricodec.dedup._seen import SeenSet, must_match
 from uricodec.dedup._table import FingerprintBatch, Table
 from uricodec.errors import UriError
@@ -40,7 +50,7 @@ from uricodec.integrations._methods import about_options, engine_function
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import Compute, array_of, fixed_arguments, result_type, with_arguments
 
-__all__ = ["dedup", "extract_urns", "register", "save_set"]
+__all__ = ["dedup", "dedup_dataset", "extract_urns", "register", "save_set"]
 __all__ += list(OPERATIONS)
 
 
@@ -268,12 +278,7 @@ def dedup(  # noqa: PLR0913, PLR0917
     from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
 
-    given: dict[str, Any] = {"kind": kind, "level": level, "errors": "keep"}
-    if seen is None:
-        given["secret"] = _shared_key(secret)
-    else:  # the executors take the key from the set
-        must_match(seen, kind, level, secret)
-    bulk.fingerprint([], **given)
+    given = _fingerprint_options(kind, level, secret, seen)
     rows = df.withColumn(_ROW, sf.monotonically_increasing_id())
     if not _is_deterministic(df):
         rows = rows.localCheckpoint(eager=False)
@@ -305,6 +310,16 @@ def dedup(  # noqa: PLR0913, PLR0917
     rows = rows.withColumn(_BLOCK, sf.shiftright(sf.col(_ROW), 6)).join(sf.broadcast(marks), _BLOCK)
     is_marked = sf.expr(f"shiftrightunsigned(`{_MARKS}`, cast(`{_ROW}` & 63 as int)) & 1 = 1")
     return rows.where(is_marked).drop(_ROW, _BLOCK, _MARKS)
+
+
+def _fingerprint_options(kind: str, level: str | None, secret: _Secret, seen: SeenSet | None) -> dict[str, Any]:
+    given: dict[str, Any] = {"kind": kind, "level": level, "errors": "keep"}
+    if seen is None:
+        given["secret"] = _shared_key(secret)
+    else:  # the executors take the key from the set
+        must_match(seen, kind, level, secret)
+    bulk.fingerprint([], **given)
+    return given
 
 
 def _is_deterministic(df: Any) -> bool:
@@ -384,6 +399,230 @@ def _fingerprints(
             yield rows
 
     return batches
+
+
+# --- deduplication of files -------------------------------------------------------------------------------------------
+
+_FILE, _FIRST = "\0file", "\0first"  # more temporary columns
+
+_PRINT_BYTES = 24  # of a fingerprint and its row in a shuffle, at most
+_BLOCK_ROWS = 1 << 12  # rows whose bits are a row of a file of bitmaps, and so an entry of the table of a broadcast
+_BITMAP_ROWS = 1 << 26  # rows whose bits are a file: 8 MB
+_READ_SIZES = 4  # times partition_size: what a task reads at most, however few rows of it are kept
+_GROUP_ROWS = 1 << 32  # rows whose bits are a broadcast: 0.5 GB, which Spark's driver collects unless it is told not to
+
+
+class _File(NamedTuple):
+    path: str
+    size: int
+    rows: int
+    first: int  # the number of its first row
+
+
+def dedup_dataset(  # noqa: PLR0913, PLR0917
+    spark: Any,
+    path: str | os.PathLike[str] | Sequence[str],
+    column: str | Any,
+    output: str | os.PathLike[str],
+    kind: str = "urn",
+    level: str | None = None,
+    secret: _Secret = None,
+    seen: SeenSet | None = None,
+    partition_size: int | str = "512M",
+) -> DedupStats:
+    """Write the first row of each group of equivalent identifiers in Parquet files, however many rows these have.
+
+    The first row is that of the first file, by path. The input is read twice, this column and then all columns. It
+    is not shuffled: only fingerprints and the numbers of the rows to keep are. These numbers become bitmaps, which are
+    files until the end of the call: OUTPUT.kept. Then the rows are written, a group of files at a time.
+
+    Args:
+        spark (SparkSession): The session, not one of Spark Connect.
+        path (str | PathLike | list[str]): The folders or files, which must not change during the call.
+        column (str | Column): The identifiers, or the name of their column: text or binary.
+        output (str | PathLike): The new folder. It is complete when it has a file _SUCCESS.
+        kind (str), level (str | None), secret (FingerprintKey | str | bytes | None), seen (SeenSet | None): As in
+            `dedup`.
+        partition_size (int | str): How many bytes of the input a task reads, how many one receives of the shuffle of
+            fingerprints, and how many a file of the output has, about. If fewer than a quarter of the rows are kept,
+            files are smaller: a task that writes one reads at most four times as many bytes.
+
+    Returns:
+        DedupStats: The numbers of rows, of unique ones, which were written, and of duplicates, which include those of
+            `seen`.
+
+    Raises:
+        FileExistsError: If `output` or OUTPUT.kept exists.
+        ValueError: If the kind or level is unknown, or the size is not positive.
+        SetError: If `seen` has another kind, level or secret.
+        TypeError: If the key is a random FingerprintKey, which cannot be shared.
+
+    Source: docs/guides/scale.md.
+
+    >>> import pyspark, tempfile
+    >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()
+    >>> names = spark.createDataFrame([(2, "urn:example:a"), (1, "URN:Example:a")], "id int, name string")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     names.coalesce(1).write.parquet(f"{folder}/names")
+    ...     dedup_dataset(spark, f"{folder}/names", "name", f"{folder}/unique").duplicates
+    ...     [tuple(row) for row in spark.read.parquet(f"{folder}/unique").collect()]
+    1
+    [(2, 'urn:example:a')]
+    """
+    given = _fingerprint_options(kind, level, secret, seen)
+    size = parse_size(partition_size) if isinstance(partition_size, str) else partition_size
+    if size < 1:
+        raise ValueError(f"partition_size must be at least 1, got {partition_size!r}")
+    target = os.fspath(output).rstrip("/")
+    folders = [spark._jvm.org.apache.hadoop.fs.Path(name) for name in (f"{target}.kept", target)]
+    storage = folders[0].getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    for folder in folders:
+        if storage.exists(folder):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), folder.toString())
+    paths = [path] if isinstance(path, (str, os.PathLike)) else path
+    df = spark.read.parquet(*map(os.fspath, paths))
+    groups = _groups_of(df.groupBy("_metadata.file_path", "_metadata.file_size").count().orderBy("file_path").collect())
+    try:
+        kept = _write_bitmaps(df, column, groups, given, seen, size, f"{target}.kept")
+        for group in groups:
+            _write_rows(df, group, kept, size, f"{target}.kept", target, group is groups[-1])
+    except BaseException:
+        storage.delete(folders[1], True)
+        raise
+    finally:
+        storage.delete(folders[0], True)
+    stats = DedupStats()
+    stats.rows = sum(file.rows for group in groups for file in group)
+    stats.unique = stats.written = sum(kept.values())
+    stats.duplicates = stats.rows - stats.unique
+    return stats
+
+
+def _groups_of(found: list[tuple[str, int, int]]) -> list[list[_File]]:
+    """Return groups of files of (path, bytes, rows). No file of bitmaps has rows of two groups."""
+    groups: list[list[_File]] = [[]]
+    start = first = 0
+    for path, size, rows in found:
+        if groups[-1] and first - start + rows > _GROUP_ROWS:
+            start = first = -(-first // _BITMAP_ROWS) * _BITMAP_ROWS
+            groups.append([])
+        groups[-1].append(_File(path, size, rows, first))
+        first += rows
+    return groups
+
+
+def _numbered(df: Any, files: list[_File]) -> Any:
+    """Return the rows of these files with their numbers."""
+    import pyarrow as pa
+    from pyspark.sql import functions as sf
+
+    table = pa.table(
+        {
+            _FILE: pa.array([file.path for file in files], pa.string()),
+            _FIRST: pa.array([file.first for file in files], pa.int64()),
+        }
+    )
+    firsts = df.sparkSession.createDataFrame(table)
+    return df.join(sf.broadcast(firsts), _FILE).withColumn(_ROW, sf.col(_FIRST) + sf.col(_ROW)).drop(_FILE, _FIRST)
+
+
+def _with_place(df: Any, *columns: Any) -> Any:
+    """Return these columns, and where the rows are: their file and their position in it."""
+    from pyspark.sql import functions as sf
+
+    return df.select(*columns, sf.col("_metadata.file_path").alias(_FILE), sf.col("_metadata.row_index").alias(_ROW))
+
+
+def _write_bitmaps(  # noqa: PLR0913, PLR0917
+    df: Any,
+    column: str | Any,
+    groups: list[list[_File]],
+    given: dict[str, Any],
+    seen: SeenSet | None,
+    size: int,
+    to: str,
+) -> dict[int, int]:
+    """Write the bits of the rows to keep, a file for each _BITMAP_ROWS; return how many rows to keep each has."""
+    from pyspark.sql import functions as sf
+
+    files = [file for group in groups for file in group]
+    name = sf.col(column) if isinstance(column, str) else column
+    names = _with_place(df, name.alias("name")).coalesce(_pieces(sum(file.size for file in files), size))
+    names = _numbered(names, files).select("name", sf.col(_ROW).alias("row"))
+    prints = names.mapInArrow(_fingerprints(given, True, seen), "high bigint, low bigint, row bigint")
+    count = _pieces(_PRINT_BYTES * sum(file.rows for file in files), size)
+    first = prints.repartition(count, "high", "low").groupBy("high", "low").agg(sf.min("row").alias("row"))
+    bitmap = sf.expr(f"cast(row div {_BITMAP_ROWS} as int)")
+    last = files[-1].first + files[-1].rows if files else 0
+    numbers = first.select("row").repartitionById(_pieces(last, _BITMAP_ROWS), bitmap)
+    bitmaps = numbers.mapInArrow(_bits(_BITMAP_ROWS, _BLOCK_ROWS), _BITS)
+    bitmaps.write.partitionBy("bitmap").parquet(to)
+    counts = df.sparkSession.read.schema(_BITS).parquet(to).groupBy("bitmap").agg(sf.sum("kept"))
+    return {bitmap: kept for bitmap, kept in counts.collect()}
+
+
+_BITS = "block bigint, marks array<bigint>, kept int, bitmap int"
+
+
+def _bits(bitmap_rows: int, block_rows: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return a function from the numbers of rows to keep, all in one file of bitmaps, to the rows of this file."""
+    import pyarrow as pa
+
+    def batches(source: Iterator[Any]) -> Iterator[Any]:
+        marks, bitmap = array("Q"), 0
+        for batch in source:
+            column = batch.column(0)
+            rows = memoryview(column.buffers()[1]).cast("q")[column.offset : column.offset + len(column)]
+            if rows and not marks:
+                marks, bitmap = array("Q", bytes(bitmap_rows // 8)), rows[0] // bitmap_rows
+            start = bitmap * bitmap_rows
+            for row in rows:
+                marks[(row - start) >> 6] |= 1 << (row & 63)
+        words, width, first = memoryview(marks), block_rows // 64, bitmap * (bitmap_rows // block_rows)
+        kept = [int.from_bytes(words[i : i + width], "little").bit_count() for i in range(0, len(words), width)]
+        lists = pa.ListArray.from_arrays(
+            pa.array(range(0, len(words) + 1, width), pa.int32()),
+            pa.Array.from_buffers(pa.int64(), len(words), [None, pa.py_buffer(marks)]),
+        )
+        columns = [
+            pa.array(range(first, first + len(kept)), pa.int64()),
+            lists,
+            pa.array(kept, pa.int32()),
+            pa.array([bitmap] * len(kept), pa.int32()),
+        ]
+        blocks = pa.RecordBatch.from_arrays(columns, names=["block", "marks", "kept", "bitmap"])
+        yield blocks.filter(pa.array([count > 0 for count in kept], pa.bool_()))
+
+    return batches
+
+
+def _write_rows(  # noqa: PLR0913, PLR0917
+    df: Any, files: list[_File], kept: dict[int, int], size: int, bitmaps: str, to: str, is_last: bool
+) -> None:
+    """Write the rows to keep of a group of files."""
+    from pyspark.sql import functions as sf
+
+    first, last = (files[0].first, files[-1].first + files[-1].rows - 1) if files else (0, 0)
+    numbers = range(first // _BITMAP_ROWS, last // _BITMAP_ROWS + 1)
+    marks = df.sparkSession.read.schema(_BITS).parquet(bitmaps)
+    marks = marks.where(sf.col("bitmap").between(numbers[0], numbers[-1]))
+    marks = marks.select(sf.col("block").alias(_BLOCK), sf.col("marks").alias(_MARKS))
+    rows = df.where(sf.col("_metadata.file_path").isin([file.path for file in files]))  # lists only these
+    rows = _numbered(_with_place(rows, "*"), files).withColumn(_BLOCK, sf.expr(f"`{_ROW}` div {_BLOCK_ROWS}"))
+    word = f"`{_MARKS}`[cast(shiftright(`{_ROW}`, 6) & {_BLOCK_ROWS // 64 - 1} as int)]"
+    is_marked = sf.expr(f"shiftrightunsigned({word}, cast(`{_ROW}` & 63 as int)) & 1 = 1")
+    rows = rows.join(sf.broadcast(marks), _BLOCK).where(is_marked).drop(_ROW, _BLOCK, _MARKS)
+    read, total = sum(file.size for file in files), sum(file.rows for file in files)
+    written = read * sum(kept.get(number, 0) for number in numbers) // max(total, 1)
+    tasks = max(_pieces(written, size), _pieces(read, _READ_SIZES * size))
+    files_written = rows.coalesce(tasks).write.mode("append")
+    if not is_last:
+        files_written = files_written.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    files_written.parquet(to)
+
+
+def _pieces(total: int, size: int) -> int:
+    return max(1, -(-total // size))
 
 
 # --- saved sets -------------------------------------------------------------------------------------------------------
