@@ -480,7 +480,7 @@ def dedup_dataset(  # noqa: PLR0913, PLR0917
         if storage.exists(folder):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), folder.toString())
     paths = [path] if isinstance(path, (str, os.PathLike)) else path
-    df = spark.read.parquet(*map(os.fspath, paths))
+    df = spark.read.parquet(*[os.fspath(each) for each in paths])
     groups = _groups_of(df.groupBy("_metadata.file_path", "_metadata.file_size").count().orderBy("file_path").collect())
     try:
         kept = _write_bitmaps(df, column, groups, given, seen, size, f"{target}.kept")
