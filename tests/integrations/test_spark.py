@@ -221,7 +221,8 @@ def test_sql(select, name):
     values = {parameter: of_all[parameter] for parameter in sql.parameters}
     for count in range(len(operation.required), len(values) + 1):
         first = dict(list(values.items())[:count])
-        literals = (str(value).lower() if isinstance(value, bool) else f"'{value}'" for value in first.values())
+        shown = (",".join(value) if isinstance(value, list) else value for value in first.values())
+        literals = (str(value).lower() if isinstance(value, bool) else f"'{value}'" for value in shown)
         texts = ", ".join(["name", *literals])
         assert select(f"{name}({texts})") == expected(operation.name, **how, **first)
 
