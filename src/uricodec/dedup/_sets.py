@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from stat import S_ISREG
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
@@ -21,6 +21,9 @@ from uricodec.dedup._partitions import PartitionedTable, Scratch
 from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, fold
 from uricodec.dedup._table import Table
 from uricodec.uri._policies import Policy
+
+if TYPE_CHECKING:
+    from uricodec.dedup._dataset import Dataset
 
 try:
     import fcntl
@@ -101,7 +104,8 @@ class Rules(NamedTuple):
             raise ValueError("made by a version with other normal forms")
         kind, level, policy = found.pop("kind"), found.pop("level", None), found.pop("policy", None)
         if policy is not None:
-            level = Policy.ready(policy) if isinstance(policy, str) else Policy(**policy)
+            name: Any = policy
+            level = Policy.ready(name) if isinstance(policy, str) else Policy(**policy)
         rules = cls(kind, level)
         if found or rules.description() != description.rstrip():
             raise ValueError("unknown rules")
@@ -146,7 +150,8 @@ class SavedSet:
     """
 
     def __init__(self, file: Any, name: str, key: FingerprintKey | None = None, maps: bool = False) -> None:
-        self.name, self._file, self._map, self._lock = name, file, None, allocate_lock()
+        self.name, self._file, self._lock = name, file, allocate_lock()
+        self._map: mmap.mmap | None = None
         try:
             self._open(key, maps)
         except (OSError, MemoryError) as error:
@@ -466,7 +471,8 @@ class Known:
     """
 
     def __init__(self, key: FingerprintKey, saved: SavedSet | None = None) -> None:
-        self.key, self.runs, self._saved = key, None, saved
+        self.key, self._saved = key, saved
+        self.runs: SortedRuns | None = None
         self.sets = [(saved, True)] if saved is not None else []
 
     def __enter__(self) -> Known:
@@ -492,13 +498,12 @@ class Updated(Known):
 
     def __init__(self, key: FingerprintKey, saved: SavedSet | None, path: str, rules: Rules) -> None:
         super().__init__(key, saved)
-        self._path, self._rules = path, rules
+        self._path, self._rules, self.runs = path, rules, SortedRuns()
         self._output = streams.Output(os.path.join(".", path))
 
     def __enter__(self) -> Known:
         self._lock()
         self._output.__enter__()
-        self.runs = SortedRuns()
         return self
 
     def _lock(self) -> None:
@@ -512,9 +517,10 @@ class Updated(Known):
             pass
 
     def write(self, scratch: Scratch) -> None:
-        blocks, most = union([saved for saved, _ in self.sets], self.runs)
+        runs: Any = self.runs
+        blocks, most = union([saved for saved, _ in self.sets], runs)
         write_set(self._output, blocks, most, self._rules, self.key, scratch)
-        self.runs.close()
+        runs.close()
         self._check_place()
 
     def _check_place(self) -> None:
@@ -566,13 +572,13 @@ def known_set(path: str | None, update: bool, rules: Rules, given: FingerprintKe
 
 @contextmanager
 def set_of(  # noqa: PLR0913, PLR0917
-    corpus: Corpus, make: Callable[[], Any], rules: Rules, key: FingerprintKey, memory: int, scratch: Scratch
+    corpus: Corpus | Dataset, make: Callable[[], Any], rules: Rules, key: FingerprintKey, memory: int, scratch: Scratch
 ) -> Iterator[SavedSet]:
     """Make a set, in a temporary file, of the identifiers of a corpus.
 
     Args:
-        corpus (Corpus): The lines, which are read once.
-        make (Callable[[], LineBatch]): Returns a new batch to read lines with.
+        corpus (Corpus | Dataset): The lines or rows, which are read once.
+        make (Callable[[], LineBatch | ColumnBatch]): Returns a new batch to read them with.
         rules (Rules), key (FingerprintKey): Those of the set.
         memory (int): The limit for the table in bytes.
         scratch (Scratch): The place for temporary files.

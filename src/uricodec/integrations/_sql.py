@@ -73,7 +73,7 @@ def once_a_value(name: str, compute: Compute) -> Compute:
     searched for, at 40 ns a row, if the first rows show that many repeat.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
+    import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     if SQL_FUNCTIONS[name].operation.name not in _SLOW:
         return compute
