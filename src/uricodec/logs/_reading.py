@@ -126,7 +126,8 @@ class Redactor:
     def __init__(self, names: "str | Collection[str]") -> None:
         from uricodec.uri import _redact
 
-        self._names, self._module = names, _redact
+        self._names = names
+        self._module: Any = _redact
         self._rows = _redact.RedactTextRows(names)
 
     def set_bare(self) -> None:

@@ -3,6 +3,8 @@ from typing import overload
 
 from typing_extensions import Buffer
 
+__all__ = ["SENSITIVE_NAMES", "redact", "redact_text"]
+
 SENSITIVE_NAMES: Mapping[str, tuple[str, ...]]
 
 @overload
@@ -16,8 +18,13 @@ def redact_text(text: Buffer, names: str | Collection[str] = "default", nested: 
 def names_in(names: str | Collection[str]) -> list[bytes]: ...
 
 class RedactRows:
-    def __init__(self, names: str | Collection[str] = "default", nested: bool = True, bare: bool = False) -> None: ...
+    def __new__(
+        cls, names: str | Collection[str] = "default", nested: bool = True, bare: bool = False
+    ) -> RedactRows: ...
 
-class RedactTextRows(RedactRows): ...
+class RedactTextRows(RedactRows):
+    def __new__(
+        cls, names: str | Collection[str] = "default", nested: bool = True, bare: bool = False
+    ) -> RedactTextRows: ...
 
 def redact_lines(lines: Buffer, rows: RedactTextRows) -> memoryview: ...
