@@ -443,10 +443,8 @@ def test_stubs(tmp_path):
         r"uricodec\.(typing|_rows\.overloads)\..+",
     ]
     hooks += [r"uricodec\.(bulk|uri)\.__all__"]  # mypy does not read `__all__ += module.__all__`, pyright does
-    private = (
-        r"_rows\._columns\.(ColumnWork|loaded_column)|dedup\._dataset\.ColumnBatch|dedup\._dataset_output\.FirstRows"
-    )
-    hooks += [rf"uricodec\.({private}|uri\._relations\.PairRows)"]
+    hooks += [r"uricodec\.(_rows\._columns\.(ColumnWork|loaded_column)|uri\._relations\.\w+Rows)"]  # private
+    hooks += [r"uricodec\.dedup\.(_dataset\.ColumnBatch|_dataset_output\.FirstRows)"]
     # Its classes are loaded by name.
     hooks += [re.escape(row.make.replace(":", ".")) for row in OPERATIONS.values()]
     allow.write_text("\n".join([r"uricodec\.\w+\._\w+\.__pyx_capi__", *hooks, ""]))
