@@ -33,6 +33,7 @@ from uricodec.logs._records import NAMES, LogReader
 from uricodec.uri import _rows as operations
 from uricodec.uri._components import copy_urls, find_part
 from uricodec.uri._policies import operation_of
+from uricodec.uri._redact import RedactTextRows, redact_lines
 from uricodec.uri._rows import run_row
 from uricodec.urn._parse import copy_urns
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
@@ -237,6 +238,7 @@ LOOPS = {
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
     "LineBatch.find": lines_found,
     "find_part": lambda buffer: find_part(buffer, 128, False),
+    "redact_lines": lambda buffer: bytes(redact_lines(buffer, RedactTextRows("*", True, True))),
     **{
         f"{copy.__name__}, {prefix}": writing(
             lambda src, dst, copy=copy, prefix=prefix: copy(src, dst, prefix, 1 << 60), lambda n: 2 * n + 30
@@ -284,7 +286,8 @@ for _form, _rows, _framing in (
 ELSEWHERE = {
     *{"ByteSet.__new__", "URN.__new__"},
     *{"run_kernel", "run_rows", "block_size", "SpilledBatch.read", "SpilledBatch.set_marks"},
-    *{f"FirstRows.{name}" for name in ("__new__", "move", "put_counts", "mark_counted", "counts_of")},
+    *{f"FirstRows.{name}" for name in ("__new__", "move", "put_counts", "set_pairs", "mark_counted", "counts_of")},
+    *{"FirstRows.remove_rare", "EquivalentRows.__new__", "RelativizeRows.__new__", "UnsplitRows.__new__"},
     *{"FingerprintKey.__new__", "FingerprintBatch.__new__", "LineBatch.write"},
 }
 

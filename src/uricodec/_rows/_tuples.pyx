@@ -48,6 +48,26 @@ cdef void read_values(const uint8_t *src, size_t n, const Values *given, Values 
             at += max(values.size[i], <int64_t>0)
 
 
+cdef bint is_row_of(const Values *given, bytes row) except -1:
+    """Return whether the values of a packed row are within it."""
+    cdef const uint8_t *head = <const uint8_t *>PyBytes_AS_STRING(row)
+    cdef size_t left = <size_t>len(row), i, each = 0
+    cdef int64_t size
+    if not given.packed:
+        return True
+    for i in range(<size_t>given.count):
+        each += 0 if given.is_fixed[i] else sizeof(int64_t)
+    if each > left:
+        return False
+    left -= each
+    for i in range(each // sizeof(int64_t)):
+        memcpy(&size, head + sizeof(int64_t) * i, sizeof(int64_t))
+        if size > 0 and <size_t>size > left:
+            return False
+        left -= <size_t>max(size, <int64_t>0)
+    return True
+
+
 cdef size_t keep_first(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write the result, or the first value if the row is invalid."""
     cdef const TupleOptions *given = <const TupleOptions *>options
@@ -111,6 +131,8 @@ cdef class TupleOperation(RowOperation):
         cdef Values values
         cdef list found = []
         cdef int i, number = <int>(<uint64_t>offset >> 56)
+        if self.tuple_options == NULL or not is_row_of(&self.tuple_options.values, row):
+            raise ValueError("expected a row of the values of this operation")
         offset = offset & ((<uint64_t>1 << 56) - 1)
         read_values(<const uint8_t *>PyBytes_AS_STRING(row), <size_t>len(<bytes?>row), &self.tuple_options.values, &values)
         for i in range(values.count):

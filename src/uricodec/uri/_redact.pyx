@@ -473,10 +473,10 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
     work.in_query = False
     work.no_at[0] = work.no_at[1] = work.no_at[2] = 0
     if i < end:
-        if work.in_text and OPENING.set.member[s[i]]:
-            name += 1
-        first = name
-        next = slashes_at(s, name, end, 0, &depth) if name < end and SLASHES.set.member[s[name]] else 0
+        next = i + 1 if work.in_text and OPENING.set.member[s[i]] else i
+        if s[i] != c'=':        # which ends an empty name
+            first = name = next
+        next = slashes_at(s, next, end, 0, &depth) if next < end and SLASHES.set.member[s[next]] else 0
         if next:
             i, has_slash = redact_authority(work, next, end, 0), True
     while True:
