@@ -105,7 +105,7 @@ cdef class RelativizeRows(TupleRows):
     """
     cdef TupleOptions options
 
-    def __cinit__(self, base, text):
+    def __cinit__(self, base not None, text):
         cdef Base found
         self.slots.strict = SizedRow(relativize_tuple, 2, RESOLVE_EXTRA + 1)
         self.set_values(&self.options, (EACH_ROW, base), text)
