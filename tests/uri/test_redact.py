@@ -19,7 +19,7 @@ SECRET = "c2VjcmV0"
 
 # --- what attackers try, and what others write ------------------------------------------------------------------------
 
-# The spelling of a secret, and what becomes of it: of one URL, and of a text.
+# How a secret is spelled, and what it is replaced by: in one URL, and in a text.
 SPELLINGS = {
     "case": "/?TOKEN={}&Token={}",
     "encoded name": "/?tok%65n={}&%74%6f%6B%65%6E={}",

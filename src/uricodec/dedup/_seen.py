@@ -402,11 +402,11 @@ def must_match(seen: SeenSet, kind: str, level: str | None, secret: Any = None) 
     seen._saved.must_match(rules, None if secret is None else _fingerprint_key(secret, False))
 
 
-def _restore(kind: type[SeenSet], octets: bytes, key: FingerprintKey | None) -> SeenSet:
+def _restore(kind: type[SeenSet], data: bytes, key: FingerprintKey | None) -> SeenSet:
     scratch = Scratch(None)
     try:
         file = scratch.file()
-        scratch.write(file, octets)
+        scratch.write(file, data)
         return kind._of(SavedSet(file, scratch.shown, key, True), None, scratch)
     except BaseException:
         scratch.close()
