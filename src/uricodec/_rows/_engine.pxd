@@ -411,6 +411,7 @@ cdef class RowOperation:
     cdef readonly list reasons          # the error messages,
     cdef readonly object error          # and the exception class
     cdef bint joins                     # offsets are in what the row and the options make together
+    cdef bint accepts_surrogates        # a str with lone surrogates has a result under every policy
 
     cdef int check_policy(self, RowPolicy policy) except -1
     # Return the exception for a rejected row, given the name of its code.

@@ -355,6 +355,8 @@ cdef class ListWork:
         cdef Outcome outcome
         cdef bytes utf8 = item.encode("utf-8", "surrogatepass")      # UTF-8 of no other str
         cdef size_t n = <size_t>PyBytes_GET_SIZE(utf8), before, place = <size_t>first_surrogate(str.__str__(item))
+        if self.text.rows.accepts_surrogates:
+            return self.text.rows.with_surrogates(item, self.policy)
         code, reason = "surrogate", "lone surrogate"
         # An error of the grammar before the surrogate is reported first, as for a single value.
         self.have_capacity_for(run, n)

@@ -691,13 +691,13 @@ cdef class RedactRows(RowOperation):
         self.how.names = self.names
         self.slots.options, self.slots.block = &self.how, NULL
         self.slots.strict = SizedRow(url_row, EXPANSION, ENDS_LENGTH)
-        self.slots.stable = &STABLE.set
+        self.slots.stable, self.accepts_surrogates = &STABLE.set, True
 
     def __dealloc__(self):
         PyMem_RawFree(self.names)
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
-        return redacted(text, self) if policy == KEEP_ROW else None
+        return redacted(text, self)
 
 
 @cython.final
