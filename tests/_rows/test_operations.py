@@ -455,9 +455,8 @@ FIRST_OF_RESULT = {operation.result: operation for operation in OF_BULK[::-1]}.v
     ("operation", "name", "threads"),
     [
         pytest.param(operation, name, threads, id=f"{operation.id}-{name}-{threads}")
-        for operation in FIRST_OF_NAME
+        for operation in FIRST_OF_RESULT
         for name, threads in (("Arrow utf8", 2), ("lines", 8), ("Arrow utf8 view", 8), ("file", 2))
-        if operation.bulk and (operation in FIRST_OF_RESULT or name in {"Arrow utf8", "lines"})
     ],
 )
 def test_threads(operation, name, threads):
