@@ -74,9 +74,8 @@ OPTIONS = [(None, 1, False), (None, 2, True), (TINY, 1, True), (TINY, 2, False)]
 
 def with_options(*others):
     """Each combination of the others, with two of the options in turn."""
-    for number, combination in enumerate(itertools.product(*others)):
-        for options in OPTIONS[number % 2 :: 2]:
-            yield *combination, *options
+    combinations = enumerate(itertools.product(*others))
+    return [(*each, *options) for number, each in combinations for options in OPTIONS[number % 2 :: 2]]
 
 
 @pytest.mark.parametrize(("keep", "report", "memory", "threads", "exact"), with_options(["first", "last"], REPORTS))
