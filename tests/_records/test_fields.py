@@ -494,11 +494,11 @@ def test_a_name_that_is_no_text_is_none_of_those():
 def test_jsonl_has_everything(parts):
     data = plain(b"".join(part + b"\n" for part in parts))
     parts = data.split(b"\n")[:-1]
-    output = output_of("decode", "--jsonl", stdin=data, chunk=64)
+    output = output_of("decode", "--to=jsonl", stdin=data, chunk=64)
     assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", output)
     texts = [json.loads(line) for line in output.splitlines()]
     assert texts == [triplets(decode(part, EVERY)) for part in parts]
-    assert output_of("decode", "--jsonl", "--errors", "null", stdin=b"%zz\n%0A") == b'null\n"\\n"\n'
+    assert output_of("decode", "--to=jsonl", "--errors", "null", stdin=b"%zz\n%0A") == b'null\n"\\n"\n'
 
 
 def triplets(octets):
@@ -695,15 +695,15 @@ def test_what_is_no_object_of_json(tmp_path):
 
 
 @pytest.mark.parametrize("errors", ["keep", "replace", "null", "drop"])
-@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--json-field", "url"], ["--jsonl"]])
+@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--json-field", "url"], ["--to=jsonl"]])
 def test_lines_that_are_too_long(options, errors):
     long = b'"' + b"x%zz\n" * 400 + b'",b\n' if options == ["--csv"] else b"x%41" * 400 + b"\n"
     value = {"--csv": b'%41,"c"\n', "--json-field": b'{"url":"%41"}\n'}.get(options[0] if options else "", b"%41\tc\n")
     options = [*options, "--max-line", "256"]
     status, output, said = run("decode", *options, "--errors", errors, "--stats", stdin=value + long + value, chunk=64)
-    good = b'"A\\tc"\n' if "--jsonl" in options else value.replace(b"%41", b"A")
-    empty = {"--csv": b'""\n', "--json-field": b"null\n", "--jsonl": b"null\n"}.get(options[0], b"\n")
-    kept = empty if "--jsonl" in options else long
+    good = b'"A\\tc"\n' if "--to=jsonl" in options else value.replace(b"%41", b"A")
+    empty = {"--csv": b'""\n', "--json-field": b"null\n", "--to=jsonl": b"null\n"}.get(options[0], b"\n")
+    kept = empty if "--to=jsonl" in options else long
     wanted = {"keep": kept, "replace": kept, "null": empty, "drop": b""}[errors]
     assert (status, output) == (0, good + wanted + good)
     assert json.loads(said) == {"lines": 3, "valid": 2, "invalid": 1, "faults": {"too-long": 1}}
@@ -757,7 +757,7 @@ def test_a_long_line_is_reported_once(tmp_path, chunk):
         assert json.loads(said)["lines"] == 4 and json.loads(said)["invalid"] == len(reports)
 
 
-@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--jsonl"], ["-z", "--errors", "null"]])
+@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--to=jsonl"], ["-z", "--errors", "null"]])
 @pytest.mark.parametrize("last", [True, False])
 @pytest.mark.parametrize("most", [1, 99, 1000, 5000])
 def test_how_long_a_line_may_be(options, last, most):
@@ -836,14 +836,14 @@ def test_check_and_split_of_fields(tmp_path):
         ["-f", "1", "-d", "\n"],
         ["-f", "1", "-d", "é"],
         ["--csv", "-d", '"'],
-        ["--csv", "--jsonl"],
+        ["--csv", "--to=jsonl"],
         ["--csv", "-z"],
         ["--csv", "--json-field", "a"],
         ["--header"],
         ["--json-field", "a", "-f", "1"],
         ["--json-field", "a", "--raw"],
-        ["--jsonl", "--raw"],
-        ["--jsonl", "-f", "1"],
+        ["--to=jsonl", "--raw"],
+        ["--to=jsonl", "-f", "1"],
         ["-j", "x"],
     ],
 )
@@ -934,7 +934,7 @@ LINE_COMMANDS = [
     "requote",
     "redact",
     "redact --urls",
-    "decode --jsonl",
+    "decode --to=jsonl",
     "encode -z",
     "check --kind web",
     "hosts",

@@ -418,7 +418,7 @@ def test_estimate(tmp_path):
     ("arguments", "said"),
     [
         ([], "--kind is required"),
-        (["--kind", "url"], "--kind: unknown value 'url'; choose from urn, uri, iri, bytes"),
+        (["--kind", "url"], "--kind: unknown value 'url'; choose from urn, uri, iri, web, bytes"),
         (["--kind", "uri", "--level", "8141"], "--level: unknown value '8141' with --kind uri; choose from simple"),
         (["--kind", "urn", "--level", "path"], "choose from bytes, 2141, 8141, namespace, functional"),
         (["--kind", "bytes", "--level", "bytes"], "--level: not allowed with --kind bytes"),

@@ -27,7 +27,7 @@ COMMANDS = {
     "fields": (["decode", "-f", "2"], LINE, b"a\t%zz\n"),
     "csv": (["decode", "--csv"], b'"%2C\n",%41\n', b'"\n\n",%zz\n'),
     "json": (["decode", "--json-field", "a"], b'{"a":"%0A"}\n', b"[]\n"),
-    "jsonl": (["decode", "--jsonl"], LINE, b"%zz\n"),
+    "jsonl": (["decode", "--to=jsonl"], LINE, b"%zz\n"),
     "normalize": (["normalize", "--kind", "uri", "--production", "URI", "-f", "1"], VALID, b"%zz\n"),
     "urns": (["normalize", "--kind", "urn"], b"URN:example:a%c3%a9\n", b"urn:x\n"),
     "split": (["split", "--kind", "uri", "--to", "csv"], b"http://a/b?c\n", b"%zz:\n"),
@@ -203,7 +203,7 @@ def test_memory_is_flat(tmp_path, name):
 # --- killed, full, closed ---------------------------------------------------------------------------------------------
 
 HARD_LINE = b"a://caf%C3%A9/a%20b\t%41\n"
-HARD = {"decode": ["decode"], "csv": ["decode", "--csv"], "threads": ["decode", "-j", "3", "--jsonl"]}
+HARD = {"decode": ["decode"], "csv": ["decode", "--csv"], "threads": ["decode", "-j", "3", "--to=jsonl"]}
 HARD["extract"] = ["extract", "--kind", "uri", "-j", "3"]
 every_hard = pytest.mark.parametrize("command", HARD.values(), ids=HARD)
 

@@ -9,9 +9,10 @@ import _signal as signal  # type: ignore[import-not-found,unused-ignore]  # with
 import importlib
 import os
 import sys
+from errno import ENOENT
 
 import uricodec
-from uricodec._io.streams import tell
+from uricodec._io.streams import printable, tell
 from uricodec.cli.errors import CommandError, with_link
 
 __all__ = ["main"]
@@ -42,38 +43,44 @@ def main(argv=None):
         flush_text()
         return status
     except CommandError as error:
-        return fail(words, str(error), error.status)
+        return fail(words, error)
     except MemoryError:
-        return fail(words, "not enough memory", 3)
+        return fail(
+            words, CommandError("not enough memory", 3, "a smaller --memory, --max-line or --threads needs less")
+        )
     except BrokenPipeError:
         return 141
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        return fail(words, f"{error.filename or '<stdout>'}: {error.strerror}", 3)
+        from uricodec.cli.inputs import hint_of
+
+        names = [word for word in words[1:] if error.errno == ENOENT and printable(word) == error.filename]
+        hint = hint_of(words[0], names[0]) if names else ""
+        return fail(words, CommandError(f"{error.filename or '<stdout>'}: {error.strerror}", 3, hint))
 
 
-def fail(words, message, status):
+def fail(words, error):
     """Write the message that ends the command, with a link to a page. Return the exit status."""
+    from uricodec.cli.colors import are_shown, in_message, wanted
     from uricodec.cli.commands import COMMANDS
 
     command = words[0] if words and words[0] in COMMANDS else None
-    tell(f"uricodec: {with_link(message, command, status)}\n")
-    return status
+    quiet = not {"-q", "--quiet"}.isdisjoint(words)
+    text = f"uricodec: {error.message if quiet else with_link(str(error), command, error.status)}\n"
+    tell(in_message(text) if are_shown(wanted(words), sys.stderr) else text)
+    return error.status
 
 
 def run(words):
     """Run a command and return the exit status."""
     first = words[0] if words else None
-    if first == "--version":
-        python = ".".join(map(str, sys.version_info[:3]))
-        print(f"uricodec {uricodec.__version__} (tier {uricodec.cpu_tier()}, {sys.implementation.name} {python})")
-        return 0
+    if first in ("-V", "--version"):
+        return show_version()
     if first in ("-h", "--help"):
         from uricodec.cli import help
 
-        print(help.overview(details=first == "--help"), end="")
-        return 0
+        return show_help(help.overview(details=first == "--help"), words)
     if first is None:
         raise CommandError("expected a command", 2, "'uricodec --help' lists the commands")
     from uricodec.cli.parser import find_command, parse
@@ -83,10 +90,30 @@ def run(words):
     if arguments.help:
         from uricodec.cli import help
 
-        print(help.of_command(command, details="--help" in words), end="")
-        return 0
+        return show_help(help.of_command(command, details="--help" in words), words)
+    if arguments.version:
+        return show_version()
     module, _, function = command.run.partition(":")
-    return getattr(importlib.import_module(module), function)(arguments)
+    function = getattr(importlib.import_module(module), function)
+    if not (arguments.files or arguments.text or arguments.recursive):
+        return function(arguments)
+    from uricodec.cli import inputs
+
+    with inputs.of_command(arguments):
+        return function(arguments)
+
+
+def show_version():
+    python = ".".join(map(str, sys.version_info[:3]))
+    print(f"uricodec {uricodec.__version__} (tier {uricodec.cpu_tier()}, {sys.implementation.name} {python})")
+    return 0
+
+
+def show_help(text, words):
+    from uricodec.cli.colors import are_shown, in_help, wanted
+
+    print(in_help(text) if are_shown(wanted(words), sys.stdout) else text, end="")
+    return 0
 
 
 def flush_text():

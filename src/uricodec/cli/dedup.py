@@ -11,6 +11,7 @@ from uricodec._records.headers import FieldError, LongHeaderError
 from uricodec.cli.errors import CommandError
 from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
+from uricodec.cli.outputs import output_of
 from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import NoValuesError, OrderError
 from uricodec.dedup._sets import SetError
@@ -118,11 +119,18 @@ def deduplicate(arguments, files, options):
     with rejects_of(arguments) as rejects:
         if rejects:
             options["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
-        output = TableOutput(arguments) if shows_table(arguments) else arguments.output
+        output = TableOutput(arguments) if shows_table(arguments) else records_output(arguments, options)
         stats = dedup.dedup_files(files, output, **options)
     if arguments.stats:
         show_stats(stats, monotonic() - start, arguments.rules)
     return stats
+
+
+def records_output(arguments, options):
+    """Return the output for dedup_files()."""
+    form = options.get("format")
+    csv = (options["delimiter"] or b",") if form == "csv" else None
+    return output_of(arguments, options["line_terminator"], csv, arguments.header, ends=False)
 
 
 def deduplicate_parquet(arguments):

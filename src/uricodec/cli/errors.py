@@ -34,7 +34,7 @@ class CommandError(Exception):
 
     def __init__(self, message, status, hint=""):
         super().__init__(f"{message}\n\nhint: {hint}" if hint else message)
-        self.status = status
+        self.message, self.status, self.hint = message, status, hint
 
 
 def page_of(command, status):

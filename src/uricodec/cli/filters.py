@@ -8,9 +8,9 @@ from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 
 # The options that select values in records instead of whole lines.
-FIELDS = ["csv", "fields", "json_field", "jsonl"]
+FIELDS = ["csv", "fields", "json_field"]
 
-DEFAULT_LEVELS = {"urn": "8141", "uri": "path", "iri": "iri"}
+DEFAULT_LEVELS = {"urn": "8141", "uri": "path", "iri": "iri", "web": "scheme"}
 
 
 def decode(arguments):
@@ -57,15 +57,18 @@ def run_codec(arguments, values, rows):
 
 def normalize(arguments):
     """Normalize lines or fields; see lines.filter_inputs()."""
+    only = arguments.get is not None
+    if only:
+        arguments.errors = "null" if arguments.errors == "keep" else arguments.errors
     kind, level, rfc = arguments.kind, arguments.level or DEFAULT_LEVELS[arguments.kind], arguments.rfc
     if kind == "urn":
         from uricodec.urn._rows import NidRows, NormalizeUrnRows
 
         rows = NormalizeUrnRows(level, rfc)
         rfc = rfc or ("2141" if level == "2141" else "8141")
-        return run(arguments, rows, "namespaces", NidRows(rfc) if arguments.stats else None)
+        return run(arguments, rows, "namespaces", NidRows(rfc) if arguments.stats else None, only)
     from uricodec.uri._policies import operation_of
-    from uricodec.uri._rows import CheckedRows, NormalizeRows
+    from uricodec.uri._rows import CheckedRows, CheckedWebRows, NormalizeRows
 
     if arguments.explain:
         from uricodec.cli.policies import Explanations
@@ -74,7 +77,9 @@ def normalize(arguments):
     rows = NormalizeRows(level) if arguments.policy is None else operation_of(arguments.policy)
     if arguments.production:
         rows = CheckedRows(kind, arguments.production, rows)
-    return run(arguments, rows)
+    if kind == "web":
+        rows = CheckedWebRows(rows)
+    return run(arguments, rows, only=only)
 
 
 def check(arguments):
@@ -102,8 +107,13 @@ def check(arguments):
 
 def split(arguments):
     """Split lines or fields into records of their components; see lines.filter_inputs()."""
-    from uricodec.uri._rows import COLUMNS, SplitRows
+    from uricodec.uri._rows import COLUMNS, CheckedRows, CheckedWebRows, SplitRows, UriRows
 
+    if arguments.get is not None:
+        web = arguments.kind == "web"
+        kind = "iri" if web else arguments.kind
+        rows = CheckedRows(kind, f"{kind.upper()}-reference", UriRows())
+        return texts(arguments, CheckedWebRows(rows) if web else rows)
     return write_records(arguments, COLUMNS, partial(SplitRows, arguments.kind))
 
 
@@ -112,19 +122,37 @@ def hosts(arguments):
     from uricodec.uri._rows import HOST_FIELDS, HostRecordRows
 
     options = {name: getattr(arguments, name) for name in ("schemes", "userinfo", "trailing_dot", "ports")}
+    if arguments.get is not None:
+        from uricodec.uri._rows import CheckedWebRows, UriRows
+
+        return texts(arguments, CheckedWebRows(UriRows(), **options))
+    if arguments.to == "text" and not arguments.keep:
+        from uricodec.uri._rows import WebHostRows
+
+        return texts(arguments, WebHostRows(**options))
     return write_records(arguments, HOST_FIELDS, partial(HostRecordRows, **options))
+
+
+def texts(arguments, rows):
+    """Run an operation whose result is one text for each line or field; that for an invalid one is empty."""
+    arguments.errors = "null" if arguments.errors == "keep" else arguments.errors
+    return run(arguments, rows, only=True)
 
 
 def write_records(arguments, names, make):
     """Run an operation that writes records.
 
     Args:
-        arguments (argparse.Namespace): With format, keep, csv_safe, and the options for records and fields.
+        arguments (argparse.Namespace): With to, keep, csv_safe, and the options for records and fields.
         names (tuple[str, ...]): The fields of a row that is not rejected.
         make (Callable): Returns the operation, given the form, whether CSV is safe, and the delimiter.
     """
     if not arguments.keep:
-        return run(arguments, make(arguments.to, arguments.csv_safe), only=True)
+        rows = make("tsv" if arguments.to == "text" else arguments.to, arguments.csv_safe)
+        transform = transform_of(arguments, selected_values(arguments, only=True), rows)
+        if arguments.to == "text":
+            transform.header = b""
+        return lines.filter_inputs(transform, arguments)
     from uricodec.cli import fields
     from uricodec.uri._rows import record_fields
 
@@ -182,11 +210,12 @@ def selected_values(arguments, only=False):
     Returns:
         fields.SelectedValues | None: The values.
     """
-    if not any(getattr(arguments, name) for name in FIELDS) and not (only and arguments.null_data):
+    jsonl = arguments.to == "jsonl" and not only
+    if not (jsonl or any(getattr(arguments, name) for name in FIELDS) or (only and arguments.null_data)):
         return None
     from uricodec.cli import fields
 
-    return fields.SelectedValues(arguments, only)
+    return fields.SelectedValues(arguments, only, jsonl)
 
 
 def terminator_of(arguments):

@@ -137,6 +137,30 @@ def names_of_parameters(text):
     return os.fsencode(text).split(b",") if text else []
 
 
+def url_template(text):
+    """Return a template for URLs as it is, if it is one."""
+    from uricodec.cli.templates import of_urls
+
+    of_urls(text)
+    return text
+
+
+def host_template(text):
+    """Return a template for hosts as it is, if it is one."""
+    from uricodec.cli.templates import of_urls
+
+    of_urls(text, hosts={})
+    return text
+
+
+def log_template(text):
+    """Return a template for the fields of a log as it is, if it is one."""
+    from uricodec.cli.templates import of_fields
+
+    log_fields(",".join(of_fields(text)[0]))
+    return text
+
+
 def log_format(text):
     """Return the Format of access logs that a text is; "auto"."""
     from uricodec.logs import Format
@@ -231,6 +255,7 @@ class Option:
         category (str): The heading in help.
         repeats (bool): Whether it may be given again; then the value is a list.
         required (bool): Whether it must be given, except under the conditions of `implied`.
+        decides (bool): Whether conditions of other options are about it; they hold for its default, too.
         implied (dict[str, Any]): The value under a condition, if the option is not given.
         environment (str): The environment variable that is used without the option.
         conflicts (str): Conditions under which it is not allowed.
@@ -256,7 +281,7 @@ class Option:
 
 
 DEFAULTS = {"choices": {}, "read": str, "default": None, "category": GENERAL, "repeats": False, "required": False}
-DEFAULTS |= {"implied": {}, "environment": "", "conflicts": "", "needs": "", "only": {}, "hint": ""}
+DEFAULTS |= {"decides": False, "implied": {}, "environment": "", "conflicts": "", "needs": "", "only": {}, "hint": ""}
 
 
 # --- values that rows share -------------------------------------------------------------------------------------------
@@ -279,7 +304,7 @@ _LEVELS = {
     "case": "URI, IRI: lower the case of scheme and host, raise that of %hh digits (RFC 3986)",
     "percent": "URI, IRI: also decode %hh of letters, digits and - . _ ~",
     "path": "URI, IRI: also remove the segments . and .. from the path (the default for URIs)",
-    "scheme": "URI, IRI: also apply the rules of the scheme: default port, empty path",
+    "scheme": "URI, IRI: also apply the rules of the scheme: default port, empty path (the default for web)",
     "iri": "URI, IRI: also convert IRIs to URIs (RFC 3987; the default for IRIs)",
     "rfc2396": "URI, IRI, by itself: like percent, and also decode %hh of ! * ' ( ) (RFC 2396)",
     "rfc1630": "URI, IRI, by itself: write each character that is not reserved in one form (RFC 1630)",
@@ -306,6 +331,7 @@ _FORMATS = {
     "jsonl": "JSON lines",
     "csv": "CSV with a header",
     "tsv": "values between tabs, without quotes, after a header",
+    "text": "values between tabs, without a header",
 }
 _NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
 
@@ -327,13 +353,35 @@ def _errors(short, choices, long="", default="keep", **rest):
     return Option("--errors POLICY", short, long, choices=choices, default=default, category=INVALID, **rest)
 
 
-def _kind(*kinds, **rest):
+def _kind(*kinds, default="uri", **rest):
     choices = {kind: _KINDS[kind] for kind in kinds}
-    return Option("--kind KIND", f"the kind of identifiers: {', '.join(kinds)}", choices=choices, required=True, **rest)
+    shown = ", ".join([f"{kind} (default)" if kind == default else kind for kind in kinds])
+    rest = {"required": default is None, "decides": True} | rest
+    return Option("--kind KIND", f"the identifiers: {shown}", choices=choices, default=default, **rest)
 
 
-# A policy is for URIs and IRIs.
-_URI_BY_POLICY = {"long": "With --policy, the default is uri.", "implied": {"--policy": "uri"}}
+# The grammar of an RFC is that of URNs.
+_URN_BY_RFC = {"long": "With --rfc, the default is urn.", "implied": {"--rfc": "urn"}}
+
+
+def _to(formats, default, long="", **rest):
+    """An option for the format of the output; `formats` are values, or their meanings by value."""
+    choices = {to: _FORMATS[to] for to in formats} if isinstance(formats, list) else formats
+    shown = [f"{to} (default)" if to == default else to for to in choices]
+    short = f"write {', '.join(shown[:-1])} or {shown[-1]}"
+    return Option("--to FORMAT", short, long, choices=choices, default=default, **rest)
+
+
+_GET = (
+    "TEMPLATE has names in braces, as in '{host}{path}': scheme, authority, userinfo, host, port, path, query, "
+    "fragment, registrable_domain, public_suffix, url, param.NAME of the query and segment.N of the path, decoded. "
+    "Braces themselves are written twice. A missing value is empty, an invalid line becomes an empty one, and control "
+    "characters are written as %hh."
+)
+
+
+def _get(read, long=_GET, **rest):
+    return Option("--get TEMPLATE", "write a text for each: '{host}{path}'", long, read=read, **rest)
 
 
 def _csv_safe(needs, conflicts=""):
@@ -355,8 +403,40 @@ OPTIONS = {
         "FILE",
         "read these files, one after the other",
         "Compressed files (gzip, bzip2, xz, zstd) are recognized by their content. Without FILE, or if FILE is -, "
-        "standard input is read.",
+        "standard input is read. A quoted pattern such as 'logs/*.gz' means the files that match it; ** stands for "
+        "folders at any depth.",
         repeats=True,
+    ),
+    "text": Option(
+        "--text VALUE",
+        "read VALUE instead of a file",
+        "VALUE is a line. May be given again, for more lines.",
+        repeats=True,
+    ),
+    "recursive": Option(
+        "-r --recursive",
+        "read all files in folders, and in their folders",
+        "They are read in the order of their names, without hidden ones.",
+    ),
+    "limit": Option(
+        "--limit N",
+        "write only the first N records",
+        "Reading ends there; 'dedup' reads all.",
+        read=positive_number,
+        conflicts="--sample --count --parquet --estimate",
+    ),
+    "sample": Option(
+        "--sample N",
+        "write a random sample of N records",
+        "Of all records that would be written, each has the same chance. They are written at the end, in their order.",
+        read=positive_number,
+        conflicts="--count --parquet --estimate --follow --to=arrow --to=parquet",
+    ),
+    "seed": Option(
+        "--seed N",
+        "with --sample: the same N gives the same sample",
+        read=whole_number,
+        needs="--sample",
     ),
     "shell": Option(
         "SHELL",
@@ -365,7 +445,29 @@ OPTIONS = {
         required=True,
     ),
     "help": Option("-h --help", "show help; --help shows all details"),
-    "version": Option("--version", "show version, CPU tier and Python version"),
+    "version": Option("-V --version", "show version, CPU tier and Python version"),
+    "quiet": Option(
+        "-q --quiet",
+        "write only errors to standard error",
+        "No hints, notes or progress. Counts of --stats are written.",
+        conflicts="--progress",
+    ),
+    "quiet:check": Option(
+        "-q --quiet",
+        "write no report: the exit status says it",
+        "Nor hints or progress. It is 0 if all lines are valid, 1 if one is not.",
+        conflicts="--progress --output",
+    ),
+    "color": Option(
+        "--color WHEN",
+        "colors in messages and help: auto, always, never",
+        choices={
+            "auto": "at a terminal, unless NO_COLOR is set or TERM is dumb",
+            "always": "whatever the output is",
+            "never": "write no colors",
+        },
+        default="auto",
+    ),
     "output": Option(
         "-o --output FILE",
         "write to FILE instead of standard output",
@@ -381,7 +483,7 @@ OPTIONS = {
         "write every decoded byte, control characters too",
         "Without it, control characters and bytes that are not UTF-8 stay encoded. With it, decoding may change the "
         "number of lines.",
-        conflicts="--iri --json-field --jsonl",
+        conflicts="--iri --json-field --to=jsonl",
     ),
     "encoding": Option(
         "--encoding NAME",
@@ -440,14 +542,18 @@ OPTIONS = {
         needs="--iri",
     ),
     # --- identifiers
-    "kind": _kind("urn", "uri", "iri", "web"),
-    "kind:normalize": _kind("urn", "uri", "iri", **_URI_BY_POLICY),
-    "kind:split": _kind("uri", "iri"),
+    "kind": _kind("urn", "uri", "iri", "web", **_URN_BY_RFC),
+    "kind:split": _kind("uri", "iri", "web"),
     "kind:extract": Option(
         "--kind KIND",
-        "the kind of identifiers: urn, uri",
-        choices={"urn": _KINDS["urn"], "uri": "URLs: URIs and IRIs with '://' after the scheme"},
-        required=True,
+        "what to find: urn, uri (default), web",
+        choices={
+            "urn": _KINDS["urn"],
+            "uri": "URLs: URIs and IRIs with '://' after the scheme",
+            "web": _KINDS["web"],
+        },
+        default="uri",
+        decides=True,
     ),
     "content": Option(
         "--content CONTENT",
@@ -462,13 +568,23 @@ OPTIONS = {
         default="auto",
         conflicts="--kind=urn",
     ),
-    "kind:dedup": _kind("urn", "uri", "iri", "bytes", **_URI_BY_POLICY),
+    "kind:dedup": _kind(
+        "urn",
+        "uri",
+        "iri",
+        "web",
+        "bytes",
+        default=None,
+        long="With --policy, the default is uri.",
+        implied={"--policy": "uri"},
+    ),
     "level": Option(
         "--level LEVEL",
         "which identifiers are equivalent (default: by kind)",
         "Each level includes the one before it.",
         choices=_LEVELS,
-        only={"--kind=urn": _URN_LEVELS, "--kind=uri": _URI_LEVELS, "--kind=iri": _URI_LEVELS, "--kind=bytes": ""},
+        only={"--kind=urn": _URN_LEVELS, "--kind=bytes": ""}
+        | {f"--kind={kind}": _URI_LEVELS for kind in ("uri", "iri", "web")},
     ),
     "policy": Option(
         "--policy NAME",
@@ -485,7 +601,7 @@ OPTIONS = {
         "write the steps of the policy that change each line",
         "A line of JSON for each line: 'input', and 'steps', each with its name and its 'result'.",
         needs="--policy",
-        conflicts="--production --csv --fields --json-field --jsonl",
+        conflicts="--production --csv --fields --json-field --to",
     ),
     "rfc": Option(
         "--rfc RFC",
@@ -553,13 +669,25 @@ OPTIONS = {
         "The offset counts bytes of the (decompressed) input from 0. A tab follows it. If there are several inputs, "
         "the input and a tab come first.",
     ),
-    "to:split": Option(
-        "--to FORMAT",
-        "the output format: jsonl (default), csv or tsv",
-        choices=_FORMATS,
-        default="jsonl",
+    "to:split": _to(
+        ["jsonl", "csv", "tsv", "text"],
+        "jsonl",
         conflicts="--keep",
         hint="with --keep, the output has the format of the input",
+    ),
+    "to:hosts": _to(
+        _FORMATS | {"text": "the host of each URL, one per line; an empty line if there is none"},
+        "text",
+        "Records have scheme, host, port, kind and category.",
+        conflicts="--keep",
+        hint="with --keep, the output has the format of the input",
+    ),
+    "to:check": _to(["text", "jsonl", "csv", "tsv"], "text"),
+    "to:lines": _to(
+        {"text": "lines or records, as they are read", "jsonl": "each line as a JSON string"},
+        "text",
+        "In JSON nothing has to stay encoded, because control characters are escaped.",
+        only={name: "text" for name in ("--csv", "--delimiter", "--fields", "--header", "--json-field")},
     ),
     "keep": Option(
         "--keep",
@@ -568,6 +696,26 @@ OPTIONS = {
         "object, follows the member NAME.",
         needs="--csv --json-field",
     ),
+    "get": _get(url_template, conflicts="--keep --to --csv-safe"),
+    "get:normalize": _get(url_template, _GET + " They are those of the normal form.", conflicts="--to --explain"),
+    "get:hosts": _get(
+        host_template,
+        _GET + " In 'hosts', there are also kind and category, and scheme, host and port are normalized.",
+        conflicts="--keep --to --csv-safe",
+    ),
+    "count:hosts": Option(
+        "-c --count",
+        "write how often each host or text of --get occurs",
+        "The most frequent comes first; a tab follows the number. At a terminal, the counts are a table with bars.",
+        conflicts="--keep --to",
+    ),
+    "count:get": Option(
+        "-c --count",
+        "write how often each text of --get occurs",
+        "The most frequent comes first; a tab follows the number. At a terminal, the counts are a table with bars.",
+        needs="--get",
+    ),
+    "top:get": Option("--top N", "write only the N most frequent", read=positive_number, needs="--count"),
     "schemes": Option(
         "--schemes LIST",
         "accept only these schemes",
@@ -735,14 +883,14 @@ OPTIONS = {
         conflicts="--output --threads",
         hint="with --follow, records go to standard output",
     ),
-    "to": Option(
-        "--to FORMAT",
-        "write jsonl (default), csv, tsv, arrow or parquet",
-        choices=_FORMATS
+    "to": _to(
+        _FORMATS
         | {
             "arrow": "an Arrow IPC stream (needs pyarrow)",
             "parquet": "a Parquet file: row groups of a million, Zstandard (needs pyarrow and -o)",
         },
+        None,
+        "The default is jsonl; at a terminal, counts are a table.",
     ),
     "csv-safe:log": _csv_safe("--to=csv --to=tsv"),
     "mask": Option(
@@ -763,6 +911,12 @@ OPTIONS = {
         "--flags",
         "add a list of what is suspicious in each request",
         "The flags are malformed, double-encoded, overlong-utf8, encoded-slash, dot-dot and nul.",
+    ),
+    "get:log": _get(
+        log_template,
+        "TEMPLATE has names of --fields in braces, as in '{status} {path}'. Braces themselves are written twice. A "
+        "missing value is empty, and control characters are written as %HH.",
+        conflicts="--fields --param --flags --count --to --csv-safe",
     ),
     # --- dedup
     "count": Option(
@@ -948,14 +1102,7 @@ OPTIONS = {
         "more members.",
         category=RECORDS,
         repeats=True,
-        conflicts="--csv --delimiter --fields --header --jsonl --null-data",
-    ),
-    "jsonl": Option(
-        "--jsonl",
-        "write each line as a JSON string",
-        "Nothing has to stay encoded then: JSON escapes control characters.",
-        category=RECORDS,
-        conflicts="--csv --delimiter --fields --header",
+        conflicts="--csv --delimiter --fields --header --null-data",
     ),
     "null-data": Option("-z --null-data", "lines end with NUL instead of newline", category=RECORDS),
     # --- invalid input and reports
@@ -991,6 +1138,7 @@ OPTIONS = {
     "errors:split": _errors(
         "how to handle invalid records",
         {"keep": "write a record with 'error' and 'offset' only", "null": "the same as keep"} | _DROP,
+        "Where each URL becomes one text instead of a record, keep and null write an empty line.",
     ),
     "errors:dedup": _errors(
         "how to handle invalid lines",

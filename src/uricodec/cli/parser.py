@@ -52,7 +52,8 @@ def parse(command, words):
         arguments, rest = parser.parse_known_args(words[:end])
     except argparse.ArgumentError as error:
         raise CommandError(f"{error.argument_name}: {error.message}", 2) from None
-    if arguments.help:
+    arguments.command = command.name
+    if arguments.help or arguments.version:
         return arguments
     for word in rest:
         if word.startswith("-") and word != "-":
@@ -95,11 +96,13 @@ def read(option, value):
 
 
 def imply(command, arguments):
-    """Set the values that options imply for others that were not given."""
+    """Set the values that options imply for others that were not given, and defaults that conditions are about."""
     for option in command.options:
         for condition, value in option.implied.items():
             if getattr(arguments, option.key) is None and holds(condition, arguments):
                 setattr(arguments, option.key, value)
+        if option.decides and getattr(arguments, option.key) is None:
+            setattr(arguments, option.key, option.default)
 
 
 def check(option, command, arguments):
@@ -132,7 +135,9 @@ def check_choice(option, value, arguments):
         raise CommandError(f"{option.flag}: not allowed{where}", 2, f"leave out {option.flag}")
     if value not in choices:
         message = f"{option.flag}: unknown value {value!r}{where}; choose from {', '.join(choices)}"
-        raise CommandError(message, 2, near(value, choices))
+        allowing = [shown(condition) for condition, some in option.only.items() if value in some.split()]
+        hint = f"{value} needs {' or '.join(allowing)}" if allowing else near(value, choices)
+        raise CommandError(message, 2, hint)
 
 
 def reject_option(command, name):
@@ -152,11 +157,25 @@ def shown(condition):
     return condition.replace("=", " ")
 
 
+# What others call a value.
+SYNONYMS = {
+    "url": "uri",
+    "urls": "uri",
+    "http": "web",
+    "https": "web",
+    "json": "jsonl",
+    "ndjson": "jsonl",
+    "txt": "text",
+}
+
+
 def near(word, known):
     """Return a hint that names the most similar known word, or ""."""
     from difflib import get_close_matches
 
-    return "".join(f"did you mean {found!r}?" for found in get_close_matches(word, known, 1))
+    same = SYNONYMS.get(word.lower())
+    found = [same] if same in known else get_close_matches(word, known, 1)
+    return "".join(f"did you mean {word!r}?" for word in found)
 
 
 def see(command):
