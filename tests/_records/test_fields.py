@@ -308,7 +308,9 @@ def test_csv_with_a_header(tmp_path):
     status, _, said = run("decode", "--csv", "--header", one, two)
     assert (status, said) == (3, f"uricodec: {two}: header differs from that of the first input\n")
     status, _, said = run("decode", "--csv", "--header", "-f", "nothing", one)
-    assert status == 2 and said.endswith(f"--fields: {one}: the header has no field 'nothing'\n")
+    assert status == 2 and said.endswith(
+        f"--fields: {one}: the header has no field 'nothing'; its fields are 'id', 'the \"url\"'\n"
+    )
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
@@ -386,7 +388,9 @@ def test_json_members_at_most():
         options = [option for n in range(count) for option in ("--json-field", f"n{n}")]
         status, output, said = run("decode", *options, stdin=b'{"n31":"%41"}')
         assert (status, output) == ((1, b'{"n31":"A"}') if count == 32 else (2, b""))
-    assert said.endswith("expected at most 32 member names of at most 16 steps each\n")
+    assert said.endswith(
+        "expected at most 32 member names of at most 16 steps each\n\nhint: a nested member is written a.b\n"
+    )
 
 
 def test_a_member_that_is_nowhere_replaces_no_output(tmp_path):
@@ -713,7 +717,7 @@ def test_a_name_with_a_comma_is_named_by_its_number():
     data = b'"a,b",c\n%41,%42\n'
     assert output_of("decode", "--csv", "--header", "-f", "1", stdin=data) == b'"a,b",c\nA,%42\n'
     status, _, said = run("decode", "--csv", "--header", "-f", "a,b", stdin=data)
-    assert status == 2 and said.endswith("the header has no field 'a'\n")
+    assert status == 2 and said.endswith("the header has no field 'a'; its fields are 'a,b', 'c'\n")
 
 
 LONG_LINES = [
@@ -1184,7 +1188,10 @@ def test_bases_of_other_records():
         ("-f 1 --base-field 1", "--base-field: '1' is also in --fields"),
         ("-f 1 --base-field 0", "--base-field: fields count from 1, got '0'"),
         ("--json-field a --base-field a", "--base-field: 'a' is also in --json-field"),
-        ("--csv --header -f b --base-field c", "--base-field: <stdin>: the header has no field 'c'"),
+        (
+            "--csv --header -f b --base-field c",
+            "--base-field: <stdin>: the header has no field 'c'; its fields are 'a', 'b'",
+        ),
         ("-f 1 --base-field 2 --base s:", "--base: not allowed with --base-field"),
         ("--base-field 2", "--base-field: not allowed without --fields or --csv or --json-field"),
     ],

@@ -426,14 +426,14 @@ class Finder:
                 pass
 sys.meta_path.insert(0, Finder())
 signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.argv = ["uricodec", "--version"]
+sys.argv = ["uricodec", "info"]
 from uricodec.cli import main
 sys.exit(main())
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="other signals")
-@pytest.mark.parametrize("name", ["uricodec._codec._triplets", "uricodec._io.streams", "uricodec.cli.errors"])
+@pytest.mark.parametrize("name", ["uricodec.cli.program", "uricodec._io.streams", "uricodec.cli.errors"])
 def test_an_interrupt_while_the_command_is_imported(name):
     process = subprocess.run([sys.executable, "-c", INTERRUPTED.format(name=name)], capture_output=True, check=False)
     assert (process.returncode, process.stdout, process.stderr) == (-signal.SIGINT, b"", b"")

@@ -112,7 +112,7 @@ def test_help_of_the_program(flag):
     for name, command in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(command.summary)}$", text, re.MULTILINE)
         assert f"\n               {texts.line_of(command.examples[0])}\n" in text
-    headings = [line.removesuffix(":") for line in text.splitlines() if re.fullmatch("[a-z -]+:", line)]
+    headings = [line.removesuffix(":") for line in text.splitlines() if re.fullmatch("[A-Za-z -]+:", line)]
     assert headings[: len(TASKS)] == TASKS and {command.task for command in COMMANDS.values()} == {*TASKS}
 
 
@@ -234,7 +234,7 @@ def test_conditions():
         ("decode --treads=4", "unknown option '--treads'", "did you mean '--threads'?"),
         ("decode --xyzzy", "unknown option '--xyzzy'", "see 'uricodec decode --help'"),
         ("decode --err raise", "unknown option '--err'", "did you mean '--errors'?"),
-        ("decode -o", "-o/--output: expected one argument", ""),
+        ("decode -o", "-o/--output: expected one argument", "such as --output FILE"),
         ("info x", "unexpected argument 'x'", "see 'uricodec info --help'"),
         ("completion bash zsh", "unexpected argument 'zsh'", "see 'uricodec completion --help'"),
         ("completion", "SHELL is required", "choose from bash, zsh, fish"),
@@ -262,16 +262,17 @@ def test_conditions():
          "did you mean 'jsonl'?"),
         ("normalize --level 8141", "--level: unknown value '8141' with --kind uri; choose from simple, case, percent, "
          "path, scheme, iri, rfc2396, rfc1630", "8141 needs --kind urn"),
-        ("decode -j -1", "--threads: expected a whole number, got '-1'", ""),
-        ("decode -j x", "--threads: expected a whole number, got 'x'", ""),
+        ("decode -j -1", "--threads: expected a whole number such as 4, got '-1'", ""),
+        ("decode -j x", "--threads: expected a whole number such as 4, got 'x'", ""),
         ("decode -f 0", "--fields: fields count from 1, got '0'", ""),
         ("decode -f 3-2", "--fields: the first field of '3-2' comes after the last one", ""),
         ("decode -f a", "--fields: expected numbers such as 1,3-5, got 'a'", "names need --header"),
-        ("decode -f 1 -d ab", "--delimiter: expected one byte, got 'ab'", ""),
-        ("decode --csv -d \"", "--delimiter: '\"' has another meaning in these records", ""),
+        ("decode -f 1 -d ab", "--delimiter: expected one byte such as ; or \\t, got 'ab'", ""),
+        ("decode --csv -d \"", "--delimiter: '\"' has another meaning in these records", "such as --delimiter ';'"),
         ("log --max-line 0", "--max-line: expected a size in bytes such as 4096, 64K or 1.5G, got '0'", ""),
-        ("resolve --base //a/b", "--base: base URI has no scheme in '//a/b'", ""),
-        ("resolve --base http://a/\x85", "--base: invalid control character '\\x85' in 'http://a/\\x85'", ""),
+        ("resolve --base //a/b", "--base: base URI has no scheme in '//a/b'; expected a base such as http://a/b", ""),
+        ("resolve --base http://a/\x85", "--base: invalid control character '\\x85' in 'http://a/\\x85'; expected "
+         "a base such as http://a/b", ""),
     ],
 )  # fmt: skip
 def test_errors_of_the_command_line(line, message, hint):
@@ -296,7 +297,8 @@ def test_invalid_sizes(option, text):
     """All options have one parser of sizes."""
     status, _, said = run(*option.split(), text)
     assert status == 2
-    assert f"{option.split()[-1]}: expected a size in bytes such as 4096, 64K or 1.5G, got {text!r}" in said
+    sizes = "64M or 1.5G, or a share such as 50%" if "--memory" in option else "4096, 64K or 1.5G"
+    assert f"{option.split()[-1]}: expected a size in bytes such as {sizes}, got {text!r}" in said
 
 
 def test_sizes_mean_the_same_everywhere():

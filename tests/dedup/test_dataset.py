@@ -463,10 +463,13 @@ def without_pyarrow(monkeypatch):
 
 def test_without_pyarrow(monkeypatch):
     without_pyarrow(monkeypatch)
-    with pytest.raises(ModuleNotFoundError, match="unique_dataset requires pyarrow: pip install pyarrow"):
+    with pytest.raises(ModuleNotFoundError, match="pyarrow is not installed: pip install 'uricodec"):
         dedup.unique_dataset("in", "url", "out", kind="uri")
     status, _, said = run("dedup", "--kind", "uri", "--parquet", "--column", "url", "in", "-o", "out")
-    assert (status, said) == (2, "uricodec: --parquet: pyarrow is not installed\n\nhint: pip install pyarrow\n")
+    assert (status, said) == (
+        2,
+        "uricodec: --parquet: pyarrow is not installed\n\nhint: pip install 'uricodec[arrow]'\n",
+    )
 
 
 # --- the command line -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from uricodec import dedup
 from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._records.headers import FieldError, LongHeaderError
-from uricodec.cli.errors import CommandError
+from uricodec.cli.errors import CommandError, needs_pyarrow
 from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
 from uricodec.cli.outputs import output_of
@@ -156,7 +156,7 @@ def deduplicate_parquet(arguments):
         except UriError as error:
             raise CommandError(str(error), 1, "--errors drop leaves out such rows") from None
         except OrderError as error:
-            raise CommandError(f"--by: {error}", 1) from None
+            raise CommandError(f"--by: {error}", 1, "such as --by COLUMN, with numbers or times") from None
         meter.finish(stats)
     if arguments.stats:
         show_stats(stats, monotonic() - start, arguments.rules)
@@ -170,10 +170,7 @@ def of_set(error):
 
 def check_parquet(output, files):
     """Check that pyarrow is installed, and that the output can be written."""
-    try:
-        import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
-    except ModuleNotFoundError:
-        raise CommandError("--parquet: pyarrow is not installed", 2, "pip install pyarrow") from None
+    needs_pyarrow("--parquet")
     from uricodec.dedup._dataset import check_output
 
     try:

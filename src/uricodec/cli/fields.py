@@ -82,7 +82,9 @@ class SelectedValues:
             self._options["names"] = names
             if self._base is not None:
                 if os.fsencode(self._base) in names:
-                    raise CommandError(f"--base-field: {self._base!r} is also in --json-field", 2)
+                    raise CommandError(
+                        f"--base-field: {self._base!r} is also in --json-field", 2, "name other members there"
+                    )
                 self._options |= {"names": [*names, os.fsencode(self._base)], "base": len(names) + 1}
             self.decodable = EVERY
         else:
@@ -90,7 +92,7 @@ class SelectedValues:
         try:
             self.framing = Framing(**self._options) if arguments.header else self._framing(None)
         except ValueError as error:
-            raise CommandError(f"--json-field: {error}", 2) from None
+            raise CommandError(f"--json-field: {error}", 2, "a nested member is written a.b") from None
 
     def _framing(self, names, where=""):
         """Return the Framing, given the names of the fields, if they have some; `where` they are, for messages."""
@@ -105,7 +107,7 @@ class SelectedValues:
             hint = "names need --header" if isinstance(error, NoHeaderError) else ""
             raise CommandError(f"{flag}: {where}{error}", 2, hint) from None
         if (number, number) in spans:
-            raise CommandError(f"--base-field: {self._base!r} is also in --fields", 2)
+            raise CommandError(f"--base-field: {self._base!r} is also in --fields", 2, "name other fields there")
         return Framing(**self._options, fields=merge([*spans, (number, number)]), base=number)
 
     def begin(self, chunk, name):
@@ -181,7 +183,9 @@ def delimiter_of(arguments, form, end):
     """Return the byte between fields; None: the usual one."""
     delimiter = arguments.delimiter
     if delimiter is not None and not is_delimiter(delimiter, form, end):
-        raise CommandError(f"--delimiter: {visible(delimiter)!r} has another meaning in these records", 2)
+        raise CommandError(
+            f"--delimiter: {visible(delimiter)!r} has another meaning in these records", 2, "such as --delimiter ';'"
+        )
     return delimiter
 
 

@@ -181,7 +181,7 @@ def query(arguments):
     from uricodec.uri._with_query import WithQueryRows
 
     if arguments.set is arguments.drop is arguments.keep is None:
-        raise CommandError("expected --set, --drop or --keep", 2)
+        raise CommandError("expected --set, --drop or --keep", 2, "such as --drop 'utm_*'")
     return run(arguments, WithQueryRows(arguments.set, arguments.drop, arguments.keep))
 
 

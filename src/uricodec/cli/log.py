@@ -57,7 +57,7 @@ def run(arguments):
     try:
         LogReader([], max_line=arguments.max_line)
     except ValueError as error:
-        raise CommandError(f"--max-line: {str(error).removeprefix('max_line ')}", 2) from None
+        raise CommandError(f"--max-line: {str(error).removeprefix('max_line ')}", 2, "such as --max-line 16M") from None
     check_outputs(arguments)
     with records_output(arguments) as output, ExitStack() as stack:
         with rejects_of(arguments) as rejects:  # the report is complete, even if no line is a record
@@ -101,7 +101,7 @@ class Logs:
         try:
             where = conditions_of(arguments.where or (), arguments.since, arguments.until, arguments.timezone)
         except ValueError as error:
-            raise CommandError(f"--since: {error}", 2) from None
+            raise CommandError(f"--since: {error}", 2, "such as --since 2h") from None
         self._options = {name: getattr(arguments, name) for name in OPTIONS}
         self._options |= {"params": arguments.param or [], "where": where, "timezone": arguments.timezone}
         if arguments.get is not None:

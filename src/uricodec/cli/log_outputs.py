@@ -3,7 +3,7 @@
 from itertools import islice
 from time import monotonic
 
-from uricodec.cli.errors import CommandError
+from uricodec.cli.errors import CommandError, needs_pyarrow
 from uricodec.cli.outputs import EnoughError
 from uricodec.cli.records import header_of
 from uricodec.dedup._partitions import parse_memory
@@ -59,10 +59,9 @@ def pyarrow_for(to, output):
     if output.isatty() or (to == "parquet" and output.name == "<stdout>"):
         what = "a terminal" if output.isatty() else "not a file"
         raise CommandError(f"--to {to}: the output is {what}", 2, "-o FILE writes to a file")
-    try:
-        import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
-    except ImportError:
-        raise CommandError(f"--to {to}: pyarrow is not installed", 2, "pip install pyarrow") from None
+    needs_pyarrow(f"--to {to}")
+    import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
     return pyarrow
 
 

@@ -18,14 +18,14 @@ __all__ = ["OPTIONS", "Option"]
 def whole_number(text):
     """Return the number that a text is: 0, 1, 2 and so on."""
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise ValueError(f"expected a whole number, got {text!r}")
+        raise ValueError(f"expected a whole number such as 4, got {text!r}")
     return int(text)
 
 
 def positive_number(text):
     """Return the number that a text is: 1, 2, 3 and so on."""
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
-        raise ValueError(f"expected a whole number from 1 on, got {text!r}")
+        raise ValueError(f"expected a whole number from 1 on, such as 10, got {text!r}")
     return int(text)
 
 
@@ -33,7 +33,12 @@ def memory_size(text):
     """Return the text of a size of memory if it is one: "1000000", "64M", "50%"."""
     from uricodec.dedup._partitions import parse_memory
 
-    parse_memory(text)
+    try:
+        parse_memory(text)
+    except ValueError:
+        raise ValueError(
+            f"expected a size in bytes such as 64M or 1.5G, or a share such as 50%, got {text!r}"
+        ) from None
     return text
 
 
@@ -41,7 +46,10 @@ def ascii_characters(text):
     """Return a text that is ASCII."""
     from uricodec import ByteSet
 
-    ByteSet(text)  # raises for other characters
+    try:
+        ByteSet(text)  # raises for other characters
+    except ValueError:
+        raise ValueError(f"expected ASCII characters such as /:@, got {text!r}") from None
     return text
 
 
@@ -53,7 +61,7 @@ def single_byte(text):
     """
     byte = b"\t" if text == r"\t" else os.fsencode(text)
     if len(byte) != 1:
-        raise ValueError(f"expected one byte, got {text!r}")
+        raise ValueError(rf"expected one byte such as ; or \t, got {text!r}")
     return byte
 
 
@@ -65,11 +73,11 @@ def base_identifier(text):
     base = os.fsencode(text)
     control = [character for character in text if character < " " or "\x7f" <= character < "\xa0"]
     if control:
-        raise ValueError(f"invalid control character {control[0]!r} in {text!r}")
+        raise ValueError(f"invalid control character {control[0]!r} in {text!r}; expected a base such as http://a/b")
     try:
         ResolveRows(base)
     except UriSyntaxError as error:
-        raise ValueError(f"{error.reason} in {text!r}") from None
+        raise ValueError(f"{error.reason} in {text!r}; expected a base such as http://a/b") from None
     return base
 
 
@@ -90,7 +98,10 @@ def url_schemes(text):
     from uricodec.uri._rows import WebRows
 
     names = text.split(",")
-    WebRows(names)  # raises ValueError
+    try:
+        WebRows(names)
+    except ValueError as error:
+        raise ValueError(f"{error}, as in https,wss; parsers of other schemes are not compared") from None
     return names
 
 
@@ -111,7 +122,9 @@ def parameter_names(text):
     names = [name for name in text.split(",") if name]
     for name in names:
         if len(os.fsencode(name)) > 255:
-            raise ValueError(f"a parameter's name must have at most 255 bytes, got {len(os.fsencode(name))}")
+            raise ValueError(
+                f"expected names of at most 255 bytes such as token,password, got {len(os.fsencode(name))}"
+            )
     return names
 
 
@@ -120,7 +133,10 @@ def sensitive_names(text):
     from uricodec.uri._redact import names_in
 
     text = os.fsencode(text).decode("utf-8", "surrogateescape")
-    names_in(text)  # raises ValueError
+    try:
+        names_in(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; expected names such as default,my_token") from None
     return text
 
 
@@ -128,7 +144,10 @@ def query_to_set(text):
     """Return a query of at most 64 names as bytes."""
     from uricodec.uri._with_query import WithQueryRows
 
-    WithQueryRows(os.fsencode(text))  # raises ValueError
+    try:
+        WithQueryRows(os.fsencode(text))
+    except ValueError as error:
+        raise ValueError(f"{error}; expected a query such as page=2&sort=name") from None
     return os.fsencode(text)
 
 
@@ -172,7 +191,7 @@ def mapped_field(text):
     """Return a field of records and the path of a member (tuple[str, str]), between which is "="."""
     name, equals, path = text.partition("=")
     if not equals:
-        raise ValueError(f"expected FIELD=PATH, got {text!r}")
+        raise ValueError(f"expected FIELD=PATH such as path=request.uri, got {text!r}")
     from uricodec.logs import Format
 
     Format(map={name: path})
@@ -192,7 +211,7 @@ def number_fields(text):
     names = text.split(",")
     for name in names:
         if name not in ("bytes_sent", "duration"):
-            raise ValueError(f"expected bytes_sent, duration or both, got {name!r}")
+            raise ValueError(f"expected bytes_sent or duration, or both as in bytes_sent,duration, got {name!r}")
     return list(dict.fromkeys(names))
 
 
@@ -223,13 +242,15 @@ def charset(text):
     """Return the Charset with a name."""
     from uricodec._codec._charsets import Charset
 
+    if text.lower().replace("_", "-") in ("utf-8", "utf8", "u8"):
+        raise ValueError(f"got {text!r}, which is always read; expected the encoding of all else, such as latin-1")
     return Charset(text)
 
 
 def nonempty(text):
     """Return a text that has at least one character."""
     if not text:
-        raise ValueError("expected at least one character, got ''")
+        raise ValueError("expected a text such as k7Qz, got ''")
     return text
 
 
@@ -475,9 +496,19 @@ OPTIONS = {
     ),
     # --- encode, decode, requote
     "plus:decode": Option(
-        "--plus", "decode '+' as a space", "HTML forms and many query strings use it.", conflicts="--iri"
+        "--plus",
+        "decode '+' as a space",
+        "HTML forms and many query strings use it.",
+        conflicts="--iri",
+        hint="leave out --plus or --iri: in URIs and IRIs, '+' stands for itself",
     ),
-    "plus:encode": Option("--plus", "encode a space as '+', and '+' as %2B", "HTML forms use it.", conflicts="--iri"),
+    "plus:encode": Option(
+        "--plus",
+        "encode a space as '+', and '+' as %2B",
+        "HTML forms use it.",
+        conflicts="--iri",
+        hint="leave out --plus or --iri: in URIs and IRIs, '+' stands for itself",
+    ),
     "raw": Option(
         "--raw",
         "write every decoded byte, control characters too",

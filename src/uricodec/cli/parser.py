@@ -42,7 +42,7 @@ def parse(command, words):
     """
     end = words.index("--") if "--" in words else len(words)
     if sum(word.startswith("-") for word in words[:end]) > MOST:
-        raise CommandError(f"more than {MOST} options", 2)
+        raise CommandError(f"expected at most {MOST} options", 2, "-r FOLDER or --text VALUE --text VALUE needs fewer")
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False, formatter_class=formatter)
     for option in command.options:
         if option.flags:
@@ -51,7 +51,9 @@ def parse(command, words):
     try:
         arguments, rest = parser.parse_known_args(words[:end])
     except argparse.ArgumentError as error:
-        raise CommandError(f"{error.argument_name}: {error.message}", 2) from None
+        raise CommandError(
+            f"{error.argument_name}: {error.message}", 2, hint_for(command, error.argument_name)
+        ) from None
     arguments.command = command.name
     if arguments.help or arguments.version:
         return arguments
@@ -138,6 +140,14 @@ def check_choice(option, value, arguments):
         allowing = [shown(condition) for condition, some in option.only.items() if value in some.split()]
         hint = f"{value} needs {' or '.join(allowing)}" if allowing else near(value, choices)
         raise CommandError(message, 2, hint)
+
+
+def hint_for(command, names):
+    """Return how an option is written, given its names as argparse shows them: "-o/--output"."""
+    for option in command.options:
+        if "/".join(option.flags) == names:
+            return f"such as {option.flag} {option.value}" if option.value else f"{option.flag} has no value"
+    return see(command)
 
 
 def reject_option(command, name):

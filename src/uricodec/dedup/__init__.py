@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._text import new_buffer
+from uricodec._base.extras import need
 from uricodec._io import streams
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
@@ -1154,10 +1155,7 @@ def unique_dataset(  # noqa: PLR0913
     _check(errors, b"\n", threads)
     _check_sets(seen, update, _paths(exclude), _paths(only_in), exact, rules)
     size, given = parse_memory(memory), None if secret is None else _fingerprint_key(secret, False)
-    try:
-        import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("unique_dataset requires pyarrow: pip install pyarrow", name=error.name) from None
+    need("arrow", "pyarrow.parquet")
     from uricodec._io.folders import OutputFolder
     from uricodec.dedup import _dataset, _dataset_output
 
