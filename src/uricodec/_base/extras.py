@@ -1,7 +1,5 @@
 """Optional packages: what installs one that is missing."""
 
-from importlib import import_module
-
 
 def need(extra: str, *modules: str) -> None:
     """Import modules of optional packages.
@@ -19,7 +17,7 @@ def need(extra: str, *modules: str) -> None:
     """
     for module in modules:
         try:
-            import_module(module)
+            __import__(module)
         except ModuleNotFoundError as error:
             if error.name != module.partition(".")[0]:
                 raise

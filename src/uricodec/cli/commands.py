@@ -42,6 +42,7 @@ _COMMON = "help version quiet color"
 _INPUTS = "files text recursive output limit sample seed"
 _FILES = f"{_INPUTS} {_COMMON}"
 _FIELDS = "fields delimiter csv header json-field null-data"
+_COLUMNS = f"{_FIELDS} parquet"
 _REPORTS = "invalid-to stats"
 _LIMITS = "max-line threads progress no-progress"
 
@@ -111,7 +112,7 @@ UTF-8 (%FF) do not change either.
             "uricodec decode --encoding shift_jis access.log # for %HH that is not UTF-8",
             "uricodec decode --iri --host unicode urls.txt",
         ),
-        f"{_FILES} plus:decode encoding raw iri:decode host:decode {_FIELDS} to:lines errors:decode "
+        f"{_FILES} plus:decode encoding raw iri:decode host:decode {_COLUMNS} to:lines errors:decode "
         f"{_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:decode",
     ),
@@ -133,7 +134,7 @@ requote' to encode only what is not encoded yet.
             "echo 'black & white' | uricodec encode --plus --safe ''\n# prints black+%26+white",
             "uricodec encode --iri --errors drop --invalid-to bad.tsv urls.txt",
         ),
-        f"{_FILES} plus:encode safe:encode iri:encode host:encode disallowed {_FIELDS} to:lines errors:encode "
+        f"{_FILES} plus:encode safe:encode iri:encode host:encode disallowed {_COLUMNS} to:lines errors:encode "
         f"{_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:encode",
     ),
@@ -150,7 +151,7 @@ that are allowed in a URI (RFC 3986) are copied: a second run changes nothing.
             "uricodec requote --text '/a b/%C3%A9'\n# prints /a%20b/%C3%A9",
             "echo '/a b/%C3%A9/100%' | uricodec requote --errors replace\n# prints /a%20b/%C3%A9/100%25",
         ),
-        f"{_FILES} safe:requote {_FIELDS} to:lines errors:requote {_REPORTS} {_LIMITS}",
+        f"{_FILES} safe:requote {_COLUMNS} to:lines errors:requote {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:requote",
     ),
     Command(
@@ -170,7 +171,7 @@ spelling; --level selects which ones are equivalent.
             "uricodec normalize --policy crawl urls.txt     # of URIs",
             "uricodec normalize --policy crawl --explain urls.txt",
         ),
-        f"{_FILES} kind level policy explain get:normalize count:get top:get rfc production {_FIELDS} to:lines "
+        f"{_FILES} kind level policy explain get:normalize count:get top:get rfc production {_COLUMNS} to:lines "
         f"errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:normalize",
     ),
@@ -191,7 +192,8 @@ text, separated by tabs. Control characters in the text are escaped.
             "uricodec check --production URI urls.txt",
             "uricodec check --kind web urls.txt             # may parsers disagree?",
         ),
-        f"{_INPUTS} help version quiet:check color kind rfc production safe-host to:check {_FIELDS} stats {_LIMITS}",
+        f"{_INPUTS} help version quiet:check color kind rfc production safe-host to:check "
+        f"{_FIELDS} parquet:check stats {_LIMITS}",
         "uricodec.cli.filters:check",
     ),
     Command(
@@ -216,7 +218,7 @@ all their fields.
             "echo '//example.com/a?' | uricodec split --to csv",
             "uricodec split --csv --header -f url --keep pages.csv",
         ),
-        f"{_FILES} kind:split keep to:split csv-safe:split get count:get top:get {_FIELDS} errors:split "
+        f"{_FILES} kind:split keep to:split csv-safe:split get count:get top:get {_COLUMNS} errors:split "
         f"{_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:split",
     ),
@@ -241,7 +243,7 @@ reason: "error" is its code, "offset" its offset in bytes.
             "uricodec hosts --csv --header -f url --keep pages.csv",
         ),
         f"{_FILES} schemes userinfo trailing-dot ports keep to:hosts csv-safe:split get:hosts count:hosts "
-        f"top:get {_FIELDS} errors:split "
+        f"top:get {_COLUMNS} errors:split "
         f"{_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:hosts",
     ),
@@ -259,7 +261,7 @@ result is a URI, or an IRI if the base or the reference has other characters.
             "uricodec resolve --base http://example.com/a/b links.txt",
             "uricodec resolve --csv --header -f href --base-field page links.csv",
         ),
-        f"{_FILES} base base-field {_FIELDS} to:lines errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} base base-field {_COLUMNS} to:lines errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:resolve",
     ),
     Command(
@@ -282,7 +284,7 @@ and URLs in other URLs. Secrets elsewhere, such as in paths, stay.
             "uricodec redact --urls --csv --header -f url pages.csv",
             "uricodec redact --null-data page.html          # a value may go on after =",
         ),
-        f"{_FILES} names urls no-nested {_FIELDS} to:lines errors:redact {_REPORTS} {_LIMITS}",
+        f"{_FILES} names urls no-nested {_COLUMNS} to:lines errors:redact {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:redact",
     ),
     Command(
@@ -354,10 +356,10 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
             "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",
             "uricodec dedup --kind urn --estimate urns.txt",
-            "uricodec dedup --policy crawl --parquet --column url crawl -o unique",
+            "uricodec dedup --policy crawl --parquet -f url crawl -o unique",
         ),
         f"{_FILES} kind:dedup level policy count top repeated keep:dedup by exclude only-in seen update "
-        f"groups estimate parquet column fields:dedup delimiter csv:dedup header:dedup json-field:dedup "
+        f"groups estimate parquet:dedup fields:dedup delimiter csv:dedup header:dedup json-field:dedup "
         f"null-data errors:dedup {_REPORTS} rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",
     ),

@@ -150,7 +150,7 @@ def deduplicate_parquet(arguments):
         if meter.shows:
             options["on_progress"] = meter.show
         try:
-            stats = dedup.unique_dataset(files, arguments.column, output, **options)
+            stats = dedup.unique_dataset(files, arguments.fields, output, **options)
         except SetError as error:
             raise of_set(error) from None
         except UriError as error:

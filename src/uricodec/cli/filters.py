@@ -15,6 +15,8 @@ DEFAULT_LEVELS = {"urn": "8141", "uri": "path", "iri": "iri", "web": "scheme"}
 
 def decode(arguments):
     """Decode percent-encoded lines or fields, or convert URIs to IRIs; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     if arguments.iri:
         from uricodec.uri._rows import UriToIriRows
 
@@ -28,6 +30,8 @@ def decode(arguments):
 
 def encode(arguments):
     """Percent-encode lines or fields, or convert IRIs to URIs; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     if arguments.iri:
         from uricodec.uri._rows import IriToUriRows
 
@@ -41,11 +45,20 @@ def encode(arguments):
 
 def requote(arguments):
     """Percent-encode what is not encoded yet in lines or fields; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     from uricodec._codec._triplets import URI_CHARACTERS, kept_in_rows
 
     values = selected_values(arguments)
     safe = URI_CHARACTERS if arguments.safe is None else arguments.safe
     return run_codec(arguments, values, RequoteRows(kept_in_rows(safe, b"" if values else terminator_of(arguments))))
+
+
+def parquet(arguments):
+    """Run a command on columns of Parquet files."""
+    from uricodec.cli.parquet import run
+
+    return run(arguments)
 
 
 def run_codec(arguments, values, rows):
@@ -57,6 +70,8 @@ def run_codec(arguments, values, rows):
 
 def normalize(arguments):
     """Normalize lines or fields; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     only = arguments.get is not None
     if only:
         arguments.errors = "null" if arguments.errors == "keep" else arguments.errors
@@ -84,6 +99,8 @@ def normalize(arguments):
 
 def check(arguments):
     """Report invalid lines or fields; see lines.check_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     if arguments.kind == "urn":
         from uricodec.urn._rows import CheckUrnRows, NidRows
 
@@ -107,6 +124,8 @@ def check(arguments):
 
 def split(arguments):
     """Split lines or fields into records of their components; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     from uricodec.uri._rows import COLUMNS, CheckedRows, CheckedWebRows, SplitRows, UriRows
 
     if arguments.get is not None:
@@ -119,6 +138,8 @@ def split(arguments):
 
 def hosts(arguments):
     """Write a record of the host of each line or field; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     from uricodec.uri._rows import HOST_FIELDS, HostRecordRows
 
     options = {name: getattr(arguments, name) for name in ("schemes", "userinfo", "trailing_dot", "ports")}
@@ -163,6 +184,8 @@ def write_records(arguments, names, make):
 
 def resolve(arguments):
     """Resolve references against a base, or the base of their record; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     from uricodec.uri._rows import ResolvePairs, ResolveRows
 
     return run(arguments, ResolvePairs() if arguments.base_field is not None else ResolveRows(arguments.base))
@@ -170,6 +193,8 @@ def resolve(arguments):
 
 def redact(arguments):
     """Redact the URLs in lines or fields; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     from uricodec.uri._redact import RedactRows, RedactTextRows
 
     kind = RedactRows if arguments.urls else RedactTextRows

@@ -40,7 +40,7 @@ def expanded(arguments):
     Raises:
         CommandError: A pattern matches no file, or an operand is a folder.
     """
-    if getattr(arguments, "parquet", False):
+    if arguments.parquet and arguments.command == "dedup":  # which writes a folder for each
         return arguments.files
     found, own = [], arguments.output and place_of(arguments.output)
     for name in arguments.files:

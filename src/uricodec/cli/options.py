@@ -1033,20 +1033,40 @@ OPTIONS = {
         conflicts="--count --repeated --keep --exclude --only-in --seen --groups --rules --memory --spill-dir "
         "--exact --invalid-to --stats",
     ),
-    "parquet": Option(
+    "parquet:dedup": Option(
         "--parquet",
         "read Parquet files or folders, and write a folder",
-        "FILE may be a folder, and --output is the folder to write: it does not exist, or is empty, and appears when "
-        "the command has succeeded. Each file that is read has one in it, with the same relative path, and with all "
-        "columns of the rows that are kept. Needs pyarrow.",
-        needs="--column",
-        conflicts="--estimate --fields --json-field --invalid-to --null-data --max-line",
+        "-f is the column of the identifiers, of text or bytes and not within another one. FILE may be a folder, and "
+        "--output is the folder to write: it does not exist, or is empty, and appears when the command has succeeded. "
+        "Each file that is read has one in it, with the same relative path, and with all columns of the rows that are "
+        "kept. Needs pyarrow.",
+        needs="--fields",
+        conflicts="--estimate --csv --delimiter --header --json-field --invalid-to --null-data --max-line --text",
     ),
-    "column": Option(
-        "--column NAME",
-        "with --parquet: the column of the identifiers",
-        "A column of text or bytes that is not within another one.",
-        needs="--parquet",
+    "parquet": Option(
+        "--parquet",
+        "read and write columns of Parquet files",
+        "-f is a column of text or bytes, and may be given again. The output is one Parquet file with all rows and "
+        "columns, in which results replace the values; 'split' and 'hosts' add columns NAME_scheme, NAME_host and so "
+        "on after NAME. 'check' writes a report, in which lines are rows, from 0. Nothing has to stay encoded in "
+        "columns. Needs pyarrow.",
+        category=RECORDS,
+        needs="--fields",
+        conflicts=" ".join(
+            [
+                "--csv --delimiter --header --json-field --null-data --text --invalid-to --stats --max-line --raw",
+                "--encoding --to=jsonl --to=csv --to=tsv --get --count --keep --explain --production --kind=web",
+            ]
+        ),
+    ),
+    "parquet:check": Option(
+        "--parquet",
+        "check columns of Parquet files",
+        "-f is a column of text or bytes, and may be given again. The lines of the report are rows, from 0. Needs "
+        "pyarrow.",
+        category=RECORDS,
+        needs="--fields",
+        conflicts="--csv --delimiter --header --json-field --null-data --text --stats --max-line --kind=web",
     ),
     "memory": Option(
         "--memory SIZE",
@@ -1082,7 +1102,8 @@ OPTIONS = {
     "fields": Option(
         "-f --fields LIST",
         "process these fields: 1,3-5,-2,4- or their names",
-        "Numbers start at 1, as in cut. Names need --header and must not contain a comma. All other fields are copied.",
+        "Numbers start at 1, as in cut. Names need --header and must not contain a comma. All other fields are copied. "
+        "With --parquet, a column.",
         category=RECORDS,
         repeats=True,
     ),
@@ -1096,7 +1117,8 @@ OPTIONS = {
     "fields:dedup": Option(
         "-f --fields FIELD",
         "compare this field of records: its number or name",
-        "Numbers start at 1. A name needs --header. Records are written whole; those without the field are invalid.",
+        "Numbers start at 1. A name needs --header. Records are written whole; those without the field are invalid. "
+        "With --parquet, a column.",
         category=RECORDS,
     ),
     "csv:dedup": Option(
