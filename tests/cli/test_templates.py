@@ -1,7 +1,10 @@
 """Templates of --get, and counts of their texts."""
 
+import os
+import subprocess
+
 import pytest
-from command import output_of, run
+from command import COMMAND, output_of, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,3 +172,27 @@ def test_counts_to_a_file(tmp_path):
     assert output_of("hosts", "-c", "-o", out, "--text", "http://a") == b"" and out.read_bytes() == b"1\ta\n"
     assert run("hosts", "-c", "-o", out, "--errors", "raise", "--text", "x")[0] == 1
     assert out.read_bytes() == b"1\ta\n"
+
+
+def test_counts_at_a_terminal():
+    """A table with the names of the columns, which fits the width."""
+    pty = pytest.importorskip("pty")
+    if not hasattr(os, "fork"):
+        pytest.skip("no pseudo-terminals")
+    for words, name in (["hosts", "-c"], "host"), (["split", "-c", "--get", "{host}"], "text"):
+        ours, theirs = pty.openpty()
+        environment = os.environ | {"COLUMNS": "60", "PYTHONIOENCODING": "utf-8"}
+        done = subprocess.run(
+            [*COMMAND, *words, "--text", "http://a", "--text", "http://a/b", "--text", "http://b"],
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            env=environment,
+            check=True,
+        )
+        shown = os.read(ours, 4096).decode().replace("\r\n", "\n")
+        os.close(ours)
+        os.close(theirs)
+        assert done.stderr == b""
+        assert [line.split()[0] for line in shown.splitlines()] == ["count", "2", "1"]
+        assert shown.splitlines()[0].split()[-1] == name and shown.splitlines()[1].endswith(" a")
+        assert max(map(len, shown.splitlines())) <= 60

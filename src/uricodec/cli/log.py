@@ -11,7 +11,6 @@ from uricodec.cli.errors import CommandError, with_link
 from uricodec.cli.lines import check_outputs, descending, for_each_input, note, rejects_of
 from uricodec.cli.log_outputs import BINARY, output_of
 from uricodec.cli.outputs import output_of as output_of_records
-from uricodec.cli.templates import of_fields
 from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
 from uricodec.logs._detection import HEAD, LINES, TWO_FORMATS, others_of
@@ -105,6 +104,8 @@ class Logs:
         self._options = {name: getattr(arguments, name) for name in OPTIONS}
         self._options |= {"params": arguments.param or [], "where": where, "timezone": arguments.timezone}
         if arguments.get is not None:
+            from uricodec.cli.templates import of_fields
+
             self._options["fields"] = tuple(of_fields(arguments.get)[0])
         self._sink, self._options = output_of(arguments, output, self._options)
         self._lines = self._records = self._dropped = self._joined = self._nul_bytes = 0

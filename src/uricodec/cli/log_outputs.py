@@ -6,8 +6,6 @@ from time import monotonic
 from uricodec.cli.errors import CommandError, needs_pyarrow
 from uricodec.cli.outputs import EnoughError
 from uricodec.cli.records import header_of
-from uricodec.dedup._partitions import parse_memory
-from uricodec.logs._counting import Counting
 from uricodec.logs._reading import ColumnBuffer, RecordBuffer
 from uricodec.logs._records import LogReader, csv_as_tsv
 
@@ -206,6 +204,9 @@ class Counts:
     """
 
     def __init__(self, arguments, output, options, to):
+        from uricodec.dedup._partitions import parse_memory  # deduplication takes long to import
+        from uricodec.logs._counting import Counting
+
         self._output, self._to, self._top = output, to, arguments.top
         numbers = arguments.sum or (), arguments.quantiles or ()
         memory = parse_memory(arguments.memory)

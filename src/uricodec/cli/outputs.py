@@ -52,7 +52,8 @@ def counted_output(arguments, end):
     import sys
 
     shows = arguments.output is None and sys.stdout is not None and sys.stdout.isatty()
-    return CountedOutput(arguments.output, end, arguments.top, shows)
+    name = "text" if arguments.get is not None else "host"
+    return CountedOutput(arguments.output, end, arguments.top, name if shows else "")
 
 
 class CountedOutput(Output):
@@ -62,18 +63,18 @@ class CountedOutput(Output):
         path (str | None): As for Output.
         end (bytes): What ends a line.
         top (int | None): How many lines are written; None: all.
-        table (bool): Whether they are written as a table.
+        name (str): The name of the lines in a table; "": there is no table.
     """
 
     # The rows of a table without --top, and how many lines are written at once.
     SHOWN, ROWS = 30, 4096
 
-    def __init__(self, path, end, top, table):
+    def __init__(self, path, end, top, name):
         from uricodec.dedup._counter import Counter
 
         super().__init__(path)
-        self._end, self._table, self._rest = end, table, b""
-        self._top = top or (self.SHOWN if table else None)
+        self._end, self._name, self._rest = end, name, b""
+        self._top = top or (self.SHOWN if name else None)
         self._counter = Counter(terminator=end)
 
     def write(self, data):
@@ -95,7 +96,7 @@ class CountedOutput(Output):
     def _show(self, found):
         from itertools import islice
 
-        if not self._table:
+        if not self._name:
             while block := list(islice(found, self.ROWS)):
                 super().write(b"".join([b"%d\t%s%s" % (count, line, self._end) for line, count in block]))
             return
@@ -104,7 +105,7 @@ class CountedOutput(Output):
         rows = [([line], count, []) for line, count in found]
         width, encoding = terminal()
         others = self._counter.distinct - len(rows)
-        lines = CountTable(["text"], width=width, encoding=encoding).lines(rows, self._counter.total, others)
+        lines = CountTable([self._name], width=width, encoding=encoding).lines(rows, self._counter.total, others)
         super().write("".join(f"{line}\n" for line in lines).encode(encoding))
 
 
