@@ -1,6 +1,7 @@
 """`uricodec dedup`: each option against a reference implementation, and what it says of what it cannot do."""
 
 import bz2
+import csv
 import gzip
 import json
 import os
@@ -612,3 +613,23 @@ def test_what_the_documentation_says_of_levels(kind, one, level, other):
     for rule in rules:
         found = output_of(*options_of(kind, rule), stdin=f"{one}\n{other}\n".encode()).count(b"\n")
         assert found == (1 if rules.index(rule) >= rules.index(level) else 2)
+
+
+@pytest.mark.parametrize("to", ["text", "tsv", "csv", "jsonl"])
+def test_counts_in_all_formats(to):
+    data = b'a\t"b"\r\nc,\xff\nc,\xff\n\xc3\xa9'
+    for top in [], ["--top", "9"]:
+        output = output_of("dedup", "--kind", "bytes", "--count", *top, "--to", to, stdin=data).decode()
+        rows = [["1", 'a%09"b"'], ["2", "c,%FF"], ["1", "é"]]
+        if top:
+            rows = [rows[1], rows[0], rows[2]]
+        if to == "jsonl":
+            records = map(json.loads, output.splitlines())
+            found = [[str(each["count"]), each["line"].replace("\t", "%09")] for each in records]
+        else:
+            lines = output.splitlines()
+            found = list(csv.reader(lines)) if to == "csv" else [line.split("\t") for line in lines]
+            assert to == "text" or found.pop(0) == ["count", "line"]
+        assert found == rows
+    assert run("dedup", "--kind", "bytes", "--to", to)[0] == 2
+    assert run("dedup", "--kind", "bytes", "--count", "-f", "1", "--to", to)[0] == 2

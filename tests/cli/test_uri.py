@@ -228,6 +228,36 @@ def test_reports_in_all_formats(to):
     assert (status, found, said) == (1, rows, "")
 
 
+@pytest.mark.parametrize("to", ["tsv", "csv", "jsonl"])
+def test_matches_in_all_formats(tmp_path, to):
+    paths = tmp_path / "one", tmp_path / 'two,"'
+    for path in paths:
+        path.write_bytes(b"see http://a/b, <http://c>\n" * 3)
+    lines = output_of("extract", "--to", to, *paths, chunk=32).decode().splitlines()
+    rows = [
+        [str(path), 27 * i + at, url]
+        for path in paths
+        for i in range(3)
+        for at, url in ((4, "http://a/b"), (17, "http://c"))
+    ]
+    if to == "jsonl":
+        found = [list(json.loads(line).values()) for line in lines]
+    else:
+        found = list(csv.reader(lines)) if to == "csv" else [line.split("\t") for line in lines]
+        assert found.pop(0) == ["input", "offset", "match"]
+        found = [[name, int(offset), url] for name, offset, url in found]
+    assert found == rows
+    limited = output_of("extract", "--to", to, "--limit", 2, *paths).decode().splitlines()
+    assert limited == lines[: 2 + (to != "jsonl")]
+    assert run("extract", "--to", to, "--offsets")[0] == 2
+
+
+def test_long_matches_in_all_formats():
+    urn = b"urn:ex:" + b"a" * 2_000_000
+    output = output_of("extract", "--kind", "urn", "--to", "jsonl", stdin=b"x " + urn)
+    assert json.loads(output) == {"input": "<stdin>", "offset": 2, "match": urn.decode()}
+
+
 def test_split():
     data = b"HTTP://u@a:80/b?#\n//\n\nx y\n"
     nothing = dict.fromkeys(["scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment"])

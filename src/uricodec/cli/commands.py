@@ -323,7 +323,7 @@ excludes, so a full stop or a bracket after it is part of it.
             "uricodec extract --content json *.log",
             "uricodec extract --kind urn --offsets page.html -o urns.tsv",
         ),
-        f"{_FILES} kind:extract content offsets threads progress no-progress",
+        f"{_FILES} kind:extract content offsets to:extract threads progress no-progress",
         "uricodec.cli.extract:run",
     ),
     Command(
@@ -358,7 +358,7 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --kind urn --estimate urns.txt",
             "uricodec dedup --policy crawl --parquet -f url crawl -o unique",
         ),
-        f"{_FILES} kind:dedup level policy count top repeated keep:dedup by exclude only-in seen update "
+        f"{_FILES} kind:dedup level policy count top to:dedup repeated keep:dedup by exclude only-in seen update "
         f"groups estimate parquet:dedup fields:dedup delimiter csv:dedup header:dedup json-field:dedup "
         f"null-data errors:dedup {_REPORTS} rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",

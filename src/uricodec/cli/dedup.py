@@ -11,7 +11,7 @@ from uricodec._records.headers import FieldError, LongHeaderError
 from uricodec.cli.errors import CommandError, needs_pyarrow
 from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
-from uricodec.cli.outputs import output_of
+from uricodec.cli.outputs import CountRecordsOutput, output_of
 from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import NoValuesError, OrderError
 from uricodec.dedup._sets import SetError
@@ -128,6 +128,8 @@ def deduplicate(arguments, files, options):
 
 def records_output(arguments, options):
     """Return the output for dedup_files()."""
+    if arguments.to is not None:
+        return CountRecordsOutput(arguments.output, arguments.to)
     form = options.get("format")
     csv = (options["delimiter"] or b",") if form == "csv" else None
     return output_of(arguments, options["line_terminator"], csv, arguments.header, ends=False)
@@ -233,7 +235,13 @@ def read_secret(path):
 
 def shows_table(arguments):
     """Return whether counts are shown as a table: at a terminal, if they are few and no file is named."""
-    if arguments.top is None or arguments.top > MOST_SHOWN or arguments.output is not None or arguments.null_data:
+    if (
+        arguments.to is not None
+        or arguments.top is None
+        or arguments.top > MOST_SHOWN
+        or arguments.output is not None
+        or arguments.null_data
+    ):
         return False
     return sys.stdout is not None and sys.stdout.isatty()
 

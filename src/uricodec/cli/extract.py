@@ -5,6 +5,7 @@ the chunks. Data without such bytes for more than the size of a chunk are search
 where a match may go on, the rest moves to the start of the buffer, and the next data follow it.
 """
 
+from contextlib import nullcontext
 from functools import partial
 
 from uricodec._base._text import new_buffer
@@ -13,6 +14,7 @@ from uricodec._io.runner import Runner, Worker
 from uricodec._io.workers import threads_for
 from uricodec.cli.lines import for_each_input
 from uricodec.cli.outputs import output_of
+from uricodec.cli.records import header_of, record_of, text_of
 
 # The bytes that a URN may contain, by either RFC (2141 section 2.2, 8141 section 2). Every other byte ends it.
 URN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()+,-.:=@;$_!*'%/?#&~"
@@ -48,16 +50,49 @@ def run(arguments):
         lambda: new_buffer(2 * streams.CHUNK),
         capacity=max(streams.CHUNK, LEAST),
     )
-    with output_of(arguments) as output:
+    records = arguments.to != "text"
+    with (
+        output_of(arguments, csv=b"," if arguments.to == "csv" else None) as output,
+        RecordsOf(arguments.to, output) if records else nullcontext(output) as target,
+    ):
 
         def process(source):
-            prefix = source.name.encode() + b"\t" if len(names) > 1 else b""
-            runner.run(
-                source, Extractor(content, output, prefix if arguments.offsets else None, arguments.kind == "web")
-            )
+            prefix = source.name.encode() + b"\t" if len(names) > 1 or records else b""
+            prefix = prefix if arguments.offsets or records else None
+            runner.run(source, Extractor(content, target, prefix, arguments.kind == "web"))
 
         for_each_input(process, arguments, output)
     return 0
+
+
+class RecordsOf:
+    """Writes the lines of matches, each with its input and offset, as records.
+
+    Args:
+        to (str): A value of --to.
+        output (Output): Where the records go.
+    """
+
+    NAMES = "input", "offset", "match"
+
+    def __init__(self, to, output):
+        self._to, self._output, self._rest = to, output, b""
+
+    def __enter__(self):
+        self._output.write_header(header_of(self._to, self.NAMES))
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def write(self, data):
+        lines = (self._rest + bytes(data)).split(b"\n")
+        self._rest = lines.pop()
+        self._output.write(b"".join(map(self._record, lines)))
+
+    def _record(self, line):
+        name, offset, match = text_of(line).rsplit("\t", 2)
+        return record_of(self._to, self.NAMES, [name, int(offset), match])
 
 
 class MatchEnds(streams.LineEnds):

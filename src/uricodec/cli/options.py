@@ -700,6 +700,21 @@ OPTIONS = {
         "The offset counts bytes of the (decompressed) input from 0. A tab follows it. If there are several inputs, "
         "the input and a tab come first.",
     ),
+    "to:extract": _to(
+        _FORMATS | {"text": "the matches, one per line"},
+        "text",
+        "Records have input, offset and match.",
+        conflicts="--offsets",
+        hint="records have the offset",
+    ),
+    "to:dedup": _to(
+        _FORMATS | {"text": "the number, a tab and the line"},
+        None,
+        "With --count; records have count and line.",
+        needs="--count",
+        conflicts="--fields --json-field --parquet --null-data",
+        hint="records of CSV and JSON are written as they are, with the count before them",
+    ),
     "to:split": _to(
         ["jsonl", "csv", "tsv", "text"],
         "jsonl",

@@ -5,6 +5,7 @@ Each output counts records where they are written, so it serves every command, w
 
 from uricodec._io.streams import Output
 from uricodec._records._framing import Framing
+from uricodec.cli.records import CONTROL, header_of, record_of, text_of
 
 
 class EnoughError(Exception):
@@ -107,6 +108,43 @@ class CountedOutput(Output):
         others = self._counter.distinct - len(rows)
         lines = CountTable([self._name], width=width, encoding=encoding).lines(rows, self._counter.total, others)
         super().write("".join(f"{line}\n" for line in lines).encode(encoding))
+
+
+class CountRecordsOutput(Output):
+    """Writes lines with counts, "COUNT TAB LINE", as records.
+
+    Args:
+        path (str | None): As for Output.
+        to (str): A value of --to.
+    """
+
+    NAMES = "count", "line"
+
+    def __init__(self, path, to):
+        super().__init__(path)
+        self._to, self._rest = to, b""
+
+    def __enter__(self):
+        super().__enter__()
+        super().write(header_of(self._to, self.NAMES))
+        return self
+
+    def write(self, data):
+        lines = (self._rest + bytes(data)).split(b"\n")
+        self._rest = lines.pop()
+        super().write(b"".join(map(self._record, lines)))
+
+    def __exit__(self, kind, *exception):
+        if kind is None and self._rest:
+            super().write(self._record(self._rest))
+        return super().__exit__(kind, *exception)
+
+    def _record(self, line):
+        count, _, text = line.removesuffix(b"\r").partition(b"\t")
+        text = text_of(text)
+        if self._to != "jsonl":  # as in reports: a value has no tab and no newline
+            text = CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", text)
+        return record_of(self._to, self.NAMES, [int(count), text])
 
 
 class Lines:

@@ -1,14 +1,16 @@
 """Records as lines: JSON, CSV, TSV, and text, which is TSV without a header."""
 
+import re
+
+CONTROL = re.compile("[\\0-\\x1f\\x7f]")
+
 
 def header_of(to, names):
     """Return the header of an output (bytes); text and JSON have none. In TSV, control characters become triplets."""
     if to in ("jsonl", "text"):
         return b""
     if to == "tsv":
-        import re
-
-        names = [re.sub("[\0-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", name) for name in names]
+        names = [CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", name) for name in names]
     return record_of(to, names, names)
 
 
@@ -37,3 +39,15 @@ def record_of(to, names, values):
     else:
         text = "\t".join(map(str, values))
     return text.encode("utf-8", "surrogateescape") + b"\n"
+
+
+def text_of(data):
+    """Return bytes as text, in which bytes that are not UTF-8 are written as %HH.
+
+    >>> text_of(b"caf\\xc3\\xa9 \\xff")
+    'café %FF'
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    if text.isascii():
+        return text
+    return "".join([f"%{ord(each) - 0xDC00:02X}" if "\udc80" <= each <= "\udcff" else each for each in text])
