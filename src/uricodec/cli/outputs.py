@@ -64,7 +64,7 @@ class CountedOutput(Output):
         path (str | None): As for Output.
         end (bytes): What ends a line.
         top (int | None): How many lines are written; None: all.
-        name (str): The name of the lines in a table; "": there is no table.
+        name (str): The name of the lines in a table; "": they are not written as one.
     """
 
     # The rows of a table without --top, and how many lines are written at once.
