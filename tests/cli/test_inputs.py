@@ -5,6 +5,8 @@ import io
 import json
 import os
 import random
+import subprocess
+import sys
 
 import pytest
 from command import output_of, process, run
@@ -337,3 +339,33 @@ def test_one_spelling_of_outputs(to):
             found = list(csv.reader(io.StringIO(output), delimiter="," if to == "csv" else "\t"))
             assert len(found) == (1 if to == "text" else 2)
             assert len({len(each) for each in found}) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "absent"),
+    [
+        (["--version"], {"argparse", "uricodec._io.streams", "uricodec._codec._triplets", "uricodec.errors"}),
+        (
+            ["decode", "IN"],
+            {"uricodec.dedup", "uricodec.uri", "uricodec.logs", "uricodec.cli.templates", "json", "csv"},
+        ),
+        (["split", "IN"], {"uricodec.dedup", "uricodec.bulk", "uricodec.logs", "json", "csv"}),
+        (["log", "IN"], {"uricodec.dedup", "uricodec.bulk", "pyarrow", "uricodec.cli.templates"}),
+        (["dedup", "--kind", "uri", "IN"], {"uricodec.bulk", "uricodec.logs", "pyarrow"}),
+        (["--help"], {"argparse", "uricodec.dedup", "uricodec.uri"}),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_commands_import_what_they_use(tmp_path, words, absent):
+    """So that they start fast."""
+    path = tmp_path / "in"
+    path.write_text(f"{LOG_LINE}\n" if words[0] == "log" else "http://a/b\n")
+    code = "import sys; sys.argv[0] = 'uricodec'; from uricodec.cli import main; main(sys.argv[1:])"
+    code += "; print(*sys.modules, file=sys.stderr)"
+    given = [str(path) if word == "IN" else word for word in words]
+    # The package itself looks at the name of the program.
+    script = tmp_path / "uricodec"
+    script.write_text(code)
+    done = subprocess.run([sys.executable, script, *given], capture_output=True, check=True, text=True)
+    found = set(done.stderr.split())
+    assert "uricodec.cli" in found and not found & absent
