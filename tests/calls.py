@@ -535,8 +535,10 @@ _IRI_ROWS = ["HTTP://Exämple.org/a/../é%c3%a9", "http://h/%7Ea b", "/é/./", "
 _URN_ROWS = ["URN:ISBN:0-395-36341-1", "urn:example:%c3%a9?=q#f", "url:x", "URN:Example:" + "a" * 50, "urn:x:a"] * 12
 _URL_ROWS = ["http://u@h.example:80/a?q=%C3%A9+b&page", "//é.example?%71=%FF", "a b", "?" + "x=1&" * 50 + "q=", ""] * 12
 _WEB_ROWS = ["http://[2001:DB8::1]:8/", "https://xn--bcher-kva.example/é", "http://a\\@b/", "ws://u@10.0.0.1", ""] * 12
+_HOST_ROWS = ["http://www.a.example/b", "https://b\u00fccher.example./", "//[::1]:8", "org", "http://" + "x." * 200 + "org"] * 12
 _SECRET_ROWS = ["https://u:p@h/?sig=é&code=b", "(?sig=x)", "plain", "?q=1" * 40, "x" * 20, ""] * 10
 _ROWS = {
+    "hosts": _HOST_ROWS,
     "percent": _CODEC_ROWS,
     "redact": _SECRET_ROWS,
     "uris": _IRI_ROWS,

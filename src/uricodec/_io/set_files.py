@@ -49,9 +49,9 @@ def described(values: dict[str, Any]) -> bytes:
     return json.dumps(values | {"forms": FORMS}, sort_keys=True, separators=(",", ":")).encode()
 
 
-def padded(description: bytes) -> bytes:
-    """Return a description as it is in the file."""
-    return description + b" " * (-(len(description) + 1) % ROW) + b"\n"
+def padded(description: bytes, unit: int = ROW) -> bytes:
+    """Return a description as it is in the file, where the data after it start at a multiple of `unit`."""
+    return description + b" " * (-(HEADER.size + len(description) + 1) % unit) + b"\n"
 
 
 # What opens the sets of each kind; all other kinds are identifiers.

@@ -24,12 +24,12 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._atomic cimport uc_glance8, uc_put8
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint, load_word, multiply, store_word
-from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, lower, prefetch
+from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, lower, prefetch, uc_lowest_bit
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._arrow cimport Buffer, discard, grow
@@ -49,6 +49,9 @@ cdef extern from "Python.h":
 
 
 cdef enum:
+    LINE = 64                   # bytes of a cache line
+    SLOTS = 8                   # in a line
+    LINE_BITS = 3
     SLOT = 8                    # bytes of a slot: 40 bits say where the entry is, and 24 are of its hash
     HEAD = 2                    # bytes of the size before each entry
     LEAST_BITS = 4              # of the number of slots
@@ -65,7 +68,8 @@ cdef enum:
     MOST_OF_ENTRY = 2048        # bytes of an entry of a list
     SHORT = 1024                # bytes of a URL whose forms are on the stack
     AHEAD = 32                  # rows whose slots are prefetched
-    NEARBY = 1 << 18            # bytes of a table that need no prefetching
+    USUAL = 48                  # bytes, at most,
+    FEW = 6                     # and labels of a usual host
 
 cdef uint64_t PRIME = (<uint64_t>1 << 61) - 1
 cdef uint64_t PLACE = (<uint64_t>1 << 40) - 1
@@ -75,6 +79,7 @@ cdef uint64_t FIRST = 0xFF51AFD7ED558CCD, SECOND = 0xC4CEB9FE1A85EC53     # thos
 cdef size_t MOST_OF_TEXT = 0xFFFF
 
 cdef ByteSet NAME_BYTES = ALPHANUM | "-._"
+cdef ByteSet LABEL_BYTES = NAME_BYTES - "."
 cdef ByteSet IN_SURT_HOST = NAME_BYTES | ","
 
 # What a set is of.
@@ -163,35 +168,51 @@ cdef inline size_t entry_size(const uint8_t *at) noexcept nogil:
     return <size_t>at[0] | <size_t>at[1] << 8
 
 
-cdef inline const uint8_t *slot_of(const Table *table, uint64_t hash) noexcept nogil:
-    return table.slots + SLOT * (hash >> (64 - table.bits))
+cdef inline const uint8_t *line_of(const Table *table, uint64_t hash) noexcept nogil:
+    """Return the first slot that an entry may be in: they are searched from the start of a cache line."""
+    return table.slots + LINE * (hash >> (64 + LINE_BITS - table.bits))
+
+
+cdef inline Found compare(const Table *table, uint64_t at, const uint8_t *text, size_t n, Entry *entry) noexcept nogil:
+    """Compare an entry with text."""
+    cdef const uint8_t *found
+    cdef size_t size
+    if at + HEAD > table.text_size or not is_sound(table, table.text + at, HEAD):
+        return DAMAGED
+    found = table.text + at + HEAD
+    size = entry_size(found - HEAD)
+    if at + HEAD + size > table.text_size:
+        return DAMAGED
+    if size != n or n == 0:
+        return ABSENT
+    if not is_sound(table, found, n):
+        return DAMAGED
+    entry.text, entry.size = found, n
+    return PRESENT if memcmp(found, text, n) == 0 else ABSENT
 
 
 cdef Found find(const Table *table, uint64_t hash, const uint8_t *text, size_t n, Entry *entry) noexcept nogil:
     """Look for an entry, given its hash."""
-    cdef uint64_t mask = (<uint64_t>1 << table.bits) - 1, i = hash >> (64 - table.bits), left = mask, slot, at, size
-    cdef const uint8_t *found
-    while True:
-        if not is_sound(table, table.slots + SLOT * i, SLOT):
+    cdef uint64_t left = <uint64_t>1 << (table.bits - LINE_BITS), slot
+    cdef const uint8_t *line = line_of(table, hash)
+    cdef int i
+    cdef Found found
+    while left:
+        if not is_sound(table, line, LINE):
             return DAMAGED
-        slot = load_word(table.slots + SLOT * i)
-        if slot == 0:
-            return ABSENT
-        if slot >> 40 == (hash & TAG):
-            at = slot & PLACE
-            if at + HEAD > table.text_size or not is_sound(table, table.text + at, HEAD):
-                return DAMAGED
-            found = table.text + at + HEAD
-            size = entry_size(found - HEAD)
-            if at + HEAD + size > table.text_size:
-                return DAMAGED
-            if size == n and n and is_sound(table, found, n) and memcmp(found, text, n) == 0:
-                entry.text, entry.size = found, n
-                return PRESENT
-        if left == 0:
-            return ABSENT  # pragma: no cover: not in files that are written here
+        for i in range(SLOTS):
+            slot = load_word(line + SLOT * i)
+            if slot == 0:
+                return ABSENT
+            if slot >> 40 == (hash & TAG):
+                found = compare(table, slot & PLACE, text, n, entry)
+                if found != ABSENT:
+                    return found
+        line += LINE
+        if line == table.text:
+            line = table.slots
         left -= 1
-        i = (i + 1) & mask
+    return ABSENT  # pragma: no cover: not in files that are written here
 
 
 # --- hosts ------------------------------------------------------------------------------------------------------------
@@ -904,36 +925,33 @@ cdef class EntryBuilder:
         self.add_unknown(<const uint8_t *>PyBytes_AS_STRING(shown), <size_t>PyBytes_GET_SIZE(shown))
 
     def finish(self):
-        """Return the data of the table (bytes), and what EntryTable takes: count, bits, depths, surts.
-
-        The builder is empty afterwards.
+        """Return the table of the entries. The builder is empty afterwards.
         """
         cdef Table table = self.table
-        cdef Buffer unique      # the text without repeated entries
-        cdef size_t i, items = self.items.size // 16, size
+        cdef size_t items = self.items.size // 16, size, place
         cdef uint64_t count = 0
         cdef bytes data
         table.bits = LEAST_BITS
         while (<uint64_t>3 << table.bits) // 4 < items:
             table.bits += 1
         size = (<size_t>SLOT << table.bits) + self.text.size
-        data = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
-        table.slots = <const uint8_t *>PyBytes_AS_STRING(data)
+        data = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(size + LINE))
+        place = -<size_t>PyBytes_AS_STRING(data) % LINE
+        table.slots = <const uint8_t *>PyBytes_AS_STRING(data) + place
         table.text = table.slots + (<size_t>SLOT << table.bits)
         with nogil:
             table.text_size, count = self.fill(&table, items)
-        size = (<size_t>SLOT << table.bits) + <size_t>table.text_size
         discard(&self.text)
         discard(&self.items)
-        if size < <size_t>PyBytes_GET_SIZE(data):
-            data = data[:size]
-        return data, count, table.bits, table.depths, table.surts
+        size = (<size_t>SLOT << table.bits) + <size_t>table.text_size
+        return EntryTable(KINDS[<int>table.kind], data, count, table.bits, table.depths, table.surts, self.key, None, place, size)
 
     cdef (uint64_t, uint64_t) fill(self, Table *table, size_t items) noexcept nogil:
         """Write slots and text; return the size of the text and the number of entries."""
         cdef uint8_t *slots = <uint8_t *>table.slots
         cdef uint8_t *text = <uint8_t *>table.text
-        cdef uint64_t mask = (<uint64_t>1 << table.bits) - 1, at, hash, k, count = 0
+        cdef uint8_t *slot
+        cdef uint64_t at, hash, count = 0
         cdef size_t i, n
         cdef Entry entry
         memset(slots, 0, <size_t>SLOT << table.bits)
@@ -941,15 +959,17 @@ cdef class EntryBuilder:
         table.text_size = 1
         for i in range(items):
             if i + AHEAD < items:
-                prefetch(slot_of(table, load_word(self.items.data + 16 * (i + AHEAD))))
+                prefetch(line_of(table, load_word(self.items.data + 16 * (i + AHEAD))))
             hash, at = load_word(self.items.data + 16 * i), load_word(self.items.data + 16 * i + 8)
             n = entry_size(self.text.data + at)
             if find(table, hash, self.text.data + at + HEAD, n, &entry) == PRESENT:
                 continue
-            k = hash >> (64 - table.bits)
-            while load_word(slots + SLOT * k):
-                k = (k + 1) & mask
-            store_word((hash & TAG) << 40 | table.text_size, slots + SLOT * k)
+            slot = <uint8_t *>line_of(table, hash)
+            while load_word(slot):
+                slot += SLOT
+                if slot == text:
+                    slot = slots
+            store_word((hash & TAG) << 40 | table.text_size, slot)
             memcpy(text + table.text_size, self.text.data + at, HEAD + n)
             table.text_size += HEAD + n
             count += 1
@@ -1036,6 +1056,27 @@ def checksums(data not None, FingerprintKey key not None):
     return found
 
 
+def aligned(data not None):
+    """Return a copy of data (bytes), and where it starts there: with a cache line.
+
+    >>> copy, place = aligned(b"abc")
+    >>> copy[place : place + 3]
+    b'abc'
+    """
+    cdef Py_buffer view
+    cdef bytes copy
+    cdef size_t place
+    borrow_bytes(data, &view)
+    try:
+        copy = PyBytes_FromStringAndSize(NULL, view.len + LINE)
+        place = -<size_t>PyBytes_AS_STRING(copy) % LINE
+        memset(PyBytes_AS_STRING(copy), 0, <size_t>view.len + LINE)
+        memcpy(PyBytes_AS_STRING(copy) + place, view.buf, <size_t>view.len)
+    finally:
+        PyBuffer_Release(&view)
+    return copy, place
+
+
 @cython.final
 cdef class EntryTable:
     """The table of a set, which is constant.
@@ -1055,10 +1096,10 @@ cdef class EntryTable:
     Raises:
         ValueError: If sizes do not match.
 
-    >>> builder = EntryBuilder("hosts", key := FingerprintKey())
+    >>> builder = EntryBuilder("hosts", FingerprintKey())
     >>> builder.add("example.com")
     True
-    >>> EntryTable("hosts", *builder.finish(), key).match("https://www.example.com/", False)
+    >>> builder.finish().match("https://www.example.com/", False)
     'example.com'
     """
     cdef Table table
@@ -1206,20 +1247,23 @@ cdef inline bint rejects(Found found, Outcome *outcome) noexcept nogil:
     return True
 
 
-cdef size_t entry_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """Write the entry that matches."""
-    cdef const MatchOptions *how = <const MatchOptions *>options
+cdef inline size_t put_entry(Found found, const Entry *entry, uint8_t *dst) noexcept nogil:
+    """Write the entry that was found, or that there is none."""
     cdef Component *field = <Component *>dst
-    cdef Entry entry
-    cdef Found found = how.match(how.table, src, n, how.exact, &entry)
-    if rejects(found, outcome):
-        return UC_REJECTED
     if found == ABSENT:
         field.start = field.end = -1
         return sizeof(Component)
-    memcpy(dst + sizeof(Component), entry.text, entry.size)
+    copy_text(dst + sizeof(Component), entry.text, entry.size)
     field.start, field.end = sizeof(Component), <int64_t>(sizeof(Component) + entry.size)
     return padded(sizeof(Component) + entry.size)
+
+
+cdef size_t entry_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Write the entry that matches."""
+    cdef const MatchOptions *how = <const MatchOptions *>options
+    cdef Entry entry
+    cdef Found found = how.match(how.table, src, n, how.exact, &entry)
+    return UC_REJECTED if rejects(found, outcome) else put_entry(found, &entry, dst)
 
 
 cdef size_t verdict_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -1234,42 +1278,156 @@ cdef size_t verdict_row(const uint8_t *src, size_t n, const void *options, uint8
     return UC_REJECTED
 
 
-cdef void prefetch_row(const MatchOptions *how, const uint8_t *s, size_t n) noexcept nogil:
-    """Prefetch the slots of what could match a host."""
-    cdef uint8_t host[HOST_CAPACITY]
-    cdef Suffixes suffixes
-    cdef Component at, port
-    cdef bint is_cut
-    cdef size_t i, size
-    split_host(s, n, &at, &port)
-    # Other hosts are rare.
-    if at.end <= at.start or at.end - at.start > TAIL:
-        return
-    size = <size_t>(at.end - at.start)
-    if kernels.span(s + at.start, size, &NAME_BYTES.set) < size:
-        return
-    size = normal_host(s + at.start, size, host, &is_cut)
-    if size == 0:
-        return
-    find_suffixes(how.table, host, size, False, how.exact, &suffixes)
-    for i in range(suffixes.count):
-        prefetch(slot_of(how.table, suffixes.hash[i]))
+# The candidates of a usual host: those of most columns are read at once, and looked up later.
+cdef struct Probe:
+    bint is_usual
+    int count
+    uint64_t hash[FEW]          # the shortest first
+    uint64_t at[FEW]            # where the entry with the same bits of the hash is; 0: there is none
+    uint8_t start[FEW]
+    size_t size
+    uint8_t host[USUAL + 8]
+
+
+cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n, Probe *probe) noexcept nogil:
+    """Read a URL as match_host() does, if it is as most are. False: it is not.
+
+    That is, "http://" or "https://" in lower case; a name of at most USUAL bytes and FEW labels, the last of which does not
+    begin with a digit; perhaps a port; and "/", "?", "#" or the end.
+    """
+    cdef const Table *table = how.table
+    cdef size_t starts[FEW]
+    cdef size_t start, size, i, labels = 0
+    cdef uint64_t word, marks, hash = 1, each = 0x0101010101010101
+    # Without a branch that depends on the scheme, which cannot be predicted.
+    if n < 8 or memcmp(s, b"http", 4) != 0:
+        return False
+    start = 7 + <size_t>(s[4] == c's')
+    if memcmp(s + start - 3, b"://", 3) != 0 or start == n:
+        return False
+    s += start
+    n -= start
+    size = min(n, <size_t>64)
+    kernels.mark_outside(s, size, &LABEL_BYTES.set, &marks)
+    starts[0] = 0
+    while marks:
+        i = <size_t>uc_lowest_bit(marks)
+        if s[i] != c'.':
+            size = i
+            break
+        labels += 1
+        if labels == FEW:
+            return False
+        starts[labels] = i + 1
+        marks &= marks - 1
+    if size - 1 >= <size_t>USUAL:
+        return False
+    i = size
+    if i < n and s[i] == c':':
+        i += 1
+        while i < n and <uint8_t>(s[i] - c'0') < 10:
+            i += 1
+    if i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+        return False
+    copy_text(probe.host, s, size)
+    for i in range(USUAL // 16 if size <= USUAL // 16 * 8 else USUAL // 8):
+        memcpy(&word, probe.host + 8 * i, 8)
+        word &= 0x7F * each
+        word |= ((word + (0x80 - 65) * each) & ~(word + (0x80 - 91) * each) & 0x80 * each) >> 2
+        memcpy(probe.host + 8 * i, &word, 8)
+    if starts[labels] == size:      # the dot of the root
+        labels -= labels > 0
+        size -= 1
+        if size == 0:
+            return False
+    labels += 1
+    if <uint8_t>(probe.host[starts[labels - 1]] - c'0') < 10:
+        return False
+    probe.size, probe.count, i = size, 0, 0
+    while i < labels:
+        i += 1
+        start = starts[labels - i]
+        hash = absorb(hash, probe.host + start, size - start, table.point)
+        if table.depths >> i & 1 and (i == labels or not how.exact):
+            probe.hash[probe.count], probe.start[probe.count] = mixed(hash), <uint8_t>start
+            prefetch(line_of(table, probe.hash[probe.count]))
+            probe.count += 1
+        size = start - 1
+    return True
+
+
+cdef inline void find_places(const Table *table, Probe *probe) noexcept nogil:
+    """Find the entries that are likely to match, and prefetch their text."""
+    cdef const uint8_t *line
+    cdef uint64_t slot, tag, at
+    cdef int i, k
+    cdef bint full
+    for i in range(probe.count):
+        line, tag, at = line_of(table, probe.hash[i]), probe.hash[i] & TAG, 0
+        for k in range(SLOTS):      # all of them, without a branch
+            slot = load_word(line + SLOT * k)
+            at |= (slot & PLACE) & -<uint64_t>(slot >> 40 == tag)
+        # A second entry with the same bits, and an entry of a full line that is in the next one, are left to find().
+        full = load_word(line + LINE - SLOT) != 0
+        if table.sound != NULL and not uc_glance8(table.sound + <size_t>(line - table.slots) // CHECKED):
+            at, full = 0, True
+        prefetch(table.text + min(at, table.text_size))
+        probe.at[i] = at if at else <uint64_t>full * PLACE
+
+
+cdef inline Found find_probe(const Table *table, const Probe *probe, Entry *entry) noexcept nogil:
+    """Find the longest entry among the candidates."""
+    cdef int i = probe.count
+    cdef size_t start
+    cdef Found found
+    while i:
+        i -= 1
+        if probe.at[i] == 0:
+            continue
+        start = probe.start[i]
+        if compare(table, probe.at[i], probe.host + start, probe.size - start, entry) == PRESENT:
+            return PRESENT
+        found = find(table, probe.hash[i], probe.host + start, probe.size - start, entry)
+        if found != ABSENT:
+            return found
+    return ABSENT
 
 
 cdef bint match_block(Run *run) noexcept nogil:
+    """Match the rows of a block: read some, then look them up. All that is unusual is left to the row function."""
     cdef const MatchOptions *how = <const MatchOptions *>run.options
     cdef Block *block = run.block
+    cdef Probe probes[AHEAD]
+    cdef Probe *probe
+    cdef Entry entry
+    cdef Found found
     cdef size_t first, i, stop
-    if how.table.kind != HOSTS or (<uint64_t>SLOT << how.table.bits) <= NEARBY:
+    if how.table.kind != HOSTS or block.has_cr:
         return do_rows(run)
     for first in range((block.rows + AHEAD - 1) // AHEAD):
         first *= AHEAD
         stop = min(first + AHEAD, block.rows)
         for i in range(first, stop):
-            prefetch_row(how, block.data + block.at[i], block.at[i + 1] - block.at[i] - block.gap)
+            probe = &probes[i - first]
+            probe.is_usual = read_probe(how, block.data + block.at[i], block.at[i + 1] - block.at[i] - block.gap, probe)
         for i in range(first, stop):
-            if not do_row(run):
-                return False
+            if probes[i - first].is_usual:
+                find_places(how.table, &probes[i - first])
+        for i in range(first, stop):
+            probe = &probes[i - first]
+            found = DAMAGED
+            if probe.is_usual and not is_null(run.source, block.first + i):
+                found = find_probe(how.table, probe, &entry)
+            if found > PRESENT:
+                if not do_row(run):
+                    return False
+                continue
+            if run.writes:
+                run.written += put_entry(found, &entry, run.out + run.written)
+                run.out_at[i + 1] = <uint32_t>run.written
+            elif found == ABSENT:
+                block.rejected[i >> 6] |= <uint64_t>1 << (i & 63)
+            run.done = i + 1
     return True
 
 

@@ -13,13 +13,13 @@ from uricodec._io.runner import Runner, Worker
 from uricodec._io.set_files import HEADER, MAGIC, ROW, VERSION, Layout, StoredSet, described, digest_of, open_file, padded
 from uricodec._io.sources import opened
 from uricodec.errors import UriSyntaxError
-from uricodec.uri._entries import EntryBuilder, EntryTable, checksums
+from uricodec.uri._entries import EntryBuilder, EntryTable, aligned, checksums
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
 _CHECKED = 4096  # bytes of data that have one checksum: see _entries.pyx
-_SLOT = 8
+_SLOT, _LINE = 8, 64
 
 
 class ListReport(NamedTuple):
@@ -66,7 +66,7 @@ class _StoredEntries(StoredSet):
         data: Any = self._map
         place = self._place
         if data is None:  # a set without entries has no map
-            data, place = self._read(place, self._size), 0
+            data, place = aligned(self._read(place, self._size))
         self.table = EntryTable(
             self._kind, data, self.count, self._bits, self._depths, self._surts, self.key, directory, place, self._size
         )
@@ -139,7 +139,7 @@ class EntrySet:
 
     @classmethod
     def _of(cls, builder: EntryBuilder, report: ListReport | None = None) -> Self:
-        return cls._with(EntryTable(cls._kind, *builder.finish(), builder.key), report=report)
+        return cls._with(builder.finish(), report=report)
 
     @classmethod
     def _with(
@@ -206,7 +206,7 @@ class EntrySet:
         with table.data() as data:
             directory = checksums(data, table.key)
             description = _description(self._kind, len(data) - (_SLOT << table.bits), table.depths, table.surts)
-            digest, description = digest_of(description).digest(), padded(description)
+            digest, description = digest_of(description).digest(), padded(description, _LINE)
             header = HEADER.pack(
                 MAGIC, VERSION, len(description), table.count, table.bits, 0, 0, table.key._material or bytes(64),
                 table.key.fingerprint(b""), digest, bytes(16),
@@ -296,7 +296,8 @@ def _restore(  # noqa: PLR0913, PLR0917
 ) -> EntrySet:
     """Return a set that was pickled as its bytes. These are checked as those of a file are."""
     key = FingerprintKey(_material=material)
-    table = EntryTable(cls._kind, data, count, bits, depths, surts, key)
+    copy, place = aligned(data)
+    table = EntryTable(cls._kind, copy, count, bits, depths, surts, key, None, place, len(data))
     return cls._with(table, report=report and ListReport(*report))
 
 
