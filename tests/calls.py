@@ -822,6 +822,48 @@ def _loaded(use):
             return use(names, again, path)
 
 
+_LISTED = ["a.example", "*.B\u00fccher.example", "::1", b"org", "x" * 60 + ".example"]
+_LISTED_PAGES = ["http://a.example/b/", "com,example)/b", "//org:8", "http://a.example/" + "b/" * 900]
+_LIST = b"# c\n0.0.0.0 a.example localhost\n||org^\na b\n\n" * 20
+_MATCHED = [*_HOST_ROWS[:5], b"//a.example/b", bytearray(b"http://www.example.com/b"), memoryview(b"org"), "\ud800", 5, None]
+_MATCHED += ["http://a.example:8/" + "b/" * 900]
+
+
+def _entries(kind, entries, use, saved=False):
+    """What `use` returns for a set of hosts or prefixes, opened from its file if `saved`."""
+    made = kind.read(entries) if isinstance(entries, bytes) else kind(entries)
+    with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
+        if saved:
+            made.save(os.path.join(folder, "set"))
+            made = kind.open(os.path.join(folder, "set"))
+            made.verify()
+        return use(made)
+
+
+def _sets(kind, entries):
+    """Calls of a class of sets, and of its methods."""
+    uses = [
+        *(lambda made, url=url, exact=exact: made.match(url, exact=exact) for url in _MATCHED for exact in (False, True)),
+        *(lambda made, url=url: url in made for url in _MATCHED),
+        *(lambda made, column=column: rows_of(bulk.match(column, made)) for column in (Lent([b"//a.example/b"], "u"),)),
+        *(list, len, repr, lambda made: made == _copy(made), lambda made: made != kind([]), lambda made: made.report),
+        *(lambda made: made.save(5), lambda made: hash(made), lambda made: _copy(made).match(_MATCHED[0])),
+    ]
+    return [
+        *[partial(_entries, kind, entries, use, saved) for use in uses for saved in (False, True)],
+        *[partial(_entries, kind, _LIST, use) for use in (list, lambda made: made.report)],
+        *_each(kind, [], None, 5, "a.example", [None], ["a b"], [b"a.example/" * 300], (entries, 5)),
+        *_each(kind.open, _INPUT, "no-such", None),
+        *_each(kind.read, "no-such", None, 5),
+        *[partial(lambda data: list(kind.read(data)), data) for data in (_LIST, _LIST * 200, bytearray(_LIST), b"")],
+        *[partial(lambda data: list(kind([data])), data) for data in (b"a.example/", b"a.example", bytearray(b"::1"))],
+    ]
+
+
+CALLS["uricodec.uri.HostSet"] = _sets(uri.HostSet, _LISTED)
+CALLS["uricodec.uri.PrefixSet"] = _sets(uri.PrefixSet, _LISTED_PAGES)
+
+
 def _small_set(rows=("urn:a1:b",), secret="k"):
     return dedup.SeenSet.build(list(rows), "urn", secret=secret, memory=1 << 20)
 

@@ -412,9 +412,7 @@ def _operations():  # noqa: PLR0912, PLR0915
         yield Operation("match", given, matching, "hosts", "component", COMPONENT)
         yield Operation("is_match", given, verdict_of(matching), "hosts", "verdict", VERDICT)
     for row in registry.OPERATIONS.values():
-        if row.name == "match":
-            continue
-        for given in OF_PARTS.get(row.name, [{}]) if row.result in {"component", "list"} else []:
+        for given in OF_PARTS.get(row.name, [{}]) if row.result in {"component", "list"} and row.single else []:
             function = component(partial(getattr(naive_urls, row.name), **given))
             fields = tuple(given["name"]) if isinstance(given.get("name"), list) else row.fields
             yield Operation(row.name, given, function, row.rows, row.result, COMPONENT, fields=fields)

@@ -1096,7 +1096,6 @@ _ROWS = (
             >>> match(urls, uri.PrefixSet(["https://www.example.com/a/"]))
             ['www.example.com/a', None, None]
         """,
-        single="uri.HostSet.match",
         make=f"{_MADE}:match",
         result="component",
         parameters=(_SET, _EXACT),
@@ -1115,7 +1114,6 @@ _ROWS = (
             >>> is_match(["https://www.example.com/a", "http://example.net", None], ["example.com"])
             [True, False, None]
         """,
-        single="uri.HostSet.match",
         make=f"{_MADE}:is_match",
         result="verdict",
         parameters=(_SET, _EXACT),

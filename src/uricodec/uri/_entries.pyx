@@ -1457,3 +1457,66 @@ cdef class MatchRows(RowOperation):
     cdef object with_surrogates(self, str text, RowPolicy policy):
         found = self.held.match(text, self.how.exact)
         return found if self.slots.result == WRITES_TEXTS else found is not None
+
+
+# --- filters ----------------------------------------------------------------------------------------------------------
+
+cdef enum:
+    SETS = 2
+
+cdef enum FilterCode:
+    LEFT_OUT = 1
+
+cdef struct FilterOptions:
+    int count
+    MatchOptions sets[SETS]
+    bint inverted
+
+
+cdef size_t filter_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Copy a URL that one of the sets matches, or none of them if inverted; reject all others."""
+    cdef const FilterOptions *how = <const FilterOptions *>options
+    cdef Entry entry
+    cdef Found found = ABSENT
+    cdef int i = 0
+    while i < how.count and found == ABSENT:
+        found = how.sets[i].match(how.sets[i].table, src, n, how.sets[i].exact, &entry)
+        i += 1
+    if rejects(found, outcome):
+        return UC_REJECTED
+    if (found == PRESENT) == how.inverted:
+        outcome.code, outcome.offset = LEFT_OUT, 0
+        return UC_REJECTED
+    memcpy(dst, src, n)
+    return n
+
+
+@cython.final
+cdef class FilterRows(RowOperation):
+    """Operation that rejects URLs that no set matches; all others are their own results. For errors="drop".
+
+    Args:
+        tables (list[EntryTable]): One or two sets.
+        exact (bool): See MatchRows.
+        inverted (bool): URLs that a set matches are rejected instead.
+
+    >>> FilterRows([], False, False).code_names
+    ['', 'left-out']
+    """
+    cdef list held
+    cdef FilterOptions how
+
+    def __cinit__(self, list tables not None, bint exact, bint inverted):
+        cdef EntryTable table
+        if len(tables) > SETS:
+            raise ValueError(f"expected at most {SETS} sets, got {len(tables)}")
+        self.held = []
+        for table in tables:
+            if table is None:
+                raise TypeError("expected an EntryTable, got None")
+            self.held.append(table)
+            self.how.sets[self.how.count] = MatchOptions(&table.table, MATCHES[<int>table.table.kind], exact)
+            self.how.count += 1
+        self.how.inverted = inverted
+        self.slots.options, self.slots.strict, self.slots.block = &self.how, SizedRow(filter_row, 1, 0), NULL
+        self.code_names, self.reasons, self.error = ["", "left-out"], ["", "URL is left out"], UriSyntaxError
