@@ -118,9 +118,9 @@ def test_text_and_bytes():
 def test_what_find_and_extract_return_can_be_matched():
     blocked, pages = HostSet(["ads.example"]), PrefixSet(["https://a.example/b/"])
     text = "See (http://x.ads.example/a), https://a.example/b/c. <http://good.example>"
-    assert [blocked.match(url) for url in uri.extract(text)] == ["ads.example", None, None]
-    assert bulk.match(uri.extract(text), pages) == [None, "a.example/b", None]
     data = text.encode()
+    assert [blocked.match(url) for url in uri.extract(data)] == [b"ads.example", None, None]
+    assert bulk.match(uri.extract(data), pages) == [None, b"a.example/b", None]
     assert [blocked.match(data[start:stop]) for start, stop in uri.find(data)] == [b"ads.example", None, None]
 
 

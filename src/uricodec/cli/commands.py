@@ -260,10 +260,12 @@ Write the lines or records whose URLs match a list of hosts or of URL prefixes.
 A URL matches a host if its host is that, or below it; and a prefix if it has
 its host, and its path begins with the same whole segments.
 
-Lists have an entry on each line. For hosts, also hosts files (0.0.0.0 NAME) and
-lines of Adblock (||NAME^); for prefixes, also SURTs (com,example)/path). Lines
-that are not understood are counted on standard error. A file may also be a set
-that Python saved: it opens at once.
+Lists have an entry on each line. For hosts, also hosts files (0.0.0.0 NAME)
+and lines of Adblock (||NAME^); for prefixes, also SURTs: com,example)/path.
+Lines that are not understood are counted on standard error. A file may also be
+a set that Python saved: it opens at once.
+
+Records without the selected field are written.
 """,
         (
             "uricodec filter --hosts allowed.txt urls.txt",

@@ -554,7 +554,7 @@ OPTIONS = {
     ),
     "prefixes": Option(
         "--prefixes FILE",
-        "the prefixes: a list of URLs and SURTs, or a saved set",
+        "the prefixes: a list of URLs, SURTs, or a saved set",
         "With --hosts, a URL matches if one of both does.",
     ),
     "exact:filter": Option(
