@@ -452,6 +452,14 @@ def test_filter_of_json(files):
     command = ["filter", "--hosts", str(files / "hosts"), "--json-field", "u"]
     assert run(*command, stdin=lines) == (0, kept[0] + kept[2], "")
     assert run(*command, "--invert", stdin=lines) == (0, kept[1], "")
+    others = b'{"b":1}\n{"u":3}\n{"u":null}\n\n{}\n'
+    assert run(*command, stdin=others + lines) == (0, kept[0] + kept[2], "")
+    assert run(*command, "--invert", stdin=others + lines + b"{\n") == (0, others + kept[1], "")
+    table = ["filter", "--hosts", str(files / "hosts"), "--csv", "-f", "2"]
+    for end in b"\n", b"":
+        rows = b"1,org\n2\n\n3,net\n4,//a.example" + end
+        assert run(*table, stdin=rows) == (0, b"1,org\n4,//a.example" + end, "")
+        assert run(*table, "--invert", stdin=rows) == (0, b"2\n\n3,net\n", "")
 
 
 def test_filter_says_what_it_did_not_understand(files):

@@ -265,7 +265,8 @@ and lines of Adblock (||NAME^); for prefixes, also SURTs: com,example)/path.
 Lines that are not understood are counted on standard error. A file may also be
 a set that Python saved: it opens at once.
 
-Records without the selected field are written.
+Nothing matches a record without the selected field. Records that cannot be
+read are left out.
 """,
         (
             "uricodec filter --hosts allowed.txt urls.txt",

@@ -1505,6 +1505,7 @@ cdef class FilterRows(RowOperation):
     """
     cdef list held
     cdef FilterOptions how
+    cdef readonly bint needs_value      # a record without a URL is left out
 
     def __cinit__(self, list tables not None, bint exact, bint inverted):
         cdef EntryTable table
@@ -1517,6 +1518,6 @@ cdef class FilterRows(RowOperation):
             self.held.append(table)
             self.how.sets[self.how.count] = MatchOptions(&table.table, MATCHES[<int>table.table.kind], exact)
             self.how.count += 1
-        self.how.inverted = inverted
+        self.how.inverted, self.needs_value = inverted, not inverted
         self.slots.options, self.slots.strict, self.slots.block = &self.how, SizedRow(filter_row, 1, 0), NULL
         self.code_names, self.reasons, self.error = ["", "left-out"], ["", "URL is left out"], UriSyntaxError
