@@ -33,6 +33,7 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._rows.overloads import BinaryOutput
 from uricodec.bulk._calls import InvalidRows
+from uricodec.uri._entry_sets import HostSet, PrefixSet
 from uricodec.uri._policies import Policy
 """
 CLASSES = """
