@@ -32,16 +32,16 @@ def normal_host(host):
         literal = re.fullmatch(rb"\[([0-9A-Fa-f:.]*)\]", host)
         return literal and (b":" in literal[1] or None) and address(literal[1].decode())
     if not NAME.fullmatch(host):
-        if len(host) > 1024 or re.search(rb"%(?![0-9A-Fa-f]{2})", host):
+        if len(host) > 1024:
             return None
-        host = re.sub(rb"%(..)", lambda found: bytes.fromhex(found[1].decode()), host)
-        if not host.isascii():
+        host = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes.fromhex(found[1].decode()), host)
+        if not host.isascii() and b"%" not in host:
             try:
                 host = _hosts.to_ascii(host.decode()).encode()
             except ValueError:
-                return None
-        if not NAME.fullmatch(host):
-            return None
+                pass  # one of its labels is invalid; those after it are compared all the same
+        if not host.isascii():
+            host = re.sub(rb"\xe3\x80\x82|\xef\xbc\x8e|\xef\xbd\xa1", b".", host)
     return host.lower().removesuffix(b".")
 
 
@@ -70,12 +70,16 @@ def host_entry(text):
     if b":" in text and address(text.decode("latin-1")):
         text = b"[" + text + b"]"
     host = normal_host(text)
-    if not host or host.startswith(b"["):
-        return host or None
-    labels = host.split(b".")
-    if len(host) > 253 or not all(0 < len(label) <= 63 for label in labels):
-        return None
-    return None if is_whole(host) and address(host.decode()) is None else host
+    return host if host and is_good(host) else None
+
+
+def is_good(host):
+    """Whether a normal form is an address or a domain name."""
+    if host.startswith(b"["):
+        return True
+    if not NAME.fullmatch(host) or len(host) > 253 or not all(0 < len(label) <= 63 for label in host.split(b".")):
+        return False
+    return not is_whole(host) or address(host.decode()) is not None
 
 
 def match_host(entries, url, exact=False):
@@ -121,7 +125,7 @@ def prefix_entry(text):
         key = surt.key(url)
     else:
         found, key = page(text), None
-    if found is None or found[3] or host_entry(found[0]) is None:
+    if found is None or found[3] or not is_good(found[0]):
         return None
     if key is not None:
         base, bracket, path = key.partition(b")")

@@ -231,8 +231,25 @@ cdef inline void copy_lower(const uint8_t *s, size_t n, uint8_t *dst) noexcept n
         i += 8
 
 
+cdef size_t unify_dots(uint8_t *host, size_t n) noexcept nogil:
+    """Write "." for each other full stop (UTS 46: U+3002, U+FF0E, U+FF61) in place. Return the new size."""
+    cdef size_t i = 0, o = 0
+    while i < n:
+        host[o] = host[i]
+        if n - i >= 3 and (memcmp(host + i, b"\xE3\x80\x82", 3) == 0 or memcmp(host + i, b"\xEF\xBC\x8E", 3) == 0
+                           or memcmp(host + i, b"\xEF\xBD\xA1", 3) == 0):
+            host[o] = c'.'
+            i += 2
+        i += 1
+        o += 1
+    return o
+
+
 cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Write the normal form of a host that is not in plain bytes. 0: it has none that an entry could have."""
+    """Write the normal form of a host that is not in plain bytes. 0: it has none.
+
+    A host without A-labels stays as it is: one with an invalid label is below others all the same.
+    """
     cdef uint16_t groups[GROUPS]
     cdef size_t i = 0, o = 0
     cdef bint ascii = True
@@ -248,21 +265,19 @@ cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogi
         return o + 1
     while i < n:
         c = s[i]
-        if c == c'%':
+        if c == c'%' and triplet_value(s + i, n - i) >= 0:
             c = triplet_value(s + i, n - i)
-            if c < 0:
-                return 0
             i += 2
-        if c < 0x80 and not NAME_BYTES.set.member[c]:
-            return 0
         ascii &= c < 0x80
         dst[o] = <uint8_t>c
         i += 1
         o += 1
     if not ascii:
-        o = write_name(dst, o)
-        if o == UC_REJECTED or kernels.span(dst, o, &NAME_BYTES.set) < o:
-            return UC_REJECTED if o == UC_REJECTED else 0
+        if memchr(dst, c'%', o) == NULL:    # it would be decoded once more
+            o = write_name(dst, o)
+        if o == UC_REJECTED:
+            return o
+        o = unify_dots(dst, o)
     for i in range(o):
         dst[i] = lower(dst[i])
     return o
@@ -570,10 +585,10 @@ cdef void strip(const uint8_t **s, size_t *n) noexcept nogil:
 
 
 cdef bint has_good_labels(const uint8_t *host, size_t n) noexcept nogil:
-    """Return whether a host in plain bytes is a domain name, or an IPv4 address."""
+    """Return whether a host is a domain name, or an IPv4 address."""
     cdef uint16_t groups[GROUPS]
     cdef size_t end = n, start
-    if n == 0 or n > MOST_OF_NAME:
+    if n == 0 or n > MOST_OF_NAME or kernels.span(host, n, &NAME_BYTES.set) < n:
         return False
     while True:
         start = label_start(host, end)
