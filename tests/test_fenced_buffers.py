@@ -16,7 +16,6 @@ from calls import CALLS, outcome
 from lines import decode_lines, encode_lines
 
 from uricodec import ByteSet, bulk, dedup
-from uricodec.uri import HostSet, PrefixSet
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._codec._charsets import Charset
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
@@ -31,10 +30,11 @@ from uricodec.logs import Format
 from uricodec.logs._columns import convert_columns, objects_of
 from uricodec.logs._conditions import condition_of
 from uricodec.logs._records import NAMES, LogReader
+from uricodec.uri import HostSet, PrefixSet
 from uricodec.uri import _rows as operations
 from uricodec.uri._components import copy_urls, find_part
-from uricodec.uri._policies import operation_of
 from uricodec.uri._entries import EntryBuilder, FilterRows, MatchRows, aligned, checksums
+from uricodec.uri._policies import operation_of
 from uricodec.uri._redact import RedactTextRows, redact_lines
 from uricodec.uri._rows import run_row
 from uricodec.urn._parse import copy_urns

@@ -275,7 +275,9 @@ def sets(draw):
     text, lines = draw.parts(2)
     kind = uri.HostSet if is_host else uri.PrefixSet
     entry_of, match = (
-        (naive_sets.host_entry, naive_sets.match_host) if is_host else (naive_sets.prefix_entry, naive_sets.match_prefix)
+        (naive_sets.host_entry, naive_sets.match_host)
+        if is_host
+        else (naive_sets.prefix_entry, naive_sets.match_prefix)
     )
     lines = lines.split(b"\n")
     wanted = {entry for line in lines if (entry := entry_of(line))}

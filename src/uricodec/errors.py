@@ -16,7 +16,15 @@ The tree of exceptions, and when each is raised:
     OSError                        a file cannot be read or written
 """
 
-__all__ = ["AmbiguousUrlError", "IriError", "SetError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"]
+__all__ = [
+    "AmbiguousUrlError",
+    "IriError",
+    "SetError",
+    "UnknownNamespaceError",
+    "UriError",
+    "UriSyntaxError",
+    "UrnError",
+]
 
 
 def __dir__() -> list[str]:

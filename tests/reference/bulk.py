@@ -12,7 +12,11 @@ from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.errors import UriError, UriSyntaxError
 
 # The operations that read parts of any text.
-ANY_TEXT = {row.name: getattr(uri, row.name) for row in OPERATIONS.values() if row.result in {"component", "list"} and row.single}
+ANY_TEXT = {
+    row.name: getattr(uri, row.name)
+    for row in OPERATIONS.values()
+    if row.result in {"component", "list"} and row.single
+}
 
 
 def decoded(row, plus):

@@ -1,6 +1,7 @@
 """The reference implementation of sets of hosts and prefixes: sets of Python, and loops over what is above a URL."""
 
 import re
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 
 from reference import surt, uri_forms, urls
@@ -36,10 +37,8 @@ def normal_host(host):
             return None
         host = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes.fromhex(found[1].decode()), host)
         if not host.isascii() and b"%" not in host:
-            try:
+            with suppress(ValueError):  # one of its labels is invalid; those after it are compared all the same
                 host = _hosts.to_ascii(host.decode()).encode()
-            except ValueError:
-                pass  # one of its labels is invalid; those after it are compared all the same
         if not host.isascii():
             host = re.sub(rb"\xe3\x80\x82|\xef\xbc\x8e|\xef\xbd\xa1", b".", host)
     return host.lower().removesuffix(b".")

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reference import agreed_host as naive_web
-from reference import host_sets as naive_sets
 from reference import codec as naive
 from reference import fingerprint as naive_fingerprint
+from reference import host_sets as naive_sets
 from reference import iri as naive_iri
 from reference import policies as naive_policies
 from reference import redact as naive_redact
@@ -319,7 +319,14 @@ IDENTIFIERS = (
 
 HOSTS = ["a.example", "*.B\u00fccher.example", "127.0.0.1", "::1", "org", "x.y.a.example", "::ffff:7f00:1"]
 PREFIXES = [
-    *("https://a.example/b/", "http://a.example:8080/b/c", "a.example/x", "//[::1]", "xn--bcher-kva.example", "http://org/"),
+    *(
+        "https://a.example/b/",
+        "http://a.example:8080/b/c",
+        "a.example/x",
+        "//[::1]",
+        "xn--bcher-kva.example",
+        "http://org/",
+    ),
     *("com,example)/b", "example,a)/b/c", "http://(org,)/", "http://a.example/c/d//"),
 ]
 HOST_SETS = (
@@ -407,7 +414,11 @@ def _operations():  # noqa: PLR0912, PLR0915
         yield Operation("agreed_host", given, host, "web", "struct", STRUCT, command, fields=WEB_FIELDS)
     for given in HOST_SETS:
         is_hosts = isinstance(given["set"], list)
-        how = (naive_sets.match_host, naive_sets.host_entry) if is_hosts else (naive_sets.match_prefix, naive_sets.prefix_entry)
+        how = (
+            (naive_sets.match_host, naive_sets.host_entry)
+            if is_hosts
+            else (naive_sets.match_prefix, naive_sets.prefix_entry)
+        )
         matching = matched(given["set"] if is_hosts else PREFIXES, given.get("exact", False), *how)
         yield Operation("match", given, matching, "hosts", "component", COMPONENT)
         yield Operation("is_match", given, verdict_of(matching), "hosts", "verdict", VERDICT)

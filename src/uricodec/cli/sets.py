@@ -38,9 +38,7 @@ def load(flag, path, kind):
     report = entries.report
     if report is not None and report.not_understood:
         number, text = report.examples[0]
-        many = "" if report.not_understood == 1 else "s"
-        streams.tell(
-            f"uricodec: {name}: {report.not_understood} line{many} of {report.lines} not understood, first line {number}: "
-            f"{visible(text.encode())!r}\n"
-        )
+        count = f"{report.not_understood} line{'' if report.not_understood == 1 else 's'} of {report.lines}"
+        shown = visible(text.encode())
+        streams.tell(f"uricodec: {name}: {count} not understood, first line {number}: {shown!r}\n")
     return entries

@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
-from uricodec._io.set_files import FORMS, HEADER, MAGIC, ROW, VERSION, Layout, StoredSet, described, digest_of, open_file, padded
+from uricodec._io.set_files import (
+    FORMS,
+    HEADER,
+    MAGIC,
+    ROW,
+    VERSION,
+    Layout,
+    StoredSet,
+    described,
+    digest_of,
+    open_file,
+    padded,
+)
 from uricodec.dedup._corpus import Corpus
 from uricodec.dedup._partitions import PartitionedTable, Scratch
 from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, fold
 from uricodec.dedup._table import Table
-from uricodec.errors import SetError
 from uricodec.uri._policies import Policy
 
 if TYPE_CHECKING:

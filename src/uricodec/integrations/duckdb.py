@@ -122,6 +122,7 @@ def register_set(con: Any, name: str, seen: SeenSet | HostSet | PrefixSet) -> No
     [(True, 'ads.example', False)]
     """
     import duckdb
+
     from uricodec.uri import HostSet, PrefixSet
 
     if not (name.isascii() and name.isidentifier()):

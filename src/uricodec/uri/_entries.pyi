@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, final
 
 from typing_extensions import Buffer
@@ -24,13 +24,14 @@ class EntryBuilder:
     @property
     def found(self) -> list[tuple[int, bytes]]: ...
     def add(self, entry: str | Buffer) -> bool: ...
+    def add_all(self, entries: Iterable[str | Buffer]) -> Any: ...
     def add_lines(self, lines: Buffer) -> None: ...
     def add_long(self, start: Buffer) -> None: ...
     def finish(self) -> EntryTable: ...
 
 @final
 class EntryTable:
-    def __new__(  # noqa: PLR0913, PLR0917
+    def __new__(
         cls,
         kind: str,
         data: Buffer,

@@ -863,7 +863,7 @@ cdef class EntryBuilder:
                 found = line
         return found
 
-    def add(self, entry not None):
+    cpdef bint add(self, entry) except -1:
         """Add an entry. False: it is not understood.
 
         Args:
@@ -884,6 +884,14 @@ cdef class EntryBuilder:
         release(&source)
         self.check(line)
         return line == ENTRIES
+
+    def add_all(self, entries not None):
+        """Add entries (iterable of str or bytes-like) up to the first that is not understood, and return that; or self.
+        """
+        for entry in entries:
+            if not self.add(entry):
+                return entry
+        return self
 
     cdef int check(self, Line line) except -1:
         if line == FAILED:

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
 from uricodec._io.runner import Runner, Worker
-from uricodec._io.set_files import HEADER, MAGIC, ROW, VERSION, Layout, StoredSet, described, digest_of, open_file, padded
+from uricodec._io.set_files import (
+    HEADER,
+    MAGIC,
+    ROW,
+    VERSION,
+    Layout,
+    StoredSet,
+    described,
+    digest_of,
+    open_file,
+    padded,
+)
 from uricodec._io.sources import opened
 from uricodec.errors import UriSyntaxError
 from uricodec.uri._entries import EntryBuilder, EntryTable, aligned, checksums
@@ -118,7 +129,7 @@ class _ListReader(Worker):
 class EntrySet:
     """The base class of HostSet and PrefixSet. A set does not change, and any number of threads may use it."""
 
-    __slots__ = ("_path", "_report", "_stored", "_table", "__weakref__")
+    __slots__ = ("__weakref__", "_path", "_report", "_stored", "_table")
     _kind: ClassVar[str]
     _what: ClassVar[str]
     _table: EntryTable
@@ -132,9 +143,9 @@ class EntrySet:
         if isinstance(entries, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"expected an iterable of {cls._what}s, got {type(entries).__name__}")
         builder = EntryBuilder(cls._kind, FingerprintKey())
-        for entry in entries:
-            if not builder.add(entry):
-                raise UriSyntaxError(f"expected a {cls._what}", entry, 0)
+        rejected = builder.add_all(entries)
+        if rejected is not builder:
+            raise UriSyntaxError(f"expected a {cls._what}", rejected, 0)
         return cls._of(builder)
 
     @classmethod
@@ -312,8 +323,8 @@ class HostSet(EntrySet):
             "example.com".
 
     Raises:
-        UriSyntaxError: If an entry is not a host: it has a port or a path, an empty or long label, or ends in a number and
-            is not an address.
+        UriSyntaxError: If an entry is not a host: it has a port or a path, an empty or long label, or ends in a number
+            and is not an address.
         TypeError: If an entry is neither str nor bytes-like.
 
     `read` reads these lists, in any mixture, and `report` says how many lines it did not understand:
@@ -326,7 +337,7 @@ class HostSet(EntrySet):
     Source: docs/guides/host_sets.md; docs/reference/saved_sets.md has the format of saved sets.
 
     >>> hosts = HostSet(["example.com", "b\\xfccher.example", "192.0.2.1"])
-    >>> hosts.match("https://www.Example.com/a"), hosts.match("http://xn--bcher-kva.example"), hosts.match("//example.net")
+    >>> hosts.match("https://www.Example.com/a"), hosts.match("//xn--bcher-kva.example"), hosts.match("//example.net")
     ('example.com', 'xn--bcher-kva.example', None)
     >>> len(hosts), "example.com" in hosts, "www.example.com" in hosts, hosts.match("//www.example.com", exact=True)
     (3, True, False, None)
@@ -341,12 +352,12 @@ class HostSet(EntrySet):
 class PrefixSet(EntrySet):
     """A set of URL prefixes. A URL matches if it has the host of an entry, and its path begins with that of the entry.
 
-    Paths are compared by whole segments: "https://a.example/b" and "https://a.example/b/" match /b and /b/c, but not /bc.
-    URLs are compared in the normal form of level "iri", without scheme, userinfo, query and fragment. An entry without a
-    port, or with the default port, matches URLs with any; another port must be the same.
+    Paths are compared by whole segments: "https://a.example/b" and "https://a.example/b/" match /b and /b/c, but not
+    /bc. URLs are compared in the normal form of level "iri", without scheme, userinfo, query and fragment. An entry
+    without a port, or with the default port, matches URLs with any; another port must be the same.
 
-    An entry may also be a SURT, "com,example)/b". It matches URLs whose key by the policy "surt" begins with it; so "www."
-    and the case of the path are ignored.
+    An entry may also be a SURT, "com,example)/b". It matches URLs whose key by the policy "surt" begins with it; so
+    "www." and the case of the path are ignored.
 
     Args:
         entries (Iterable[str | bytes-like]): URLs, with or without scheme, or SURTs.
