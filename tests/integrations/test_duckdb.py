@@ -11,9 +11,9 @@ from uricodec import bulk
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows import _tasks
 from uricodec.dedup import SeenSet
-from uricodec.uri import HostSet, PrefixSet
 from uricodec.integrations import duckdb as hook
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
+from uricodec.uri import HostSet, PrefixSet
 
 duckdb = pytest.importorskip("duckdb", reason="duckdb is part of the extra duckdb")
 pa = pytest.importorskip("pyarrow", reason="pyarrow is part of the extra duckdb")

@@ -41,10 +41,10 @@ def normal_host(host):
                 host = _hosts.to_ascii(host.decode()).encode()
         if not host.isascii():
             host = re.sub(rb"\xe3\x80\x82|\xef\xbc\x8e|\xef\xbd\xa1", b".", host)
-    return host.lower().removesuffix(b".")
+    return None if host.startswith(b"[") else host.lower().removesuffix(b".")
 
 
-def host_and_port(url):
+def host_and_port(url, is_entry=False):
     """The host and the port of a URL, or of text that begins with them; (None, None) if there is no host."""
     _, authority, _, host, port, *_ = urls.split(url)
     if authority is None:
@@ -53,7 +53,7 @@ def host_and_port(url):
         if not found or b"@" in begin:
             return None, None
         host, port = found.groups()
-        if port is not None and b"." not in host and not host.startswith(b"["):
+        if port is not None and not is_entry and b"." not in host and not host.startswith(b"["):
             return None, None
     return (host, port) if host else (None, None)
 
@@ -96,9 +96,9 @@ def match_host(entries, url, exact=False):
 # --- prefixes ---------------------------------------------------------------------------------------------------------
 
 
-def page(url):
+def page(url, is_entry=False):
     """(host, port, path, whether there is more) of a URL in its normal form, or None."""
-    host, _ = host_and_port(url)
+    host, _ = host_and_port(url, is_entry)
     if host is None:
         return None
     if urls.split(url)[1] is None:
@@ -109,7 +109,12 @@ def page(url):
     found = re.match(rb"(?:[^:/?#]+:)?//([^/?#]*)([^?#]*)(.*)", form, re.DOTALL)
     authority = re.fullmatch(rb"(?:[^@]*@)?(\[[^\]@]*\]|(?!\[)[^:@\[\]]*)(?::([0-9]*))?", found[1], re.DOTALL)
     host = authority and normal_host(authority[1])
-    if not host or len(authority[1]) > 510 or len(authority[2] or b"") > 7:
+    if (
+        not host
+        or not (host.startswith(b"[") or NAME.fullmatch(host))
+        or len(authority[1]) > 510
+        or len(authority[2] or b"") > 7
+    ):
         return None
     return host, b":" + authority[2] if authority[2] else b"", found[2], bool(found[3])
 
@@ -120,21 +125,23 @@ def prefix_entry(text):
     if len(text) > 2048:
         return None
     if url := from_surt(text):
-        found, text = page(url), url
+        found, text = page(url, True), url
         key = surt.key(url)
     else:
-        found, key = page(text), None
+        found, key = page(text, True), None
     if found is None or found[3] or not is_good(found[0]):
         return None
     if key is not None:
         base, bracket, path = key.partition(b")")
-        return base + bracket + path.removesuffix(b"/") if bracket else None
-    return found[0] + found[1] + found[2].removesuffix(b"/")
+        form = base + bracket + path.removesuffix(b"/") if bracket else b""
+    else:
+        form = found[0] + found[1] + found[2].removesuffix(b"/")
+    return form if re.fullmatch(rb"[!-~]+", form) else None
 
 
 def from_surt(text):
     """The URL that a SURT is of, or None."""
-    found = re.fullmatch(rb"(?:[^/)]+://\()?([A-Za-z0-9._,-]*?),?(:[^)]*)?\)(/.*)?", text, re.DOTALL)
+    found = re.fullmatch(rb"(?:[^/)]+://\()?([A-Za-z0-9._,-]*?),?(:[0-9]*)?\)(/.*)?", text, re.DOTALL)
     if not found or not found[1]:
         return None
     return b"http://" + b".".join(found[1].split(b",")[::-1]) + (found[2] or b"") + (found[3] or b"")

@@ -13,7 +13,7 @@ memory or in a mapped file.
 
 A piece is read as words of 7 bytes, and the first of each piece has a mark. The hash is the polynomial, in a secret random
 number modulo 2^61 - 1, whose coefficients are these words. Different texts have different words, so two of n words have
-the same hash for at most n of all 2^61 keys: nobody can choose entries that collide. Linear probing then needs hashes
+the same hash for at most n of all 2^61 keys: entries that collide cannot be chosen. Linear probing then needs hashes
 that are spread well, so the bits are mixed. Numbers of labels or segments that no entry has are not looked up.
 
 **Blocks.** Slots are prefetched for some rows of a column before these are looked up.
@@ -80,6 +80,7 @@ cdef size_t MOST_OF_TEXT = 0xFFFF
 
 cdef ByteSet NAME_BYTES = ALPHANUM | "-._"
 cdef ByteSet LABEL_BYTES = NAME_BYTES - "."
+cdef ByteSet VISIBLE = ByteSet(range(0x21, 0x7F))
 cdef ByteSet IN_SURT_HOST = NAME_BYTES | ","
 
 # What a set is of.
@@ -280,7 +281,7 @@ cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogi
         o = unify_dots(dst, o)
     for i in range(o):
         dst[i] = lower(dst[i])
-    return o
+    return 0 if dst[0] == c'[' else o       # "%5B" begins no address
 
 
 cdef inline size_t normal_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut) noexcept nogil:
@@ -356,8 +357,11 @@ cdef inline void find_suffixes(const Table *table, const uint8_t *host, size_t n
         end = start - 1
 
 
-cdef inline bint find_url_host(const uint8_t *s, size_t n, Component *host, Component *port) noexcept nogil:
-    """Find the host and the port of a URL; or of text without scheme and "//", which begins with them. False: no host."""
+cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Component *host, Component *port) noexcept nogil:
+    """Find the host and the port of a URL; or of text without scheme and "//", which begins with them. False: no host.
+
+    In an entry, a name before ":" is a host also without a ".", because it cannot be a scheme.
+    """
     cdef uint16_t groups[GROUPS]
     cdef const uint8_t *colon
     cdef size_t end = 0, i
@@ -379,7 +383,7 @@ cdef inline bint find_url_host(const uint8_t *s, size_t n, Component *host, Comp
     else:
         colon = <const uint8_t *>memchr(s, c':', end)
         # A scheme has no ".": mailto:1
-        if colon != NULL and memchr(s, c'.', <size_t>(colon - s)) == NULL:
+        if colon != NULL and not is_entry and memchr(s, c'.', <size_t>(colon - s)) == NULL:
             return False
     if colon != NULL:
         host.end, port.start, port.end = colon - s, colon - s + 1, <int64_t>end
@@ -397,7 +401,7 @@ cdef Found match_host(const Table *table, const uint8_t *s, size_t n, bint exact
     cdef bint is_cut
     cdef size_t size, i
     cdef Found found
-    if not find_url_host(s, n, &at, &port):
+    if not find_url_host(s, n, False, &at, &port):
         return ABSENT
     size = normal_host(s + at.start, <size_t>(at.end - at.start), host, &is_cut)
     if size == 0 or size == UC_REJECTED:
@@ -432,7 +436,7 @@ cdef inline size_t page_capacity(size_t n) noexcept nogil:
     return HOST_CAPACITY + PORT + form_capacity(n)
 
 
-cdef bint read_page(const uint8_t *s, size_t n, uint8_t *form, Page *page, Found *found) noexcept nogil:
+cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *form, Page *page, Found *found) noexcept nogil:
     """Write the normal form of a page. False: there is none, unless found is RAISED.
 
     Args:
@@ -446,7 +450,7 @@ cdef bint read_page(const uint8_t *s, size_t n, uint8_t *form, Page *page, Found
     cdef size_t size
     cdef bint is_cut
     found[0] = ABSENT
-    if not find_url_host(s, n, &host, &port):
+    if not find_url_host(s, n, is_entry, &host, &port):
         return False
     split_host(s, n, &host, &port)
     if host.start < 0:
@@ -466,6 +470,9 @@ cdef bint read_page(const uint8_t *s, size_t n, uint8_t *form, Page *page, Found
     if page.host == UC_REJECTED:
         found[0] = RAISED
     if page.host == 0 or page.host == UC_REJECTED or is_cut:
+        return False
+    # The hosts of entries are plain. Others could contain what looks like the end of a host in a SURT.
+    if page.text[0] != c'[' and kernels.span(page.text, page.host, &NAME_BYTES.set) < page.host:
         return False
     page.base = page.host
     if authority.port >= 0 and authority.port < parts.path:
@@ -514,7 +521,7 @@ cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact
     cdef size_t path = 0        # bytes of the path of the entry that was found
     cdef Found found, best = ABSENT
     page.text = text
-    if not read_page(s, n, form, &page, &found):
+    if not read_page(s, n, False, form, &page, &found):
         return found
     if table.depths:
         best = find_prefix(table, table.depths, text, page.base, page.size, exact, entry)
@@ -601,7 +608,7 @@ cdef bint has_good_labels(const uint8_t *host, size_t n) noexcept nogil:
 
 
 cdef size_t host_entry(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Write the normal form of an entry of a set of hosts. 0: it is none; UC_REJECTED: an exception is set."""
+    """Write the normal form of an entry of a set of hosts. 0: it is not understood; UC_REJECTED: an exception is set."""
     cdef uint8_t address[MOST_OF_LABEL]
     cdef uint16_t groups[GROUPS]
     cdef bint is_cut
@@ -624,7 +631,7 @@ cdef size_t host_entry(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
 
 
 cdef size_t from_surt(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Write the URL that a SURT is of: "com,example)/b" or "http://(com,example,)/b". 0: the text is no SURT.
+    """Write the URL that a SURT is of: "com,example)/b" or "http://(com,example,)/b". 0: the text is not a SURT.
 
     dst has n + 8 bytes.
     """
@@ -634,7 +641,7 @@ cdef size_t from_surt(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     # Without the scheme and the bracket that some have.
     while i + 3 < n and s[i] != c')' and s[i] != c'/':
         i += 1
-    if i + 3 < n and i and s[i] == c'/' and s[i - 1] == c':' and s[i + 1] == c'/' and s[i + 2] == c'(':
+    if i + 3 < n and i > 1 and s[i] == c'/' and s[i - 1] == c':' and s[i + 1] == c'/' and s[i + 2] == c'(':
         s += i + 3
         n -= i + 3
     end = <const uint8_t *>memchr(s, c')', n)
@@ -643,6 +650,9 @@ cdef size_t from_surt(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     host = <size_t>(end - s)
     colon = <const uint8_t *>memchr(s, c':', host)
     stop = host if colon == NULL else <size_t>(colon - s)
+    for i in range(stop + 1, host):
+        if not <uint8_t>(s[i] - c'0') < 10:
+            return 0        # not a port
     if stop > 1 and s[stop - 1] == c',':
         stop -= 1
     if stop == 0 or kernels.span(s, stop, &IN_SURT_HOST.set) < stop or host + 1 < n and s[host + 1] != c'/':
@@ -669,7 +679,7 @@ cdef size_t from_surt(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
 cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base, bint *is_surt) noexcept nogil:
     """Write the normal form of an entry of a set of prefixes; `base` is where its path starts.
 
-    dst has page_capacity(MOST_OF_ENTRY) bytes. 0: it is none; UC_REJECTED: an exception is set.
+    dst has page_capacity(MOST_OF_ENTRY) bytes. 0: it is not understood; UC_REJECTED: an exception is set.
     """
     cdef uint8_t form[KEY_FACTOR * (MOST_OF_ENTRY + 8) + KEY_EXTRA + WIDE]
     cdef uint8_t url[MOST_OF_ENTRY + 8]
@@ -682,7 +692,7 @@ cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base,
     if size:
         s, n = url, size
     page.text = dst
-    if not read_page(s, n, form, &page, &found):
+    if not read_page(s, n, True, form, &page, &found):
         return UC_REJECTED if found == RAISED else 0
     if page.has_more or not (dst[0] == c'[' or has_good_labels(dst, page.host)):
         return 0
@@ -697,6 +707,8 @@ cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base,
         base[0] = <size_t>(end - dst) + 1
     if size > base[0] and dst[size - 1] == c'/':
         size -= 1
+    if kernels.span(dst, size, &VISIBLE.set) < size:
+        return 0        # neither text nor what a list could have
     return size if size <= MOST_OF_TEXT else 0
 
 
@@ -783,8 +795,9 @@ cdef class EntryBuilder:
         discard(&self.items)
 
     cdef bint put(self, const uint8_t *s, size_t n, uint64_t hash, size_t depth, bint is_surt) noexcept nogil:
-        """Add an entry in its normal form. False: out of memory."""
+        """Add an entry in its normal form. False: an exception is set."""
         if not grow(&self.text, HEAD + n) or not grow(&self.items, 16):
+            no_memory()  # pragma: no cover: no memory
             return False  # pragma: no cover: no memory
         store_word(mixed(hash), self.items.data + self.items.size)
         store_word(self.text.size, self.items.data + self.items.size + 8)
@@ -896,7 +909,6 @@ cdef class EntryBuilder:
     cdef int check(self, Line line) except -1:
         if line == FAILED:
             raise_set()
-            raise MemoryError  # pragma: no cover: no memory
         return 0
 
     def add_lines(self, lines not None):
