@@ -363,7 +363,7 @@ class PrefixSet(EntrySet):
         entries (Iterable[str | bytes-like]): URLs, with or without scheme, or SURTs.
 
     Raises:
-        UriSyntaxError: If an entry has no host that is a name or an address, or has a query or a fragment, or characters
+        UriSyntaxError: If an entry has no host that is a name or an address, or has a query, a fragment, or characters
             that no URL has, such as blanks.
         TypeError: If an entry is neither str nor bytes-like.
 
