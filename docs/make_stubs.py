@@ -33,6 +33,7 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._rows.overloads import BinaryOutput
 from uricodec.bulk._calls import InvalidRows
+from uricodec.uri._entry_sets import HostSet, PrefixSet
 from uricodec.uri._policies import Policy
 """
 CLASSES = """
@@ -90,7 +91,7 @@ def of_one(operation):
 
 def stubs():
     """The stubs: path -> text."""
-    parts = [each for each in OPERATIONS.values() if each.result in {"component", "list"}]
+    parts = [each for each in OPERATIONS.values() if each.result in {"component", "list"} and each.single]
     lines = ["", "def __getattr__(name: str) -> Any: ...", *(line for each in parts for line in of_one(each))]
     yield "uri/_values.pyi", stub([each.name for each in parts], "\n".join(lines) + "\n")
 

@@ -535,8 +535,16 @@ _IRI_ROWS = ["HTTP://Exämple.org/a/../é%c3%a9", "http://h/%7Ea b", "/é/./", "
 _URN_ROWS = ["URN:ISBN:0-395-36341-1", "urn:example:%c3%a9?=q#f", "url:x", "URN:Example:" + "a" * 50, "urn:x:a"] * 12
 _URL_ROWS = ["http://u@h.example:80/a?q=%C3%A9+b&page", "//é.example?%71=%FF", "a b", "?" + "x=1&" * 50 + "q=", ""] * 12
 _WEB_ROWS = ["http://[2001:DB8::1]:8/", "https://xn--bcher-kva.example/é", "http://a\\@b/", "ws://u@10.0.0.1", ""] * 12
+_HOST_ROWS = [
+    "http://www.a.example/b",
+    "https://b\u00fccher.example./",
+    "//[::1]:8",
+    "org",
+    "http://" + "x." * 200 + "org",
+] * 12
 _SECRET_ROWS = ["https://u:p@h/?sig=é&code=b", "(?sig=x)", "plain", "?q=1" * 40, "x" * 20, ""] * 10
 _ROWS = {
+    "hosts": _HOST_ROWS,
     "percent": _CODEC_ROWS,
     "redact": _SECRET_ROWS,
     "uris": _IRI_ROWS,
@@ -818,6 +826,60 @@ def _loaded(use):
         names.save(path)
         with dedup.Deduplicator.load(path, memory=_SMALL) as again:
             return use(names, again, path)
+
+
+_LISTED = ["a.example", "*.B\u00fccher.example", "::1", b"org", "x" * 60 + ".example"]
+_LISTED_PAGES = ["http://a.example/b/", "com,example)/b", "//org:8", "http://a.example/" + "b/" * 900]
+_LIST = b"# c\n0.0.0.0 a.example localhost\n||org^\na b\n\n" * 20
+_MATCHED = [
+    *_HOST_ROWS[:5],
+    b"//a.example/b",
+    bytearray(b"http://www.example.com/b"),
+    memoryview(b"org"),
+    "\ud800",
+    5,
+    None,
+]
+_MATCHED += ["http://a.example:8/" + "b/" * 900]
+
+
+def _entries(kind, entries, use, saved=False):
+    """What `use` returns for a set of hosts or prefixes, opened from its file if `saved`."""
+    made = kind.read(entries) if isinstance(entries, bytes) else kind(entries)
+    with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
+        if saved:
+            made.save(os.path.join(folder, "set"))
+            made = kind.open(os.path.join(folder, "set"))
+            made.verify()
+        return use(made)
+
+
+def _sets(kind, entries):
+    """Calls of a class of sets, and of its methods."""
+    uses = [
+        *(
+            lambda made, url=url, exact=exact: made.match(url, exact=exact)
+            for url in _MATCHED
+            for exact in (False, True)
+        ),
+        *(lambda made, url=url: url in made for url in _MATCHED),
+        *(lambda made, column=column: rows_of(bulk.match(column, made)) for column in (Lent([b"//a.example/b"], "u"),)),
+        *(list, len, repr, lambda made: made == _copy(made), lambda made: made != kind([]), lambda made: made.report),
+        *(lambda made: made.save(5), hash, lambda made: _copy(made).match(_MATCHED[0])),
+    ]
+    return [
+        *[partial(_entries, kind, entries, use, saved) for use in uses for saved in (False, True)],
+        *[partial(_entries, kind, _LIST, use) for use in (list, lambda made: made.report)],
+        *_each(kind, [], None, 5, "a.example", [None], ["a b"], [b"a.example/" * 300], (entries, 5)),
+        *_each(kind.open, _INPUT, None),
+        *_each(kind.read, None, 5),
+        *[partial(lambda data: list(kind.read(data)), data) for data in (_LIST, bytearray(_LIST), b"")],
+        *[partial(lambda data: list(kind([data])), data) for data in (b"a.example/", b"a.example", bytearray(b"::1"))],
+    ]
+
+
+CALLS["uricodec.uri.HostSet"] = _sets(uri.HostSet, _LISTED)
+CALLS["uricodec.uri.PrefixSet"] = _sets(uri.PrefixSet, _LISTED_PAGES)
 
 
 def _small_set(rows=("urn:a1:b",), secret="k"):

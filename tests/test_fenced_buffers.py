@@ -30,8 +30,10 @@ from uricodec.logs import Format
 from uricodec.logs._columns import convert_columns, objects_of
 from uricodec.logs._conditions import condition_of
 from uricodec.logs._records import NAMES, LogReader
+from uricodec.uri import HostSet, PrefixSet
 from uricodec.uri import _rows as operations
 from uricodec.uri._components import copy_urls, find_part
+from uricodec.uri._entries import EntryBuilder, FilterRows, MatchRows, aligned, checksums
 from uricodec.uri._policies import operation_of
 from uricodec.uri._redact import RedactTextRows, redact_lines
 from uricodec.uri._rows import run_row
@@ -152,6 +154,7 @@ def writing(function, size):
     return call
 
 
+SET = PrefixSet(["//\u00fc.example", "http://[::1]/a", "example,xn--tda)/"])._table
 ROWS = {
     "copy": RowOperation(),
     "decode": DecodeRows(),
@@ -174,6 +177,8 @@ ROWS = {
     "iri to uri": operations.IriToUriRows(host="idna"),
     "uri to iri": operations.UriToIriRows(host="unicode"),
     "uri to safe iri": operations.UriToIriRows(host="safe"),
+    "match": MatchRows(SET, False, True),
+    "filter": FilterRows([SET, HostSet(["::1"])._table], False, True),
     "check urn": CheckUrnRows("any"),
     "normalize urn": NormalizeUrnRows("namespace"),
 }
@@ -229,6 +234,11 @@ def converted(format, src):
     return found, bytes(dst[: found.written])
 
 
+def added(builder, lines):
+    builder.add_lines(lines)
+    return builder.entries, builder.lines, builder.understood, builder.found
+
+
 LOOPS = {
     "decode_lines": writing(decode_lines, lambda n: n + 66),
     "decode_lines, plus": writing(
@@ -241,6 +251,14 @@ LOOPS = {
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
     "LineBatch.find": lines_found,
     "find_part": lambda buffer: find_part(buffer, 128, False),
+    "EntryBuilder.add": lambda buffer: EntryBuilder("hosts", KEY).add(buffer),
+    "EntryBuilder.add, prefixes": lambda buffer: EntryBuilder("prefixes", KEY).add(buffer),
+    "EntryBuilder.add_lines": lambda buffer: added(EntryBuilder("hosts", KEY), buffer),
+    "EntryBuilder.add_lines, prefixes": lambda buffer: added(EntryBuilder("prefixes", KEY), buffer),
+    "EntryTable.match": lambda buffer: SET.match(buffer, False),
+    "EntryTable.match, hosts": lambda buffer: HostSet(["::1", "com", "ab"])._table.match(buffer, False),
+    "aligned": lambda buffer: (made := aligned(buffer))[0][made[1] : made[1] + len(buffer)],
+    "checksums": lambda buffer: checksums(buffer, KEY),
     "redact_lines": lambda buffer: bytes(redact_lines(buffer, RedactTextRows("*", True, True))),
     **{
         f"{copy.__name__}, {prefix}": writing(

@@ -1,6 +1,7 @@
 """URIs: `uricodec.uri` against the grammar of RFC 3986 and a reference, and `uricodec.uri.legacy_schemes`."""
 
 from reference import agreed_host as naive_host
+from reference import host_sets as naive_sets
 from reference import redact as naive_redact
 from reference import uri as naive_uri
 from reference import uri_find, urls
@@ -17,8 +18,9 @@ DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
-        *[row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"}],
+        *[row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"} and row.single],
         *["agreed_host", "address_category", "find", "extract", "redact", "redact_text", "with_query", "relation"],
+        *["HostSet", "PrefixSet"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -180,7 +182,7 @@ def values(draw):
     if text:  # a surrogate is U+FFFD
         row = "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in given).encode()
     fault = iri.check(given)
-    plain = [row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"}]
+    plain = [row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"} and row.single]
     plain.remove("query_value")
     for name, arguments in *[(each, ()) for each in plain], ("query_value", ("q",)), ("query_value", (names,)):
         found = outcome(getattr(uri, name), given, *arguments, errors=errors)
@@ -267,6 +269,31 @@ def edited_query(draw):
         assert octets_of(uri.with_query(made, **given)) == want
 
 
+def sets(draw):
+    """HostSet and PrefixSet of any entries, against any text: what the reference finds."""
+    make, exact, is_host = draw.one(GIVEN), draw.flag(), draw.flag()
+    text, lines = draw.parts(2)
+    kind = uri.HostSet if is_host else uri.PrefixSet
+    entry_of, match = (
+        (naive_sets.host_entry, naive_sets.match_host)
+        if is_host
+        else (naive_sets.prefix_entry, naive_sets.match_prefix)
+    )
+    lines = lines.split(b"\n")
+    wanted = {entry for line in lines if (entry := entry_of(line))}
+    made = kind([line for line in lines if entry_of(line)])
+    assert {entry.encode() for entry in made} == wanted and len(made) == len(wanted)
+    read = kind.read(b"\n".join(lines))
+    assert all(line in made for line in read if line in made) and read.report.lines >= read.report.understood
+    given = make(text)
+    octets = given.encode("utf-8", "replace") if isinstance(given, str) else octets_of(given)
+    if first_surrogate(given) is not None:
+        octets = "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in given).encode()
+    found = made.match(given, exact=exact)
+    assert found is None or isinstance(found, str) is isinstance(given, str)
+    assert (found and octets_of(found)) == match(wanted, octets, exact)
+
+
 OPERATIONS = (
     grammar,
     components,
@@ -278,6 +305,7 @@ OPERATIONS = (
     found_in_text,
     redacted,
     edited_query,
+    sets,
 )
 
 

@@ -9,13 +9,22 @@ The tree of exceptions, and when each is raised:
         +-- IriError                 it breaks RFC 3987, or its host has no A-label
         +-- UrnError                 it breaks RFC 2141 or RFC 8141
         +-- AmbiguousUrlError        parsers would not all connect to the same host
+    +-- SetError                   a file is not a saved set, is damaged, or has other items than expected
     LookupError
     +-- UnknownNamespaceError      nothing is known about the namespace of a URN
     TypeError                      an argument has the wrong type
     OSError                        a file cannot be read or written
 """
 
-__all__ = ["AmbiguousUrlError", "IriError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"]
+__all__ = [
+    "AmbiguousUrlError",
+    "IriError",
+    "SetError",
+    "UnknownNamespaceError",
+    "UriError",
+    "UriSyntaxError",
+    "UrnError",
+]
 
 
 def __dir__() -> list[str]:
@@ -86,6 +95,10 @@ class AmbiguousUrlError(UriError):
         super().__init__(reason, input, offset)
         self.args: tuple[object, ...] = (reason, input, offset, code)
         self.code = code
+
+
+class SetError(ValueError):
+    """A file is not a saved set, is damaged, or has other items: another kind, level, policy or secret."""
 
 
 class UnknownNamespaceError(LookupError):

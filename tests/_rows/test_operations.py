@@ -103,6 +103,7 @@ def with_nulls(rows):
 def long_batch(name):
     """Rows for several blocks (16 KiB, 1024 rows): long ones between short ones, triplets at the ends of blocks."""
     good = {
+        "hosts": b"http://x.a.example/",
         "percent": b"/a%20b/%C3%A9",
         "redact": b"//u@a.example?sig=%C3%A9",
         "uris": b"HTTP://a.example/%7Eb/%C3%A9",
@@ -111,6 +112,7 @@ def long_batch(name):
         "web": b"http://[::1]:8/",
     }[name]
     heads = {
+        "hosts": b"//x.org/",
         "percent": b"/",
         "redact": b"//a?q=1&sig=",
         "uris": b"http://a/",

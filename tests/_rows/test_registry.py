@@ -112,7 +112,7 @@ def test_policies_of_objects():
 # --- the command line -------------------------------------------------------------------------------------------------
 
 # Filters that are not an operation on columns.
-OTHERS = {"extract", "dedup", "log"}
+OTHERS = {"extract", "dedup", "filter", "log"}
 
 
 def option(name, flag):

@@ -157,6 +157,8 @@ def samples(tmp_path):
         "page.html": b"<urn:isbn:1> http://a",
     }
     files["links.csv"] = b"page,href\nhttp://example.com/a/b,../c\n"
+    files |= {"allowed.txt": b"example.com\n", "blocked.txt": b"||example.com^\n", "list.txt": b"example.org\n"}
+    files["sections.txt"] = b"http://example.org/\n"
     files |= {"old.txt": b"urn:isbn:1\n", "new.txt": b"urn:isbn:2\n"}
     files["access.log.gz"] = gzip.compress((tmp_path / "access.log").read_bytes())
     for name, data in files.items():

@@ -82,6 +82,7 @@ OTHERS = {
     "extract": (["extract", "--kind", "urn"], b"urn:example:a\n", b""),
     "log": (["log"], LOG, b""),
 }
+BLOCKED = pathlib.Path(__file__).parents[2] / "examples/blocked.txt"
 HOSTILE = {
     **COMMANDS,
     "urls": (["extract", "--kind", "uri", "--offsets"], FOUND, b"a://b"),
@@ -91,6 +92,8 @@ HOSTILE = {
     "redact": (["redact", "--csv", "-f", "1", "--errors", "keep"], b"http://u:p@h/?sig=x\n", b'"?sig=x\n'),
     "resolve": (["resolve", "--base", "http://a/b"], b"../c\n", b"%zz\n"),
     "query": (["query", "--set", "a=1", "--keep", ""], b"?b#c\n", b"%zz\n"),
+    "filter": (["filter", "--hosts", str(BLOCKED), "--invert"], b"//a\n", b"//x.ads.example\n"),
+    "filter csv": (["filter", "--hosts", str(BLOCKED), "--csv", "-f", "1"], b"//x.ads.example,\n", b'"\n\n",a\n'),
     "web": (["check", "--kind", "web"], b"http://a/b?c\n", b"http://a@b/\n"),
     "raw": (["decode", "--raw"], LINE, b"%zz\t\xff%0A\n"),
     "nul": (["encode", "-z"], LINE, b"\xff\0\n"),

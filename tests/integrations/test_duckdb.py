@@ -13,6 +13,7 @@ from uricodec._rows import _tasks
 from uricodec.dedup import SeenSet
 from uricodec.integrations import duckdb as hook
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
+from uricodec.uri import HostSet, PrefixSet
 
 duckdb = pytest.importorskip("duckdb", reason="duckdb is part of the extra duckdb")
 pa = pytest.importorskip("pyarrow", reason="pyarrow is part of the extra duckdb")
@@ -691,3 +692,22 @@ def test_saved_sets():
     for name in "a b", "1", "", "é", "a;b":
         with pytest.raises(ValueError, match="as the name of a set"):
             hook.register_set(con, name, seen)
+
+
+def test_sets_of_hosts_and_prefixes(con):
+    rows = [None, *[f"http://x{i}.a.example/{i % 7}" for i in range(5000)]]
+    con.register("rows", pa.table({"url": rows}))
+    hosts, pages = (
+        HostSet([f"x{i}.a.example" for i in range(100)]),
+        PrefixSet([f"x{i}.a.example/3" for i in range(100)]),
+    )
+    for made in hosts, pages:
+        hook.register_set(con, "listed", made)
+        found = con.sql("select listed(url), listed_entry(url) from rows").fetchall()
+        wanted = [None if row is None else made.match(row) for row in rows]
+        assert found == [
+            (None if row is None else each is not None, each) for row, each in zip(rows, wanted, strict=True)
+        ]
+        assert 10 < sum(each is not None for each in wanted) < 101
+    with pytest.raises(ValueError, match="as the name of a set"):
+        hook.register_set(con, "a b", hosts)

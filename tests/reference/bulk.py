@@ -12,7 +12,11 @@ from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.errors import UriError, UriSyntaxError
 
 # The operations that read parts of any text.
-ANY_TEXT = {row.name: getattr(uri, row.name) for row in OPERATIONS.values() if row.result in {"component", "list"}}
+ANY_TEXT = {
+    row.name: getattr(uri, row.name)
+    for row in OPERATIONS.values()
+    if row.result in {"component", "list"} and row.single
+}
 
 
 def decoded(row, plus):
@@ -99,6 +103,10 @@ def like(row, value):
     return value.encode() if isinstance(value, str) else value.decode()
 
 
+def set_of(entries):
+    return uri.HostSet(entries) if isinstance(entries, list) else entries
+
+
 # name of the operation and its arguments -> what becomes of one row (str or bytes), or an error
 ROWS = {
     "quote": lambda row, safe="/", plus=False: (
@@ -134,6 +142,8 @@ ROWS = {
         [row if name == "path" else like(row, given.get(name)) for name in uri.Components._fields]
     ),
     "equivalent": lambda row, other, level="path", policy=None: uri.equivalent(row, other, level, policy=policy),
+    "match": lambda row, set, exact=False: set_of(set).match(row, exact=exact),
+    "is_match": lambda row, set, exact=False: set_of(set).match(row, exact=exact) is not None,
     "relation": lambda row, other, level="scheme": uri.relation(row, other, level),
     "with_query": lambda row, **given: uri.with_query(row, given.pop("set", None), **given),
     "iri_to_uri": iri.iri_to_uri,

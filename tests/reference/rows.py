@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from reference import agreed_host as naive_web
 from reference import codec as naive
 from reference import fingerprint as naive_fingerprint
+from reference import host_sets as naive_sets
 from reference import iri as naive_iri
 from reference import policies as naive_policies
 from reference import redact as naive_redact
@@ -30,7 +31,7 @@ from reference import w3lib as naive_w3lib
 
 from uricodec._rows import registry
 from uricodec.errors import UriError
-from uricodec.uri import Policy
+from uricodec.uri import Policy, PrefixSet
 
 UNRESERVED = {*b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"}
 RESERVED = {*b":/?#[]@!$&'()*+,;="}
@@ -175,6 +176,20 @@ def component(function):
     return reference
 
 
+def matched(entries, exact, match, entry):
+    """What a set has for any text; no row is invalid."""
+    found = {made for each in entries if (made := entry(each.encode()))}
+    return lambda row, _errors, _way: (match(found, row, exact), None)
+
+
+def verdict_of(matching):
+    def reference(row, errors, way):
+        made, fault = matching(row, errors, way)
+        return made is not None, fault
+
+    return reference
+
+
 def urn_parts(row, rfc="8141"):
     return naive_urn.check(row, rfc) or list(octets_of(naive_urn.parse(row, rfc)[:5]))
 
@@ -302,6 +317,25 @@ IDENTIFIERS = (
     ("iri", None, "uris", partial(normal_uri, level="iri")),
 )
 
+HOSTS = ["a.example", "*.B\u00fccher.example", "127.0.0.1", "::1", "org", "x.y.a.example", "::ffff:7f00:1"]
+PREFIXES = [
+    *(
+        "https://a.example/b/",
+        "http://a.example:8080/b/c",
+        "a.example/x",
+        "//[::1]",
+        "xn--bcher-kva.example",
+        "http://org/",
+    ),
+    *("com,example)/b", "example,a)/b/c", "http://(org,)/", "http://a.example/c/d//"),
+]
+HOST_SETS = (
+    {"set": HOSTS},
+    {"set": HOSTS, "exact": True},
+    {"set": PrefixSet(PREFIXES)},
+    {"set": PrefixSet(PREFIXES), "exact": True},
+)
+
 REDACTING = ({}, {"names": "extended"}, {"names": ["q", "é", "x-*"], "nested": False}, {"names": "*"})
 
 # Options of operations that read parts of any text; the others have none.
@@ -378,8 +412,18 @@ def _operations():  # noqa: PLR0912, PLR0915
         host = strict(partial(web_host, **given))
         command = ("hosts", "--to", "jsonl", *options.split())
         yield Operation("agreed_host", given, host, "web", "struct", STRUCT, command, fields=WEB_FIELDS)
+    for given in HOST_SETS:
+        is_hosts = isinstance(given["set"], list)
+        how = (
+            (naive_sets.match_host, naive_sets.host_entry)
+            if is_hosts
+            else (naive_sets.match_prefix, naive_sets.prefix_entry)
+        )
+        matching = matched(given["set"] if is_hosts else PREFIXES, given.get("exact", False), *how)
+        yield Operation("match", given, matching, "hosts", "component", COMPONENT)
+        yield Operation("is_match", given, verdict_of(matching), "hosts", "verdict", VERDICT)
     for row in registry.OPERATIONS.values():
-        for given in OF_PARTS.get(row.name, [{}]) if row.result in {"component", "list"} else []:
+        for given in OF_PARTS.get(row.name, [{}]) if row.result in {"component", "list"} and row.single else []:
             function = component(partial(getattr(naive_urls, row.name), **given))
             fields = tuple(given["name"]) if isinstance(given.get("name"), list) else row.fields
             yield Operation(row.name, given, function, row.rows, row.result, COMPONENT, fields=fields)

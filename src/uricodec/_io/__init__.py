@@ -4,6 +4,7 @@
 - reports: invalid lines as messages and rows of reports
 - streams: inputs as chunks of whole lines, outputs, the progress meter
 - sizes: sizes such as 64M
+- set_files: files of saved sets: header, description, checksums
 - sources: paths, files and bytes that functions get, as inputs
 - follow: a file that grows, as lines arrive, across rotation
 - compress: decompression of gzip, bzip2, xz and Zstandard inputs

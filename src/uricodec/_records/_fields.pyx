@@ -143,6 +143,7 @@ cdef struct Task:
     bint clean              # no result needs escaping
     bint escapes            # results are escaped for CSV or JSON
     bint fits               # the output has capacity for all results
+    bint needs_value        # records without a value are dropped
 
 
 # --- values of a window -----------------------------------------------------------------------------------------------
@@ -648,6 +649,8 @@ cdef Done judge(Task *task, const ReadRecord *record) noexcept nogil:
     cdef const uint8_t *text
     cdef bint valid = True, fits, has_result, stops = run.policy == RAISE_ROW or run.policy == DROP_ROW
     cdef int code
+    if task.needs_value and record.first == (record + 1).first:
+        return DROPPED
     if not task.breaks and not task.unreadable and (
             task.rejected == count or rejected[task.rejected].row >= (record + 1).first):
         return FINE
@@ -926,7 +929,7 @@ cdef bint weave(Task *task) noexcept nogil:
     cdef bint suspect
     cdef Done done = FINE
     look_at_results(task)
-    suspect = task.run.found.size != 0 or task.unreadable or task.breaks
+    suspect = task.run.found.size != 0 or task.unreadable or task.breaks or task.needs_value
     # everything escaped as much as possible, and rejected records
     most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count
     if suspect:
@@ -1030,7 +1033,8 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     Args:
         src (bytes-like): The records; the last one may lack its terminator.
         dst (bytes-like | None): The output, a writable buffer that does not overlap src; None: nothing is written.
-        operation (RowOperation): The operation to apply to each value.
+        operation (RowOperation): The operation to apply to each value. If its `needs_value` is true, records without
+            a value are omitted.
         framing (Framing): The format of the records, and the selected values.
         errors (str): How an invalid value, or a record that cannot be read, is handled: "keep" leaves it, or its
             invalid part, as it is; "null" writes an empty value, or null in JSON; "drop" omits the record; "raise"
@@ -1070,6 +1074,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
         raise ValueError("an operation on pairs needs a base, and no other does")
     memset(&task, 0, sizeof(Task))
     task.frame, task.frame_codes = &frame.frame, <int>len(rows.code_names)
+    task.needs_value = getattr(operation, "needs_value", False)
     task.escapes = frame.frame.form == CSV or frame.frame.form == JSON
     task.limit, task.stops = <size_t>limit if limit > 0 else <size_t>(policy == RAISE_ROW), limit > 0
     borrow_bytes(src, &source)

@@ -357,6 +357,20 @@ _BASE = Parameter(
 )
 
 
+_SET = Parameter(
+    "set",
+    "HostSet | PrefixSet | Collection[str]",
+    REQUIRED,
+    "The set; a list is a list of hosts, of which a set is made for this call.",
+    examples=(["a.example", "b\u00fccher.example", "127.0.0.1", "::1", "org"], ["example.org"], []),
+)
+_EXACT = Parameter(
+    "exact",
+    "bool",
+    False,
+    "Whether only an entry itself matches, not what is below it.",
+    (False, True),
+)
 _OTHER = Parameter(
     "other",
     "str | bytes | Any",
@@ -1066,6 +1080,46 @@ _ROWS = (
         sql=(SqlFunction("urn_split", ("rfc",)),),
         rows="urns",
         page="guides/urn",
+    ),
+    Operation(
+        name="match",
+        summary="return the longest entry of a set of hosts or prefixes that matches each URL",
+        source="RFC 3986 section 3.2.2, appendix B; UTS 46.",
+        details="See `is_match` for whether an entry matches.",
+        returns="Text: the entry in its normal form, as from `uricodec.uri.HostSet.match`; null if none matches.",
+        invalid="No row is invalid. ",
+        example="""
+            >>> urls = ["https://www.example.com/a", "http://example.net", None]
+            >>> match(urls, ["example.com"]), match(urls, ["example.com"], exact=True)
+            (['example.com', None, None], [None, None, None])
+            >>> from uricodec import uri
+            >>> match(urls, uri.PrefixSet(["https://www.example.com/a/"]))
+            ['www.example.com/a', None, None]
+        """,
+        make=f"{_MADE}:match",
+        result="component",
+        parameters=(_SET, _EXACT),
+        rows="hosts",
+        page="guides/host_sets",
+        needs=("idna",),
+    ),
+    Operation(
+        name="is_match",
+        summary="return whether an entry of a set of hosts or prefixes matches each URL",
+        source="RFC 3986 section 3.2.2, appendix B; UTS 46.",
+        details="See `match` for the entry.",
+        returns="bool; null for null.",
+        invalid="No row is invalid.",
+        example="""
+            >>> is_match(["https://www.example.com/a", "http://example.net", None], ["example.com"])
+            [True, False, None]
+        """,
+        make=f"{_MADE}:is_match",
+        result="verdict",
+        parameters=(_SET, _EXACT),
+        rows="hosts",
+        page="guides/host_sets",
+        needs=("idna",),
     ),
     Operation(
         name="fingerprint",

@@ -43,7 +43,7 @@ def function_of(operation: Operation, module: str) -> Callable[..., Any]:
     function.__module__ = module
     policies = [f'"{policy}"' for policy in operation.policies]
     known = f"How an invalid row is handled: {', '.join(policies[:-1])} or {policies[-1]}. {operation.invalid}"
-    if operation.result in ("component", "list"):
+    if operation.result in ("component", "list") and not operation.invalid:
         known += 'Invalid are rows that are not IRI references; "keep" returns what they have.'
     about = [f"errors (str): {known}", f"{', '.join(list(types)[1:])}: See `uricodec.bulk`."]
     function.__doc__ = documentation(operation, "column (Any): The rows.", about, f"Any: {operation.returned}", True)

@@ -36,7 +36,7 @@ def make_plan(operation: Operation, arguments: dict[str, Any]) -> Make:
     'scheme'
     """
     make, fields = _loaded.get(operation.name) or _load(operation)
-    if operation.result in ("component", "list"):
+    if operation.result in ("component", "list") and not operation.make.startswith(__name__):
         return lambda text, terminator: _part(make(**arguments, text=text, checks=bool(terminator)), operation)
     made = make(**arguments)
     if not isinstance(made, RowOperation):
@@ -100,6 +100,28 @@ def split(kind: Literal["uri", "iri"]) -> Make:
     from uricodec.uri._values import SplitLines
 
     return lambda _text, terminator: Plan(SplitLines(kind) if terminator else SplitReferences(kind), "struct", COLUMNS)
+
+
+# --- sets of hosts and prefixes ---------------------------------------------------------------------------------------
+
+
+def match(set: Any, exact: bool) -> Make:
+    """Return the plan of `bulk.match`."""
+    plan = Plan(_match_rows(set, exact, False), "component")
+    return lambda _text, _terminator: plan
+
+
+def is_match(set: Any, exact: bool) -> RowOperation:
+    """Return the operation of `bulk.is_match`."""
+    return _match_rows(set, exact, True)
+
+
+def _match_rows(set: Any, exact: bool, verdict: bool) -> RowOperation:
+    from uricodec.uri._entries import MatchRows
+    from uricodec.uri._entry_sets import EntrySet, HostSet
+
+    entries = set if isinstance(set, EntrySet) else HostSet(set)
+    return MatchRows(entries._checked(), exact, verdict)
 
 
 # --- references and components ----------------------------------------------------------------------------------------

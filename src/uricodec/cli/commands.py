@@ -307,6 +307,31 @@ utm%5Fsource is utm_source. A query without fields is left out with its "?".
         "uricodec.cli.filters:query",
     ),
     Command(
+        "filter",
+        "keep URLs of listed hosts, or leave them out",
+        """\
+Write the lines or records whose URLs match a list of hosts or of URL prefixes.
+A URL matches a host if its host is that, or below it; and a prefix if it has
+its host, and its path begins with the same whole segments.
+
+Lists have an entry on each line. For hosts, also hosts files (0.0.0.0 NAME)
+and lines of Adblock (||NAME^); for prefixes, also SURTs: com,example)/path.
+Lines that are not understood are counted on standard error. A file may also be
+a set that Python saved: it opens at once.
+
+Nothing matches a record without the selected field. Records that cannot be
+read are left out.
+""",
+        (
+            "uricodec filter --hosts allowed.txt urls.txt",
+            "uricodec filter --hosts blocked.txt --invert urls.txt -o rest.txt",
+            "uricodec filter --hosts list.txt --csv --header -f url pages.csv",
+            "uricodec filter --prefixes sections.txt --json-field url events.jsonl",
+        ),
+        f"{_FILES} hosts prefixes exact:filter invert {_FIELDS} {_LIMITS}",
+        "uricodec.cli.filters:filter",
+    ),
+    Command(
         "extract",
         _READ,
         "find URLs or URNs in any data",

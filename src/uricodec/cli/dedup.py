@@ -14,8 +14,7 @@ from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_o
 from uricodec.cli.outputs import CountRecordsOutput, output_of
 from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import NoValuesError, OrderError
-from uricodec.dedup._sets import SetError
-from uricodec.errors import UriError, place
+from uricodec.errors import SetError, UriError, place
 
 # The names of phases on the terminal.
 PHASES = {

@@ -6,6 +6,7 @@ from uricodec import ByteSet
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
+from uricodec.errors import SetError
 
 # The options that select values in records instead of whole lines.
 FIELDS = ["csv", "fields", "json_field"]
@@ -208,6 +209,21 @@ def query(arguments):
     if arguments.set is arguments.drop is arguments.keep is None:
         raise CommandError("expected --set, --drop or --keep", 2, "such as --drop 'utm_*'")
     return run(arguments, WithQueryRows(arguments.set, arguments.drop, arguments.keep))
+
+
+def filter(arguments):
+    """Write the lines or records whose URLs match a set of hosts or prefixes; see lines.filter_inputs()."""
+    from uricodec.cli.sets import load_sets
+    from uricodec.uri._entries import FilterRows
+
+    if arguments.hosts is None and arguments.prefixes is None:
+        raise CommandError("expected --hosts or --prefixes", 2)
+    sets = load_sets(arguments.hosts, arguments.prefixes)
+    arguments.errors = "drop"
+    try:
+        return run(arguments, FilterRows([each._checked() for each in sets], arguments.exact, arguments.invert))
+    except SetError as error:  # a block of a saved set is checked when it is used
+        raise CommandError(str(error), 3) from None
 
 
 def run(arguments, rows, groups=None, group_rows=None, only=False):

@@ -694,6 +694,22 @@ OPTIONS = {
         "NAMES is as for --drop. An empty one drops all.",
         read=names_of_parameters,
     ),
+    "hosts": Option(
+        "--hosts FILE",
+        "the hosts: a list, a hosts file, or a saved set",
+        "A URL matches if its host is one of them, or below one.",
+    ),
+    "prefixes": Option(
+        "--prefixes FILE",
+        "the prefixes: a list of URLs, SURTs, or a saved set",
+        "With --hosts, a URL matches if one of both does.",
+    ),
+    "exact:filter": Option(
+        "--exact",
+        "match only the hosts and pages themselves",
+        "Hosts and pages below them do not match.",
+    ),
+    "invert": Option("--invert", "write what does not match"),
     "offsets": Option(
         "--offsets",
         "write the offset of each match before it",

@@ -41,9 +41,9 @@ from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
 from uricodec.dedup._order import orders_of
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
-from uricodec.dedup._sets import Known, Rules, SetError, SortedRuns, known_set, set_of, union, write_set
+from uricodec.dedup._sets import Known, Rules, SortedRuns, known_set, set_of, union, write_set
 from uricodec.dedup._table import Cardinality, FingerprintBatch
-from uricodec.errors import UriError
+from uricodec.errors import SetError, UriError
 from uricodec.uri._policies import operation_of, policy_of
 from uricodec.uri._rows import CheckedWebRows, NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows

@@ -12,7 +12,8 @@ from uricodec._io import streams
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, column_of, mask
 from uricodec.dedup._partitions import Scratch
 from uricodec.dedup._set_file import Merge, first_of
-from uricodec.dedup._sets import Rules, SavedSet, SetError, Shard, open_set, temporary_set
+from uricodec.dedup._sets import Rules, SavedSet, Shard, open_set, temporary_set
+from uricodec.errors import SetError
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -5,18 +5,27 @@ docs/reference/saved_sets.md describes the format. _set_file.pyx has the loops.
 
 from __future__ import annotations
 
-import mmap
 import os
-from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from stat import S_ISREG
-from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
-from uricodec.dedup._corpus import Corpus, changed
+from uricodec._io.set_files import (
+    FORMS,
+    HEADER,
+    MAGIC,
+    ROW,
+    VERSION,
+    Layout,
+    StoredSet,
+    described,
+    digest_of,
+    open_file,
+    padded,
+)
+from uricodec.dedup._corpus import Corpus
 from uricodec.dedup._partitions import PartitionedTable, Scratch
 from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, fold
 from uricodec.dedup._table import Table
@@ -30,38 +39,12 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment,unused-ignore]
 
-MAGIC = b"\x89SEEN\r\n\x1a"
-VERSION = 1
-
-# Magic, version, size of the description, count, bits of the directory, bits of the shard, shard, key, check of the
-# key, digest of the description, digest of all but the fingerprints.
-HEADER = Struct("<8sIIQIIQ64s16s16s8x16s")
-ROW = 16  # bytes of a row of the directory, and of a fingerprint
-MOST_BITS = 48
-
-# The normal forms of this version of uricodec: a release that changes one of them has another number here.
-FORMS = 1
-
 # Bytes that are read or written at once; and the memory for blocks of all sources of a merge.
 BLOCK = 1 << 20
 MERGED = 64 << 20
 
 # How many runs are merged into one.
 FAN = 64
-
-
-def digest_of(*parts: bytes) -> Any:
-    """Return the BLAKE2b hash, of 16 bytes, of bytes; more may follow."""
-    from hashlib import blake2b
-
-    found = blake2b(digest_size=16)
-    for part in parts:
-        found.update(part)
-    return found
-
-
-class SetError(ValueError):
-    """A file is not a saved set, is damaged, or has other identifiers: another kind, level, policy or secret."""
 
 
 class Rules(NamedTuple):
@@ -81,14 +64,12 @@ class Rules(NamedTuple):
 
     def description(self) -> bytes:
         """Return these rules as JSON, in one way."""
-        import json
-
-        shown: dict[str, Any] = {"forms": FORMS, "kind": self.kind}
+        shown: dict[str, Any] = {"kind": self.kind}
         if isinstance(self.level, Policy):
             shown["policy"] = self.level._form or self.level._values()
         elif self.level is not None:
             shown["level"] = self.level
-        return json.dumps(shown, sort_keys=True, separators=(",", ":")).encode()
+        return described(shown)
 
     @classmethod
     def read(cls, description: bytes) -> Rules:
@@ -126,117 +107,25 @@ class Shard(NamedTuple):
     number: int = 0
 
 
-class SavedSet:
-    """An open saved set.
-
-    Args:
-        file (io.FileIO): The file, which close() closes.
-        name (str): The file, as a message shows it.
-        key (FingerprintKey | None): The key of the fingerprints; None: that in the file.
-        maps (bool): Whether to map the file to memory: faster, but the system counts what was read as memory of the
-            process.
+class SavedSet(StoredSet):
+    """An open saved set of identifiers; see StoredSet.
 
     Attributes:
-        name (str): As above.
-        key (FingerprintKey): The key.
         rules (Rules): Which identifiers are equivalent.
         shard (Shard): Which part of a set it is.
-        count (int): The number of fingerprints.
-        digest (bytes): Sets with equal digests are equal.
-
-    Raises:
-        SetError: If the file is not a saved set or is damaged, or the key is missing or another one.
-        FileError: If the file cannot be read.
     """
 
-    def __init__(self, file: Any, name: str, key: FingerprintKey | None = None, maps: bool = False) -> None:
-        self.name, self._file, self._lock = name, file, allocate_lock()
-        self._map: mmap.mmap | None = None
-        try:
-            self._open(key, maps)
-        except (OSError, MemoryError) as error:
-            self.close()
-            raise self.fail(error) from None
-        except BaseException:
-            self.close()
-            raise
+    made_by = "uricodec.dedup.SeenSet"
 
-    def _open(self, key: FingerprintKey | None, maps: bool) -> None:
-        status = os.fstat(self._file.fileno())
-        if not S_ISREG(status.st_mode):
-            raise self._error("not a saved set: not a regular file")
-        self._version = status.st_size, status.st_mtime_ns
-        header = self._read(0, min(HEADER.size, status.st_size))
-        if not header.startswith(MAGIC) or len(header) < HEADER.size:
-            kind = "truncated saved set" if header and MAGIC.startswith(header[: len(MAGIC)]) else "not a saved set"
-            raise self._error(kind)
-        fields = HEADER.unpack(header)
-        _, version, described, self.count, bits, shard_bits, shard, material, key_check, _, checksum = fields
-        if version != VERSION:
-            raise self._error(f"saved set of format {version}; this version of uricodec reads format {VERSION}")
-        self._place = place = HEADER.size + described
-        end = place + ROW * self.count
-        if bits > MOST_BITS or shard_bits > MOST_BITS or status.st_size != end + (ROW << bits):
-            expected = end + (ROW << min(bits, MOST_BITS))
-            raise self._error(f"damaged saved set: {status.st_size} bytes instead of {expected}")
-        description, directory = self._read(HEADER.size, described), self._read(end, ROW << bits)
-        sealed = digest_of(header[:-ROW], description, directory)
-        if sealed.digest() != checksum:
-            raise self._error("damaged saved set: header, description or directory")
-        self.digest, self.shard = checksum, Shard(shard_bits, shard)
-        try:
-            self.rules = Rules.read(description)
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise self._error(f"cannot read {description.decode(errors='replace').rstrip()}: {error}") from None
-        self.key = self._key_of(material, key)
-        if self.key.fingerprint(b"") != key_check:
-            raise self._error("the saved set has another secret")
-        if maps and self.count:
-            self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        try:
-            self._lookup = SetFile(directory, self.count, bits, shard_bits, place, self._file.fileno(), self._map)
-        except ValueError as error:
-            raise self._error(f"damaged saved set: {error}") from None
+    def _layout(self, count: int, bits: int, description: bytes) -> Layout:
+        return Layout(ROW * count, ROW << bits)
 
-    @property
-    def number(self) -> int:
-        """The descriptor of the file."""
-        return self._file.fileno()  # type: ignore[no-any-return]
+    def _read_description(self, description: bytes) -> None:
+        self.shard, self.rules = Shard(*self._shard), Rules.read(description)
 
-    def _key_of(self, material: bytes, given: FingerprintKey | None) -> FingerprintKey:
-        if not any(material):
-            if given is None:
-                raise self._error("the saved set needs the secret that it was made with")
-            return given
-        stored = FingerprintKey(_material=material)
-        if given is not None and given != stored:
-            raise self._error("the saved set has another secret")
-        return stored
-
-    def _read(self, place: int, size: int) -> bytes:
-        with self._lock:  # threads share the position in the file
-            self._file.seek(place)
-            found = self._file.read(size)
-            while len(found) < size:
-                more = self._file.read(size - len(found))
-                if not more:
-                    raise OSError(None, "file was truncated")
-                found += more
-        return found
-
-    def _error(self, reason: str) -> SetError:
-        return SetError(f"{self.name}: {reason}")
-
-    def fail(self, error: BaseException) -> Exception:
-        """Return the error for what went wrong with the file."""
-        return streams.failure(self.name, error) if isinstance(error, OSError) else self._error(str(error))
-
-    def check_unchanged(self) -> None:
-        """Raise FileError if the file was written to after it was opened: what is mapped may be gone."""
-        status = os.fstat(self._file.fileno())
-        # Not the change time: that changes, too, when another file takes the name of this one.
-        if (status.st_size, status.st_mtime_ns) != self._version:
-            raise changed(self.name)
+    def _use(self, directory: bytes) -> None:
+        number = self._file.fileno()
+        self._lookup = SetFile(directory, self.count, self._bits, self.shard.bits, self._place, number, self._map)
 
     def mark(self, names: Any, present: bool, mark: int) -> None:
         """Mark the undecided rows of a batch that are in the set, or that are not; see SetFile.mark()."""
@@ -274,28 +163,11 @@ class SavedSet:
         if key is not None and key != self.key:
             raise self._error("the saved set has another secret")
 
-    def close(self) -> None:
-        """Close the file, and free the memory that it is mapped to."""
-        if self._map is not None:
-            self._map.close()
-        self._file.close()
-
-    def __del__(self) -> None:
-        self.close()  # a set that is not used any more disappears quietly, as others do
-
 
 def open_set(path: str, key: FingerprintKey | None = None, maps: bool = False) -> SavedSet:
     """Open the saved set at a path; see SavedSet."""
-    name = streams.printable(path)
-    try:
-        file = open(path, "rb", buffering=0, opener=_without_waiting)  # noqa: SIM115  (SavedSet closes it)
-    except (OSError, ValueError) as error:
-        raise streams.failure(name, error) from None
+    file, name = open_file(path)
     return SavedSet(file, name, key, maps)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a named pipe is an error, not a wait
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -338,7 +210,7 @@ def write_set(  # noqa: PLR0913, PLR0917
     """
     description = rules.description()
     digest = digest_of(description).digest()
-    description += b" " * (-(len(description) + 1) % ROW) + b"\n"
+    description = padded(description)
     bits = bits_for(most)
     directory, rows = Directory(bits, *shard), scratch.file()
     output.write(bytes(HEADER.size) + description)

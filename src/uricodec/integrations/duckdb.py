@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uricodec._base._fingerprint import FingerprintKey
@@ -34,6 +35,7 @@ from uricodec.integrations._sql import (
 if TYPE_CHECKING:
     from uricodec.dedup import SeenSet
     from uricodec.typing import SqlErrors
+    from uricodec.uri import HostSet, PrefixSet
 
 __all__ = ["register", "register_set", "stream"]
 
@@ -91,17 +93,18 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
         con.create_function(prefix + name, function, ["VARCHAR"], type_, **options)
 
 
-def register_set(con: Any, name: str, seen: SeenSet) -> None:
-    """Register a saved set in a connection: a function that asks it, and a table function with its fingerprints.
+def register_set(con: Any, name: str, seen: SeenSet | HostSet | PrefixSet) -> None:
+    """Register a set in a connection: functions that ask it, and, for a saved set of identifiers, its fingerprints.
 
-    Both have the name of the set. `NAME(identifier)` is whether the set contains the identifier, NULL for NULL.
+    They have the name of the set. Of identifiers, `NAME(identifier)` is whether the set contains the identifier, and
     `FROM NAME()` has a row for each fingerprint, in order, with the column `fingerprint`: a BLOB, for joins with
-    `name_fingerprint`. The set stays open as long as the database.
+    `name_fingerprint`. Of hosts or prefixes, `NAME(url)` is whether an entry matches the URL, and `NAME_entry(url)` the
+    longest entry that does, or NULL. All are NULL for NULL. The set stays open as long as the database.
 
     Args:
         con (duckdb.DuckDBPyConnection): The connection.
         name (str): The name, an identifier of SQL. A set of this name that was registered before is replaced.
-        seen (uricodec.dedup.SeenSet): The set.
+        seen (uricodec.dedup.SeenSet | uricodec.uri.HostSet | uricodec.uri.PrefixSet): The set.
 
     Raises:
         ValueError: If the name is not a letter or "_", then letters, digits and "_".
@@ -115,20 +118,33 @@ def register_set(con: Any, name: str, seen: SeenSet) -> None:
     >>> register_set(con, "known", SeenSet.build(["http://a/", "http://b/"], "uri"))
     >>> con.sql("select known('HTTP://a/'), known('http://c/'), (select count(*) from known())").fetchall()
     [(True, False, 2)]
+    >>> from uricodec import uri
+    >>> register_set(con, "ads", uri.HostSet(["ads.example"]))
+    >>> con.sql("select ads('http://x.ads.example/'), ads_entry('http://x.ads.example/'), ads('http://c/')").fetchall()
+    [(True, 'ads.example', False)]
     """
     need("duckdb", "duckdb", "pyarrow")
     import duckdb
 
+    from uricodec.uri import HostSet, PrefixSet
+
     if not (name.isascii() and name.isidentifier()):
         raise ValueError(f"expected letters, digits and '_' as the name of a set, got {name!r}")
 
-    def contains(column):
-        return array_of(seen.contains(column))
+    def register(name, function, returned):
+        def of_column(column):
+            return array_of(function(column))
 
-    _sets.append(contains)  # see _kept_function()
-    with suppress(duckdb.InvalidInputException):
-        con.remove_function(name)
-    con.create_function(name, contains, ["VARCHAR"], "BOOLEAN", type="arrow", null_handling="special")
+        _sets.append(of_column)  # see _kept_function()
+        with suppress(duckdb.InvalidInputException):
+            con.remove_function(name)
+        con.create_function(name, of_column, ["VARCHAR"], returned, type="arrow", null_handling="special")
+
+    if isinstance(seen, (HostSet, PrefixSet)):
+        register(name, partial(FUNCTIONS["is_match"], set=seen, threads=1), "BOOLEAN")
+        register(f"{name}_entry", partial(FUNCTIONS["match"], set=seen, threads=1), "VARCHAR")
+        return
+    register(name, seen.contains, "BOOLEAN")
     con.register(f"{name}__fingerprints", seen)
     con.execute(f"create or replace temp macro {name}() as table select fingerprint from {name}__fingerprints")
 

@@ -30,6 +30,9 @@ from uricodec.uri._with_query import with_query
 
 if TYPE_CHECKING:
     from uricodec.uri import legacy_schemes as legacy_schemes
+    from uricodec.uri._entry_sets import HostSet as HostSet
+    from uricodec.uri._entry_sets import ListReport as ListReport
+    from uricodec.uri._entry_sets import PrefixSet as PrefixSet
     from uricodec.uri._redacting_filter import RedactingFilter as RedactingFilter
 
 __all__ = [
@@ -37,8 +40,11 @@ __all__ = [
     "Components",
     "Diagnostic",
     "Host",
+    "HostSet",
+    "ListReport",
     "Policy",
     "PolicyStep",
+    "PrefixSet",
     "RedactingFilter",
     "address_category",
     "agreed_host",
@@ -70,6 +76,8 @@ if not TYPE_CHECKING:
             return import_module("uricodec.uri.legacy_schemes")
         if name == "RedactingFilter":
             return import_module("uricodec.uri._redacting_filter").RedactingFilter
+        if name in ("HostSet", "ListReport", "PrefixSet"):
+            return getattr(import_module("uricodec.uri._entry_sets"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -43,6 +43,10 @@ cdef SizedRow NORMALIZE_ROWS[LEVELS]
 cdef size_t write_form(const uint8_t *s, const Parts *parts, const NormalForm *form, uint8_t *dst,
                        Outcome *outcome) noexcept nogil
 
+# Replace a host that is not ASCII, in UTF-8 or triplets, by its A-labels, if it has any. Return the size, at most
+# FORM_EXTRA more; UC_REJECTED if an exception is set.
+cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil
+
 # Return the offset of the first dot segment, including the "/" before it; n if the path has none.
 cdef size_t first_dot_segment(const uint8_t *path, size_t n) noexcept nogil
 

@@ -84,6 +84,10 @@ cdef inline void find_host(const uint8_t *s, size_t n, Component *host, Componen
         i += 1
 
 
+cdef void split_host(const uint8_t *s, size_t n, Component *host, Component *port) noexcept nogil:
+    find_host(s, n, host, port)
+
+
 cdef inline size_t find_path(const uint8_t *s, size_t n) noexcept nogil:
     """Return where the path starts."""
     cdef size_t i = find_authority(s, n)

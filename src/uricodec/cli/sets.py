@@ -1,0 +1,44 @@
+"""Sets of hosts and prefixes that the command `filter` takes: lists, or saved sets."""
+
+from uricodec._io import streams
+from uricodec._io.reports import visible
+from uricodec._io.set_files import MAGIC
+from uricodec.cli.errors import CommandError
+from uricodec.errors import SetError
+from uricodec.uri import HostSet, PrefixSet
+
+
+def load_sets(hosts, prefixes):
+    """Return the sets in files, and say which lines of lists were not understood.
+
+    Args:
+        hosts (str | None), prefixes (str | None): The files: lists, or saved sets.
+
+    Raises:
+        FileError: If a file cannot be read.
+        CommandError: If a saved set is damaged, or of another kind.
+    """
+    files = (("--hosts", hosts, HostSet), ("--prefixes", prefixes, PrefixSet))
+    return [load(flag, path, kind) for flag, path, kind in files if path is not None]
+
+
+def load(flag, path, kind):
+    """Return the set in a file."""
+    name = streams.printable(path)
+    try:
+        with open(path, "rb") as file:
+            is_saved = file.read(len(MAGIC)) == MAGIC
+        entries = kind.open(path) if is_saved else kind.read(path)
+    except streams.FileError:
+        raise
+    except SetError as error:
+        raise CommandError(f"{flag}: {error}", 3) from None
+    except (OSError, ValueError) as error:  # ValueError: a name with NUL
+        raise streams.failure(name, error) from None
+    report = entries.report
+    if report is not None and report.not_understood:
+        number, text = report.examples[0]
+        count = f"{report.not_understood} line{'' if report.not_understood == 1 else 's'} of {report.lines}"
+        shown = visible(text.encode())
+        streams.tell(f"uricodec: {name}: {count} not understood, first line {number}: {shown!r}\n")
+    return entries

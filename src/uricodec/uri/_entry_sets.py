@@ -1,0 +1,386 @@
+"""`HostSet` and `PrefixSet`: sets of hosts and of URL prefixes, to match URLs against."""
+
+from __future__ import annotations
+
+import os
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
+
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._io import streams
+from uricodec._io.runner import Runner, Worker
+from uricodec._io.set_files import (
+    HEADER,
+    MAGIC,
+    ROW,
+    VERSION,
+    Layout,
+    StoredSet,
+    described,
+    digest_of,
+    open_file,
+    padded,
+)
+from uricodec._io.sources import opened
+from uricodec.errors import UriSyntaxError
+from uricodec.uri._entries import EntryBuilder, EntryTable, aligned, checksums
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer, Self
+
+_CHECKED = 4096  # bytes of data that have one checksum: see _entries.pyx
+_SLOT, _LINE = 8, 64
+
+
+class ListReport(NamedTuple):
+    """What was read of a list.
+
+    Attributes:
+        lines (int): The number of lines.
+        understood (int): Lines with at least one entry.
+        not_understood (int): Lines that are not blank, no comment, and have no entry, or not only entries.
+        examples (tuple[tuple[int, str], ...]): The first of those, at most 100: the number of the line, from 1, and the
+            start of its text.
+
+    The other lines are blank, comments, or names of the machine itself, such as localhost.
+
+    >>> HostSet.read(b"# ads\\n0.0.0.0 ads.example\\n@@||good.example^\\n").report
+    ListReport(lines=3, understood=1, not_understood=1, examples=((3, '@@||good.example^'),))
+    """
+
+    lines: int
+    understood: int
+    not_understood: int
+    examples: tuple[tuple[int, str], ...]
+
+
+class _StoredEntries(StoredSet):
+    """An open file with a set of hosts or prefixes; see StoredSet."""
+
+    def __init__(self, file: Any, name: str, kind: str, made_by: str) -> None:
+        self.made_by, self._kind = made_by, kind
+        super().__init__(file, name, None, True)
+
+    def _layout(self, count: int, bits: int, description: bytes) -> Layout:
+        size = (_SLOT << bits) + _said(description).get("text", 0)
+        return Layout(size, ROW * -(-size // _CHECKED))
+
+    def _read_description(self, description: bytes) -> None:
+        said = _said(description)
+        wanted = _description(self._kind, said.get("text"), said.get("depths"), said.get("surts"))
+        if wanted != description.rstrip():
+            raise ValueError("unknown rules")
+        self._depths, self._surts, self._size = said["depths"], said["surts"], (_SLOT << self._bits) + said["text"]
+
+    def _use(self, directory: bytes) -> None:
+        data: Any = self._map
+        place = self._place
+        if data is None:  # a set without entries has no map
+            data, place = aligned(self._read(place, self._size))
+        self.table = EntryTable(
+            self._kind, data, self.count, self._bits, self._depths, self._surts, self.key, directory, place, self._size
+        )
+
+    def close(self) -> None:
+        """Close the file; the memory that it is mapped to is freed with the table."""
+        self._file.close()
+
+
+def _said(description: bytes) -> dict[str, int]:
+    """Return the numbers of a description, which may be damaged."""
+    import json
+
+    try:
+        said = json.loads(description)
+        return {
+            name: said[name]
+            for name in ("text", "depths", "surts")
+            if type(said[name]) is int and 0 <= said[name] < 1 << 64
+        }
+    except (ValueError, LookupError, TypeError):
+        return {}
+
+
+def _description(kind: str, text: Any, depths: Any, surts: Any) -> bytes:
+    return described({"kind": kind, "text": text, "depths": depths, "surts": surts})
+
+
+class _ListReader(Worker):
+    """Adds the lines of a list to a builder."""
+
+    def __init__(self, builder: EntryBuilder) -> None:
+        super().__init__()
+        self._builder = builder
+
+    def prepare(self, chunk: Any) -> None:
+        if not chunk.before and bytes(chunk.view[:3]) == BOM_UTF8:
+            chunk.start = 3
+
+    def use(self, chunk: Any, _result: None, _at: Any) -> None:
+        with chunk.view[chunk.start : chunk.size] as lines:
+            self._builder.add_lines(lines)
+
+    def use_long(self, chunk: Any, _at: Any) -> None:
+        if chunk.begins:
+            self._builder.add_long(bytes(chunk.view[chunk.start : chunk.size][:200]))
+
+
+class EntrySet:
+    """The base class of HostSet and PrefixSet. A set does not change, and any number of threads may use it."""
+
+    __slots__ = ("__weakref__", "_path", "_report", "_stored", "_table")
+    _kind: ClassVar[str]
+    _what: ClassVar[str]
+    _table: EntryTable
+    _stored: _StoredEntries | None  # of a set that was opened
+    _path: str | None
+    _report: ListReport | None
+
+    def __new__(cls, entries: Iterable[str | Buffer] = ()) -> Self:
+        if not hasattr(cls, "_kind"):
+            raise TypeError("cannot create an EntrySet: use HostSet or PrefixSet")
+        if isinstance(entries, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"expected an iterable of {cls._what}s, got {type(entries).__name__}")
+        builder = EntryBuilder(cls._kind, FingerprintKey())
+        rejected = builder.add_all(entries)
+        if rejected is not builder:
+            raise UriSyntaxError(f"expected a {cls._what}", rejected, 0)
+        return cls._of(builder)
+
+    @classmethod
+    def _of(cls, builder: EntryBuilder, report: ListReport | None = None) -> Self:
+        return cls._with(builder.finish(), report=report)
+
+    @classmethod
+    def _with(
+        cls,
+        table: EntryTable,
+        stored: _StoredEntries | None = None,
+        path: str | None = None,
+        report: ListReport | None = None,
+    ) -> Self:
+        self = object.__new__(cls)
+        self._table, self._stored, self._path, self._report = table, stored, path, report
+        return self
+
+    @classmethod
+    def read(cls, source: str | os.PathLike[str] | Buffer | Any) -> Self:
+        """Read a list; `report` of the set says how much of it was understood.
+
+        Args:
+            source (str | PathLike | binary file | bytes-like): The path of the list, an open file, or the list itself;
+                perhaps compressed. Lines in any mixture of the formats that the class documents.
+
+        Raises:
+            OSError: If the file cannot be read.
+            TypeError: If `source` is something else.
+        """
+        builder = EntryBuilder(cls._kind, FingerprintKey())
+        with opened(source, "<list>") as found:
+            Runner().run(found, _ListReader(builder))
+        examples = tuple((number, text.decode("utf-8", "replace")) for number, text in builder.found)
+        return cls._of(builder, ListReport(builder.lines, builder.understood, builder.unknown, examples))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Open a set that `save` has written. The file is mapped to memory, not read.
+
+        Args:
+            path (str | PathLike): The file.
+
+        Raises:
+            SetError: If the file is not such a set, or is damaged. The entries are checked when they are used.
+            OSError: If the file cannot be read.
+        """
+        name = os.fsdecode(path)
+        file, shown = open_file(name)
+        stored = _StoredEntries(file, shown, cls._kind, f"uricodec.uri.{cls.__name__}")
+        return cls._with(stored.table, stored, os.path.abspath(name))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the set to a file, which appears, or replaces another one, when it is complete.
+
+        Args:
+            path (str | PathLike): The file.
+
+        Raises:
+            SetError: If the set was opened, and its file is damaged.
+            OSError: If a file cannot be read or written.
+        """
+        with streams.Output(os.path.join(".", os.fsdecode(path))) as output:
+            for part in self._parts():
+                output.write(part)
+
+    def _parts(self) -> Iterator[bytes | memoryview]:
+        table = self._checked()
+        with table.data() as data:
+            directory = checksums(data, table.key)
+            description = _description(self._kind, len(data) - (_SLOT << table.bits), table.depths, table.surts)
+            digest, description = digest_of(description).digest(), padded(description, _LINE)
+            header = HEADER.pack(
+                MAGIC, VERSION, len(description), table.count, table.bits, 0, 0, table.key._material or bytes(64),
+                table.key.fingerprint(b""), digest, bytes(16),
+            )[:-ROW]  # fmt: skip
+            yield header + digest_of(header, description, directory).digest() + description
+            yield data
+            yield directory
+
+    def verify(self) -> None:
+        """Read the whole file of a set that was opened, and check it.
+
+        Raises:
+            SetError: If it is damaged.
+            OSError: If it was changed.
+        """
+        self._checked().verify()
+
+    def _checked(self) -> EntryTable:
+        """Return the table. Raise FileError if the file under it was changed."""
+        if self._stored is not None:
+            self._stored.check_unchanged()
+        return self._table
+
+    @property
+    def report(self) -> ListReport | None:
+        """What was read of the list (ListReport); None for a set that was not read from one."""
+        return self._report
+
+    @overload
+    def match(self, url: str, *, exact: bool = False) -> str | None: ...
+    @overload
+    def match(self, url: Buffer, *, exact: bool = False) -> bytes | None: ...
+    def match(self, url: Any, *, exact: bool = False) -> Any:
+        """Return the longest entry that matches a URL.
+
+        Args:
+            url (str | bytes-like): Any text. It is split as `uri.host` does. Text without a scheme and "//" begins with
+                the host.
+            exact (bool): Only the entry itself matches, not what is below it.
+
+        Returns:
+            str | bytes | None: The entry in its normal form, bytes for bytes; None if none matches.
+
+        Raises:
+            SetError: If the set was opened, and its file is damaged.
+            OSError: If that file was changed.
+        """
+        return self._checked().match(url, exact)
+
+    def __contains__(self, entry: object) -> bool:
+        """Return whether this is an entry: not what is below one, see `match`."""
+        return isinstance(entry, (str, bytes, bytearray, memoryview)) and self._checked().has(entry)
+
+    def __len__(self) -> int:
+        return self._table.count
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the entries in their normal forms, in the order in which they were given."""
+        return iter(self._checked())
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both sets have the same entries."""
+        if not isinstance(other, EntrySet) or self._kind != other._kind:
+            return NotImplemented
+        return self is other or (len(self) == len(other) and all(entry in other for entry in self))
+
+    __hash__ = None  # type: ignore[assignment]  # it would take as long as a comparison
+
+    def __repr__(self) -> str:
+        count = len(self)
+        return f"<{type(self).__name__} of {count:,} {self._what if count == 1 else f'{self._kind}'}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle an opened set as its path, any other one as its bytes."""
+        if self._path is not None:
+            return type(self).open, (self._path,)
+        table = self._table
+        with table.data() as data:
+            return _restore, (
+                type(self), bytes(data), table.count, table.bits, table.depths, table.surts, table.key._material,
+                self._report and tuple(self._report),
+            )  # fmt: skip
+
+
+def _restore(  # noqa: PLR0913, PLR0917
+    cls: type[EntrySet], data: bytes, count: int, bits: int, depths: int, surts: int, material: bytes, report: Any
+) -> EntrySet:
+    """Return a set that was pickled as its bytes. These are checked as those of a file are."""
+    key = FingerprintKey(_material=material)
+    copy, place = aligned(data)
+    table = EntryTable(cls._kind, copy, count, bits, depths, surts, key, None, place, len(data))
+    return cls._with(table, report=report and ListReport(*report))
+
+
+class HostSet(EntrySet):
+    """A set of hosts. A URL matches if its host is an entry, or below one: www.example.com is below example.com.
+
+    Hosts are compared by whole labels, in their normal forms: lower case, A-labels (UTS 46), percent-encoding decoded,
+    without a dot at the end. IP addresses match only whole, IPv6 addresses by their value.
+
+    Args:
+        entries (Iterable[str | bytes-like]): Names, or IP addresses. "*.example.com" and ".example.com" are the same as
+            "example.com".
+
+    Raises:
+        UriSyntaxError: If an entry is not a host: it has a port or a path, an empty or long label, or ends in a number
+            and is not an address.
+        TypeError: If an entry is neither str nor bytes-like.
+
+    `read` reads these lists, in any mixture, and `report` says how many lines it did not understand:
+
+        ads.example                     a plain list: a host on each line
+        0.0.0.0 ads.example b.example   a hosts file; local names such as localhost are left out
+        ||ads.example^                  a domain line of Adblock; rules with options are not understood
+        # comment, ! comment, [Adblock Plus 2.0]
+
+    Source: docs/guides/host_sets.md; docs/reference/saved_sets.md has the format of saved sets.
+
+    >>> hosts = HostSet(["example.com", "b\\xfccher.example", "192.0.2.1"])
+    >>> hosts.match("https://www.Example.com/a"), hosts.match("//xn--bcher-kva.example"), hosts.match("//example.net")
+    ('example.com', 'xn--bcher-kva.example', None)
+    >>> len(hosts), "example.com" in hosts, "www.example.com" in hosts, hosts.match("//www.example.com", exact=True)
+    (3, True, False, None)
+    >>> hosts
+    <HostSet of 3 hosts>
+    """
+
+    __slots__ = ()
+    _kind, _what = "hosts", "host"
+
+
+class PrefixSet(EntrySet):
+    """A set of URL prefixes. A URL matches if it has the host of an entry, and its path begins with that of the entry.
+
+    Paths are compared by whole segments: "https://a.example/b" and "https://a.example/b/" match /b and /b/c, but not
+    /bc. URLs are compared in the normal form of level "iri", without scheme, userinfo, query and fragment. An entry
+    without a port, or with the default port, matches URLs with any; another port must be the same.
+
+    An entry may also be a SURT, "com,example)/b". It matches URLs whose key by the policy "surt" begins with it; so
+    "www." and the case of the path are ignored.
+
+    Args:
+        entries (Iterable[str | bytes-like]): URLs, with or without scheme, or SURTs.
+
+    Raises:
+        UriSyntaxError: If an entry has no host that is a name or an address, or has a query, a fragment, or characters
+            that no URL has, such as blanks.
+        TypeError: If an entry is neither str nor bytes-like.
+
+    `read` reads lists with an entry on each line; lines that begin with "#" or "!" are comments.
+
+    Source: docs/guides/host_sets.md; docs/reference/saved_sets.md has the format of saved sets.
+
+    >>> pages = PrefixSet(["https://a.example/b/", "https://a.example/b/c/d", "com,example)/x"])
+    >>> pages.match("http://a.example/b/c/d/e?q"), pages.match("http://a.example/b"), pages.match("http://a.example/bc")
+    ('a.example/b/c/d', 'a.example/b', None)
+    >>> pages.match("https://www.example.com/X/y")
+    'com,example)/x'
+    """
+
+    __slots__ = ()
+    _kind, _what = "prefixes", "prefix"
+
+
+for _class in (HostSet, PrefixSet, ListReport):
+    _class.__module__ = "uricodec.uri"  # pickled by reference to its public name

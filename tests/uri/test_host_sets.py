@@ -1,0 +1,586 @@
+"""`HostSet` and `PrefixSet` against the slow reference: entries, lists, URLs; their files, and what is damaged."""
+
+import gzip
+import io
+import os
+import pickle
+import random
+import subprocess
+import sys
+from copy import copy, deepcopy
+from threading import Thread
+from urllib.parse import urlsplit
+
+import pytest
+from arrow_memory import Lent, rows_of
+from command import run
+from hypothesis import example, given
+from hypothesis import strategies as st
+from reference import host_sets as naive
+from reference.rows import HOSTS, PREFIXES
+from reference.rows import rows_of as data_rows
+
+from uricodec import bulk, uri
+from uricodec._io import streams
+from uricodec._io.set_files import HEADER
+from uricodec.dedup import SeenSet
+from uricodec.errors import SetError, UriSyntaxError
+from uricodec.uri import HostSet, ListReport, PrefixSet
+
+ROWS = data_rows("hosts")
+KINDS = {HostSet: (naive.host_entry, naive.match_host), PrefixSet: (naive.prefix_entry, naive.match_prefix)}
+SETS = [HostSet(HOSTS), PrefixSet(PREFIXES)]
+
+pieces = st.sampled_from(
+    [
+        b"a",
+        b"www",
+        b"example",
+        b"com",
+        b"org",
+        b"xn--tda",
+        "ü".encode(),
+        b"%C3%BC",
+        b"%2e",
+        b".",
+        b"..",
+        b"1",
+        b"127.0.0.1",
+        b"[::1]",
+        b"[::01]",
+        b"http://",
+        b"HTTPS://",
+        b"//",
+        b"/",
+        b"b",
+        b"B",
+        b"%62",
+        b":",
+        b"80",
+        b":8080",
+        b"@",
+        b"?",
+        b"#",
+        b"\\",
+        b" ",
+        b"\xff",
+        b"%",
+        b")",
+        b",",
+        b"(",
+        b"*.",
+        b"\xe3\x80\x82",
+        b"_",
+        b"-",
+        b"~",
+        b"x" * 64,
+        b"\t",
+        b"\n",
+        b"0x1",
+    ]
+)
+texts = st.one_of(st.lists(pieces, max_size=9).map(b"".join), st.binary(max_size=20))
+
+
+# --- entries ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=texts)
+@example(text=b"*.a.b")
+@example(text=b"*.*.a")
+@example(text=b"..a")
+@example(text=b"::ffff:1.2.3.4")
+@example(text=b"%5B0x1")
+@example(text=b"://(a,example)")
+@example(text=b"//a/\xff")
+@example(text=b"//a/\0")
+@example(text=b"http://HTTPS://a,example)")
+@example(text=b"localhost:8080/x")
+@example(text=b"%5B::1]")
+@example(text=b"com,example,:80)/a")
+@example(text=b"http://(com,example,)/a/")
+@example(text=b"x" * 63 + b"." + b"x" * 63 + b"." + b"x" * 63 + b"." + b"x" * 61)
+@example(text=b"x" * 63 + b"." + b"x" * 63 + b"." + b"x" * 63 + b"." + b"x" * 62)
+def test_entries(tier, kind, text):
+    wanted = KINDS[kind][0](text)
+    if wanted is None:
+        with pytest.raises(UriSyntaxError) as caught:
+            kind([text])
+        assert caught.value.input == text and caught.value.offset == 0
+        return
+    made = kind([text])
+    assert list(made) == [wanted.decode()] and text in made and len(kind([text, text])) == 1
+    if not wanted.endswith(b"/"):  # one is left out each time
+        assert wanted in made and wanted.decode() in made and kind(list(made)) == made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(lines=st.lists(texts, max_size=6), text=texts, exact=st.booleans())
+@example(lines=[b"com"], text=b"http://com.", exact=False)
+@example(lines=[b"a.com", b"com"], text=b"//x.a.com", exact=False)
+@example(lines=[b"a.com:8080/b", b"a.com/b/c"], text=b"//a.com:8080/b/c", exact=False)
+@example(lines=[b"a.com:8080/b/c", b"a.com/b/c"], text=b"//a.com:8080/b/c/", exact=True)
+@example(lines=[b"com,a)/b", b"a.com/b"], text=b"//www.a.com/b/", exact=True)
+@example(lines=[b"com,a)", b"b.com"], text=b"http://com,a)/", exact=True)
+@example(lines=[b"com,a)"], text=b"http://a)x.com/", exact=False)
+def test_matches(tier, kind, lines, text, exact):
+    entry_of, match = KINDS[kind]
+    entries = {entry for line in lines if (entry := entry_of(line))}
+    made = kind([line for line in lines if entry_of(line)])
+    found = made.match(text, exact=exact)
+    assert found == match(entries, text, exact)
+    assert made.match(text, exact=True) in {None, match(entries, text, False)} or kind is PrefixSet
+    rows = [text, None, *lines]
+    wanted = [None if row is None else match(entries, row, exact) for row in rows]
+    assert bulk.match(rows, made, exact) == wanted
+    assert bulk.is_match(rows, made, exact) == [
+        None if row is None else each is not None for row, each in zip(rows, wanted, strict=True)
+    ]
+    column = rows_of(bulk.match(Lent(rows * 40, "z"), made, exact))
+    assert column == wanted * 40
+
+
+def test_rows_of_all_kinds_have_their_entries(tier):
+    """Columns are read in blocks, which leave unusual rows to the function for one."""
+    for made in SETS:
+        match = KINDS[type(made)][1]
+        entries = {entry.encode() for entry in made}
+        wanted = [match(entries, row) for row in ROWS]
+        assert [made.match(row) for row in ROWS] == wanted and sum(each is not None for each in wanted) > 12
+        shuffled = random.Random(5).sample(list(zip(ROWS, wanted, strict=True)) * 30, 30 * len(ROWS))
+        rows = [row for row, _ in shuffled]
+        assert rows_of(bulk.match(Lent(rows, "z"), made)) == [each for _, each in shuffled]
+        assert rows_of(bulk.is_match(Lent(rows, "z"), made)) == [each is not None for _, each in shuffled]
+
+
+def test_text_and_bytes():
+    made = HostSet(["bücher.example"])
+    for text in "//x.bücher.example", "//x.b%C3%BCcher.example", "//x.xn--bcher-kva.example":
+        assert made.match(text) == "xn--bcher-kva.example"
+        assert made.match(text.encode()) == made.match(memoryview(text.encode())) == b"xn--bcher-kva.example"
+    assert made.match("//\ud800.example") is None and HostSet(["example"]).match("//\ud800.example") == "example"
+    assert HostSet(["com"]).match("//a.com/\ud800") == "com"
+    assert bulk.match(["//a.com/\ud800", "//\udfff.net"], ["com"]) == ["com", None]
+    assert bulk.is_match(["//a.com/\ud800", "//\udfff.net"], ["com"]) == [True, False]
+    with pytest.raises(TypeError):
+        made.match(5)
+    with pytest.raises(UriSyntaxError):
+        HostSet(["a\ud800"])
+
+
+def test_what_find_and_extract_return_can_be_matched():
+    blocked, pages = HostSet(["ads.example"]), PrefixSet(["https://a.example/b/"])
+    text = "See (http://x.ads.example/a), https://a.example/b/c. <http://good.example>"
+    data = text.encode()
+    assert [blocked.match(url) for url in uri.extract(data)] == [b"ads.example", None, None]
+    assert bulk.match(uri.extract(data), pages) == [None, b"a.example/b", None]
+    assert [blocked.match(data[start:stop]) for start, stop in uri.find(data)] == [b"ads.example", None, None]
+
+
+# --- the usual loop ---------------------------------------------------------------------------------------------------
+
+
+def usual(entries, url):
+    """What programs do: the host of urlsplit(), and its parents in a set."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    labels = host.split(".")
+    return next((each for i in range(len(labels)) if (each := ".".join(labels[i:])) in entries), None)
+
+
+def test_the_usual_loop_agrees():
+    chance = random.Random(43)
+    names = [
+        f"{chance.choice(['shop', 'ads', 'x', 'cdn'])}{i % 97}.{chance.choice(['com', 'co.uk', 'example'])}"
+        for i in range(2000)
+    ]
+    entries = {*chance.sample(names, 300), "uk"}
+    made, urls = HostSet(entries), []
+    for name in names:
+        host = chance.choice(["", "www.", "a.b.", "not"]) + name
+        host = chance.choice([host, host.upper(), host.title(), host + "."])
+        host = chance.choice(["", "me@", "u:p@"]) + host + chance.choice(["", ":80", ":"])
+        urls.append(
+            chance.choice(["http://", "HTTPS://", "//", "ftp://"])
+            + host
+            + chance.choice(["", "/a@b", "?q=//x.com", "#f"])
+        )
+    wanted = [usual(entries, url) for url in urls]
+    assert [made.match(url) for url in urls] == wanted == bulk.match(urls, made)
+    assert 200 < sum(each is not None for each in wanted) < 1800
+
+
+# --- lists ------------------------------------------------------------------------------------------------------------
+
+
+LIST = """\
+# a comment
+! another
+[Adblock Plus 2.0]
+
+a.example
+  b.example  # with a remark
+||c.example^
+||d.example^$third-party
+@@||e.example^
+127.0.0.1 localhost
+0.0.0.0 f.example\tg.example # two
+::1 ip6-localhost ip6-loopback
+fe80::1%lo0 localhost
+0.0.0.0 0.0.0.0
+0.0.0.0 h.example i..example
+j.example/path
+k.example:80
+l.example#x
+bücher.example
+192.0.2.1
+::2
+*.m.example
+"""
+
+
+def test_a_list_of_hosts():
+    made = HostSet.read(LIST.encode())
+    assert list(made) == [
+        *("a.example", "b.example", "c.example", "f.example", "g.example", "h.example", "xn--bcher-kva.example"),
+        *("192.0.2.1", "[::2]", "m.example"),
+    ]
+    bad = ["||d.example^$third-party", "@@||e.example^", "0.0.0.0 h.example i..example", "j.example/path"]
+    bad += ["k.example:80", "l.example#x"]
+    lines = LIST.splitlines()
+    assert made.report == ListReport(22, 8, 6, tuple((lines.index(each) + 1, each) for each in bad))
+    assert HostSet(["a"]).report is None
+
+
+def test_a_list_of_prefixes():
+    made = PrefixSet.read(
+        b"# c\n! d\n\nhttps://a.example/b/\r\ncom,example)/b\nhttp://a/?q\nx y\nb.example/#\n//c.example"
+    )
+    assert list(made) == ["a.example/b", "com,example)/b", "c.example"]
+    assert made.report[:3] == (9, 3, 3) and [line for line, _ in made.report.examples] == [6, 7, 8]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(lines=st.lists(texts, max_size=8))
+def test_lists_of_anything(kind, lines):
+    data = b"\n".join(lines)
+    made = kind.read(data)
+    assert made.report.lines == data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
+    assert made.report.understood + made.report.not_understood <= made.report.lines
+    assert len(made.report.examples) == made.report.not_understood
+    assert kind.read("\n".join(made).encode()).report.not_understood == 0
+
+
+def test_hostile_lists(tmp_path):
+    deep = b".".join([b"a"] * 100_000)
+    bad = [
+        deep,
+        b"\0",
+        b"a\0b",
+        b"\xff.com",
+        b"\xed\xa0\x80.com",
+        b"x" * 300,
+        b"|" * 9,
+        b"||^",
+        b"%",
+        b"1.2.3",
+        b"0x1",
+        b"-",
+    ]
+    good = b".".join([b"a"] * 127)
+    for kind in KINDS:
+        made = kind.read(b"\n".join([*bad, good, b"||" + b"a" * 5_000_000 + b"^", b"b.c"]) + b"\n")
+        assert made.report.lines == 15 and {good.decode(), "b.c"} <= {*made}
+        assert made.report.not_understood == 12 and all(len(text) <= 200 for _, text in made.report.examples)
+        assert made.match(b"http://" + deep + b"." + good) is None or kind is HostSet
+        assert made.match(b"http://" + deep) is None or kind is HostSet
+    assert made.match(b"http://b.c" + b"/" * 100_000) == b"b.c"
+    assert HostSet([good]).match(b"//a." + good) == good and HostSet([good]).match(b"//" + good, exact=True) == good
+    assert HostSet(["com"]).match("http://" + "a." * 100_000 + "com") == "com"
+    many = HostSet.read(b"x y\n" * 1000)
+    assert many.report.not_understood == 1000 and len(many.report.examples) == 100
+    same = HostSet.read(b"a.example\n" * 100_000)
+    assert len(same) == 1 and same.report.understood == 100_000
+
+
+def test_sources_of_lists(tmp_path):
+    data = (
+        b"\xef\xbb\xbfa.example\r\nb.example\n"
+        + b"c%d.example\n" * 0
+        + b"".join(b"c%d.example\n" % i for i in range(200_000))
+    )
+    path = tmp_path / "list"
+    path.write_bytes(data)
+    (tmp_path / "list.gz").write_bytes(gzip.compress(data))
+    wanted = HostSet.read(data)
+    assert len(wanted) == 200_002 and wanted.report.lines == 200_002 and "a.example" in wanted
+    for source in (
+        path,
+        str(path),
+        tmp_path / "list.gz",
+        io.BytesIO(data),
+        memoryview(data),
+        bytearray(gzip.compress(data)),
+    ):
+        assert HostSet.read(source) == wanted
+    with open(path, "rb", buffering=0) as file:
+        assert HostSet.read(file) == wanted
+    for wrong, error in (5, TypeError), (None, TypeError), (tmp_path / "none", OSError), (io.StringIO("a"), TypeError):
+        with pytest.raises(error):
+            HostSet.read(wrong)
+
+
+# --- sets -------------------------------------------------------------------------------------------------------------
+
+
+def test_sets_are_values():
+    a, b = HostSet(["a.example", "b.example"]), HostSet([b"B.example", memoryview(b"a.example.")])
+    assert a == b and a != HostSet(["a.example"]) and a != HostSet(["a.example", "c.example"]) and a != 5
+    assert HostSet([]) == HostSet() != PrefixSet()
+    assert repr(a) == "<HostSet of 2 hosts>" and repr(HostSet(["a"])) == "<HostSet of 1 host>"
+    assert repr(PrefixSet(["a"])) == "<PrefixSet of 1 prefix>"
+    assert len(a) == 2 and bool(a) and not HostSet()
+    assert "a.example" in a and "*.A.example." in a and "x.a.example" not in a and 5 not in a and "a b" not in a
+    with pytest.raises(TypeError):
+        hash(a)
+    for wrong in "a.example", b"a", 5, None, [5], [None]:
+        with pytest.raises(TypeError):
+            HostSet(wrong)
+    with pytest.raises(TypeError):
+        HostSet.__base__(["a"])
+    with pytest.raises(AttributeError):
+        a.other = 5
+    assert copy(a) == deepcopy(a) == pickle.loads(pickle.dumps(a)) == a
+
+
+@pytest.mark.parametrize("made", SETS, ids=["hosts", "prefixes"])
+@pytest.mark.parametrize("count", [0, 1, 3000])
+def test_files(tmp_path, made, count):
+    kind = type(made)
+    made = kind([*([] if count == 0 else made), *(f"x{i}.example" for i in range(count))])
+    path = tmp_path / "set"
+    made.save(path)
+    opened = kind.open(path)
+    assert opened == made and list(opened) == list(made) and len(opened) == len(made) and opened.report is None
+    assert [opened.match(row) for row in ROWS] == [made.match(row) for row in ROWS]
+    column = Lent(list(ROWS) * 9, "z")
+    assert rows_of(bulk.match(column, kind.open(path))) == rows_of(bulk.match(column, made))
+    opened.verify()
+    again = tmp_path / "again"
+    opened.save(again)
+    assert again.read_bytes() == path.read_bytes()
+    assert pickle.loads(pickle.dumps(opened)) == made and len(pickle.dumps(opened)) < 500
+    assert (HEADER.size + int.from_bytes(path.read_bytes()[12:16], "little")) % 64 == 0
+    opened.save(path)  # over itself: it was mapped, and is replaced
+    assert kind.open(path) == made
+
+
+def test_a_set_of_another_kind(tmp_path):
+    path = tmp_path / "set"
+    HostSet(["a"]).save(path)
+    for kind in PrefixSet, SeenSet:
+        with pytest.raises(SetError, match=r"open it with uricodec\.uri\.HostSet\.open"):
+            kind.open(path)
+    SeenSet.build(["a"], "bytes").save(path)
+    with pytest.raises(SetError, match=r"open it with uricodec\.dedup\.SeenSet\.open"):
+        HostSet.open(path)
+    for data in b"", b"\x89SEEN\r\n\x1a", b"a.example\n" * 50:
+        path.write_bytes(data)
+        with pytest.raises(SetError):
+            HostSet.open(path)
+    with pytest.raises(OSError):
+        HostSet.open(tmp_path / "none")
+    with pytest.raises(OSError):
+        HostSet.open(tmp_path)
+
+
+def test_damage_is_found(tmp_path):
+    """Whatever byte is changed: it is found when the set is opened, used or verified, and nothing wrong is returned."""
+    path, names = tmp_path / "set", [f"x{i}.example" for i in range(700)]
+    made = HostSet(names)
+    made.save(path)
+    data, chance = path.read_bytes(), random.Random(3)
+    size = HEADER.size + int.from_bytes(data[12:16], "little")
+    places = [*range(size + 9), *chance.sample(range(size, len(data)), 300), len(data) - 1]
+    found = 0
+    for place in places:
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            opened = HostSet.open(path)
+        except SetError:
+            continue
+        assert place >= size
+        with pytest.raises(SetError, match="damaged"):
+            opened.verify()
+        for use in (
+            lambda made: [made.match(f"//www.{name}") for name in names],
+            lambda made: bulk.match([f"http://{name}" for name in names], made),
+            lambda made: rows_of(bulk.match(Lent([f"http://{name}".encode() for name in names], "u"), made)),
+            list,
+            lambda made: made.save(tmp_path / "other"),
+        ):
+            try:
+                wanted = use(opened)
+            except SetError:
+                found += 1
+            else:
+                assert wanted == names or place > size + 8
+    assert found > 300
+    for cut in (0, 1, 100, size, size + 100, len(data) - 1):
+        path.write_bytes(data[:cut])
+        with pytest.raises(SetError):
+            HostSet.open(path)
+    path.write_bytes(data + b"x")
+    with pytest.raises(SetError):
+        HostSet.open(path)
+
+
+def test_a_file_that_changes(tmp_path):
+    path = tmp_path / "set"
+    HostSet(["a.example"]).save(path)
+    opened = HostSet.open(path)
+    with open(path, "ab") as file:
+        file.write(b"x")
+    for use in (
+        lambda: opened.match("a"),
+        lambda: bulk.match(["a"], opened),
+        lambda: "a" in opened,
+        lambda: list(opened),
+    ):
+        with pytest.raises(streams.FileError, match="changed"):
+            use()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be replaced there")
+def test_a_file_that_is_replaced(tmp_path):
+    path = tmp_path / "set"
+    HostSet(["a.example"]).save(path)
+    opened = HostSet.open(path)
+    HostSet(["b.example"]).save(path)
+    assert opened.match("a.example") == "a.example" and HostSet.open(path).match("b.example") == "b.example"
+
+
+def test_threads_share_a_set(tmp_path):
+    names = [f"x{i}.example" for i in range(5000)]
+    HostSet(names).save(tmp_path / "set")
+    opened, wrong = HostSet.open(tmp_path / "set"), []
+
+    def ask(first):
+        for name in names[first::4]:
+            if opened.match(f"http://www.{name}/") != name:
+                wrong.append(name)
+        if bulk.match([f"//{name}" for name in names], opened) != names:
+            wrong.append("bulk")
+
+    threads = [Thread(target=ask, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_many_entries():
+    """More than fit in the cache; and names that differ in few bits."""
+    names = [f"{i:05x}.{'ab'[i & 1] * (i % 30)}x.example" for i in range(40_000)]
+    made = HostSet(names)
+    assert len(made) == 40_000 and list(made) == names
+    assert bulk.match([f"http://{name}/" for name in names], made) == names
+    assert not any(bulk.is_match([f"http://{name[1:]}/" for name in names], made))
+
+
+def test_the_import_is_late():
+    code = "import sys, uricodec.uri; assert 'uricodec.uri._entry_sets' not in sys.modules; uricodec.uri.HostSet"
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "hosts").write_bytes("\n".join(HOSTS).encode())
+    (tmp_path / "pages").write_bytes("\n".join(PREFIXES).encode())
+    SETS[0].save(tmp_path / "hosts.set")
+    SETS[1].save(tmp_path / "pages.set")
+    return tmp_path
+
+
+def model(lines, options):
+    sets = [made for made, name in zip(SETS, ("--hosts", "--prefixes"), strict=True) if name in options]
+    exact = "--exact" in options
+    return [line for line in lines if any(made.match(line, exact=exact) for made in sets) != ("--invert" in options)]
+
+
+@pytest.mark.parametrize("invert", [[], ["--invert"]])
+@pytest.mark.parametrize("exact", [[], ["--exact"]])
+@pytest.mark.parametrize("names", [("hosts",), ("pages",), ("hosts", "pages"), ("hosts.set", "pages.set")])
+def test_filter(files, names, exact, invert):
+    options = [*exact, *invert]
+    for name in names:
+        options += ["--prefixes" if name.startswith("pages") else "--hosts", str(files / name)]
+    lines = [row for row in ROWS if b"\n" not in row]
+    wanted = model(lines, options)
+    assert 5 < len(wanted) < len(lines) - 5
+    for end in b"\n", b"\r\n":
+        assert run("filter", *options, stdin=end.join(lines) + end) == (0, end.join(wanted) + end * bool(wanted), "")
+    assert (
+        run("filter", *options, "-j", "2", stdin=b"\n".join(lines) + b"\n", chunk=64)[1] == b"\n".join(wanted) + b"\n"
+    )
+    text = [line.decode() for line in lines if line.isascii() and b'"' not in line and b"," not in line]
+    table = "".join(f'{i},"{line}",x\n' for i, line in enumerate(text)).encode()
+    kept = [i for i, line in enumerate(text) if line.encode() in wanted]
+    want = b"".join(table.splitlines(True)[i] for i in kept)
+    assert run("filter", *options, "--csv", "-f", "2", stdin=table) == (0, want, "")
+    assert (
+        run("filter", *options, "--csv", "-f", "url", "--header", stdin=b"n,url,z\n" + table)[1] == b"n,url,z\n" + want
+    )
+    tabs = table.replace(b'"', b"").replace(b",", b"\t")
+    assert run("filter", *options, "-f", "2", stdin=tabs)[1] == b"".join(tabs.splitlines(True)[i] for i in kept)
+
+
+def test_filter_of_json(files):
+    lines = b'{"u":"http:\\/\\/x.org\\/","b":1}\n{"b":2, "u" : "http://net/"}\n{"u":"\\u006frg"}\n'
+    kept = lines.splitlines(True)
+    command = ["filter", "--hosts", str(files / "hosts"), "--json-field", "u"]
+    assert run(*command, stdin=lines) == (0, kept[0] + kept[2], "")
+    assert run(*command, "--invert", stdin=lines) == (0, kept[1], "")
+    others = b'{"b":1}\n{"u":3}\n{"u":null}\n\n{}\n'
+    assert run(*command, stdin=others + lines) == (0, kept[0] + kept[2], "")
+    assert run(*command, "--invert", stdin=others + lines + b"{\n") == (0, others + kept[1], "")
+    table = ["filter", "--hosts", str(files / "hosts"), "--csv", "-f", "2"]
+    for end in b"\n", b"":
+        rows = b"1,org\n2\n\n3,net\n4,//a.example" + end
+        assert run(*table, stdin=rows) == (0, b"1,org\n4,//a.example" + end, "")
+        assert run(*table, "--invert", stdin=rows) == (0, b"2\n\n3,net\n", "")
+
+
+def test_filter_says_what_it_did_not_understand(files):
+    (files / "odd").write_bytes(b"a.example\n@@||x^\nb c\n")
+    status, output, said = run("filter", "--hosts", str(files / "odd"), stdin=b"//a.example\n//x\n")
+    assert (status, output) == (0, b"//a.example\n")
+    assert said == f"uricodec: {files / 'odd'}: 2 lines of 3 not understood, first line 2: '@@||x^'\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ([], 2, "expected --hosts or --prefixes"),
+        (["--hosts", "none"], 3, "none: No such file or directory"),
+        (["--hosts", "."], 3, "Is a directory"),
+        (["--hosts", "pages.set"], 3, "open it with uricodec.uri.PrefixSet.open()"),
+        (["--prefixes", "cut.set"], 3, "damaged saved set"),
+        (["--hosts", "bad.set"], 3, "damaged saved set: entries"),
+    ],
+)
+def test_filter_rejects(files, monkeypatch, options, status, said):
+    data = bytearray((files / "hosts.set").read_bytes())
+    (files / "cut.set").write_bytes((files / "pages.set").read_bytes()[:-1])
+    size = HEADER.size + int.from_bytes(data[12:16], "little")
+    data[size + 8 * 16 + 5] ^= 1
+    (files / "bad.set").write_bytes(data)
+    monkeypatch.chdir(files)
+    found, output, text = run("filter", *options, stdin=b"//a.example\n")
+    assert (found, output) == (status, b"") and said in text
