@@ -308,6 +308,7 @@ utm%5Fsource is utm_source. A query without fields is left out with its "?".
     ),
     Command(
         "filter",
+        _COUNT,
         "keep URLs of listed hosts, or leave them out",
         """\
 Write the lines or records whose URLs match a list of hosts or of URL prefixes.
@@ -323,8 +324,8 @@ Nothing matches a record without the selected field. Records that cannot be
 read are left out.
 """,
         (
-            "uricodec filter --hosts allowed.txt urls.txt",
-            "uricodec filter --hosts blocked.txt --invert urls.txt -o rest.txt",
+            "uricodec filter --hosts examples/blocked.txt examples/urls.txt",
+            "uricodec filter --hosts examples/blocked.txt --invert examples/urls.txt",
             "uricodec filter --hosts list.txt --csv --header -f url pages.csv",
             "uricodec filter --prefixes sections.txt --json-field url events.jsonl",
         ),
