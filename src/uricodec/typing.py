@@ -86,7 +86,7 @@ IriProduction = Literal["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
 UrnRfc = Literal["2141", "8141", "any", 2141, 8141]
 
 # Policies for URLs: the ready ones, and values of fields of `uricodec.uri.Policy`.
-PolicyName = Literal["tracking", "crawl", "surt", "w3lib"]
+PolicyName = Literal["tracking", "crawl", "surt", "w3lib", "whatwg"]
 KeepOrDrop = Literal["keep", "drop"]
 QueryPolicy = Literal["keep", "sort", "drop", "drop-empty"]
 

@@ -7,7 +7,7 @@ cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
-from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, bits_ahead, kernels, lower, uc_lowest_bit
+from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, bits_after, bits_ahead, kernels, lower, uc_lowest_bit
 from uricodec._base._text cimport append_bytes, write_decimal
 from uricodec._codec._percent cimport triplet_value
 from uricodec._records._framing cimport Pair, escape_json, starts_formula
@@ -17,11 +17,12 @@ from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI
 from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, DEFAULT_PORTS, WEB_HOST_CAPACITY,
                                         HOST_COMPONENTS, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted, WebHost, category_of,
                                         read_web_host, set_accepted, set_ports)
-from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
+from uricodec.uri._components cimport CODE_NAMES, REASONS, check_base, production_of
 from uricodec.uri._grammar cimport *
 from uricodec.uri._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, level_of
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_target
 from uricodec.uri._values cimport split_any
+from uricodec.uri._whatwg cimport WhatwgBase, check_whatwg_row
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -62,11 +63,6 @@ cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
     """Return whether what begins with a "%" is a triplet of a byte that is not unreserved."""
     cdef int byte = triplet_value(triplet, 3)
     return byte >= 0 and not UNRESERVED.set.member[byte]
-
-
-cdef inline uint64_t bits_after(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Return a word whose bit i is bit i - by of the input."""
-    return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
 
 
 cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint64_t *letters) noexcept nogil:
@@ -429,13 +425,22 @@ cdef class CheckRows(UriRows):
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
         production (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; for IRIs "IRI-reference", "IRI",
-            "absolute-IRI" or "irelative-ref".
+            "absolute-IRI" or "irelative-ref"; or "whatwg", with the kind "uri".
+        base (str | bytes | None): The base of relative URLs, with "whatwg".
 
-    Source: RFC 3986 section 4; RFC 3987 section 2.2.
+    Source: RFC 3986 section 4; RFC 3987 section 2.2; URL Standard section 4.4.
     """
     cdef Grammar grammar
+    cdef WhatwgBase base
 
-    def __cinit__(self, kind, production, safe_host=False):
+    def __cinit__(self, kind, production, safe_host=False, base=None):
+        if kind == "uri" and production == "whatwg":
+            self.base = None if base is None else WhatwgBase(base)
+            self.slots.strict, self.slots.result = SizedRow(check_whatwg_row, 0, 0), WRITES_NOTHING
+            self.slots.options = NULL if base is None else &self.base.href
+            self.replaces_surrogates = True
+            return
+        check_base(base, production)
         set_grammar(&self.grammar, kind, production, safe_host)
         self.slots.strict, self.slots.options, self.slots.result = CHECK_ROW, &self.grammar, WRITES_NOTHING
         self.error = IriError if kind == "iri" else UriSyntaxError

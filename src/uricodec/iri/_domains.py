@@ -1,0 +1,260 @@
+"""Domains beyond ASCII as the URL Standard converts them: ToASCII of UTS 46, without the limits of DNS.
+
+`_idna` converts most domains without this module. What is left includes hosts of any length from hostile pages, so each
+step takes linear time or nearly: Punycode with a Fenwick tree over the positions of a label, instead of one pass over the
+label for each of its characters.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import groupby
+from unicodedata import bidirectional, category
+
+from uricodec.iri._characters import composed
+
+__all__ = ["domain_to_ascii"]
+
+_PREFIX = "xn--"
+_MOST = 0x7FFFFFFF  # RFC 3492 section 6.4: numbers have 31 bits
+
+
+def domain_to_ascii(domain: bytes) -> bytes | None:
+    """Convert a domain that is not ASCII.
+
+    Args:
+        domain (bytes): The domain; bytes that are not UTF-8 stand for U+FFFD.
+
+    Returns:
+        bytes | None: The domain in ASCII, which may have any character that UTS 46 allows; None if it is invalid.
+
+    Source: URL Standard section 3.3 ("domain to ASCII", beStrict false); UTS 46 section 4 with CheckHyphens,
+        UseSTD3ASCIIRules, Transitional_Processing, VerifyDnsLength and IgnoreInvalidPunycode false, CheckBidi and
+        CheckJoiners true.
+
+    >>> domain_to_ascii("Stra\u00dfe。Example".encode())
+    b'xn--strae-oqa.example'
+    """
+    mapped = []
+    for character in domain.decode("utf-8", "replace"):
+        result = _mapped(character)
+        if result is None:
+            return None
+        mapped.append(result)
+    labels = composed("".join(mapped)).split(".")
+    for i, label in enumerate(labels):
+        if label.startswith(_PREFIX):
+            decoded = _decode(label[len(_PREFIX) :])
+            if decoded is None or decoded.isascii():
+                return None
+            labels[i] = decoded
+        if not _is_valid(labels[i]):
+            return None
+    if any(bidirectional(c) in ("R", "AL", "AN") for label in labels if not label.isascii() for c in label):
+        for label in labels:
+            if label and not _has_good_directions(label):
+                return None
+    for i, label in enumerate(labels):
+        if not label.isascii():
+            encoded = _encode(label)
+            if encoded is None:
+                return None
+            labels[i] = _PREFIX + encoded
+    return ".".join(labels).encode("ascii")
+
+
+# --- characters -------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(4096)
+def _mapped(character: str) -> str | None:
+    """Return what UTS 46 maps a character to; None if it is disallowed."""
+    import idna
+
+    try:
+        return idna.uts46_remap(character, std3_rules=False)
+    except idna.IDNAError:
+        return None
+
+
+# --- labels (UTS 46 section 4.1) --------------------------------------------------------------------------------------
+
+
+def _is_valid(label: str) -> bool:
+    if label.isascii():
+        return not label.startswith(_PREFIX) and label == label.lower() and "." not in label
+    if label != composed(label) or label.startswith(_PREFIX) or "." in label:
+        return False
+    if category(label[0]).startswith("M"):
+        return False
+    if any(_mapped(character) != character for character in label):
+        return False
+    return all(_may_join(label, i) for i, character in enumerate(label) if character in "\u200c\u200d")
+
+
+def _may_join(label: str, i: int) -> bool:
+    """Return whether a joiner is allowed at a position (RFC 5892 appendices A.1 and A.2)."""
+    import idna
+
+    try:
+        return idna.core.valid_contextj(label, i)
+    except ValueError:  # a character before it that this Python does not know
+        return False
+
+
+def _has_good_directions(label: str) -> bool:
+    """Return whether a label obeys the Bidi Rule (RFC 5893 section 2)."""
+    directions = [bidirectional(character) for character in label]
+    present = {*directions}
+    last = next((each for each in reversed(directions) if each != "NSM"), None)
+    neutral = {"EN", "ES", "CS", "ET", "ON", "BN", "NSM"}
+    if directions[0] in ("R", "AL"):
+        return (
+            present <= neutral | {"R", "AL", "AN"} and last in ("R", "AL", "EN", "AN") and not {"EN", "AN"} <= present
+        )
+    return directions[0] == "L" and present <= neutral | {"L"} and last in ("L", "EN")
+
+
+# --- Punycode (RFC 3492) ----------------------------------------------------------------------------------------------
+
+_DIGITS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
+
+
+def _thresholds(bias: int):
+    """Iterate over the thresholds of the digits of a number (section 3.3)."""
+    at = 36
+    while True:
+        yield min(max(at - bias, 1), 26)
+        at += 36
+
+
+def _adapted(delta: int, points: int, first: bool) -> int:
+    """Return the bias for the next delta (section 6.1)."""
+    at = 0
+    delta //= 700 if first else 2
+    delta += delta // points
+    while delta > 455:
+        delta //= 35
+        at += 36
+    return at + 36 * delta // (delta + 38)
+
+
+class _Positions:
+    """Positions of a label, of which some are marked: a Fenwick tree.
+
+    >>> positions = _Positions(4, True)
+    >>> positions.add(1, -1)
+    >>> positions.before(3), positions.find(1)
+    (2, 2)
+    """
+
+    def __init__(self, size: int, marked: bool) -> None:
+        self._size = size
+        self._sums = [(i & -i) * marked for i in range(size + 1)]
+
+    def add(self, position: int, by: int) -> None:
+        position += 1
+        while position <= self._size:
+            self._sums[position] += by
+            position += position & -position
+
+    def before(self, position: int) -> int:
+        """Return how many positions before this one are marked."""
+        count = 0
+        while position:
+            count += self._sums[position]
+            position &= position - 1
+        return count
+
+    def find(self, count: int) -> int:
+        """Return the marked position that `count` marked ones are before."""
+        position, step = 0, 1 << self._size.bit_length()
+        while step:
+            if position + step <= self._size and self._sums[position + step] <= count:
+                position += step
+                count -= self._sums[position]
+            step >>= 1
+        return position
+
+
+def _encode(label: str) -> str | None:
+    """Return the Punycode of a label; None if a number is too large (section 6.3).
+
+    Section 6.3 counts, for each character in the order of code points, the smaller ones between the position before
+    and this one, once around the label. `written` has the positions of those.
+    """
+    basic = [c for c in label if c.isascii()]
+    output = [*basic, "-"] if basic else []
+    written = _Positions(len(label), False)
+    for i, c in enumerate(label):
+        if c.isascii():
+            written.add(i, 1)
+    others = sorted((ord(c), i) for i, c in enumerate(label) if not c.isascii())
+    done, bias, delta, previous = len(basic), 72, 0, 0x80
+    for point, run in groupby(others, lambda each: each[0]):
+        delta += (point - previous) * (done + 1)
+        if delta > _MOST:
+            return None
+        start = 0  # smaller characters up to the position before have been counted
+        smaller = done
+        for count, (_, i) in enumerate(run):
+            before = written.before(i) - count
+            delta += before - start
+            start = before
+            value = delta
+            for threshold in _thresholds(bias):
+                if value < threshold:
+                    break
+                value, digit = divmod(value - threshold, 36 - threshold)
+                output.append(_DIGITS[threshold + digit])
+            output.append(_DIGITS[value])
+            bias = _adapted(delta, done + 1, done == len(basic))
+            delta = 0
+            done += 1
+            written.add(i, 1)
+        delta += smaller - start + 1
+        previous = point + 1
+    return "".join(output)
+
+
+def _decode(text: str) -> str | None:
+    """Return the label that Punycode stands for; None if it is invalid (section 6.2).
+
+    Each number says where the next character is inserted. From the last to the first, that is the position among those
+    which are still free.
+    """
+    basic, _, digits = text.rpartition("-")
+    if not text.isascii():
+        return None
+    point, i, bias, size, at = 0x80, 0, 72, len(basic), 0
+    inserted = []
+    while at < len(digits):
+        old, weight = i, 1
+        for threshold in _thresholds(bias):
+            value = _VALUES.get(digits[at]) if at < len(digits) else None
+            if value is None:
+                return None
+            at += 1
+            i += value * weight
+            if i > _MOST:
+                return None
+            if value < threshold:
+                break
+            weight *= 36 - threshold
+        size += 1
+        bias = _adapted(i - old, size, old == 0)
+        point += i // size
+        i %= size
+        if point > 0x10FFFF or 0xD800 <= point < 0xE000:
+            return None
+        inserted.append((i, chr(point)))
+        i += 1
+    label = [""] * size
+    free = _Positions(size, True)
+    for index, character in reversed(inserted):
+        position = free.find(index)
+        free.add(position, -1)
+        label[position] = character
+    others = iter(basic)
+    return "".join(character or next(others) for character in label)
