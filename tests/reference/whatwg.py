@@ -1,8 +1,9 @@
-"""The reference implementation of the policy "whatwg": the URL Standard's basic URL parser and serializer, state by state.
+"""The reference implementation of the policy "whatwg": the URL Standard's URL parser and serializer, state by state.
 
 The states are those of the Standard, section 4.4; a URL is a record. Hosts beyond ASCII: section 3.3 and UTS 46.
 """
 
+import codecs
 import re
 import unicodedata
 from collections import deque
@@ -23,10 +24,11 @@ USERINFO = PATH | set("/:;=@[\\]|")
 FORBIDDEN_HOST = set("\0\t\n\r #/:<>?@[\\]^|")
 FORBIDDEN_DOMAIN = FORBIDDEN_HOST | C0 | {"%"}
 END = ""
+BLANKS = "".join(map(chr, range(33)))
 
 
 class Failure(Exception):
-    pass
+    """A URL is rejected. Its argument, where parse() raises it, is the index in the clean URL."""
 
 
 class Url:
@@ -110,10 +112,8 @@ def parse_host(text, opaque):
 
 
 def domain_to_ascii(domain):
-    if domain.isascii():  # whatever ToASCII would say about A-labels in it
-        result = domain.lower()
-    else:
-        result = ".".join(map(a_label, to_labels(domain)))
+    # Whatever ToASCII would say about A-labels in an ASCII domain.
+    result = domain.lower() if domain.isascii() else ".".join(map(a_label, to_labels(domain)))
     if not result or FORBIDDEN_DOMAIN & {*result}:
         raise Failure
     return result
@@ -157,7 +157,7 @@ def check_label(label):
             valid = idna.uts46_remap(c, std3_rules=False) == c
         except idna.IDNAError:
             valid = False
-        if not valid or c in "\u200c\u200d" and not may_join(label, i):
+        if not valid or (c in "\u200c\u200d" and not may_join(label, i)):
             raise Failure
 
 
@@ -302,10 +302,16 @@ def write_ipv6(pieces):
 # --- URLs (section 4.4) -----------------------------------------------------------------------------------------------
 
 
+def host_at(index, text, opaque):
+    try:
+        return parse_host(text, opaque)
+    except Failure:
+        raise Failure(index) from None
+
+
 def parse(text, base=None):  # noqa: PLR0912, PLR0915
     """Return the record of a scalar value string; raise Failure."""
-    text = text.strip("".join(map(chr, range(33))))
-    text = re.sub("[\t\n\r]", "", text)
+    text = re.sub("[\t\n\r]", "", text.strip(BLANKS))
     url, state, buffer, at = Url(), "scheme start", deque(), 0
     saw_at = in_brackets = saw_password = False
 
@@ -315,7 +321,7 @@ def parse(text, base=None):  # noqa: PLR0912, PLR0915
         return result
 
     def ends():
-        return c == END or c in "/?#" or c == "\\" and url.special
+        return c == END or c in "/?#" or (c == "\\" and url.special)
 
     while True:
         c, rest = text[at : at + 1], text[at + 1 :]
@@ -344,8 +350,8 @@ def parse(text, base=None):  # noqa: PLR0912, PLR0915
                 buffer.clear()
                 state, at = "no scheme", -1
         elif state == "no scheme":
-            if base is None or isinstance(base.path, str) and c != "#":
-                raise Failure
+            if base is None or (isinstance(base.path, str) and c != "#"):
+                raise Failure(0)
             if isinstance(base.path, str):
                 url.take(base, "scheme", "path", "query")
                 url.fragment, state = "", "fragment"
@@ -363,7 +369,7 @@ def parse(text, base=None):  # noqa: PLR0912, PLR0915
                 state, at = "path", at - 1
         elif state == "relative":
             url.scheme = base.scheme
-            if c == "/" or url.special and c == "\\":
+            if c == "/" or (url.special and c == "\\"):
                 state = "relative slash"
             else:
                 url.take(base, "username", "password", "host", "port", "path", "query")
@@ -406,36 +412,38 @@ def parse(text, base=None):  # noqa: PLR0912, PLR0915
                         url.username += encode(character, USERINFO)
             elif ends():
                 if saw_at and not buffer:
-                    raise Failure
+                    raise Failure(at)
                 at -= len(buffer) + 1
                 buffer.clear()
                 state = "host"
             else:
                 buffer.append(c)
         elif state == "host":
-            if c == ":" and not in_brackets or ends():
+            if (c == ":" and not in_brackets) or ends():
                 if not buffer and (c == ":" or url.special):
-                    raise Failure
-                url.host = parse_host(taken(), not url.special)
+                    raise Failure(at)
+                start = at - len(buffer)
+                url.host = host_at(start, taken(), not url.special)
                 if c == ":" and not ends():
                     state = "port"
                 else:
                     state, at = "path start", at - 1
             else:
-                in_brackets = c == "[" or in_brackets and c != "]"
+                in_brackets = c == "[" or (in_brackets and c != "]")
                 buffer.append(c)
         elif state == "port":
             if c != END and c in "0123456789":
                 buffer.append(c)
             elif ends():
                 if buffer:
+                    start = at - len(buffer)
                     digits = taken().lstrip("0") or "0"
                     if len(digits) > 5 or int(digits) > 65535:
-                        raise Failure
+                        raise Failure(start)
                     url.port = int(digits) if int(digits) != PORTS.get(url.scheme) else None
                 state, at = "path start", at - 1
             else:
-                raise Failure
+                raise Failure(at)
         elif state == "file":
             url.scheme, url.host = "file", ""
             if c != END and c in "/\\":
@@ -472,7 +480,7 @@ def parse(text, base=None):  # noqa: PLR0912, PLR0915
                     state = "path"
                 else:
                     buffer.clear()
-                    url.host = parse_host(host, False) if host else ""
+                    url.host = host_at(at + 1 - len(host), host, False) if host else ""
                     if url.host == "localhost":
                         url.host = ""
                     state = "path start"
@@ -493,7 +501,7 @@ def parse(text, base=None):  # noqa: PLR0912, PLR0915
                     at -= 1
         elif state == "path":
             if ends():
-                slash = c == "/" or c == "\\" and url.special
+                slash = c == "/" or (c == "\\" and url.special)
                 segment = taken()
                 if is_double_dot(segment):
                     url.shorten()
@@ -522,7 +530,7 @@ def parse(text, base=None):  # noqa: PLR0912, PLR0915
             elif c != END:
                 url.path += encode(c, C0)
         elif state == "query":
-            if c == "#" or c == END:
+            if c in ("#", END):
                 url.query += encode(taken(), SPECIAL_QUERY if url.special else QUERY)
                 if c == "#":
                     url.fragment, state = "", "fragment"
@@ -544,3 +552,37 @@ def normalize(text, base=None):
     """
     record = None if base is None else parse(base.decode("utf-8", "replace"))
     return parse(text.decode("utf-8", "replace"), record).href().encode()
+
+
+def offset_of(text, index):
+    """Return the offset in bytes of a character of the clean URL."""
+    starts, at, ill_formed = [], 0, {}
+
+    def replace(error):
+        ill_formed[error.start] = error.end
+        return "\ufffd", error.end
+
+    codecs.register_error("reference.whatwg", replace)
+    decoded = text.decode("utf-8", "reference.whatwg")
+    for c in decoded:
+        starts.append(at)
+        at = ill_formed[at] if at in ill_formed else at + len(c.encode())
+    first = len(decoded) - len(decoded.lstrip(BLANKS)) if decoded.strip(BLANKS) else 0
+    last = len(decoded.rstrip(BLANKS))
+    kept = [starts[i] for i in range(first, last) if decoded[i] not in "\t\n\r"]
+    end = starts[last] if last < len(decoded) else len(text)
+    return kept[index] if index < len(kept) else end
+
+
+def href_or_fault(text, base=None):
+    """Return the href of bytes, or the code and the offset of a fault."""
+    try:
+        return normalize(text, base)
+    except Failure as failure:
+        return "whatwg", offset_of(text, failure.args[0])
+
+
+def check(text):
+    """Return the code and the offset of a fault, or None."""
+    found = href_or_fault(text)
+    return found if isinstance(found, tuple) else None

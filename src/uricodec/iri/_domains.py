@@ -1,7 +1,7 @@
 """Domains beyond ASCII as the URL Standard converts them: ToASCII of UTS 46, without the limits of DNS.
 
 `_idna` converts most domains without this module. What is left includes hosts of any length from hostile pages, so each
-step takes linear time or nearly: Punycode with a Fenwick tree over the positions of a label, instead of one pass over the
+step takes linear time or nearly: Punycode with a Fenwick tree over the positions of a label, not with a pass over the
 label for each of its characters.
 """
 

@@ -40,9 +40,6 @@ cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept n
 # Return the Production with a name; raise ValueError if it is unknown. whatwg: WHATWG_URL is one.
 cdef int production_of(object production, Syntax syntax, bint whatwg=*) except -1
 
-# Raise ValueError if a base is given with a production that has none.
-cdef int check_base(object base, object production) except -1
-
 # --- URLs in text
 
 # Delimiters that were escaped in a text which has been decoded: bytes that UTF-8 never has.

@@ -65,12 +65,6 @@ cdef int production_of(object production, Syntax syntax, bint whatwg=False) exce
     raise ValueError(f"unknown production {production!r}; choose from {', '.join(names)}")
 
 
-cdef int check_base(object base, object production) except -1:
-    if base is not None:
-        raise ValueError(f"base is only supported with production='whatwg', got production={production!r}")
-    return 0
-
-
 # --- inputs, errors ---------------------------------------------------------------------------------------------------
 
 cdef object plain(object input):
@@ -146,8 +140,8 @@ cdef object find_fault(object input, Syntax syntax, Production production, bint 
     if production == WHATWG_URL:
         from uricodec.uri._whatwg import find_fault_of_url     # which imports this module
         return find_fault_of_url(input, base)
-    if syntax == URI_SYNTAX:
-        check_base(base, PRODUCTION_NAMES[<int>syntax][<int>production])
+    if base is not None:
+        raise ValueError(f"base is only supported with production='whatwg', got base={base!r}")
     text = plain(input)
     if read_text(text, &source, buffer, syntax, production, &parts, &outcome):
         if not (safe_host and find_unsafe(source.data, &parts, &outcome)):

@@ -178,8 +178,8 @@ class Policy:
         Args:
             name (str): "tracking" (removes parameters that only track visitors) or "crawl" (for lists of URLs to
                 crawl: level "iri", no fragment, no tracking parameters, parameters sorted), both of which `replace` can
-                change; or "surt" (the keys of web-archive indexes) or "w3lib" (what
-                `w3lib.url.canonicalize_url` returns), which no fields describe.
+                change; or "surt" (the keys of web-archive indexes), "w3lib" (what `w3lib.url.canonicalize_url` returns)
+                or "whatwg" (the URL that browsers request), which no fields describe.
 
         Raises:
             ValueError: If the name is unknown.

@@ -17,12 +17,12 @@ from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI
 from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, DEFAULT_PORTS, WEB_HOST_CAPACITY,
                                         HOST_COMPONENTS, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted, WebHost, category_of,
                                         read_web_host, set_accepted, set_ports)
-from uricodec.uri._components cimport CODE_NAMES, REASONS, check_base, production_of
+from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
 from uricodec.uri._grammar cimport *
 from uricodec.uri._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, level_of
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_target
 from uricodec.uri._values cimport split_any
-from uricodec.uri._whatwg cimport WhatwgBase, check_whatwg_row
+from uricodec.uri._whatwg cimport check_whatwg_row
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -256,6 +256,8 @@ for number in range(FIELDS):
 cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Grammar *grammar = <const Grammar *>options
     cdef Parts parts
+    if grammar.production == WHATWG_URL:
+        return check_whatwg_row(src, n, NULL, dst, outcome)
     if not read_bytes(src, n, grammar.syntax, grammar.production, &parts, outcome):
         return UC_REJECTED
     return UC_REJECTED if grammar.safe_host and find_unsafe(src, &parts, outcome) else 0
@@ -403,7 +405,9 @@ cdef int set_grammar(Grammar *grammar, object kind, object production, bint safe
     if kind not in ("uri", "iri"):
         raise ValueError(f"unknown kind {kind!r}; choose from uri, iri")
     grammar.syntax = URI_SYNTAX if kind == "uri" else IRI_SYNTAX
-    grammar.production = REFERENCE if production is None else <Production>production_of(production, grammar.syntax)
+    grammar.production = REFERENCE
+    if production is not None:
+        grammar.production = <Production>production_of(production, grammar.syntax, grammar.syntax == URI_SYNTAX)
     grammar.safe_host = safe_host
     return 0
 
@@ -424,26 +428,18 @@ cdef class CheckRows(UriRows):
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        production (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; for IRIs "IRI-reference", "IRI",
-            "absolute-IRI" or "irelative-ref"; or "whatwg", with the kind "uri".
-        base (str | bytes | None): The base of relative URLs, with "whatwg".
+        production (str): "URI-reference", "URI", "absolute-URI", "relative-ref" or "whatwg"; for IRIs "IRI-reference",
+            "IRI", "absolute-IRI" or "irelative-ref".
 
     Source: RFC 3986 section 4; RFC 3987 section 2.2; URL Standard section 4.4.
     """
     cdef Grammar grammar
-    cdef WhatwgBase base
 
-    def __cinit__(self, kind, production, safe_host=False, base=None):
-        if kind == "uri" and production == "whatwg":
-            self.base = None if base is None else WhatwgBase(base)
-            self.slots.strict, self.slots.result = SizedRow(check_whatwg_row, 0, 0), WRITES_NOTHING
-            self.slots.options = NULL if base is None else &self.base.href
-            self.replaces_surrogates = True
-            return
-        check_base(base, production)
+    def __cinit__(self, kind, production, safe_host=False):
         set_grammar(&self.grammar, kind, production, safe_host)
         self.slots.strict, self.slots.options, self.slots.result = CHECK_ROW, &self.grammar, WRITES_NOTHING
         self.error = IriError if kind == "iri" else UriSyntaxError
+        self.replaces_surrogates = self.grammar.production == WHATWG_URL
 
 
 cdef struct Checked:

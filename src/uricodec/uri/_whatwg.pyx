@@ -303,9 +303,9 @@ cdef bint put_port(Reader *reader, size_t end, Outcome *outcome) noexcept nogil:
     for i in range(start, end):
         if not c'0' <= reader.s[i] <= c'9':
             return reject(outcome, WHATWG_PORT, i)
-        port = 10 * port + (reader.s[i] - c'0')
-        if port > 65535:
-            return reject(outcome, WHATWG_PORT, start)
+        port = min(10 * port + (reader.s[i] - c'0'), <uint32_t>65536)
+    if port > 65535:
+        return reject(outcome, WHATWG_PORT, start)
     if start == end or port == PORTS[reader.scheme] and (reader.scheme != NOT_SPECIAL and reader.scheme != FILE):
         return True
     reader.dst[reader.o] = c':'
