@@ -133,7 +133,8 @@ def to_labels(domain):
                 decoded = label[4:].encode("ascii").decode("punycode")
             except UnicodeError:
                 raise Failure from None
-            if decoded.isascii() or any(0xD800 <= ord(c) < 0xE000 for c in decoded):
+            # RFC 3492 section 6.2: a delimiter is consumed if characters precede it. Python consumes any.
+            if label.rfind("-") == 4 or decoded.isascii() or any(0xD800 <= ord(c) < 0xE000 for c in decoded):
                 raise Failure
             labels[i] = decoded
         check_label(decoded)

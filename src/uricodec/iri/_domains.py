@@ -224,8 +224,8 @@ def _decode(text: str) -> str | None:
     Each number says where the next character is inserted. From the last to the first, that is the position among those
     which are still free.
     """
-    basic, _, digits = text.rpartition("-")
-    if not text.isascii():
+    basic, delimiter, digits = text.rpartition("-")
+    if not text.isascii() or (delimiter and not basic):  # a delimiter without characters before it is a digit
         return None
     point, i, bias, size, at = 0x80, 0, 72, len(basic), 0
     inserted = []

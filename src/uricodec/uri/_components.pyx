@@ -95,7 +95,9 @@ cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept n
 cdef int raise_rejection(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
                        str reason=None) except -1:
     position = characters_before(utf8, outcome.offset) if isinstance(input, str) else outcome.offset
-    raise error_class(reason or REASONS[outcome.code], input, position)
+    error = error_class(reason or REASONS[outcome.code], input, position)
+    error.code = CODE_NAMES[outcome.code]
+    raise error
 
 
 cdef int raise_surrogate(object input, object error_class) except -1:
@@ -171,7 +173,7 @@ def check(uri, production="URI-reference", safe_host=False, *, base=None):
             "scheme" (missing), "userinfo", "host", "port", "path", "query", "fragment" (invalid character in that
             component, or a fragment that is not allowed), "host-delimiter" (see `safe_host`), "ip-literal" (invalid
             address in brackets, a zone, or text other than a port after it), "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
-            digits).
+            digits); with that production, "whatwg" alone.
 
     Raises:
         ValueError: If the production is unknown.

@@ -321,7 +321,7 @@ cdef class PolicyRows(RowOperation):
 
     Args:
         policy (Policy): The policy.
-        base (str | bytes | None): The base of relative URLs, with the policy "whatwg".
+        base (str | bytes-like | None): The base of relative URLs, with the policy "whatwg".
 
     Source: see `Policy`.
     """

@@ -173,7 +173,7 @@ cdef bint read_number(const uint8_t *s, size_t n, uint64_t *value) noexcept nogi
 
 
 cdef Py_ssize_t write_ipv4(const uint8_t *domain, size_t n, uint8_t *dst) noexcept nogil:
-    """Write the address that a domain is, in lower case, which ends in a number. -1: it is none. dst may be `domain`."""
+    """Write the address for a domain in lower case that ends in a number. -1: it is invalid. dst may be `domain`."""
     cdef uint64_t numbers[4]
     cdef uint64_t address
     cdef size_t start = 0, i, count = 0, o = 0
@@ -871,11 +871,11 @@ cdef class WhatwgBase:
     """The base of relative URLs.
 
     Args:
-        base (str | bytes): An absolute URL.
+        base (str | bytes-like): An absolute URL.
 
     Raises:
         UriSyntaxError: If it is invalid.
-        TypeError: If it is neither str nor bytes.
+        TypeError: If it has another type.
     """
 
     def __cinit__(self, base):
@@ -902,7 +902,12 @@ cdef class WhatwgBase:
 # --- single values ---------------------------------------------------------------------------------------------------
 
 def find_fault_of_url(input, base):
-    """Return the Diagnostic for a text (str | bytes-like) that is no URL by the URL Standard; None if it is one."""
+    """Return why the URL Standard rejects a URL (Diagnostic); None if it accepts it.
+
+    Args:
+        input (str | bytes-like): The URL.
+        base (str | bytes-like | None): The base of relative URLs.
+    """
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
     cdef Outcome outcome
