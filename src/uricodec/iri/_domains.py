@@ -7,6 +7,7 @@ label for each of its characters.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import groupby
 from unicodedata import bidirectional, category
@@ -16,6 +17,8 @@ from uricodec.iri._characters import composed
 __all__ = ["domain_to_ascii"]
 
 _PREFIX = "xn--"
+# "A forbidden domain code point is a forbidden host code point, a C0 control, U+0025 (%), or U+007F DELETE."
+_FORBIDDEN = re.compile(r"[\0-\x20\x7F#/:<>?@\[\\\]^|%]")
 _MOST = 0x7FFFFFFF  # RFC 3492 section 6.4: numbers have 31 bits
 
 
@@ -26,7 +29,7 @@ def domain_to_ascii(domain: bytes) -> bytes | None:
         domain (bytes): The domain; bytes that are not UTF-8 stand for U+FFFD.
 
     Returns:
-        bytes | None: The domain in ASCII, which may have any character that UTS 46 allows; None if it is invalid.
+        bytes | None: The domain in ASCII; None if it is invalid.
 
     Source: URL Standard section 3.3 ("domain to ASCII", beStrict false); UTS 46 section 4 with CheckHyphens,
         UseSTD3ASCIIRules, Transitional_Processing, VerifyDnsLength and IgnoreInvalidPunycode false, CheckBidi and
@@ -35,32 +38,33 @@ def domain_to_ascii(domain: bytes) -> bytes | None:
     >>> domain_to_ascii("Stra\u00dfe。Example".encode())
     b'xn--strae-oqa.example'
     """
+    text = _mapped_text(domain.decode("utf-8", "replace"))
+    if text is None:
+        return None
+    labels = text.split(".")
+    for i, label in enumerate(labels):
+        decoded = label
+        if label.startswith(_PREFIX):
+            decoded = _decode(label[len(_PREFIX) :]) or ""
+        if (decoded.isascii() and decoded is not label) or not _is_valid(decoded):
+            return None
+        labels[i] = decoded
+    if not _obey_bidi_rule(labels):
+        return None
+    encoded = [label if label.isascii() else _encode(label) for label in labels]
+    return None if None in encoded else ".".join(encoded).encode("ascii")  # type: ignore[arg-type]
+
+
+def _mapped_text(domain: str) -> str | None:
+    """Return the domain as UTS 46 maps it; None if it has a character that is disallowed or forbidden."""
     mapped = []
-    for character in domain.decode("utf-8", "replace"):
+    for character in domain:
         result = _mapped(character)
         if result is None:
             return None
         mapped.append(result)
-    labels = composed("".join(mapped)).split(".")
-    for i, label in enumerate(labels):
-        if label.startswith(_PREFIX):
-            decoded = _decode(label[len(_PREFIX) :])
-            if decoded is None or decoded.isascii():
-                return None
-            labels[i] = decoded
-        if not _is_valid(labels[i]):
-            return None
-    if any(bidirectional(c) in ("R", "AL", "AN") for label in labels if not label.isascii() for c in label):
-        for label in labels:
-            if label and not _has_good_directions(label):
-                return None
-    for i, label in enumerate(labels):
-        if not label.isascii():
-            encoded = _encode(label)
-            if encoded is None:
-                return None
-            labels[i] = _PREFIX + encoded
-    return ".".join(labels).encode("ascii")
+    text = composed("".join(mapped))
+    return None if _FORBIDDEN.search(text) else text
 
 
 # --- characters -------------------------------------------------------------------------------------------------------
@@ -100,6 +104,13 @@ def _may_join(label: str, i: int) -> bool:
         return idna.core.valid_contextj(label, i)
     except ValueError:  # a character before it that this Python does not know
         return False
+
+
+def _obey_bidi_rule(labels: list[str]) -> bool:
+    """Return whether labels are no Bidi domain name, or each of them obeys the Bidi Rule."""
+    if not any(bidirectional(c) in ("R", "AL", "AN") for label in labels if not label.isascii() for c in label):
+        return True
+    return all(_has_good_directions(label) for label in labels if label)
 
 
 def _has_good_directions(label: str) -> bool:
@@ -179,7 +190,7 @@ class _Positions:
 
 
 def _encode(label: str) -> str | None:
-    """Return the Punycode of a label; None if a number is too large (section 6.3).
+    """Return the A-label of a label; None if a number is too large (section 6.3).
 
     Section 6.3 counts, for each character in the order of code points, the smaller ones between the position before
     and this one, once around the label. `written` has the positions of those.
@@ -215,7 +226,7 @@ def _encode(label: str) -> str | None:
             written.add(i, 1)
         delta += smaller - start + 1
         previous = point + 1
-    return "".join(output)
+    return _PREFIX + "".join(output)
 
 
 def _decode(text: str) -> str | None:

@@ -138,18 +138,13 @@ cdef Py_ssize_t ask_for_domain(const uint8_t *domain, size_t n, uint8_t *dst, si
 cdef Py_ssize_t convert_domain(const uint8_t *domain, size_t n, uint8_t *dst, size_t capacity) noexcept nogil:
     """Write a domain that is not ASCII. -1: it is invalid; -2: an exception is set."""
     cdef uint8_t ascii[A_LABELS_CAPACITY]
-    cdef size_t size = to_domain(domain, n, ascii), i
-    cdef Py_ssize_t written
+    cdef size_t size = to_domain(domain, n, ascii)
     if size == UC_REJECTED:
         return -2
     if size and size <= capacity:
         memcpy(dst, ascii, size)
         return <Py_ssize_t>size
-    written = ask_for_domain(domain, n, dst, capacity)
-    for i in range(<size_t>written if written > 0 else 0):
-        if DOMAIN[dst[i]] == 0:
-            return -1
-    return written
+    return ask_for_domain(domain, n, dst, capacity)
 
 
 cdef bint read_number(const uint8_t *s, size_t n, uint64_t *value) noexcept nogil:
