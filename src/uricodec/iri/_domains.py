@@ -107,7 +107,7 @@ def _may_join(label: str, i: int) -> bool:
 
 
 def _obey_bidi_rule(labels: list[str]) -> bool:
-    """Return whether labels are no Bidi domain name, or each of them obeys the Bidi Rule."""
+    """Return whether each label obeys the Bidi Rule, if one of them has characters from right to left."""
     if not any(bidirectional(c) in ("R", "AL", "AN") for label in labels if not label.isascii() for c in label):
         return True
     return all(_has_good_directions(label) for label in labels if label)
