@@ -8,7 +8,6 @@ label for each of its characters.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import groupby
 from unicodedata import bidirectional, category
 
@@ -70,7 +69,6 @@ def _mapped_text(domain: str) -> str | None:
 # --- characters -------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(4096)
 def _mapped(character: str) -> str | None:
     """Return what UTS 46 maps a character to; None if it is disallowed."""
     import idna
