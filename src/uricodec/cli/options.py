@@ -473,7 +473,7 @@ OPTIONS = {
     ),
     "policy": Option(
         "--policy NAME",
-        "merge more: crawl, surt, tracking, w3lib, whatwg, FILE.toml",
+        "merge more: crawl, surt, tracking, w3lib or whatwg",
         "'tracking' removes parameters that only track visitors; 'crawl' also removes fragments, sorts parameters, and "
         "converts IRIs to URIs; 'surt' writes the keys of web-archive indexes; 'w3lib' writes what Scrapy compares, "
         "'whatwg' what browsers request. "
