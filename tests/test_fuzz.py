@@ -5,6 +5,7 @@ import functools
 import importlib
 import inspect
 import sys
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -137,24 +138,66 @@ def broken(function, answers):
     return call
 
 
-def is_noticed(name, module, attribute, answers):
-    """Whether a target fails on one of its seeds, with one or another first choice, when a function is broken."""
-    target, owner = module_of(name), importlib.import_module(module)
-    before, function = _kernels.cpu_tier(), getattr(owner, attribute)
+def inputs_of(name):
+    """The seeds of a target with one or another first choice."""
+    for seed in seeds(name):
+        for choice in range(len(getattr(module_of(name), "CALLS", "8 octets"))):
+            yield seed[:2] + b"%c" % (0x30 + choice) + seed[3:]
+
+
+@contextmanager
+def replaced(name, module, attribute, value):
+    """A function is replaced where it is defined and in a target."""
+    target, owner, before = module_of(name), importlib.import_module(module), _kernels.cpu_tier()
+    function = getattr(owner, attribute)
     with pytest.MonkeyPatch.context() as patch:
         for where in owner, target:
             if getattr(where, attribute, None) is function:
-                patch.setattr(where, attribute, broken(function, answers))
+                patch.setattr(where, attribute, value(function))
         try:
-            for seed in seeds(name):
-                for choice in range(len(getattr(target, "CALLS", "8 octets"))):
-                    target.target(seed[:2] + b"%c" % (0x30 + choice) + seed[3:])
-        except Exception:
-            return True
+            yield
         finally:
             patch.undo()
             _kernels.use_tier(before)
             uricodec.uninstall()
+
+
+@functools.cache
+def callers_of(name):
+    """The inputs that lead to a call of each function, if it is no class."""
+    callers, called = {}, set()
+
+    def noted(key, function):
+        @functools.wraps(function)
+        def call(*arguments, **options):
+            called.add(key)
+            return function(*arguments, **options)
+
+        return call
+
+    with ExitStack() as stack:
+        for module, names in covers_of(name).items():
+            for each in names:
+                if not inspect.isclass(getattr(importlib.import_module(module), each)):
+                    callers[module, each] = []
+                    stack.enter_context(replaced(name, module, each, functools.partial(noted, (module, each))))
+        for octets in inputs_of(name):
+            called.clear()
+            module_of(name).target(octets)
+            for key in called:
+                callers[key].append(octets)
+    return callers
+
+
+def is_noticed(name, module, attribute, answers):
+    """Whether a target fails on one of its inputs when a function is broken."""
+    inputs = callers_of(name).get((module, attribute)) or inputs_of(name)
+    with replaced(name, module, attribute, lambda function: broken(function, answers)):
+        try:
+            for octets in inputs:
+                module_of(name).target(octets)
+        except Exception:
+            return True
     return False
 
 

@@ -7,8 +7,12 @@ from collections import Counter
 
 import pytest
 from arrow_memory import Lent
+from reference import bulk as naive
 
 from uricodec import bulk, dedup
+from uricodec._rows._tasks import set_limit_of_offsets
+from uricodec._rows.registry import OPERATIONS
+from uricodec.errors import UriError
 
 pa = pytest.importorskip("pyarrow")
 
@@ -134,14 +138,57 @@ def test_tables_of_a_dictionary():
     assert one.field(0).to_pylist() == ["A", "c", "A"] and one.field(0).dictionary.to_pylist() == ["A", "c"]
 
 
-def test_other_results_of_dictionaries_are_plain():
-    words = pa.array(["urn:example:a", "URN:example:a", None, "no urn"])
-    source = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2, 3, 3, 0], pa.uint8()), words)
-    for name, how in (("is_valid_urn", {}), ("check_urn", {}), ("split_urn", {}), ("fingerprint", {"kind": "urn"})):
-        result = getattr(bulk, name)(source[1:], **how)
-        plain = getattr(bulk, name)(pa.array(source.to_pylist()[1:]), **how)
-        assert pa.array(result).equals(pa.array(plain)) and pa.array(result).type == pa.array(plain).type
-        assert pa.array(result).null_count == pa.array(plain).null_count
+WORDS = [
+    "http://h.example/a?x=1&y=%41",
+    "urn:isbn:1",
+    "",
+    None,
+    "no uri\x00",
+    "http://[::1",
+    "http://é.example/%zz",
+    "m:é",
+]
+OTHERS = [(name, how) for name, how in naive.CALLS if OPERATIONS[name].result != "text"]
+
+
+def outcome(operation, source, /, **how):
+    """The results and their type, and the invalid rows; or the error."""
+    invalid = bulk.InvalidRows()
+    try:
+        made = pa.chunked_array(getattr(bulk, operation)(source, invalid=invalid, **how))
+    except UriError as error:
+        return str(error), error.row
+    made.validate(full=True)
+    return made.type, made.to_pylist(), made.null_count, invalid.count, invalid.rows
+
+
+@pytest.mark.parametrize("values", [pa.string(), pa.binary(), pa.large_string(), pa.string_view()], ids=str)
+@pytest.mark.parametrize(("name", "how"), OTHERS, ids=str)
+def test_other_results_of_dictionaries_are_plain(name, how, values):
+    """Also if the dictionary is processed as a whole, and if it has more values than there are rows."""
+    words, more = pa.array(WORDS).cast(values), pa.array([*WORDS[::-1], "a:b"]).cast(values)
+    rows = [[*range(8), None, 0, 0, 5, 2], [8, None, 0, *range(9)], [], [4, 1, 7] * 3]
+    chunks = [pa.array(numbers, pa.int8()) for numbers in rows]
+    parts = [pa.DictionaryArray.from_arrays(*of) for of in zip(chunks, (words, more, more, words), strict=True)]
+    for column in pa.chunked_array(parts), pa.chunked_array([parts[0][4:], parts[1][:0]]), parts[1][1:], parts[0][1:4]:
+        plain = pa.array(column.to_pylist(), values)
+        for errors in (*naive.policies(name), "raise"):
+            assert outcome(name, column, errors=errors, **how) == outcome(name, plain, errors=errors, **how), errors
+
+
+@pytest.mark.parametrize("limit", [None, 1000, 100])
+@pytest.mark.parametrize("name", ["host", "split_uri", "path_segments", "query_pairs"])
+def test_offsets_of_copies_of_results_become_large_ones(name, limit):
+    long = "h" * 50
+    words = [f"http://{long}/{long}/b?x={long}&y", "s:"]
+    source = pa.DictionaryArray.from_arrays(pa.array([0, 1, None] * 30, pa.int8()), words)
+    set_limit_of_offsets(limit)
+    try:
+        made = outcome(name, source)
+        assert made == outcome(name, pa.array(source.to_pylist()))
+    finally:
+        set_limit_of_offsets(None)
+    assert ("large" in str(made[0])) == (limit is not None)
 
 
 def test_unique_rows_that_refer_to_a_null_of_a_dictionary():

@@ -273,9 +273,10 @@ def test_against(tmp_path, kind, level, memory, errors):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["urn", "bytes"])
-@pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("report", ["unique", "counts"])
+@pytest.mark.parametrize(
+    ("kind", "exact", "report"),
+    [("urn", False, "unique"), ("urn", True, "counts"), ("bytes", True, "unique"), ("bytes", False, "counts")],
+)
 def test_partitions_of_partitions(tmp_path, kind, exact, report):
     data = b"".join(b"urn:example:%d\nURN:example:%d\n" % (i * i % 99_991, i) for i in range(80_000))
     done = check(tmp_path, [data], kind, report=report, memory=TINY, exact=exact)
@@ -318,9 +319,9 @@ def test_long_lines(tmp_path, memory, threads):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("memory", [None, TINY])
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("errors", ["keep", "drop"])
+@pytest.mark.parametrize(
+    ("memory", "threads", "errors"), [(None, 1, "keep"), (None, 2, "drop"), (TINY, 1, "drop"), (TINY, 2, "keep")]
+)
 def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, threads, errors):
     """They are in no batch: kept in their place and never the same as others, or left out."""
     choice = random.Random(7)

@@ -125,14 +125,21 @@ def resolve(base, ref, strict=True):
 
 
 def references(target):
-    """References that might lead to a target, each a valid one if the target is."""
+    """References that might lead to a target, each a valid one if the target is.
+
+    Of a long path, only what begins at a segment, after few "..": that others lead nowhere is seen in short ones.
+    """
     scheme, authority, path, _, fragment = parse(target)
+    is_long = len(path) > 100
     behind = target[len(recompose(Parts(scheme, authority, path, None, None))) :]
     yield target
-    paths = {path[i:] for i in range(len(path) + 1)}
+    paths = {
+        path[i:] for i in range(len(path) + 1) if not is_long or "/" in path[max(i - 1, 0) : i + 1] or i == len(path)
+    }
+    paths.add(path)
     if authority is None:
         paths |= {tail[2:] for tail in paths if tail.startswith("/.//")}
-    ups = ["../" * k for k in range(path.count("/") + 3)]
+    ups = ["../" * k for k in range(min(path.count("/") + 3, 8 if is_long else 1000))]
     for tail in paths:
         for start in ["", "/", "./", "/.", "..", *ups, *(up + "." for up in ups), *(up[:-1] for up in ups)]:
             for end in {behind, "" if fragment is None else "#" + fragment}:

@@ -96,12 +96,12 @@ def mapped(name, most):
         labels = re.split("[.\u3002\uff0e\uff61]", name.decode())
         if name.isascii() or len(name) > 1024:
             return name
-        labels = [label if label.isascii() else idna.uts46_remap(label, std3_rules=False) for label in labels]
+        changed = {label: idna.uts46_remap(label, std3_rules=False) for label in labels if not label.isascii()}
     except ValueError:
         return name
-    result = ".".join(labels).encode()
-    if any(re.search(r"[\0- /?#@:\[\]\\%]", label) for label in labels if not label.isascii()):
+    if any(re.search(r"[\0- /?#@:\[\]\\%]", label) for label in changed.values()):
         return name
+    result = ".".join(changed.get(label, label) for label in labels).encode()
     return result if 0 < len(result) <= min(most, 2048) else name
 
 

@@ -27,45 +27,57 @@ cdef extern from *:
     #include <stdlib.h>
     #if defined(__linux__)
     #include <sys/mman.h>
-    /* Page faults of fresh memory cost as much time as the operations. So a large block is a mapping with pages of 2 MiB,
-     * which grows without being copied, and unused blocks are kept for the next call: up to 128 MiB, enough for a million
-     * rows of 100 bytes. A thread that finds the lock taken does not use kept blocks. */
+    /* Page faults of fresh memory cost as much time as the operations. So a block that malloc() would map is a mapping here,
+     * with pages of 2 MiB if it is that large, which grows without being copied; and unused blocks are kept for the next
+     * call: up to 128 MiB, enough for a million rows of 100 bytes. A thread that finds the lock taken does not use them. */
     #define UC_PAGE ((size_t)2 << 20)
-    #define UC_MAPPED(size) ((size) >= UC_PAGE)
-    #define UC_PAGES(size) (((size) + UC_PAGE - 1) & ~(UC_PAGE - 1))
-    #define UC_KEPT 32
+    #define UC_SMALL_PAGE ((size_t)64 << 10)
+    #define UC_MAPPED(size) ((size) >= 2 * UC_SMALL_PAGE)
+    #define UC_ROUNDED(size, page) (((size) + (page) - 1) & ~((page) - 1))
+    #define UC_PAGES(size) UC_ROUNDED(size, (size) < UC_PAGE ? UC_SMALL_PAGE : UC_PAGE)
+    #define UC_KEPT 64
     #define UC_KEPT_MOST ((size_t)128 << 20)
     static struct { void *data; size_t size; } uc_kept[UC_KEPT];
     static size_t uc_kept_size;
     static char uc_kept_lock;
 
-    /* Map at least *size bytes, and set *size to the size mapped. Prefers a kept block: the smallest that is large enough,
-     * unless it is more than twice as large; else the largest, enlarged; else a new mapping. */
+    /* Request large pages for a mapping that has become large. */
+    static void *uc_large(void *data, size_t before, size_t size) {
+        if (before < UC_PAGE && size >= UC_PAGE) (void)madvise(data, size, MADV_HUGEPAGE);
+        return data;
+    }
+    /* Take a kept block, and set *size to its size: the smallest of at least `want` bytes, unless it is more than twice as
+     * large; else the largest of the others, if `smaller` is set. Returns NULL if there is none. */
+    static void *uc_take(size_t want, int smaller, size_t *size) {
+        int i, best = -1;
+        size_t have = 0;
+        void *data = NULL;
+        if (__atomic_test_and_set(&uc_kept_lock, __ATOMIC_ACQUIRE)) return NULL;
+        for (i = 0; i < UC_KEPT; i++) {
+            size_t each = uc_kept[i].size;
+            if (each >= want ? each / 2 <= want && (have < want || each < have) : smaller && have < want && each > have)
+                best = i, have = each;
+        }
+        if (best >= 0) {
+            data = uc_kept[best].data, *size = have;
+            uc_kept_size -= have, uc_kept[best].size = 0;
+        }
+        __atomic_clear(&uc_kept_lock, __ATOMIC_RELEASE);
+        return data;
+    }
+    /* Map at least *size bytes, and set *size to the size mapped: a kept block, enlarged if need be, or a new mapping. */
     static void *uc_map(size_t *size) {
         size_t want = UC_PAGES(*size), have = 0;
-        void *data = NULL;
-        if (!__atomic_test_and_set(&uc_kept_lock, __ATOMIC_ACQUIRE)) {
-            int i, best = -1;
-            for (i = 0; i < UC_KEPT; i++) {
-                size_t each = uc_kept[i].size;
-                if (each != 0 && each / 2 <= want && (each >= want ? have < want || each < have : have < want && each > have))
-                    best = i, have = each;
-            }
-            if (best >= 0) {
-                data = uc_kept[best].data;
-                uc_kept_size -= have, uc_kept[best].size = 0;
-            }
-            __atomic_clear(&uc_kept_lock, __ATOMIC_RELEASE);
-        }
+        void *data = uc_take(want, 1, &have);
         if (data != NULL && have < want) {
             void *moved = mremap(data, have, want, MREMAP_MAYMOVE);
             if (moved == MAP_FAILED) munmap(data, have);
-            data = moved == MAP_FAILED ? NULL : moved, have = want;
+            data = moved == MAP_FAILED ? NULL : uc_large(moved, have, want), have = want;
         }
         if (data == NULL) {
             data = mmap(NULL, have = want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (data == MAP_FAILED) return NULL;
-            (void)madvise(data, want, MADV_HUGEPAGE);
+            uc_large(data, 0, want);
         }
         *size = have;
         return data;
@@ -85,14 +97,19 @@ cdef extern from *:
     }
     /* Resize a block of which `used` bytes are in use. Returns the block, and its capacity in *want. */
     static void *uc_resize(void *data, size_t size, size_t used, size_t *want) {
-        void *moved;
-        if (data != NULL && UC_MAPPED(size) && UC_MAPPED(*want)) {
-            *want = UC_PAGES(*want);
-            moved = mremap(data, UC_PAGES(size), *want, MREMAP_MAYMOVE);
-            return moved == MAP_FAILED ? NULL : moved;
-        }
+        void *moved = NULL;
+        int was_mapped = data != NULL && UC_MAPPED(size);
         if (!UC_MAPPED(size) && !UC_MAPPED(*want)) return PyMem_RawRealloc(data, *want);
-        moved = UC_MAPPED(*want) ? uc_map(want) : PyMem_RawMalloc(*want);
+        if (was_mapped && UC_MAPPED(*want)) {
+            /* To copy what is in use costs less than fresh pages if the block grows by much. */
+            if (*want / 2 >= size) moved = uc_take(UC_PAGES(*want), 0, want);
+            if (moved == NULL) {
+                *want = UC_PAGES(*want);
+                moved = mremap(data, UC_PAGES(size), *want, MREMAP_MAYMOVE);
+                return moved == MAP_FAILED ? NULL : uc_large(moved, size, *want);
+            }
+        }
+        else moved = UC_MAPPED(*want) ? uc_map(want) : PyMem_RawMalloc(*want);
         if (moved == NULL) return NULL;
         if (data != NULL) memcpy(moved, data, used < *want ? used : *want);
         uc_discard(data, size);
@@ -100,7 +117,7 @@ cdef extern from *:
     }
     /* Request large pages for memory that another allocator owns. */
     static void uc_large_pages(void *data, size_t size) {
-        size_t start = UC_PAGES((size_t)data), end = ((size_t)data + size) & ~(UC_PAGE - 1);
+        size_t start = UC_ROUNDED((size_t)data, UC_PAGE), end = ((size_t)data + size) & ~(UC_PAGE - 1);
         if (end > start) (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
     }
     #else

@@ -537,6 +537,11 @@ cdef class ColumnWork:
 
     cdef object answers(self, Plan plan, Type type, list arrays):
         cdef Type values = type if type.dictionary is None else type.dictionary
+        if type.dictionary is not None and repeats_values(arrays):
+            try:
+                return self.answers_of_dictionaries(plan, type, arrays)
+            except OverflowError:
+                self.rows = 0
         jobs = self.jobs(plan, type, arrays, self.policy_for(plan), self.limit)
         self.count, self.found = rejected_of(jobs, self.limit)
         return self.answered(plan, jobs, type, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
@@ -552,6 +557,37 @@ cdef class ColumnWork:
         for job in jobs:
             made.append(answer_array(&job.task, plan.kind, &job.valid, plan.rows.code_names, large))
         return answer_type(plan.kind, type, plan.fields, text, large), made
+
+    cdef object answers_of_dictionaries(self, Plan plan, Type type, list arrays):
+        """Process the values of dictionaries, each once, and copy the results to the rows that refer to them.
+
+        Raises:
+            OverflowError: The results need offsets of 64 bits, and the texts have 32.
+        """
+        # A value that is rejected with "raise" is an error only if a row refers to it.
+        cdef RowPolicy policy = self.policy_for(plan) if self.policy != RAISE_ROW else (
+            KEEP_ROW if plan.kind == DIAGNOSTIC else NULL_ROW)
+        cdef Type values = type.dictionary, kind = None
+        cdef Array array
+        cdef dict done = {}
+        cdef list made = []
+        cdef size_t number = 0, limit = UC_REJECTED if self.look else 0
+        for array in arrays:
+            key = identity_of(array.dictionary)
+            if key not in done:
+                jobs = self.jobs(plan, values, [array.dictionary], policy, limit)
+                part, parts = self.answered(plan, jobs, values, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
+                part, answers = join_arrays(part, parts, limit_of_offsets)
+                if kind is not None and name_of(kind) != name_of(part):
+                    raise OverflowError("the results of one dictionary need offsets of 64 bits")
+                done[key], kind = (jobs, answers), part
+            made.append(by_indices(array, type, done[key][1], kind, limit_of_offsets))
+        for array in arrays:
+            if self.look:
+                self.refer(plan, done[identity_of(array.dictionary)][0], array, type, number)
+            number += <size_t>array.length
+        self.rows = number
+        return Type(kind.format, type.name, kind.children), made
 
     cdef object dictionaries(self, Plan plan, Type type, list arrays):
         """Process the values of dictionaries, each once. A rejected value is reported for the rows that refer to it.

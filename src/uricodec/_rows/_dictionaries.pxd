@@ -1,4 +1,4 @@
-"""Dictionaries with distinct values, and selection of rows."""
+"""Dictionaries with distinct values, selection of rows, and rows by number."""
 from libc.stdint cimport int64_t, uint8_t
 
 from uricodec._rows._arrow cimport Array, Memory, Type
@@ -18,3 +18,6 @@ cdef tuple with_one_dictionary(Type type, list arrays, size_t limit)
 cdef tuple without_null_values(Type type, list arrays)
 
 cdef Array select_rows(SourceRows rows, const uint8_t *marks, uint8_t chosen)
+
+cdef bint repeats_values(list arrays) except -1
+cdef Array by_indices(Array array, Type type, Array answers, Type kind, size_t limit)

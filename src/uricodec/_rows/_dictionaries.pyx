@@ -1,4 +1,4 @@
-"""Dictionaries with distinct values, and selection of rows.
+"""Dictionaries with distinct values, selection of rows, and rows by number.
 
 An operation on a dictionary array processes the values of the dictionary. Afterwards some values may be equal or null,
 but consumers expect distinct values without nulls: they count, group and compare by index. So each value gets the
@@ -369,3 +369,157 @@ cdef Status copy_rows(const Source *source, const uint8_t *marks, uint8_t chosen
     where.size = width * (done + has_offsets)
     valid.size = (done + 7) >> 3
     return DONE if grow(data, 1) else NO_MEMORY
+
+
+# --- rows by number -----------------------------------------------------------------------------------------------------
+
+cdef bint repeats_values(list arrays) except -1:
+    """Return whether dictionaries have no more values than there are rows."""
+    cdef Array array
+    cdef dict found = {}
+    cdef int64_t rows = 0
+    for array in arrays:
+        rows += array.length
+        found[identity_of(array.dictionary)] = array.dictionary.length
+    return bool(found) and sum(found.values()) <= rows
+
+
+cdef Array by_indices(Array array, Type type, Array answers, Type kind, size_t limit):
+    """Return the results for the rows of a dictionary array, given those for the values of its dictionary."""
+    cdef SourceRows rows = rows_of(array, type)
+    cdef ArrowBuffers buffers = ArrowBuffers()
+    cdef int64_t *numbers
+    cdef size_t i, n = rows.source.count
+    cdef bint inside = True
+    reserve(&buffers.first, 8 * n + 8)
+    numbers = <int64_t *>buffers.first.data
+    with nogil:
+        for i in range(n):
+            numbers[i] = -1
+            if is_valid(&rows.source, i):
+                numbers[i] = index_at(&rows.source, i)
+                inside &= 0 <= numbers[i] < answers.length
+    if not inside:
+        raise ValueError("the Arrow array has indices out of range")
+    return by_numbers(answers, kind, numbers, n, limit)
+
+
+cdef Array by_numbers(Array array, Type type, const int64_t *numbers, size_t n, size_t limit):
+    """Return rows of a result, given the number of each; -1: null.
+
+    Args:
+        array (Array): A result of an operation: without an offset, of one of the types that answer_type() returns.
+        limit (size_t): The largest value of an offset of 32 bits.
+
+    Raises:
+        OverflowError: The rows need offsets of 64 bits, and those of the result have 32.
+    """
+    cdef Array made = Array(), child
+    cdef Type kind
+    cdef ArrowBuffers buffers = ArrowBuffers(), items = ArrowBuffers()
+    cdef bytes format = type.format
+    cdef bint large = format in (b"U", b"Z", b"+L"), fits = True
+    cdef const uint8_t *valid = <const uint8_t *>array.buffers[0] if array.nulls else NULL
+    cdef list children = []
+    cdef size_t width = 16 if format == b"w:16" else 8
+    made.length = <int64_t>n
+    fill_zeros(&buffers.first, n // 8 + 1)
+    with nogil:
+        made.nulls = mark_valid(valid, numbers, n, buffers.first.data)
+    made.set_buffers(1 if format == b"+s" else 3 if format in (b"u", b"z", b"U", b"Z") else 2)
+    if made.nulls:
+        made.buffers[0] = hold(made, &buffers.first)
+    if format == b"+s":
+        for child, kind in zip(array.children, type.children):
+            children.append(by_numbers(child, kind, numbers, n, limit))
+        made.children = tuple(children)
+        return made
+    if format == b"b":
+        fill_zeros(&buffers.second, n // 8 + 1)
+        with nogil:
+            mark_valid(<const uint8_t *>array.buffers[1], numbers, n, buffers.second.data)
+    elif format in (b"w:16", b"l"):
+        fill_zeros(&buffers.second, width * n)
+        with nogil:
+            copy_values(<const uint8_t *>array.buffers[1], width, numbers, n, buffers.second.data)
+    else:
+        reserve(&buffers.second, (8 if large else 4) * (n + 1))
+        buffers.second.size = (8 if large else 4) * (n + 1)
+        with nogil:
+            if large:
+                fits = set_offsets(<const int64_t *>array.buffers[1], numbers, n, INT64_MAX, <int64_t *>buffers.second.data)
+            else:
+                fits = set_offsets(<const int32_t *>array.buffers[1], numbers, n, <int32_t>limit, <int32_t *>buffers.second.data)
+        if not fits:
+            raise OverflowError("the rows need offsets of 64 bits")
+        if large:
+            copy_ranges[int64_t](array, type, numbers, n, <const int64_t *>buffers.second.data, limit, &items.first, children)
+        else:
+            copy_ranges[int32_t](array, type, numbers, n, <const int32_t *>buffers.second.data, limit, &items.first, children)
+        if children:
+            made.children = tuple(children)
+        else:
+            made.buffers[2] = hold(made, &items.first)
+    made.buffers[1] = hold(made, &buffers.second)
+    return made
+
+
+cdef int64_t mark_valid(const uint8_t *bits, const int64_t *numbers, size_t n, uint8_t *made) noexcept nogil:
+    """Write a bit for each row, 0 for null; NULL: all bits are 1. Return how many are 0."""
+    cdef size_t i
+    cdef int64_t unset = 0, row
+    for i in range(n):
+        row = numbers[i]
+        if row >= 0 and (bits == NULL or bits[row >> 3] >> (row & 7) & 1):
+            made[i >> 3] |= 1 << (i & 7)
+        else:
+            unset += 1
+    return unset
+
+
+cdef void copy_values(const uint8_t *src, size_t width, const int64_t *numbers, size_t n, uint8_t *dst) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if numbers[i] >= 0:
+            memcpy(dst + i * width, src + <size_t>numbers[i] * width, width)
+
+
+cdef bint set_offsets(const arrow_offset *offsets, const int64_t *numbers, size_t n, arrow_offset limit,
+                      arrow_offset *made) noexcept nogil:
+    """Write where rows end in their copy. False: beyond the limit."""
+    cdef size_t i
+    cdef arrow_offset at = 0, size
+    made[0] = 0
+    for i in range(n):
+        size = offsets[numbers[i] + 1] - offsets[numbers[i]] if numbers[i] >= 0 else 0
+        if size > limit - at:
+            return False
+        at += size
+        made[i + 1] = at
+    return True
+
+
+cdef int copy_ranges(Array array, Type type, const int64_t *numbers, size_t n, const arrow_offset *ends, size_t limit,
+                     Buffer *made, list children) except -1:
+    """Copy the texts of rows; of lists, append the array of their items to `children`."""
+    cdef const arrow_offset *offsets = <const arrow_offset *>array.buffers[1]
+    cdef const uint8_t *src
+    cdef size_t i, size
+    cdef int64_t item, count = ends[n]
+    if type.children:
+        reserve(made, 8 * <size_t>count + 8)
+        with nogil:
+            for i in range(n):
+                for item in range(ends[i + 1] - ends[i]):
+                    (<int64_t *>made.data)[ends[i] + item] = offsets[numbers[i]] + item
+        children.append(by_numbers(array.children[0], type.children[0], <const int64_t *>made.data, <size_t>count, limit))
+        return 0
+    src = <const uint8_t *>array.buffers[2]
+    reserve(made, <size_t>count + 8)
+    made.size = <size_t>count
+    with nogil:
+        for i in range(n):
+            size = <size_t>(ends[i + 1] - ends[i])
+            if size:
+                memcpy(made.data + ends[i], src + offsets[numbers[i]], size)
+    return 0

@@ -277,7 +277,7 @@ cdef int begin(Job job) except -1:
     if lines and plan.kind == TEXT:
         # Most operations make text no longer, but they need spare capacity until it is written.
         size = max(expected_size(slots, rows.source.data + start, stop - start), stop - start)
-        job.lent = [lend_bytes(&run.data, size + 4 * BLOCK + 4 * ROWS)]
+        job.lent = [lend_bytes(&run.data, size + max(capacity_for(run, BLOCK, ROWS), <size_t>(4 * BLOCK + 4 * ROWS)))]
         return 0
     if lines:
         run.count = kernels.count_outside(rows.source.data + start, stop - start, rows.source.not_terminator)

@@ -10,7 +10,7 @@ from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._io.runner import InvalidLines, Position, Worker
 from uricodec.logs._columns import convert_columns
-from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, decide, is_utf16, nearest, strange
+from uricodec.logs._detection import HEAD, SHARE, Candidate, FormatError, candidates, decide, is_utf16, nearest, strange
 from uricodec.logs._format import Format, has_bare_queries
 from uricodec.logs._partial import PartialLines
 from uricodec.logs._records import IMPORTANT, Lines, LogReader
@@ -101,6 +101,8 @@ class LogEnds(streams.LineEnds):
         if not self.detecting or stop - first >= min(HEAD, streams.CHUNK):
             return self.last(buffer, first if self.detecting else start, stop)
         end = self.last(buffer, start, stop)
+        if end < stop and buffer.count(b"\n", first, end) < SHARE:
+            return 0  # the unfinished line may change the decision
         try:
             self.found = decide(bytes(buffer[:end]), early=not self._wait) if end else None
         except FormatError:
