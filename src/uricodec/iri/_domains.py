@@ -149,42 +149,46 @@ def _adapted(delta: int, points: int, first: bool) -> int:
     return at + 36 * delta // (delta + 38)
 
 
-class _Positions:
-    """Positions of a label, of which some are marked: a Fenwick tree.
+# A Fenwick tree: a list of sums by which marked positions of a label are counted and found.
 
-    >>> positions = _Positions(4, True)
-    >>> positions.add(1, -1)
-    >>> positions.before(3), positions.find(1)
+
+def _tree(size: int, marked: bool) -> list[int]:
+    """Return a tree in which all positions are marked, or none.
+
+    >>> tree = _tree(4, True)
+    >>> _add(tree, 1, -1)
+    >>> _before(tree, 3), _find(tree, 1)
     (2, 2)
     """
+    return [(i & -i) * marked for i in range(size + 1)]
 
-    def __init__(self, size: int, marked: bool) -> None:
-        self._size = size
-        self._sums = [(i & -i) * marked for i in range(size + 1)]
 
-    def add(self, position: int, by: int) -> None:
-        position += 1
-        while position <= self._size:
-            self._sums[position] += by
-            position += position & -position
+def _add(tree: list[int], position: int, by: int) -> None:
+    """Mark a position (1), or remove its mark (-1)."""
+    position += 1
+    while position < len(tree):
+        tree[position] += by
+        position += position & -position
 
-    def before(self, position: int) -> int:
-        """Return how many positions before this one are marked."""
-        count = 0
-        while position:
-            count += self._sums[position]
-            position &= position - 1
-        return count
 
-    def find(self, count: int) -> int:
-        """Return the marked position that `count` marked ones are before."""
-        position, step = 0, 1 << self._size.bit_length()
-        while step:
-            if position + step <= self._size and self._sums[position + step] <= count:
-                position += step
-                count -= self._sums[position]
-            step >>= 1
-        return position
+def _before(tree: list[int], position: int) -> int:
+    """Return how many positions before this one are marked."""
+    count = 0
+    while position:
+        count += tree[position]
+        position &= position - 1
+    return count
+
+
+def _find(tree: list[int], count: int) -> int:
+    """Return the marked position that `count` marked ones are before."""
+    position, step = 0, 1 << len(tree).bit_length()
+    while step:
+        if position + step < len(tree) and tree[position + step] <= count:
+            position += step
+            count -= tree[position]
+        step >>= 1
+    return position
 
 
 def _encode(label: str) -> str | None:
@@ -195,10 +199,10 @@ def _encode(label: str) -> str | None:
     """
     basic = [c for c in label if c.isascii()]
     output = [*basic, "-"] if basic else []
-    written = _Positions(len(label), False)
+    written = _tree(len(label), False)
     for i, c in enumerate(label):
         if c.isascii():
-            written.add(i, 1)
+            _add(written, i, 1)
     others = sorted((ord(c), i) for i, c in enumerate(label) if not c.isascii())
     done, bias, delta, previous = len(basic), 72, 0, 0x80
     for point, run in groupby(others, lambda each: each[0]):
@@ -208,7 +212,7 @@ def _encode(label: str) -> str | None:
         start = 0  # smaller characters up to the position before have been counted
         smaller = done
         for count, (_, i) in enumerate(run):
-            before = written.before(i) - count
+            before = _before(written, i) - count
             delta += before - start
             start = before
             value = delta
@@ -221,7 +225,7 @@ def _encode(label: str) -> str | None:
             bias = _adapted(delta, done + 1, done == len(basic))
             delta = 0
             done += 1
-            written.add(i, 1)
+            _add(written, i, 1)
         delta += smaller - start + 1
         previous = point + 1
     return _PREFIX + "".join(output)
@@ -260,10 +264,10 @@ def _decode(text: str) -> str | None:
         inserted.append((i, chr(point)))
         i += 1
     label = [""] * size
-    free = _Positions(size, True)
+    free = _tree(size, True)
     for index, character in reversed(inserted):
-        position = free.find(index)
-        free.add(position, -1)
+        position = _find(free, index)
+        _add(free, position, -1)
         label[position] = character
     others = iter(basic)
     return "".join(character or next(others) for character in label)
