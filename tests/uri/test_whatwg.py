@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import whatwg as reference
 
-from uricodec import bulk, uri
+from uricodec import bulk, dedup, uri
 from uricodec.errors import UriSyntaxError
 
 DATA = Path(__file__).parent.parent / "data/whatwg.tsv"
@@ -269,6 +269,20 @@ def test_long_hosts():
     assert href("http://" + "a." * 100_000 + "/") == "http://" + "a." * 100_000 + "/"
     assert href("http://a/" + "b/../" * 100_000) == "http://a/"
     assert href("http://" + "@" * 100_000 + "a") == "http://" + "%40" * 99_999 + "@a/"
+
+
+def test_duplicates():
+    rows = ["HTTP://a", "http:a", "http://b/\ud800", "http://b/\ufffd", "b", "http://["]
+    assert dedup.unique(rows, "uri", policy="whatwg", errors="keep") == [*rows[:3:2], *rows[4:]]
+    assert dedup.unique(rows, "uri", policy="whatwg", errors="drop") == rows[:3:2]
+    octets = [row.replace("\ud800", "\ufffd").encode() for row in rows]
+    assert rows_of(dedup.unique(Lent(octets, "z"), "uri", policy="whatwg", errors="drop")) == [octets[0], octets[2]]
+    with pytest.raises(UriSyntaxError) as caught:
+        dedup.unique(rows, "uri", policy="whatwg", errors="raise")
+    assert (caught.value.row, caught.value.code) == (4, "whatwg")
+    prints = bulk.fingerprint(rows, "uri", policy="whatwg", secret="a secret")
+    assert prints[0] == prints[1] != prints[2] == prints[3]
+    assert prints[4:] == [None, None]
 
 
 # --- others -----------------------------------------------------------------------------------------------------------
