@@ -32,28 +32,21 @@ from uricodec.uri._grammar cimport (GROUPS, WHATWG_HOST, WHATWG_PORT, WHATWG_SCH
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_NoMemory
 
+from uricodec import bytesets
 from uricodec._base.diagnostics import diagnostic
 from uricodec.errors import UriSyntaxError
 
 
 # --- sets (section 1.3) -----------------------------------------------------------------------------------------------
 
-# A percent-encode set also has the C0 controls, U+007F and what is not ASCII. These are the bytes that are left alone.
+# Bytes that are not in a percent-encode set (bytesets quotes these): they are left alone.
 cdef ByteSet PRINTABLE = ByteSet(range(0x20, 0x7F))
-cdef ByteSet IN_OPAQUE = PRINTABLE                      # "C0 control percent-encode set"
-# "The fragment percent-encode set is the C0 control percent-encode set and U+0020 SPACE, U+0022 ("), U+003C (<),
-# U+003E (>), and U+0060 (`)."
-cdef ByteSet IN_FRAGMENT = PRINTABLE - " \"<>`"
-# "The query percent-encode set is [...] U+0020 SPACE, U+0022 ("), U+0023 (#), U+003C (<), and U+003E (>)."
-cdef ByteSet IN_QUERY = PRINTABLE - " \"#<>"
-# "The special-query percent-encode set is the query percent-encode set and U+0027 (')."
-cdef ByteSet IN_SPECIAL_QUERY = IN_QUERY - "'"
-# "The path percent-encode set is the query percent-encode set and U+003F (?), U+005E (^), U+0060 (`), U+007B ({), and
-# U+007D (})."
-cdef ByteSet IN_PATH = IN_QUERY - "?^`{}"
-# "The userinfo percent-encode set is the path percent-encode set and U+002F (/), U+003A (:), U+003B (;), U+003D (=),
-# U+0040 (@), U+005B ([) to U+005D (]), inclusive, and U+007C (|)."
-cdef ByteSet IN_USERINFO = IN_PATH - "/:;=@[\\]|"
+cdef ByteSet IN_OPAQUE = ~bytesets.WHATWG_C0_CONTROL
+cdef ByteSet IN_FRAGMENT = ~bytesets.WHATWG_FRAGMENT
+cdef ByteSet IN_QUERY = ~bytesets.WHATWG_QUERY
+cdef ByteSet IN_SPECIAL_QUERY = ~bytesets.WHATWG_SPECIAL_QUERY
+cdef ByteSet IN_PATH = ~bytesets.WHATWG_PATH
+cdef ByteSet IN_USERINFO = ~bytesets.WHATWG_USERINFO
 
 # "A forbidden host code point is U+0000 NULL, U+0009 TAB, U+000A LF, U+000D CR, U+0020 SPACE, U+0023 (#), U+002F (/),
 # U+003A (:), U+003C (<), U+003E (>), U+003F (?), U+0040 (@), U+005B ([), U+005C (\), U+005D (]), U+005E (^), or
