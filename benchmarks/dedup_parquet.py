@@ -91,7 +91,7 @@ def main():
         os.mkdir(source)
         different = other.submit(write_files, arguments.source, source).result()  # a program begins with our memory
         threads = str(arguments.threads)
-        ours = [sys.executable, "-m", "uricodec", "dedup", "--parquet", "--column", "url", source, "-o", target]
+        ours = [sys.executable, "-m", "uricodec", "dedup", "--parquet", "-f", "url", source, "-o", target]
         ours += ["-j", threads]
         commands = {
             "uricodec": [*ours, "--kind", "bytes"],

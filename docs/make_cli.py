@@ -5,7 +5,7 @@ Both come from the tables of commands and options.
 
 from pathlib import Path
 
-from uricodec.cli.commands import COMMANDS, ENVIRONMENT, EXIT_STATUS
+from uricodec.cli.commands import COMMANDS, ENDINGS, ENVIRONMENT, EXIT_STATUS, PROGRESS
 from uricodec.cli.help import details_of, spelling, usage
 from uricodec.cli.options import CATEGORIES
 
@@ -77,7 +77,10 @@ def reference_page():
                 values = "; ".join(f"`{choice}`: {cell(meaning)}" for choice, meaning in choices.items())
                 lines.append(f"| `{spelling(option)}` | {cell(text)} {values}".rstrip() + " |")
         lines += ["", "Examples:", "", "```sh", *command.examples, "```"]
-    lines += ["", "## Exit status", "", "```text", EXIT_STATUS.rstrip("\n"), "```"]
+    lines += ["", "## How a command ends", "", "The same in every command:", ""]
+    lines += ["| what happens | exit status | standard error | the file of `--output` |", "|---|---|---|---|"]
+    lines += [f"| {' | '.join(map(str, row))} |" for row in ENDINGS]
+    lines += ["", *PROGRESS.splitlines()]
     lines += ["", "## Environment", "", "```text", ENVIRONMENT.rstrip("\n"), "```"]
     return "\n".join(lines) + "\n"
 

@@ -2,7 +2,7 @@
 
 from lines import capacity_for, decode_lines, encode_lines
 from reference import codec as naive
-from reference.uri_lines import Rejected, both, checked, guarded, of_text, scheme, to_csv, to_json
+from reference.uri_lines import Rejected, agreed, both, checked, guarded, host_of, of_text, scheme, to_csv, to_json
 from support import lines_of, outcome, run
 
 from uricodec import bytesets, iri, uri
@@ -11,6 +11,7 @@ from uricodec._rows._tasks import transform_lines
 from uricodec.errors import UriSyntaxError
 from uricodec.uri._rows import (
     CheckedRows,
+    CheckedWebRows,
     CheckRows,
     IriToUriRows,
     NormalizeRows,
@@ -18,6 +19,7 @@ from uricodec.uri._rows import (
     SchemeRows,
     SplitRows,
     UriToIriRows,
+    WebHostRows,
 )
 
 DICTIONARIES = "percent uri urn lines"
@@ -65,6 +67,10 @@ def row_operations():
         for form, write in ("jsonl", to_json), ("csv", to_csv):
             rows = SplitRows(kind, form)
             yield rows, guarded(lambda row, kind=kind, write=write: write(row, kind), rows)
+    rows = SplitRows("web", "jsonl")
+    yield rows, both(agreed, guarded(lambda row: to_json(row, "iri"), SplitRows("iri", "jsonl")))
+    yield WebHostRows(), both(agreed, host_of)
+    yield CheckedWebRows(NormalizeRows("scheme")), both(agreed, of_text(lambda row: uri.normalize(row, "scheme")))
     for level in LEVELS:
         rows = NormalizeRows(level)
         normal = of_text(guarded(lambda row, level=level: uri.normalize(row, level), rows))

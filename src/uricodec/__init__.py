@@ -51,17 +51,11 @@ except ValueError:  # the environment selects a tier that this CPU lacks
         raise
     sys.stderr.write(f"uricodec: URICODEC_TIER: {sys.exc_info()[1]}\n")  # uricodec.cli cannot be imported
     raise SystemExit(2) from None
-from uricodec._codec._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into  # noqa: E402
-from uricodec.errors import (  # noqa: E402
-    AmbiguousUrlError,
-    IriError,
-    UnknownNamespaceError,
-    UriError,
-    UriSyntaxError,
-    UrnError,
-)
 
 TYPE_CHECKING = False  # importing typing would take longer than importing this package
+if TYPE_CHECKING or not _is_command:  # a command imports what it uses
+    from uricodec._codec._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into
+    from uricodec.errors import AmbiguousUrlError, IriError, UnknownNamespaceError, UriError, UriSyntaxError, UrnError
 if TYPE_CHECKING:
     from uricodec import bulk as bulk
     from uricodec import bytesets as bytesets
@@ -109,6 +103,13 @@ _FUNCTIONS = {
         ("quote", "quote_from_bytes", "quote_plus", "unquote", "unquote_plus", "unquote_to_bytes"), "uricodec.parse"
     ),
     **dict.fromkeys(("install", "uninstall"), "uricodec.parse._install"),
+    **dict.fromkeys(
+        ("percent_decode", "percent_encode", "quote_into", "requote", "unquote_into"), "uricodec._codec._triplets"
+    ),
+    **dict.fromkeys(
+        ("AmbiguousUrlError", "IriError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"),
+        "uricodec.errors",
+    ),
 }
 _MODULES = ("bulk", "bytesets", "dedup", "errors", "integrations", "iri", "logs", "parse", "typing", "uri", "urn")
 

@@ -74,7 +74,7 @@ LogErrors = Literal["drop", "raise"]
 
 # --- identifiers ------------------------------------------------------------------------------------------------------
 
-IdentifierKind = Literal["bytes", "urn", "uri", "iri"]
+IdentifierKind = Literal["bytes", "urn", "uri", "iri", "web"]
 
 # Levels of normal forms: RFC 3986 section 6.2 ("simple" to "scheme"), RFC 3987 section 5.3, the older RFCs; and URNs.
 UriLevel = Literal["simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"]

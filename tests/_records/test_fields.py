@@ -308,7 +308,9 @@ def test_csv_with_a_header(tmp_path):
     status, _, said = run("decode", "--csv", "--header", one, two)
     assert (status, said) == (3, f"uricodec: {two}: header differs from that of the first input\n")
     status, _, said = run("decode", "--csv", "--header", "-f", "nothing", one)
-    assert status == 2 and said.endswith(f"--fields: {one}: the header has no field 'nothing'\n")
+    assert status == 2 and said.endswith(
+        f"--fields: {one}: the header has no field 'nothing'; its fields are 'id', 'the \"url\"'\n"
+    )
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
@@ -386,7 +388,9 @@ def test_json_members_at_most():
         options = [option for n in range(count) for option in ("--json-field", f"n{n}")]
         status, output, said = run("decode", *options, stdin=b'{"n31":"%41"}')
         assert (status, output) == ((1, b'{"n31":"A"}') if count == 32 else (2, b""))
-    assert said.endswith("expected at most 32 member names of at most 16 steps each\n")
+    assert said.endswith(
+        "expected at most 32 member names of at most 16 steps each\n\nhint: a nested member is written a.b\n"
+    )
 
 
 def test_a_member_that_is_nowhere_replaces_no_output(tmp_path):
@@ -494,11 +498,11 @@ def test_a_name_that_is_no_text_is_none_of_those():
 def test_jsonl_has_everything(parts):
     data = plain(b"".join(part + b"\n" for part in parts))
     parts = data.split(b"\n")[:-1]
-    output = output_of("decode", "--jsonl", stdin=data, chunk=64)
+    output = output_of("decode", "--to=jsonl", stdin=data, chunk=64)
     assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", output)
     texts = [json.loads(line) for line in output.splitlines()]
     assert texts == [triplets(decode(part, EVERY)) for part in parts]
-    assert output_of("decode", "--jsonl", "--errors", "null", stdin=b"%zz\n%0A") == b'null\n"\\n"\n'
+    assert output_of("decode", "--to=jsonl", "--errors", "null", stdin=b"%zz\n%0A") == b'null\n"\\n"\n'
 
 
 def triplets(octets):
@@ -695,15 +699,15 @@ def test_what_is_no_object_of_json(tmp_path):
 
 
 @pytest.mark.parametrize("errors", ["keep", "replace", "null", "drop"])
-@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--json-field", "url"], ["--jsonl"]])
+@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--json-field", "url"], ["--to=jsonl"]])
 def test_lines_that_are_too_long(options, errors):
     long = b'"' + b"x%zz\n" * 400 + b'",b\n' if options == ["--csv"] else b"x%41" * 400 + b"\n"
     value = {"--csv": b'%41,"c"\n', "--json-field": b'{"url":"%41"}\n'}.get(options[0] if options else "", b"%41\tc\n")
     options = [*options, "--max-line", "256"]
     status, output, said = run("decode", *options, "--errors", errors, "--stats", stdin=value + long + value, chunk=64)
-    good = b'"A\\tc"\n' if "--jsonl" in options else value.replace(b"%41", b"A")
-    empty = {"--csv": b'""\n', "--json-field": b"null\n", "--jsonl": b"null\n"}.get(options[0], b"\n")
-    kept = empty if "--jsonl" in options else long
+    good = b'"A\\tc"\n' if "--to=jsonl" in options else value.replace(b"%41", b"A")
+    empty = {"--csv": b'""\n', "--json-field": b"null\n", "--to=jsonl": b"null\n"}.get(options[0], b"\n")
+    kept = empty if "--to=jsonl" in options else long
     wanted = {"keep": kept, "replace": kept, "null": empty, "drop": b""}[errors]
     assert (status, output) == (0, good + wanted + good)
     assert json.loads(said) == {"lines": 3, "valid": 2, "invalid": 1, "faults": {"too-long": 1}}
@@ -713,7 +717,7 @@ def test_a_name_with_a_comma_is_named_by_its_number():
     data = b'"a,b",c\n%41,%42\n'
     assert output_of("decode", "--csv", "--header", "-f", "1", stdin=data) == b'"a,b",c\nA,%42\n'
     status, _, said = run("decode", "--csv", "--header", "-f", "a,b", stdin=data)
-    assert status == 2 and said.endswith("the header has no field 'a'\n")
+    assert status == 2 and said.endswith("the header has no field 'a'; its fields are 'a,b', 'c'\n")
 
 
 LONG_LINES = [
@@ -757,7 +761,7 @@ def test_a_long_line_is_reported_once(tmp_path, chunk):
         assert json.loads(said)["lines"] == 4 and json.loads(said)["invalid"] == len(reports)
 
 
-@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--jsonl"], ["-z", "--errors", "null"]])
+@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--to=jsonl"], ["-z", "--errors", "null"]])
 @pytest.mark.parametrize("last", [True, False])
 @pytest.mark.parametrize("most", [1, 99, 1000, 5000])
 def test_how_long_a_line_may_be(options, last, most):
@@ -836,14 +840,14 @@ def test_check_and_split_of_fields(tmp_path):
         ["-f", "1", "-d", "\n"],
         ["-f", "1", "-d", "é"],
         ["--csv", "-d", '"'],
-        ["--csv", "--jsonl"],
+        ["--csv", "--to=jsonl"],
         ["--csv", "-z"],
         ["--csv", "--json-field", "a"],
         ["--header"],
         ["--json-field", "a", "-f", "1"],
         ["--json-field", "a", "--raw"],
-        ["--jsonl", "--raw"],
-        ["--jsonl", "-f", "1"],
+        ["--to=jsonl", "--raw"],
+        ["--to=jsonl", "-f", "1"],
         ["-j", "x"],
     ],
 )
@@ -934,7 +938,7 @@ LINE_COMMANDS = [
     "requote",
     "redact",
     "redact --urls",
-    "decode --jsonl",
+    "decode --to=jsonl",
     "encode -z",
     "check --kind web",
     "hosts",
@@ -1184,7 +1188,10 @@ def test_bases_of_other_records():
         ("-f 1 --base-field 1", "--base-field: '1' is also in --fields"),
         ("-f 1 --base-field 0", "--base-field: fields count from 1, got '0'"),
         ("--json-field a --base-field a", "--base-field: 'a' is also in --json-field"),
-        ("--csv --header -f b --base-field c", "--base-field: <stdin>: the header has no field 'c'"),
+        (
+            "--csv --header -f b --base-field c",
+            "--base-field: <stdin>: the header has no field 'c'; its fields are 'a', 'b'",
+        ),
         ("-f 1 --base-field 2 --base s:", "--base: not allowed with --base-field"),
         ("--base-field 2", "--base-field: not allowed without --fields or --csv or --json-field"),
     ],

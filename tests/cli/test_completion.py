@@ -34,8 +34,8 @@ def complete(*words):
     [
         (["de"], ["decode", "dedup"]),
         (["--v"], ["--version"]),
-        (["decode", "--t"], ["--threads"]),
-        (["decode", "--j"], ["--json-field", "--jsonl"]),
+        (["decode", "--t"], ["--text", "--to", "--threads"]),
+        (["decode", "--j"], ["--json-field"]),
         (["decode", "-"], flags_of("decode")),
         (["decode", "--errors", ""], ["keep", "replace", "null", "drop", "raise"]),
         (["decode", "x", "--errors", "d"], ["drop"]),

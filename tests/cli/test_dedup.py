@@ -1,6 +1,7 @@
 """`uricodec dedup`: each option against a reference implementation, and what it says of what it cannot do."""
 
 import bz2
+import csv
 import gzip
 import json
 import os
@@ -418,7 +419,7 @@ def test_estimate(tmp_path):
     ("arguments", "said"),
     [
         ([], "--kind is required"),
-        (["--kind", "url"], "--kind: unknown value 'url'; choose from urn, uri, iri, bytes"),
+        (["--kind", "url"], "--kind: unknown value 'url'; choose from urn, uri, iri, web, bytes"),
         (["--kind", "uri", "--level", "8141"], "--level: unknown value '8141' with --kind uri; choose from simple"),
         (["--kind", "urn", "--level", "path"], "choose from bytes, 2141, 8141, namespace, functional"),
         (["--kind", "bytes", "--level", "bytes"], "--level: not allowed with --kind bytes"),
@@ -430,10 +431,10 @@ def test_estimate(tmp_path):
         (["--kind", "urn", "-c", "--repeated"], "--repeated: not allowed with --count"),
         (["--kind", "urn", "--top", "5"], "--top: not allowed without --count"),
         (["--kind", "urn", "--top", "5"], "hint: add --count"),
-        (["--kind", "urn", "-c", "--top", "0"], "--top: expected a whole number from 1 on, got '0'"),
-        (["--kind", "urn", "-c", "--top", "-1"], "--top: expected a whole number from 1 on, got '-1'"),
+        (["--kind", "urn", "-c", "--top", "0"], "--top: expected a whole number from 1 on, such as 10, got '0'"),
+        (["--kind", "urn", "-c", "--top", "-1"], "--top: expected a whole number from 1 on, such as 10, got '-1'"),
         (["--kind", "urn", "--rules"], "--rules: not allowed without --stats"),
-        (["--kind", "urn", "--secret", ""], "--secret: expected at least one character"),
+        (["--kind", "urn", "--secret", ""], "--secret: expected a text such as k7Qz"),
         (["--kind", "urn", "--secret", "a", "--secret-file", "b"], "--secret: not allowed with --secret-file"),
         (["--kind", "urn", "-", "--exclude", "-"], "standard input can be read only once"),
         (["--kind", "urn", "-", "-"], "standard input can be read only once"),
@@ -612,3 +613,23 @@ def test_what_the_documentation_says_of_levels(kind, one, level, other):
     for rule in rules:
         found = output_of(*options_of(kind, rule), stdin=f"{one}\n{other}\n".encode()).count(b"\n")
         assert found == (1 if rules.index(rule) >= rules.index(level) else 2)
+
+
+@pytest.mark.parametrize("to", ["text", "tsv", "csv", "jsonl"])
+def test_counts_in_all_formats(to):
+    data = b'a\t"b"\r\nc,\xff\nc,\xff\n\xc3\xa9'
+    for top in [], ["--top", "9"]:
+        output = output_of("dedup", "--kind", "bytes", "--count", *top, "--to", to, stdin=data).decode()
+        rows = [["1", 'a%09"b"'], ["2", "c,%FF"], ["1", "é"]]
+        if top:
+            rows = [rows[1], rows[0], rows[2]]
+        if to == "jsonl":
+            records = map(json.loads, output.splitlines())
+            found = [[str(each["count"]), each["line"].replace("\t", "%09")] for each in records]
+        else:
+            lines = output.splitlines()
+            found = list(csv.reader(lines)) if to == "csv" else [line.split("\t") for line in lines]
+            assert to == "text" or found.pop(0) == ["count", "line"]
+        assert found == rows
+    assert run("dedup", "--kind", "bytes", "--to", to)[0] == 2
+    assert run("dedup", "--kind", "bytes", "--count", "-f", "1", "--to", to)[0] == 2

@@ -35,7 +35,7 @@ def test_escapes(octets, as_json, as_csv, in_report):
     encoded = b"x" + quote_from_bytes(octets, safe="").encode() + b"y"
     # JSON
     assert json_string(b"x" + octets + b"y").decode() == string
-    assert output_of("decode", "--jsonl", stdin=encoded + b"\n").decode() == string + "\n"
+    assert output_of("decode", "--to=jsonl", stdin=encoded + b"\n").decode() == string + "\n"
     assert output_of("decode", "--json-field", "a", stdin=b'{"a":"%s"}\n' % encoded).decode() == f'{{"a":{string}}}\n'
     line = b'192.0.2.1 - - [-] "GET %s HTTP/1.1" 200 5\n' % encoded
     line = line.replace(b"GET ", b"GET /")

@@ -16,7 +16,7 @@ from command import COMMAND, output_of, run
 
 from uricodec.cli import help as texts
 from uricodec.cli import options
-from uricodec.cli.commands import COMMANDS
+from uricodec.cli.commands import COMMANDS, TASKS
 from uricodec.cli.errors import PAGES, SITE
 from uricodec.cli.options import CATEGORIES, OPTIONS
 from uricodec.cli.parser import holds, parse
@@ -44,7 +44,7 @@ def test_options(key):
     assert option.short and not option.short.endswith(".") and option.short[0] == option.short[0].lower()
     assert not option.long or option.long.endswith(".")
     assert len(texts.short(option)) < 80 and option.category in CATEGORIES
-    assert all(re.fullmatch("-[a-z]|--[a-z]+(-[a-z0-9]+)*", flag) for flag in option.flags)
+    assert all(re.fullmatch("-[a-zV]|--[a-z]+(-[a-z0-9]+)*", flag) for flag in option.flags)
     assert not option.choices or option.default in {None, *option.choices}
     assert not option.choices or option.read is str
     assert option.value or not (option.choices or option.repeats or option.required or option.default)
@@ -57,7 +57,7 @@ def test_options(key):
 
 
 def test_each_option_belongs_to_a_command():
-    assert {key for command in COMMANDS.values() for key in command.keys.split()} == {*OPTIONS} - {"version"}
+    assert {key for command in COMMANDS.values() for key in command.keys.split()} == {*OPTIONS}
 
 
 @every_command
@@ -100,7 +100,8 @@ def test_help(command, flag):
         for choice in option.choices if flag == "--help" else ():
             assert re.search(rf"^       {choice} ", text, re.MULTILINE)
     for example in command.examples if flag == "--help" else command.examples[:2]:
-        assert example.splitlines()[0] in text
+        assert f"\n  {example.splitlines()[0]}\n" in text
+    assert text.splitlines()[1] == f"  {command.examples[0].splitlines()[0]}"
     assert ("exit status:" in text) == (flag == "--help")
 
 
@@ -110,6 +111,18 @@ def test_help_of_the_program(flag):
     assert max(map(len, text.splitlines())) < 80 and text.isascii()
     for name, command in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(command.summary)}$", text, re.MULTILINE)
+        assert f"\n               {texts.line_of(command.examples[0])}\n" in text
+    headings = [line.removesuffix(":") for line in text.splitlines() if re.fullmatch("[A-Za-z -]+:", line)]
+    assert headings[: len(TASKS)] == TASKS and {command.task for command in COMMANDS.values()} == {*TASKS}
+
+
+@every_command
+def test_the_first_examples_work_in_the_repository(command):
+    """They read its files, or none."""
+    for example in command.examples[:2]:
+        paths = re.findall(r"\b\w+\.(?:txt|csv|log|jsonl|html|gz)\b", example)
+        assert all(f"examples/{path}" in example and (ROOT / "examples" / path).exists() for path in paths)
+        assert " -o " not in example and ">" not in example
 
 
 def test_help_comes_before_other_errors():
@@ -148,13 +161,12 @@ def samples(tmp_path):
     files["access.log.gz"] = gzip.compress((tmp_path / "access.log").read_bytes())
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / ".config/fish/completions").mkdir(parents=True)
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "example", [example for command in COMMANDS.values() for example in command.examples] + list(texts.EXAMPLES)
-)
+@pytest.mark.parametrize("example", [example for command in COMMANDS.values() for example in command.examples])
 def test_examples(samples, example):
     """They run as they are, and print what is said."""
     line = re.sub(r"\buricodec(?= \w)", " ".join(COMMAND), example.splitlines()[0].partition("   #")[0], count=1)
@@ -222,12 +234,12 @@ def test_conditions():
         ("decode --treads=4", "unknown option '--treads'", "did you mean '--threads'?"),
         ("decode --xyzzy", "unknown option '--xyzzy'", "see 'uricodec decode --help'"),
         ("decode --err raise", "unknown option '--err'", "did you mean '--errors'?"),
-        ("decode -o", "-o/--output: expected one argument", ""),
+        ("decode -o", "-o/--output: expected one argument", "such as --output FILE"),
         ("info x", "unexpected argument 'x'", "see 'uricodec info --help'"),
         ("completion bash zsh", "unexpected argument 'zsh'", "see 'uricodec completion --help'"),
         ("completion", "SHELL is required", "choose from bash, zsh, fish"),
         ("completion tcsh", "SHELL: unknown value 'tcsh'; choose from bash, zsh, fish", ""),
-        ("check", "--kind is required", "choose from urn, uri, iri, web"),
+        ("dedup", "--kind is required", "choose from urn, uri, iri, web, bytes"),
         ("resolve", "--base is required", "see 'uricodec resolve --help'"),
         ("decode --errors rais", "--errors: unknown value 'rais'; choose from keep, replace, null, drop, raise",
          "did you mean 'raise'?"),
@@ -235,7 +247,7 @@ def test_conditions():
          "drop, raise",
          ""),
         ("check --kind iri --production URI", "--production: unknown value 'URI' with --kind iri; choose from "
-         "IRI-reference, IRI, absolute-IRI, irelative-ref", "did you mean 'IRI'?"),
+         "IRI-reference, IRI, absolute-IRI, irelative-ref", "URI needs --kind uri"),
         ("check --kind urn --production URI", "--production: not allowed with --kind urn",
          "--rfc selects the grammar of URNs"),
         ("check --kind iri --rfc any", "--rfc: not allowed with --kind iri",
@@ -243,17 +255,24 @@ def test_conditions():
         ("dedup --kind bytes --level bytes", "--level: not allowed with --kind bytes", "leave out --level"),
         ("encode --disallowed encode", "--disallowed: not allowed without --iri", "add --iri"),
         ("decode --header", "--header: not allowed without --fields or --csv", "add --fields or --csv"),
-        ("decode --jsonl --raw", "--raw: not allowed with --jsonl", "leave out --raw or --jsonl"),
-        ("decode -j -1", "--threads: expected a whole number, got '-1'", ""),
-        ("decode -j x", "--threads: expected a whole number, got 'x'", ""),
+        ("decode --to jsonl --raw", "--raw: not allowed with --to jsonl", "leave out --raw or --to jsonl"),
+        ("decode --to jsonl --csv", "--to: unknown value 'jsonl' with --csv; choose from text", ""),
+        ("check --kind url", "--kind: unknown value 'url'; choose from urn, uri, iri, web", "did you mean 'uri'?"),
+        ("log --to json", "--to: unknown value 'json'; choose from jsonl, csv, tsv, text, arrow, parquet",
+         "did you mean 'jsonl'?"),
+        ("normalize --level 8141", "--level: unknown value '8141' with --kind uri; choose from simple, case, percent, "
+         "path, scheme, iri, rfc2396, rfc1630", "8141 needs --kind urn"),
+        ("decode -j -1", "--threads: expected a whole number such as 4, got '-1'", ""),
+        ("decode -j x", "--threads: expected a whole number such as 4, got 'x'", ""),
         ("decode -f 0", "--fields: fields count from 1, got '0'", ""),
         ("decode -f 3-2", "--fields: the first field of '3-2' comes after the last one", ""),
         ("decode -f a", "--fields: expected numbers such as 1,3-5, got 'a'", "names need --header"),
-        ("decode -f 1 -d ab", "--delimiter: expected one byte, got 'ab'", ""),
-        ("decode --csv -d \"", "--delimiter: '\"' has another meaning in these records", ""),
+        ("decode -f 1 -d ab", "--delimiter: expected one byte such as ; or \\t, got 'ab'", ""),
+        ("decode --csv -d \"", "--delimiter: '\"' has another meaning in these records", "such as --delimiter ';'"),
         ("log --max-line 0", "--max-line: expected a size in bytes such as 4096, 64K or 1.5G, got '0'", ""),
-        ("resolve --base //a/b", "--base: base URI has no scheme in '//a/b'", ""),
-        ("resolve --base http://a/\x85", "--base: invalid control character '\\x85' in 'http://a/\\x85'", ""),
+        ("resolve --base //a/b", "--base: base URI has no scheme in '//a/b'; expected a base such as http://a/b", ""),
+        ("resolve --base http://a/\x85", "--base: invalid control character '\\x85' in 'http://a/\\x85'; expected "
+         "a base such as http://a/b", ""),
     ],
 )  # fmt: skip
 def test_errors_of_the_command_line(line, message, hint):
@@ -278,7 +297,8 @@ def test_invalid_sizes(option, text):
     """All options have one parser of sizes."""
     status, _, said = run(*option.split(), text)
     assert status == 2
-    assert f"{option.split()[-1]}: expected a size in bytes such as 4096, 64K or 1.5G, got {text!r}" in said
+    sizes = "64M or 1.5G, or a share such as 50%" if "--memory" in option else "4096, 64K or 1.5G"
+    assert f"{option.split()[-1]}: expected a size in bytes such as {sizes}, got {text!r}" in said
 
 
 def test_sizes_mean_the_same_everywhere():

@@ -17,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uricodec._io import workers
+from uricodec.cli.commands import COMMANDS as TABLE
+from uricodec.cli.commands import ENDINGS
 
 LINE = b"/caf%C3%A9/a%20b\t%41\n"
 VALID = b"http://EXAMPLE.com/%7Ea/./b\tx\n"
@@ -27,7 +29,7 @@ COMMANDS = {
     "fields": (["decode", "-f", "2"], LINE, b"a\t%zz\n"),
     "csv": (["decode", "--csv"], b'"%2C\n",%41\n', b'"\n\n",%zz\n'),
     "json": (["decode", "--json-field", "a"], b'{"a":"%0A"}\n', b"[]\n"),
-    "jsonl": (["decode", "--jsonl"], LINE, b"%zz\n"),
+    "jsonl": (["decode", "--to=jsonl"], LINE, b"%zz\n"),
     "normalize": (["normalize", "--kind", "uri", "--production", "URI", "-f", "1"], VALID, b"%zz\n"),
     "urns": (["normalize", "--kind", "urn"], b"URN:example:a%c3%a9\n", b"urn:x\n"),
     "split": (["split", "--kind", "uri", "--to", "csv"], b"http://a/b?c\n", b"%zz:\n"),
@@ -203,7 +205,7 @@ def test_memory_is_flat(tmp_path, name):
 # --- killed, full, closed ---------------------------------------------------------------------------------------------
 
 HARD_LINE = b"a://caf%C3%A9/a%20b\t%41\n"
-HARD = {"decode": ["decode"], "csv": ["decode", "--csv"], "threads": ["decode", "-j", "3", "--jsonl"]}
+HARD = {"decode": ["decode"], "csv": ["decode", "--csv"], "threads": ["decode", "-j", "3", "--to=jsonl"]}
 HARD["extract"] = ["extract", "--kind", "uri", "-j", "3"]
 every_hard = pytest.mark.parametrize("command", HARD.values(), ids=HARD)
 
@@ -356,3 +358,85 @@ def test_an_output_that_an_input_does_not_follow(tmp_path):
     with path.open("rb") as source:
         source.seek(4)
         assert run_into(path, "ab", "decode", stdin=source) == (0, "")  # there is nothing more to read
+
+
+# --- how every command ends -------------------------------------------------------------------------------------------
+
+LOG = b'192.0.2.1 - - [31/Jan/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5\n'
+READERS = {name: [name] for name, command in TABLE.items() if command.operand and command.operand.key == "files"} | {
+    "resolve": ["resolve", "--base", "http://a/"],
+    "query": ["query", "--drop", "a"],
+    "dedup": ["dedup", "--kind", "uri"],
+    "count": ["hosts", "--count"],
+    "get": ["split", "--get", "{host}"],
+    "limit": ["decode", "--limit", "1000000000"],
+    "sample": ["decode", "--sample", "10"],
+}
+every_reader = pytest.mark.parametrize("name", READERS)
+STATUS = {what: status for what, status, _, _ in ENDINGS}
+
+
+def words_of(name):
+    return [*COMMAND, *READERS[name]]
+
+
+def data_of(name):
+    return LOG if name == "log" else b"http://a b\n" if name == "check" else b"http://a/b\n"
+
+
+def ending(word):
+    """The exit status in the table of the one row with a word."""
+    [status] = [status for what, status in STATUS.items() if word in what]
+    return status
+
+
+@every_reader
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_every_command(tmp_path, name, number):
+    """Nothing is said, and the file of --output stays what it was."""
+    out = tmp_path / "out"
+    out.write_bytes(b"before")
+    with subprocess.Popen(
+        [*words_of(name), "-o", str(out)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as run:
+        run.stdin.write(data_of(name) * 20_000)
+        run.stdin.flush()  # when that has been read, it waits for more
+        run.send_signal(number)
+        said, complaint = run.communicate(timeout=60)
+    want = ending("SIGINT") if number == signal.SIGINT else 128 + number
+    assert number == signal.SIGINT or str(want) in ending("SIGTERM")
+    assert (run.returncode, said, complaint) == (want, b"", b"")
+    assert out.read_bytes() == b"before" and os.listdir(tmp_path) == ["out"]
+
+
+@every_reader
+def test_closed_pipes_end_every_command(name):
+    done = output_to_nobody(*READERS[name], input=data_of(name) * 100_000)
+    assert (done.returncode, done.stderr) == (ending("pipe"), b"")
+
+
+@every_reader
+def test_failures_end_every_command(tmp_path, name):
+    out, missing = tmp_path / "out", tmp_path / "missing"
+    out.write_bytes(b"before")
+    status, output, said = run(*READERS[name], missing, "-o", out)
+    assert (status, output, said) == (
+        ending("cannot be read"),
+        b"",
+        f"uricodec: {missing}: No such file or directory\n",
+    )
+    status, output, said = run(*READERS[name], "--max-line", "x", "-o", out)
+    assert (status, output) == (ending("command line"), b"") and said.startswith("uricodec: ")
+    if "--errors" in [option.flag for option in TABLE[READERS[name][0]].options] and name != "redact":
+        status, output, said = run(*READERS[name], "--errors", "raise", "-o", out, stdin=b"x%zz\xff\n")
+        if READERS[name][0] != "dedup":  # to which every line is a URI
+            assert (status, output) == (ending("invalid input"), b"") and said
+            assert out.read_bytes() == b"before"
+
+
+@every_reader
+def test_successes(tmp_path, name):
+    out = tmp_path / "out"
+    status, output, said = run(*READERS[name], "-o", out, stdin=data_of(name))
+    assert (status, output, said) == (ending("invalid input") if name == "check" else ending("succeeds"), b"", "")
+    assert out.read_bytes()

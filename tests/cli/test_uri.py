@@ -1,5 +1,6 @@
 """The commands over URIs and IRIs: options against a reference implementation, lines at every place of the buffer."""
 
+import csv
 import gzip
 import json
 import os
@@ -156,7 +157,7 @@ def test_lines(command, line, expected):
 def test_hosts():
     data = b"HTTPS://-B.example/\nhttp://[0::1]:80\nhttp://u@b./\n"
     names = ["scheme", "host", "port", "kind", "category"]
-    found = output_of("hosts", "--ports", "443", stdin=data).splitlines()
+    found = output_of("hosts", "--ports", "443", "--to", "jsonl", stdin=data).splitlines()
     assert [json.loads(line) for line in found] == [
         dict(zip(names, ["https", "-b.example", "443", "name", "name"], strict=True)),
         dict.fromkeys(names) | {"error": "port-not-allowed", "offset": 14},
@@ -172,6 +173,89 @@ def test_hosts():
     assert output_of("hosts", "--csv", "-f", "2", "--keep", stdin=b"1,http://a\n2,b\n") == (
         b'1,http://a,"http","a","80","name","name",,\n2,b,,,,,,scheme,0\n'
     )
+
+
+def test_hosts_as_text():
+    data = b"HTTPS://-B.example/\nhttp://[0::1]:80\nhttp://u@b./\nhttp://a"
+    for errors in "keep", "null":
+        assert output_of("hosts", "--errors", errors, stdin=data) == b"-b.example\n::1\n\na"
+    assert output_of("hosts", "--errors", "drop", stdin=data) == b"-b.example\n::1\na"
+    assert run("hosts", "--errors", "raise", stdin=data)[::2] == (
+        1,
+        'uricodec: <stdin>:3:9 (byte 45): "@" in the authority (urllib.request connects to all of it, others to what '
+        f'follows "@")\n{HINT}',
+    )
+    assert output_of("hosts", "--csv", "-f", "2", stdin=b"1,http://a\n2,b\n") == b"a\n\n"
+    assert output_of("hosts", "-z", stdin=b"http://a\0b\0") == b"a\n\n"
+
+
+def test_the_default_kind_is_uri():
+    data = b"HTTP://a/%7e\nx y\n"
+    for name in "normalize", "check", "split", "extract":
+        assert run(name, stdin=data) == run(name, "--kind", "uri", stdin=data)
+    data = b"urn:x:1\n"  # not by RFC 8141
+    assert output_of("check", "--rfc", "2141", stdin=data) == b""
+    assert run("check", "--rfc", "8141", stdin=data) == run("check", "--kind", "urn", stdin=data)
+
+
+def test_web():
+    data = b"HTTP://A:80/%7e\nhttp://a\\@b/\nftp://a/\n"
+    assert output_of("normalize", "--kind", "web", stdin=data) == b"http://a/~\nhttp://a\\@b/\nftp://a/\n"
+    assert output_of("normalize", "--kind", "web", "--errors", "drop", stdin=data) == b"http://a/~\n"
+    assert (
+        output_of("normalize", "--kind", "web", "--policy", "crawl", "--errors", "drop", stdin=data) == b"http://a/~\n"
+    )
+    assert output_of("split", "--kind", "web", "--to", "text", stdin=data) == (
+        b"HTTP\tA:80\t\tA\t80\t/%7e\t\t\t\t\n" + 8 * b"\t" + b"backslash\t8\n" + 8 * b"\t" + b"scheme\t0\n"
+    )
+    assert output_of("extract", "--kind", "web", stdin=data) == b"HTTP://A:80/%7e\nhttp://a\n"
+    assert output_of("extract", "--kind", "web", "--offsets", stdin=data) == b"0\tHTTP://A:80/%7e\n16\thttp://a\n"
+    assert output_of("dedup", "--kind", "web", stdin=data + b"http://a/~\nftp://A/\n") == data + b"ftp://A/\n"
+
+
+@pytest.mark.parametrize("to", ["text", "tsv", "csv", "jsonl"])
+def test_reports_in_all_formats(to):
+    status, output, said = run("check", "--to", to, stdin=b'a\nx y\n"\t,\n')
+    rows = [["<stdin>", "2", "1", "path", "x y"], ["<stdin>", "3", "0", "path", '"\\x09,']]
+    names = ["input", "line", "offset", "code", "text"]
+    lines = output.decode().splitlines()
+    if to == "jsonl":
+        found = [list(map(str, json.loads(line).values())) for line in lines]
+        assert [*json.loads(lines[0])] == names
+    else:
+        found = list(csv.reader(lines)) if to == "csv" else [line.split("\t") for line in lines]
+        assert to == "text" or found.pop(0) == names
+    assert (status, found, said) == (1, rows, "")
+
+
+@pytest.mark.parametrize("to", ["tsv", "csv", "jsonl"])
+def test_matches_in_all_formats(tmp_path, to):
+    paths = tmp_path / "one", tmp_path / 'two,"'
+    for path in paths:
+        path.write_bytes(b"see http://a/b, <http://c>\n" * 3)
+    lines = output_of("extract", "--to", to, *paths, chunk=32).decode().splitlines()
+    rows = [
+        [str(path), 27 * i + at, url]
+        for path in paths
+        for i in range(3)
+        for at, url in ((4, "http://a/b"), (17, "http://c"))
+    ]
+    if to == "jsonl":
+        found = [list(json.loads(line).values()) for line in lines]
+    else:
+        found = list(csv.reader(lines)) if to == "csv" else [line.split("\t") for line in lines]
+        assert found.pop(0) == ["input", "offset", "match"]
+        found = [[name, int(offset), url] for name, offset, url in found]
+    assert found == rows
+    limited = output_of("extract", "--to", to, "--limit", 2, *paths).decode().splitlines()
+    assert limited == lines[: 2 + (to != "jsonl")]
+    assert run("extract", "--to", to, "--offsets")[0] == 2
+
+
+def test_long_matches_in_all_formats():
+    urn = b"urn:ex:" + b"a" * 2_000_000
+    output = output_of("extract", "--kind", "urn", "--to", "jsonl", stdin=b"x " + urn)
+    assert json.loads(output) == {"input": "<stdin>", "offset": 2, "match": urn.decode()}
 
 
 def test_split():
@@ -459,7 +543,6 @@ def test_many_faults(tmp_path):
         [*CHECK, "--production", "uri"],
         [*CHECK, "--errors", "drop"],
         [*CHECK, "--level", "path"],
-        ["split"],
         ["split", "--kind", "urn"],
         [*SPLIT, "--to", "xml"],
         ["hosts", "--schemes", "http,ftp"],

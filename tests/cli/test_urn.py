@@ -427,9 +427,6 @@ def test_memory_is_flat(tmp_path, command, unit):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["normalize"],
-        ["check"],
-        ["extract"],
         ["normalize", "--kind", "url"],
         [*NORMALIZE, "--level", "3986"],
         [*NORMALIZE, "--rfc", "3986"],

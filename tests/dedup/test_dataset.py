@@ -463,10 +463,13 @@ def without_pyarrow(monkeypatch):
 
 def test_without_pyarrow(monkeypatch):
     without_pyarrow(monkeypatch)
-    with pytest.raises(ModuleNotFoundError, match="unique_dataset requires pyarrow: pip install pyarrow"):
+    with pytest.raises(ModuleNotFoundError, match="pyarrow is not installed: pip install 'uricodec"):
         dedup.unique_dataset("in", "url", "out", kind="uri")
-    status, _, said = run("dedup", "--kind", "uri", "--parquet", "--column", "url", "in", "-o", "out")
-    assert (status, said) == (2, "uricodec: --parquet: pyarrow is not installed\n\nhint: pip install pyarrow\n")
+    status, _, said = run("dedup", "--kind", "uri", "--parquet", "-f", "url", "in", "-o", "out")
+    assert (status, said) == (
+        2,
+        "uricodec: --parquet: pyarrow is not installed\n\nhint: pip install 'uricodec[arrow]'\n",
+    )
 
 
 # --- the command line -------------------------------------------------------------------------------------------------
@@ -475,7 +478,7 @@ def test_without_pyarrow(monkeypatch):
 def test_the_command():
     write("in/d=1/a.parquet", ["http://a/?utm_source=x", "http://a", "http://b"])
     write("in/d=2/a.parquet", ["http://b"])
-    command = ["dedup", "--policy", "crawl", "--parquet", "--column", "url"]
+    command = ["dedup", "--policy", "crawl", "--parquet", "-f", "url"]
     status, output, said = run(*command, "in/d=1/a.parquet", "in/d=2/a.parquet", "-o", "out/", "--stats")
     assert (status, output) == (0, b"") and '"rows": 4, "unique": 2, "duplicates": 2' in said
     assert {name: len(read(f"out/{name}")) for name in files_below("out")} == {"d=1/a.parquet": 2, "d=2/a.parquet": 0}
@@ -487,15 +490,15 @@ def test_the_command():
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        ("--column url -o out", 2, "--parquet: cannot read standard input\n\nhint: name Parquet files"),
-        ("--column url in", 2, "--parquet: --output is required\n\nhint: -o DIR names the folder to write"),
-        ("in -o out", 2, "--parquet: not allowed without --column"),
-        ("--column url --null-data in -o out", 2, "--parquet: not allowed with --null-data"),
-        ("--column url in -o in/x", 2, "is inside the input 'in'\n\nhint: give --output a new folder"),
-        ("--column row in -o out", 3, "in/a.parquet: column 'row' must be text or bytes, got int64"),
-        ("--column x in -o out", 3, "in/a.parquet: no column 'x'; the columns are 'row', 'url'"),
-        ("--column url none -o out", 3, "none: No such file or directory"),
-        ("--column url --errors raise in -o out", 1, "in/a.parquet: row 0: expected"),
+        ("-f url -o out", 2, "--parquet: cannot read standard input\n\nhint: name Parquet files"),
+        ("-f url in", 2, "--parquet: --output is required\n\nhint: -o DIR names the folder to write"),
+        ("in -o out", 2, "--parquet: not allowed without --fields"),
+        ("-f url --null-data in -o out", 2, "--parquet: not allowed with --null-data"),
+        ("-f url in -o in/x", 2, "is inside the input 'in'\n\nhint: give --output a new folder"),
+        ("-f row in -o out", 3, "in/a.parquet: column 'row' must be text or bytes, got int64"),
+        ("-f x in -o out", 3, "in/a.parquet: no column 'x'; the columns are 'row', 'url'"),
+        ("-f url none -o out", 3, "none: No such file or directory"),
+        ("-f url --errors raise in -o out", 1, "in/a.parquet: row 0: expected"),
     ],
 )
 def test_what_the_command_rejects(arguments, status, said):

@@ -315,7 +315,7 @@ def test_headers(tmp_path):
     status, _, said = dedup_of("u", "a", "other")
     assert (status, said) == (3, f"uricodec: {tmp_path / 'other'}: header differs from that of the first input\n")
     for field, name, message in (
-        ("v", "a", "the header has no field 'v'"),
+        ("v", "a", "the header has no field 'v'; its fields are 'n', 'u'"),
         ("u", "twice", "the header has 2 fields 'u'"),
         ("3", "a", "the header has only 2 fields, got '3'"),
         ("0", "a", "fields count from 1, got '0'"),
@@ -365,5 +365,8 @@ def test_invalid_options(tmp_path):
                 function(source, kind="bytes", **options)
             assert str(error.value) == message
     status, _, said = run("dedup", "--kind", "bytes", "-f", "2", "-d", "\n", source)
-    assert (status, said) == (2, "uricodec: --delimiter: '\\\\x0a' has another meaning in these records\n")
+    assert (status, said) == (
+        2,
+        "uricodec: --delimiter: '\\\\x0a' has another meaning in these records\n\nhint: such as --delimiter ';'\n",
+    )
     assert output_of("dedup", "--kind", "bytes", "-z", "-f", "2", "-d", "\n", stdin=b"1\na\x002\na\0") == b"1\na\0"

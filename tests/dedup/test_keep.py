@@ -489,7 +489,7 @@ def test_the_command_for_parquet():
     os.mkdir("in")
     pq.write_table(table_of(["a", "b", "a"], ["1", "2", "3"]), "in/a.parquet")
     pq.write_table(table_of(["c", "b"], ["x", "1"], 3), "in/b.parquet")
-    command = ["dedup", "--kind", "bytes", "--parquet", "--column", "url"]
+    command = ["dedup", "--kind", "bytes", "--parquet", "-f", "url"]
     for i, (arguments, rows) in enumerate(
         [
             ("--keep last -j 2 in", [[2], [3, 4]]),

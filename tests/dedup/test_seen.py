@@ -578,7 +578,7 @@ def test_parquet_day_after_day(place, mode, threads):
     found = [name_of(row["name"]) for row in written("only")]
     assert set(found) == wanted & {name_of(row) for row in days[0]} and len(found) == len(set(found))
     if threads == 1:
-        command = ["dedup", "--kind", "urn", "--parquet", "--column", "name", "--seen"]
+        command = ["dedup", "--kind", "urn", "--parquet", "-f", "name", "--seen"]
         assert process(*command, "seen", "parquet0", "-o", "none", cwd=place).returncode == 0
         assert written("none") == []
         assert process(*command, "day0", "parquet0", "-o", "nothing", cwd=place).returncode == 3

@@ -384,7 +384,7 @@ def _operations():  # noqa: PLR0912, PLR0915
         ),
     ):
         host = strict(partial(web_host, **given))
-        command = ("hosts", *options.split())
+        command = ("hosts", "--to", "jsonl", *options.split())
         yield Operation("agreed_host", given, host, "web", "struct", STRUCT, command, fields=WEB_FIELDS)
     for row in registry.OPERATIONS.values():
         for given in OF_PARTS.get(row.name, [{}]) if row.result in {"component", "list"} else []:

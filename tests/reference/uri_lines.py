@@ -36,6 +36,19 @@ def checked(kind, production):
     return function
 
 
+def agreed(row):
+    """Reject a URL in which parsers may find different hosts."""
+    try:
+        uri.agreed_host(row)
+    except UriError as error:
+        raise Rejected(error.code, error.offset) from None
+    return b""
+
+
+def host_of(row):
+    return uri.agreed_host(row).host.encode()
+
+
 def guarded(function, operation):
     """A function that raises, as one that rejects."""
 
@@ -177,6 +190,11 @@ LINES = [
     "http://résumé.example.org/東京?\ue000#é".encode(),
     b"http://xn--rsum-bpad.example.org/%E6%9D%B1%FF",
     b"http://[::1]:8080/",
+    b"http://A.example./",
+    b"https://a\\b@c/",
+    b"https://a.example/%zz",
+    b"ws://[::FFFF:7F00:1]:80/a b",
+    b"https://a.example/\xff",
     # The normal form of this one takes all the room there is at level "scheme".
     b"http://[::ffff:a:a]",
     b"//[2001:DB8:0:0::01%25En0]:80",

@@ -213,7 +213,9 @@ def test_a_level_and_a_policy():
         lambda: bulk.fingerprint(["a"], "urn", policy="crawl"),
         lambda: dedup.unique(["a"], "urn", policy="crawl"),
     ):
-        with pytest.raises(ValueError, match="policy is only supported with kind='uri' and kind='iri', got kind='urn'"):
+        with pytest.raises(
+            ValueError, match="policy is only supported with kind='uri', kind='iri' and kind='web', got kind='urn'"
+        ):
             call()
 
 

@@ -23,6 +23,7 @@ from reference.uri_lines import (
     LINES,
     TEXT,
     URI_PRODUCTIONS,
+    agreed,
     both,
     checked,
     components,
@@ -30,6 +31,7 @@ from reference.uri_lines import (
     copy,
     csv_record,
     guarded,
+    host_of,
     json_record,
     model,
     of_text,
@@ -47,6 +49,7 @@ from uricodec._rows._tasks import Lines, transform_lines
 from uricodec.errors import IriError
 from uricodec.uri._rows import (
     CheckedRows,
+    CheckedWebRows,
     CheckRows,
     IriToUriRows,
     NormalizeRows,
@@ -55,6 +58,7 @@ from uricodec.uri._rows import (
     SplitRows,
     UriRows,
     UriToIriRows,
+    WebHostRows,
 )
 
 
@@ -84,11 +88,21 @@ def operations():
             rows = SplitRows(kind, form, safe)
             function = guarded(lambda row, kind=kind, write=write: write(row, kind), rows)
             yield f"split {kind} {form} {safe}", rows, function, record
+    for form, write, record in (
+        ("jsonl", to_json, json_record),
+        ("csv", to_csv, csv_record),
+        ("tsv", to_tsv, tsv_record),
+    ):
+        rows = SplitRows("web", form)
+        function = both(agreed, guarded(lambda row, write=write: write(row, "iri"), SplitRows("iri", form)))
+        yield f"split web {form} False", rows, function, record
+    yield "web host", WebHostRows(), both(agreed, host_of), None
     for level in LEVELS:
         rows = NormalizeRows(level)
         function = of_text(guarded(lambda row, level=level: uri.normalize(row, level), rows))
         yield f"normalize {level}", rows, function, None
         both_of = both(checked("iri", "IRI-reference"), function)
+        yield f"normalize web {level}", CheckedWebRows(rows), both(agreed, function), None
         yield f"normalize checked {level}", CheckedRows("iri", "IRI-reference", rows), both_of, None
     yield "resolve", ResolveRows(BASE), of_text(lambda row: uri.resolve(BASE, row)), None
     for option in "raise", "encode":

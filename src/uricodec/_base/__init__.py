@@ -8,5 +8,6 @@
 - _matches: the matches of a search as lines
 - _atomic: atomic words and lock flags
 - _fingerprint: keyed 128-bit fingerprints of identifiers
+- extras: optional packages that are missing
 - diagnostics: why an identifier is invalid
 """

@@ -286,7 +286,7 @@ class Input:
     """
 
     def __init__(self, name, meter=None, file=None, output=None):
-        self.name = "<stdin>" if name == "-" else printable(name)
+        self.name = getattr(sys.stdin, "shown", "<stdin>") if name == "-" else printable(name)
         self._path = name
         self._meter = meter
         self._file = file
@@ -687,6 +687,10 @@ class Output:
             raise
         except OSError as error:
             raise failure(self.name, error) from None
+
+    def write_header(self, data):
+        """Write a header, which outputs that count records do not count."""
+        self.write(data)
 
     def rewrite(self, data):
         """Write `data` over the beginning of a regular file."""

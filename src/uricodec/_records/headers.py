@@ -3,11 +3,16 @@
 import os
 
 from uricodec._io import streams
+from uricodec._io.reports import visible
 from uricodec._records._framing import Framing
 from uricodec._records.ends import MarkedLineEnds, RecordEnds, front_of
 
 # The usual delimiters; the other formats have none.
 DELIMITERS = {"csv": b",", "delimited": b"\t"}
+
+
+# How many names of fields a message lists.
+MOST_SHOWN = 20
 
 
 class FieldError(ValueError):
@@ -143,7 +148,7 @@ def number_of(field, names):
     if isinstance(field, str) and not is_number(field):
         if names is None:
             raise FieldError(f"expected the number of a field, or with a header its name, got {field!r}")
-        raise FieldError(f"the header has no field {field!r}")
+        raise FieldError(no_field(field, names))
     if int(field) < 1:
         raise FieldError(f"fields count from 1, got {field!r}")
     if int(field) >= 10**18:
@@ -181,6 +186,16 @@ def spans_of(items, names=None):
     return merge(found)
 
 
+def no_field(field, names):
+    """Return the message for a field (str) that a header lacks, given its names (list[bytes]).
+
+    >>> no_field("urll", [b"id", b"url"])
+    "the header has no field 'urll'; its fields are 'id', 'url'"
+    """
+    shown = ", ".join(repr(visible(name)) for name in names[:MOST_SHOWN]) + ", ..." * (len(names) > MOST_SHOWN)
+    return f"the header has no field {field!r}; its fields are {shown}"
+
+
 def merge(spans):
     """Return spans, in any order, as spans that are ascending and apart.
 
@@ -203,7 +218,7 @@ def span_of(item, names):
     parts = [part for part in (first, last) if part]
     if not parts or not all(map(is_number, parts)):
         if names is not None:
-            raise FieldError(f"the header has no field {item!r}")
+            raise FieldError(no_field(item, names))
         raise NoHeaderError(f"expected numbers such as 1,3-5, got {item!r}")
     low = int(first or 1)
     high = (int(last) if last else None) if dash else low

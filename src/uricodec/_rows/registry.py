@@ -927,7 +927,7 @@ _ROWS = (
         parameters=_WEB,
         sql=(SqlFunction("uri_agreed_host"),),
         command=Filter(
-            "hosts",
+            "hosts --to jsonl",
             {
                 "schemes": "--schemes",
                 "userinfo": "--userinfo",
@@ -1087,7 +1087,7 @@ _ROWS = (
                 "kind",
                 "IdentifierKind",
                 "bytes",
-                'What the rows are: "bytes" (compared as they are), "urn", "uri" or "iri".',
+                'What the rows are: "bytes" (compared as they are), "urn", "uri", "iri" or "web".',
                 get_args(types.IdentifierKind),
             ),
             Parameter(

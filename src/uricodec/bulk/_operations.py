@@ -189,8 +189,12 @@ def fingerprint(
     rows: RowOperation
     if kind in ("uri", "iri"):
         rows = normalize_uri(level, policy, "path" if kind == "uri" else "iri")
+    elif kind == "web":
+        from uricodec.uri._rows import CheckedWebRows
+
+        rows = CheckedWebRows(normalize_uri(level, policy, "scheme"))
     elif policy is not None:
-        raise ValueError(f"policy is only supported with kind='uri' and kind='iri', got kind={kind!r}")
+        raise ValueError(f"policy is only supported with kind='uri', kind='iri' and kind='web', got kind={kind!r}")
     elif kind == "bytes":
         if level is not None:
             raise ValueError(f"level is not supported with kind='bytes', got {level!r}")
@@ -200,7 +204,7 @@ def fingerprint(
 
         rows = NormalizeUrnRows(level or "8141")
     else:
-        raise ValueError(f"kind must be one of 'bytes', 'urn', 'uri', 'iri', got {kind!r}")
+        raise ValueError(f"kind must be one of 'bytes', 'urn', 'uri', 'iri', 'web', got {kind!r}")
     plan = Plan(rows, "fingerprint", key=key)
     return lambda _text, _terminator: plan
 

@@ -7,7 +7,7 @@ from uricodec.cli.options import OPTIONS
 __all__ = ["COMMANDS", "Command"]
 
 
-_Fields = namedtuple("_Fields", "name summary description examples keys run")
+_Fields = namedtuple("_Fields", "name task summary description examples keys run")
 
 
 class Command(_Fields):
@@ -15,9 +15,11 @@ class Command(_Fields):
 
     Attributes:
         name (str): The name.
+        task (str): What it is for: the heading in the help of the program, which lists commands by task.
         summary (str): What it does, in a few words.
         description (str): What it does, for `--help`; the first sentence is the help of `-h`.
         examples (tuple[str, ...]): Command lines, with remarks after "# "; a second line "# prints TEXT" is the output.
+            The first two work in the repository; help begins with them.
         keys (str): The keys of its options in OPTIONS.
         run (str): "module:function" that runs it, given the arguments, and returns the exit status.
     """
@@ -36,10 +38,18 @@ class Command(_Fields):
 
 
 # What lists of options share.
-_FILES = "files help output"
+_COMMON = "help version quiet color"
+_INPUTS = "files text recursive output limit sample seed"
+_FILES = f"{_INPUTS} {_COMMON}"
 _FIELDS = "fields delimiter csv header json-field null-data"
+_COLUMNS = f"{_FIELDS} parquet"
 _REPORTS = "invalid-to stats"
 _LIMITS = "max-line threads progress no-progress"
+
+# The tasks, in the order of the help.
+_TEXT, _READ, _CHANGE = "percent-encode text", "check and take apart", "change identifiers and URLs"
+_COUNT, _LOGS, _ABOUT = "compare and count", "read access logs", "about this program"
+TASKS = [_TEXT, _READ, _CHANGE, _COUNT, _LOGS, _ABOUT]
 
 EXIT_STATUS = """\
   0    success
@@ -51,21 +61,38 @@ EXIT_STATUS = """\
   141  output pipe closed
 """
 
+# How every command ends: what happens, the exit status, standard error, and the file of --output.
+ENDINGS = [
+    ("it succeeds", 0, "notes, unless -q is given", "it appears, or is replaced, as a whole"),
+    ("invalid input, with `check` or `--errors raise`", 1, "input, line, column, byte, reason and hint", "unchanged"),
+    ("nothing of what was selected is there", 1, "what is missing", "unchanged"),
+    ("the command line is invalid", 2, "what is wrong, what is accepted, and an example", "unchanged"),
+    ("a file cannot be read or written, or memory is exhausted", 3, "the file and the reason", "unchanged"),
+    ("an interrupt (Ctrl-C, SIGINT)", 130, "nothing", "unchanged"),
+    ("SIGTERM, or SIGHUP", "143, 129", "nothing", "unchanged"),
+    ("the reader of the output pipe has closed it", 141, "nothing", "unchanged"),
+]
+
+PROGRESS = """\
+A progress meter is shown on standard error after half a second if that is a
+terminal and nothing else writes to one: all outputs are files. It is one line,
+which disappears at the end. --progress shows it always, where there is no
+terminal as a line every 10 seconds; --no-progress and -q never.
+"""
+
 ENVIRONMENT = """\
   URICODEC_TIER           the CPU tier to use, one of those that
                           'uricodec info' prints
+  NO_COLOR                unless empty, messages and help have no colors
+  TMPDIR                  the directory for temporary files
   URICODEC_NO_DOCS_LINKS  unless empty, messages have no link to the page
                           that explains them
 """
 
-EXAMPLES = (
-    "uricodec decode access.log",
-    "uricodec dedup --kind uri urls.txt -o unique.txt",
-)
-
 _COMMANDS = [
     Command(
         "decode",
+        _TEXT,
         "decode percent-encoding",
         """\
 Decode percent-encoding, line by line. Each %HH becomes the byte that it stands
@@ -76,20 +103,22 @@ Decoding never changes the number of lines: control characters (%0A, %00, %1B,
 UTF-8 (%FF) do not change either.
 """,
         (
-            "uricodec decode access.log",
+            "uricodec decode examples/access.log",
+            "uricodec decode --plus --text 'q=black+%26+white'\n# prints q=black & white",
             "uricodec decode access.log.gz -o plain.log     # gzip is recognized",
             "uricodec decode -d ' ' -f 7 access.log         # one field of each line",
             "uricodec decode --csv --header -f url pages.csv",
             "uricodec decode --json-field url events.jsonl",
-            "echo 'q=black+%26+white' | uricodec decode --plus\n# prints q=black & white",
             "uricodec decode --encoding shift_jis access.log # for %HH that is not UTF-8",
             "uricodec decode --iri --host unicode urls.txt",
         ),
-        f"{_FILES} plus:decode encoding raw iri:decode host:decode {_FIELDS} jsonl errors:decode {_REPORTS} {_LIMITS}",
+        f"{_FILES} plus:decode encoding raw iri:decode host:decode {_COLUMNS} to:lines errors:decode "
+        f"{_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:decode",
     ),
     Command(
         "encode",
+        _TEXT,
         "percent-encode all but unreserved characters",
         """\
 Percent-encode line by line. Every byte becomes %HH, except letters, digits,
@@ -99,48 +128,56 @@ Text that is encoded already is encoded again: % becomes %25. Use 'uricodec
 requote' to encode only what is not encoded yet.
 """,
         (
+            "uricodec encode --text 'black & white'\n# prints black%20%26%20white",
+            "uricodec encode --csv --header -f title examples/pages.csv",
             "uricodec encode files.txt -o paths.txt         # one file name per line",
             "echo 'black & white' | uricodec encode --plus --safe ''\n# prints black+%26+white",
             "uricodec encode --iri --errors drop --invalid-to bad.tsv urls.txt",
         ),
-        f"{_FILES} plus:encode safe:encode iri:encode host:encode disallowed {_FIELDS} jsonl errors:encode {_REPORTS} "
-        f"{_LIMITS}",
+        f"{_FILES} plus:encode safe:encode iri:encode host:encode disallowed {_COLUMNS} to:lines errors:encode "
+        f"{_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:encode",
     ),
     Command(
         "requote",
+        _TEXT,
         "percent-encode what is not encoded yet",
         """\
 Percent-encode what is not encoded yet, line by line. %HH and all characters
 that are allowed in a URI (RFC 3986) are copied: a second run changes nothing.
 """,
         (
-            "uricodec requote urls.txt",
+            "uricodec requote examples/urls.txt",
+            "uricodec requote --text '/a b/%C3%A9'\n# prints /a%20b/%C3%A9",
             "echo '/a b/%C3%A9/100%' | uricodec requote --errors replace\n# prints /a%20b/%C3%A9/100%25",
         ),
-        f"{_FILES} safe:requote {_FIELDS} jsonl errors:requote {_REPORTS} {_LIMITS}",
+        f"{_FILES} safe:requote {_COLUMNS} to:lines errors:requote {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:requote",
     ),
     Command(
         "normalize",
+        _CHANGE,
         "normalize URNs, URIs or IRIs",
         """\
 Normalize identifiers, one per line. Equivalent identifiers get the same
 spelling; --level selects which ones are equivalent.
 """,
         (
+            "uricodec normalize examples/urls.txt",
+            "uricodec normalize --text HTTP://Example.com/a/../%7Eb\n# prints http://example.com/~b",
             "uricodec normalize --kind urn urns.txt -o normal.txt",
             "uricodec normalize --kind urn --errors drop --invalid-to bad.tsv urns.txt",
             "echo URN:ISBN:0-395-36341-1 | uricodec normalize --kind urn\n# prints urn:isbn:0-395-36341-1",
-            "echo HTTP://Example.com/a/../%7Eb | uricodec normalize --kind uri\n# prints http://example.com/~b",
             "uricodec normalize --policy crawl urls.txt     # of URIs",
             "uricodec normalize --policy crawl --explain urls.txt",
         ),
-        f"{_FILES} kind:normalize level policy explain rfc production {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} kind level policy explain get:normalize count:get top:get rfc production {_COLUMNS} to:lines "
+        f"errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:normalize",
     ),
     Command(
         "check",
+        _READ,
         "report invalid URNs, URIs or IRIs",
         """\
 Check identifiers, one per line, and print a report of the invalid ones: input,
@@ -148,16 +185,20 @@ line (from 1), offset of the error in the line (in bytes, from 0), code and
 text, separated by tabs. Control characters in the text are escaped.
 """,
         (
+            "uricodec check examples/urls.txt",
+            "uricodec check --kind web --text 'http://a\\@b/'",
             "uricodec check --kind urn urns.txt",
             "uricodec check --kind urn --rfc any --stats urns.txt >invalid.tsv",
-            "uricodec check --kind uri --production URI urls.txt",
+            "uricodec check --production URI urls.txt",
             "uricodec check --kind web urls.txt             # may parsers disagree?",
         ),
-        f"{_FILES} kind rfc production safe-host {_FIELDS} stats {_LIMITS}",
+        f"{_INPUTS} help version quiet:check color kind rfc production safe-host to:check "
+        f"{_FIELDS} parquet:check stats {_LIMITS}",
         "uricodec.cli.filters:check",
     ),
     Command(
         "split",
+        _READ,
         "split URIs or IRIs into components",
         """\
 Split URIs, IRIs or relative references, one per line, into components. Each
@@ -171,51 +212,61 @@ With --keep, the components are added to the records of the input, which keep
 all their fields.
 """,
         (
-            "uricodec split --kind uri urls.txt -o urls.jsonl",
-            "echo '//example.com/a?' | uricodec split --kind uri --to csv",
-            "uricodec split --kind uri --csv --header -f url --keep pages.csv",
+            "uricodec split examples/urls.txt",
+            "uricodec split --get '{host}{path}' --text 'http://example.com/a?b'\n# prints example.com/a",
+            "uricodec split urls.txt -o urls.jsonl",
+            "echo '//example.com/a?' | uricodec split --to csv",
+            "uricodec split --csv --header -f url --keep pages.csv",
         ),
-        f"{_FILES} kind:split keep to:split csv-safe:split {_FIELDS} errors:split {_REPORTS} {_LIMITS}",
+        f"{_FILES} kind:split keep to:split csv-safe:split get count:get top:get {_COLUMNS} errors:split "
+        f"{_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:split",
     ),
     Command(
         "hosts",
+        _READ,
         "print the host that all parsers find in URLs",
         """\
 Print the host of each http, https, ws or wss URL, one per line, if all parsers
-would connect to it. Each URL becomes one record with scheme, host, port, kind
-(name, ipv4, ipv6) and category (name, public, private, loopback ...): a JSON
-object, or a line of CSV or TSV after a header.
+would connect to it; else an empty line. With --to, each URL becomes a record
+with scheme, host, port, kind (name, ipv4, ipv6) and category (name, public,
+private, loopback ...).
 
 The record of a URL in which parsers may find different hosts has only the
 reason: "error" is its code, "offset" its offset in bytes.
 """,
         (
-            "uricodec hosts urls.txt -o hosts.jsonl",
+            "uricodec hosts --count --top 10 examples/urls.txt",
+            "uricodec hosts --text HTTP://Example.com:80/a\n# prints example.com",
+            "uricodec hosts urls.txt -o hosts.txt",
             "uricodec hosts --schemes https --ports 443,8443 --to csv urls.txt",
             "uricodec hosts --csv --header -f url --keep pages.csv",
         ),
-        f"{_FILES} schemes userinfo trailing-dot ports keep to:split csv-safe:split {_FIELDS} errors:split "
+        f"{_FILES} schemes userinfo trailing-dot ports keep to:hosts csv-safe:split get:hosts count:hosts "
+        f"top:get {_COLUMNS} errors:split "
         f"{_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:hosts",
     ),
     Command(
         "resolve",
+        _CHANGE,
         "resolve relative references",
         """\
 Resolve references, one per line, against a base (RFC 3986 section 5.2). The
 result is a URI, or an IRI if the base or the reference has other characters.
 """,
         (
+            "uricodec resolve --base http://example.com/a examples/links.txt",
+            "uricodec resolve --base http://example.com/a/b --text ../c\n# prints http://example.com/c",
             "uricodec resolve --base http://example.com/a/b links.txt",
-            "echo ../c | uricodec resolve --base http://example.com/a/b\n# prints http://example.com/c",
             "uricodec resolve --csv --header -f href --base-field page links.csv",
         ),
-        f"{_FILES} base base-field {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} base base-field {_COLUMNS} to:lines errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:resolve",
     ),
     Command(
         "redact",
+        _CHANGE,
         "redact the secrets of URLs in any text",
         """\
 Redact the URLs in lines of any text: logs, JSON, HTML, lists of URLs. The
@@ -226,17 +277,19 @@ Parameters are found without case and percent-encoding, in queries, fragments,
 and URLs in other URLs. Secrets elsewhere, such as in paths, stay.
 """,
         (
+            "uricodec redact examples/access.log",
+            "uricodec redact --text 'GET /a?id=7&sig=c2VjcmV0'\n# prints GET /a?id=7&sig=REDACTED",
             "uricodec redact access.log -o shared.log",
             "uricodec redact --names extended,my_token events.jsonl",
-            "echo 'GET /a?id=7&sig=c2VjcmV0' | uricodec redact\n# prints GET /a?id=7&sig=REDACTED",
             "uricodec redact --urls --csv --header -f url pages.csv",
             "uricodec redact --null-data page.html          # a value may go on after =",
         ),
-        f"{_FILES} names urls no-nested {_FIELDS} jsonl errors:redact {_REPORTS} {_LIMITS}",
+        f"{_FILES} names urls no-nested {_COLUMNS} to:lines errors:redact {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:redact",
     ),
     Command(
         "query",
+        _CHANGE,
         "set, drop and keep parameters of URLs",
         """\
 Change the parameters in the query of URLs, one per line. All other bytes stay:
@@ -244,16 +297,18 @@ fields keep their order and their spelling. Names are compared decoded, so
 utm%5Fsource is utm_source. A query without fields is left out with its "?".
 """,
         (
-            "uricodec query --drop 'utm_*,fbclid' urls.txt",
+            "uricodec query --drop 'utm_*,fbclid' examples/urls.txt",
+            "uricodec query --set page=2 --text '/s?q=a&page=1#top'\n# prints /s?q=a&page=2#top",
             "uricodec query --keep q,page urls.txt",
             "echo '/s?q=a&page=1#top' | uricodec query --set 'page=2&l=pt br'\n# prints /s?q=a&page=2&l=pt+br#top",
             "uricodec query --set page=1 --csv --header -f url pages.csv",
         ),
-        f"{_FILES} set drop keep:query {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} set drop keep:query {_FIELDS} to:lines errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:query",
     ),
     Command(
         "extract",
+        _READ,
         "find URLs or URNs in any data",
         """\
 Find URLs or URNs in any data: text, logs, XML, WARC, executables. Each match
@@ -263,15 +318,17 @@ mebibyte. A URN starts with "urn:" and ends before the first byte that RFC 2141
 excludes, so a full stop or a bracket after it is part of it.
 """,
         (
-            "uricodec extract --kind uri page.html -o urls.txt",
-            "uricodec extract --kind uri --content json *.log",
+            "uricodec extract examples/access.log",
+            "uricodec extract --kind urn --offsets examples/urns.txt",
+            "uricodec extract --content json *.log",
             "uricodec extract --kind urn --offsets page.html -o urns.tsv",
         ),
-        f"{_FILES} kind:extract content offsets threads progress no-progress",
+        f"{_FILES} kind:extract content offsets to:extract threads progress no-progress",
         "uricodec.cli.extract:run",
     ),
     Command(
         "dedup",
+        _COUNT,
         "remove equivalent URNs, URIs, IRIs or lines",
         """\
 Remove duplicates: write one of all lines with equivalent identifiers, in the
@@ -286,9 +343,10 @@ files, which have no directory entry and disappear when the command ends, for
 whatever reason. Standard input is copied there if it is read twice.
 """,
         (
+            "uricodec dedup --kind uri examples/urls.txt",
+            "uricodec dedup --kind uri --count --top 10 examples/urls.txt",
             "uricodec dedup --kind urn urns.txt -o unique.txt",
             "uricodec dedup --kind uri --level scheme --count urls.txt",
-            "uricodec dedup --kind uri --count --top 10 urls.txt",
             "uricodec dedup --policy crawl --rules --stats urls.txt",
             "uricodec dedup --policy crawl --csv --header -f url pages.csv",
             "uricodec dedup --kind uri --json-field url events.jsonl",
@@ -298,15 +356,16 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
             "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",
             "uricodec dedup --kind urn --estimate urns.txt",
-            "uricodec dedup --policy crawl --parquet --column url crawl -o unique",
+            "uricodec dedup --policy crawl --parquet -f url crawl -o unique",
         ),
-        f"{_FILES} kind:dedup level policy count top repeated keep:dedup by exclude only-in seen update "
-        f"groups estimate parquet column fields:dedup delimiter csv:dedup header:dedup json-field:dedup "
+        f"{_FILES} kind:dedup level policy count top to:dedup repeated keep:dedup by exclude only-in seen update "
+        f"groups estimate parquet:dedup fields:dedup delimiter csv:dedup header:dedup json-field:dedup "
         f"null-data errors:dedup {_REPORTS} rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",
     ),
     Command(
         "log",
+        _LOGS,
         "convert access logs to records",
         """\
 Convert access logs to records. The escapes of the log are undone, the request
@@ -320,16 +379,17 @@ forwarded_for, and other fields as extra.
 The exit status is 1, and nothing is written, if no line is a record.
 """,
         (
+            "uricodec log --fields time,status,path examples/access.log",
+            "uricodec log --count client --top 10 examples/access.log",
             "uricodec log access.log                        # JSON lines",
             "uricodec log --fields time,status,path --to csv access.log",
             "uricodec log --where 'status<500' --since 2024-01-31 access.log",
-            "uricodec log --count client --top 10 access.log",
             "uricodec log --redact access.log",
             "uricodec log --to csv --param q access.log.gz -o searches.csv",
             'uricodec log --format \'%h %l %u %t "%r" %s %b "%{Via}i" "%{Id}i"\' access.log',
             "uricodec log --map target=url --map extra.id=id events.jsonl",
         ),
-        f"{_FILES} format:log map list-formats to csv-safe:log fields:log where since until "
+        f"{_FILES} format:log map list-formats to csv-safe:log fields:log get:log where since until "
         f"count:log top:log sum quantiles timezone client param "
         f"encoding:log replace-invalid-utf8 mask redact names:log flags follow errors:log {_REPORTS} {_LIMITS} "
         f"memory:log spill-dir:log",
@@ -337,17 +397,19 @@ The exit status is 1, and nothing is written, if no line is a record.
     ),
     Command(
         "info",
+        _ABOUT,
         "show version, CPU tiers, Python and platform",
         "Show version, CPU tiers, Python, platform and location, for bug reports.\n",
         (
             "uricodec info",
             "URICODEC_TIER=portable uricodec info           # without SIMD",
         ),
-        "help",
+        _COMMON,
         "uricodec.cli.info:run",
     ),
     Command(
         "completion",
+        _ABOUT,
         "print a completion script for a shell",
         "Print a script that lets a shell complete commands, options and their values.\n",
         (
@@ -355,7 +417,7 @@ The exit status is 1, and nothing is written, if no line is a record.
             'eval "$(uricodec completion zsh)"              # in ~/.zshrc',
             "uricodec completion fish >~/.config/fish/completions/uricodec.fish",
         ),
-        "shell help",
+        f"shell {_COMMON}",
         "uricodec.cli.completion:run",
     ),
 ]

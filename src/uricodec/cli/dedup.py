@@ -8,9 +8,10 @@ from uricodec import dedup
 from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._records.headers import FieldError, LongHeaderError
-from uricodec.cli.errors import CommandError
+from uricodec.cli.errors import CommandError, needs_pyarrow
 from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
+from uricodec.cli.outputs import CountRecordsOutput, output_of
 from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import NoValuesError, OrderError
 from uricodec.dedup._sets import SetError
@@ -118,11 +119,20 @@ def deduplicate(arguments, files, options):
     with rejects_of(arguments) as rejects:
         if rejects:
             options["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
-        output = TableOutput(arguments) if shows_table(arguments) else arguments.output
+        output = TableOutput(arguments) if shows_table(arguments) else records_output(arguments, options)
         stats = dedup.dedup_files(files, output, **options)
     if arguments.stats:
         show_stats(stats, monotonic() - start, arguments.rules)
     return stats
+
+
+def records_output(arguments, options):
+    """Return the output for dedup_files()."""
+    if arguments.to is not None:
+        return CountRecordsOutput(arguments.output, arguments.to)
+    form = options.get("format")
+    csv = (options["delimiter"] or b",") if form == "csv" else None
+    return output_of(arguments, options["line_terminator"], csv, arguments.header, ends=False)
 
 
 def deduplicate_parquet(arguments):
@@ -142,13 +152,13 @@ def deduplicate_parquet(arguments):
         if meter.shows:
             options["on_progress"] = meter.show
         try:
-            stats = dedup.unique_dataset(files, arguments.column, output, **options)
+            stats = dedup.unique_dataset(files, arguments.fields, output, **options)
         except SetError as error:
             raise of_set(error) from None
         except UriError as error:
             raise CommandError(str(error), 1, "--errors drop leaves out such rows") from None
         except OrderError as error:
-            raise CommandError(f"--by: {error}", 1) from None
+            raise CommandError(f"--by: {error}", 1, "such as --by COLUMN, with numbers or times") from None
         meter.finish(stats)
     if arguments.stats:
         show_stats(stats, monotonic() - start, arguments.rules)
@@ -162,10 +172,7 @@ def of_set(error):
 
 def check_parquet(output, files):
     """Check that pyarrow is installed, and that the output can be written."""
-    try:
-        import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
-    except ModuleNotFoundError:
-        raise CommandError("--parquet: pyarrow is not installed", 2, "pip install pyarrow") from None
+    needs_pyarrow("--parquet")
     from uricodec.dedup._dataset import check_output
 
     try:
@@ -228,7 +235,13 @@ def read_secret(path):
 
 def shows_table(arguments):
     """Return whether counts are shown as a table: at a terminal, if they are few and no file is named."""
-    if arguments.top is None or arguments.top > MOST_SHOWN or arguments.output is not None or arguments.null_data:
+    if (
+        arguments.to is not None
+        or arguments.top is None
+        or arguments.top > MOST_SHOWN
+        or arguments.output is not None
+        or arguments.null_data
+    ):
         return False
     return sys.stdout is not None and sys.stdout.isatty()
 

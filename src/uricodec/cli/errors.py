@@ -2,7 +2,7 @@
 
 import os
 
-__all__ = ["PAGES", "SITE", "CommandError", "page_of", "with_link"]
+__all__ = ["PAGES", "SITE", "CommandError", "needs_pyarrow", "page_of", "with_link"]
 
 SITE = "https://uricodec.github.io/uricodec/"
 
@@ -34,7 +34,15 @@ class CommandError(Exception):
 
     def __init__(self, message, status, hint=""):
         super().__init__(f"{message}\n\nhint: {hint}" if hint else message)
-        self.status = status
+        self.message, self.status, self.hint = message, status, hint
+
+
+def needs_pyarrow(flag):
+    """Raise CommandError unless pyarrow is installed, given the option that needs it."""
+    try:
+        import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
+    except ImportError:
+        raise CommandError(f"{flag}: pyarrow is not installed", 2, "pip install 'uricodec[arrow]'") from None
 
 
 def page_of(command, status):

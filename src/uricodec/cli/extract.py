@@ -5,6 +5,7 @@ the chunks. Data without such bytes for more than the size of a chunk are search
 where a match may go on, the rest moves to the start of the buffer, and the next data follow it.
 """
 
+from contextlib import nullcontext
 from functools import partial
 
 from uricodec._base._text import new_buffer
@@ -12,6 +13,8 @@ from uricodec._io import streams
 from uricodec._io.runner import Runner, Worker
 from uricodec._io.workers import threads_for
 from uricodec.cli.lines import for_each_input
+from uricodec.cli.outputs import output_of
+from uricodec.cli.records import header_of, record_of, text_of
 
 # The bytes that a URN may contain, by either RFC (2141 section 2.2, 8141 section 2). Every other byte ends it.
 URN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()+,-.:=@;$_!*'%/?#&~"
@@ -41,20 +44,55 @@ HEAD = 4096
 def run(arguments):
     """Write the URNs or URLs that all inputs contain."""
     names = arguments.files or ["-"]
-    content = arguments.content if arguments.kind == "uri" else None
+    content = None if arguments.kind == "urn" else arguments.content
     runner = Runner(
         arguments.threads or threads_for(names),
         lambda: new_buffer(2 * streams.CHUNK),
         capacity=max(streams.CHUNK, LEAST),
     )
-    with streams.Output(arguments.output) as output:
+    records = arguments.to != "text"
+    with (
+        output_of(arguments, csv=b"," if arguments.to == "csv" else None) as output,
+        RecordsOf(arguments.to, output) if records else nullcontext(output) as target,
+    ):
 
         def process(source):
-            prefix = source.name.encode() + b"\t" if len(names) > 1 else b""
-            runner.run(source, Extractor(content, output, prefix if arguments.offsets else None))
+            prefix = source.name.encode() + b"\t" if len(names) > 1 or records else b""
+            prefix = prefix if arguments.offsets or records else None
+            runner.run(source, Extractor(content, target, prefix, arguments.kind == "web"))
 
         for_each_input(process, arguments, output)
     return 0
+
+
+class RecordsOf:
+    """Writes the lines of matches, each with its input and offset, as records.
+
+    Args:
+        to (str): A value of --to.
+        output (Output): Where the records go.
+    """
+
+    NAMES = "input", "offset", "match"
+
+    def __init__(self, to, output):
+        self._to, self._output, self._rest = to, output, b""
+
+    def __enter__(self):
+        self._output.write_header(header_of(self._to, self.NAMES))
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def write(self, data):
+        lines = (self._rest + bytes(data)).split(b"\n")
+        self._rest = lines.pop()
+        self._output.write(b"".join(map(self._record, lines)))
+
+    def _record(self, line):
+        name, offset, match = text_of(line).rsplit("\t", 2)
+        return record_of(self._to, self.NAMES, [name, int(offset), match])
 
 
 class MatchEnds(streams.LineEnds):
@@ -74,11 +112,12 @@ class Extractor(Worker):
         content (str | None): What to search for URLs: a value of --content; None: find URNs.
         output (Output): Where the matches go.
         prefix (bytes | None): What is written before the offset of each match; None: write no offsets.
+        web (bool): Whether to find only URLs in which all parsers find the same host.
     """
 
-    def __init__(self, content, output, prefix):
+    def __init__(self, content, output, prefix, web=False):
         super().__init__()
-        self._content, self._output, self._prefix = content, output, prefix
+        self._content, self._output, self._prefix, self._web = content, output, prefix, web
         self._kind = None  # the class of Matches, or what makes it
         self._long = None  # the Matches of data without ENDS
 
@@ -112,7 +151,8 @@ class Extractor(Worker):
             if parts:
                 parts[-1] = bytes(parts[-1])
             read, written = self._copy(chunk.view[start : chunk.size], chunk.state, self._prefix, chunk.before + start)
-            parts.append(memoryview(chunk.state)[:written])
+            part = memoryview(chunk.state)[:written]
+            parts.append(web_lines(part) if self._web else part)
             start += read
         return parts
 
@@ -122,11 +162,40 @@ class Extractor(Worker):
 
     def use_long(self, chunk, at):
         if self._long is None:
-            self._long = self._kind(self._output, self._prefix, chunk.before)
+            self._long = self._kind(WebOutput(self._output) if self._web else self._output, self._prefix, chunk.before)
         self._long.feed(chunk.view[: chunk.size])
         if chunk.ends:
             self._long.end()
             self._long = None
+
+
+def web_lines(data):
+    r"""Return the lines of data (bytes-like) whose URL, after any tab, has the same host for all parsers.
+
+    >>> web_lines(b"0\thttp://a\n9\tftp://a\n")
+    b'0\thttp://a\n'
+    """
+    from uricodec.uri import agreed_host
+
+    found = []
+    for line in bytes(data).splitlines(True):
+        try:
+            agreed_host(line.rpartition(b"\t")[2].removesuffix(b"\n"))
+        except ValueError:
+            continue
+        found.append(line)
+    return b"".join(found)
+
+
+class WebOutput:
+    """An output that gets only the URLs in which all parsers find the same host."""
+
+    def __init__(self, output):
+        self._output = output
+
+    def write(self, data):
+        """Write whole lines."""
+        self._output.write(web_lines(data))
 
 
 class Matches:

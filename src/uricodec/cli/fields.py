@@ -34,6 +34,7 @@ class SelectedValues:
     Args:
         arguments (argparse.Namespace): The arguments of the command.
         only (bool): Whether each value becomes a line, and nothing else is written.
+        jsonl (bool): Whether each line becomes a JSON string.
         added (list[bytes] | None): Each value stays, and its result follows it: in CSV, fields whose names end like
             this; in JSON, a member. None: results replace values.
 
@@ -47,17 +48,18 @@ class SelectedValues:
         CommandError: --fields, --delimiter or --json-field is invalid.
     """
 
-    def __init__(self, arguments, only=False, added=None):
+    def __init__(self, arguments, only=False, jsonl=False, added=None):
         null_data = arguments.null_data
+        self._arguments = arguments
         self._items = arguments.fields or ["1-"]
         self._before = b""  # what is written before the records of the first input
         self.added, self._base = added, arguments.base_field
         self.end = b"\0" if null_data else b"\n"
-        self.out = b"\n" if arguments.jsonl or only else self.end
-        self.jsonl = arguments.jsonl
-        self.whole = arguments.jsonl or only
+        self.out = b"\n" if jsonl or only else self.end
+        self.jsonl = jsonl
+        self.whole = jsonl or only
         self.raw = arguments.raw
-        self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field else b""
+        self.empty = b'""' if arguments.csv else b"null" if jsonl or arguments.json_field else b""
         form = "csv" if arguments.csv else "json" if arguments.json_field else "lines"
         if arguments.fields and not arguments.csv:
             form = "delimited"
@@ -67,7 +69,7 @@ class SelectedValues:
         self._options = self._inputs.options | {
             "only": only,
             "free": self.raw,
-            "jsonl": arguments.jsonl,
+            "jsonl": jsonl,
             "after": added is not None,
         }
         lines_decodable = EVERY - self.end if null_data else NO_CONTROL
@@ -80,15 +82,17 @@ class SelectedValues:
             self._options["names"] = names
             if self._base is not None:
                 if os.fsencode(self._base) in names:
-                    raise CommandError(f"--base-field: {self._base!r} is also in --json-field", 2)
+                    raise CommandError(
+                        f"--base-field: {self._base!r} is also in --json-field", 2, "name other members there"
+                    )
                 self._options |= {"names": [*names, os.fsencode(self._base)], "base": len(names) + 1}
             self.decodable = EVERY
         else:
-            self.decodable = EVERY if arguments.jsonl else lines_decodable
+            self.decodable = EVERY if jsonl else lines_decodable
         try:
             self.framing = Framing(**self._options) if arguments.header else self._framing(None)
         except ValueError as error:
-            raise CommandError(f"--json-field: {error}", 2) from None
+            raise CommandError(f"--json-field: {error}", 2, "a nested member is written a.b") from None
 
     def _framing(self, names, where=""):
         """Return the Framing, given the names of the fields, if they have some; `where` they are, for messages."""
@@ -103,7 +107,7 @@ class SelectedValues:
             hint = "names need --header" if isinstance(error, NoHeaderError) else ""
             raise CommandError(f"{flag}: {where}{error}", 2, hint) from None
         if (number, number) in spans:
-            raise CommandError(f"--base-field: {self._base!r} is also in --fields", 2)
+            raise CommandError(f"--base-field: {self._base!r} is also in --fields", 2, "name other fields there")
         return Framing(**self._options, fields=merge([*spans, (number, number)]), base=number)
 
     def begin(self, chunk, name):
@@ -155,7 +159,7 @@ class SelectedValues:
         for message, hint in self._doubts():
             if errors == "raise":
                 raise CommandError(message, 1, hint)
-            streams.tell(f"uricodec: {message}\n")
+            lines.note(self._arguments, message)
 
     def _doubts(self):
         """Yield what shows that the records were not what the arguments say (str), and a hint."""
@@ -179,7 +183,9 @@ def delimiter_of(arguments, form, end):
     """Return the byte between fields; None: the usual one."""
     delimiter = arguments.delimiter
     if delimiter is not None and not is_delimiter(delimiter, form, end):
-        raise CommandError(f"--delimiter: {visible(delimiter)!r} has another meaning in these records", 2)
+        raise CommandError(
+            f"--delimiter: {visible(delimiter)!r} has another meaning in these records", 2, "such as --delimiter ';'"
+        )
     return delimiter
 
 

@@ -8,13 +8,15 @@ from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 
 # The options that select values in records instead of whole lines.
-FIELDS = ["csv", "fields", "json_field", "jsonl"]
+FIELDS = ["csv", "fields", "json_field"]
 
-DEFAULT_LEVELS = {"urn": "8141", "uri": "path", "iri": "iri"}
+DEFAULT_LEVELS = {"urn": "8141", "uri": "path", "iri": "iri", "web": "scheme"}
 
 
 def decode(arguments):
     """Decode percent-encoded lines or fields, or convert URIs to IRIs; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     if arguments.iri:
         from uricodec.uri._rows import UriToIriRows
 
@@ -28,6 +30,8 @@ def decode(arguments):
 
 def encode(arguments):
     """Percent-encode lines or fields, or convert IRIs to URIs; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     if arguments.iri:
         from uricodec.uri._rows import IriToUriRows
 
@@ -41,11 +45,20 @@ def encode(arguments):
 
 def requote(arguments):
     """Percent-encode what is not encoded yet in lines or fields; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     from uricodec._codec._triplets import URI_CHARACTERS, kept_in_rows
 
     values = selected_values(arguments)
     safe = URI_CHARACTERS if arguments.safe is None else arguments.safe
     return run_codec(arguments, values, RequoteRows(kept_in_rows(safe, b"" if values else terminator_of(arguments))))
+
+
+def parquet(arguments):
+    """Run a command on columns of Parquet files."""
+    from uricodec.cli.parquet import run
+
+    return run(arguments)
 
 
 def run_codec(arguments, values, rows):
@@ -57,15 +70,20 @@ def run_codec(arguments, values, rows):
 
 def normalize(arguments):
     """Normalize lines or fields; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
+    only = arguments.get is not None
+    if only:
+        arguments.errors = "null" if arguments.errors == "keep" else arguments.errors
     kind, level, rfc = arguments.kind, arguments.level or DEFAULT_LEVELS[arguments.kind], arguments.rfc
     if kind == "urn":
         from uricodec.urn._rows import NidRows, NormalizeUrnRows
 
         rows = NormalizeUrnRows(level, rfc)
         rfc = rfc or ("2141" if level == "2141" else "8141")
-        return run(arguments, rows, "namespaces", NidRows(rfc) if arguments.stats else None)
+        return run(arguments, rows, "namespaces", NidRows(rfc) if arguments.stats else None, only)
     from uricodec.uri._policies import operation_of
-    from uricodec.uri._rows import CheckedRows, NormalizeRows
+    from uricodec.uri._rows import CheckedRows, CheckedWebRows, NormalizeRows
 
     if arguments.explain:
         from uricodec.cli.policies import Explanations
@@ -74,11 +92,15 @@ def normalize(arguments):
     rows = NormalizeRows(level) if arguments.policy is None else operation_of(arguments.policy)
     if arguments.production:
         rows = CheckedRows(kind, arguments.production, rows)
-    return run(arguments, rows)
+    if kind == "web":
+        rows = CheckedWebRows(rows)
+    return run(arguments, rows, only=only)
 
 
 def check(arguments):
     """Report invalid lines or fields; see lines.check_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     if arguments.kind == "urn":
         from uricodec.urn._rows import CheckUrnRows, NidRows
 
@@ -102,29 +124,56 @@ def check(arguments):
 
 def split(arguments):
     """Split lines or fields into records of their components; see lines.filter_inputs()."""
-    from uricodec.uri._rows import COLUMNS, SplitRows
+    if arguments.parquet:
+        return parquet(arguments)
+    from uricodec.uri._rows import COLUMNS, CheckedRows, CheckedWebRows, SplitRows, UriRows
 
+    if arguments.get is not None:
+        web = arguments.kind == "web"
+        kind = "iri" if web else arguments.kind
+        rows = CheckedRows(kind, f"{kind.upper()}-reference", UriRows())
+        return texts(arguments, CheckedWebRows(rows) if web else rows)
     return write_records(arguments, COLUMNS, partial(SplitRows, arguments.kind))
 
 
 def hosts(arguments):
     """Write a record of the host of each line or field; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     from uricodec.uri._rows import HOST_FIELDS, HostRecordRows
 
     options = {name: getattr(arguments, name) for name in ("schemes", "userinfo", "trailing_dot", "ports")}
+    if arguments.get is not None:
+        from uricodec.uri._rows import CheckedWebRows, UriRows
+
+        return texts(arguments, CheckedWebRows(UriRows(), **options))
+    if arguments.to == "text" and not arguments.keep:
+        from uricodec.uri._rows import WebHostRows
+
+        return texts(arguments, WebHostRows(**options))
     return write_records(arguments, HOST_FIELDS, partial(HostRecordRows, **options))
+
+
+def texts(arguments, rows):
+    """Run an operation whose result is one text for each line or field; that for an invalid one is empty."""
+    arguments.errors = "null" if arguments.errors == "keep" else arguments.errors
+    return run(arguments, rows, only=True)
 
 
 def write_records(arguments, names, make):
     """Run an operation that writes records.
 
     Args:
-        arguments (argparse.Namespace): With format, keep, csv_safe, and the options for records and fields.
+        arguments (argparse.Namespace): With to, keep, csv_safe, and the options for records and fields.
         names (tuple[str, ...]): The fields of a row that is not rejected.
         make (Callable): Returns the operation, given the form, whether CSV is safe, and the delimiter.
     """
     if not arguments.keep:
-        return run(arguments, make(arguments.to, arguments.csv_safe), only=True)
+        rows = make("tsv" if arguments.to == "text" else arguments.to, arguments.csv_safe)
+        transform = transform_of(arguments, selected_values(arguments, only=True), rows)
+        if arguments.to == "text":
+            transform.header = b""
+        return lines.filter_inputs(transform, arguments)
     from uricodec.cli import fields
     from uricodec.uri._rows import record_fields
 
@@ -135,6 +184,8 @@ def write_records(arguments, names, make):
 
 def resolve(arguments):
     """Resolve references against a base, or the base of their record; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     from uricodec.uri._rows import ResolvePairs, ResolveRows
 
     return run(arguments, ResolvePairs() if arguments.base_field is not None else ResolveRows(arguments.base))
@@ -142,6 +193,8 @@ def resolve(arguments):
 
 def redact(arguments):
     """Redact the URLs in lines or fields; see lines.filter_inputs()."""
+    if arguments.parquet:
+        return parquet(arguments)
     from uricodec.uri._redact import RedactRows, RedactTextRows
 
     kind = RedactRows if arguments.urls else RedactTextRows
@@ -153,7 +206,7 @@ def query(arguments):
     from uricodec.uri._with_query import WithQueryRows
 
     if arguments.set is arguments.drop is arguments.keep is None:
-        raise CommandError("expected --set, --drop or --keep", 2)
+        raise CommandError("expected --set, --drop or --keep", 2, "such as --drop 'utm_*'")
     return run(arguments, WithQueryRows(arguments.set, arguments.drop, arguments.keep))
 
 
@@ -182,11 +235,12 @@ def selected_values(arguments, only=False):
     Returns:
         fields.SelectedValues | None: The values.
     """
-    if not any(getattr(arguments, name) for name in FIELDS) and not (only and arguments.null_data):
+    jsonl = arguments.to == "jsonl" and not only
+    if not (jsonl or any(getattr(arguments, name) for name in FIELDS) or (only and arguments.null_data)):
         return None
     from uricodec.cli import fields
 
-    return fields.SelectedValues(arguments, only)
+    return fields.SelectedValues(arguments, only, jsonl)
 
 
 def terminator_of(arguments):

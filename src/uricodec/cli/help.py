@@ -2,7 +2,7 @@
 
 import textwrap
 
-from uricodec.cli.commands import COMMANDS, ENVIRONMENT, EXAMPLES, EXIT_STATUS
+from uricodec.cli.commands import COMMANDS, ENVIRONMENT, EXIT_STATUS, TASKS
 from uricodec.cli.options import CATEGORIES, OPTIONS
 
 __all__ = ["details_of", "of_command", "overview", "spelling", "usage"]
@@ -21,12 +21,13 @@ def overview(details):
     lines += [
         "Encode, decode, parse and normalize URLs, URIs, IRIs and URNs, in files of any",
         "size.",
-        "",
-        "commands:",
     ]
-    lines += [f"  {name:12} {command.summary}" for name, command in COMMANDS.items()]
+    for task in TASKS:
+        lines += ["", f"{task}:"]
+        for command in COMMANDS.values():
+            if command.task == task:
+                lines += [f"  {command.name:12} {command.summary}", f"{'':15}{line_of(command.examples[0])}"]
     lines += ["", "options:", *(short(OPTIONS[key]) for key in ("help", "version"))]
-    lines += ["", "examples:", *indented(EXAMPLES)]
     lines += ending(details, "'uricodec COMMAND --help' describes a command.")
     return "\n".join(lines) + "\n"
 
@@ -39,7 +40,7 @@ def of_command(command, details):
         details (bool): Whether it is the long one.
     """
     described = command.description.rstrip("\n") if details else first_sentence(command.description)
-    lines = [f"usage: {usage(command)}", "", described]
+    lines = [f"usage: {usage(command)}", *indented(command.examples[:2]), "", described]
     for category in CATEGORIES:
         options = [option for option in command.options if option.category == category]
         if options:
@@ -47,9 +48,19 @@ def of_command(command, details):
         for i, option in enumerate(options):
             lines += [""] * (details and i > 0)
             lines += long(option) if details else [short(option)]
-    lines += ["", "examples:", *indented(command.examples if details else command.examples[:2])]
+    if details and command.examples[2:]:
+        lines += ["", "more examples:", *indented(command.examples[2:])]
     lines += ending(details, f"'uricodec {command.name} --help' describes the options in detail.")
     return "\n".join(lines) + "\n"
+
+
+def line_of(example):
+    """Return the command line of an example, without what follows it.
+
+    >>> line_of("uricodec info     # for reports\\n# prints text")
+    'uricodec info'
+    """
+    return example.partition("\n")[0].partition("   #")[0].rstrip()
 
 
 def indented(examples):

@@ -3,17 +3,21 @@
 Python code sees only invalid lines, to report them: `REASONS` of the operation has the words.
 """
 
+import os
 from collections import namedtuple
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from functools import partial
 
 from uricodec._base._text import new_buffer
 from uricodec._io import streams
-from uricodec._io.reports import InvalidLine, head_of
+from uricodec._io.reports import InvalidLine, head_of, visible
 from uricodec._io.runner import CAPACITY, InvalidLines, Runner, Worker
 from uricodec._io.workers import threads_for
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._tasks import transform_lines
 from uricodec.cli.errors import CommandError
+from uricodec.cli.outputs import EnoughError, output_of
+from uricodec.cli.records import header_of, record_of
 
 # How many chunks several threads read at once if a transform takes long lines in pieces. Such work is fast: with one at
 # a time, threads often wait for each other.
@@ -174,7 +178,9 @@ def filter_inputs(transform, arguments):
         BrokenPipeError: The output pipe is closed.
     """
     check_outputs(arguments)
-    with streams.Output(arguments.output) as output, rejects_of(arguments) as rejects:
+    delimiter = arguments.delimiter or b","
+    csv = delimiter if arguments.csv and not transform.whole else b"," if arguments.to == "csv" else None
+    with output_of(arguments, transform.out, csv) as output, rejects_of(arguments) as rejects:
         run(transform, arguments, arguments.errors, output, rejects)
     return 0
 
@@ -207,14 +213,17 @@ def check_outputs(arguments):
 
 def check_inputs(transform, arguments):
     """Write a report of the invalid lines of all inputs, see filter_inputs(). Return 0 if there are none, else 1."""
-    with streams.Output(arguments.output) as rejects:
+    if arguments.quiet:
+        arguments.output = os.devnull
+    with output_of(arguments) as rejects:
+        rejects.write_header(header_of(arguments.to, InvalidLine._fields))
         return 1 if run(transform, arguments, "drop", None, rejects) else 0
 
 
 def run(transform, arguments, errors, output, rejects):
     """Process all inputs with a LineFilter, and return the number of invalid lines."""
     tally = Tally(transform.groups) if arguments.stats else None
-    invalid = invalid_lines(errors, transform.reason, rejects, arguments)
+    invalid = invalid_lines(errors, transform.reason, rejects, arguments, "text" if output else arguments.to)
     threads = arguments.threads or threads_for(arguments.files or ["-"])
     parallel = PARALLEL * streams.CHUNK
     runner = Runner(
@@ -226,7 +235,7 @@ def run(transform, arguments, errors, output, rejects):
     )
     if output:
         output.end = transform.out[0]
-        output.write(transform.header)
+        output.write_header(transform.header)
 
     def process(source):
         runner.run(source, LineFilter(transform, invalid, output, tally, source.name))
@@ -253,7 +262,7 @@ def for_each_input(process, arguments, *outputs, open=streams.Input, forgive=lam
     """
     names = arguments.files or ["-"]
     output = next(filter(None, outputs))
-    with streams.Meter(names, *outputs, progress=progress_of(arguments)) as meter:
+    with suppress(EnoughError), streams.Meter(names, *outputs, progress=progress_of(arguments)) as meter:
         for name in names:
             try:
                 with open(name, meter, output=output) as source:
@@ -265,10 +274,18 @@ def for_each_input(process, arguments, *outputs, open=streams.Input, forgive=lam
 
 def progress_of(arguments):
     """Return what --progress and --no-progress say of the meter: True, False or None, see streams.Meter."""
+    if arguments.quiet:
+        return False
     return not arguments.no_progress if arguments.progress or arguments.no_progress else None
 
 
-def invalid_lines(errors, reason, rejects, arguments):
+def note(arguments, text):
+    """Write a remark to standard error, unless --quiet is given."""
+    if not arguments.quiet:
+        streams.tell(f"uricodec: {text}\n")
+
+
+def invalid_lines(errors, reason, rejects, arguments, to="text"):
     """Return what happens to the invalid lines of a command (InvalidLines).
 
     Args:
@@ -276,19 +293,26 @@ def invalid_lines(errors, reason, rejects, arguments):
         reason (Callable[[str], str]): Returns the message for a code.
         rejects (Output | None): Where the report goes.
         arguments (argparse.Namespace): With stats and max_line.
+        to (str): The format of the report: a value of --to.
     """
 
     def fail(text, line):
         return CommandError(text, 1, ERRORS_HINT + LONG_HINT * (line.code == "too-long"))
 
     return InvalidLines(
-        errors, fail, lambda line: reason(line.code), report_to(rejects), arguments.max_line, arguments.stats
+        errors, fail, lambda line: reason(line.code), report_to(rejects, to), arguments.max_line, arguments.stats
     )
 
 
-def report_to(rejects):
+def report_to(rejects, to="text"):
     """Return a function that writes invalid lines (list[InvalidLine]) to an output; None without one."""
-    return rejects and (lambda lines: rejects.write(b"".join([line.row() for line in lines])))
+    row = partial(report_row, to) if to in ("jsonl", "csv") else InvalidLine.row
+    return rejects and (lambda lines: rejects.write(b"".join(map(row, lines))))
+
+
+def report_row(to, line):
+    """Return the row of a report for an InvalidLine in another format than that of InvalidLine.row()."""
+    return record_of(to, line._fields, line._replace(text=visible(line.text)))
 
 
 Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups"])
@@ -361,7 +385,7 @@ class LineFilter(Worker):
             self._output.write(self._transform.out)
             self._apart = True
         if chunk.header and self._output:
-            self._output.write(self._transform.header_of(chunk, chunk.header))
+            self._output.write_header(self._transform.header_of(chunk, chunk.header))
 
     def _account(self, chunk, piece, at):
         """Write the result of lines, count them and report the invalid ones."""

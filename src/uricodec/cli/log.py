@@ -8,8 +8,9 @@ from uricodec._io import follow, streams
 from uricodec._io.runner import Runner
 from uricodec._io.workers import threads_for
 from uricodec.cli.errors import CommandError, with_link
-from uricodec.cli.lines import check_outputs, descending, for_each_input, rejects_of
-from uricodec.cli.log_outputs import output_of
+from uricodec.cli.lines import check_outputs, descending, for_each_input, note, rejects_of
+from uricodec.cli.log_outputs import BINARY, output_of
+from uricodec.cli.outputs import output_of as output_of_records
 from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
 from uricodec.logs._detection import HEAD, LINES, TWO_FORMATS, others_of
@@ -55,14 +56,21 @@ def run(arguments):
     try:
         LogReader([], max_line=arguments.max_line)
     except ValueError as error:
-        raise CommandError(f"--max-line: {str(error).removeprefix('max_line ')}", 2) from None
+        raise CommandError(f"--max-line: {str(error).removeprefix('max_line ')}", 2, "such as --max-line 16M") from None
     check_outputs(arguments)
-    with streams.Output(arguments.output) as output, ExitStack() as stack:
+    with records_output(arguments) as output, ExitStack() as stack:
         with rejects_of(arguments) as rejects:  # the report is complete, even if no line is a record
             converted = Logs(arguments, output, rejects)
             stack.callback(converted.release)
             converted.convert()
         return converted.finish()
+
+
+def records_output(arguments):
+    """Return the output. Batches of columns count their rows themselves, see log_outputs."""
+    if arguments.to in BINARY:
+        return streams.Output(arguments.output)
+    return output_of_records(arguments, csv=b"," if arguments.to == "csv" else None)
 
 
 def list_formats():
@@ -92,9 +100,13 @@ class Logs:
         try:
             where = conditions_of(arguments.where or (), arguments.since, arguments.until, arguments.timezone)
         except ValueError as error:
-            raise CommandError(f"--since: {error}", 2) from None
+            raise CommandError(f"--since: {error}", 2, "such as --since 2h") from None
         self._options = {name: getattr(arguments, name) for name in OPTIONS}
         self._options |= {"params": arguments.param or [], "where": where, "timezone": arguments.timezone}
+        if arguments.get is not None:
+            from uricodec.cli.templates import of_fields
+
+            self._options["fields"] = tuple(of_fields(arguments.get)[0])
         self._sink, self._options = output_of(arguments, output, self._options)
         self._lines = self._records = self._dropped = self._joined = self._nul_bytes = 0
         self._local_times = False
@@ -174,7 +186,7 @@ class Logs:
         text += "".join(map(self._other_formats, self._left))
         if self._rejects is None:
             text += "\n\nhint: --invalid-to FILE lists them"
-        streams.tell(f"uricodec: {with_link(text, 'log', 1)}\n")
+        note(self._arguments, with_link(text, "log", 1))
 
     def _other_formats(self, name):
         """Return the lines of a message that say which formats the lines have that `auto` left out of a log."""
@@ -208,7 +220,7 @@ class Logs:
             self._formats[name] = str(found.format)
             if not self._arguments.stats and sys.stderr is not None and sys.stderr.isatty():
                 votes = f"{found.votes} of the first {found.lines} lines"
-                streams.tell(f"uricodec: {name}: format {found.format} ({votes})\n")
+                note(self._arguments, f"{name}: format {found.format} ({votes})")
 
         worker = LogWorker(
             name,
@@ -241,7 +253,7 @@ class Logs:
                 if left:
                     self._left[name] = left
             if worker.nul_bytes:
-                streams.tell(f"uricodec: {name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}\n")
+                note(self._arguments, f"{name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}")
             for code, count in worker.invalid.codes.items():
                 self._codes[code] = self._codes.get(code, 0) + count
         try:
@@ -251,8 +263,9 @@ class Logs:
         missing = [field for field in worker.format.fields if field in worker.missing] if worker.records else []
         if missing and (worker.format.is_json or worker.records >= MANY):
             fields = ", ".join(missing)
-            streams.tell(
-                f"uricodec: {name}: {fields}: null in all {worker.records} records of the format {worker.format}\n"
+            note(
+                self._arguments,
+                f"{name}: {fields}: null in all {worker.records} records of the format {worker.format}",
             )
 
     def _show(self):

@@ -3,9 +3,9 @@
 from itertools import islice
 from time import monotonic
 
-from uricodec.cli.errors import CommandError
-from uricodec.dedup._partitions import parse_memory
-from uricodec.logs._counting import Counting
+from uricodec.cli.errors import CommandError, needs_pyarrow
+from uricodec.cli.outputs import EnoughError
+from uricodec.cli.records import header_of
 from uricodec.logs._reading import ColumnBuffer, RecordBuffer
 from uricodec.logs._records import LogReader, csv_as_tsv
 
@@ -33,18 +33,18 @@ def output_of(arguments, output, options):
     Raises:
         CommandError: The output cannot have this form.
     """
-    to = arguments.to or "jsonl"
+    to = "text" if arguments.get is not None else arguments.to or "jsonl"
     if arguments.count:
-        keys = options | {"to": "csv" if to in {"csv", "tsv"} else "jsonl", "fields": arguments.count}
+        keys = options | {"to": "csv" if to in {"csv", "tsv", "text"} else "jsonl", "fields": arguments.count}
         return Counts(arguments, output, keys, "table" if arguments.to is None and output.isatty() else to), keys
-    options |= {"to": "arrow" if to == "parquet" else to}
+    options |= {"to": {"parquet": "arrow", "text": "tsv"}.get(to, to)}
     reader = LogReader([], **options)
     if to in BINARY:
         from uricodec._rows._columns import Column
         from uricodec.logs._columns import type_of_batch
 
         pyarrow = pyarrow_for(to, output)
-        return BINARY[to](output, pyarrow.schema(Column(type_of_batch(reader), []))), options
+        return BINARY[to](output, pyarrow.schema(Column(type_of_batch(reader), [])), arguments.limit), options
     return Lines(output, header_of(to, reader.fields)), options
 
 
@@ -57,28 +57,10 @@ def pyarrow_for(to, output):
     if output.isatty() or (to == "parquet" and output.name == "<stdout>"):
         what = "a terminal" if output.isatty() else "not a file"
         raise CommandError(f"--to {to}: the output is {what}", 2, "-o FILE writes to a file")
-    try:
-        import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
-    except ImportError:
-        raise CommandError(f"--to {to}: pyarrow is not installed", 2, "pip install pyarrow") from None
+    needs_pyarrow(f"--to {to}")
+    import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
     return pyarrow
-
-
-def header_of(to, names):
-    """Return the header of an output: bytes, none for JSON. Control characters in names are triplets in TSV."""
-    if to == "jsonl":
-        return b""
-    if to == "tsv":
-        import re
-
-        names = [re.sub("[\0-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", name) for name in names]
-        return "\t".join(names).encode("utf-8", "surrogateescape") + b"\n"
-    import csv
-    from io import StringIO
-
-    header = StringIO()
-    csv.writer(header, lineterminator="\n").writerow(names)
-    return header.getvalue().encode("utf-8", "surrogateescape")
 
 
 class Lines:
@@ -99,7 +81,7 @@ class Lines:
     def write(self, records):
         """Write what a state has converted."""
         if self._header:
-            self._output.write(self._header)
+            self._output.write_header(self._header)
             self._header = b""
         self._output.write(records)
 
@@ -121,11 +103,12 @@ class Arrow(Lines):
     Args:
         output (Output): Where it goes.
         schema (pyarrow.Schema): The schema of the batches.
+        most (int | None): How many rows are written; None: all.
     """
 
-    def __init__(self, output, schema):
+    def __init__(self, output, schema, most=None):
         super().__init__(output)
-        self._schema, self._writer = schema, None
+        self._schema, self._writer, self._left = schema, None, most
 
     def state(self, max_line):
         return ColumnBuffer()
@@ -136,7 +119,12 @@ class Arrow(Lines):
         if self._writer is None:
             self._writer = self._open(pyarrow.PythonFile(Sink(self._output), "w"))
         if batch is not None:
-            self._add(pyarrow.record_batch(batch))
+            batch = pyarrow.record_batch(batch).slice(0, self._left)
+            self._add(batch)
+            if self._left is not None:
+                self._left -= batch.num_rows
+                if not self._left:
+                    raise EnoughError
 
     def _open(self, file):
         import pyarrow.ipc  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -154,8 +142,8 @@ class Arrow(Lines):
 class Parquet(Arrow):
     """Writes batches as a Parquet file, with pyarrow: row groups of a million rows, compressed with Zstandard."""
 
-    def __init__(self, output, schema):
-        super().__init__(output, schema)
+    def __init__(self, output, schema, most=None):
+        super().__init__(output, schema, most)
         self._batches, self._rows = [], 0
 
     def _open(self, file):
@@ -216,6 +204,9 @@ class Counts:
     """
 
     def __init__(self, arguments, output, options, to):
+        from uricodec.dedup._partitions import parse_memory  # deduplication takes long to import
+        from uricodec.logs._counting import Counting
+
         self._output, self._to, self._top = output, to, arguments.top
         numbers = arguments.sum or (), arguments.quantiles or ()
         memory = parse_memory(arguments.memory)
@@ -287,7 +278,7 @@ class Counts:
             members = [f"{dumps(name)}:{dumps(number)}" for name, number in zip(names, numbers, strict=True)]
             return row.key[:-1] + f",{','.join(members)}}}\n".encode()
         line = row.key + "".join("," if number is None else f",{number!r}" for number in numbers).encode() + b"\n"
-        return csv_as_tsv(line) if self._to == "tsv" else line
+        return csv_as_tsv(line) if self._to in {"tsv", "text"} else line
 
     def _schema(self):
         """Return the schema of the counts: fields are texts or numbers."""

@@ -18,14 +18,14 @@ __all__ = ["OPTIONS", "Option"]
 def whole_number(text):
     """Return the number that a text is: 0, 1, 2 and so on."""
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise ValueError(f"expected a whole number, got {text!r}")
+        raise ValueError(f"expected a whole number such as 4, got {text!r}")
     return int(text)
 
 
 def positive_number(text):
     """Return the number that a text is: 1, 2, 3 and so on."""
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
-        raise ValueError(f"expected a whole number from 1 on, got {text!r}")
+        raise ValueError(f"expected a whole number from 1 on, such as 10, got {text!r}")
     return int(text)
 
 
@@ -33,7 +33,12 @@ def memory_size(text):
     """Return the text of a size of memory if it is one: "1000000", "64M", "50%"."""
     from uricodec.dedup._partitions import parse_memory
 
-    parse_memory(text)
+    try:
+        parse_memory(text)
+    except ValueError:
+        raise ValueError(
+            f"expected a size in bytes such as 64M or 1.5G, or a share such as 50%, got {text!r}"
+        ) from None
     return text
 
 
@@ -41,7 +46,10 @@ def ascii_characters(text):
     """Return a text that is ASCII."""
     from uricodec import ByteSet
 
-    ByteSet(text)  # raises for other characters
+    try:
+        ByteSet(text)  # raises for other characters
+    except ValueError:
+        raise ValueError(f"expected ASCII characters such as /:@, got {text!r}") from None
     return text
 
 
@@ -53,7 +61,7 @@ def single_byte(text):
     """
     byte = b"\t" if text == r"\t" else os.fsencode(text)
     if len(byte) != 1:
-        raise ValueError(f"expected one byte, got {text!r}")
+        raise ValueError(rf"expected one byte such as ; or \t, got {text!r}")
     return byte
 
 
@@ -65,11 +73,11 @@ def base_identifier(text):
     base = os.fsencode(text)
     control = [character for character in text if character < " " or "\x7f" <= character < "\xa0"]
     if control:
-        raise ValueError(f"invalid control character {control[0]!r} in {text!r}")
+        raise ValueError(f"invalid control character {control[0]!r} in {text!r}; expected a base such as http://a/b")
     try:
         ResolveRows(base)
     except UriSyntaxError as error:
-        raise ValueError(f"{error.reason} in {text!r}") from None
+        raise ValueError(f"{error.reason} in {text!r}; expected a base such as http://a/b") from None
     return base
 
 
@@ -90,7 +98,10 @@ def url_schemes(text):
     from uricodec.uri._rows import WebRows
 
     names = text.split(",")
-    WebRows(names)  # raises ValueError
+    try:
+        WebRows(names)
+    except ValueError as error:
+        raise ValueError(f"{error}, as in https,wss; parsers of other schemes are not compared") from None
     return names
 
 
@@ -111,7 +122,9 @@ def parameter_names(text):
     names = [name for name in text.split(",") if name]
     for name in names:
         if len(os.fsencode(name)) > 255:
-            raise ValueError(f"a parameter's name must have at most 255 bytes, got {len(os.fsencode(name))}")
+            raise ValueError(
+                f"expected names of at most 255 bytes such as token,password, got {len(os.fsencode(name))}"
+            )
     return names
 
 
@@ -120,7 +133,10 @@ def sensitive_names(text):
     from uricodec.uri._redact import names_in
 
     text = os.fsencode(text).decode("utf-8", "surrogateescape")
-    names_in(text)  # raises ValueError
+    try:
+        names_in(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; expected names such as default,my_token") from None
     return text
 
 
@@ -128,13 +144,40 @@ def query_to_set(text):
     """Return a query of at most 64 names as bytes."""
     from uricodec.uri._with_query import WithQueryRows
 
-    WithQueryRows(os.fsencode(text))  # raises ValueError
+    try:
+        WithQueryRows(os.fsencode(text))
+    except ValueError as error:
+        raise ValueError(f"{error}; expected a query such as page=2&sort=name") from None
     return os.fsencode(text)
 
 
 def names_of_parameters(text):
     """Return names of parameters as bytes, which stand between commas."""
     return os.fsencode(text).split(b",") if text else []
+
+
+def url_template(text):
+    """Return a template for URLs as it is, if it is one."""
+    from uricodec.cli.templates import of_urls
+
+    of_urls(text)
+    return text
+
+
+def host_template(text):
+    """Return a template for hosts as it is, if it is one."""
+    from uricodec.cli.templates import of_urls
+
+    of_urls(text, hosts={})
+    return text
+
+
+def log_template(text):
+    """Return a template for the fields of a log as it is, if it is one."""
+    from uricodec.cli.templates import of_fields
+
+    log_fields(",".join(of_fields(text)[0]))
+    return text
 
 
 def log_format(text):
@@ -148,7 +191,7 @@ def mapped_field(text):
     """Return a field of records and the path of a member (tuple[str, str]), between which is "="."""
     name, equals, path = text.partition("=")
     if not equals:
-        raise ValueError(f"expected FIELD=PATH, got {text!r}")
+        raise ValueError(f"expected FIELD=PATH such as path=request.uri, got {text!r}")
     from uricodec.logs import Format
 
     Format(map={name: path})
@@ -168,7 +211,7 @@ def number_fields(text):
     names = text.split(",")
     for name in names:
         if name not in ("bytes_sent", "duration"):
-            raise ValueError(f"expected bytes_sent, duration or both, got {name!r}")
+            raise ValueError(f"expected bytes_sent or duration, or both as in bytes_sent,duration, got {name!r}")
     return list(dict.fromkeys(names))
 
 
@@ -199,13 +242,15 @@ def charset(text):
     """Return the Charset with a name."""
     from uricodec._codec._charsets import Charset
 
+    if text.lower().replace("_", "-") in ("utf-8", "utf8", "u8"):
+        raise ValueError(f"got {text!r}, which is always read; expected the encoding of all else, such as latin-1")
     return Charset(text)
 
 
 def nonempty(text):
     """Return a text that has at least one character."""
     if not text:
-        raise ValueError("expected at least one character, got ''")
+        raise ValueError("expected a text such as k7Qz, got ''")
     return text
 
 
@@ -231,6 +276,7 @@ class Option:
         category (str): The heading in help.
         repeats (bool): Whether it may be given again; then the value is a list.
         required (bool): Whether it must be given, except under the conditions of `implied`.
+        decides (bool): Whether conditions of other options are about it; they hold for its default, too.
         implied (dict[str, Any]): The value under a condition, if the option is not given.
         environment (str): The environment variable that is used without the option.
         conflicts (str): Conditions under which it is not allowed.
@@ -256,7 +302,7 @@ class Option:
 
 
 DEFAULTS = {"choices": {}, "read": str, "default": None, "category": GENERAL, "repeats": False, "required": False}
-DEFAULTS |= {"implied": {}, "environment": "", "conflicts": "", "needs": "", "only": {}, "hint": ""}
+DEFAULTS |= {"decides": False, "implied": {}, "environment": "", "conflicts": "", "needs": "", "only": {}, "hint": ""}
 
 
 # --- values that rows share -------------------------------------------------------------------------------------------
@@ -279,7 +325,7 @@ _LEVELS = {
     "case": "URI, IRI: lower the case of scheme and host, raise that of %hh digits (RFC 3986)",
     "percent": "URI, IRI: also decode %hh of letters, digits and - . _ ~",
     "path": "URI, IRI: also remove the segments . and .. from the path (the default for URIs)",
-    "scheme": "URI, IRI: also apply the rules of the scheme: default port, empty path",
+    "scheme": "URI, IRI: also apply the rules of the scheme: default port, empty path (the default for web)",
     "iri": "URI, IRI: also convert IRIs to URIs (RFC 3987; the default for IRIs)",
     "rfc2396": "URI, IRI, by itself: like percent, and also decode %hh of ! * ' ( ) (RFC 2396)",
     "rfc1630": "URI, IRI, by itself: write each character that is not reserved in one form (RFC 1630)",
@@ -307,6 +353,7 @@ _FORMATS = {
     "jsonl": "JSON lines",
     "csv": "CSV with a header",
     "tsv": "values between tabs, without quotes, after a header",
+    "text": "values between tabs, without a header",
 }
 _NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
 
@@ -328,13 +375,35 @@ def _errors(short, choices, long="", default="keep", **rest):
     return Option("--errors POLICY", short, long, choices=choices, default=default, category=INVALID, **rest)
 
 
-def _kind(*kinds, **rest):
+def _kind(*kinds, default="uri", **rest):
     choices = {kind: _KINDS[kind] for kind in kinds}
-    return Option("--kind KIND", f"the kind of identifiers: {', '.join(kinds)}", choices=choices, required=True, **rest)
+    shown = ", ".join([f"{kind} (default)" if kind == default else kind for kind in kinds])
+    rest = {"required": default is None, "decides": True} | rest
+    return Option("--kind KIND", f"the identifiers: {shown}", choices=choices, default=default, **rest)
 
 
-# A policy is for URIs and IRIs.
-_URI_BY_POLICY = {"long": "With --policy, the default is uri.", "implied": {"--policy": "uri"}}
+# The grammar of an RFC is that of URNs.
+_URN_BY_RFC = {"long": "With --rfc, the default is urn.", "implied": {"--rfc": "urn"}}
+
+
+def _to(formats, default, long="", **rest):
+    """An option for the format of the output; `formats` are values, or their meanings by value."""
+    choices = {to: _FORMATS[to] for to in formats} if isinstance(formats, list) else formats
+    shown = [f"{to} (default)" if to == default else to for to in choices]
+    short = f"write {', '.join(shown[:-1])} or {shown[-1]}"
+    return Option("--to FORMAT", short, long, choices=choices, default=default, **rest)
+
+
+_GET = (
+    "TEMPLATE has names in braces, as in '{host}{path}': scheme, authority, userinfo, host, port, path, query, "
+    "fragment, registrable_domain, public_suffix, url, param.NAME of the query and segment.N of the path, decoded. "
+    "Braces themselves are written twice. A missing value is empty, an invalid line becomes an empty one, and control "
+    "characters are written as %hh."
+)
+
+
+def _get(read, long=_GET, **rest):
+    return Option("--get TEMPLATE", "write a text for each: '{host}{path}'", long, read=read, **rest)
 
 
 def _csv_safe(needs, conflicts=""):
@@ -356,8 +425,40 @@ OPTIONS = {
         "FILE",
         "read these files, one after the other",
         "Compressed files (gzip, bzip2, xz, zstd) are recognized by their content. Without FILE, or if FILE is -, "
-        "standard input is read.",
+        "standard input is read. A quoted pattern such as 'logs/*.gz' means the files that match it; ** stands for "
+        "folders at any depth.",
         repeats=True,
+    ),
+    "text": Option(
+        "--text VALUE",
+        "read VALUE instead of a file",
+        "VALUE is a line. May be given again, for more lines.",
+        repeats=True,
+    ),
+    "recursive": Option(
+        "-r --recursive",
+        "read all files in folders, and in their folders",
+        "They are read in the order of their names, without hidden ones.",
+    ),
+    "limit": Option(
+        "--limit N",
+        "write only the first N records",
+        "Reading ends there; 'dedup' reads all.",
+        read=positive_number,
+        conflicts="--sample --count --parquet --estimate",
+    ),
+    "sample": Option(
+        "--sample N",
+        "write a random sample of N records",
+        "Of all records that would be written, each has the same chance. They are written at the end, in their order.",
+        read=positive_number,
+        conflicts="--count --parquet --estimate --follow --to=arrow --to=parquet",
+    ),
+    "seed": Option(
+        "--seed N",
+        "with --sample: the same N gives the same sample",
+        read=whole_number,
+        needs="--sample",
     ),
     "shell": Option(
         "SHELL",
@@ -366,7 +467,29 @@ OPTIONS = {
         required=True,
     ),
     "help": Option("-h --help", "show help; --help shows all details"),
-    "version": Option("--version", "show version, CPU tier and Python version"),
+    "version": Option("-V --version", "show version, CPU tier and Python version"),
+    "quiet": Option(
+        "-q --quiet",
+        "write only errors to standard error",
+        "No hints, notes or progress. Counts of --stats are written.",
+        conflicts="--progress",
+    ),
+    "quiet:check": Option(
+        "-q --quiet",
+        "write no report: the exit status says it",
+        "Nor hints or progress. It is 0 if all lines are valid, 1 if one is not.",
+        conflicts="--progress --output",
+    ),
+    "color": Option(
+        "--color WHEN",
+        "colors in messages and help: auto, always, never",
+        choices={
+            "auto": "at a terminal, unless NO_COLOR is set or TERM is dumb",
+            "always": "whatever the output is",
+            "never": "write no colors",
+        },
+        default="auto",
+    ),
     "output": Option(
         "-o --output FILE",
         "write to FILE instead of standard output",
@@ -374,15 +497,25 @@ OPTIONS = {
     ),
     # --- encode, decode, requote
     "plus:decode": Option(
-        "--plus", "decode '+' as a space", "HTML forms and many query strings use it.", conflicts="--iri"
+        "--plus",
+        "decode '+' as a space",
+        "HTML forms and many query strings use it.",
+        conflicts="--iri",
+        hint="leave out --plus or --iri: in URIs and IRIs, '+' stands for itself",
     ),
-    "plus:encode": Option("--plus", "encode a space as '+', and '+' as %2B", "HTML forms use it.", conflicts="--iri"),
+    "plus:encode": Option(
+        "--plus",
+        "encode a space as '+', and '+' as %2B",
+        "HTML forms use it.",
+        conflicts="--iri",
+        hint="leave out --plus or --iri: in URIs and IRIs, '+' stands for itself",
+    ),
     "raw": Option(
         "--raw",
         "write every decoded byte, control characters too",
         "Without it, control characters and bytes that are not UTF-8 stay encoded. With it, decoding may change the "
         "number of lines.",
-        conflicts="--iri --json-field --jsonl",
+        conflicts="--iri --json-field --to=jsonl",
     ),
     "encoding": Option(
         "--encoding NAME",
@@ -441,14 +574,18 @@ OPTIONS = {
         needs="--iri",
     ),
     # --- identifiers
-    "kind": _kind("urn", "uri", "iri", "web"),
-    "kind:normalize": _kind("urn", "uri", "iri", **_URI_BY_POLICY),
-    "kind:split": _kind("uri", "iri"),
+    "kind": _kind("urn", "uri", "iri", "web", **_URN_BY_RFC),
+    "kind:split": _kind("uri", "iri", "web"),
     "kind:extract": Option(
         "--kind KIND",
-        "the kind of identifiers: urn, uri",
-        choices={"urn": _KINDS["urn"], "uri": "URLs: URIs and IRIs with '://' after the scheme"},
-        required=True,
+        "what to find: urn, uri (default), web",
+        choices={
+            "urn": _KINDS["urn"],
+            "uri": "URLs: URIs and IRIs with '://' after the scheme",
+            "web": _KINDS["web"],
+        },
+        default="uri",
+        decides=True,
     ),
     "content": Option(
         "--content CONTENT",
@@ -463,13 +600,23 @@ OPTIONS = {
         default="auto",
         conflicts="--kind=urn",
     ),
-    "kind:dedup": _kind("urn", "uri", "iri", "bytes", **_URI_BY_POLICY),
+    "kind:dedup": _kind(
+        "urn",
+        "uri",
+        "iri",
+        "web",
+        "bytes",
+        default=None,
+        long="With --policy, the default is uri.",
+        implied={"--policy": "uri"},
+    ),
     "level": Option(
         "--level LEVEL",
         "which identifiers are equivalent (default: by kind)",
         "Each level includes the one before it.",
         choices=_LEVELS,
-        only={"--kind=urn": _URN_LEVELS, "--kind=uri": _URI_LEVELS, "--kind=iri": _URI_LEVELS, "--kind=bytes": ""},
+        only={"--kind=urn": _URN_LEVELS, "--kind=bytes": ""}
+        | {f"--kind={kind}": _URI_LEVELS for kind in ("uri", "iri", "web")},
     ),
     "policy": Option(
         "--policy NAME",
@@ -487,7 +634,7 @@ OPTIONS = {
         "write the steps of the policy that change each line",
         "A line of JSON for each line: 'input', and 'steps', each with its name and its 'result'.",
         needs="--policy",
-        conflicts="--production --csv --fields --json-field --jsonl",
+        conflicts="--production --csv --fields --json-field --to",
     ),
     "rfc": Option(
         "--rfc RFC",
@@ -555,13 +702,40 @@ OPTIONS = {
         "The offset counts bytes of the (decompressed) input from 0. A tab follows it. If there are several inputs, "
         "the input and a tab come first.",
     ),
-    "to:split": Option(
-        "--to FORMAT",
-        "the output format: jsonl (default), csv or tsv",
-        choices=_FORMATS,
-        default="jsonl",
+    "to:extract": _to(
+        _FORMATS | {"text": "the matches, one per line"},
+        "text",
+        "Records have input, offset and match.",
+        conflicts="--offsets",
+        hint="records have the offset",
+    ),
+    "to:dedup": _to(
+        _FORMATS | {"text": "the number, a tab and the line"},
+        None,
+        "With --count; records have count and line.",
+        needs="--count",
+        conflicts="--fields --json-field --parquet --null-data",
+        hint="records of CSV and JSON are written as they are, with the count before them",
+    ),
+    "to:split": _to(
+        ["jsonl", "csv", "tsv", "text"],
+        "jsonl",
         conflicts="--keep",
         hint="with --keep, the output has the format of the input",
+    ),
+    "to:hosts": _to(
+        _FORMATS | {"text": "the host of each URL, one per line; an empty line if there is none"},
+        "text",
+        "Records have scheme, host, port, kind and category.",
+        conflicts="--keep",
+        hint="with --keep, the output has the format of the input",
+    ),
+    "to:check": _to(["text", "jsonl", "csv", "tsv"], "text"),
+    "to:lines": _to(
+        {"text": "lines or records, as they are read", "jsonl": "each line as a JSON string"},
+        "text",
+        "In JSON nothing has to stay encoded, because control characters are escaped.",
+        only={name: "text" for name in ("--csv", "--delimiter", "--fields", "--header", "--json-field")},
     ),
     "keep": Option(
         "--keep",
@@ -570,6 +744,26 @@ OPTIONS = {
         "object, follows the member NAME.",
         needs="--csv --json-field",
     ),
+    "get": _get(url_template, conflicts="--keep --to --csv-safe"),
+    "get:normalize": _get(url_template, _GET + " They are those of the normal form.", conflicts="--to --explain"),
+    "get:hosts": _get(
+        host_template,
+        _GET + " In 'hosts', there are also kind and category, and scheme, host and port are normalized.",
+        conflicts="--keep --to --csv-safe",
+    ),
+    "count:hosts": Option(
+        "-c --count",
+        "write how often each host or text of --get occurs",
+        "The most frequent comes first; a tab follows the number. At a terminal, the counts are a table with bars.",
+        conflicts="--keep --to",
+    ),
+    "count:get": Option(
+        "-c --count",
+        "write how often each text of --get occurs",
+        "The most frequent comes first; a tab follows the number. At a terminal, the counts are a table with bars.",
+        needs="--get",
+    ),
+    "top:get": Option("--top N", "write only the N most frequent", read=positive_number, needs="--count"),
     "schemes": Option(
         "--schemes LIST",
         "accept only these schemes",
@@ -737,14 +931,14 @@ OPTIONS = {
         conflicts="--output --threads",
         hint="with --follow, records go to standard output",
     ),
-    "to": Option(
-        "--to FORMAT",
-        "write jsonl (default), csv, tsv, arrow or parquet",
-        choices=_FORMATS
+    "to": _to(
+        _FORMATS
         | {
             "arrow": "an Arrow IPC stream (needs pyarrow)",
             "parquet": "a Parquet file: row groups of a million, Zstandard (needs pyarrow and -o)",
         },
+        None,
+        "The default is jsonl; at a terminal, counts are a table.",
     ),
     "csv-safe:log": _csv_safe("--to=csv --to=tsv"),
     "mask": Option(
@@ -765,6 +959,12 @@ OPTIONS = {
         "--flags",
         "add a list of what is suspicious in each request",
         "The flags are malformed, double-encoded, overlong-utf8, encoded-slash, dot-dot and nul.",
+    ),
+    "get:log": _get(
+        log_template,
+        "TEMPLATE has names of --fields in braces, as in '{status} {path}'. Braces themselves are written twice. A "
+        "missing value is empty, and control characters are written as %HH.",
+        conflicts="--fields --param --flags --count --to --csv-safe",
     ),
     # --- dedup
     "count": Option(
@@ -850,20 +1050,40 @@ OPTIONS = {
         conflicts="--count --repeated --keep --exclude --only-in --seen --groups --rules --memory --spill-dir "
         "--exact --invalid-to --stats",
     ),
-    "parquet": Option(
+    "parquet:dedup": Option(
         "--parquet",
         "read Parquet files or folders, and write a folder",
-        "FILE may be a folder, and --output is the folder to write: it does not exist, or is empty, and appears when "
-        "the command has succeeded. Each file that is read has one in it, with the same relative path, and with all "
-        "columns of the rows that are kept. Needs pyarrow.",
-        needs="--column",
-        conflicts="--estimate --fields --json-field --invalid-to --null-data --max-line",
+        "-f is the column of the identifiers, of text or bytes and not within another one. FILE may be a folder, and "
+        "--output is the folder to write: it does not exist, or is empty, and appears when the command has succeeded. "
+        "Each file that is read has one in it, with the same relative path, and with all columns of the rows that are "
+        "kept. Needs pyarrow.",
+        needs="--fields",
+        conflicts="--estimate --csv --delimiter --header --json-field --invalid-to --null-data --max-line --text",
     ),
-    "column": Option(
-        "--column NAME",
-        "with --parquet: the column of the identifiers",
-        "A column of text or bytes that is not within another one.",
-        needs="--parquet",
+    "parquet": Option(
+        "--parquet",
+        "read and write columns of Parquet files",
+        "-f is a column of text or bytes, and may be given again. The output is one Parquet file with all rows and "
+        "columns, in which results replace the values; 'split' and 'hosts' add columns NAME_scheme, NAME_host and so "
+        "on after NAME. 'check' writes a report, in which lines are rows, from 0. Nothing has to stay encoded in "
+        "columns. Needs pyarrow.",
+        category=RECORDS,
+        needs="--fields",
+        conflicts=" ".join(
+            [
+                "--csv --delimiter --header --json-field --null-data --text --invalid-to --stats --max-line --raw",
+                "--encoding --to=jsonl --to=csv --to=tsv --get --count --keep --explain --production --kind=web",
+            ]
+        ),
+    ),
+    "parquet:check": Option(
+        "--parquet",
+        "check columns of Parquet files",
+        "-f is a column of text or bytes, and may be given again. The lines of the report are rows, from 0. Needs "
+        "pyarrow.",
+        category=RECORDS,
+        needs="--fields",
+        conflicts="--csv --delimiter --header --json-field --null-data --text --stats --max-line --kind=web",
     ),
     "memory": Option(
         "--memory SIZE",
@@ -899,7 +1119,8 @@ OPTIONS = {
     "fields": Option(
         "-f --fields LIST",
         "process these fields: 1,3-5,-2,4- or their names",
-        "Numbers start at 1, as in cut. Names need --header and must not contain a comma. All other fields are copied.",
+        "Numbers start at 1, as in cut. Names need --header and must not contain a comma. All other fields are copied. "
+        "With --parquet, a column.",
         category=RECORDS,
         repeats=True,
     ),
@@ -913,7 +1134,8 @@ OPTIONS = {
     "fields:dedup": Option(
         "-f --fields FIELD",
         "compare this field of records: its number or name",
-        "Numbers start at 1. A name needs --header. Records are written whole; those without the field are invalid.",
+        "Numbers start at 1. A name needs --header. Records are written whole; those without the field are invalid. "
+        "With --parquet, a column.",
         category=RECORDS,
     ),
     "csv:dedup": Option(
@@ -950,14 +1172,7 @@ OPTIONS = {
         "more members.",
         category=RECORDS,
         repeats=True,
-        conflicts="--csv --delimiter --fields --header --jsonl --null-data",
-    ),
-    "jsonl": Option(
-        "--jsonl",
-        "write each line as a JSON string",
-        "Nothing has to stay encoded then: JSON escapes control characters.",
-        category=RECORDS,
-        conflicts="--csv --delimiter --fields --header",
+        conflicts="--csv --delimiter --fields --header --null-data",
     ),
     "null-data": Option("-z --null-data", "lines end with NUL instead of newline", category=RECORDS),
     # --- invalid input and reports
@@ -993,6 +1208,7 @@ OPTIONS = {
     "errors:split": _errors(
         "how to handle invalid records",
         {"keep": "write a record with 'error' and 'offset' only", "null": "the same as keep"} | _DROP,
+        "Where each URL becomes one text instead of a record, keep and null write an empty line.",
     ),
     "errors:dedup": _errors(
         "how to handle invalid lines",

@@ -42,7 +42,7 @@ def parse(command, words):
     """
     end = words.index("--") if "--" in words else len(words)
     if sum(word.startswith("-") for word in words[:end]) > MOST:
-        raise CommandError(f"more than {MOST} options", 2)
+        raise CommandError(f"expected at most {MOST} options", 2, "-r FOLDER or --text VALUE --text VALUE needs fewer")
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False, formatter_class=formatter)
     for option in command.options:
         if option.flags:
@@ -51,8 +51,11 @@ def parse(command, words):
     try:
         arguments, rest = parser.parse_known_args(words[:end])
     except argparse.ArgumentError as error:
-        raise CommandError(f"{error.argument_name}: {error.message}", 2) from None
-    if arguments.help:
+        raise CommandError(
+            f"{error.argument_name}: {error.message}", 2, hint_for(command, error.argument_name)
+        ) from None
+    arguments.command = command.name
+    if arguments.help or arguments.version:
         return arguments
     for word in rest:
         if word.startswith("-") and word != "-":
@@ -95,11 +98,13 @@ def read(option, value):
 
 
 def imply(command, arguments):
-    """Set the values that options imply for others that were not given."""
+    """Set the values that options imply for others that were not given, and defaults that conditions are about."""
     for option in command.options:
         for condition, value in option.implied.items():
             if getattr(arguments, option.key) is None and holds(condition, arguments):
                 setattr(arguments, option.key, value)
+        if option.decides and getattr(arguments, option.key) is None:
+            setattr(arguments, option.key, option.default)
 
 
 def check(option, command, arguments):
@@ -132,7 +137,17 @@ def check_choice(option, value, arguments):
         raise CommandError(f"{option.flag}: not allowed{where}", 2, f"leave out {option.flag}")
     if value not in choices:
         message = f"{option.flag}: unknown value {value!r}{where}; choose from {', '.join(choices)}"
-        raise CommandError(message, 2, near(value, choices))
+        allowing = [shown(condition) for condition, some in option.only.items() if value in some.split()]
+        hint = f"{value} needs {' or '.join(allowing)}" if allowing else near(value, choices)
+        raise CommandError(message, 2, hint)
+
+
+def hint_for(command, names):
+    """Return how an option is written, given its names as argparse shows them: "-o/--output"."""
+    for option in command.options:
+        if "/".join(option.flags) == names:
+            return f"such as {option.flag} {option.value}" if option.value else f"{option.flag} has no value"
+    return see(command)
 
 
 def reject_option(command, name):
@@ -152,11 +167,25 @@ def shown(condition):
     return condition.replace("=", " ")
 
 
+# What others call a value.
+SYNONYMS = {
+    "url": "uri",
+    "urls": "uri",
+    "http": "web",
+    "https": "web",
+    "json": "jsonl",
+    "ndjson": "jsonl",
+    "txt": "text",
+}
+
+
 def near(word, known):
     """Return a hint that names the most similar known word, or ""."""
     from difflib import get_close_matches
 
-    return "".join(f"did you mean {found!r}?" for found in get_close_matches(word, known, 1))
+    same = SYNONYMS.get(word.lower())
+    found = [same] if same in known else get_close_matches(word, known, 1)
+    return "".join(f"did you mean {word!r}?" for word in found)
 
 
 def see(command):

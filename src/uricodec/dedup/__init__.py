@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._text import new_buffer
+from uricodec._base.extras import need
 from uricodec._io import streams
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
@@ -44,7 +45,7 @@ from uricodec.dedup._sets import Known, Rules, SetError, SortedRuns, known_set, 
 from uricodec.dedup._table import Cardinality, FingerprintBatch
 from uricodec.errors import UriError
 from uricodec.uri._policies import operation_of, policy_of
-from uricodec.uri._rows import NormalizeRows
+from uricodec.uri._rows import CheckedWebRows, NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ _LADDERS = {
     "urn": ("bytes", "2141", "8141", "namespace", "functional"),
     "uri": ("simple", "case", "percent", "path", "scheme", "iri"),
 }
-_LEVELS = {"bytes": None, "urn": "8141", "uri": "path", "iri": "iri"}
+_LEVELS = {"bytes": None, "urn": "8141", "uri": "path", "iri": "iri", "web": "scheme"}
 
 
 class DedupStats:
@@ -149,7 +150,7 @@ def rules_of(
     invalid, so that its spellings are not merged.
 
     Args:
-        kind (str): "urn", "uri", "iri" or "bytes".
+        kind (str): "urn", "uri", "iri", "web" (URLs in which all parsers find the same host) or "bytes".
         level (str | None): The last level; None: the default of the kind.
         policy (Policy | str | None): A policy, instead of a level.
 
@@ -169,7 +170,7 @@ def rules_of(
 
 def _rules(kind: str, level: Any) -> list[tuple[str, Any]]:
     """Return the names of rules_of(), each with its level or policy."""
-    ladder = _LADDERS["uri" if kind == "iri" else kind]
+    ladder = _LADDERS["uri" if kind in ("iri", "web") else kind]
     if level is None:
         return [("bytes", None)]
     if not isinstance(level, str):
@@ -184,8 +185,8 @@ def _rules(kind: str, level: Any) -> list[tuple[str, Any]]:
 def _level_of(kind: str, level: str | None, policy: Policy | str | None) -> Any:
     """Return the level; a Policy if one is given."""
     if policy is not None:
-        if kind not in ("uri", "iri"):
-            raise ValueError(f"policy is only supported with kind='uri' and kind='iri', got kind={kind!r}")
+        if kind not in ("uri", "iri", "web"):
+            raise ValueError(f"policy is only supported with kind='uri', kind='iri' and kind='web', got kind={kind!r}")
         return policy_of(policy, level)
     if kind not in _LEVELS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, _LEVELS))}, got {kind!r}")
@@ -200,7 +201,8 @@ def _rows_of(kind: str, level: Any, last: Any = None) -> RowOperation:
     if kind == "bytes" or level is None:
         return RowOperation()
     if kind != "urn":
-        return NormalizeRows(level) if isinstance(level, str) else operation_of(level)
+        rows = NormalizeRows(level) if isinstance(level, str) else operation_of(level)
+        return CheckedWebRows(rows) if kind == "web" else rows
     if level in ("namespace", "functional"):
         import uricodec.urn  # noqa: F401  (it registers the rules of namespaces)
     return NormalizeUrnRows(level, "2141" if (last or level) == "2141" else "8141")
@@ -217,6 +219,8 @@ def _form_of(kind: str, level: Any, last: Any) -> Callable[[bytes], bytes]:
 
     def form(text: bytes) -> bytes:
         try:
+            if kind == "web":
+                uri.agreed_host(text)
             return urn.normalize(text, level, rfc) if kind == "urn" else uri.normalize(text, uri_level, policy=policy)
         except UriError:
             return text
@@ -322,8 +326,9 @@ class Deduplicator:
     consecutive.
 
     Args:
-        kind (str): "urn", "uri", "iri" or "bytes".
-        level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
+        kind (str): "urn", "uri", "iri", "web" (URLs in which all parsers find the same host) or "bytes".
+        level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs,
+            "scheme" for "web".
         policy (Policy | str | None): A policy instead of a level, with kind="uri" or "iri": see `uricodec.uri.Policy`.
         memory (int | str | None): The limit for the table: bytes, "64M", "1G" or "50%"; None: half of the memory.
         spill_dir (str | PathLike | None): The folder for temporary files; None: the system's default.
@@ -684,7 +689,7 @@ def unique(  # noqa: PLR0913
 
     Args:
         column (list | tuple | Arrow object | bytes-like): The rows, as in `Deduplicator.add`.
-        kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
+        kind (str): "urn", "uri", "iri", "web", or "bytes" (compared as they are).
         level, policy: As in `Deduplicator`.
         keep (str): Which row of a group is kept: "first", "last", or "newest": the first of those with the greatest
             value of `by`.
@@ -833,8 +838,9 @@ def dedup_files(  # noqa: PLR0913
     Args:
         inputs (Path | Sequence[Path]): The input files, perhaps compressed; "-" is standard input, at most once.
         output (Path | None): The output; None or "-": standard output. A file appears only when it is complete.
-        kind (str): "urn", "uri", "iri" or "bytes".
-        level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
+        kind (str): "urn", "uri", "iri", "web" (URLs in which all parsers find the same host) or "bytes".
+        level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs,
+            "scheme" for "web".
         policy (Policy | str | None): A policy instead of a level, with kind="uri" or "iri": see `uricodec.uri.Policy`.
         field (str | int | None): The field with the identifiers: its number, from 1, or its name in the header; for
             JSON the name of a member, where "a.b" is the member b of the object a. None: lines are identifiers.
@@ -933,7 +939,11 @@ def dedup_files(  # noqa: PLR0913
         )
 
     shows = isinstance(output, CountsOutput)  # it is that of the command line
-    target: Any = output if shows else streams.Output(None if output is None else os.fsdecode(output))
+    target: Any = (
+        output
+        if isinstance(output, streams.Output)
+        else streams.Output(None if output is None else os.fsdecode(output))
+    )
     report_to = nullcontext() if groups is None else streams.Output(os.fsdecode(groups))
     with (
         known_set(names, update, Rules.of(kind, level), given, exact) as known,  # replaced after all others
@@ -1090,7 +1100,7 @@ def unique_dataset(  # noqa: PLR0913
         output (Path): The folder to write, which does not exist or is empty. It appears only when it is complete.
             Paths of files in it are relative to the innermost folder that contains all `paths` and is not a partition
             (NAME=VALUE).
-        kind (str): "urn", "uri", "iri" or "bytes".
+        kind (str): "urn", "uri", "iri", "web" (URLs in which all parsers find the same host) or "bytes".
         level, policy: As in `dedup_files`.
         report (str): "unique": a row of each identifier. "counts": the same, with a first column "count", the number of
             rows with this identifier. "repeated": a row of each identifier that occurs more than once.
@@ -1145,10 +1155,7 @@ def unique_dataset(  # noqa: PLR0913
     _check(errors, b"\n", threads)
     _check_sets(seen, update, _paths(exclude), _paths(only_in), exact, rules)
     size, given = parse_memory(memory), None if secret is None else _fingerprint_key(secret, False)
-    try:
-        import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("unique_dataset requires pyarrow: pip install pyarrow", name=error.name) from None
+    need("arrow", "pyarrow.parquet")
     from uricodec._io.folders import OutputFolder
     from uricodec.dedup import _dataset, _dataset_output
 

@@ -40,7 +40,7 @@ class SeenSet:
     Several threads may use one set.
 
     Attributes:
-        kind (str): "urn", "uri" (which includes "iri"), or "bytes".
+        kind (str): "urn", "uri" (which includes "iri"), "web", or "bytes".
         level (str | None): The level of the normal form; None with a policy, and for "bytes".
         policy (Policy | None): The policy.
         key (FingerprintKey): The key of the fingerprints. Sets with the same key can be combined.

@@ -68,7 +68,7 @@ class Rules(NamedTuple):
     """Which identifiers are equivalent in a set.
 
     Attributes:
-        kind (str): "bytes", "urn" or "uri", which includes "iri": its levels are among those of URIs.
+        kind (str): "bytes", "urn", "web" or "uri", which includes "iri": its levels are among those of URIs.
         level (str | Policy | None): The level; a policy; None for "bytes".
     """
 

@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._base.extras import need
 from uricodec.errors import UriError
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import (
@@ -77,6 +78,7 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
     >>> con.sql("select uri_decode('/caf%C3%A9'), uri_decode('100%'), urn_normalize('URN:X-y:a', 'bytes')").fetchall()
     [('/café', None, 'URN:X-y:a')]
     """
+    need("duckdb", "duckdb", "pyarrow")
     import duckdb  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     secret = _fingerprint_key(secret)
@@ -114,6 +116,7 @@ def register_set(con: Any, name: str, seen: SeenSet) -> None:
     >>> con.sql("select known('HTTP://a/'), known('http://c/'), (select count(*) from known())").fetchall()
     [(True, False, 2)]
     """
+    need("duckdb", "duckdb", "pyarrow")
     import duckdb
 
     if not (name.isascii() and name.isidentifier()):

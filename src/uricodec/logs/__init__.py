@@ -10,6 +10,7 @@ from datetime import tzinfo
 from operator import index
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from uricodec._base.extras import need
 from uricodec._codec._charsets import Charset
 from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
@@ -374,6 +375,7 @@ def to_arrow(  # noqa: PLR0913
     >>> import pyarrow.parquet  # doctest: +SKIP
     >>> pyarrow.parquet.write_table(to_arrow("access.log.gz").read_all(), "access.parquet")  # doctest: +SKIP
     """
+    need("arrow", "pyarrow")
     from pyarrow import RecordBatchReader, record_batch, schema  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     zone = timezone_of(timezone)

@@ -536,7 +536,7 @@ def compile_text(written: str, escapes: str | None = None) -> Text:
     tokens, open_end, optional = remove_marks(tokens)
     tokens = split_times(join_times(join_targets(tokens)))
     if all(token.directive is None for token in tokens):
-        raise ValueError(f"no directives in the format {written!r}")
+        raise ValueError(f"no directives in the format {written!r}; expected some such as %h or $remote_addr")
     for before, token in pairwise(tokens):
         if before.directive and token.directive:
             raise ValueError(

@@ -491,10 +491,71 @@ cdef class SchemeRows(UriRows):
         self.slots.strict.row = scheme_row
 
 
+# --- URLs of the web --------------------------------------------------------------------------------------------------
+
+cdef struct Web:
+    Accepted accepted
+    uint8_t ports[PORT_BYTES]
+
+
+cdef int AGREED = <int>len(AGREED_CODES)      # codes of other operations follow these
+
+
+cdef size_t checked_web(const uint8_t *src, size_t n, const Web *web, row_function row, const void *row_options,
+                        uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Reject a row in which parsers may find different hosts, else apply a row function."""
+    cdef uint8_t host[WEB_HOST_CAPACITY]
+    cdef WebHost found
+    cdef size_t size
+    if not read_web_host(src, n, &web.accepted, host, &found, outcome):
+        return UC_REJECTED
+    size = row(src, n, row_options, dst, outcome)
+    if size == UC_REJECTED:
+        outcome.code += AGREED
+    return size
+
+
+cdef struct CheckedWeb:
+    Web web
+    row_function row
+    const void *options
+
+
+cdef size_t checked_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const CheckedWeb *checked = <const CheckedWeb *>options
+    return checked_web(src, n, &checked.web, checked.row, checked.options, dst, outcome)
+
+
+@cython.final
+cdef class CheckedWebRows(UriRows):
+    """Operation that rejects URLs in which two parsers may find different hosts, and applies another one to the rest.
+
+    Args:
+        rows (RowOperation): The other operation, on URIs or IRIs, which must not write records.
+        schemes, userinfo, trailing_dot, ports: As for `agreed_host`.
+
+    >>> CheckedWebRows(NormalizeRows("scheme")).reason("slashes")[:12]
+    'expected exa'
+    """
+    cdef CheckedWeb checked
+    cdef RowOperation rows
+
+    def __cinit__(self, RowOperation rows not None, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
+        self.rows = rows
+        set_accepted(&self.checked.web.accepted, schemes, userinfo, trailing_dot)
+        set_ports(&self.checked.web.accepted, ports, self.checked.web.ports)
+        self.checked.row, self.checked.options = rows.slots.strict.row, rows.slots.options
+        self.code_names, self.reasons = AGREED_CODES + rows.code_names, AGREED_REASONS + rows.reasons
+        self.slots.strict, self.slots.options = rows.slots.strict, &self.checked
+        self.slots.strict.row = checked_web_row
+        if rows.slots.utf8_code:
+            self.slots.utf8_code = AGREED + rows.slots.utf8_code
+
+
 # --- splitting --------------------------------------------------------------------------------------------------------
 
 cdef enum:
-    MOST_CODES = 32
+    MOST_CODES = 64
 
 cdef struct RecordOptions:
     Grammar grammar             # must be first: the row functions above read only this
@@ -583,20 +644,37 @@ cdef class RecordRows(UriRows):
         return self.head(code) + str(offset).encode() + (b"}" if self.records.json else b"")
 
 
+cdef struct SplitWeb:
+    RecordOptions records       # must be first
+    Web web
+    row_function row            # the row function that writes a record
+
+
+cdef size_t split_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const SplitWeb *checked = <const SplitWeb *>options
+    return checked_web(src, n, &checked.web, checked.row, options, dst, outcome)
+
+
 @cython.final
 cdef class SplitRows(RecordRows):
     """Operation that writes each row as a record of its components. Undefined components differ from empty ones.
 
     Args:
-        kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
+        kind (str): "uri" for RFC 3986, "iri" for RFC 3987, "web" for IRIs that are URLs in which all parsers find the same
+            host.
         form (str): "jsonl" (RFC 8259), "csv" (RFC 4180; an undefined component is nothing, an empty one is "") or "tsv"
             (tabs, no quotes; both are nothing).
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
         delimiter (bytes): The byte between the fields of CSV.
     """
 
+    cdef SplitWeb checked
+
     def __cinit__(self, kind, form, csv_safe=False, bytes delimiter not None=b","):
-        set_grammar(&self.records.grammar, kind, None)
+        cdef bint web = kind == "web"
+        set_grammar(&self.records.grammar, "iri" if web else kind, None)
+        if web:
+            self.code_names, self.reasons = AGREED_CODES + CODE_NAMES, AGREED_REASONS + REASONS
         self.set_records(COLUMNS, form, csv_safe, delimiter)
         if self.records.json:
             self.set_row(&SPLIT_JSONL_ROW, &self.records)
@@ -604,6 +682,10 @@ cdef class SplitRows(RecordRows):
             self.set_row(&SPLIT_CSV_ROW, &self.records)
             self.records.row, self.slots.strict.row = self.slots.strict.row, report_csv_row
         self.error = IriError if kind == "iri" else UriSyntaxError
+        if web:
+            set_accepted(&self.checked.web.accepted, None, "raise", "raise")
+            self.checked.records, self.checked.row = self.records, self.slots.strict.row
+            self.slots.strict.row, self.slots.options = split_web_row, &self.checked
 
 
 cdef size_t split_any_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -660,11 +742,6 @@ fill_words(SCHEME_WORDS, 4, SCHEMES)
 fill_words(PORT_WORDS, 4, list(map(str, DEFAULT_PORTS)))
 fill_words(KIND_WORDS, 3, KIND_NAMES)
 fill_words(CATEGORY_WORDS, 9, CATEGORY_NAMES)
-
-cdef struct Web:
-    Accepted accepted
-    uint8_t ports[PORT_BYTES]
-
 
 cdef inline void put_word(Component *fields, int i, const Word *word) noexcept nogil:
     """Write field i, each at its own place, so that none has to wait for the size of another one."""
@@ -795,6 +872,24 @@ cdef size_t web_scheme_row(const uint8_t *src, size_t n, const void *options, ui
         return UC_REJECTED
     memcpy(dst, SCHEME_WORDS[found.scheme].text, WORD)
     return SCHEME_WORDS[found.scheme].size
+
+
+cdef size_t web_host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef WebHost found
+    if not read_web_host(src, n, &(<const Web *>options).accepted, dst, &found, outcome):
+        return UC_REJECTED
+    return found.size
+
+
+@cython.final
+cdef class WebHostRows(WebRows):
+    """Operation that writes the host of a URL in which all parsers find the same one.
+
+    Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
+    """
+
+    def __cinit__(self, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
+        self.slots.strict = SizedRow(web_host_row, 0, WEB_HOST_CAPACITY)
 
 
 @cython.final

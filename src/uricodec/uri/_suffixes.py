@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from itertools import product
 
+from uricodec._base.extras import need
 from uricodec.uri._values import SuffixTable
 
 # What a name is. A "parent" is the end of a longer name in a rule.
@@ -42,6 +43,7 @@ def table_of(private: bool, suffixes: str | os.PathLike[str] | None) -> SuffixTa
     if known is not None and known[0] == state:
         return known[1]
     if path is None:
+        need("domains", "publicsuffixlist")
         text = files("publicsuffixlist").joinpath("public_suffix_list.dat").read_bytes()
     else:
         with open(path, "rb") as file:

@@ -26,7 +26,7 @@ cdef int number
 for number, name, reason in (
     (SCHEME, "scheme", "expected \"urn:\""),
     (NID, "nid", "invalid character in NID"),
-    (NID_LENGTH, "nid-length", "NID is too short or too long"),
+    (NID_LENGTH, "nid-length", "NID must have 2 to 32 characters"),
     (NID_HYPHEN, "nid-hyphen", "NID begins or ends with a hyphen"),
     (NID_URN, "nid-urn", "NID must not be \"urn\""),
     (NSS_EMPTY, "nss-empty", "NSS is empty"),

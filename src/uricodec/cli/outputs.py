@@ -1,0 +1,283 @@
+"""What commands write to: all of their records, the first of them, a sample of them, or counts of them.
+
+Each output counts records where they are written, so it serves every command, whatever it does with invalid records.
+"""
+
+from uricodec._io.streams import Output
+from uricodec._records._framing import Framing
+from uricodec.cli.records import CONTROL, header_of, record_of, text_of
+
+
+class EnoughError(Exception):
+    """No more records are needed: a command that reads lines ends here, and succeeds."""
+
+
+def output_of(arguments, end=b"\n", csv=None, header=False, ends=True):
+    """Return the output of a command (Output).
+
+    Args:
+        arguments (argparse.Namespace): With output, limit, sample, seed, get and count; `log` counts records itself.
+        end (bytes): What ends a record.
+        csv (bytes | None): The delimiter if records are CSV, in which newlines may be in quotes.
+        header (bool): Whether the first record is a header that is written as records are.
+        ends (bool): Whether the command may end when the limit is reached.
+    """
+    output = counted_output(arguments, end) if arguments.count is True and ends else None
+    output = output or records_output(arguments, end, csv, header, ends)
+    if arguments.get is None:
+        return output
+    from uricodec.cli import templates
+
+    if arguments.command == "log":
+        _, render = templates.of_fields(arguments.get)
+    else:
+        names = "schemes", "userinfo", "trailing_dot", "ports"
+        hosts = {name: getattr(arguments, name) for name in names} if arguments.command == "hosts" else None
+        render = templates.of_urls(arguments.get, hosts)
+    return templates.TemplateOutput(output, render, end)
+
+
+def records_output(arguments, end, csv, header, ends):
+    """Return what output_of() does, for records that are written as they are."""
+    path = arguments.output
+    if arguments.limit is None and arguments.sample is None:
+        return Output(path)
+    cut = Framing("csv", delimiter=csv).skip if csv else Lines(end).skip
+    if arguments.sample is not None:
+        return SampledOutput(path, cut, header, arguments.sample, arguments.seed)
+    return LimitedOutput(path, cut, header, arguments.limit, ends)
+
+
+def counted_output(arguments, end):
+    """Return the output for --count: a table at a terminal, else lines."""
+    import sys
+
+    shows = arguments.output is None and sys.stdout is not None and sys.stdout.isatty()
+    name = "text" if arguments.get is not None else "host"
+    return CountedOutput(arguments.output, end, arguments.top, name if shows else "")
+
+
+class CountedOutput(Output):
+    """Counts lines, and writes at the end how often each occurs, the most frequent first.
+
+    Args:
+        path (str | None): As for Output.
+        end (bytes): What ends a line.
+        top (int | None): How many lines are written; None: all.
+        name (str): The name of the lines in a table; "": they are not written as one.
+    """
+
+    # The rows of a table without --top, and how many lines are written at once.
+    SHOWN, ROWS = 30, 4096
+
+    def __init__(self, path, end, top, name):
+        from uricodec.dedup._counter import Counter
+
+        super().__init__(path)
+        self._end, self._name, self._rest = end, name, b""
+        self._top = top or (self.SHOWN if name else None)
+        self._counter = Counter(terminator=end)
+
+    def write(self, data):
+        data = self._rest + bytes(data)
+        cut = data.rfind(self._end) + 1
+        # A CR before the newline is part of the line end.
+        self._counter.add_lines(data[:cut].replace(b"\r\n", b"\n") if self._end == b"\n" else data[:cut])
+        self._rest = data[cut:]
+        self.in_line = bool(self._rest)
+
+    def __exit__(self, kind, *exception):
+        with self._counter as counter:
+            if kind is None:
+                if self._rest:
+                    counter.add_lines(self._rest)
+                self._show(counter.most_common(self._top))
+        return super().__exit__(kind, *exception)
+
+    def _show(self, found):
+        from itertools import islice
+
+        if not self._name:
+            while block := list(islice(found, self.ROWS)):
+                super().write(b"".join([b"%d\t%s%s" % (count, line, self._end) for line, count in block]))
+            return
+        from uricodec.cli.table import CountTable, terminal
+
+        rows = [([line], count, []) for line, count in found]
+        width, encoding = terminal()
+        others = self._counter.distinct - len(rows)
+        lines = CountTable([self._name], width=width, encoding=encoding).lines(rows, self._counter.total, others)
+        super().write("".join(f"{line}\n" for line in lines).encode(encoding))
+
+
+class CountRecordsOutput(Output):
+    """Writes lines with counts, "COUNT TAB LINE", as records.
+
+    Args:
+        path (str | None): As for Output.
+        to (str): A value of --to.
+    """
+
+    NAMES = "count", "line"
+
+    def __init__(self, path, to):
+        super().__init__(path)
+        self._to, self._rest = to, b""
+
+    def __enter__(self):
+        super().__enter__()
+        super().write(header_of(self._to, self.NAMES))
+        return self
+
+    def write(self, data):
+        lines = (self._rest + bytes(data)).split(b"\n")
+        self._rest = lines.pop()
+        super().write(b"".join(map(self._record, lines)))
+
+    def __exit__(self, kind, *exception):
+        if kind is None and self._rest:
+            super().write(self._record(self._rest))
+        return super().__exit__(kind, *exception)
+
+    def _record(self, line):
+        count, _, text = line.removesuffix(b"\r").partition(b"\t")
+        text = text_of(text)
+        if self._to != "jsonl":  # as in reports: a value has no tab and no newline
+            text = CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", text)
+        return record_of(self._to, self.NAMES, [int(count), text])
+
+
+class Lines:
+    """Finds the ends of lines, as Framing.skip() finds those of records.
+
+    Args:
+        end (bytes): What ends a line.
+    """
+
+    def __init__(self, end):
+        self._end = end
+
+    def skip(self, data, start, _stop, _state):
+        """Return the offset after the next end of a line, 0 if there is none, and a state that is not used."""
+        return data.find(self._end, start) + 1, 0
+
+
+class RecordsOutput(Output):
+    """An output that takes records one by one. The base class of the others.
+
+    Args:
+        path (str | None): As for Output.
+        skip (Callable): Finds the end of a record, as Framing.skip() does.
+        header (bool): Whether the first record is a header.
+    """
+
+    def __init__(self, path, skip, header):
+        super().__init__(path)
+        self._skip, self._header = skip, header
+        self._state, self._rest = 0, []  # of a record whose end has not been written: the state of skip(), its parts
+
+    def write_header(self, data):
+        super().write(data)
+
+    def write(self, data):
+        data = bytes(data)
+        if data:
+            self.in_line = data[-1] != self.end
+        at = 0
+        while at < len(data):
+            end, self._state = self._skip(data, at, len(data), self._state)
+            if not end:
+                self._rest.append(data[at:])
+                return
+            record = b"".join([*self._rest, data[at:end]])
+            at, self._state, self._rest = end, 0, []
+            if self._header:
+                self._header = False
+                super().write(record)
+            else:
+                self.take(record)
+
+    def __exit__(self, kind, *exception):
+        if kind is None:
+            if self._rest:
+                self.take(b"".join(self._rest))
+            self.finish()
+        return super().__exit__(kind, *exception)
+
+    def take(self, record):
+        """Take a record with its terminator, which the last one may lack."""
+        raise NotImplementedError
+
+    def finish(self):
+        """Write what has not been written."""
+
+
+class LimitedOutput(RecordsOutput):
+    """Writes so many records.
+
+    Args:
+        path, skip, header: As for RecordsOutput.
+        most (int): How many.
+        ends (bool): Whether to raise EnoughError after the last one; else the others are not written.
+    """
+
+    def __init__(self, path, skip, header, most, ends):
+        super().__init__(path, skip, header)
+        self._left, self._ends, self._taken = most, ends, []
+
+    def take(self, record):
+        if self._left:
+            self._left -= 1
+            self._taken.append(record)
+
+    def write(self, data):
+        if self._left or self._header:
+            super().write(data)
+            Output.write(self, b"".join(self._taken))
+            self._taken = []
+        if self._ends and not self._left and data:
+            raise EnoughError
+
+    def finish(self):
+        Output.write(self, b"".join(self._taken))
+
+
+class SampledOutput(RecordsOutput):
+    """Writes a random sample of so many records, each with the same probability, in their order.
+
+    The first `size` records fill the reservoir. After that, W is distributed like the greatest of `size` random
+    numbers, and from it follows how many records are skipped until the next one replaces one of the reservoir
+    (Kim-Hung Li, "Reservoir-sampling algorithms of time complexity O(n(1 + log(N/n)))", algorithm L).
+
+    Args:
+        path, skip, header: As for RecordsOutput.
+        size (int): How many.
+        seed (int | None): The seed of random numbers; None: a random one.
+    """
+
+    def __init__(self, path, skip, header, size, seed):
+        from random import Random
+
+        super().__init__(path, skip, header)
+        self._random, self._size = Random(seed), size
+        self._taken, self._count, self._w, self._next = [], 0, 1.0, size - 1
+
+    def _advance(self):
+        """Choose the next record that replaces one."""
+        from math import floor, log, log1p
+
+        uniform = self._random.random
+        self._w *= (1 - uniform()) ** (1 / self._size)
+        self._next += 1 + (floor(log(1 - uniform()) / log1p(-self._w)) if 0 < self._w < 1 else 0)
+
+    def take(self, record):
+        if self._count < self._size:
+            self._taken.append((self._count, record))
+        elif self._count == self._next:
+            self._taken[self._random.randrange(self._size)] = self._count, record
+        if self._count == self._next or self._count == self._size - 1:
+            self._advance()
+        self._count += 1
+
+    def finish(self):
+        Output.write(self, b"".join([record for _, record in sorted(self._taken)]))
