@@ -314,7 +314,10 @@ CALLS |= {
         f"uricodec.uri.Host.__{name}__": _each(getattr(operator, name), *((each, _HOSTS[0]) for each in (*_HOSTS, "a")))
         for name in ("eq", "ne", "lt", "le", "gt", "ge")
     },
-    "uricodec.uri.check": _each(uri.check, *_URIS, ("/a", "URI"), ("/a", "no-such")),
+    "uricodec.uri.check": [
+        *_each(uri.check, *_URIS, ("/a", "URI"), ("/a", "no-such"), (_LONE, "whatwg"), ("http://é:x" * 900, "whatwg")),
+        *[partial(uri.check, each, "whatwg", base=base) for each in _URIS for base in ("http://h/é", b"a:", "a", 5)],
+    ],
     "uricodec.uri.find": _each(
         uri.find,
         *[b"(http://a/b_(c)), <https://\xc3\xa9/>." * 300, bytearray(b"a://b"), "x"],
@@ -359,6 +362,11 @@ CALLS |= {
         partial(uri.normalize, each, level)
         for each in (*_URIS, *_IRIS)
         for level in ("simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630", "no-such")
+    ]
+    + [
+        partial(uri.normalize, each, policy="whatwg", base=base)
+        for each in (*_URIS, *_IRIS, _LONE, "\t//é\u0338ß/" * 900, b"//\xff")
+        for base in (None, "http://h/é", b"a://\xff" * 900, "a", 5)
     ],
     "uricodec.uri.key": _each(uri.key, *_URIS, *_IRIS, (_URIS[1], "scheme")),
     "uricodec.uri.Policy": [
@@ -370,7 +378,7 @@ CALLS |= {
         ],
         lambda: plain(uri.Policy(default_documents=["a", "b"]).default_documents),
     ],
-    "uricodec.uri.Policy.ready": _each(uri.Policy.ready, "crawl", "tracking", "surt", "w3lib", "no"),
+    "uricodec.uri.Policy.ready": _each(uri.Policy.ready, "crawl", "tracking", "surt", "w3lib", "whatwg", "no"),
     "uricodec.uri.Policy.from_clearurls": [
         partial(_policy_of_file, text, uri.Policy.from_clearurls)
         for text in ('{"providers": {"a": {"urlPattern": ".*", "rules": ["utm_[a-z]*", "b?c"]}}}', "{}", "")

@@ -173,6 +173,8 @@ ROWS = {
     "crawl": operation_of("crawl"),
     "surt": operation_of("surt"),
     "w3lib": operation_of("w3lib"),
+    "whatwg": operation_of("whatwg"),
+    "check whatwg": operations.CheckRows("uri", "whatwg"),
     "resolve": operations.ResolveRows(b"http://a/b/c"),
     "iri to uri": operations.IriToUriRows(host="idna"),
     "uri to iri": operations.UriToIriRows(host="unicode"),
@@ -278,7 +280,7 @@ LOOPS = {
 }
 for _name, _rows in ROWS.items():
     LOOPS[f"transform_lines, {_name}"] = writing(
-        lambda src, dst, rows=_rows: transform_lines(src, dst, rows), lambda n: 8 * n + 999
+        lambda src, dst, rows=_rows: transform_lines(src, dst, rows), lambda n: 9 * n + 999
     )
     for _form, _framing in FRAMINGS.items():
         LOOPS[f"transform_fields, {_form}, {_name}"] = writing(
@@ -309,6 +311,7 @@ ELSEWHERE = {
     *{"run_kernel", "run_rows", "block_size", "SpilledBatch.read", "SpilledBatch.set_marks"},
     *{f"FirstRows.{name}" for name in ("__new__", "move", "put_counts", "set_pairs", "mark_counted", "counts_of")},
     *{"FirstRows.remove_rare", "EquivalentRows.__new__", "RelativizeRows.__new__", "UnsplitRows.__new__"},
+    *{"PolicyRows.__new__", "WhatwgBase.__new__", "find_fault_of_url"},
     *{"FingerprintKey.__new__", "FingerprintBatch.__new__", "LineBatch.write"},
 }
 

@@ -4,7 +4,7 @@ from reference import agreed_host as naive_host
 from reference import host_sets as naive_sets
 from reference import redact as naive_redact
 from reference import uri as naive_uri
-from reference import uri_find, urls
+from reference import uri_find, urls, whatwg
 from reference import uri_forms as forms
 from support import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 
@@ -294,6 +294,38 @@ def sets(draw):
     assert (found and octets_of(found)) == match(wanted, octets, exact)
 
 
+def of_browsers(draw):
+    """normalize and check as browsers do, with a base and without: the reference's href, or its fault."""
+    make = draw.one(GIVEN)
+    base, octets = draw.parts(2)
+    base = None if base == ABSENT else base
+    if base is not None and isinstance(whatwg.href_or_fault(base), tuple):
+        assert is_refusal(outcome(uri.normalize, octets, policy="whatwg", base=base))
+        base = None
+    given = make(octets)
+    text = uri_text(given)
+    want = whatwg.href_or_fault(text, base)
+    diagnostic = uri.check(given, "whatwg", base=base)
+    assert uri.is_valid(given, "whatwg", base=base) is (diagnostic is None)
+    if isinstance(want, tuple):
+        offset = diagnostic.offset
+        if isinstance(given, str):
+            offset = len(uri_text(given[:offset]))
+        assert (diagnostic.code, offset) == want
+        assert is_refusal(outcome(uri.normalize, given, policy="whatwg", base=base))
+        return
+    made = uri.normalize(given, policy="whatwg", base=base)
+    assert diagnostic is None and octets_of(made) == want and isinstance(made, str) is isinstance(given, str)
+    assert uri.normalize(made, policy="whatwg") is made
+
+
+def uri_text(given):
+    """Return bytes, or the UTF-8 of a str with U+FFFD for its lone surrogates."""
+    if not isinstance(given, str):
+        return bytes(given)
+    return "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in given).encode()
+
+
 OPERATIONS = (
     grammar,
     components,
@@ -306,6 +338,7 @@ OPERATIONS = (
     redacted,
     edited_query,
     sets,
+    of_browsers,
 )
 
 

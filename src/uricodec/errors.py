@@ -40,6 +40,7 @@ class UriError(ValueError):
         offset (int): The offset of the first invalid item of `input`, from 0: a character of a str, a byte of bytes.
 
     Attributes:
+        code (str | None): The kind of fault, as `check` names it; None if the function has no codes.
         row (int | None): The number of the row in a column, list or file, from 0; None if the input is not a row.
         file (str | None): The name of the file whose row it is; None if it is not of a file.
 
@@ -55,6 +56,7 @@ class UriError(ValueError):
         self.reason = reason
         self.input = input
         self.offset = offset
+        self.code: str | None = None
         self.row: int | None = None
         self.file: str | None = None
 

@@ -8,7 +8,7 @@ The functions of uricodec are annotated with these names. No code needs them at 
 
 >>> from typing import get_args
 >>> get_args(UriProduction)
-('URI-reference', 'URI', 'absolute-URI', 'relative-ref')
+('URI-reference', 'URI', 'absolute-URI', 'relative-ref', 'whatwg')
 """
 
 from typing import Literal
@@ -80,13 +80,14 @@ IdentifierKind = Literal["bytes", "urn", "uri", "iri", "web"]
 UriLevel = Literal["simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"]
 UrnLevel = Literal["bytes", "2141", "8141", "namespace", "functional"]
 
-# Productions of RFC 3986 appendix A and RFC 3987 section 2.2, and the RFC whose grammar a URN is read by.
-UriProduction = Literal["URI-reference", "URI", "absolute-URI", "relative-ref"]
+# Productions of RFC 3986 appendix A and RFC 3987 section 2.2, what the WHATWG URL Standard accepts, and the RFC whose
+# grammar a URN is read by.
+UriProduction = Literal["URI-reference", "URI", "absolute-URI", "relative-ref", "whatwg"]
 IriProduction = Literal["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
 UrnRfc = Literal["2141", "8141", "any", 2141, 8141]
 
 # Policies for URLs: the ready ones, and values of fields of `uricodec.uri.Policy`.
-PolicyName = Literal["tracking", "crawl", "surt", "w3lib"]
+PolicyName = Literal["tracking", "crawl", "surt", "w3lib", "whatwg"]
 KeepOrDrop = Literal["keep", "drop"]
 QueryPolicy = Literal["keep", "sort", "drop", "drop-empty"]
 

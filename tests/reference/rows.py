@@ -28,6 +28,7 @@ from reference import uri_forms as naive_uri_forms
 from reference import urls as naive_urls
 from reference import urn as naive_urn
 from reference import w3lib as naive_w3lib
+from reference import whatwg as naive_whatwg
 
 from uricodec._rows import registry
 from uricodec.errors import UriError
@@ -392,6 +393,13 @@ def _operations():  # noqa: PLR0912, PLR0915
         keys = {"surt": naive_surt.key, "w3lib": naive_w3lib.key}
         normal = strict(keys.get(policy, by_fields), text=True)
         yield Operation("normalize_uri", {"policy": policy}, normal, "uris", command=command)
+    command = ("normalize", "--kind", "uri", "--policy", "whatwg")
+    href = strict(naive_whatwg.href_or_fault)
+    yield Operation("normalize_uri", {"policy": "whatwg"}, href, "uris", command=command)
+    check, given = checked(naive_whatwg.check), {"production": "whatwg"}
+    yield Operation("is_valid_uri", given, check, "uris", "verdict", VERDICT)
+    command = ("check", "--kind", "uri", "--production", "whatwg")
+    yield Operation("check_uri", given, check, "uris", "diagnostic", DIAGNOSTIC, command)
     for kind, productions in ("uri", naive_uri.PRODUCTIONS), ("iri", naive_uri.IRI_PRODUCTIONS):
         for production in productions[:2]:
             given = {} if production.endswith("reference") else {"production": production}

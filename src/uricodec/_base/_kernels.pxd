@@ -103,6 +103,11 @@ cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcep
     return words[w] >> by | words[w + 1] << (64 - by)
 
 
+cdef inline uint64_t bits_after(const uint64_t *words, size_t w, int by) noexcept nogil:
+    """Return a word whose bit i is bit i - by of the input."""
+    return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
+
+
 cdef inline uint32_t bits_of(uint64_t word) noexcept nogil:
     """Return the number of bits that are set."""
     word -= word >> 1 & <uint64_t>0x5555555555555555

@@ -412,6 +412,7 @@ cdef class RowOperation:
     cdef readonly object error          # and the exception class
     cdef bint joins                     # offsets are in what the row and the options make together
     cdef bint accepts_surrogates        # a str with lone surrogates has a result under every policy
+    cdef bint replaces_surrogates       # a str with lone surrogates is the same as one with U+FFFD
 
     cdef int check_policy(self, RowPolicy policy) except -1
     # Return the exception for a rejected row, given the name of its code.

@@ -668,7 +668,7 @@ cdef class RowOperation:
 
     cdef int raise_row(self, str code, str reason, object input, size_t offset, object row) except -1:
         cdef object error = self.exception(code, reason, input, offset)
-        error.row = row
+        error.row, error.code = row, code
         raise error
 
     cdef object with_surrogates(self, str text, RowPolicy policy):

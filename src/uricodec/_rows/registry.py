@@ -244,7 +244,7 @@ _URI_PRODUCTION = Parameter(
     "production",
     "UriProduction",
     "URI-reference",
-    'The production: "URI-reference", "URI" (with a scheme), "absolute-URI" or "relative-ref".',
+    'The production: "URI-reference", "URI" (with a scheme), "absolute-URI" or "relative-ref"; or "whatwg".',
     get_args(types.UriProduction),
 )
 _IRI_PRODUCTION = Parameter(

@@ -338,6 +338,7 @@ _PRODUCTIONS = {
     "URI": "a URI, with a scheme",
     "absolute-URI": "a URI without a fragment",
     "relative-ref": "a relative reference",
+    "whatwg": "what browsers accept as a URL (WHATWG URL Standard)",
     "IRI-reference": "an IRI or a relative reference (the default of 'check' for IRIs)",
     "IRI": "an IRI, with a scheme",
     "absolute-IRI": "an IRI without a fragment",
@@ -619,9 +620,10 @@ OPTIONS = {
     ),
     "policy": Option(
         "--policy NAME",
-        "merge more: crawl, surt, tracking, w3lib, FILE.toml",
+        "merge more: crawl, surt, tracking, w3lib or whatwg",
         "'tracking' removes parameters that only track visitors; 'crawl' also removes fragments, sorts parameters, and "
-        "converts IRIs to URIs; 'surt' writes the keys of web-archive indexes; 'w3lib' writes what Scrapy compares. "
+        "converts IRIs to URIs; 'surt' writes the keys of web-archive indexes; 'w3lib' writes what Scrapy compares, "
+        "'whatwg' what browsers request. "
         "A TOML file has the fields of uricodec.uri.Policy, and 'base', the name of a policy to change.",
         read=url_policy,
         conflicts="--level --kind=urn --kind=bytes",
@@ -649,7 +651,7 @@ OPTIONS = {
         choices=_PRODUCTIONS,
         conflicts="--kind=urn --kind=web",
         only={
-            "--kind=uri": "URI-reference URI absolute-URI relative-ref",
+            "--kind=uri": "URI-reference URI absolute-URI relative-ref whatwg",
             "--kind=iri": "IRI-reference IRI absolute-IRI irelative-ref",
         },
         hint="--rfc selects the grammar of URNs",

@@ -935,6 +935,8 @@ cdef class ColumnBatch(Identifiers):
         if isinstance(item, str):
             text = item if type(item) is str else str.__str__(item)
             if not utf8_of(text, &source, utf8):
+                if self.operation.replaces_surrogates:
+                    return self.read_item(without_surrogates(text))
                 return self.add_surrogate(item, text)
             try:
                 return self.add_item(source.data, source.size)

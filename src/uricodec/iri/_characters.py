@@ -33,7 +33,7 @@ def convert(
             raise IriError(f"invalid {encoding or 'utf-8'}", iri, error.start) from None
     compose = nfc or (encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE)
     try:
-        uri = iri_to_uri(_composed(text) if compose else text, **options)
+        uri = iri_to_uri(composed(text) if compose else text, **options)
     except IriError as error:
         position = _first_fault(text, iri_to_uri, options) if compose else error.offset
         if data is not None:
@@ -45,7 +45,7 @@ def convert(
     return data if made == data else made
 
 
-def _composed(text: str) -> str:
+def composed(text: str) -> str:
     """Return Normalization Form C, in linear time.
 
     unicodedata sorts the combining marks after a letter by insertion, which takes quadratic time. So if a text may have

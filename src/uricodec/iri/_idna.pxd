@@ -10,3 +10,6 @@ cdef enum:
 # ask there. UC_REJECTED: an exception is set. safe: labels that mix scripts become A-labels.
 cdef size_t to_a_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil
 cdef size_t to_u_labels(const uint8_t *host, size_t n, bint safe, uint8_t *dst) noexcept nogil
+
+# Convert a domain, in UTF-8, as _domains does. 0: in doubt, so ask there.
+cdef size_t to_domain(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil

@@ -143,6 +143,7 @@ cdef struct Label:
     uint32_t entries[MOST]
     int size
     bint ascii
+    bint right_to_left      # set by is_good()
 
 
 cdef bint has_good_hyphens(const Label *label) noexcept nogil:
@@ -151,7 +152,7 @@ cdef bint has_good_hyphens(const Label *label) noexcept nogil:
                 or label.size >= 4 and label.points[2] == c'-' and label.points[3] == c'-')
 
 
-cdef bint is_good(const Label *label) noexcept nogil:
+cdef bint is_good(Label *label) noexcept nogil:
     """Return whether a label whose characters are all kept is certainly a U-label (RFC 5891 section 4.2)."""
     cdef uint32_t entry, combining, last = 0, starter = 0, directions = 0
     cdef int k, ending
@@ -167,7 +168,8 @@ cdef bint is_good(const Label *label) noexcept nogil:
         if combining == 0:
             starter = entry
         directions |= <uint32_t>1 << (entry >> 8 & 15)
-    if directions & (1 << R | 1 << AL | 1 << AN) == 0:
+    label.right_to_left = directions & (1 << R | 1 << AL | 1 << AN) != 0
+    if not label.right_to_left:
         return True
     # RFC 5893 section 2: a label with characters from right to left begins with a letter of that direction, has none of the
     # other, has digits of one kind, and ends with a letter or digit.
@@ -384,11 +386,12 @@ cdef size_t write_ascii(Label *label, uint8_t *dst, bint *encoded, uint32_t *unk
     return size
 
 
-cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, bint safe,
+cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, bint safe, bint bidi,
                     uint32_t *unknown) noexcept nogil:
     """Write a host with A-labels, and one with U-labels for those that it has, unless `unicode` is NULL.
 
     safe: labels that mix scripts are A-labels there, too.
+    bidi: a host is in doubt if one of several labels is written from right to left.
     Return the size of the latter, or of the former. 0: in doubt; `unknown` is the reason, if it is a character.
     """
     cdef Label label
@@ -435,8 +438,9 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
             if dot or o == 0:
                 return 0        # an empty label that is not after the last dot
             break
+        label.right_to_left = False
         size = write_ascii(&label, ascii + o, &encoded, unknown)
-        if size == 0:
+        if size == 0 or bidi and label.right_to_left and (dot or o):
             return 0
         last, last_size = o, size
         o += size
@@ -470,12 +474,13 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
     return o if unicode == NULL else u
 
 
-cdef size_t convert_and_learn(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, bint safe) noexcept nogil:
+cdef size_t convert_and_learn(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, bint safe,
+                              bint bidi) noexcept nogil:
     cdef uint32_t unknown
     cdef size_t size
     while True:
         unknown = 0
-        size = convert(host, n, ascii, unicode, safe, &unknown)
+        size = convert(host, n, ascii, unicode, safe, bidi, &unknown)
         if size or unknown == 0:
             return size
         size = learn_unlocked(unknown, host, n)
@@ -484,9 +489,13 @@ cdef size_t convert_and_learn(const uint8_t *host, size_t n, uint8_t *ascii, uin
 
 
 cdef size_t to_a_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
-    return convert_and_learn(host, n, dst, NULL, False)
+    return convert_and_learn(host, n, dst, NULL, False, False)
+
+
+cdef size_t to_domain(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+    return convert_and_learn(host, n, dst, NULL, False, True)
 
 
 cdef size_t to_u_labels(const uint8_t *host, size_t n, bint safe, uint8_t *dst) noexcept nogil:
     cdef uint8_t ascii[A_LABELS_CAPACITY]
-    return convert_and_learn(host, n, ascii, dst, safe)
+    return convert_and_learn(host, n, ascii, dst, safe, False)

@@ -318,7 +318,7 @@ cdef bint read_ip_literal(const uint8_t *s, size_t n, size_t start, size_t *end,
     if not ends_authority(s, n, i) and s[i] != c':':
         return reject(outcome, IP_LITERAL, i)
     found.form = IPV6_HOST
-    found.size = format_ipv6(found.groups, found.host)      # at most LONGEST bytes
+    found.size = format_ipv6(found.groups, True, found.host)      # at most LONGEST bytes
     end[0] = i
     return True
 

@@ -37,8 +37,8 @@ cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept n
 
 # --- productions
 
-# Return the Production with a name; raise ValueError if it is unknown.
-cdef int production_of(object production, Syntax syntax) except -1
+# Return the Production with a name; raise ValueError if it is unknown. whatwg: WHATWG_URL is one.
+cdef int production_of(object production, Syntax syntax, bint whatwg=*) except -1
 
 # --- URLs in text
 

@@ -25,9 +25,19 @@ class Components(_Components[AnyStr]):
     def host_kind(self) -> HostKind | None: ...
 
 def check(
-    uri: str | Buffer, production: UriProduction = "URI-reference", safe_host: bool = False
+    uri: str | Buffer,
+    production: UriProduction = "URI-reference",
+    safe_host: bool = False,
+    *,
+    base: str | Buffer | None = None,
 ) -> Diagnostic | None: ...
-def is_valid(uri: str | Buffer, production: UriProduction = "URI-reference", safe_host: bool = False) -> bool: ...
+def is_valid(
+    uri: str | Buffer,
+    production: UriProduction = "URI-reference",
+    safe_host: bool = False,
+    *,
+    base: str | Buffer | None = None,
+) -> bool: ...
 def check_iri(
     iri: str | Buffer, production: IriProduction = "IRI-reference", safe_host: bool = False
 ) -> Diagnostic | None: ...

@@ -41,6 +41,9 @@ for number, name, reason in (
     (CHARACTER, "character", "invalid character in IRI"),
     (PRIVATE, "private", "private-use character outside the query"),
     (BIDI, "bidi", "bidirectional formatting character"),
+    (WHATWG_SCHEME, "whatwg", "expected a scheme, or a base that a relative URL can have"),
+    (WHATWG_HOST, "whatwg", "invalid or missing host"),
+    (WHATWG_PORT, "whatwg", "invalid port"),
 ):
     CODE_NAMES[number], REASONS[number] = name, reason
 del name, reason
@@ -51,10 +54,12 @@ cdef list PRODUCTION_NAMES = [
 ]
 
 
-cdef int production_of(object production, Syntax syntax) except -1:
+cdef int production_of(object production, Syntax syntax, bint whatwg=False) except -1:
     cdef list names = PRODUCTION_NAMES[<int>syntax]
     cdef int i
-    for i in range(4):
+    if whatwg:
+        names = [*names, "whatwg"]
+    for i in range(<int>len(names)):
         if names[i] == production:
             return i
     raise ValueError(f"unknown production {production!r}; choose from {', '.join(names)}")
@@ -90,7 +95,9 @@ cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept n
 cdef int raise_rejection(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
                        str reason=None) except -1:
     position = characters_before(utf8, outcome.offset) if isinstance(input, str) else outcome.offset
-    raise error_class(reason or REASONS[outcome.code], input, position)
+    error = error_class(reason or REASONS[outcome.code], input, position)
+    error.code = CODE_NAMES[outcome.code]
+    raise error
 
 
 cdef int raise_surrogate(object input, object error_class) except -1:
@@ -126,12 +133,18 @@ cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, 
     return False
 
 
-cdef object find_fault(object input, Syntax syntax, Production production, bint safe_host):
+cdef object find_fault(object input, Syntax syntax, Production production, bint safe_host, object base=None):
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
     cdef Parts parts
     cdef Outcome outcome
-    cdef object text = plain(input)
+    cdef object text
+    if production == WHATWG_URL:
+        from uricodec.uri._whatwg import find_fault_of_url     # which imports this module
+        return find_fault_of_url(input, base)
+    if base is not None:
+        raise ValueError(f"base is only supported with production='whatwg', got base={base!r}")
+    text = plain(input)
     if read_text(text, &source, buffer, syntax, production, &parts, &outcome):
         if not (safe_host and find_unsafe(source.data, &parts, &outcome)):
             release(&source)
@@ -142,16 +155,17 @@ cdef object find_fault(object input, Syntax syntax, Production production, bint 
     return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
 
 
-def check(uri, production="URI-reference", safe_host=False):
+def check(uri, production="URI-reference", safe_host=False, *, base=None):
     """Find the first fault of a URI reference.
 
     Args:
         uri (str | bytes-like): The text to check.
         production (str): The grammar rule it must match: "URI-reference", "URI" (with a scheme), "absolute-URI" (with a
-            scheme, without a fragment) or "relative-ref".
+            scheme, without a fragment) or "relative-ref"; or "whatwg": what browsers accept as a URL.
         safe_host (bool): Whether a host with a triplet that represents a delimiter, a backslash, a space, a "%", or a
             control character is a fault, too. The grammar allows it, and some schemes use it:
-            postgresql://%2Fvar%2Frun/db.
+            postgresql://%2Fvar%2Frun/db. With "whatwg", such a host always is one.
+        base (str | bytes-like | None): The base of relative URLs, with "whatwg"; None: they are invalid.
 
     Returns:
         Diagnostic | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
@@ -159,7 +173,7 @@ def check(uri, production="URI-reference", safe_host=False):
             "scheme" (missing), "userinfo", "host", "port", "path", "query", "fragment" (invalid character in that
             component, or a fragment that is not allowed), "host-delimiter" (see `safe_host`), "ip-literal" (invalid
             address in brackets, a zone, or text other than a port after it), "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
-            digits).
+            digits); with that production, "whatwg" alone.
 
     Raises:
         ValueError: If the production is unknown.
@@ -171,10 +185,10 @@ def check(uri, production="URI-reference", safe_host=False):
     >>> check("http://example.org%2Fa"), check("http://example.org%2Fa", safe_host=True)
     (None, Diagnostic(code='host-delimiter', offset=18, message='authority contains a character that decodes or normalizes to a delimiter at offset 18'))
     """
-    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX), safe_host)
+    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX, True), safe_host, base)
 
 
-def is_valid(uri, production="URI-reference", safe_host=False):
+def is_valid(uri, production="URI-reference", safe_host=False, *, base=None):
     """Return whether a text is a URI reference, or matches another production.
 
     Args:
@@ -193,7 +207,7 @@ def is_valid(uri, production="URI-reference", safe_host=False):
     >>> is_valid("http://example.org/"), is_valid("/a"), is_valid("/a", production="URI"), is_valid("http://[::1%25eth0]/")
     (True, True, False, False)
     """
-    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX), safe_host) is None
+    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX, True), safe_host, base) is None
 
 
 def check_iri(iri, production="IRI-reference", safe_host=False):

@@ -12,6 +12,8 @@ cdef inline bint is_short(PyObject *text) noexcept:
 cdef struct Maker:
     const SizedRow *operation
     const void *options
+    bint rejects                # some references have no form
+    bint replaces_surrogates    # by U+FFFD
     bint ascii_stays            # the form of ASCII is at most as long, but for `extra`
 
 

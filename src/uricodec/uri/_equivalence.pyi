@@ -6,9 +6,17 @@ from uricodec.typing import PolicyName, UriLevel
 from uricodec.uri._policies import Policy
 
 @overload
-def normalize(uri: str, level: UriLevel = "path", *, policy: Policy | PolicyName | None = None) -> str: ...
+def normalize(
+    uri: str, level: UriLevel = "path", *, policy: Policy | PolicyName | None = None, base: str | Buffer | None = None
+) -> str: ...
 @overload
-def normalize(uri: Buffer, level: UriLevel = "path", *, policy: Policy | PolicyName | None = None) -> bytes: ...
+def normalize(
+    uri: Buffer,
+    level: UriLevel = "path",
+    *,
+    policy: Policy | PolicyName | None = None,
+    base: str | Buffer | None = None,
+) -> bytes: ...
 @overload
 def key(uri: str, level: UriLevel = "path", *, policy: Policy | PolicyName | None = None) -> str: ...
 @overload

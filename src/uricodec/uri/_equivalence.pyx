@@ -9,9 +9,10 @@ from uricodec._base._kernels cimport ASCII_BYTES, kernels
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, raise_set
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport *
-from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
+from uricodec.uri._keys cimport KEY_EXTRA
 from uricodec.uri._normalize cimport *
 from uricodec.uri._policy cimport PolicyRows
+from uricodec.uri._whatwg cimport WHATWG_FACTOR
 
 from uricodec.errors import UriSyntaxError
 from uricodec.uri._policies import operation_of, ready_rows
@@ -21,7 +22,7 @@ from uricodec.uri._policies import operation_of, ready_rows
 
 # Capacity of the stack buffer for the normal form of SMALL bytes.
 cdef enum:
-    FORM_CAPACITY = KEY_FACTOR * SMALL + KEY_EXTRA    # no other form needs more
+    FORM_CAPACITY = WHATWG_FACTOR * SMALL + KEY_EXTRA     # no form needs more, but with a long base
 
 
 # The operations of ready policies, by name.
@@ -29,6 +30,12 @@ cdef dict READY_ROWS = ready_rows()
 
 cdef inline void set_level(Maker *maker, int level) noexcept:
     maker.operation, maker.options, maker.ascii_stays = &NORMALIZE_ROWS[level], FORMS + level, level == AT_IRI
+    maker.rejects, maker.replaces_surrogates = level == AT_RFC1630, False
+
+
+cdef inline void set_rows(Maker *maker, PolicyRows rows) noexcept:
+    maker.operation, maker.options, maker.ascii_stays = &rows.slots.strict, rows.slots.options, rows.ascii_stays
+    maker.rejects, maker.replaces_surrogates = rows.rejects, rows.replaces_surrogates
 
 
 cdef int set_maker(Maker *maker, object level, object policy) except -1:
@@ -42,7 +49,7 @@ cdef int set_maker(Maker *maker, object level, object policy) except -1:
     # The operation lives as long as the policy, which the caller holds.
     ready = PyDict_GetItemWithError(READY_ROWS, policy) if type(policy) is str else NULL
     rows = <PolicyRows>ready if ready != NULL else operation_of(policy)
-    maker.operation, maker.options, maker.ascii_stays = &rows.slots.strict, rows.slots.options, rows.ascii_stays
+    set_rows(maker, rows)
     return 0
 
 
@@ -77,9 +84,12 @@ cdef object form_of(object uri, const Maker *maker, bint keep_class):
     cdef Outcome outcome
     cdef size_t size
     if not borrow(text, &source, utf8):
-        raise_first(uri, text, maker)
+        if not maker.replaces_surrogates:
+            raise_first(uri, text, maker)
+        text = without_surrogates(text)
+        borrow(text, &source, utf8)
     try:
-        if source.size <= SMALL:
+        if source.size <= SMALL and maker.operation.extra <= KEY_EXTRA:
             size = maker.operation.row(source.data, source.size, maker.options, dst, &outcome)
         else:
             dst = allocate(capacity_for(source.data, source.size, maker))
@@ -100,7 +110,7 @@ cdef object form_of(object uri, const Maker *maker, bint keep_class):
         release(&source)
 
 
-def normalize(uri, level="path", *, policy=None):
+def normalize(uri, level="path", *, policy=None, base=None):
     """Return the normal form of a URI reference or IRI reference. Equivalent references have the same normal form.
 
     Malformed parts are not errors; they are kept unchanged: a "%" without two hexadecimal digits, bytes that are not
@@ -119,6 +129,7 @@ def normalize(uri, level="path", *, policy=None):
             Two further levels are not part of the list: "rfc2396" is "percent" with the unreserved characters of RFC
             2396, and "rfc1630" normalizes percent-encoding only, by RFC 1630.
         policy (Policy | str | None): What is merged beyond a level, instead of one: see `Policy`.
+        base (str | bytes-like | None): The base of relative URLs, with the policy "whatwg"; None: they are invalid.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like object; the same object if a str or bytes is already in
@@ -126,8 +137,8 @@ def normalize(uri, level="path", *, policy=None):
 
     Raises:
         UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
-            hexadecimal digits.
-        ValueError: If the level or the policy is unknown, or both are given.
+            hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the URL or the base.
+        ValueError: If the level or the policy is unknown, or both are given, or a base with another policy.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 5952 sections 4 and 5; RFC 2396 sections 2.3 and 6; RFC
     1630, "Unsafe characters".
@@ -142,7 +153,14 @@ def normalize(uri, level="path", *, policy=None):
     'https://example.com/?a=1&b=2'
     """
     cdef Maker maker
-    set_maker(&maker, level, policy)
+    cdef PolicyRows rows        # that `maker` refers to
+    if base is None:
+        set_maker(&maker, level, policy)
+    else:
+        if policy is None:
+            raise ValueError(f"base is only supported with policy='whatwg', got level={level!r}")
+        rows = operation_of(policy, None if level == "path" else level, base)
+        set_rows(&maker, rows)
     return form_of(uri, &maker, True)
 
 

@@ -11,15 +11,16 @@ cdef enum Syntax:
     URI_SYNTAX, IRI_SYNTAX
 
 
-# RFC 3986 section 4: URI-reference, URI, absolute-URI, relative-ref (and IRI-reference ... of RFC 3987 section 2.2).
+# RFC 3986 section 4: URI-reference, URI, absolute-URI, relative-ref, and a URL by the URL Standard (and IRI-reference ... of RFC 3987 section 2.2).
 cdef enum Production:
-    REFERENCE, FULL, ABSOLUTE, RELATIVE
+    REFERENCE, FULL, ABSOLUTE, RELATIVE, WHATWG_URL
 
 
 # The kinds of faults. Their names are those of Diagnostic.code.
 cdef enum UriCode:
     VALID, SCHEME, USERINFO, HOST, HOST_DELIMITER, IP_LITERAL, PORT, PATH, PATH_COLON, QUERY, FRAGMENT, PERCENT
     UTF8, SURROGATE, CHARACTER, PRIVATE, BIDI
+    WHATWG_SCHEME, WHATWG_HOST, WHATWG_PORT
     CODES
 
 
@@ -144,8 +145,9 @@ cdef enum:
 cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *groups) noexcept nogil
 cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogil
 
-# Write an IPv6 address in the form of RFC 5952, at most LONGEST bytes, and return its size.
-cdef size_t format_ipv6(const uint16_t *groups, uint8_t *dst) noexcept nogil
+# Write an IPv6 address in the form of RFC 5952, at most LONGEST bytes, and return its size. dotted: as RFC 5952 section
+# 5 says, the IPv4 address in an IPv4-mapped one has dots.
+cdef size_t format_ipv6(const uint16_t *groups, bint dotted, uint8_t *dst) noexcept nogil
 
 
 cdef inline bint is_numeric_label(const uint8_t *label, size_t n) noexcept nogil:

@@ -650,8 +650,8 @@ cdef inline size_t put_hex(uint16_t value, uint8_t *dst) noexcept nogil:
     return o
 
 
-cdef size_t format_ipv6(const uint16_t *groups, uint8_t *dst) noexcept nogil:
-    """Write an address in the form of RFC 5952, at most LONGEST bytes."""
+cdef size_t format_ipv6(const uint16_t *groups, bint dotted, uint8_t *dst) noexcept nogil:
+    """Write an address in the form of RFC 5952, at most LONGEST bytes. dotted: an IPv4-mapped one has its dots."""
     cdef int i, k, gap = GROUPS, gap_end = 0, ipv4 = GROUPS
     cdef size_t o = 0
     i = 0
@@ -663,7 +663,7 @@ cdef size_t format_ipv6(const uint16_t *groups, uint8_t *dst) noexcept nogil:
             gap, gap_end = i, k
         i = k + 1
     # ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)
-    if gap == 0 and gap_end == 5 and groups[5] == 0xFFFF:
+    if dotted and gap == 0 and gap_end == 5 and groups[5] == 0xFFFF:
         ipv4 = 6
     i = 0
     while i < GROUPS:
@@ -699,7 +699,7 @@ cdef size_t normalize_ipv6(uint8_t *host, size_t n) noexcept nogil:
             return n
     if not parse_ipv6(host + 1, end - 1, groups):
         return n
-    size = format_ipv6(groups, address)
+    size = format_ipv6(groups, True, address)
     memmove(host + 1 + size, host + end, n - end)
     memcpy(host + 1, address, size)
     return 1 + size + n - end

@@ -867,7 +867,7 @@ cdef size_t put_literal(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
             return 0
         size = 0
     elif parse_ipv6(s, size, groups):
-        o += format_ipv6(groups, dst + o)
+        o += format_ipv6(groups, True, dst + o)
         if size < n and (size + 1 == n or memchr(s + size + 1, c'%', n - size - 1) != NULL):
             return 0
     else:

@@ -178,8 +178,8 @@ class Policy:
         Args:
             name (str): "tracking" (removes parameters that only track visitors) or "crawl" (for lists of URLs to
                 crawl: level "iri", no fragment, no tracking parameters, parameters sorted), both of which `replace` can
-                change; or "surt" (the keys of web-archive indexes) or "w3lib" (what
-                `w3lib.url.canonicalize_url` returns), which no fields describe.
+                change; or "surt" (the keys of web-archive indexes), "w3lib" (what `w3lib.url.canonicalize_url` returns)
+                or "whatwg" (the URL that browsers request), which no fields describe.
 
         Raises:
             ValueError: If the name is unknown.
@@ -439,6 +439,7 @@ READY: Mapping[str, Policy] = MappingProxyType(
         "crawl": Policy(level="iri", drop_parameters=_TRACKING, query="sort", fragment="drop"),
         "surt": Policy._key("surt"),
         "w3lib": Policy._key("w3lib"),
+        "whatwg": Policy._key("whatwg"),
     }
 )
 
@@ -466,9 +467,14 @@ def policy_of(policy: Policy | str, level: str | None = None) -> Policy:
     raise TypeError(f"policy must be a Policy or the name of one, got {type(policy).__name__}")
 
 
-def operation_of(policy: Policy | str, level: str | None = None) -> PolicyRows:
-    """Return the operation of a policy; see policy_of()."""
-    return policy_of(policy, level)._rows
+def operation_of(policy: Policy | str, level: str | None = None, base: str | bytes | None = None) -> PolicyRows:
+    """Return the operation of a policy, see policy_of(), with a base, which only "whatwg" has."""
+    found = policy_of(policy, level)
+    if base is None:
+        return found._rows
+    if found._form != "whatwg":
+        raise ValueError(f"base is only supported with policy='whatwg', got policy={policy!r}")
+    return PolicyRows(found, base)
 
 
 def ready_rows() -> dict[str, PolicyRows]:

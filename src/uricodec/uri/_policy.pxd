@@ -2,6 +2,7 @@
 from libc.stdint cimport uint8_t, uint16_t
 
 from uricodec._rows._engine cimport RowOperation, row_function
+from uricodec.uri._whatwg cimport WhatwgBase
 
 
 # The name of a parameter in lower case, the prefix of such names, or the name of a default document.
@@ -36,8 +37,11 @@ cdef enum:
 cdef class PolicyRows(RowOperation):
     cdef Steps steps
     cdef bint ascii_stays       # the form of ASCII is at most as long, but for `extra`
+    cdef bint rejects           # some URLs have no form
     cdef list texts             # the bytes that `steps` refers to
+    cdef WhatwgBase base        # of the policy "whatwg"; None: no relative URL is valid
 
+    cdef int set_whatwg(self, object base) except -1
     cdef int set_documents(self, list names) except -1
     cdef int set_names(self, list names) except -1
     cdef PolicyName *names_of(self, list names) except NULL

@@ -15,11 +15,12 @@ from libc.string cimport memchr, memcmp
 
 from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, lower, uc_set
 from uricodec._codec._percent cimport triplet_value
-from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation, SizedRow
 from uricodec.uri._components cimport CODE_NAMES, REASONS
 from uricodec.uri._grammar cimport *
 from uricodec.uri._keys cimport *
 from uricodec.uri._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, level_of
+from uricodec.uri._whatwg cimport WHATWG_EXTRA, WHATWG_FACTOR, WhatwgBase, whatwg_block, whatwg_row
 
 from cpython.bytes cimport PyBytes_AS_STRING
 
@@ -318,17 +319,25 @@ cdef size_t policy_row(const uint8_t *src, size_t n, const void *options, uint8_
 cdef class PolicyRows(RowOperation):
     """Operation that normalizes URLs by a policy.
 
+    Args:
+        policy (Policy): The policy.
+        base (str | bytes-like | None): The base of relative URLs, with the policy "whatwg".
+
     Source: see `Policy`.
     """
 
-    def __cinit__(self, policy):
+    def __cinit__(self, policy, base=None):
         cdef int level = level_of(policy.level)
         cdef Steps *steps = &self.steps
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
         self.slots.options, self.slots.utf8_code, self.slots.block = steps, UTF8, NULL
+        if policy._form == "whatwg":
+            self.set_whatwg(base)
+            return
         if policy._form is not None:
             self.slots.strict.row = surt_row if policy._form == "surt" else w3lib_row
             self.slots.strict.factor, self.slots.strict.extra = KEY_FACTOR, KEY_EXTRA
+            self.rejects = policy._form == "w3lib"
             return
         steps.row, steps.options, steps.to_uri = NORMALIZE_ROWS[level].row, FORMS + level, level == AT_IRI
         steps.http_is_https, steps.strips_www = policy.http_is_https, policy.strip_www
@@ -342,6 +351,18 @@ cdef class PolicyRows(RowOperation):
         self.ascii_stays = level == AT_IRI
         steps.adds = level <= AT_IRI
         self.slots.strict.extra += POLICY_EXTRA
+
+    cdef int set_whatwg(self, object base) except -1:
+        """Make the operation that of the policy "whatwg", with a base or None."""
+        self.base = None if base is None else WhatwgBase(base)
+        self.slots.strict = SizedRow(whatwg_row, WHATWG_FACTOR, WHATWG_EXTRA)
+        self.slots.options, self.slots.utf8_code = NULL, 0
+        self.slots.block = whatwg_block
+        self.replaces_surrogates = self.rejects = True
+        if base is not None:
+            self.slots.options = &self.base.href
+            self.slots.strict.extra += <size_t>len(self.base.memory)
+        return 0
 
     def __dealloc__(self):
         free(self.steps.document)

@@ -36,7 +36,7 @@ cdef enum Relation:
     EQUAL, EQUIVALENT, SAME_DOCUMENT, SAME_PATH, SAME_ORIGIN, SAME_HOST, DIFFERENT
 
 cdef enum:
-    FORM_CAPACITY = KEY_FACTOR * SMALL + KEY_EXTRA + WIDE     # no other form of SMALL bytes needs more
+    FORM_CAPACITY = KEY_FACTOR * SMALL + KEY_EXTRA + WIDE     # most forms of SMALL bytes need no more
     LONGEST_RELATION = 16
 
 cdef struct Word:
@@ -168,7 +168,7 @@ cdef class PairRows(TupleRows):
         if policy is not None and not isinstance(policy, str):
             self.policy = policy
         set_maker(&self.options.maker, level, policy)
-        self.options.rejects = level == "rfc1630"
+        self.options.rejects = self.options.maker.rejects
         self.set_values(&self.options.tuple, (EACH_ROW, other), text)
         return 0
 

@@ -7,7 +7,7 @@ cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
-from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, bits_ahead, kernels, lower, uc_lowest_bit
+from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, bits_after, bits_ahead, kernels, lower, uc_lowest_bit
 from uricodec._base._text cimport append_bytes, write_decimal
 from uricodec._codec._percent cimport triplet_value
 from uricodec._records._framing cimport Pair, escape_json, starts_formula
@@ -22,6 +22,7 @@ from uricodec.uri._grammar cimport *
 from uricodec.uri._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, level_of
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_target
 from uricodec.uri._values cimport split_any
+from uricodec.uri._whatwg cimport check_whatwg_row
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -62,11 +63,6 @@ cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
     """Return whether what begins with a "%" is a triplet of a byte that is not unreserved."""
     cdef int byte = triplet_value(triplet, 3)
     return byte >= 0 and not UNRESERVED.set.member[byte]
-
-
-cdef inline uint64_t bits_after(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Return a word whose bit i is bit i - by of the input."""
-    return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
 
 
 cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint64_t *letters) noexcept nogil:
@@ -260,6 +256,8 @@ for number in range(FIELDS):
 cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Grammar *grammar = <const Grammar *>options
     cdef Parts parts
+    if grammar.production == WHATWG_URL:
+        return check_whatwg_row(src, n, NULL, dst, outcome)
     if not read_bytes(src, n, grammar.syntax, grammar.production, &parts, outcome):
         return UC_REJECTED
     return UC_REJECTED if grammar.safe_host and find_unsafe(src, &parts, outcome) else 0
@@ -407,7 +405,9 @@ cdef int set_grammar(Grammar *grammar, object kind, object production, bint safe
     if kind not in ("uri", "iri"):
         raise ValueError(f"unknown kind {kind!r}; choose from uri, iri")
     grammar.syntax = URI_SYNTAX if kind == "uri" else IRI_SYNTAX
-    grammar.production = REFERENCE if production is None else <Production>production_of(production, grammar.syntax)
+    grammar.production = REFERENCE
+    if production is not None:
+        grammar.production = <Production>production_of(production, grammar.syntax, grammar.syntax == URI_SYNTAX)
     grammar.safe_host = safe_host
     return 0
 
@@ -428,10 +428,10 @@ cdef class CheckRows(UriRows):
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        production (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; for IRIs "IRI-reference", "IRI",
-            "absolute-IRI" or "irelative-ref".
+        production (str): "URI-reference", "URI", "absolute-URI", "relative-ref" or "whatwg"; for IRIs "IRI-reference",
+            "IRI", "absolute-IRI" or "irelative-ref".
 
-    Source: RFC 3986 section 4; RFC 3987 section 2.2.
+    Source: RFC 3986 section 4; RFC 3987 section 2.2; URL Standard section 4.4.
     """
     cdef Grammar grammar
 
@@ -439,6 +439,7 @@ cdef class CheckRows(UriRows):
         set_grammar(&self.grammar, kind, production, safe_host)
         self.slots.strict, self.slots.options, self.slots.result = CHECK_ROW, &self.grammar, WRITES_NOTHING
         self.error = IriError if kind == "iri" else UriSyntaxError
+        self.replaces_surrogates = self.grammar.production == WHATWG_URL
 
 
 cdef struct Checked:
