@@ -261,7 +261,7 @@ cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogi
         if s[n - 1] != c']' or not parse_ipv6(s + 1, n - 2, groups):
             return 0
         dst[0] = c'['
-        o = 1 + format_ipv6(groups, dst + 1)
+        o = 1 + format_ipv6(groups, True, dst + 1)
         dst[o] = c']'
         return o + 1
     while i < n:
@@ -621,7 +621,7 @@ cdef size_t host_entry(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
         n -= 1
     if parse_ipv6(s, n, groups):
         address[0] = c'['
-        size = 1 + format_ipv6(groups, address + 1)
+        size = 1 + format_ipv6(groups, True, address + 1)
         address[size] = c']'
         s, n = address, size + 1
     size = normal_host(s, n, dst, &is_cut)
