@@ -784,6 +784,7 @@ def test_progress_of_each_command(log, tmp_path, name):
         word for option in COMMANDS[name].options if option.required for word in (option.flag, required[option.flag])
     ]
     words += ["--drop", "a"] if name == "query" else []
+    words += ["--hosts", ROOT / "examples/blocked.txt"] if name == "filter" else []
     log = ROOT / "examples/access.log" if name == "log" else log
     done = process(name, *words, "--progress", log, "-o", tmp_path / "out")
     assert done.returncode < 2 and re.fullmatch(rb".*( MB/s| lines/s)\n", done.stderr)

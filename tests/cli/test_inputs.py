@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from command import output_of, process, run
@@ -19,6 +20,7 @@ from uricodec.cli.inputs import hint_of
 from uricodec.cli.outputs import Lines, SampledOutput
 
 READERS = [name for name, command in COMMANDS.items() if command.operand and command.operand.key == "files"]
+BLOCKED = Path(__file__).parents[2] / "examples/blocked.txt"
 LOG_LINE = '192.0.2.1 - - [31/Jan/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5'
 
 # A line that each command reads, what else its command line has, and what comes out for each line.
@@ -31,6 +33,7 @@ LINES |= {
     "resolve": ("../b", ["--base", "http://a"], "http://a/b\n"),
     "query": ("http://a/b", ["--drop", "x"], "http://a/b\n"),
     "dedup": ("http://a/b", ["--kind", "uri"], "http://a/b\n"),
+    "filter": ("http://a/b", ["--hosts", str(BLOCKED), "--invert"], "http://a/b\n"),
     "log": (LOG_LINE, ["--fields", "status,path", "--to", "text"], "200\t/a\n"),
 }
 every_reader = pytest.mark.parametrize("name", READERS)

@@ -370,6 +370,7 @@ READERS = {name: [name] for name, command in TABLE.items() if command.operand an
     "resolve": ["resolve", "--base", "http://a/"],
     "query": ["query", "--drop", "a"],
     "dedup": ["dedup", "--kind", "uri"],
+    "filter": ["filter", "--hosts", str(BLOCKED), "--invert"],
     "count": ["hosts", "--count"],
     "get": ["split", "--get", "{host}"],
     "limit": ["decode", "--limit", "1000000000"],
