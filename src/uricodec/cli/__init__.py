@@ -65,6 +65,8 @@ def fail(words, message, status):
 def run(words):
     """Run a command and return the exit status."""
     first = words[0] if words else None
+    if words[:2] == ["--version", "--verbose"]:
+        words, first = ["info"], "info"
     if first == "--version":
         python = ".".join(map(str, sys.version_info[:3]))
         print(f"uricodec {uricodec.__version__} (tier {uricodec.cpu_tier()}, {sys.implementation.name} {python})")
