@@ -14,10 +14,12 @@
 #include "../src/uricodec/_base/simd/memory.h"
 
 /* What tells right from wrong is left as it is: only the kernels are looked at, and much faster so. */
+#if defined(__clang__)
 #pragma clang attribute push(__attribute__((no_sanitize("address", "undefined", "coverage"))), apply_to = function)
+#endif
 #include "naive.h"
 
-enum { MOST = 1 << 17, LONG = 1 << 16, HEAD = 10 };
+enum { MOST = 1 << 17, LONGEST = 1 << 16, HEAD = 10 };
 
 enum kernel {
     SPAN, COUNT_OUTSIDE, MARK_OUTSIDE, ENCODE, DECODE, UPPER_TRIPLETS, NORMALIZE_URNS, SPAN_URNS, SCAN_UTF8, TO_UTF8,
@@ -108,17 +110,17 @@ static size_t at_most(size_t size, size_t limit) { return size < limit ? size : 
 /* As it is; repeated, up to 64 KiB; or pairs: how often, and what. */
 static size_t stretch(const uint8_t *data, size_t n) {
     size_t size = 0, whole;
-    n = at_most(n, LONG);
+    n = at_most(n, LONGEST);
     memcpy(stretched, data, n);
     if (chosen.stretch < 128 || !n) return n;
     if (chosen.stretch < 250) {
-        for (size_t i = 0; i + 1 < n && size < LONG; i += 2) {
+        for (size_t i = 0; i + 1 < n && size < LONGEST; i += 2) {
             memset(stretched + size, data[i + 1], data[i] % 80);
             size += data[i] % 80;
         }
         return size;
     }
-    whole = at_most(((size_t)1 << (chosen.stretch - 239)) + chosen.place, LONG);
+    whole = at_most(((size_t)1 << (chosen.stretch - 239)) + chosen.place, LONGEST);
     for (size = n; size < whole; size++) stretched[size] = data[size % n];
     return size;
 }
@@ -515,4 +517,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
 }
 
+#if defined(__clang__)
 #pragma clang attribute pop
+#endif

@@ -225,40 +225,72 @@ static void naive_from_utf8(const uint8_t *src, size_t n, int width, void *dst) 
 
 /* --- fingerprints, as docs/concepts/fingerprint.md defines them --------------------------------------------------- */
 
-typedef unsigned __int128 wide; /* a number below 2^127 - 1, and twice that has room, too */
+/* A number below 2^128. (Not every compiler has a type for it.) */
+typedef struct wide {
+    uint64_t low, high;
+} wide;
 
-#define PRIME (((wide)1 << 127) - 1)
-
-/* Of a number below twice the prime. */
-static wide reduced(wide x) { return x >= PRIME ? x - PRIME : x; }
-
-static wide number(const uint8_t *octets, size_t n) {
-    wide x = 0;
-    while (n--) x = x << 8 | octets[n];
+static wide wide_of(uint64_t low) {
+    wide x = {low, 0};
     return x;
 }
 
+static wide sum_of(wide x, wide y) {
+    wide sum = {x.low + y.low, x.high + y.high};
+    sum.high += sum.low < x.low;
+    return sum;
+}
+
+/* Modulo the prime 2^127 - 1, of a number below twice the prime: x - (2^127 - 1) is x + 1 without bit 127. */
+static wide reduced(wide x) {
+    wide next = sum_of(x, wide_of(1));
+    if (!(next.high >> 63)) return x;
+    next.high &= UINT64_MAX >> 1;
+    return next;
+}
+
+/* Of at most 16 bytes, little-endian. */
+static wide number(const uint8_t *octets, size_t n) {
+    wide x = {0, 0};
+    while (n--) x.high = x.high << 8 | x.low >> 56, x.low = x.low << 8 | octets[n];
+    return x;
+}
+
+/* The lowest 127 bits of 16 bytes, modulo the prime. */
+static wide coefficient(const uint8_t *octets) {
+    wide x = number(octets, 16);
+    x.high &= UINT64_MAX >> 1;
+    return reduced(x);
+}
+
 static wide product(wide x, wide y) {
-    wide sum = 0;
+    wide sum = {0, 0};
     for (int i = 127; i--;) {
-        sum = reduced(sum + sum);
-        if (y >> i & 1) sum = reduced(sum + x);
+        sum = reduced(sum_of(sum, sum));
+        if ((i < 64 ? y.low : y.high) >> i % 64 & 1) sum = reduced(sum_of(sum, x));
     }
     return sum;
 }
 
-static uint64_t folded(uint64_t x, uint64_t y) { return (uint64_t)((wide)x * y) ^ (uint64_t)((wide)x * y >> 64); }
+static uint64_t folded(uint64_t x, uint64_t y) {
+    wide sum = {0, 0};
+    for (int i = 64; i--;) {
+        sum = sum_of(sum, sum);
+        if (y >> i & 1) sum = sum_of(sum, wide_of(x));
+    }
+    return sum.low ^ sum.high;
+}
 
 static void naive_fingerprint(const uint8_t key[64], const uint8_t *src, size_t n, uint8_t *dst) {
-    wide r = reduced(number(key, 16) & PRIME), a = reduced(number(key + 16, 16) & PRIME);
-    wide c = reduced(number(key + 32, 16) & PRIME), sum = 0, f;
+    wide r = coefficient(key), a = coefficient(key + 16), c = coefficient(key + 32), sum = {0, 0}, f;
     uint64_t low, high, parity;
-    for (size_t i = 0; i < n; i += 8) sum = product(reduced(sum + number(src + i, n - i < 8 ? n - i : 8)), r);
-    f = reduced(product(a ? a : 1, reduced(sum + n)) + c);
-    low = (uint64_t)f, high = (uint64_t)(f >> 64);
+    if (!a.low && !a.high) a.low = 1;
+    for (size_t i = 0; i < n; i += 8) sum = product(reduced(sum_of(sum, number(src + i, n - i < 8 ? n - i : 8))), r);
+    f = reduced(sum_of(product(a, reduced(sum_of(sum, wide_of(n)))), c));
+    low = f.low, high = f.high;
     for (int i = 0; i < 2; i++) {
-        high ^= folded(low, (uint64_t)number(key + 48, 8)) >> 1;
-        low ^= folded(high, (uint64_t)number(key + 56, 8));
+        high ^= folded(low, number(key + 48, 8).low) >> 1;
+        low ^= folded(high, number(key + 56, 8).low);
     }
     parity = low ^ high;
     for (int shift = 32; shift; shift /= 2) parity ^= parity >> shift;

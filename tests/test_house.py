@@ -34,7 +34,7 @@ ROOMS = [
     "logs",
     "cli",
     "integrations",
-    "run pytest_plugin",
+    "run pytest_plugin selftest",
 ]
 PLACES = {name: place for place, names in enumerate(ROOMS) for name in names.split()}
 IMPORT = re.compile(

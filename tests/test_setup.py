@@ -105,3 +105,48 @@ def test_cython_still_drops_an_item_twice():
     text = Path(utility.__path__[0], "Optimize.c").read_text(encoding="utf-8")
     append = text[text.index("ListCompAppendAndDecref ///") :]
     assert "PyList_Append(list, x);\n    Py_DECREF(x);" in append
+
+
+# What GNU C has and Microsoft's compiler does not: attributes, built-in functions, inline assembly, statement
+# expressions, addresses of labels, ranges of indices, integers of 128 bits.
+GNU = re.compile(
+    r"__attribute__|\b__builtin_\w+|\b__atomic_\w+|__sync_\w+|\b__asm(?:__)?\b|\b(?:__)?typeof|\(\{|\bgoto +\*|&&\w+;"
+    r"|\[\w+ *\.\.\. *\w+\] *=|__int128"
+)
+
+
+def c_code(path):
+    """Our C of a file: a header, or what stands in a string between `cdef extern from *:` and the declarations."""
+    text = path.read_text("utf-8")
+    if path.suffix in {".pyx", ".pxd"}:
+        return "\n".join(
+            re.findall(r'^cdef extern from [^\n]*:\n    """\n(.*?)^    """', text, re.DOTALL | re.MULTILINE)
+        )
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+
+
+def test_what_only_gnu_c_has_is_in_few_headers():
+    """Each of them has another way for MSVC, which .ci/cross compiles and runs."""
+    sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in {".h", ".c", ".pyx", ".pxd"}]
+    found = {path.name: {*GNU.findall(c_code(path))} for path in sources}
+    assert {name for name, words in found.items() if words} == {"target.h", "atomic.h", "dispatch.c", "fingerprint.h"}
+    assert found["dispatch.c"] == {"__asm__"} and found["fingerprint.h"] == {"__int128"}
+    assert re.search(
+        r"#if defined\(__SIZEOF_INT128__\)\n.*__int128", c_code(ROOT / "src/uricodec/_base/simd/fingerprint.h")
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "__attribute__((cold))",
+        "__builtin_ctz(x)",
+        '__asm__("")',
+        "({ 1; })",
+        "goto *next",
+        "[0 ... 9] = 1",
+        "typeof(x) y",
+    ],
+)
+def test_what_only_gnu_c_has_is_found(code):
+    assert GNU.search(code)

@@ -47,6 +47,7 @@ NEWEST = {
         '"download", "-q", "--no-deps", "--no-binary", name',
         '"install", "-q", f"{name}=={version}", "pytest"',
     ),
+    ".ci/install": ("pipx", '"uv", "pip", "install", "-q", "--python"', '"pip", "--python", there, "install"'),
     ".ci/run": ('pip" install -q "${@:2}"; }', "pip wheel -q --no-deps -w build/wheel ."),
     "benchmarks/run": ('pip" install -q "${@:2}"',),
 }

@@ -631,7 +631,19 @@ def test_info():
         os.path.dirname(uricodec.__file__),
     ):
         assert fact in output
-    assert len(output.splitlines()) == 5
+    assert len(output.splitlines()) == 7
+    assert output_of("--version", "--verbose").decode() == output
+
+
+@pytest.mark.parametrize("folders", [["idna-3.20", "x-1", "backports_zstd-1.0"], []])
+def test_info_names_the_packages_that_it_works_with(folders, tmp_path, monkeypatch, capsys):
+    for name in folders:
+        (tmp_path / f"{name}.dist-info").mkdir()
+    (tmp_path / "pandas-2").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "missing")])
+    assert main(["info"]) == 0
+    expected = "packages: idna 3.20, backports.zstd 1.0\n" if folders else "packages: none\n"
+    assert expected in capsys.readouterr().out
 
 
 def test_version(capsys):

@@ -27,6 +27,7 @@ cdef extern from *:
     #include <stdlib.h>
     #if defined(__linux__)
     #include <sys/mman.h>
+    #include "simd/atomic.h"
     /* Page faults of fresh memory cost as much time as the operations. So a block that malloc() would map is a mapping here,
      * with pages of 2 MiB if it is that large, which grows without being copied; and unused blocks are kept for the next
      * call: up to 128 MiB, enough for a million rows of 100 bytes. A thread that finds the lock taken does not use them. */
@@ -48,11 +49,11 @@ cdef extern from *:
     }
     /* Take a kept block, and set *size to its size: the smallest of at least `want` bytes, unless it is more than twice as
      * large; else the largest of the others, if `smaller` is set. Returns NULL if there is none. */
-    static void *uc_take(size_t want, int smaller, size_t *size) {
+    static void *uc_take_kept(size_t want, int smaller, size_t *size) {
         int i, best = -1;
         size_t have = 0;
         void *data = NULL;
-        if (__atomic_test_and_set(&uc_kept_lock, __ATOMIC_ACQUIRE)) return NULL;
+        if (!uc_take(&uc_kept_lock)) return NULL;
         for (i = 0; i < UC_KEPT; i++) {
             size_t each = uc_kept[i].size;
             if (each >= want ? each / 2 <= want && (have < want || each < have) : smaller && have < want && each > have)
@@ -62,13 +63,13 @@ cdef extern from *:
             data = uc_kept[best].data, *size = have;
             uc_kept_size -= have, uc_kept[best].size = 0;
         }
-        __atomic_clear(&uc_kept_lock, __ATOMIC_RELEASE);
+        uc_give(&uc_kept_lock);
         return data;
     }
     /* Map at least *size bytes, and set *size to the size mapped: a kept block, enlarged if need be, or a new mapping. */
     static void *uc_map(size_t *size) {
         size_t want = UC_PAGES(*size), have = 0;
-        void *data = uc_take(want, 1, &have);
+        void *data = uc_take_kept(want, 1, &have);
         if (data != NULL && have < want) {
             void *moved = mremap(data, have, want, MREMAP_MAYMOVE);
             if (moved == MAP_FAILED) munmap(data, have);
@@ -84,11 +85,11 @@ cdef extern from *:
     }
     static int uc_keep(void *data, size_t size) {
         int i, kept = 0;
-        if (size > UC_KEPT_MOST || __atomic_test_and_set(&uc_kept_lock, __ATOMIC_ACQUIRE)) return 0;
+        if (size > UC_KEPT_MOST || !uc_take(&uc_kept_lock)) return 0;
         for (i = 0; i < UC_KEPT && !kept; i++)
             if (uc_kept[i].size == 0 && uc_kept_size + size <= UC_KEPT_MOST)
                 uc_kept[i].data = data, uc_kept[i].size = size, uc_kept_size += size, kept = 1;
-        __atomic_clear(&uc_kept_lock, __ATOMIC_RELEASE);
+        uc_give(&uc_kept_lock);
         return kept;
     }
     static void uc_discard(void *data, size_t size) {
@@ -102,7 +103,7 @@ cdef extern from *:
         if (!UC_MAPPED(size) && !UC_MAPPED(*want)) return PyMem_RawRealloc(data, *want);
         if (was_mapped && UC_MAPPED(*want)) {
             /* To copy what is in use costs less than fresh pages if the block grows by much. */
-            if (*want / 2 >= size) moved = uc_take(UC_PAGES(*want), 0, want);
+            if (*want / 2 >= size) moved = uc_take_kept(UC_PAGES(*want), 0, want);
             if (moved == NULL) {
                 *want = UC_PAGES(*want);
                 moved = mremap(data, UC_PAGES(size), *want, MREMAP_MAYMOVE);

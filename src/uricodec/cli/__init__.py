@@ -25,6 +25,8 @@ def main(argv=None):
     0
     """
     words = sys.argv[1:] if argv is None else argv
+    if words in (["-V", "--verbose"], ["--version", "--verbose"]):
+        words = ["info"]
     if words[:1] in (["-V"], ["--version"]):
         try:
             return show_version()

@@ -425,7 +425,9 @@ The exit status is 1, and nothing is written, if no line is a record.
         "info",
         _ABOUT,
         "show version, CPU tiers, Python and platform",
-        "Show version, CPU tiers, Python, platform and location, for bug reports.\n",
+        "Show version, CPU tiers, build, Python, platform, packages and location, for\n"
+        "bug reports, as 'uricodec --version --verbose' does.\n"
+        "'python -m uricodec.selftest' checks the installation.\n",
         (
             "uricodec info",
             "URICODEC_TIER=portable uricodec info           # without SIMD",

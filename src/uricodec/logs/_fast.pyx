@@ -333,7 +333,7 @@ cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const siz
         for k in range(fast.steps):
             fast.step[k].is_word = is_word(fast.step + k)
         fast.shared = shared[i] if i and format.plan[i - 1] != NULL else 0
-        for k in range(i if fast.shared else 0):    # the line may be read again from there
+        for k in range(i if fast.shared else <size_t>0):    # the line may be read again from there
             if format.plan[k] != NULL and fast.shared < format.plan[k].steps:
                 format.plan[k].step[fast.shared].is_word = False
         for k in range(fast.steps):

@@ -210,7 +210,7 @@ cdef int member_of(FastJson *json, int parent, const uint8_t *key, size_t n) noe
         hash &= FIRST_BYTES[n]
     else:
         hash ^= word_at(key + n - 8) * <uint64_t>0x9E3779B97F4A7C15
-    hash = (hash ^ n << 56 ^ <uint64_t>parent << 32) * <uint64_t>0xD6E8FEB86659FD93
+    hash = (hash ^ <uint64_t>n << 56 ^ <uint64_t>parent << 32) * <uint64_t>0xD6E8FEB86659FD93
     slot = hash >> 40 & (TABLE - 1)
     while json.table[slot]:
         k = json.table[slot]

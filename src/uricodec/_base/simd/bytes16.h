@@ -491,7 +491,7 @@ V16_INLINE v16 v16_lower(v16 v, v16 mask) {
 
 /* Normalizes 64 bytes; reads 80 bytes of src. Skips the work for triplets if there are none. */
 V16_INLINE void v16_normalize64(const uint8_t *src, uint8_t end, uint8_t *dst, uc_urn_carry *carry) {
-    v16 ends[4], colons[4], schemes[4], starts[4], percents = v16_each(0);
+    v16 ends[4], colons[4], schemes[4], percents = v16_each(0);
     uc_urn_block block;
     uint64_t lower, upper;
     for (int k = 0; k < 4; k++) {

@@ -171,16 +171,6 @@ UC_INLINE uint64_t uc_mixed(uint64_t x, uint64_t y) {
     return low ^ high;
 }
 
-/* Bit 63: the parity of a word. */
-UC_INLINE uint64_t uc_parity(uint64_t word) {
-#if defined(__GNUC__)
-    return (uint64_t)__builtin_parityll(word) << 63;
-#else
-    for (int shift = 32; shift; shift /= 2) word ^= word << shift;
-    return word & ~UC_63_BITS;
-#endif
-}
-
 /* c + a n, not reduced if that is in no table. */
 UC_INLINE uc_sum uc_begin(const uc_fingerprint_key *key, size_t n) {
     const uc_point *begin = n > UC_CHUNK ? &key->start : key->begins + n;

@@ -1,5 +1,6 @@
-/* Differences between compilers and machines: byte order, target attributes, inlining, alignment, prefetching, and
- * finding the lowest bit. */
+/* Differences between compilers and machines: byte order, target attributes, inlining, alignment, prefetching, the
+ * lowest bit and the parity. Nothing else has what MSVC does not accept, but atomic.h (atomic operations) and dispatch.c
+ * (what the CPU can do); fingerprint.h has integers of 128 bits where there are any. */
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 
@@ -25,7 +26,7 @@
 #define UC_NEON 1
 #endif
 
-/* uc_lowest_bit: the number of the lowest bit of a word that is not 0. */
+/* uc_lowest_bit: the number of the lowest bit of a word that is not 0. uc_parity: bit 63 is the parity of a word. */
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define UC_INLINE static __forceinline
@@ -39,6 +40,10 @@ static __forceinline int uc_lowest_bit(unsigned long long word) {
     _BitScanForward(&low, (unsigned long)(word >> 32));
     return (int)low + 32;
 }
+static __forceinline uint64_t uc_parity(uint64_t word) {
+    for (int shift = 32; shift; shift /= 2) word ^= word << shift;
+    return word >> 63 << 63;
+}
 #else
 #define UC_INLINE static inline __attribute__((always_inline))
 #define UC_APART static __attribute__((noinline))
@@ -46,6 +51,7 @@ static __forceinline int uc_lowest_bit(unsigned long long word) {
 #define UC_TARGET(features) __attribute__((target(features)))
 #define UC_PREFETCH(at) __builtin_prefetch(at)
 static inline int uc_lowest_bit(unsigned long long word) { return __builtin_ctzll(word); }
+static inline uint64_t uc_parity(uint64_t word) { return (uint64_t)__builtin_parityll(word) << 63; }
 #endif
 
 /* The bits of a bitmap from bit `at` on, lowest first: 57 or more, then zeros. The word after that of `at` may be loaded. */

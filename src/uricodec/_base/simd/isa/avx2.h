@@ -191,10 +191,10 @@ AVX2_INLINE __m256i replace(__m256i v, __m256i from, __m256i difference) {
     return _mm256_add_epi8(v, _mm256_and_si256(_mm256_cmpeq_epi8(v, from), difference));
 }
 
-/* Encoder and decoder are tuned for SHORT texts, which most calls have: they skip setup that is not needed. Long texts
+/* Encoder and decoder are tuned for short texts, which most calls have: they skip setup that is not needed. Long texts
  * alternate between a loop for runs with few escapes and one for dense runs: a mispredicted branch costs as much as
  * processing 64 bytes, so what a branch decides is the path for 64 bytes or more. */
-enum { SHORT = 256 };
+enum { SHORT_TEXT = 256 };
 
 #include "avx2_decode.h"
 #include "avx2_encode.h"

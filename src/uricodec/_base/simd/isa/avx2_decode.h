@@ -255,7 +255,7 @@ AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *
     size_t i = 0, rest;
     if (plus) return avx2_decode_plus(src, n, dst, cap);
     /* See avx2_encode. Stores of whole blocks are in bounds, because the output is not longer than the input. */
-    if (n <= SHORT && cap >= n + 32) {
+    if (n <= SHORT_TEXT && cap >= n + 32) {
         const avx2_decoder d = avx2_load_decoder();
         for (; n - i >= 32; i += 32) {
             __m256i v = load32(src + i);

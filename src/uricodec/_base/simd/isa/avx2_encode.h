@@ -232,13 +232,13 @@ AVX2 UC_APART size_t avx2_encode_wide(const uint8_t *src, size_t n, const uc_set
     return avx2_encode_as(src, n, safe, 1, 1, space_to, dst, cap);
 }
 
-/* Most calls have a SHORT text. Without escapes, or for the last bytes, they skip the setup that is not needed. */
+/* Most calls have a short text. Without escapes, or for the last bytes, they skip the setup that is not needed. */
 AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
     size_t i = 0, o, rest;
     plus = plus && safe->member[' '];
     if (is_wide(safe)) return avx2_encode_wide(src, n, safe, plus ? '+' : ' ', dst, cap);
     if (plus) return avx2_encode_plus(src, n, safe, dst, cap);
-    if (n <= SHORT && cap >= n + 2 * 64 + ENCODED_BLOCK) {
+    if (n <= SHORT_TEXT && cap >= n + 2 * 64 + ENCODED_BLOCK) {
         const avx2_encoder e = avx2_load_encoder(safe, ' ');
         for (; n - i >= 32; i += 32) {
             __m256i v = load32(src + i);
