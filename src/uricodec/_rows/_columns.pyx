@@ -538,10 +538,10 @@ cdef class ColumnWork:
     cdef object answers(self, Plan plan, Type type, list arrays):
         cdef Type values = type if type.dictionary is None else type.dictionary
         if type.dictionary is not None and repeats_values(arrays):
-            try:
-                return self.answers_of_dictionaries(plan, type, arrays)
-            except OverflowError:
-                self.rows = 0
+            made = self.answers_of_dictionaries(plan, type, arrays)
+            if made is not None:
+                return made
+            self.rows = 0
         jobs = self.jobs(plan, type, arrays, self.policy_for(plan), self.limit)
         self.count, self.found = rejected_of(jobs, self.limit)
         return self.answered(plan, jobs, type, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
@@ -561,8 +561,8 @@ cdef class ColumnWork:
     cdef object answers_of_dictionaries(self, Plan plan, Type type, list arrays):
         """Process the values of dictionaries, each once, and copy the results to the rows that refer to them.
 
-        Raises:
-            OverflowError: The results need offsets of 64 bits, and the texts have 32.
+        Returns:
+            tuple | None: The type and the arrays; None if they need offsets of 64 bits, and the texts have 32.
         """
         # A value that is rejected with "raise" is an error only if a row refers to it.
         cdef RowPolicy policy = self.policy_for(plan) if self.policy != RAISE_ROW else (
@@ -579,9 +579,12 @@ cdef class ColumnWork:
                 part, parts = self.answered(plan, jobs, values, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
                 part, answers = join_arrays(part, parts, limit_of_offsets)
                 if kind is not None and name_of(kind) != name_of(part):
-                    raise OverflowError("the results of one dictionary need offsets of 64 bits")
+                    return None
                 done[key], kind = (jobs, answers), part
-            made.append(by_indices(array, type, done[key][1], kind, limit_of_offsets))
+            answers = by_indices(array, type, done[key][1], kind, limit_of_offsets)
+            if answers is None:
+                return None
+            made.append(answers)
         for array in arrays:
             if self.look:
                 self.refer(plan, done[identity_of(array.dictionary)][0], array, type, number)

@@ -385,7 +385,7 @@ cdef bint repeats_values(list arrays) except -1:
 
 
 cdef Array by_indices(Array array, Type type, Array answers, Type kind, size_t limit):
-    """Return the results for the rows of a dictionary array, given those for the values of its dictionary."""
+    """Return the results for the rows of a dictionary array, given those for its values; None: see by_numbers()."""
     cdef SourceRows rows = rows_of(array, type)
     cdef ArrowBuffers buffers = ArrowBuffers()
     cdef int64_t *numbers
@@ -411,8 +411,8 @@ cdef Array by_numbers(Array array, Type type, const int64_t *numbers, size_t n, 
         array (Array): A result of an operation: without an offset, of one of the types that answer_type() returns.
         limit (size_t): The largest value of an offset of 32 bits.
 
-    Raises:
-        OverflowError: The rows need offsets of 64 bits, and those of the result have 32.
+    Returns:
+        Array | None: None if the rows need offsets of 64 bits, and those of the result have 32.
     """
     cdef Array made = Array(), child
     cdef Type kind
@@ -433,7 +433,7 @@ cdef Array by_numbers(Array array, Type type, const int64_t *numbers, size_t n, 
         for child, kind in zip(array.children, type.children):
             children.append(by_numbers(child, kind, numbers, n, limit))
         made.children = tuple(children)
-        return made
+        return None if None in children else made
     if format == b"b":
         fill_zeros(&buffers.second, n // 8 + 1)
         with nogil:
@@ -451,11 +451,13 @@ cdef Array by_numbers(Array array, Type type, const int64_t *numbers, size_t n, 
             else:
                 fits = set_offsets(<const int32_t *>array.buffers[1], numbers, n, <int32_t>limit, <int32_t *>buffers.second.data)
         if not fits:
-            raise OverflowError("the rows need offsets of 64 bits")
+            return None
         if large:
             copy_ranges[int64_t](array, type, numbers, n, <const int64_t *>buffers.second.data, limit, &items.first, children)
         else:
             copy_ranges[int32_t](array, type, numbers, n, <const int32_t *>buffers.second.data, limit, &items.first, children)
+        if None in children:
+            return None
         if children:
             made.children = tuple(children)
         else:
