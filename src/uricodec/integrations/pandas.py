@@ -16,7 +16,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignore]
+from uricodec._base.extras import need
+
+try:
+    import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignore]
+except ModuleNotFoundError:
+    need("pandas", "pandas")
+    raise
 
 from uricodec.bulk._pandas import is_text
 from uricodec.integrations._methods import with_operations

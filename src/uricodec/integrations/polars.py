@@ -27,14 +27,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import polars as pl  # type: ignore[import-not-found,unused-ignore]
-
+from uricodec._base.extras import need
 from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk import Column
 from uricodec.bulk._operations import make_plan
 from uricodec.errors import UriError
 from uricodec.integrations._methods import with_operations
 from uricodec.integrations._operations import FUNCTIONS, of_a_piece
+
+try:
+    import polars as pl  # type: ignore[import-not-found,unused-ignore]
+except ModuleNotFoundError:
+    need("polars", "polars")
+    raise
 
 __all__ = ["UricodecExpr", "UricodecSeries", "col"]
 

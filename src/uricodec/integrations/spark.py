@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec import bulk, urn
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._base.extras import need
 from uricodec._io.sizes import parse_size
 from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk._functions import documentation
@@ -80,6 +81,8 @@ def _shared_key(secret: _Secret) -> FingerprintKey:
 def _udf(name: str, compute: Compute, type_: Any) -> Any:
     """Return the function that Spark calls for each piece of a column, whose result has this type of pyarrow."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    need("spark", "pyspark")
     from pyspark.sql.functions import arrow_udf  # type: ignore[import-not-found,unused-ignore]
 
     def rows(*columns: Any) -> Any:
@@ -275,6 +278,7 @@ def dedup(  # noqa: PLR0913, PLR0917
     >>> [tuple(row) for row in dedup(names, "name", order="id").collect()]
     [(1, 'URN:Example:a')]
     """
+    need("spark", "pyspark")
     from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
 
