@@ -55,7 +55,15 @@ except ValueError:  # the environment selects a tier that this CPU lacks
 TYPE_CHECKING = False  # importing typing would take longer than importing this package
 if TYPE_CHECKING or not _is_command:  # a command imports what it uses
     from uricodec._codec._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into
-    from uricodec.errors import AmbiguousUrlError, IriError, UnknownNamespaceError, UriError, UriSyntaxError, UrnError
+    from uricodec.errors import (
+        AmbiguousUrlError,
+        IriError,
+        SetError,
+        UnknownNamespaceError,
+        UriError,
+        UriSyntaxError,
+        UrnError,
+    )
 if TYPE_CHECKING:
     from uricodec import bulk as bulk
     from uricodec import bytesets as bytesets
@@ -74,6 +82,7 @@ __all__ = [
     "AmbiguousUrlError",
     "ByteSet",
     "IriError",
+    "SetError",
     "UnknownNamespaceError",
     "UriError",
     "UriSyntaxError",
@@ -107,7 +116,15 @@ _FUNCTIONS = {
         ("percent_decode", "percent_encode", "quote_into", "requote", "unquote_into"), "uricodec._codec._triplets"
     ),
     **dict.fromkeys(
-        ("AmbiguousUrlError", "IriError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"),
+        (
+            "AmbiguousUrlError",
+            "IriError",
+            "SetError",
+            "UnknownNamespaceError",
+            "UriError",
+            "UriSyntaxError",
+            "UrnError",
+        ),
         "uricodec.errors",
     ),
 }

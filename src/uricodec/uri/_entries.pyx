@@ -768,6 +768,7 @@ cdef class EntryBuilder:
         unknown (int): and these were not understood.
         found (list[tuple[int, bytes]]): The first of those: the number of the line, from 1, and its start.
 
+    >>> from uricodec._base._fingerprint import FingerprintKey
     >>> builder = EntryBuilder("hosts", FingerprintKey())
     >>> builder.add(b"Example.com."), builder.add(b"a b"), builder.entries
     (True, False, 1)
@@ -1069,6 +1070,7 @@ cdef void raise_found(Found found) noexcept with gil:
 def checksums(data not None, FingerprintKey key not None):
     """Return the checksums of data (bytes): 16 bytes for each 4096.
 
+    >>> from uricodec._base._fingerprint import FingerprintKey
     >>> len(checksums(bytes(5000), FingerprintKey()))
     32
     """
@@ -1131,6 +1133,7 @@ cdef class EntryTable:
     Raises:
         ValueError: If sizes do not match.
 
+    >>> from uricodec._base._fingerprint import FingerprintKey
     >>> builder = EntryBuilder("hosts", FingerprintKey())
     >>> builder.add("example.com")
     True
