@@ -6,7 +6,7 @@ import sys
 import pytest
 from command import output_of, run
 
-from uricodec import bulk
+from uricodec import bulk, uri
 from uricodec.cli import parquet
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -145,6 +145,29 @@ def test_checks(files, name):
         if fault
     ]
     assert run(*command, "-q", "--parquet", "-f", "url", "one.parquet") == (1, b"", "")
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("invert", [False, True])
+def test_filter(files, type, invert):
+    """What matches in each column, in one of the sets; a null matches nothing."""
+    table = files(TYPES[type])
+    with open("hosts", "w") as hosts, open("pages", "w") as pages:
+        hosts.write("a.example\n"), pages.write("http://b.example/x\n")
+    sets = uri.HostSet(["a.example"]), uri.PrefixSet(["http://b.example/x"])
+    for names in ["url"], ["url", "other"]:
+        command = ["filter", "--hosts", "hosts", "--prefixes", "pages", *["--invert"] * invert]
+        output_of(
+            *command, "--parquet", *(part for name in names for part in ("-f", name)), "one.parquet", "two.parquet",
+            "-o", "out.parquet",
+        )  # fmt: skip
+        rows = zip(*(table[name].to_pylist() for name in names), strict=True)
+        kept = [all(any(each.match(url or "") for each in sets) != invert for url in row) for row in rows]
+        assert 0 < sum(kept) < len(kept)
+        assert pq.read_table("out.parquet").equals(table.filter(pa.array(kept)))
+    assert run("filter", "--hosts", "hosts", "--parquet", "-f", "id", "one.parquet", "-o", "out")[2].startswith(
+        "uricodec: one.parquet: column 'id' must be text or bytes, got int64\n"
+    )
 
 
 def test_several_columns_and_bases(files):

@@ -328,8 +328,9 @@ read are left out.
             "uricodec filter --hosts examples/blocked.txt --invert examples/urls.txt",
             "uricodec filter --hosts list.txt --csv --header -f url pages.csv",
             "uricodec filter --prefixes sections.txt --json-field url events.jsonl",
+            "uricodec filter --hosts list.txt --parquet -r -f url crawl -o rest.parquet",
         ),
-        f"{_FILES} hosts prefixes exact:filter invert {_FIELDS} {_LIMITS}",
+        f"{_FILES} hosts prefixes exact:filter invert {_COLUMNS} {_LIMITS}",
         "uricodec.cli.filters:filter",
     ),
     Command(

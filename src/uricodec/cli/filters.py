@@ -55,11 +55,11 @@ def requote(arguments):
     return run_codec(arguments, values, RequoteRows(kept_in_rows(safe, b"" if values else terminator_of(arguments))))
 
 
-def parquet(arguments):
+def parquet(arguments, sets=None):
     """Run a command on columns of Parquet files."""
     from uricodec.cli.parquet import run
 
-    return run(arguments)
+    return run(arguments, sets)
 
 
 def run_codec(arguments, values, rows):
@@ -221,6 +221,8 @@ def filter(arguments):
     sets = load_sets(arguments.hosts, arguments.prefixes)
     arguments.errors = "drop"
     try:
+        if arguments.parquet:
+            return parquet(arguments, sets)
         return run(arguments, FilterRows([each._checked() for each in sets], arguments.exact, arguments.invert))
     except SetError as error:  # a block of a saved set is checked when it is used
         raise CommandError(str(error), 3) from None

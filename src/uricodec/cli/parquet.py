@@ -20,11 +20,12 @@ ROWS = 65_536
 RAISE_HINT = "--errors drop leaves out such rows"
 
 
-def run(arguments):
+def run(arguments, sets=None):
     """Run a command on columns of Parquet files.
 
     Args:
         arguments (argparse.Namespace): The arguments of the command.
+        sets (list[HostSet | PrefixSet] | None): The sets of `filter`.
 
     Returns:
         int: 0; for `check` 1 if there are invalid values.
@@ -37,7 +38,7 @@ def run(arguments):
     if not files or "-" in files:
         raise CommandError("--parquet: cannot read standard input", 2, "name Parquet files, or folders of them with -r")
     needs_pyarrow("--parquet")
-    columns = Columns(arguments)
+    columns = Columns(arguments) if sets is None else Matches(arguments, sets)
     if arguments.command == "check":
         return check(arguments, columns)
     if arguments.output in (None, "-"):
@@ -138,10 +139,10 @@ class Columns:
         from uricodec import bulk
 
         self._names, self._base, self._errors = arguments.fields, arguments.base_field, arguments.errors
+        self._before = 0  # rows of the input before the batch
         self._operation, self._options = operation_of(arguments)
         self._function = getattr(bulk, self._operation.name)
         self._options["threads"] = arguments.threads or None
-        self._before = 0  # rows of the input before the batch
 
     def batches(self, name):
         """Yield the batches of a file (pyarrow.RecordBatch): at least one, perhaps without rows."""
@@ -219,8 +220,7 @@ class Columns:
             place = f"{streams.printable(name)}: column {column!r}: row {self._before + error.row}"
             raise CommandError(f"{place}: {error.reason} at offset {error.offset}", 1, RAISE_HINT) from None
         except TypeError:
-            what = f"column {column!r} must be text or bytes, got {batch.schema.field(column).type}"
-            raise streams.FileError(streams.printable(name), what) from None
+            raise wrong_type(name, batch, column) from None
         return pa.array(made), invalid.rows
 
     def _records(self, values, rows, count):
@@ -232,6 +232,44 @@ class Columns:
             codes[row], offsets[row] = code, offset
         fields = dict(zip(self._operation.fields, values.flatten(), strict=True))
         return fields | {"error": pa.array(codes, pa.string()), "offset": pa.array(offsets, pa.int64())}
+
+
+class Matches(Columns):
+    """The rows of Parquet files whose values match sets, in each of some columns; with --invert, those that do not.
+
+    Args:
+        arguments (argparse.Namespace): The arguments of the command.
+        sets (list[HostSet | PrefixSet]): The sets.
+    """
+
+    def __init__(self, arguments, sets):
+        self._names, self._base, self._sets, self._invert = arguments.fields, None, sets, arguments.invert
+        self._options = {"exact": arguments.exact, "threads": arguments.threads or None}
+
+    def run(self, name, batch):
+        """Return the rows of a batch that are kept."""
+        import pyarrow as pa
+        import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        from uricodec import bulk
+
+        kept = pa.array([True] * batch.num_rows, pa.bool_())
+        for column in self._names:
+            values, matched = batch.column(column), pa.array([False] * batch.num_rows, pa.bool_())
+            for each in self._sets:
+                try:
+                    found = pa.array(bulk.is_match(values, each, **self._options))
+                except TypeError:
+                    raise wrong_type(name, batch, column) from None
+                matched = pc.or_(matched, found.fill_null(False))
+            kept = pc.and_(kept, pc.invert(matched) if self._invert else matched)
+        return batch.filter(kept)
+
+
+def wrong_type(name, batch, column):
+    """Return the error for a column that is not text."""
+    what = f"column {column!r} must be text or bytes, got {batch.schema.field(column).type}"
+    return streams.FileError(streams.printable(name), what)
 
 
 def inserted(columns, name, added):

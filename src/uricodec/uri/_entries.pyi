@@ -4,7 +4,6 @@ from typing import Any, final
 from typing_extensions import Buffer
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._rows._engine import RowOperation
 
 KINDS: tuple[str, ...]
 
@@ -63,11 +62,11 @@ class EntryTable:
     def data(self) -> memoryview: ...
 
 @final
-class MatchRows(RowOperation):
+class MatchRows:
     def __new__(cls, table: EntryTable, exact: bool, verdict: bool) -> MatchRows: ...
 
 @final
-class FilterRows(RowOperation):
+class FilterRows:
     needs_value: bool
     def __new__(cls, tables: list[EntryTable], exact: bool, inverted: bool) -> FilterRows: ...
 
