@@ -1335,7 +1335,7 @@ cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n,
     """
     cdef const Table *table = how.table
     cdef size_t starts[FEW]
-    cdef size_t start, size, i, labels = 0
+    cdef size_t start, size, i, words, labels = 0
     cdef uint64_t word, marks, hash = 1, each = 0x0101010101010101
     # Without a branch that depends on the scheme, which cannot be predicted.
     if n < 8 or memcmp(s, b"http", 4) != 0:
@@ -1368,7 +1368,8 @@ cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n,
     if i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
         return False
     copy_text(probe.host, s, size)
-    for i in range(USUAL // 16 if size <= USUAL // 16 * 8 else USUAL // 8):
+    words = USUAL // 16 if size <= USUAL // 16 * 8 else USUAL // 8
+    for i in range(words):
         memcpy(&word, probe.host + 8 * i, 8)
         word &= 0x7F * each
         word |= ((word + (0x80 - 65) * each) & ~(word + (0x80 - 91) * each) & 0x80 * each) >> 2
