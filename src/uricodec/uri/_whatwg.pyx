@@ -291,7 +291,9 @@ cdef bint put_port(Reader *reader, size_t end, Outcome *outcome) noexcept nogil:
     for i in range(start, end):
         if not c'0' <= reader.s[i] <= c'9':
             return reject(outcome, WHATWG_PORT, i)
-        port = min(10 * port + (reader.s[i] - c'0'), <uint32_t>65536)
+        port = 10 * port + <uint32_t>(reader.s[i] - c'0')
+        if port > 65536:
+            port = 65536
     if port > 65535:
         return reject(outcome, WHATWG_PORT, start)
     if start == end or port == PORTS[reader.scheme] and (reader.scheme != NOT_SPECIAL and reader.scheme != FILE):
