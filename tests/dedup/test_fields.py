@@ -271,12 +271,24 @@ def test_more_invalid_records_than_are_fetched_at_once(tmp_path, monkeypatch):
             "<stdin>:2:1 (byte 8): the record does not have one text in this field",
         ),
         (["--csv", "--header", "-f", "u"], b'n,u\n1,a\n2,"b\n', "<stdin>:3:3 (byte 10): unclosed quote"),
+        (["--csv", "-f", "1"], b'a,b\nc,"d\n', "<stdin>:2:3 (byte 6): unclosed quote"),
+        (["--csv", "-f", "3"], b'a,b,c\nd,"e\n', "<stdin>:2:3 (byte 8): unclosed quote"),
         (["--json-field", "u"], b'{"u":"a"}\n{"u":1}\n', "<stdin>:2:1 (byte 10): the record does not have one text"),
     ],
 )
 def test_raise_stops_at_the_first_invalid_record(options, data, message):
     status, _, said = run("dedup", "--kind", "bytes", "--errors", "raise", *options, stdin=data)
     assert status == 1 and said.startswith(f"uricodec: {message}") and said.endswith(HINT)
+
+
+@pytest.mark.parametrize("header", [(), ("--header",)])
+@pytest.mark.parametrize(
+    ("data", "found"), [(b"a,1\na,1\n", False), (b"a;1\nb\na\n", True), (b"a\n", False), (b"", True), (b"\n", True)]
+)
+def test_a_delimiter_that_no_record_contains(data, found, header):
+    data = b"a;n\n" * bool(header) + data
+    status, _, said = run("dedup", "--kind", "bytes", "-d", ";", "-f", "1", *header, stdin=data)
+    assert (status, said.split("\n")[0]) == ((0, "") if found else (1, "uricodec: --delimiter: no record contains ';'"))
 
 
 @pytest.mark.parametrize("errors", ["keep", "drop", "raise"])

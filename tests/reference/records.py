@@ -8,7 +8,7 @@ from uricodec.errors import UriError
 
 
 def csv_records(data, delimiter=b","):
-    """Each record with its terminator, and its values: None for one whose quote is never closed."""
+    """Each record with its terminator, and its values: all None if a quote in it is never closed."""
     i = 0
     while i < len(data):
         start, values = i, []
@@ -31,6 +31,8 @@ def csv_records(data, delimiter=b","):
             if last:
                 break
         record = data[start:i]
+        if values[-1] is None:
+            values = [None] * len(values)
         yield record, values if bare(record) else []  # an empty line is not a record with an empty field
 
 

@@ -1,7 +1,7 @@
 """One value of each record of a buffer: rows that are found in records."""
 from libc.stdint cimport int64_t, uint8_t
 
-from uricodec._records._framing cimport Frame
+from uricodec._records._framing cimport Frame, Seen
 from uricodec._rows._arrow cimport Buffer
 
 
@@ -18,6 +18,7 @@ cdef struct Selection:
     Buffer text             # the values of all records, unescaped,
     Buffer ends             # and where those of each record start in it; and the end of the last one: int64_t
     Buffer without          # the records without one value: Unselected structs
+    Seen seen
 
 # The names of the codes of a record.
 cdef list RECORD_NAMES

@@ -255,7 +255,8 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
             break
         task.seen.asked |= number > 0 or end > start     # an empty line says nothing
         task.seen.parted |= number > 0
-        task.seen.open |= is_quoted and quoted.end == SIZE_MAX
+        if is_quoted and quoted.end == SIZE_MAX:
+            task.seen.open, task.seen.quote = True, field - start
         task.seen.spans = max(task.seen.spans, span + (span < span_count and number >= spans[span].first))
         record.start, record.end, record.next, record.first = before + start, before + end, before + min(at + 1, n), first
         record += 1
@@ -1123,6 +1124,7 @@ cdef bint take_records(Task *task, bint values, bint stops, Selection *found) no
     """Append the records of the window. False: out of memory.
 
     The text of all values is copied at once, so that a record without exactly one has the text of all of its values.
+    Quotes that are not closed, in whichever field, contain the rest of the input: the record is not one of the writer's.
     """
     cdef const ReadRecord *records = <const ReadRecord *>task.records.data
     cdef const Value *value
@@ -1133,6 +1135,7 @@ cdef bint take_records(Task *task, bint values, bint stops, Selection *found) no
     cdef size_t i, count, rows = task.record_count
     cdef size_t *starts
     cdef int64_t *text_ends
+    cdef bint is_open
     if not (grow(&found.starts, rows * sizeof(size_t)) and grow(&found.ends, rows * sizeof(int64_t))
             and append_item(&found.text, task.text.data, task.text.size)):
         return False  # pragma: no cover: no memory
@@ -1142,9 +1145,12 @@ cdef bint take_records(Task *task, bint values, bint stops, Selection *found) no
         starts[i] = records[i].next
         found.starts.size += sizeof(size_t)
         value, count = first + records[i].first, records[i + 1].first - records[i].first
-        if values and (count != 1 or value.code != READABLE):
+        is_open = task.seen.open and i + 1 == rows
+        if values and (count != 1 or value.code != READABLE or is_open):
             record.row, record.start, record.offset, record.code = found.count + i, records[i].start, 0, NO_VALUE
-            if count == 1:
+            if is_open:
+                record.offset, record.code = task.seen.quote, task.frame_codes + BAD_CSV
+            elif count == 1:
                 record.offset, record.code = value.offset, value.code
             if not append_item(&found.without, &record, sizeof(Unselected)):
                 return False  # pragma: no cover: no memory
@@ -1178,6 +1184,7 @@ cdef bint select_values(const Frame *frame, const uint8_t *src, size_t n, bint v
         done = gather(&task) and take_records(&task, values, stops, found)
         if done:
             task.read = (<const ReadRecord *>task.records.data)[task.record_count - 1].next
+    found.seen = task.seen
     end_task(&task)
     return done
 

@@ -53,7 +53,8 @@ cdef struct Seen:
     uint32_t paths          # a bit for each path by which a member was found,
     size_t spans            # the most spans that one had fields in,
     bint parted             # one had several fields,
-    bint open               # and one had quotes that are not closed
+    bint open               # and the last one had quotes that are not closed,
+    size_t quote            # where in it they start
 
 
 cdef class Framing:

@@ -528,9 +528,9 @@ cdef class Framing:
         return tuple(spans)
 
     @property
-    def undivided(self):
-        """Whether records were read, and none had a delimiter so far."""
-        return bool(self.asked and not self.parted)
+    def divided(self):
+        """Whether a record had a delimiter so far; None: no record was read."""
+        return bool(self.parted) if self.asked else None
 
     @property
     def unclosed(self):

@@ -13,7 +13,7 @@ from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
 from uricodec.cli.outputs import CountRecordsOutput, output_of
 from uricodec.dedup._corpus import CountsOutput
-from uricodec.dedup._fields import NoValuesError, OrderError
+from uricodec.dedup._fields import DelimiterError, NoValuesError, OrderError
 from uricodec.errors import SetError, UriError, place
 
 # The names of phases on the terminal.
@@ -86,6 +86,7 @@ def run(arguments):
         except FieldError as error:
             flag = "--json-field" if arguments.json_field is not None else "--fields"
             flag = "--by" if isinstance(error, OrderError) else flag
+            flag = "--delimiter" if isinstance(error, DelimiterError) else flag
             raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
         except LongHeaderError as error:
             raise CommandError(str(error), 3, LONG_HEADER_HINT) from None

@@ -168,7 +168,7 @@ class SelectedValues:
         if framing.beyond:
             spans = ", ".join(str(low) if low == high else f"{low}-{high or ''}" for low, high in framing.beyond)
             yield f"--fields: no record has field {spans}", f"fields are separated by {delimiter!r}; see --delimiter"
-        elif framing.undivided and self._is_delimiter_given:
+        elif framing.divided is False and self._is_delimiter_given:
             yield f"--delimiter: no record contains {delimiter!r}", ""
         if framing.unclosed:
             yield "the last record ends within quotes, which are not closed", ""

@@ -320,6 +320,8 @@ class Corpus:
         self.invalid = invalid.count
         if self.records and not self._selects and self.lines > self.mine + self.long:
             raise NoValuesError(f"no record has a text in {self.records.describe()}")
+        if self.records:
+            self.records.check_delimiter()
         if self.unordered and self.unordered == self.lines - self.mine - self.long:
             raise NoOrderError(f"no record has a number or time in {self.records.describe_by()}")
 

@@ -10,6 +10,10 @@ class NoValuesError(FieldError):
     """No record of the inputs has a value in the field: its name or number is probably wrong."""
 
 
+class DelimiterError(NoValuesError):
+    """No record of the inputs contains the delimiter."""
+
+
 class OrderError(FieldError):
     """The field by which records are ordered does not exist."""
 
@@ -42,6 +46,7 @@ class Records:
             raise ValueError(f"line_terminator must be b'\\n' with format={form!r}, got {end!r}")
         self._field, self._by = field, by
         self._inputs = InputFormat("json" if form == "jsonl" else form, end, delimiter, header)
+        self._is_delimiter_given, self._framings = delimiter is not None, []
         self.has_header = header
         self.separator = self._inputs.options["delimiter"]  # for JSON, which has none: a tab
         if form == "jsonl":
@@ -62,7 +67,8 @@ class Records:
         if self._inputs.options["form"] == "json":
             return Framing(**self._inputs.options, names=[encoded(field)], scalars=scalars)
         number = number_of(field, names)
-        return Framing(**self._inputs.options, fields=[(number, number)])
+        self._framings.append(Framing(**self._inputs.options, fields=[(number, number)]))
+        return self._framings[-1]
 
     def ends(self):
         """Return the object that finds the ends of the records of one file (streams.LineEnds)."""
@@ -90,6 +96,12 @@ class Records:
             return b""
         count = b"count" + self.separator if counted and head.header else b""
         return head.mark + count + head.header
+
+    def check_delimiter(self):
+        """Raise DelimiterError if a delimiter was given that no record of any file contains."""
+        found = [framing.divided for framing in self._framings]
+        if self._is_delimiter_given and False in found and True not in found:
+            raise DelimiterError(f"no record contains {self.separator.decode('latin-1')!r}")
 
     def describe(self):
         """Return the field as a message shows it."""

@@ -449,6 +449,7 @@ cdef class LineBatch(Identifiers):
                                  self.policy == RAISE_ROW, selected)
         if not done:
             raise MemoryError  # pragma: no cover: no memory
+        self.framing.note_seen(&selected.seen)
         batch.starts, selected.starts = selected.starts, batch.starts
         values.data, values.offsets, values.count = selected.text.data, selected.ends.data, selected.count
         values.valid = NULL

@@ -16,11 +16,13 @@ W3C Working Draft WD-logfile-960323. presets.ini names the documentation of each
 import os
 import re
 from collections.abc import Iterable, Mapping
-from configparser import ConfigParser, Error
 from itertools import groupby, pairwise
 from operator import contains
 from os import PathLike
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+if TYPE_CHECKING:
+    from configparser import ConfigParser
 
 
 class Field(NamedTuple):
@@ -689,8 +691,10 @@ def suggestion(name: str, names: list[str]) -> str:
 BUILT_IN = os.path.join(os.path.dirname(__file__), "presets.ini")
 
 
-def sections(path: "str | PathLike[str]") -> ConfigParser:
+def sections(path: "str | PathLike[str]") -> "ConfigParser":
     """Read a file of the form of presets.ini."""
+    from configparser import ConfigParser, Error
+
     parser = ConfigParser(delimiters=("=",), comment_prefixes=("#",), interpolation=None, default_section="")
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     try:
@@ -701,10 +705,10 @@ def sections(path: "str | PathLike[str]") -> ConfigParser:
     return parser
 
 
-class Sections(dict[str, ConfigParser]):
+class Sections(dict[str, "ConfigParser"]):
     """The sections of files that were read once."""
 
-    def __missing__(self, path: str) -> ConfigParser:
+    def __missing__(self, path: str) -> "ConfigParser":
         self[path] = sections(path)
         return self[path]
 
