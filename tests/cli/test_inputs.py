@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from uricodec.cli import colors
 from uricodec.cli.commands import COMMANDS
 from uricodec.cli.inputs import hint_of
-from uricodec.cli.outputs import Lines, SampledOutput
+from uricodec.cli.outputs import Lines, Reservoir, SampledOutput
 
 READERS = [name for name, command in COMMANDS.items() if command.operand and command.operand.key == "files"]
 BLOCKED = Path(__file__).parents[2] / "examples/blocked.txt"
@@ -230,25 +230,23 @@ def test_wrong_usage(words):
 def test_samples_are_records(records, size, cuts):
     """In order, each at most as often as it occurs, however the records are written."""
     data = b"".join([record + b"\n" for record in records])
-    written = []
-    output = SampledOutput(os.devnull, Lines(b"\n").skip, False, size, 1)
-    with output:
+    sample = Reservoir(size, 1)
+    with SampledOutput(os.devnull, Lines(b"\n").skip, False, sample) as output:
         for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(data)], strict=True):
             output.write(memoryview(data)[start:stop])
-        written = [record for _, record in sorted(output._taken)]
-    numbers = [number for number, _ in sorted(output._taken)]
+    numbers = [number for number, _ in sorted(sample._taken)]
     assert len(numbers) == min(size, len(records)) and numbers == sorted({*numbers})
-    assert written == [records[number] + b"\n" for number in numbers]
+    assert sample.items() == [records[number] + b"\n" for number in numbers]
 
 
 def test_samples_are_fair():
     """Of 20 records, each is in about a half of 4000 samples of 10: the deviation has less than 5.5 sigma."""
     counts = [0] * 20
     for seed in range(4000):
-        output = SampledOutput(os.devnull, Lines(b"\n").skip, False, 10, seed)
-        with output:
-            output.write(b"\n" * 20)
-        for number, _ in output._taken:
+        sample = Reservoir(10, seed)
+        for number in range(20):
+            sample.take(number)
+        for number in sample.items():
             counts[number] += 1
     assert sum(counts) == 40_000
     assert all(abs(count - 2000) < 175 for count in counts), counts

@@ -1,5 +1,6 @@
 """--parquet: columns of files against the functions of `bulk` on whole columns."""
 
+import json
 import os
 import sys
 
@@ -178,6 +179,42 @@ def test_several_columns_and_bases(files):
     pq.write_table(pa.table({"url": ["../c", "d"], "page": ["http://a/b/", None]}), "links.parquet")
     output_of("resolve", "--base-field", "page", "--parquet", "-f", "url", "links.parquet", "-o", "out.parquet")
     assert pq.read_table("out.parquet")["url"][0].as_py() == "http://a/c"
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_the_first_rows_and_samples(files, type):
+    """The rows of --limit and --sample are those of the whole output, in its order."""
+    files(TYPES[type])
+    rows = made_by(["decode"]).to_pylist()
+    for size in 1, 4, 10, 16, 17, 18:
+        assert made_by(["decode", "--limit", size]).to_pylist() == rows[:size]
+        samples = [made_by(["decode", "--sample", size, "--seed", seed]) for seed in (1, 2, 1)]
+        for sample in samples:
+            chosen = sample.to_pylist()
+            assert len(chosen) == min(size, len(rows)) and sample.schema == made_by(["decode"]).schema
+            places = iter(rows)
+            assert all(row in places for row in chosen)
+        assert samples[0] == samples[2] and (samples[0] != samples[1] or size not in {4, 10})
+    assert made_by(["split", "--errors", "drop", "--limit", "3"]).num_rows == 3
+    status, report, _ = run("check", "--parquet", "-f", "url", "one.parquet", "--limit", "2")
+    assert (status, report.count(b"\n")) == (1, 2)
+
+
+@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+def test_reports_and_counts(files, errors):
+    """A report has each invalid value; --stats counts rows, those with two invalid values by the first one."""
+    table = files()
+    command = ["requote", "--parquet", "--errors", errors, "-f", "url", "-f", "other", "one.parquet", "two.parquet"]
+    status, _, said = run(*command, "--invalid-to", "report", "--stats", "--progress", "-o", "out.parquet")
+    invalid = bulk.InvalidRows(limit=100)
+    bulk.requote(column_of(table), errors="null", invalid=invalid)
+    assert status == 0 and len(invalid.rows) == 1
+    with open("report", encoding="utf-8") as report:
+        lines = report.read().splitlines()
+    assert lines == ["one.parquet\t1\t0\tpercent\t%zz"] * 2
+    progress, counts = said.splitlines()
+    assert progress.startswith("100 %")
+    assert json.loads(counts) == {"lines": 17, "valid": 16, "invalid": 1, "faults": {"percent": 1}}
 
 
 def test_folders_and_empty_files(files, tmp_path):

@@ -445,14 +445,14 @@ OPTIONS = {
         "write only the first N records",
         "Reading ends there; 'dedup' reads all.",
         read=positive_number,
-        conflicts="--sample --count --parquet --estimate",
+        conflicts="--sample --count --estimate",
     ),
     "sample": Option(
         "--sample N",
         "write a random sample of N records",
         "Of all records that would be written, each has the same chance. They are written at the end, in their order.",
         read=positive_number,
-        conflicts="--count --parquet --estimate --follow --to=arrow --to=parquet",
+        conflicts="--count --estimate --follow --to=arrow --to=parquet",
     ),
     "seed": Option(
         "--seed N",
@@ -1074,20 +1074,21 @@ OPTIONS = {
         "Each file that is read has one in it, with the same relative path, and with all columns of the rows that are "
         "kept. Needs pyarrow.",
         needs="--fields",
-        conflicts="--estimate --csv --delimiter --header --json-field --invalid-to --null-data --max-line --text",
+        conflicts="--estimate --csv --delimiter --header --json-field --invalid-to --null-data --max-line --text "
+        "--limit --sample",
     ),
     "parquet": Option(
         "--parquet",
         "read and write columns of Parquet files",
         "-f is a column of text or bytes, and may be given again. The output is one Parquet file with all rows and "
         "columns, in which results replace the values; 'split' and 'hosts' add columns NAME_scheme, NAME_host and so "
-        "on after NAME. 'check' writes a report, in which lines are rows, from 0. Nothing has to stay encoded in "
-        "columns. Needs pyarrow.",
+        "on after NAME. In reports of invalid values, lines are rows, from 0. Nothing has to stay encoded in columns. "
+        "Needs pyarrow.",
         category=RECORDS,
         needs="--fields",
         conflicts=" ".join(
             [
-                "--csv --delimiter --header --json-field --null-data --text --invalid-to --stats --max-line --raw",
+                "--csv --delimiter --header --json-field --null-data --text --max-line --raw",
                 "--encoding --to=jsonl --to=csv --to=tsv --get --count --keep --explain --production --kind=web",
             ]
         ),

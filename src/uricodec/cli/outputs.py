@@ -44,7 +44,7 @@ def records_output(arguments, end, csv, header, ends):
         return Output(path)
     cut = Framing("csv", delimiter=csv).skip if csv else Lines(end).skip
     if arguments.sample is not None:
-        return SampledOutput(path, cut, header, arguments.sample, arguments.seed)
+        return SampledOutput(path, cut, header, Reservoir(arguments.sample, arguments.seed))
     return LimitedOutput(path, cut, header, arguments.limit, ends)
 
 
@@ -242,42 +242,62 @@ class LimitedOutput(RecordsOutput):
         Output.write(self, b"".join(self._taken))
 
 
-class SampledOutput(RecordsOutput):
-    """Writes a random sample of so many records, each with the same probability, in their order.
+class Reservoir:
+    """A random sample of so many items, each with the same probability.
 
-    The first `size` records fill the reservoir. After that, W is distributed like the greatest of `size` random
-    numbers, and from it follows how many records are skipped until the next one replaces one of the reservoir
+    The first `size` items fill the reservoir. After that, W is distributed like the greatest of `size` random
+    numbers, and from it follows how many items are skipped until the next one replaces one of the reservoir
     (Kim-Hung Li, "Reservoir-sampling algorithms of time complexity O(n(1 + log(N/n)))", algorithm L).
 
     Args:
-        path, skip, header: As for RecordsOutput.
         size (int): How many.
         seed (int | None): The seed of random numbers; None: a random one.
+
+    >>> sample = Reservoir(2, seed=1)
+    >>> sample.take("a"), sample.take("b"), sample.items()
+    (None, None, ['a', 'b'])
     """
 
-    def __init__(self, path, skip, header, size, seed):
+    def __init__(self, size, seed):
         from random import Random
 
-        super().__init__(path, skip, header)
         self._random, self._size = Random(seed), size
         self._taken, self._count, self._w, self._next = [], 0, 1.0, size - 1
 
     def _advance(self):
-        """Choose the next record that replaces one."""
+        """Choose the next item that replaces one."""
         from math import floor, log, log1p
 
         uniform = self._random.random
         self._w *= (1 - uniform()) ** (1 / self._size)
         self._next += 1 + (floor(log(1 - uniform()) / log1p(-self._w)) if 0 < self._w < 1 else 0)
 
-    def take(self, record):
+    def take(self, item):
+        """Take an item, or not."""
         if self._count < self._size:
-            self._taken.append((self._count, record))
+            self._taken.append((self._count, item))
         elif self._count == self._next:
-            self._taken[self._random.randrange(self._size)] = self._count, record
+            self._taken[self._random.randrange(self._size)] = self._count, item
         if self._count == self._next or self._count == self._size - 1:
             self._advance()
         self._count += 1
 
+    def items(self):
+        """Return the sample, in the order of the items."""
+        return [item for _, item in sorted(self._taken, key=lambda taken: taken[0])]
+
+
+class SampledOutput(RecordsOutput):
+    """Writes a random sample of records, in their order.
+
+    Args:
+        path, skip, header: As for RecordsOutput.
+        sample (Reservoir): The sample.
+    """
+
+    def __init__(self, path, skip, header, sample):
+        super().__init__(path, skip, header)
+        self._sample, self.take = sample, sample.take
+
     def finish(self):
-        Output.write(self, b"".join([record for _, record in sorted(self._taken)]))
+        Output.write(self, b"".join(self._sample.items()))

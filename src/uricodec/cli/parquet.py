@@ -4,13 +4,14 @@ Which function of `bulk` a command is, and which of its options are parameters, 
 """
 
 import os
+from itertools import groupby
 
 from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._rows.registry import OPERATIONS
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError, needs_pyarrow
-from uricodec.cli.outputs import output_of
+from uricodec.cli.outputs import Reservoir, output_of
 from uricodec.cli.records import header_of
 from uricodec.errors import UriError
 
@@ -44,21 +45,177 @@ def run(arguments, sets=None):
     if arguments.output in (None, "-"):
         raise CommandError("--parquet: --output is required", 2, "-o FILE names the file to write")
     lines.check_outputs(arguments)
-    from uricodec.cli.log_outputs import Parquet
+    with (
+        lines.rejects_of(arguments) as rejects,
+        streams.Output(arguments.output) as output,
+        Sink(output) as sink,
+    ):
+        writer, faults = Writer(sink, arguments), Faults(arguments, rejects)
 
-    writer, schema = None, None
-    with streams.Output(arguments.output) as output, Sink(output) as sink:
-        for name in files:
-            for batch in columns.batches(name):
-                made = columns.run(name, batch)
-                if writer is None:
-                    schema = made.schema.remove_metadata()
-                    writer = Parquet(sink, schema)
-                if made.schema.remove_metadata() != schema:
-                    raise streams.FileError(streams.printable(name), "columns differ from those of the first input")
-                writer.write(made)
+        def process(source):
+            for batch in source.batches(columns):
+                made, found = columns.run(source, batch)
+                faults.add(source, batch, found)
+                writer.write(source.name, made)
+
+        lines.for_each_input(process, arguments, output, rejects, open=Input)
         writer.close()
+    faults.show()
     return 0
+
+
+class Input:
+    """A Parquet file.
+
+    Args:
+        path (str): The path of the file.
+        meter (Meter): The progress meter.
+        output (Output | None): Not used: a file that is read cannot be the one that is written.
+
+    Attributes:
+        name (str): The name in messages.
+        before (int): The number of rows before the batch.
+    """
+
+    def __init__(self, path, meter, output=None):
+        self._path, self._meter = path, meter
+        self.name, self.before = streams.printable(path), 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        """The file is closed by batches()."""
+
+    def batches(self, columns):
+        """Yield the batches (pyarrow.RecordBatch): at least one, perhaps without rows.
+
+        Args:
+            columns (Columns): What reads columns, which the file must have.
+        """
+        import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        import pyarrow.parquet as pq  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        try:
+            with open(self._path, "rb") as data, pq.ParquetFile(data) as file:
+                schema, size = file.schema_arrow, os.fstat(data.fileno()).st_size
+                for column in columns.read:
+                    if column not in schema.names:
+                        known = ", ".join(map(repr, schema.names))
+                        raise streams.FileError(self.name, f"no column {column!r}; the columns are {known}")
+                yield pa.RecordBatch.from_pylist([], schema=schema)
+                said = 0
+                for batch in file.iter_batches(ROWS):
+                    yield batch
+                    self.before += batch.num_rows
+                    done = size * self.before // file.metadata.num_rows
+                    self._meter.add(done - said)
+                    said = done
+        except streams.FileError:
+            raise
+        except (OSError, pa.ArrowException) as error:
+            raise streams.FileError(self.name, getattr(error, "strerror", None) or str(error)) from None
+
+
+class Writer:
+    """Writes batches to one Parquet file: all of their rows, the first of them, or a sample of them.
+
+    Args:
+        sink (Sink): Where the file goes.
+        arguments (argparse.Namespace): With limit, sample and seed.
+    """
+
+    def __init__(self, sink, arguments):
+        self._sink, self._limit = sink, arguments.limit
+        self._writer = self._schema = None
+        self._sample = arguments.sample and Reservoir(arguments.sample, arguments.seed)
+        self._count, self._rows = 0, {}  # of the sample: for the number of a row, a batch with it and its place there
+
+    def write(self, name, batch):
+        """Write a batch.
+
+        Args:
+            name (str): The name of the input.
+            batch (pyarrow.RecordBatch): The batch.
+
+        Raises:
+            FileError: The batch has other columns than the first one.
+            EnoughError: No more rows are needed.
+        """
+        from uricodec.cli.log_outputs import Parquet
+
+        if self._writer is None:
+            self._schema = batch.schema.remove_metadata()
+            self._writer = Parquet(self._sink, self._schema, self._limit)
+        if batch.schema.remove_metadata() != self._schema:
+            raise streams.FileError(name, "columns differ from those of the first input")
+        if self._sample:
+            self._take(batch)
+        else:
+            self._writer.write(batch)
+
+    def _take(self, batch):
+        first = self._count
+        self._count += batch.num_rows
+        for number in range(first, self._count):
+            self._sample.take(number)
+        numbers = self._sample.items()
+        added = [number for number in numbers if number >= first]
+        part = batch.take([number - first for number in added]) if added else None
+        self._rows |= {number: (part, place) for place, number in enumerate(added)}
+        self._rows = {number: self._rows[number] for number in numbers}
+
+    def close(self):
+        """Write the sample, and the end of the file."""
+        for _, rows in groupby(self._rows.values(), lambda row: id(row[0])):
+            found = list(rows)
+            self._writer.write(found[0][0].take([place for _, place in found]))
+        self._writer.close()
+
+
+class Faults:
+    """The invalid values of a run.
+
+    Args:
+        arguments (argparse.Namespace): With stats.
+        rejects (Output | None): Where the report goes.
+    """
+
+    def __init__(self, arguments, rejects):
+        from collections import Counter
+
+        self._report, self._codes = lines.report_to(rejects), Counter()
+        self._tally = lines.Tally(None) if arguments.stats else None
+
+    def add(self, source, batch, found):
+        """Report the invalid values of a batch, and count rows: a row with several by the first one.
+
+        Args:
+            source (Input): The input.
+            batch (pyarrow.RecordBatch): The batch.
+            found (list[tuple[int, str, str, int]]): The row, column, code and offset of each.
+        """
+        if self._report:
+            self._report(report_of(source, batch, found))
+        if self._tally:
+            codes = {row: code for row, _, code, _ in reversed(found)}
+            self._codes.update(codes.values())
+            self._tally.count_valid(batch.num_rows - len(codes))
+
+    def show(self):
+        """Write the counts to standard error, with --stats."""
+        if self._tally:
+            self._tally.show(self._codes)
+
+
+def report_of(source, batch, found):
+    """Return the rows of a report (list[InvalidLine]); the arguments are those of Faults.add()."""
+    report = []
+    for row, column, code, offset in found:
+        text = batch.column(column)[row].as_py()
+        text = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        report.append(InvalidLine(source.name, source.before + row, offset, code, text))
+    return report
 
 
 class Sink:
@@ -90,13 +247,15 @@ def check(arguments, columns):
     with output_of(arguments) as output:
         output.write_header(header_of(arguments.to, InvalidLine._fields))
         report = lines.report_to(output, arguments.to)
-        for name in arguments.files:
-            row = 0
-            for batch in columns.batches(name):
-                invalid = columns.faults(name, batch, row)
-                found += len(invalid)
-                report(invalid)
-                row += batch.num_rows
+
+        def process(source):
+            nonlocal found
+            for batch in source.batches(columns):
+                faults = columns.faults(source, batch)
+                found += len(faults)
+                report(report_of(source, batch, faults))
+
+        lines.for_each_input(process, arguments, output, open=Input)
     return 1 if found else 0
 
 
@@ -133,73 +292,54 @@ class Columns:
 
     Args:
         arguments (argparse.Namespace): The arguments of the command.
+
+    Attributes:
+        read (list[str]): All columns that are read.
     """
 
     def __init__(self, arguments):
         from uricodec import bulk
 
         self._names, self._base, self._errors = arguments.fields, arguments.base_field, arguments.errors
-        self._before = 0  # rows of the input before the batch
+        self.read = [*self._names, *filter(None, [self._base])]
         self._operation, self._options = operation_of(arguments)
         self._function = getattr(bulk, self._operation.name)
         self._options["threads"] = arguments.threads or None
 
-    def batches(self, name):
-        """Yield the batches of a file (pyarrow.RecordBatch): at least one, perhaps without rows."""
-        import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
-        import pyarrow.parquet as pq  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    def run(self, source, batch):
+        """Return a batch with results, in the place of the values, or after them if they are records; and its faults.
 
-        shown, self._before = streams.printable(name), 0
-        try:
-            with open(name, "rb") as data, pq.ParquetFile(data) as file:
-                schema = file.schema_arrow
-                for column in [*self._names, *filter(None, [self._base])]:
-                    if column not in schema.names:
-                        known = ", ".join(map(repr, schema.names))
-                        raise streams.FileError(shown, f"no column {column!r}; the columns are {known}")
-                yield pa.RecordBatch.from_pylist([], schema=schema)
-                yield from file.iter_batches(ROWS)
-        except streams.FileError:
-            raise
-        except (OSError, pa.ArrowException) as error:
-            raise streams.FileError(shown, getattr(error, "strerror", None) or str(error)) from None
-
-    def run(self, name, batch):
-        """Return a batch with results: in the place of the values, or after them if they are records."""
+        The faults are as for Faults.add().
+        """
         import pyarrow as pa
 
-        columns, keep, faulty = {}, None, set()
+        columns, faults = {}, []
         for column in batch.schema.names:
             columns[column] = batch.column(column)
         for column in self._names:
-            values, rows = self._result(name, batch, column)
+            values, rows = self._result(source, batch, column)
             if self._operation.result == "struct":
                 columns = inserted(columns, column, self._records(values, rows, batch.num_rows))
             else:
                 columns[column] = values
-            faulty.update(row for row, _, _ in rows)
-        self._before += batch.num_rows
+            faults += [(row, column, code, offset) for row, code, offset in rows]
         made = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
-        if self._errors == "drop" and faulty:
-            keep = pa.array([row not in faulty for row in range(batch.num_rows)])
-            made = made.filter(keep)
-        return made
+        if self._errors == "drop" and faults:
+            faulty = {row for row, *_ in faults}
+            made = made.filter(pa.array([row not in faulty for row in range(batch.num_rows)]))
+        return made, in_order(faults)
 
-    def faults(self, name, batch, before):
-        """Return the invalid values of a batch (list[InvalidLine]); `before` rows of the file come before it."""
+    def faults(self, source, batch):
+        """Return the faults of a batch, as for Faults.add()."""
         found = []
         for column in self._names:
-            result, _ = self._result(name, batch, column)
+            result, _ = self._result(source, batch, column)
             for row, fault in enumerate(result.to_pylist() if result.null_count < len(result) else []):
                 if fault is not None:
-                    text = batch.column(column)[row].as_py()
-                    text = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
-                    found.append(
-                        InvalidLine(streams.printable(name), before + row, fault["offset"], fault["code"], text)
-                    )
-        return sorted(found, key=lambda line: line.line)
+                    found.append((row, column, fault["code"], fault["offset"]))
+        return in_order(found)
 
-    def _result(self, name, batch, column):
+    def _result(self, source, batch, column):
         """Return the results for a column (pyarrow.Array), and its invalid rows (list[tuple[int, str, int]])."""
         import pyarrow as pa
 
@@ -217,10 +357,10 @@ class Columns:
         try:
             made = self._function(batch.column(column), errors=errors, invalid=invalid, **options)
         except UriError as error:
-            place = f"{streams.printable(name)}: column {column!r}: row {self._before + error.row}"
+            place = f"{source.name}: column {column!r}: row {source.before + error.row}"
             raise CommandError(f"{place}: {error.reason} at offset {error.offset}", 1, RAISE_HINT) from None
         except TypeError:
-            raise wrong_type(name, batch, column) from None
+            raise wrong_type(source, batch, column) from None
         return pa.array(made), invalid.rows
 
     def _records(self, values, rows, count):
@@ -243,33 +383,38 @@ class Matches(Columns):
     """
 
     def __init__(self, arguments, sets):
-        self._names, self._base, self._sets, self._invert = arguments.fields, None, sets, arguments.invert
+        self.read, self._sets, self._invert = arguments.fields, sets, arguments.invert
         self._options = {"exact": arguments.exact, "threads": arguments.threads or None}
 
-    def run(self, name, batch):
-        """Return the rows of a batch that are kept."""
+    def run(self, source, batch):
+        """Return the rows of a batch that are kept, and no faults."""
         import pyarrow as pa
         import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         from uricodec import bulk
 
         kept = pa.array([True] * batch.num_rows, pa.bool_())
-        for column in self._names:
+        for column in self.read:
             values, matched = batch.column(column), pa.array([False] * batch.num_rows, pa.bool_())
             for each in self._sets:
                 try:
                     found = pa.array(bulk.is_match(values, each, **self._options))
                 except TypeError:
-                    raise wrong_type(name, batch, column) from None
+                    raise wrong_type(source, batch, column) from None
                 matched = pc.or_(matched, found.fill_null(False))
             kept = pc.and_(kept, pc.invert(matched) if self._invert else matched)
-        return batch.filter(kept)
+        return batch.filter(kept), []
 
 
-def wrong_type(name, batch, column):
+def in_order(faults):
+    """Return faults in the order of their rows, and in each of the columns."""
+    return sorted(faults, key=lambda fault: fault[0])
+
+
+def wrong_type(source, batch, column):
     """Return the error for a column that is not text."""
     what = f"column {column!r} must be text or bytes, got {batch.schema.field(column).type}"
-    return streams.FileError(streams.printable(name), what)
+    return streams.FileError(source.name, what)
 
 
 def inserted(columns, name, added):

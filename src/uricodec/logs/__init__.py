@@ -364,7 +364,8 @@ def to_arrow(  # noqa: PLR0913
     Returns:
         pyarrow.RecordBatchReader: Times are timestamps in UTC, null if they have no usual form; texts are strings;
             status and size are int64, the duration is a double; the query is
-            a list of structs of name and value, forwarded_for and flags are lists of strings, extra is a map.
+            a list of structs of name and value, forwarded_for and flags are lists of strings, extra is a map. A reader
+            can be read once: pyarrow finds no rows in it after that. `.read_all()` returns a table.
 
     Raises:
         ImportError: If pyarrow is not installed.
