@@ -74,8 +74,10 @@ def lines(name, rows, errors, /, **how):
 
 
 def text_lines(name, rows, errors, /, **how):
-    """Lines that are text: one that is not UTF-8 is invalid, if nothing else is wrong with it."""
+    """Lines that are text: one that is not UTF-8 is invalid, if nothing else is wrong with it; but not for browsers."""
     made, faults = column(name, rows, errors, **how)
+    if how.get("policy") == "whatwg":
+        return made, faults
     places = dict(faults)
     for number, row in enumerate(rows):
         try:

@@ -411,9 +411,10 @@ cdef class ListWork:
         cdef Bytes source
         plain = item if type(item) is str else str.__str__(item)
         if not utf8_of(<str>plain, &source, utf8):
-            if self.text.rows.replaces_surrogates:
-                return self.text_of(without_surrogates(<str>plain), row)
-            return self.surrogate(<str>plain, row)
+            if not self.text.rows.replaces_surrogates:
+                return self.surrogate(<str>plain, row)
+            plain = without_surrogates(<str>plain)      # results have no U+FFFD: `item` is returned only if it is kept
+            utf8_of(<str>plain, &source, utf8)
         try:
             return self.answer(self.text, item, source.data, source.size, row)
         finally:
