@@ -291,6 +291,14 @@ def test_a_delimiter_that_no_record_contains(data, found, header):
     assert (status, said.split("\n")[0]) == ((0, "") if found else (1, "uricodec: --delimiter: no record contains ';'"))
 
 
+def test_a_delimiter_that_some_files_contain(tmp_path):
+    for name, data in {"one": b"u;n\na\n", "two": b"u;n\nb;1\n"}.items():
+        (tmp_path / name).write_bytes(data)
+    options = ["dedup", "--kind", "bytes", "-d", ";", "-f", "u", "--header"]
+    assert output_of(*options, tmp_path / "one", tmp_path / "two") == b"u;n\na\nb;1\n"
+    assert run(*options, tmp_path / "one", tmp_path / "one")[0] == 1
+
+
 @pytest.mark.parametrize("errors", ["keep", "drop", "raise"])
 def test_records_that_are_too_long(errors):
     """A record goes on after a newline in quotes, however long it is."""

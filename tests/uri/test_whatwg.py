@@ -201,6 +201,7 @@ def test_surrogates():
     assert uri.key("foo:\ud800", policy="whatwg") == "foo:%EF%BF%BD"
     assert uri.equivalent("foo:\ud800", "foo:\ufffd", policy="whatwg")
     assert bulk.normalize_uri(["foo:\ud800", "\ud800"], policy="whatwg", errors="null") == ["foo:%EF%BF%BD", None]
+    assert bulk.normalize_uri(["foo:\ud800", "\ud800"], policy="whatwg") == ["foo:%EF%BF%BD", "\ud800"]
     found = uri.check("\ud800http://[/", "whatwg", base="http://a/"), uri.check("foo:a\ud800//", "whatwg")
     assert found == (None, None)
     assert uri.check("http://\ud800:x/", "whatwg").offset == 7
