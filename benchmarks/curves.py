@@ -120,7 +120,9 @@ def main():
             ("rows", f"Nanoseconds a row of {ROW} bytes, by the number of rows", counts, by_count),
             ("lengths", "Nanoseconds a byte, by the bytes of a row", sizes, by_size),
         ):
-            (arguments.folder / f"costs-{name}.svg").write_text("\n".join(curves(title, xs, found, NAMED)) + "\n", "utf-8")
+            (arguments.folder / f"costs-{name}.svg").write_text(
+                "\n".join(curves(title, xs, found, NAMED)) + "\n", "utf-8"
+            )
 
 
 if __name__ == "__main__":

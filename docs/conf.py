@@ -131,7 +131,9 @@ def make_accessible(app, name, template, context, doctree):
     """The captions of the navigation are headings of a level; tables that are too wide can be scrolled by keys."""
     tree = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
-    context["body"] = context.get("body", "").replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
+    context["body"] = context.get("body", "").replace(
+        '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'
+    )
 
 
 def write_sitemap(app, error):
