@@ -49,9 +49,9 @@ def text(x, y, words, anchor="start", more=""):
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{more}>{escape(words)}</text>'
 
 
-def begin(title, height, libraries, curved=False):
+def begin(title, height, libraries, curved=False, font=FONT):
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="{FONT}">'
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="{font}">'
     yield f"<title>{escape(title)}</title>{css(libraries, curved)}"
     yield text(MARGIN, 18, title, more=' font-weight="bold"')
 
@@ -141,36 +141,37 @@ def curves(title, xs, curve_of, named):
     low, high = log10(min(values)), log10(max(values))
     ends = sorted((name for name in curve_of if name in named), key=lambda name: -curve_of[name][-1])
     others = len(curve_of) - len(ends)
-    right, top, bottom = WIDTH - LETTER * max(map(len, ends)) - 2 * MARGIN, 64, 320
+    font, line = 15, 21
+    right, top, bottom = WIDTH - LETTER * font / FONT * max(map(len, ends)) - 2 * MARGIN, 64, 320
 
     def at(x, y):
-        across = MARGIN + 34 + (log10(x / xs[0])) / log10(xs[-1] / xs[0]) * (right - MARGIN - 46)
+        across = MARGIN + 40 + (log10(x / xs[0])) / log10(xs[-1] / xs[0]) * (right - MARGIN - 52)
         return round(across, 1), round(bottom - (log10(y) - low) / (high - low) * (bottom - top), 1)
 
     def curve(name):
         return "L".join("{} {}".format(*at(x, y)) for x, y in zip(xs, curve_of[name], strict=True))
 
-    yield from begin(title, bottom + 34, ["uricodec"], curved=True)
-    yield text(MARGIN, 38, f"and {others} other operations in grey", more=' opacity="0.75"')
+    yield from begin(title, bottom + 34, ["uricodec"], curved=True, font=font)
+    yield text(MARGIN, 40, f"and {others} other operations in grey", more=' opacity="0.75"')
     for power in range(floor(low), floor(high) + 1):
         for step in (1, 2, 5) if high - low < 2 else (1,):
             y = step * 10**power
             if low <= log10(y) <= high:
                 left, place = at(xs[0], y)
-                yield f'<path d="M{left} {place}H{at(xs[-1], y)[0]}"/>' + text(MARGIN + 28, place + 4, f"{y:g}", "end")
+                yield f'<path d="M{left} {place}H{at(xs[-1], y)[0]}"/>' + text(MARGIN + 32, place + 5, f"{y:g}", "end")
     for x in xs:
         yield text(at(x, values[0])[0], bottom + 22, f"10^{round(log10(x))}", "middle")
     for name in curve_of:
         if name not in named:
             yield f'<path d="M{curve(name)}" fill="none" style="stroke:#8888"/>'
-    lowest = top - LINE
+    lowest = top - line
     for i, name in enumerate(ends):
         end, place = at(xs[-1], curve_of[name][-1])
         # Names stand below each other, as near to the ends of their curves as the names before and after them allow.
-        lowest = min(max(place, lowest + LINE), bottom - LINE * (len(ends) - 1 - i))
+        lowest = min(max(place, lowest + line), bottom - line * (len(ends) - 1 - i))
         yield f'<path d="M{curve(name)}" fill="none" class="curve"/>'
         yield f'<path d="M{end} {place}L{right:g} {lowest:g}" class="curve" stroke-dasharray="1 2"/>'
-        yield text(right + 4, lowest + 4, name, more=' class="uricodec"')
+        yield text(right + 4, lowest + 5, name, more=' class="uricodec"')
     yield "</svg>"
 
 

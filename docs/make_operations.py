@@ -84,13 +84,6 @@ def given(name, value):
     return f"{name}={json.dumps(value) if isinstance(value, str) else value}"
 
 
-def in_sql(function):
-    """How SQL calls a function, and what its fixed arguments are."""
-    fixed = [given(name, value) for name, value in function.fixed.items() if name != "errors"]
-    call = f"`{function.name}({', '.join(('x', *function.parameters))})`"
-    return f"{call} ({code(fixed)})" if fixed else call
-
-
 def row_of(row):
     """The row of an operation, with a link to its section."""
     single, sql, command = ELSEWHERE.get(row.name, ("", "", ""))
@@ -98,7 +91,7 @@ def row_of(row):
         f"[`{row.name}`](#{row.name})",
         row.summary,
         code(filter(None, [row.single or single])),
-        ", ".join(map(in_sql, row.sql)) or sql,
+        code(each.name for each in row.sql) or sql,
         code(filter(None, [row.command.line if row.command else command])),
     ]
 

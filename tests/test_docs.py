@@ -181,7 +181,7 @@ def test_table_of_operations(monkeypatch):
     """It is one table with a row for each operation, and for a few other things; what it names exists."""
     monkeypatch.syspath_prepend(ROOT / "docs")
     made = importlib.import_module("make_operations")
-    heads, _, *rows = [re.split(r" \| ", row.strip("| ")) for row in made.table().splitlines()]
+    _, _, *rows = [re.split(r" \| ", row.strip("| ")) for row in made.table().splitlines()]
     assert len(rows) == len(OPERATIONS) + len(made.OTHERS)
     assert {*made.ELSEWHERE} <= {*OPERATIONS}
     for row in rows:
