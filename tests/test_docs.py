@@ -5,6 +5,7 @@ import codecs
 import collections
 import contextlib
 import doctest
+import functools
 import importlib
 import itertools
 import json
@@ -222,6 +223,43 @@ def test_examples_of_operations(monkeypatch):
         == text.count("$ echo")
         == sum(bool(row.command) for row in OPERATIONS.values())
     )
+
+
+def test_table_of_operations(monkeypatch):
+    """It is one table with a row for each operation, and for a few other things; what it names exists."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    made = importlib.import_module("make_operations")
+    _, _, *rows = [re.split(r" \| ", row.strip("| ")) for row in made.table().splitlines()]
+    assert len(rows) == len(OPERATIONS) + len(made.OTHERS)
+    assert {*made.ELSEWHERE} <= {*OPERATIONS}
+    for row in rows:
+        for name in re.findall(r"`([\w.]+)`", row[2] if len(row) > 2 else ""):
+            module, _, names = f"uricodec.{name}".partition(".")
+            assert functools.reduce(getattr, names.split("."), importlib.import_module(module)), name
+    for line in [command for _, _, command in made.ELSEWHERE.values()] + [row[-1] for row in made.OTHERS]:
+        if line:
+            words = shlex.split(line.replace("LIST", "examples/blocked.txt"))
+            run = [
+                sys.executable,
+                "-m",
+                "uricodec",
+                *words,
+                "examples/access.log" if line == "log" else "examples/urls.txt",
+            ]
+            assert subprocess.run(run, cwd=ROOT, capture_output=True, check=False).returncode == 0, line
+
+
+def test_every_public_module_has_a_page():
+    """A page of docs/reference is made from its docstrings, or, for the engines' hooks, from the operations."""
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs/reference").glob("*.md"))
+    documented = set(re.findall(r"automodule:: ([\w.]+)", pages))
+    public = {"uricodec"}
+    for found in pkgutil.walk_packages(uricodec.__path__, "uricodec."):
+        if not re.search(r"\._|\.cli\b", found.name):
+            public.add(found.name)
+    hooks = {"uricodec.integrations", "uricodec.integrations.polars", "uricodec.integrations.pandas"}
+    assert public - documented == hooks
+    assert all(f"`{name}`" in pages or name in pages for name in hooks)
 
 
 def test_pictures(monkeypatch):
