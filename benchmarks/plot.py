@@ -31,10 +31,11 @@ def library_of(series):
     return re.split(r",? ", series)[0]
 
 
-def css(libraries):
+def css(libraries, curved=False):
     def rules(scheme, text, line):
         colours = [f".{name_of(each)}{{fill:{COLOURS.get(each, OTHER)[scheme]}}}" for each in libraries]
-        return f"text{{fill:{text}}}path{{stroke:{line}}}{''.join(colours)}"
+        stroke = f"path.curve{{stroke:{COLOURS['uricodec'][scheme]};stroke-width:1.8}}"
+        return f"text{{fill:{text}}}path{{stroke:{line}}}{''.join(colours)}{stroke if curved else ''}"
 
     light, dark = rules(0, "#222", "#ddd"), rules(1, "#ddd", "#3a3f44")
     return f"<style>{light}.one{{stroke:#888}}@media(prefers-color-scheme:dark){{{dark}.one{{stroke:#999}}}}</style>"
@@ -48,10 +49,10 @@ def text(x, y, words, anchor="start", more=""):
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{more}>{escape(words)}</text>'
 
 
-def begin(title, height, libraries):
+def begin(title, height, libraries, curved=False, font=FONT):
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="{FONT}">'
-    yield f"<title>{escape(title)}</title>{css(libraries)}"
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="{font}">'
+    yield f"<title>{escape(title)}</title>{css(libraries, curved)}"
     yield text(MARGIN, 18, title, more=' font-weight="bold"')
 
 
@@ -127,37 +128,50 @@ def bars(title, rows):
     yield "</svg>"
 
 
-def curves(title, xs, curve_of):
-    """Return the lines of a plot of curves on logarithmic scales, each with its name at its end.
+def curves(title, xs, curve_of, named):
+    """Return the lines of a plot of curves on logarithmic scales: some with their names at their ends, the others grey.
 
     Args:
         title (str): Its title.
         xs (list[int]): The values of x, each ten times the one before.
         curve_of (dict[str, list[float]]): The values of y, by name.
+        named (Collection[str]): The curves that stand out.
     """
     values = [y for ys in curve_of.values() for y in ys]
-    first, last = floor(log10(min(values))), ceil(log10(max(values)))
-    # Names stand below each other, in the order of the ends of their curves.
-    names = sorted(curve_of, key=lambda name: -curve_of[name][-1])
-    right, top = WIDTH - LETTER * max(map(len, names)) - 2 * MARGIN, 46
-    bottom = max(top + LINE * len(names), 300)
+    low, high = log10(min(values)), log10(max(values))
+    ends = sorted((name for name in curve_of if name in named), key=lambda name: -curve_of[name][-1])
+    others = len(curve_of) - len(ends)
+    font, line = 15, 21
+    right, top, bottom = WIDTH - LETTER * font / FONT * max(map(len, ends)) - 2 * MARGIN, 64, 320
 
     def at(x, y):
-        across = MARGIN + 34 + (log10(x / xs[0])) / log10(xs[-1] / xs[0]) * (right - MARGIN - 50)
-        return f"{across:.1f} {bottom - (log10(y) - first) / (last - first) * (bottom - top):.1f}"
+        across = MARGIN + 40 + (log10(x / xs[0])) / log10(xs[-1] / xs[0]) * (right - MARGIN - 52)
+        return round(across, 1), round(bottom - (log10(y) - low) / (high - low) * (bottom - top), 1)
 
-    yield from begin(title, bottom + 30, ["uricodec"])
-    for power in range(first, last + 1):
-        place = at(xs[0], 10**power)
-        yield f'<path d="M{place}L{at(xs[-1], 10**power)}"/>'
-        yield text(MARGIN + 28, float(place.split()[1]) + 4, f"{10**power:g}", "end")
+    def curve(name):
+        return "L".join("{} {}".format(*at(x, y)) for x, y in zip(xs, curve_of[name], strict=True))
+
+    yield from begin(title, bottom + 34, ["uricodec"], curved=True, font=font)
+    yield text(MARGIN, 40, f"and {others} other operations in grey", more=' opacity="0.75"')
+    for power in range(floor(low), floor(high) + 1):
+        for step in (1, 2, 5) if high - low < 2 else (1,):
+            y = step * 10**power
+            if low <= log10(y) <= high:
+                left, place = at(xs[0], y)
+                yield f'<path d="M{left} {place}H{at(xs[-1], y)[0]}"/>' + text(MARGIN + 32, place + 5, f"{y:g}", "end")
     for x in xs:
-        yield text(float(at(x, values[0]).split()[0]), bottom + 20, f"10^{round(log10(x))}", "middle")
-    for i, name in enumerate(names):
-        points = "L".join(at(x, y) for x, y in zip(xs, curve_of[name], strict=True))
-        end, label = at(xs[-1], curve_of[name][-1]), top + LINE * i + 4
-        yield f'<path d="M{points}" fill="none" style="stroke:#0072b2;stroke-width:1.5"/>'
-        yield f'<path d="M{end}L{right:g} {label - 4:g}" opacity="0.6"/>' + text(right + 4, label, name)
+        yield text(at(x, values[0])[0], bottom + 22, f"10^{round(log10(x))}", "middle")
+    for name in curve_of:
+        if name not in named:
+            yield f'<path d="M{curve(name)}" fill="none" style="stroke:#8888"/>'
+    lowest = top - line
+    for i, name in enumerate(ends):
+        end, place = at(xs[-1], curve_of[name][-1])
+        # Names stand below each other, as near to the ends of their curves as the names before and after them allow.
+        lowest = min(max(place, lowest + line), bottom - line * (len(ends) - 1 - i))
+        yield f'<path d="M{curve(name)}" fill="none" class="curve"/>'
+        yield f'<path d="M{end} {place}L{right:g} {lowest:g}" class="curve" stroke-dasharray="1 2"/>'
+        yield text(right + 4, lowest + 5, name, more=' class="uricodec"')
     yield "</svg>"
 
 

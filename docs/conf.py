@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from pygments.lexers.shell import BashSessionLexer
 
 import uricodec
 from uricodec.cli.errors import SITE
@@ -20,7 +21,9 @@ project = "uricodec"
 author = "the authors of uricodec"
 release = version = uricodec.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_design"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True  # what is copied runs: without prompts, and without results
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 smartquotes = False  # "--help" and quoted values are copied
@@ -38,13 +41,29 @@ napoleon_use_ivar = True
 suppress_warnings = ["ref.python"]  # Diagnostic has several homes
 
 
+class Console(BashSessionLexer):
+    """Commands begin with "$ "; everything else is output, also where it contains a "%" or "#"."""
+
+    _ps1rgx = re.compile(r"^(\$ )(.*\n?)")
+
+
+MARKUP = re.compile(r"\\|\*(?!\*?\w+ \()|(?<=\w)_(?!\w)")  # but not the stars of an argument: "*values (str):"
+
+
+def literally(text):
+    """Text in which backslashes, stars and underscores stand for themselves. Code in backticks needs no change."""
+    parts = re.split(r"(``.*?``|`.*?`)", text)
+    return "".join(part if part[:1] == "`" else MARKUP.sub(r"\\\g<0>", part) for part in parts)
+
+
 def as_written(*event):
-    """Docstrings are for eyes. Backslashes stand for themselves; in the head of a module, tables and what is indented
-    stay as they are drawn; the values of an argument become a list; what is below "Returns:" and "Source:" is one
-    paragraph; and the first line of a property has no type."""
+    """Docstrings are for eyes. What is markup stands for itself; in the head of a module, tables and what is indented
+    stay as they are drawn; the values of an argument become a list; arguments with one description stand on one line;
+    what is below "Returns:" and "Source:" is one paragraph; and the first line of a property has no type."""
     _, what, *_, lines = event
     written, before, pad, example, margin = [], "", None, False, -1
-    if what == "property" and lines:
+    lines[:] = re.sub(r"(?m)^( +\w+(?:, \w+)+,)\n +(?=\w+(?:, \w+)*:)", r"\1 ", "\n".join(lines)).split("\n")
+    if what in {"property", "attribute"} and lines:  # those of a compiled class are attributes
         lines[0] = lines[0].replace(": ", ", ", 1)  # napoleon takes what precedes a colon for the type
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
         words = line.strip()
@@ -57,7 +76,7 @@ def as_written(*event):
         elif example:
             written.append(line)
         else:
-            indent, text = line[: len(line) - len(words)], words.replace("\\", "\\\\")
+            indent, text = line[: len(line) - len(words)], literally(words)
             if re.match(r'"[\w-]+"(, "[\w-]+")*: ', words) and len(indent) >= 8:
                 written += ["", indent + "- " + text] if margin < 0 else [indent + "- " + text]
                 margin = len(indent)
@@ -108,6 +127,15 @@ def add_card(app, name, template, context, doctree):
     context["metatags"] = context.get("metatags", "") + "\n".join(tags)
 
 
+def make_accessible(app, name, template, context, doctree):
+    """The captions of the navigation are headings of a level; tables that are too wide can be scrolled by keys."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+    context["body"] = context.get("body", "").replace(
+        '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'
+    )
+
+
 def write_sitemap(app, error):
     """List the pages for search engines."""
     if error is None and app.builder.name == "html":
@@ -117,8 +145,10 @@ def write_sitemap(app, error):
 
 
 def setup(app):
+    app.add_lexer("console", Console)
     app.connect("source-read", prepare)
     app.connect("html-page-context", add_card)
+    app.connect("html-page-context", make_accessible, priority=900)  # after furo
     app.connect("build-finished", write_sitemap)
     app.connect("autodoc-process-docstring", as_written, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", skip_fields)

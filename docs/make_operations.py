@@ -1,4 +1,4 @@
-"""The page docs/reference/operations.md: its tables, and an example of each operation for one value, columns, SQL and
+"""The page docs/reference/operations.md: its table, and an example of each operation for one value, columns, SQL and
 the command line. docs/conf.py adds them when the site is built; `python docs/make_operations.py` prints them.
 """
 
@@ -43,8 +43,36 @@ OPTIONS = {
     "relation": {"other": "http://example.co.uk:8080/"},
 }
 
-HEADS = ["operation", "what it does with a row", "result", "parameters", "`errors=`, the default first"]
-NAMES = ["operation", "functions of SQL", "command"]
+HEADS = ["operation", "what it does with a row", "one value", "SQL: DuckDB, Spark", "command line"]
+# Where an operation has another name than in the registry, because it needs a set or a template: for one value, in SQL,
+# and as a command.
+ELSEWHERE = {
+    "match": ("uri.HostSet.match", "`NAME_entry(x)` after `register_set`, in DuckDB", ""),
+    "is_match": ("uri.HostSet.match", "`NAME(x)` after `register_set`, in DuckDB", "filter --hosts LIST"),
+    "fingerprint": ("dedup.fingerprint", "", ""),
+    "userinfo": ("", "", "split --get '{userinfo}'"),
+    "host": ("", "", "split --get '{host}'"),
+    "port": ("", "", "split --get '{port}'"),
+    "query_value": ("", "", "split --get '{param.NAME}'"),
+}
+# What is not done row by row: heading, what, one value or list, SQL, command.
+OTHERS = [
+    (
+        "[find](../guides/uri.md#find-urls-in-text)",
+        "find the URLs or URNs in any text",
+        "uri.find, urn.find",
+        "",
+        "extract",
+    ),
+    (
+        "[unique](../guides/dedup.md)",
+        "keep the first of each group of equivalent identifiers",
+        "dedup.unique",
+        "",
+        "dedup --kind uri",
+    ),
+    ("[parse](../guides/logs.md)", "convert the lines of access logs to records", "logs.parse", "", "log"),
+]
 
 
 def code(texts):
@@ -56,39 +84,36 @@ def given(name, value):
     return f"{name}={json.dumps(value) if isinstance(value, str) else value}"
 
 
-def in_sql(function):
-    """How SQL calls a function, and what its fixed arguments are."""
-    fixed = [given(name, value) for name, value in function.fixed.items() if name != "errors"]
-    call = f"`{function.name}({', '.join(('x', *function.parameters))})`"
-    return f"{call} ({code(fixed)})" if fixed else call
-
-
 def row_of(row):
-    """The row of an operation, with a link to its page. "drop" is left out: lists and columns do not have it."""
+    """The row of an operation, with a link to its section."""
+    single, sql, command = ELSEWHERE.get(row.name, ("", "", ""))
     return [
-        f"[`{row.name}`](../{row.page}.md)",
+        f"[`{row.name}`](#{row.name})",
         row.summary,
-        f"{row.result}: {code(row.fields)}" if row.fields else row.result,
-        code(each.name if each.default is REQUIRED else given(each.name, each.default) for each in row.parameters),
-        code(policy for policy in row.policies if policy != "drop"),
+        code(filter(None, [row.single or single])),
+        code(each.name for each in row.sql) or sql,
+        code(filter(None, [row.command.line if row.command else command])),
     ]
 
 
-def names_of(row):
-    """The row of the names of an operation elsewhere."""
-    return [code([row.name]), ", ".join(map(in_sql, row.sql)), code([row.command.line] if row.command else [])]
+def about(row):
+    """The result, parameters and policies of an operation. "drop" is left out: lists and columns do not have it."""
+    given_or_name = [
+        each.name if each.default is REQUIRED else given(each.name, each.default) for each in row.parameters
+    ]
+    yield f"- result: {row.result}" + (f" of {code(row.fields)}" if row.fields else "")
+    if row.parameters:
+        yield f"- parameters: {code(given_or_name)}"
+    yield f"- `errors=`, the default first: {code(policy for policy in row.policies if policy != 'drop')}"
 
 
-def table(heads, make):
-    """A table: its heads, and what `make` returns for each operation."""
-    rows = [heads, *map(make, OPERATIONS.values())]
-    lines = ["".join(f"| {cell} " if cell else "| " for cell in row) for row in rows]
-    return "|\n".join([lines[0], "|---" * len(heads), *lines[1:]]) + "|\n"
-
-
-def tables():
-    """The tables of all operations."""
-    return [table(HEADS, row_of), table(NAMES, names_of)]
+def table():
+    """The table of all operations."""
+    others = [
+        [head, what, code(single.split(", ")), sql, code([command])] for head, what, single, sql, command in OTHERS
+    ]
+    rows = [HEADS, ["---"] * len(HEADS), *map(row_of, OPERATIONS.values()), *others]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def call(function, *arguments, **options):
@@ -147,15 +172,12 @@ def tabs(row):
 
 
 def sections():
-    """The tables and the sections of docs/reference/operations.md."""
-    lines = ["", *tables()]
+    """The table and the sections of docs/reference/operations.md."""
+    lines = ["", table()]
     for row in OPERATIONS.values():
         lines += ["", f"## {row.name}", "", f"{row.summary[0].upper()}{row.summary[1:]}."]
-        lines += [
-            f"See [](../{row.page}.md), and {{py:func}}`uricodec.bulk.{row.name}` for parameters.",
-            "",
-            "::::{tab-set}",
-        ]
+        lines += [f"See [](../{row.page}.md) and {{py:func}}`uricodec.bulk.{row.name}`.", "", *about(row), ""]
+        lines.append("::::{tab-set}")
         for title, content in tabs(row).items():
             lines += [f":::{{tab-item}} {title}", f":sync: {title}", "", content, "", ":::"]
         lines.append("::::")

@@ -1,10 +1,13 @@
 """What all tests share: helpers on the path, options of a run, the CPU tiers, buffers between guard pages."""
 
 import ctypes
+import gzip
 import mmap
 import os
+import shutil
 import signal
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from hypothesis import settings
 
 import uricodec
 from uricodec._base import _kernels
+
+EXAMPLE_FILES = Path(__file__).parent.parent / "examples"
 
 # For `from reference import codec`: importlib mode adds no directory by itself.
 sys.path.append(str(Path(__file__).parent))
@@ -131,3 +136,37 @@ class Fence:
 def fences():
     """Two fences: one for the input, one for the output."""
     return Fence(), Fence()
+
+
+@pytest.fixture
+def reader():
+    """The environment of a reader who has installed uricodec and typed `. .venv/bin/activate`."""
+    scripts = sysconfig.get_path("scripts")
+    environment = os.environ | {"URICODEC_NO_DOCS_LINKS": "", "PATH": os.pathsep.join([scripts, os.environ["PATH"]])}
+    assert shutil.which("uricodec", path=scripts), "the tests need uricodec installed (pip install -e .)"
+    return environment
+
+
+@pytest.fixture
+def samples(tmp_path):
+    """A folder with the files that the examples read."""
+    for path in EXAMPLE_FILES.glob("*.*"):
+        shutil.copy(path, tmp_path)
+    urls = b"http://Example.com/caf%C3%A9\nhttp://example.com:80/a\n/a b\n"
+    files = {
+        "urls.txt": urls,
+        "links.txt": b"../c\n",
+        "files.txt": b"a b\n",
+        "page.html": b"<urn:isbn:1> http://a",
+    }
+    files["links.csv"] = b"page,href\nhttp://example.com/a/b,../c\n"
+    files |= {"allowed.txt": b"example.com\n", "blocked.txt": b"||example.com^\n", "list.txt": b"example.org\n"}
+    files["sections.txt"] = b"http://example.org/\n"
+    files |= {"old.txt": b"urn:isbn:1\n", "new.txt": b"urn:isbn:2\n"}
+    files["script.py"] = b"print(1)\n"
+    files["access.log.gz"] = files["access.log.1.gz"] = gzip.compress((tmp_path / "access.log").read_bytes())
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "examples").symlink_to(EXAMPLE_FILES)
+    (tmp_path / ".config/fish/completions").mkdir(parents=True)
+    return tmp_path

@@ -5,12 +5,14 @@ import codecs
 import collections
 import contextlib
 import doctest
+import functools
 import importlib
 import itertools
 import json
 import os
 import pkgutil
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,7 @@ import pytest
 import uricodec
 from uricodec import iri, parse, uri, urn
 from uricodec._rows.registry import OPERATIONS
+from uricodec.cli.commands import COMMANDS
 from uricodec.errors import UriSyntaxError
 from uricodec.parse import _stdlib as stdlib
 from uricodec.urn import namespaces
@@ -29,6 +32,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 FLAGS = doctest.ELLIPSIS
+FENCES = re.DOTALL | re.MULTILINE
 
 
 def modules():
@@ -103,19 +107,65 @@ def test_library_examples_of_a_page(block, libraries):
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if "```console" in page.read_text("utf-8")], ids=lambda page: page.name
 )
-def test_console_examples_of_a_page(page):
-    """Each "$ ... uricodec ...", run where the README is, prints what stands below it."""
+def test_console_examples_of_a_page(page, reader):
+    """Each command, typed as it is where the README is, prints what stands below it."""
     sessions = re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    commands, environment = 0, os.environ | {"URICODEC_NO_DOCS_LINKS": ""}
+    commands = 0
     for session in sessions:
         for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
             assert "uricodec" in command
-            real = re.sub(r"(^|\| )uricodec\b", rf"\g<1>{sys.executable} -m uricodec", command)
-            options = {"cwd": ROOT, "env": environment, "capture_output": True, "text": True}
-            done = subprocess.run(real, shell=True, check=True, **options)
+            options = {"cwd": ROOT, "env": reader, "capture_output": True, "text": True}
+            done = subprocess.run(command, shell=True, check=True, **options)
             assert done.stdout == expected, command
             commands += 1
     assert commands
+
+
+# Commands of blocks "sh" that are run elsewhere.
+ELSEWHERE = {
+    r"python3 -m venv .* -m pytest": ".ci/run",
+    r"python3 -m venv .venv && .*": ".ci/readme",
+    r"\. .venv/bin/activate": ".ci/readme",
+    r"(python3 -m venv job|job/bin/venv-pack) .*": ".ci/readme docs/guides/spark.md",
+    r"benchmarks/run": "benchmarks/run, whose results are docs/concepts/performance.md",
+}
+
+
+def shell_commands():
+    """The lines of blocks "sh"; those of cli.md are examples of `tests/cli/test_options.py`."""
+    for page in PAGES:
+        blocks = [] if page.name == "cli.md" else re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), FENCES)
+        for line in "".join(blocks).splitlines():
+            if not any(re.fullmatch(pattern, line) for pattern in ELSEWHERE):
+                yield pytest.param(line, id=f"{page.name}-{line}")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.parametrize("line", list(shell_commands()))
+def test_shell_examples(line, reader, samples):
+    """They run as they are, in a folder with files of the names that they mention."""
+    if "--parquet" in line:
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    done = subprocess.run(["bash", "-c", line], cwd=samples, env=reader, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def inline_commands():
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=FENCES)
+        for command in re.findall(r"`uricodec ((?!\.)[^`]+)`", text):
+            yield pytest.param(command, id=f"{page.name}-{command}")
+
+
+@pytest.mark.parametrize("command", list(inline_commands()))
+def test_commands_in_sentences(command):
+    """The options of a command that a sentence names exist; files and required options may be missing."""
+    name, *words = shlex.split(command.split(" | ")[0])
+    assert name in COMMANDS or name in {"--version", "--help", "entries"}  # the head of a file in saved_sets.md
+    if name in COMMANDS:
+        known = {spelling for option in COMMANDS[name].options for spelling in option.flags} | {"-h", "--help"}
+        used = {word.partition("=")[0] for word in words if re.match("--?[a-z]", word)}
+        assert used <= known
 
 
 @pytest.mark.interop
@@ -173,6 +223,43 @@ def test_examples_of_operations(monkeypatch):
         == text.count("$ echo")
         == sum(bool(row.command) for row in OPERATIONS.values())
     )
+
+
+def test_table_of_operations(monkeypatch):
+    """It is one table with a row for each operation, and for a few other things; what it names exists."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    made = importlib.import_module("make_operations")
+    _, _, *rows = [re.split(r" \| ", row.strip("| ")) for row in made.table().splitlines()]
+    assert len(rows) == len(OPERATIONS) + len(made.OTHERS)
+    assert {*made.ELSEWHERE} <= {*OPERATIONS}
+    for row in rows:
+        for name in re.findall(r"`([\w.]+)`", row[2] if len(row) > 2 else ""):
+            module, _, names = f"uricodec.{name}".partition(".")
+            assert functools.reduce(getattr, names.split("."), importlib.import_module(module)), name
+    for line in [command for _, _, command in made.ELSEWHERE.values()] + [row[-1] for row in made.OTHERS]:
+        if line:
+            words = shlex.split(line.replace("LIST", "examples/blocked.txt"))
+            run = [
+                sys.executable,
+                "-m",
+                "uricodec",
+                *words,
+                "examples/access.log" if line == "log" else "examples/urls.txt",
+            ]
+            assert subprocess.run(run, cwd=ROOT, capture_output=True, check=False).returncode == 0, line
+
+
+def test_every_public_module_has_a_page():
+    """A page of docs/reference is made from its docstrings, or, for the engines' hooks, from the operations."""
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs/reference").glob("*.md"))
+    documented = set(re.findall(r"automodule:: ([\w.]+)", pages))
+    public = {"uricodec"}
+    for found in pkgutil.walk_packages(uricodec.__path__, "uricodec."):
+        if not re.search(r"\._|\.cli\b", found.name):
+            public.add(found.name)
+    hooks = {"uricodec.integrations", "uricodec.integrations.polars", "uricodec.integrations.pandas"}
+    assert public - documented == hooks
+    assert all(f"`{name}`" in pages or name in pages for name in hooks)
 
 
 def test_pictures(monkeypatch):

@@ -160,3 +160,10 @@ def test_each_fault_has_its_line():
     page = (ROOT / "docs/concepts/trust.md").read_text("utf-8")
     assert {name for name in faults if f"| {name} |" not in page} == set()
     assert f"| faults injected by hand | {len(faults)}, " in page
+
+
+def test_fast_paths_do_not_depend_on_a_version_number():
+    """They are for what all versions do alike, or ask the running stdlib."""
+    paths = [path for path in (ROOT / "src/uricodec/parse").iterdir() if path.suffix in {".py", ".pyx", ".pxd"}]
+    found = [path.name for path in paths if re.search(r"version_info|hexversion|PY_VERSION", path.read_text("utf-8"))]
+    assert found == [] and len(paths) > 8

@@ -113,3 +113,25 @@ def test_what_is_searched(name, text, lines, tmp_path, monkeypatch):
     path = tmp_path / name
     path.write_text(text, "utf-8")
     assert [int(finding.split(":")[1]) for finding in findings(path)] == lines
+
+
+def docstrings_of_functions(path):
+    """Yield the name of each function of a compiled module, and the first word of its docstring."""
+    lines = path.read_text("utf-8").splitlines()
+    for i, line in enumerate(lines):
+        if line.lstrip().startswith('"""') and i and lines[i - 1].split("#")[0].rstrip().endswith(":"):
+            head = next(j for j in range(i - 1, -1, -1) if re.match(r" *(cdef|cpdef|def|class) ", lines[j]))
+            is_class = re.match(r" *(cdef )?class ", lines[head])
+            if not is_class and "@property" not in lines[head - 1] and (word := re.match(r' *"""(\w+)', line)):
+                yield lines[head].partition("(")[0].strip(), word[1]
+
+
+NOT_IMPERATIVE = re.compile(r"The|An?|Whether|What|Where|How|Those|Like|Same|True|False|None|One|\w*[^s]s")
+
+
+def test_docstrings_of_compiled_functions_are_imperatives():
+    """ruff checks those of .py files (D401)."""
+    compiled = [path for path in SOURCES if path.suffix == ".pyx"]
+    names = [(path.name, *found) for path in compiled for found in docstrings_of_functions(path)]
+    assert [each for each in names if NOT_IMPERATIVE.fullmatch(each[2])] == []
+    assert len(names) > 500

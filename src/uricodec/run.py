@@ -41,7 +41,7 @@ _ORDINARY = (str, bytes, bytearray, bool, int, float, type(None))
 
 
 def _is_ordinary(value: object, levels: int = 4) -> bool:
-    """Whether a value is of such types, in lists and dicts that are not nested deeper."""
+    """Return whether a value is of one of these types, or of lists and dicts of them that are not nested deeper."""
     values: Iterable[object]
     if type(value) is dict:
         values = (x for pair in value.items() for x in pair)

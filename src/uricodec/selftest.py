@@ -42,7 +42,7 @@ def _import_compiled() -> list[str]:
 
 
 def _texts() -> Iterator[str]:
-    """Texts with characters of 1 to 4 bytes and triplets, good and bad, across the ends of all vectors."""
+    """Yield texts with characters of 1 to 4 bytes and triplets, good and bad, across the ends of all vectors."""
     draw = random.Random(3986)
     pieces = [
         "a",

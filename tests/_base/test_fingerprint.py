@@ -2,6 +2,7 @@
 
 import copy
 import ctypes
+import itertools
 import os
 import pickle
 import random
@@ -437,6 +438,21 @@ def test_the_bound_is_of_roots(r):
     same = {0: [a, b], 1: [a + b, b + a], naive.P - 1: [a + zero + b, b + zero + a]}[r]
     assert key.fingerprint(same[0]) == key.fingerprint(same[1])
     assert KEY.fingerprint(same[0]) != KEY.fingerprint(same[1])
+
+
+def test_any_bits_are_uniform_for_a_small_prime():
+    """The steps of the proof, for all a and c if p is 2^5 - 1: strings of 5 bits and their parity."""
+    p, raw = 31, range(32)
+    a_of, c_of = [each % p or 1 for each in raw], [each % p for each in raw]
+    assert (a_of.count(1), c_of.count(0)) == (3, 2)
+    texts = [each | each.bit_count() % 2 << 5 for each in raw]
+    for h, other in random.Random(8).sample([*itertools.permutations(range(p), 2)], 8):
+        pairs = [((c + a * h) % p, (c + a * other) % p) for a in range(1, p) for c in range(p)]
+        assert sorted(pairs) == sorted(itertools.permutations(range(p), 2))
+        results = [((c + a * h) % p, (c + a * other) % p) for a in a_of for c in c_of]
+        for bits in range(1, 63):  # with 63, all bits are selected, the parity included
+            agree = sum((texts[y] ^ texts[z]) & bits == 0 for y, z in results)
+            assert Fraction(agree, 32 * 32) <= Fraction(1, 2 ** bits.bit_count()) + Fraction(3, 32)
 
 
 # --- what docs/concepts/fingerprint.md says ---------------------------------------------------------------------------

@@ -1,10 +1,8 @@
 """The tables of commands and options, and what is made from them: parser, help, man page, reference page."""
 
 import argparse
-import gzip
 import importlib
 import json
-import os
 import re
 import runpy
 import shutil
@@ -12,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, output_of, run
+from command import output_of, run
 
 from uricodec.cli import help as texts
 from uricodec.cli import options
@@ -144,34 +142,10 @@ def test_the_man_page_is_one():
     assert b"uricodec normalize" in done.stdout
 
 
-@pytest.fixture
-def samples(tmp_path):
-    """A folder with the files that the examples read."""
-    for path in (ROOT / "examples").glob("*.*"):
-        shutil.copy(path, tmp_path)
-    urls = b"http://Example.com/caf%C3%A9\nhttp://example.com:80/a\n/a b\n"
-    files = {
-        "urls.txt": urls,
-        "links.txt": b"../c\n",
-        "files.txt": b"a b\n",
-        "page.html": b"<urn:isbn:1> http://a",
-    }
-    files["links.csv"] = b"page,href\nhttp://example.com/a/b,../c\n"
-    files |= {"allowed.txt": b"example.com\n", "blocked.txt": b"||example.com^\n", "list.txt": b"example.org\n"}
-    files["sections.txt"] = b"http://example.org/\n"
-    files |= {"old.txt": b"urn:isbn:1\n", "new.txt": b"urn:isbn:2\n"}
-    files["access.log.gz"] = gzip.compress((tmp_path / "access.log").read_bytes())
-    for name, data in files.items():
-        (tmp_path / name).write_bytes(data)
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (tmp_path / ".config/fish/completions").mkdir(parents=True)
-    return tmp_path
-
-
 @pytest.mark.parametrize("example", [example for command in COMMANDS.values() for example in command.examples])
-def test_examples(samples, example):
+def test_examples(samples, reader, example):
     """They run as they are, and print what is said."""
-    line = re.sub(r"\buricodec(?= \w)", " ".join(COMMAND), example.splitlines()[0].partition("   #")[0], count=1)
+    line = example.splitlines()[0]
     shell = "zsh" if "zsh" in example else "bash"
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
@@ -180,7 +154,7 @@ def test_examples(samples, example):
         parquet = pytest.importorskip("pyarrow.parquet")
         (samples / "crawl").mkdir()
         parquet.write_table(pa.table({"url": ["http://a", "HTTP://a"]}), samples / "crawl/0.parquet")
-    environment = os.environ | {"HOME": str(samples)}
+    environment = reader | {"HOME": str(samples)}
     done = subprocess.run(
         [shell, "-c", line], cwd=samples, capture_output=True, text=True, env=environment, check=False
     )

@@ -90,7 +90,7 @@ cdef class FingerprintKey:
 
     @property
     def _material(self):
-        """The 64 bytes of a key without a given secret, which saved sets store; else None."""
+        """Return the 64 bytes of a key that was made without a secret, which saved sets store; None for other keys."""
         return self.material if self.given is None else None
 
     def __eq__(self, other):

@@ -214,7 +214,7 @@ cdef class ByteSet:
 
 
 cdef ByteSet set_of(object operand):
-    """The operand as a ByteSet; None if it is of a type that makes none."""
+    """Return an operand as a ByteSet; None if its type cannot be converted."""
     cdef PyObject *made
     if type(operand) is ByteSet:
         return operand

@@ -261,7 +261,7 @@ cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
 
 
 cdef bint encode_utf8(str text, Bytes *source, uint8_t *buffer) except -1:
-    """The part of utf8_of() for a str that is not ASCII."""
+    """Do what utf8_of() does for a str that is not ASCII."""
     cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
     cdef int kind = PyUnicode_KIND(text)
     cdef uint8_t *dst = buffer

@@ -56,7 +56,7 @@ cdef class CodecRows(RowOperation):
 # --- masks --------------------------------------------------------------------------------------------------------------
 
 cdef bint mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) noexcept nogil:
-    """The kernel, but with a word more in both masks, which is set to 0: for the end of the last row."""
+    """Call the kernel, and set one more word of both masks to 0: for the end of the last row."""
     malformed[(n + 63) // 64] = digits[(n + 63) // 64] = 0
     return kernels.mark_triplets(src, n, malformed, digits)
 

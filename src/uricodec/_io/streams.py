@@ -186,7 +186,7 @@ class LineEnds:
         return buffer.rfind(self._terminator, start, stop) + 1
 
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
-        """Like last(), for a line that begins at `first` and does not end between that offset and `start`."""
+        """Do what last() does for a line that begins at `first` and does not end between that offset and `start`."""
         return self.last(buffer, start, stop)
 
     def keep(self, buffer: bytearray, start: int, stop: int) -> int:

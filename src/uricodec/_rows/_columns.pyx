@@ -791,7 +791,7 @@ cdef list tables_of(list columns):
 
 
 cdef list sources_of(list arrays, Type type):
-    """The rows of arrays (list of SourceRows)."""
+    """Return the rows of arrays (list of SourceRows)."""
     cdef list sources = []
     for array in arrays:
         sources.append(rows_of(array, type))

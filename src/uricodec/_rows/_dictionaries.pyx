@@ -154,7 +154,7 @@ cdef int64_t renumber(const Source *source, const int64_t *numbers, int64_t firs
 
 
 cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first, Array dictionary, bytes format):
-    """The rows of a dictionary as indices of distinct values.
+    """Return the rows of a dictionary as indices of distinct values.
 
     Its first value is number `first` of those that were made distinct; the rows then refer to `dictionary`, which has the
     distinct values, by indices of this format.

@@ -340,7 +340,7 @@ cdef bint have_parts(Run *run, size_t bytes) noexcept nogil:
 
 
 cdef inline void copy_component(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
-    """copy_bytes() for components, of which most are shorter still."""
+    """Do what copy_bytes() does, faster for the short components of most URLs."""
     memcpy(dst, src, WIDE // 2)
     if n > WIDE // 2:
         copy_bytes(dst, src, n)

@@ -86,7 +86,7 @@ class Lines:
         self._output.write(records)
 
     def refresh(self):
-        """Called while a log does not grow. False: go on."""
+        """Return whether to end while a log does not grow."""
         return False
 
     def close(self):

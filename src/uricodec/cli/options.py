@@ -387,7 +387,7 @@ _URN_BY_RFC = {"long": "With --rfc, the default is urn.", "implied": {"--rfc": "
 
 
 def _to(formats, default, long="", **rest):
-    """An option for the format of the output; `formats` are values, or their meanings by value."""
+    """Return an option for the format of the output; `formats` are values, or their meanings by value."""
     choices = {to: _FORMATS[to] for to in formats} if isinstance(formats, list) else formats
     shown = [f"{to} (default)" if to == default else to for to in choices]
     short = f"write {', '.join(shown[:-1])} or {shown[-1]}"

@@ -147,7 +147,7 @@ cdef struct Label:
 
 
 cdef bint has_good_hyphens(const Label *label) noexcept nogil:
-    """RFC 5891 section 4.2.3.1: no hyphen at either end, and not two at the third and fourth place."""
+    """Return whether no hyphen is at either end, and not two at the third and fourth place (RFC 5891 section 4.2.3.1)."""
     return not (label.points[0] == c'-' or label.points[label.size - 1] == c'-'
                 or label.size >= 4 and label.points[2] == c'-' and label.points[3] == c'-')
 
@@ -211,7 +211,7 @@ cdef enum:
 
 
 cdef inline uint32_t adapt(uint32_t delta, uint32_t points, bint first) noexcept nogil:
-    """Section 6.1: the bias for the next delta."""
+    """Return the bias for the next delta (section 6.1)."""
     cdef uint32_t k = 0
     delta = delta // (DAMP if first else 2)
     delta += delta // points
@@ -230,7 +230,7 @@ cdef inline uint8_t digit(uint32_t value) noexcept nogil:
 
 
 cdef size_t encode(const Label *label, uint8_t *dst) noexcept nogil:
-    """Section 6.3. Return the size; 0 if it is above MOST - PREFIX."""
+    """Encode a label in Punycode (section 6.3). Return the size; 0 if it is above MOST - PREFIX."""
     cdef uint32_t n = INITIAL_N, bias = INITIAL_BIAS, delta = 0, next_point, q, k, t, c
     cdef uint32_t basic, done = 0, size = <uint32_t>label.size, i
     cdef size_t o = 0
@@ -282,7 +282,7 @@ cdef size_t encode(const Label *label, uint8_t *dst) noexcept nogil:
 
 
 cdef bint decode(const uint8_t *s, size_t size, Label *label) noexcept nogil:
-    """Section 6.2, for at most MOST - PREFIX lower-case characters. Return False if they are invalid."""
+    """Decode at most MOST - PREFIX lower-case characters of Punycode (section 6.2). Return False if they are invalid."""
     cdef uint64_t i = 0, n = INITIAL_N, old, w, value
     cdef uint32_t bias = INITIAL_BIAS, k, t
     cdef size_t at = size, count = 0

@@ -1,10 +1,10 @@
-"""urllib.parse, bit for bit, many times faster: change one import.
+"""A faster urllib.parse with the same results: change one import.
 
     from uricodec.parse import quote, unquote, urlsplit, parse_qsl
 
 The functions named here are compiled; every other name, public or private, is the stdlib's own object, so that both
-sides see the same result classes and the same lists of schemes. What a fast function does not cover it hands to the
-stdlib's, so that it behaves as the one of the running interpreter does, exceptions and warnings included.
+sides see the same result classes and the same lists of schemes. A compiled function passes calls
+that it does not cover to the stdlib's function, so it returns, raises and warns as the running interpreter does.
 
 >>> import urllib.parse
 >>> isinstance(urlsplit("http://example.com/"), urllib.parse.SplitResult)
@@ -24,7 +24,7 @@ __all__ = list(stdlib.module.__all__)
 
 
 def clear_cache():
-    """Forget what is kept for speed, here and in urllib.parse.
+    """Clear the caches of urllib.parse, and that of urlsplit here.
 
     >>> clear_cache()
     """

@@ -1,7 +1,7 @@
-"""The arguments that the drop-in's functions take: text and bytes, by type, and encodings by name."""
+"""Classify the arguments of the drop-in's functions: text and bytes by type, encodings by name."""
 from uricodec._base._text cimport *
 
-cdef enum Methods:      # of str, which the stdlib calls: a subclass that overrides one that matters is for the stdlib
+cdef enum Methods:      # of str, which the stdlib calls; it handles subclasses that override one of them
     BOOL = 1
     LENGTH = 1 << 1
     CONTAINS = 1 << 2
@@ -16,7 +16,7 @@ cdef enum Methods:      # of str, which the stdlib calls: a subclass that overri
     ADD = 1 << 11
     RIGHT_ADD = 1 << 12
     ATTRIBUTES = 1 << 13
-    BUFFERS = 1 << 14       # no method: bytearray is taken, too
+    BUFFERS = 1 << 14       # not a method: bytearray is accepted, too
 
 cdef enum Encoding:
     UTF_8, LATIN_1, ASCII, OTHER        # OTHER: ASCII and more, a byte for a character
@@ -36,7 +36,7 @@ cdef object unquote_as(object text, bint plus, const Codec *codec)
 
 
 cdef inline object usable(object argument, unsigned int methods):
-    """The argument as str or bytes that behave like those in all `methods`; None if it is for the stdlib."""
+    """Return a str or bytes in which none of `methods` is overridden; None if the stdlib must handle the argument."""
     if type(argument) is str or type(argument) is bytes:
         return argument
     return usable_subclass(argument, methods)
@@ -47,7 +47,7 @@ cdef inline bint is_default(object argument, str default) noexcept:
 
 
 cdef inline bint find_codec(object encoding, object errors, str handler, Codec *codec):
-    """Whether it is an encoding, and an error handler, that the compiled paths know. None: UTF-8, and `handler`."""
+    """Fill in `codec`; None stands for UTF-8 and `handler`. Return False if the stdlib must handle these arguments."""
     if (encoding is None or encoding is "utf-8") and errors is handler and handler is "replace":
         codec.encoding, codec.name, codec.errors = UTF_8, "utf-8", NULL
         return True

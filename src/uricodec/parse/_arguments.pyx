@@ -1,4 +1,4 @@
-"""The arguments that the drop-in's functions take: text and bytes, by type, and encodings by name.
+"""Classify the arguments of the drop-in's functions: text and bytes by type, encodings by name.
 
 urllib.parse calls methods of its arguments, so a subclass of str may change what a function does. Such a subclass
 uses a compiled path only if it overrides no method that the stdlib's function calls. Which methods a type overrides is
@@ -24,7 +24,7 @@ cdef void *stdlib_module = NULL     # once it is there, it stays: several thread
 
 
 cdef object stdlib():
-    """The stdlib's own functions, for whatever the fast paths leave."""
+    """Return the module with the stdlib's own functions, which handle what the fast paths do not."""
     cdef void *known = uc_read(&stdlib_module)
     if known == NULL:
         from uricodec.parse import _stdlib
@@ -62,7 +62,7 @@ cdef uint32_t find_overridden(PyTypeObject *type) noexcept:
 
 
 cdef inline uint32_t overridden(PyTypeObject *type) noexcept:
-    """The methods of str that a type overrides, as bits of Methods."""
+    """Return the methods of str that a type overrides, as bits of Methods."""
     cdef uint32_t version = uc_type_version(type)
     cdef uint64_t known
     if version:
@@ -73,7 +73,7 @@ cdef inline uint32_t overridden(PyTypeObject *type) noexcept:
 
 
 cdef bint is_shadowed(object argument, unsigned int methods) except -1:
-    """Whether an object has an attribute of its own by the name of a method."""
+    """Return whether an instance attribute of an object has the name of one of the methods."""
     cdef object attributes = PyObject_GenericGetDict(argument, NULL)
     cdef int i
     if attributes:
@@ -100,8 +100,7 @@ cdef dict known_encodings = {"utf-8": UTF_8, "latin-1": LATIN_1, "ascii": ASCII}
 cdef enum:
     MANY_NAMES = 64
 
-# The interpreter's own error handlers, which decode and encode. A call of any other one is the stdlib's affair; so is one
-# of the last two for invalid bytes: what the error says depends on the name of the encoding.
+# The interpreter's own error handlers, for decoding and encoding. The stdlib handles calls with any other one.
 cdef frozenset DECODING = frozenset([
     "strict", "ignore", "replace", "backslashreplace", "surrogateescape", "surrogatepass",
 ])
@@ -109,7 +108,7 @@ cdef frozenset ENCODING = DECODING | {"xmlcharrefreplace", "namereplace"}
 
 
 cdef object look_encoding_up(str name):
-    """Which encoding it is, or None."""
+    """Return the member of Encoding with this name; None for other encodings."""
     if not name.isascii():      # some versions warn when such a name is looked up
         return None
     found = ENCODINGS.get(stdlib().codec_name(name))
@@ -121,9 +120,9 @@ cdef object look_encoding_up(str name):
 
 
 cdef bint is_custom_handler(object encoding, object errors):
-    """Whether `errors` may name an error handler that is not known, and that nothing asks for as long as nothing is wrong.
+    """Return whether `errors` may name an error handler that is only looked up for invalid bytes.
 
-    This holds for the encodings that are known. Others may check the name first: "idna" accepts "strict" alone.
+    True only with the encodings in ENCODINGS. Others may check the name first: "idna" accepts "strict" alone.
     """
     cdef Codec codec
     return (type(errors) is str and errors not in DECODING and (<str>errors).isascii() and (<str>errors).isprintable()
@@ -152,7 +151,7 @@ cdef bint find_any_codec(object encoding, object errors, str handler, Codec *cod
 
 
 cdef str read_as(const uint8_t *src, size_t n, const Codec *codec):
-    """Bytes as text, in any encoding but UTF-8."""
+    """Decode bytes in an encoding other than UTF-8."""
     cdef const char *errors = codec.errors
     if errors == NULL:
         errors = "replace"
@@ -166,7 +165,7 @@ cdef str read_as(const uint8_t *src, size_t n, const Codec *codec):
 
 
 cdef str decode_as(const uint8_t *src, size_t n, bint plus, const Codec *codec):
-    """The text of percent-encoded bytes."""
+    """Decode percent-encoded bytes to text."""
     cdef uint8_t buffer[DECODED_CAPACITY]
     cdef uint8_t *dst
     if codec.encoding == UTF_8:
@@ -185,7 +184,7 @@ cdef str decode_run(const uint8_t *src, size_t n, Py_ssize_t start, void *contex
 
 
 cdef object unquote_as(object text, bint plus, const Codec *codec):
-    """A str, or a subclass, unquoted: a str, the same one if there was nothing to do."""
+    """Decode an instance of str. Return the same object if it is a str with nothing to decode."""
     cdef const uint8_t *src
     cdef size_t n
     PyUnicode_READY(text)

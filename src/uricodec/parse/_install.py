@@ -10,11 +10,11 @@ __all__ = ["install", "uninstall"]
 
 # What was replaced, in order: the owner, a module or a class; the name of its attribute; what was there, and what is.
 _replaced: list[tuple[Any, str, Any, Any]] = []
-_lock = allocate_lock()  # one that installs and one that uninstalls would take each other's functions for the originals
+_lock = allocate_lock()  # a thread that installs beside one that uninstalls could save fast functions as the originals
 
 
 class _Installed:
-    """What install() returns: leaving it as a context manager uninstalls, unless it was installed before."""
+    """The result of install(), a context manager: its end uninstalls, unless the functions were installed before."""
 
     def __init__(self, first: bool, replaced: tuple[str, ...]) -> None:
         self._first = first
@@ -43,7 +43,7 @@ def _replace(owner: Any, name: str, before: Any, after: Any) -> None:
 
 
 def _rebind(functions: dict[int, tuple[Any, Any]]) -> None:
-    """Replace what modules took by name. A module that loads itself when it is looked at is not looked at."""
+    """Replace functions that modules imported by name. Lazy modules are not loaded."""
     for module_name, module in list(sys.modules.items()):
         # An object may say that it is a module: one of cffi's does, and has no __dict__.
         if not issubclass(type(module), ModuleType) or module_name.partition(".")[0] == "uricodec":
@@ -58,15 +58,15 @@ def install(rebind: bool = False) -> _Installed:
     """Put the fast functions into urllib.parse, and fast attributes into its result classes.
 
     Modules that look a function up when they call it (`urllib.parse.quote(...)`) get the fast one from now on, and so
-    do those that are imported later. Modules that have taken one by name before (`from urllib.parse import quote`) keep
-    what they have, unless `rebind` is true. Installing twice does no harm.
+    do modules that are imported later. Modules that imported one by name before (`from urllib.parse import quote`) keep
+    the old one, unless `rebind` is true. A second call of install() replaces nothing twice.
 
     Args:
-        rebind (bool): Replace the functions in all modules that are loaded, too.
+        rebind (bool): Also replace the functions in modules that are already loaded.
 
     Returns:
-        ContextManager: For `with uricodec.install()`, which uninstalls at its end. It need not be used. Its attribute
-        `replaced` is a tuple of the names of all that is replaced.
+        ContextManager: For `with uricodec.install()`, which uninstalls at its end; you may ignore it. Its attribute
+        `replaced` is a tuple of the names that are replaced.
 
     >>> import urllib.parse, urllib.request, uricodec
     >>> with uricodec.install() as installed:
@@ -82,7 +82,7 @@ def install(rebind: bool = False) -> _Installed:
 
 
 def install_functions(rebind: bool, wrap: Callable[[str, Any], Any] | None = None) -> _Installed:
-    """Do what install() does, with functions that `wrap` may have put something around.
+    """Install functions; `wrap`, if given, gets the name and the function, and returns what is installed.
 
     >>> install_functions(False).__exit__()
     """
@@ -110,9 +110,9 @@ def install_functions(rebind: bool, wrap: Callable[[str, Any], Any] | None = Non
 
 
 def uninstall() -> None:
-    """Put back all that install() has replaced. Does nothing if it is there.
+    """Restore all attributes that install() has replaced, if any.
 
-    A name of another module that was assigned to since stays as it is.
+    Names of other modules that were assigned to in the meantime are left unchanged.
 
     >>> import uricodec
     >>> _ = uricodec.install()

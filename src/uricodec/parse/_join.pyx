@@ -1,4 +1,4 @@
-"""URLs put together: urllib.parse's urlunsplit, urlunparse, urldefrag and urljoin.
+"""Build URLs from parts: urllib.parse's urlunsplit, urlunparse, urldefrag and urljoin.
 
 The fast paths cover what all Python versions do alike. Cases in which versions differ (empty components, a path that
 looks like an authority), and all errors, are passed to the stdlib's functions. Text and bytes are joined as bytes; text
@@ -31,7 +31,7 @@ cdef object defrag_result_bytes = stdlib().module.DefragResultBytes
 # --- urlunsplit, urlunparse, urldefrag ----------------------------------------------------------------------------------
 
 cdef inline Py_ssize_t copy(str url, Py_ssize_t at, str text) except -1:
-    """Writes a piece of a URL at its place; returns where the next one goes."""
+    """Write a piece of a URL at offset `at`. Return the offset of the next piece."""
     cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
     if PyUnicode_IS_ASCII(url):
         copy_text(<uint8_t *>PyUnicode_DATA(url) + at, <const uint8_t *>PyUnicode_DATA(text), <size_t>n)
@@ -41,7 +41,7 @@ cdef inline Py_ssize_t copy(str url, Py_ssize_t at, str text) except -1:
 
 
 cdef object unsplit(str scheme, str netloc, str path, str params, str query, str fragment):
-    """The URL of these components; None where Python versions differ."""
+    """Return the URL of these components; None where Python versions differ."""
     cdef str slashes = "", slash = "", url
     cdef Py_ssize_t at = 0
     cdef bint rooted = path.startswith("/"), empty = not path and not params
@@ -76,7 +76,7 @@ cdef object unsplit(str scheme, str netloc, str path, str params, str query, str
 
 
 cdef object unsplit_plain(object components, Py_ssize_t count):
-    """The URL of a tuple, a list or a result of the stdlib's, all of str or all of bytes; None otherwise."""
+    """Return the URL of a tuple, a list or a result of the stdlib, all str or all bytes; None for anything else."""
     cdef tuple items
     cdef object kind, result
     cdef Url url
@@ -113,7 +113,7 @@ cdef object unsplit_plain(object components, Py_ssize_t count):
 
 
 cdef object defrag(object given):
-    """A URL and its fragment; None where the URL would change otherwise."""
+    """Return a URL and its fragment; None if urldefrag() would also change the URL in another way."""
     cdef Url url
     cdef UrlPieces parts
     cdef object result = usable_url(given)
@@ -123,7 +123,7 @@ cdef object defrag(object given):
         return None
     parts.fragment = -1
     end = url.size
-    if has_fragment(&url):      # otherwise the stdlib does not look at a URL at all
+    if has_fragment(&url):      # the stdlib does not parse a URL without one
         if not find(&url, True, &parts):
             return None
         end = parts.fragment - 1
@@ -162,11 +162,11 @@ cdef struct Segment:
     Py_ssize_t size
 
 cdef enum:
-    MANY_SEGMENTS = 128     # a path with more is for the stdlib
+    MANY_SEGMENTS = 128     # the stdlib resolves longer paths
 
 
 cdef Py_ssize_t cut(const uint8_t *path, Py_ssize_t n, Segment *segments, Py_ssize_t count) noexcept:
-    """Appends the segments of a path: what is between slashes. Returns how many there are then, or -1 for too many."""
+    """Append the segments of a path to `segments`. Return the new count; -1 for more than MANY_SEGMENTS."""
     cdef const uint8_t *end = path + n
     cdef const uint8_t *stop
     while True:
@@ -182,14 +182,14 @@ cdef Py_ssize_t cut(const uint8_t *path, Py_ssize_t n, Segment *segments, Py_ssi
 
 
 cdef inline int dots(const Segment *segment) noexcept:
-    """1 for ".", 2 for "..", 0 for any other segment."""
+    """Return 1 for ".", 2 for "..", 0 for any other segment."""
     if segment.size == 1 and segment.data[0] == c'.':
         return 1
     return 2 if segment.size == 2 and segment.data[0] == c'.' and segment.data[1] == c'.' else 0
 
 
 cdef uint8_t *merge(uint8_t *dst, const uint8_t *base, Py_ssize_t base_size, const uint8_t *path, Py_ssize_t size) noexcept:
-    """Writes the path that a relative path means beside a base path, as urljoin has it; NULL for too many segments."""
+    """Write a path resolved against a base path, as urljoin does. Return its end; NULL for too many segments."""
     cdef Segment segments[MANY_SEGMENTS]
     cdef Py_ssize_t count = 0, kept = 0, i
     cdef bint absolute = path[0] == c'/'
@@ -222,7 +222,7 @@ cdef uint8_t *merge(uint8_t *dst, const uint8_t *base, Py_ssize_t base_size, con
 
 
 cdef object join(object base, object url):
-    """The URL that `url` means beside `base`; None where Python versions differ, and for what is for the stdlib."""
+    """Return `url` resolved against `base`; None if the stdlib must resolve it."""
     cdef object given_base = usable_url(base), given_url = usable_url(url)
     cdef Url b, u
     if given_base is None or given_url is None:
@@ -243,7 +243,7 @@ cdef inline bint is_empty(object given) noexcept:
 
 
 cdef object join_text(object base, Url *b, object reference, Url *u, object given):
-    """The same for text beyond ASCII."""
+    """Do what join_bytes() does for two str of which one is not ASCII."""
     cdef uint8_t base_buffer[UTF8_CAPACITY]
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes base_source, source
@@ -260,7 +260,7 @@ cdef object join_text(object base, Url *b, object reference, Url *u, object give
 
 
 cdef object join_bytes(const Url *base, const Url *url, object given):
-    """The same, in bytes. `given` is what `url` was."""
+    """Return `url` resolved against `base`; None if the stdlib must resolve it. `given` is the argument of urljoin."""
     cdef UrlPieces b, u
     cdef uint8_t buffer[1024]
     cdef uint8_t *out = buffer
@@ -302,13 +302,13 @@ cdef object join_bytes(const Url *base, const Url *url, object given):
 
 
 cdef object same_url(const Url *url, object given):
-    """The URL itself, as the stdlib returns it: text as it is, bytes made anew."""
+    """Return a URL that resolving does not change, as the stdlib does: the same str, but a new bytes object."""
     return bytes(given) if url.form == BYTES else given
 
 
 cdef Py_ssize_t join_parts(str scheme, const Url *base_url, UrlPieces *b, const Url *reference, UrlPieces *u,
                            uint8_t *out) except -2:
-    """Write the URL that two URLs of one scheme make. Returns its size, or -1: that is the stdlib's work."""
+    """Write the URL that two URLs of one scheme make. Return its size; -1 if the stdlib must resolve it."""
     cdef const uint8_t *base = <const uint8_t *>base_url.data
     cdef const uint8_t *url = <const uint8_t *>reference.data
     cdef uint8_t *dst = out
@@ -402,7 +402,7 @@ else:  # pragma: no cover: another Python
 
 
 def urljoin(base, url, allow_fragments=True):
-    """Resolve a reference beside a base URL: urllib.parse.urljoin.
+    """Resolve a reference against a base URL: urllib.parse.urljoin.
 
     Args:
         base (str | bytes): The URL of the document.
@@ -430,7 +430,7 @@ def urljoin(base, url, allow_fragments=True):
 urlunsplit.__doc__ = """Put a URL together from scheme, netloc, path, query and fragment: urllib.parse.urlunsplit.
 
     Args:
-        components (Iterable[str] | Iterable[bytes]): The five, or what urlsplit gave.
+        components (Iterable[str] | Iterable[bytes]): The five components, or a result of urlsplit.
 
     Returns:
         str | bytes: Of the type of the components.
@@ -443,7 +443,7 @@ urlunsplit.__doc__ = """Put a URL together from scheme, netloc, path, query and 
     >>> urlunsplit(("http", "example.com", "a", "q=1", ""))
     'http://example.com/a?q=1'
     """
-urlunparse.__doc__ = """Put a URL together from what urlparse gives: urllib.parse.urlunparse.
+urlunparse.__doc__ = """Put a URL together from the result of urlparse: urllib.parse.urlunparse.
 
     Args:
         components (Iterable[str] | Iterable[bytes]): scheme, netloc, path, params, query and fragment.
@@ -459,7 +459,7 @@ urlunparse.__doc__ = """Put a URL together from what urlparse gives: urllib.pars
     >>> urlunparse(("http", "example.com", "/a", "b", "q=1", ""))
     'http://example.com/a;b?q=1'
     """
-urldefrag.__doc__ = """Take the fragment off a URL: urllib.parse.urldefrag.
+urldefrag.__doc__ = """Remove the fragment from a URL: urllib.parse.urldefrag.
 
     Args:
         url (str | bytes): The URL.

@@ -1,4 +1,4 @@
-"""Query strings: urllib.parse's parse_qsl, parse_qs and urlencode.
+"""Parse and write query strings: urllib.parse's parse_qsl, parse_qs and urlencode.
 
 The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character; and
 for urlencode any mapping, or a list or tuple of pairs. Everything else is passed to the stdlib's function.
@@ -57,7 +57,7 @@ del character
 
 
 cdef object decode_unusual(const uint8_t *src, Py_ssize_t n, bint work, const Rules *rules):
-    """A name or value that is bytes, or in another encoding than UTF-8; None if it is the stdlib's work."""
+    """Decode a name or value to bytes, or in an encoding other than UTF-8; return None if the stdlib must do it."""
     cdef bytes data
     if not rules.in_bytes:
         return decode_as(src, <size_t>n, True, &rules.codec) if work else ascii_text(src, <size_t>n)
@@ -68,14 +68,14 @@ cdef object decode_unusual(const uint8_t *src, Py_ssize_t n, bint work, const Ru
 
 
 cdef inline str decode_field(const uint8_t *src, Py_ssize_t n, bint work, const Rules *rules):
-    """A name or value as it usually is."""
+    """Decode a name or value in UTF-8."""
     if work:
         return decode_text(src, <size_t>n, True, rules.codec.errors)
     return <str>characters[src[0]] if n == 1 else ascii_text(src, <size_t>n)
 
 
 cdef inline int add_pair(object result, bint grouped, object name, object value) except -1:
-    """Appends a pair to a list, or a value to the list of its name in a dict."""
+    """Append a pair to a list, or a value to the list of its name in a dict."""
     cdef PyObject *values
     if not grouped:
         (<list>result).append((name, value))
@@ -118,7 +118,7 @@ cdef bint end_unusual(object result, const Rules *rules, const QueryField *field
 
 
 cdef inline bint end_field(object result, const Rules *rules, const QueryField *field, const uint8_t *end) except -1:
-    """Puts a field into the result, if it counts; False where that is the stdlib's work."""
+    """Add a field to the result, unless blank ones are left out. Return False if the stdlib must parse the query."""
     cdef str name
     if field.value == NULL:
         if rules.strict or not rules.keep_blank or field.name == end:
@@ -137,7 +137,7 @@ cdef inline bint end_field(object result, const Rules *rules, const QueryField *
 
 
 cdef object parse_ascii(const uint8_t *src, size_t n, uint8_t separator, const Rules *rules):
-    """The fields of a query of ASCII; None if that is the stdlib's work."""
+    """Return the fields of an ASCII query; None if the stdlib must parse it."""
     cdef const uint8_t *at
     cdef size_t start, size, word
     cdef uint64_t marks[WORDS]
@@ -173,7 +173,7 @@ cdef object parse_ascii(const uint8_t *src, size_t n, uint8_t separator, const R
 
 
 cdef object parse_text(str text, str separator, const Rules *rules):
-    """The same for any other str."""
+    """Return the fields of a query that is not ASCII; None if the stdlib must parse it."""
     cdef object result = {} if rules.grouped else []
     for field in text.split(separator):
         if not field and not rules.strict:
@@ -188,7 +188,7 @@ cdef object parse_text(str text, str separator, const Rules *rules):
 
 cdef object parse(object query, object keep_blank, object strict, object encoding, object errors, object max_fields,
                   object separator, bint grouped):
-    """The fields of a query as a list of pairs, or grouped in a dict; None if that is the stdlib's work."""
+    """Return the fields as a list of pairs, or grouped in a dict; None if the stdlib must parse the query."""
     cdef Rules rules
     cdef uint8_t by
     cdef object given = usable(query, BOOL | LENGTH | COUNT | SPLIT | BUFFERS)
@@ -227,10 +227,10 @@ PARSE_DOC = """{first}
         qs (str | bytes): The query, without its question mark.
         keep_blank_values (bool): Keep the fields without a value.
         strict_parsing (bool): Raise ValueError for a field without '='; otherwise it is ignored.
-        encoding (str): Of the decoded bytes.
+        encoding (str): The encoding of the decoded bytes.
         errors (str): Its error handler.
         max_num_fields (int | None): Raise ValueError when there are more fields.
-        separator (str): Between fields.
+        separator (str): The character between fields.
 
     Returns:
         {returns}
@@ -342,7 +342,7 @@ cdef struct Quoting:
 
 
 cdef int put_quoted(QueryText *text, object value, const Quoting *quoting) except -1:
-    """Appends bytes or text of any type, quoted."""
+    """Quote bytes or text of any type, and append the result."""
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
     cdef object given = usable(value, BOOL | LENGTH | CONTAINS | ENCODE)
@@ -393,7 +393,7 @@ cdef inline bint has_length(object value) except -1:
 
 
 cdef int put_pair(QueryText *text, object key, object value, bint doseq, const Quoting *quoting) except -1:
-    """Appends key=value, or one for each element of a sequence. Every object is asked for its text once, in order."""
+    """Append key=value, or one for each element of a sequence. Each object is converted to text once, in order."""
     cdef size_t start = text.size, name, size
     cdef bint first = True
     if start:
@@ -426,20 +426,20 @@ cdef int put_pair(QueryText *text, object key, object value, bint doseq, const Q
 
 
 cdef inline bint is_scalar(object value) noexcept:
-    """A value whose text no code but the interpreter's has a say in."""
+    """Return whether a value is converted to text without running code of the program."""
     return (type(value) is str or type(value) is int or type(value) is bytes or type(value) is float
             or type(value) is bool or value is None)
 
 
 cdef bint put_dict(QueryText *text, object query, bint doseq, const Quoting *quoting) except -1:
-    """Appends all pairs; False, with some of them done, if there is more in it than scalars."""
+    """Append all pairs of scalars. Return False at the first other pair; the pairs before it are appended."""
     cdef Py_ssize_t position = 0
     cdef PyObject *key
     cdef PyObject *value
     cdef object name, own
     with cython.critical_section(query):
         while PyDict_Next(query, &position, &key, &value):
-            name, own = <object>key, <object>value      # the dict may drop them: a long number becomes text in Python
+            name, own = <object>key, <object>value      # keep references: str() may run code that changes the dict
             if not is_scalar(name) or not is_scalar(own):
                 return False
             put_pair(text, name, own, doseq, quoting)
@@ -457,12 +457,12 @@ cdef int put_pairs(QueryText *text, object pairs, bint doseq, const Quoting *quo
 
 
 cdef inline bint is_list_of_pairs(object query):
-    """A list or tuple that urlencode takes."""
+    """Return whether a query is a list or tuple that urlencode accepts."""
     return (type(query) is list or type(query) is tuple) and (not query or isinstance(query[0], tuple))
 
 
 cdef object encode_query(object query, bint doseq, const Quoting *quoting):
-    """The query of a mapping, or of a list or tuple of pairs; None if it is the stdlib's work."""
+    """Return the query of a mapping, or of a list or tuple of pairs; None if the stdlib must write it."""
     cdef QueryText text
     text.data, text.size, text.cap, text.heap = text.buffer, 0, sizeof(text.buffer), NULL
     text.beyond = text.overridden = False
@@ -480,13 +480,13 @@ cdef object encode_query(object query, bint doseq, const Quoting *quoting):
 
 
 def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via=_quote.quote_plus):
-    """Make a query of names and values: urllib.parse.urlencode.
+    """Write names and values as a query: urllib.parse.urlencode.
 
     Args:
-        query (Mapping | Sequence[tuple]): The pairs; what is neither str nor bytes is turned into a str.
-        doseq (bool): A value that is a sequence makes a field for each element.
+        query (Mapping | Sequence[tuple]): The pairs; other objects than str and bytes are converted by str().
+        doseq (bool): Write a field for each element of a value that is a sequence.
         safe (str | bytes): ASCII characters to leave as they are, besides A-Z a-z 0-9 - . _ ~
-        encoding (str | None): Of str: UTF-8 by default.
+        encoding (str | None): The encoding of each str; None: UTF-8.
         errors (str | None): Its error handler: "strict" by default.
         quote_via (Callable): quote_plus, quote, or a function with their arguments.
 

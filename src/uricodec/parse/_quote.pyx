@@ -1,6 +1,6 @@
-"""urllib.parse's quote and unquote family.
+"""Quote and unquote: the functions of urllib.parse with these words in their names.
 
-It does what the running interpreter's functions do, for every input. The fast paths take str, bytes and bytearray
+They do what the running interpreter's functions do, for every input. The fast paths take str, bytes and bytearray
 in the usual encodings, and subclasses of str that change none of it; everything else is passed to the stdlib's function.
 """
 from libc.string cimport memchr
@@ -25,7 +25,7 @@ cdef inline object quote_bytes(bytes data, const uc_set *safe, bint plus):
 
 
 cdef object quote_usable(object given, ByteSet kept, object safe, object encoding, object errors, bint plus):
-    """What quote (or quote_plus) returns for text or bytes; None if that is the stdlib's work."""
+    """Return the result of quote (or quote_plus) for text or bytes; None if the stdlib must quote it."""
     cdef Codec codec
     cdef object result
     if type(given) is bytes:
@@ -48,7 +48,7 @@ cdef object quote_usable(object given, ByteSet kept, object safe, object encodin
 
 
 cdef inline object quote_plain(object string, object safe, object encoding, object errors, bint plus):
-    """What quote (or quote_plus) returns; None if that is the stdlib's work."""
+    """Return the result of quote (or quote_plus); None if the stdlib must quote it."""
     cdef ByteSet kept = UNRESERVED_SLASH if safe is SLASH and not plus else quote_set(safe, plus)
     cdef object given
     if kept is None:
@@ -69,7 +69,7 @@ def quote(string, safe='/', encoding=None, errors=None):
     Args:
         string (str | bytes | bytearray): What to quote; a str is encoded first.
         safe (str | bytes): ASCII characters to leave as they are, besides A-Z a-z 0-9 - . _ ~
-        encoding (str | None): Of a str: UTF-8 by default.
+        encoding (str | None): The encoding of a str; None: UTF-8.
         errors (str | None): Its error handler: "strict" by default.
 
     Returns:
@@ -94,7 +94,7 @@ def quote_plus(string, safe='', encoding=None, errors=None):
     Args:
         string (str | bytes | bytearray): What to quote; a str is encoded first.
         safe (str | bytes): ASCII characters to leave as they are, besides A-Z a-z 0-9 - . _ ~
-        encoding (str | None): Of a str: UTF-8 by default.
+        encoding (str | None): The encoding of a str; None: UTF-8.
         errors (str | None): Its error handler: "strict" by default.
 
     Returns:
@@ -145,14 +145,14 @@ def unquote(string, encoding='utf-8', errors='replace'):
 
     Args:
         string (str | bytes): What to decode.
-        encoding (str | None): Of the decoded bytes.
+        encoding (str | None): The encoding of the decoded bytes.
         errors (str | None): Its error handler: "replace" writes U+FFFD for bytes that are invalid in it.
 
     Returns:
         str: The same object if there was nothing to decode.
 
     Raises:
-        UnicodeDecodeError: If the bytes are invalid in it, with errors="strict".
+        UnicodeDecodeError: The bytes are invalid in the encoding, with errors="strict".
         TypeError: As urllib.parse.unquote.
 
     Source: urllib.parse; RFC 3986 section 2.1.
@@ -188,14 +188,14 @@ def unquote_plus(string, encoding='utf-8', errors='replace'):
 
     Args:
         string (str): What to decode.
-        encoding (str | None): Of the decoded bytes.
+        encoding (str | None): The encoding of the decoded bytes.
         errors (str | None): Its error handler: "replace" writes U+FFFD for bytes that are invalid in it.
 
     Returns:
         str: The same object if there was nothing to decode.
 
     Raises:
-        UnicodeDecodeError: If the bytes are invalid in it, with errors="strict".
+        UnicodeDecodeError: The bytes are invalid in the encoding, with errors="strict".
         TypeError: As urllib.parse.unquote_plus.
 
     Source: urllib.parse; HTML, application/x-www-form-urlencoded.
@@ -264,7 +264,7 @@ cdef str SAFE = "safe"
 
 
 cdef inline object take_quote(PyObject *const *args, size_t flags, PyObject *names, bint plus):
-    """What quote (or quote_plus) returns for a text, with or without `safe`; None for any other call."""
+    """Return the result of quote (or quote_plus) for a str, with or without `safe`; None for any other call."""
     cdef ByteSet kept
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     if n < 1 or type(<object>args[0]) is not str:

@@ -1,4 +1,4 @@
-"""The components of a URL as positions, and the stdlib's result tuples."""
+"""The offsets of the components of a URL, and the stdlib's result tuples."""
 from uricodec._base._text cimport *
 from uricodec.parse._arguments cimport BOOL, CONTAINS, EQUAL, HASH, LENGTH, REPLACE, STRIP, usable
 
@@ -44,12 +44,12 @@ cdef object finished(object result)
 
 
 cdef inline object usable_url(object argument):
-    """The argument as text or bytes; None if it is for the stdlib."""
+    """Return the argument as str or bytes; None if the stdlib must handle it."""
     return usable(argument, BOOL | LENGTH | CONTAINS | HASH | EQUAL | REPLACE | STRIP)
 
 
 cdef inline object piece(const Url *url, Py_ssize_t start, Py_ssize_t end):
-    """The characters from start to end; empty for a component that there is not."""
+    """Return the characters from start to end; empty for a missing component."""
     cdef const uint8_t *data = <const uint8_t *>url.data
     if url.form != ASCII_TEXT:
         return other_piece(url, start, end)
@@ -59,7 +59,7 @@ cdef inline object piece(const Url *url, Py_ssize_t start, Py_ssize_t end):
 
 
 cdef inline object as_given(const Url *url, str text):
-    """Text of ASCII, as text or bytes."""
+    """Return ASCII text as str or bytes, as the URL is."""
     if url.form != BYTES:
         return text
     return PyBytes_FromStringAndSize(<const char *>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))

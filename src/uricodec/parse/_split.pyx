@@ -1,4 +1,4 @@
-"""URLs taken apart: urllib.parse's urlsplit and urlparse, and the positions that _join works with.
+"""Split URLs into components: urllib.parse's urlsplit and urlparse, and the offsets that _join uses.
 
 Like the stdlib, and unlike RFC 3986, they do not keep an empty component apart from an undefined one. The fast paths
 take str and bytes, as `_arguments` defines them (bytes stay bytes), in which nothing is to be stripped and whose host all
@@ -34,7 +34,7 @@ cdef inline void read_text(object given, Url *url):
 
 
 cdef bint read(object given, Url *url):
-    """Borrow what usable_url() returned. False for bytes that are not ASCII: an error."""
+    """Point `url` at the result of usable_url(). Return False for bytes that are not ASCII; the stdlib raises for them."""
     url.owner = <PyObject *>given
     if type(given) is bytes:
         url.form, url.width = BYTES, 1
@@ -69,7 +69,7 @@ cdef ByteSet IN_FRAGMENT = ~ByteSet("\t\r\n")
 
 
 cdef inline Py_ssize_t next_stop(const code_unit *s, Py_ssize_t start, Py_ssize_t n, ByteSet passed) noexcept:
-    """Position of the first character, from `start` on, that is ASCII and not in the set."""
+    """Return the offset of the first character, from `start` on, that is ASCII and not in the set; `n` if there is none."""
     if code_unit is uint8_t:
         return start + <Py_ssize_t>kernels.span(s + start, <size_t>(n - start), &passed.set)
     else:
@@ -79,7 +79,7 @@ cdef inline Py_ssize_t next_stop(const code_unit *s, Py_ssize_t start, Py_ssize_
 
 
 cdef bint find_parts(const code_unit *s, Py_ssize_t n, bint fragments, UrlPieces *parts) noexcept:
-    """False if the URL is for the stdlib."""
+    """Find the components of a URL. Return False if the stdlib must split it."""
     cdef Py_ssize_t i = 0
     cdef uint8_t kind
     cdef bint brackets = False, beyond = False
@@ -160,7 +160,7 @@ cdef uint8_t verdict_of(Py_UCS4 c) except 0:
 
 
 cdef bint is_harmless(str netloc) except -1:
-    """Whether a netloc stays one under NFKC, which IDNA uses. No delimiter composes, so each character counts alone."""
+    """Return whether NFKC, which IDNA uses, adds no delimiter to a netloc. It composes none: each character is checked alone."""
     cdef Py_UCS4 c
     cdef uint8_t verdict
     for c in netloc:
@@ -172,7 +172,7 @@ cdef bint is_harmless(str netloc) except -1:
 
 
 cdef bint is_ipv4(const uint8_t *s, Py_ssize_t n) noexcept:
-    """Whether it is a dotted quad: four numbers up to 255 without leading zeros."""
+    """Return whether a text is an IPv4 address: four numbers up to 255 without leading zeros."""
     cdef int numbers = 0, digits, value
     cdef Py_ssize_t i = 0
     while True:
@@ -191,7 +191,7 @@ cdef bint is_ipv4(const uint8_t *s, Py_ssize_t n) noexcept:
 
 
 cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
-    """Whether it is an address that `ipaddress` accepts, with or without a zone (RFC 4291 section 2.2)."""
+    """Return whether a text is an IPv6 address that `ipaddress` accepts, with or without a zone (RFC 4291 section 2.2)."""
     cdef int groups = 0, digits
     cdef bint gap = False
     cdef Py_ssize_t i = 0
@@ -228,7 +228,7 @@ cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
 
 
 cdef bint is_future(const uint8_t *s, Py_ssize_t n) noexcept:
-    """Whether it is an IPvFuture as all versions accept it: "v", hexadecimal digits, a dot, something."""
+    """Return whether all versions accept a text as IPvFuture: "v", hexadecimal digits, a dot, and at least one character."""
     cdef Py_ssize_t i = 1
     while i < n and hex_value(s[i]) >= 0:
         i += 1
@@ -236,7 +236,7 @@ cdef bint is_future(const uint8_t *s, Py_ssize_t n) noexcept:
 
 
 cdef bint is_literal(const uint8_t *s, Py_ssize_t n) noexcept:
-    """Whether a netloc with brackets is accepted by all versions: userinfo without any, "[", an address, "]", a port."""
+    """Return whether all versions accept a netloc with brackets: userinfo without brackets, "[", an address, "]", a port."""
     cdef Py_ssize_t i = n, end
     while i and s[i - 1] != c'@':
         i -= 1
@@ -254,7 +254,7 @@ cdef bint is_literal(const uint8_t *s, Py_ssize_t n) noexcept:
 
 
 cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end):
-    """piece() of what is not text of ASCII."""
+    """Do what piece() does for bytes and for text that is not ASCII."""
     cdef const char *data = <const char *>url.data
     if start < 0 or start >= end:
         return b"" if url.form == BYTES else ""
@@ -266,7 +266,7 @@ cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end):
 
 
 cdef bint find(const Url *url, bint fragments, UrlPieces *parts) except -1:
-    """Find the parts of a URL; False if it is for the stdlib."""
+    """Find the components of a URL. Return False if the stdlib must split it."""
     cdef bint found
     if url.width == 1:
         found = find_parts(<const uint8_t *>url.data, url.size, fragments, parts)
@@ -290,7 +290,7 @@ cdef str HTTP = "http"
 
 
 cdef str lower_scheme(const Url *url, Py_ssize_t n):
-    """The scheme of a URL, its first n characters (all ASCII)."""
+    """Return the scheme, the first n characters of a URL (all ASCII), in lower case."""
     cdef str scheme
     if url.width == 1:
         if n == 5 and memcmp(url.data, b"https", 5) == 0:
@@ -304,7 +304,7 @@ cdef str lower_scheme(const Url *url, Py_ssize_t n):
 
 
 cdef Py_ssize_t find_params(const Url *url, Py_ssize_t path, Py_ssize_t end):
-    """Where the parameters of the last segment of a path begin, after their ";"; -1: it has none."""
+    """Return the offset after the first ";" of the last segment of a path; -1 if the segment has none."""
     cdef Py_ssize_t i = end, params = -1
     cdef Py_UCS4 c
     while i > path:
@@ -366,7 +366,7 @@ cdef uc_mutex kept_lock
 
 
 cdef inline uint64_t mix(const uint8_t *s, size_t n) noexcept:
-    """A hash of a few bytes of a URL of at least 8: the first bits choose its place, others say if it was seen."""
+    """Return a hash of 16 bytes and the length of a URL of at least 8 bytes."""
     cdef uint64_t middle, last
     memcpy(&middle, s + (n - 8) // 2, 8)
     memcpy(&last, s + n - 8, 8)
@@ -381,7 +381,7 @@ cdef inline bint is_kept(Py_ssize_t i, str url) noexcept:
 
 
 cdef inline void keep_at(Py_ssize_t i, str url, object result):
-    """The caller holds the lock; the old references are dropped after it is released."""
+    """Put a result into the cache. The caller holds the lock, which is released before the old references are dropped."""
     cdef PyObject *url_before = kept_urls[i]
     cdef PyObject *result_before = kept_results[i]
     kept_urls[i] = <PyObject *>url
@@ -392,7 +392,7 @@ cdef inline void keep_at(Py_ssize_t i, str url, object result):
 
 
 cdef object split_kept(str url):
-    """The result for a URL with all defaults, kept or made; None if that is the stdlib's work."""
+    """Return the result of urlsplit(url), from the cache if possible; None if the stdlib must split the URL."""
     global hits, misses
     cdef Py_ssize_t n, kept, i = -1
     cdef uint64_t hash
@@ -429,7 +429,7 @@ cdef object split_kept(str url):
 
 
 def cache_clear():
-    """Forget the results that urlsplit keeps."""
+    """Clear the cache of urlsplit."""
     global hits, misses
     cdef PyObject *urls[PLACES + 1]
     cdef PyObject *results[PLACES + 1]
@@ -450,7 +450,7 @@ def cache_clear():
 
 
 def cache_info():
-    """What urlsplit keeps, here and in the stdlib's own function: hits, misses, maxsize, currsize."""
+    """Return the statistics of the caches of urlsplit, here and in the stdlib: hits, misses, maxsize, currsize."""
     cdef Py_ssize_t i, found, made, kept = 0
     info = stdlib().urlsplit.cache_info()
     UC_LOCK(&kept_lock)
@@ -466,7 +466,7 @@ cdef ByteSet IN_SCHEME = ByteSet(bytes(range(0x21, 0x7F)))
 
 
 cdef str usable_scheme(object scheme, object url):
-    """The argument `scheme`, or None if that is for the stdlib."""
+    """Return the argument `scheme` as a str; None if the stdlib must split the URL."""
     if type(scheme) is bytes and type(url) is bytes and not scheme:
         return ""
     if type(scheme) is not str:
@@ -504,7 +504,7 @@ cdef dict stdlib_names = stdlib().module.__dict__
 
 
 cdef bint in_list(str scheme, str name) except -1:
-    """Whether one of the stdlib's lists of schemes, which programs add to, has the scheme."""
+    """Return whether a list of the stdlib, which programs may extend, contains the scheme."""
     cdef object schemes = stdlib_names[name]
     cdef bint found = False
     cdef Py_ssize_t i
@@ -573,11 +573,11 @@ else:  # pragma: no cover: another Python
         return stdlib().urlparse(url, scheme, allow_fragments)
 
 
-urlsplit.__doc__ = """Take a URL apart into scheme, netloc, path, query and fragment: urllib.parse.urlsplit.
+urlsplit.__doc__ = """Split a URL into scheme, netloc, path, query and fragment: urllib.parse.urlsplit.
 
     Args:
         url (str | bytes): The URL.
-        scheme (str | bytes): For a URL without one.
+        scheme (str | bytes): The scheme of the result if the URL has none.
         allow_fragments (bool): Whether a '#' begins a fragment.
 
     Returns:
@@ -591,11 +591,11 @@ urlsplit.__doc__ = """Take a URL apart into scheme, netloc, path, query and frag
     >>> urlsplit("http://example.com/a;b?c#d").netloc
     'example.com'
     """
-urlparse.__doc__ = """Take a URL apart into scheme, netloc, path, params, query and fragment: urllib.parse.urlparse.
+urlparse.__doc__ = """Split a URL into scheme, netloc, path, params, query and fragment: urllib.parse.urlparse.
 
     Args:
         url (str | bytes): The URL.
-        scheme (str | bytes): For a URL without one.
+        scheme (str | bytes): The scheme of the result if the URL has none.
         allow_fragments (bool): Whether a '#' begins a fragment.
 
     Returns:
@@ -632,7 +632,7 @@ cdef struct Netloc:
 
 
 cdef inline Py_ssize_t find_character(const Url *url, Py_UCS4 c, Py_ssize_t start) noexcept:
-    """Where a character is; the end of the URL if there is none."""
+    """Return the offset of a character, from `start` on; the size of the URL if there is none."""
     cdef const uint8_t *found
     if url.width == 1:
         found = <const uint8_t *>memchr(<const uint8_t *>url.data + start, c, <size_t>(url.size - start))
@@ -643,7 +643,7 @@ cdef inline Py_ssize_t find_character(const Url *url, Py_UCS4 c, Py_ssize_t star
 
 
 cdef inline bint read_netloc(object result, Netloc *netloc):
-    """False if it is for the stdlib: a class that is not its own, a netloc that is not plain."""
+    """Point `netloc` at the netloc of a result. Return False for subclasses, and if it is neither str nor bytes."""
     cdef object text
     if not (type(result) is split_result or type(result) is parse_result
             or type(result) is split_result_bytes or type(result) is parse_result_bytes):
@@ -653,7 +653,7 @@ cdef inline bint read_netloc(object result, Netloc *netloc):
 
 
 cdef inline Py_ssize_t after_userinfo(const Url *url) noexcept:
-    """Where the last "@" is; -1: there is none."""
+    """Return the offset of the last "@"; -1 if there is none."""
     cdef Py_ssize_t i = url.size - 1
     if url.width == 1 and memchr(url.data, c'@', <size_t>url.size) == NULL:
         return -1       # nearly always
@@ -748,7 +748,7 @@ def password(result):
 # --- how they get there -------------------------------------------------------------------------------------------------
 
 cdef object home_of(object kind, str name):
-    """The class that defines an attribute of a class."""
+    """Return the class that defines an attribute of a class."""
     for base in kind.__mro__:
         if name in base.__dict__:
             break
@@ -766,7 +766,7 @@ cdef object original_password = original("password")
 
 
 def make_geturl(kind, before):
-    """Return a method geturl for one of the classes; `before` is the one that it has."""
+    """Return a compiled method geturl for one of the classes; `before` is the method that it replaces."""
     from uricodec.parse import _join    # which imports this module
 
     cdef object unsplit = _join.urlunparse if kind is parse_result or kind is parse_result_bytes else _join.urlunsplit

@@ -1,7 +1,8 @@
 """The interpreter's own urllib.parse, as it was before `uricodec.install()` put anything into it.
 
-Whatever the fast paths do not cover is handed to these functions, arguments and all, so that semantics cannot drift
-between Python versions. Imported when first needed: `import uricodec` does not pay for urllib.parse.
+Calls that the fast paths do not cover are passed to these functions with all arguments, so results cannot drift
+from those of the Python version. The module is imported when first needed, so `import uricodec` does not import
+urllib.parse.
 """
 
 import codecs
@@ -29,7 +30,7 @@ globals().update({name: getattr(module, name) for name in (*FAST, "clear_cache")
 
 
 def unpacked(pair):
-    """Return the two items of a pair, unpacked as by a `for` of the stdlib's, errors included.
+    """Return the two items of a pair; raise what unpacking in a `for` of the stdlib raises.
 
     >>> unpacked("ab")
     ('a', 'b')
@@ -39,7 +40,7 @@ def unpacked(pair):
 
 
 def codec_name(name):
-    """Return the name that a codec has by itself; None if it is unknown.
+    """Return the canonical name of a codec; None if it is unknown.
 
     >>> codec_name("L1"), codec_name("no such")
     ('iso8859-1', None)
@@ -51,7 +52,7 @@ def codec_name(name):
 
 
 def keeps_bytes():
-    """Return whether parse_qsl() returns bytes for bytes, whatever they are."""
+    """Return whether parse_qsl() returns bytes that are not ASCII for bytes, as since Python 3.13."""
     try:
         return module.parse_qsl(b"a=%FF") == [(b"a", b"\xff")]
     except UnicodeError:  # pragma: no cover: another Python
@@ -59,7 +60,7 @@ def keeps_bytes():
 
 
 def checks_handlers():
-    """Return whether decoding looks up an error handler that it does not need, as Python's development mode does."""
+    """Return whether decoding looks up an error handler for valid bytes, too, as Python's development mode does."""
     try:
         b"a".decode("utf-8", "no such handler")
     except LookupError:

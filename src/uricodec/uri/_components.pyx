@@ -870,7 +870,7 @@ def find(buffer, content="plain"):
 
 
 def find_part(buffer, size_t longest, bint last):
-    """Like find(), for a part of a text.
+    """Find the URLs in a part of a text, as find() does in a whole one.
 
     Args:
         buffer (bytes-like): The part.

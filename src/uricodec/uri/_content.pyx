@@ -161,7 +161,7 @@ cdef inline bint is_alphanumeric(uint8_t byte) noexcept nogil:
 
 
 cdef size_t read_number(const uint8_t *s, size_t n, uint8_t *dst, size_t *size) noexcept nogil:
-    """Like read_html(), for what begins with "&#"."""
+    """Do what read_html() does for a reference that begins with "&#"."""
     cdef size_t i = 2, start
     cdef uint32_t c = 0, base = 10
     cdef int digit
@@ -368,7 +368,7 @@ cdef class Decoded:
 
 
 def find_part(str content, buffer, size_t longest, bint last):
-    r"""Like `_components.find_part`, for text with escapes.
+    r"""Find the URLs in a part of a text with escapes, as `_components.find_part` does without.
 
     Args:
         content (str): "json" or "html".
@@ -397,7 +397,7 @@ def find_part(str content, buffer, size_t longest, bint last):
 
 
 def copy_urls(str content, src, dst, bytes prefix=None, size_t before=0):
-    r"""Like `_components.copy_urls`, for text with escapes. The URLs are decoded, their offsets are those of the original.
+    r"""Copy URLs as `_components.copy_urls` does, from text with escapes. URLs are decoded, their offsets are of the original.
 
     >>> dst = bytearray(60)
     >>> copy_urls("html", b'<a href="http://a.example/?b&amp;c">', dst, b"", 80)

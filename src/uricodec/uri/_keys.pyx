@@ -1,4 +1,23 @@
-"""Keys of URLs as other packages write them, and the sorting of query parameters."""
+"""The keys of the policies "surt" and "w3lib": what the Python packages of these names make of a URL, byte for byte.
+
+    key     URL                                            key of it
+    surt    HTTP://www.Example.org:80/a//%7eb?z=1&a=2#top  org,example)/a/~b?a=2&z=1
+    w3lib   HTTP://www.Example.org:80/a//%7eb?z=1&a=2#top  http://www.example.org:80/a//~b?a=2&z=1
+
+A key is written from left to right, a component at a time. In all functions, `s` and `n` are the bytes that are read and
+their number, `i` is the offset in them, `dst` is where the result goes, and `o` is how much of it is written. Functions
+named write_... or put_... return the size of what they wrote; those named drop_..., decode_... and without_... change
+bytes in place and return the new size. `failed` is set when there is no memory; then a MemoryError is set, too.
+
+The package surt changes a URL in several passes, so some components have to be changed in memory before they are written.
+This memory follows the key in the output:
+
+    dst                             dst + 3 * n + KEY_EXTRA
+    | the key                       | a copy of what is changed: at most n bytes |
+
+A byte of the URL becomes at most three bytes of a key ("%HH"). KEY_EXTRA bytes are for what does not come from the URL byte
+for byte: delimiters, A-labels, and the numbers of an address. So a key never reaches the copy.
+"""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memchr, memcmp, memcpy, memmove
@@ -12,15 +31,17 @@ from uricodec.uri._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, for
 from uricodec.uri._hosts import w3lib_host
 
 
-# --- parameters -------------------------------------------------------------------------------------------------------
+# --- sorting the parameters of a query --------------------------------------------------------------------------------
 
+# A query with at most this many parameters and bytes is sorted on the stack, others on the heap.
 cdef enum:
-    FEW = 64            # parameters,
-    SHORT = 2048        # and bytes of a query, that are sorted on the stack
+    FEW = 64
+    SHORT = 2048
 
 
 cdef void sort_parameters(uint8_t *query, size_t n, size_t count, compare_function compare, uint8_t *copy,
                           QueryParameter *parameters) noexcept nogil:
+    """Sort `count` parameters, with `copy` for n bytes and `parameters` for all of them."""
     cdef size_t i, at = 0
     memcpy(copy, query, n)
     for i in range(count):
@@ -47,7 +68,7 @@ cdef void raise_no_memory() noexcept with gil:  # pragma: no cover: no memory
 
 
 cdef bint sort_query(uint8_t *query, size_t n, size_t count, compare_function compare) noexcept nogil:
-    """Sort `count` parameters in place. False: a MemoryError is set."""
+    """Sort `count` parameters in place. Return False if a MemoryError is set."""
     cdef uint8_t short_copy[SHORT]
     cdef QueryParameter few[FEW]
     cdef QueryParameter *parameters
@@ -64,17 +85,11 @@ cdef bint sort_query(uint8_t *query, size_t n, size_t count, compare_function co
     return True
 
 
-# --- surt -------------------------------------------------------------------------------------------------------------
+# --- surt: bytes ------------------------------------------------------------------------------------------------------
 
-# The key "surt": "org,example)/path?a=1", is written from the start of the output. Most components are written from where
-# they are. One that has to be decoded first, or loses segments or dots, is copied to its place in a copy of the URL, and
-# changed there; so is a whole URL with bytes that are removed. A byte becomes at most three bytes, and the copy begins
-# after 3 * n + KEY_EXTRA bytes, so what is written never overtakes what is still to be read.
-
-# Bytes that keys contain, if their letters are in lower case. "%HH", in lower case, stands for others.
-cdef ByteSet KEPT = ByteSet(range(33, 127)) - "#%"
-cdef ByteSet VISIBLE = ByteSet(range(33, 256))
-cdef ByteSet HOST_BYTES = ALPHANUM | "-._"
+cdef ByteSet KEPT = ByteSet(range(33, 127)) - "#%"      # bytes that a key contains as they are; others become "%hh"
+cdef ByteSet VISIBLE = ByteSet(range(33, 256))          # without blanks and controls, which may have to be removed
+cdef ByteSet HOST_BYTES = ALPHANUM | "-._"              # of an authority that is a host and nothing else
 
 
 cdef inline bint is_decimal(uint8_t c) noexcept nogil:
@@ -86,9 +101,10 @@ cdef inline bint is_letter(uint8_t c) noexcept nogil:
 
 
 cdef size_t decode_wholly(uint8_t *s, size_t n) noexcept nogil:
-    """Decode triplets in place until none is left: "%2541" is "A". Return the new size.
+    """Decode triplets in place until none is left: "%2541" becomes "%41", and that "A". Return the new size.
 
-    No two triplets overlap, so their order does not matter, and each is decoded as soon as its last digit is there.
+    One pass suffices: whenever the last three bytes that are written are a triplet, they are replaced by its byte, which
+    may complete another triplet. No two triplets overlap, so their order does not matter.
     """
     cdef size_t i, o
     cdef int value
@@ -113,7 +129,8 @@ cdef inline uint64_t lower_word(const uint8_t *s) noexcept nogil:
     """Return eight bytes of ASCII in lower case."""
     cdef uint64_t word, each = 0x0101010101010101
     memcpy(&word, s, 8)
-    # The high bit of a byte is set if it is at least "A", and not if it is above "Z".
+    # Adding 0x80 - 65 ("A") sets the high bit of a byte that is at least "A", adding 0x80 - 91 ("[") that of one above "Z". The
+    # high bits of upper-case letters, two places to the right, are the bit that makes them lower case: 0x20.
     return word | ((word + (0x80 - 65) * each) & ~(word + (0x80 - 91) * each) & 0x80 * each) >> 2
 
 
@@ -135,7 +152,7 @@ cdef inline void write_lower(const uint8_t *s, size_t n, uint8_t *dst) noexcept 
 
 
 cdef size_t write_escaped(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Write bytes in lower case, and triplets for those that no key contains."""
+    """Write bytes in lower case, with "%hh" for those that are not in KEPT."""
     cdef const char *digits = b"0123456789abcdef"
     cdef size_t i = 0, o = 0, size
     while True:
@@ -152,7 +169,7 @@ cdef size_t write_escaped(const uint8_t *s, size_t n, uint8_t *dst) noexcept nog
 
 
 cdef size_t clean_copy(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy a URL without blanks at its ends, and without tabs and line ends."""
+    """Copy a URL without white space at its ends, and without tabs and line ends anywhere."""
     cdef size_t i, o = 0
     for i in range(n):
         if s[i] > 32:
@@ -170,6 +187,9 @@ cdef inline bint is_blank(uint8_t c) noexcept nogil:
     return c == 32 or 9 <= c <= 13
 
 
+# --- surt: the host ---------------------------------------------------------------------------------------------------
+
+# Declared with pointers instead of objects, so that Cython does not raise when they return NULL: the callers test that.
 cdef extern from "Python.h":
     void *PyUnicode_DecodeUTF8_raw "PyUnicode_DecodeUTF8"(const char *s, Py_ssize_t n, const char *errors) noexcept
     void *PyUnicode_AsEncodedString_raw "PyUnicode_AsEncodedString"(void *text, const char *codec, const char *errors) \
@@ -205,7 +225,7 @@ cdef Py_ssize_t a_labels(const uint8_t *host, size_t n, uint8_t *dst, size_t cap
 
 
 cdef size_t without_dots(uint8_t *host, size_t n) noexcept nogil:
-    """Write one dot for each two in place, and none at the ends. Return the new size."""
+    """Replace each two dots by one, and remove those at the ends: "a...b." becomes "a..b". Return the new size."""
     cdef size_t i = 0, o = 0, start = 0
     while i < n:
         host[o] = host[i]
@@ -219,7 +239,11 @@ cdef size_t without_dots(uint8_t *host, size_t n) noexcept nogil:
 
 
 cdef bint read_numbers(const uint8_t *host, size_t n, uint32_t *address) noexcept nogil:
-    """Read an IPv4 address as inet_aton() does, but for hexadecimal numbers; a single number may have any size."""
+    """Read an IPv4 address in one to four numbers: "127.0.0.1", "127.1", "0177.1" (octal), "2130706433".
+
+    It is read as inet_aton() does, except for hexadecimal numbers. As in the package, a single number is decimal and taken
+    modulo 2^32, whatever its size. Of several numbers, the last one stands for all bytes that are left.
+    """
     cdef uint64_t values[4]
     cdef size_t i = 0, count = 0, start, k
     cdef uint32_t base, single = 0
@@ -258,7 +282,10 @@ cdef bint read_numbers(const uint8_t *host, size_t n, uint32_t *address) noexcep
 
 
 cdef size_t write_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
-    """Write the labels of a host without dots at its ends in reverse, but not "www", "www1" and so on."""
+    """Write the labels of a host in reverse order, without a first "www", "www1" and so on: "org,example".
+
+    The bytes of an address are reversed, too: "1,0,0,127". The host has no dots at its ends.
+    """
     cdef uint32_t address
     cdef size_t o = 0, i, end
     cdef bint is_kept
@@ -294,10 +321,10 @@ cdef size_t write_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nog
 
 
 cdef inline bint has_pair(const uint8_t *s, size_t n, uint8_t first, uint8_t second) noexcept nogil:
-    """Return whether one byte follows another anywhere."""
+    """Return whether a byte `first` is followed by a byte `second`."""
     cdef size_t i
     cdef uint8_t found = 0
-    for i in range(1, n):       # to the end: then the C compiler compares many at once
+    for i in range(1, n):       # no early exit: so the C compiler compares many bytes at once
         found |= <uint8_t>(s[i - 1] == first) & <uint8_t>(s[i] == second)
     return found
 
@@ -308,7 +335,7 @@ cdef inline bint has_empty_label(const uint8_t *host, size_t n) noexcept nogil:
 
 cdef size_t write_surt_host(const uint8_t *s, size_t n, bint is_plain, uint8_t *host, uint8_t *dst,
                             bint *failed) noexcept nogil:
-    """Write the host at s, which may be changed in its copy at `host`. is_plain: all of it is HOST_BYTES."""
+    """Write the host at s. `host` is memory for a copy of it; `is_plain` says that it has only HOST_BYTES."""
     cdef uint8_t ascii[KEY_HOST]
     cdef size_t i
     cdef Py_ssize_t size
@@ -319,7 +346,7 @@ cdef size_t write_surt_host(const uint8_t *s, size_t n, bint is_plain, uint8_t *
         host[i] = lower(host[i])
     for i in range(n):
         if host[i] >= 0x80 and n <= LONGEST_HOST:
-            size = a_labels(host, n, ascii, KEY_HOST // 3)     # a byte of them becomes at most three
+            size = a_labels(host, n, ascii, KEY_HOST // 3)     # KEY_HOST allows three bytes of the key for each
             if size == -2:
                 failed[0] = True
                 return 0
@@ -330,7 +357,7 @@ cdef size_t write_surt_host(const uint8_t *s, size_t n, bint is_plain, uint8_t *
 
 
 cdef size_t write_port(const uint8_t *port, size_t n, uint32_t default, uint8_t *dst) noexcept nogil:
-    """Write ":" and the port, unless it is 0, empty or the scheme's default. Other text stays."""
+    """Write ":" and the port, unless it is 0, empty or the default. Text that is not a port is written as it is."""
     cdef size_t i = 0
     cdef uint32_t value = 0
     while i < n and is_decimal(port[i]) and value <= 65535:
@@ -345,8 +372,10 @@ cdef size_t write_port(const uint8_t *port, size_t n, uint32_t default, uint8_t 
     return 1 + write_decimal(value, dst + 1)
 
 
+# --- surt: the path ---------------------------------------------------------------------------------------------------
+
 cdef size_t drop_dot_segments(uint8_t *path, size_t n) noexcept nogil:
-    """Remove dot segments from a path without its first "/"; a ".." at its start stays. Return the new size."""
+    """Remove dot segments from a path without its first "/". A ".." that has nothing to remove stays. Return the new size."""
     cdef size_t i = 0, end, size = 0
     while i <= n:
         end = i + size_until(path + i, n - i, c'/')
@@ -364,7 +393,10 @@ cdef size_t drop_dot_segments(uint8_t *path, size_t n) noexcept nogil:
 
 
 cdef size_t write_surt_path(const uint8_t *s, size_t n, uint8_t *path, uint8_t *dst) noexcept nogil:
-    """Write the path after its first "/" at s, which may be changed in its copy at `path`, without empty segments."""
+    """Write a path that at s is without its first "/"; `path` is memory for a copy of it.
+
+    Triplets are decoded, dot segments, empty segments and sessions of ASP.NET removed. Most paths have none of these.
+    """
     cdef size_t i = 0, end, o = 0
     if n and s[0] != c'/' and s[0] != c'.' and not has_pair(s, n, c'/', c'/') and not has_pair(s, n, c'/', c'.') \
             and memchr(s, c'%', n) == NULL:
@@ -385,7 +417,7 @@ cdef size_t write_surt_path(const uint8_t *s, size_t n, uint8_t *path, uint8_t *
 
 
 cdef inline size_t id_size(const uint8_t *s, size_t n, size_t count) noexcept nogil:
-    """Return `count` if that many digits and lower-case letters follow, otherwise 0."""
+    """Return `count` if the first `count` bytes are digits and lower-case letters, otherwise 0."""
     cdef size_t i
     if n < count:
         return 0
@@ -396,7 +428,10 @@ cdef inline size_t id_size(const uint8_t *s, size_t n, size_t count) noexcept no
 
 
 cdef size_t asp_session_size(const uint8_t *s, size_t n, bint named) noexcept nogil:
-    """Return the size of the segment of a session of ASP.NET at s, with its "/", or 0: "(ID)/", or named: "(s(ID)f(ID))/"."""
+    """Return the size of a segment with a session of ASP.NET, including its "/"; 0 if there is none at s.
+
+    Such a segment is "(ID)/", or named, "(s(ID)f(ID))/" with one or more IDs, of 24 digits and letters each.
+    """
     cdef size_t i = 1
     if n < 27 or s[0] != c'(':
         return 0
@@ -408,7 +443,7 @@ cdef size_t asp_session_size(const uint8_t *s, size_t n, bint named) noexcept no
 
 
 cdef size_t drop_asp_sessions(uint8_t *path, size_t n) noexcept nogil:
-    """Remove the last named session and then the last other one that stand before a name with ".aspx"."""
+    """Remove sessions of ASP.NET before a name with ".aspx": the last named one, then the last other one."""
     cdef bint named = True
     cdef size_t i, size, page
     if n < 33 or memchr(path, c'(', n) == NULL:
@@ -433,16 +468,30 @@ cdef size_t drop_asp_sessions(uint8_t *path, size_t n) noexcept nogil:
         named = False
 
 
+# --- surt: the query --------------------------------------------------------------------------------------------------
+
+cdef enum SessionKind:      # parameters of sessions, in the order in which the package removes them
+    JSESSIONID              # "jsessionid=", and 32 digits or letters
+    PHPSESSID               # "phpsessid=", and the same
+    SID                     # "sid=", and the same
+    ASPSESSIONID            # "aspsessionid", 8 letters, "=", 24 letters
+    COLDFUSION              # "cfid=" and a value, "&cftoken=" and a value
+    SESSION_KINDS           # their number
+
+
 cdef size_t session_size(const uint8_t *s, size_t n, int kind, size_t ampersand) noexcept nogil:
-    """Return the size of the session parameter of a kind at s, or 0. `ampersand`: the offset of the next "&", or n."""
+    """Return the size of the session parameter of a kind at s; 0 if there is none.
+
+    `ampersand` is the offset of the next "&", or n.
+    """
     cdef size_t i, size
-    if kind == 4:
+    if kind == COLDFUSION:
         size = ampersand
         if size <= 5 or memcmp(s, b"cfid=", 5) or n - size <= 9 or memcmp(s + size, b"&cftoken=", 9):
             return 0
         i = size_until(s + size + 9, n - size - 9, c'&')
         return size + 9 + i if i else 0
-    if kind == 3:
+    if kind == ASPSESSIONID:
         if n < 45 or memcmp(s, b"aspsessionid", 12) or s[20] != c'=':
             return 0
         for i in range(12, 45):
@@ -450,8 +499,9 @@ cdef size_t session_size(const uint8_t *s, size_t n, int kind, size_t ampersand)
                 return 0
         size = 45
     else:
-        size = 11 if kind == 0 else 10 if kind == 1 else 4
-        if n < size + 32 or memcmp(s, b"jsessionid=" if kind == 0 else b"phpsessid=" if kind == 1 else b"sid=", size):
+        size = 11 if kind == JSESSIONID else 10 if kind == PHPSESSID else 4
+        if n < size + 32 or memcmp(
+                s, b"jsessionid=" if kind == JSESSIONID else b"phpsessid=" if kind == PHPSESSID else b"sid=", size):
             return 0
         if not id_size(s + size, n - size, 32):
             return 0
@@ -460,7 +510,10 @@ cdef size_t session_size(const uint8_t *s, size_t n, int kind, size_t ampersand)
 
 
 cdef bint may_have_sessions(const uint8_t *query, size_t n) noexcept nogil:
-    """Return False if no parameter can be a session: each has an "id" before "=" or, that of ASP, before letters."""
+    """Return False if no parameter can be a session.
+
+    The names of four kinds end in "id", and a "=" follows; in that of ASP, letters follow "aspsessionid".
+    """
     cdef size_t i
     for i in range(2, n):
         if query[i - 1] != c'd' or query[i - 2] != c'i':
@@ -473,12 +526,15 @@ cdef bint may_have_sessions(const uint8_t *query, size_t n) noexcept nogil:
 
 
 cdef size_t drop_session_parameters(uint8_t *query, size_t n) noexcept nogil:
-    """Remove the last session parameter of each kind, wherever it begins, and the "&" after it. Return the new size."""
+    """Remove the last session parameter of each kind, and the "&" after it. Return the new size.
+
+    As in the package, it may begin anywhere: the "sid=..." of "mysid=..." is removed.
+    """
     cdef size_t i, size, ampersand
     cdef int kind
     if not may_have_sessions(query, n):
         return n
-    for kind in range(5):
+    for kind in range(<int>SESSION_KINDS):
         ampersand = i = n
         while i:
             i -= 1
@@ -504,7 +560,7 @@ cdef int compare_values(const void *a, const void *b) noexcept nogil:
 
 
 cdef size_t write_surt_query(const uint8_t *s, size_t n, uint8_t *copy, uint8_t *dst, bint *failed) noexcept nogil:
-    """Write a "?" and the parameters of the query at s in their order; nothing if it is empty. It is decoded at `copy`."""
+    """Write "?" and the sorted parameters of the query at s, or nothing if it is empty. `copy` is memory for a copy of it."""
     cdef uint8_t *query = dst + 1
     cdef size_t i = 0, count = 0
     cdef bint in_order = True
@@ -530,6 +586,8 @@ cdef size_t write_surt_query(const uint8_t *s, size_t n, uint8_t *copy, uint8_t 
     return n + 1
 
 
+# --- surt: the URL ----------------------------------------------------------------------------------------------------
+
 cdef size_t scheme_size(const uint8_t *s, size_t n) noexcept nogil:
     """Return the size of the scheme, without ":"; 0 if there is none."""
     cdef size_t i = 0
@@ -550,7 +608,7 @@ cdef inline size_t web_size(const uint8_t *s, size_t n) noexcept nogil:
 
 
 cdef size_t write_without_host(const uint8_t *s, size_t n, uint8_t *copy, uint8_t *dst, bint *failed) noexcept nogil:
-    """Write what follows the scheme of a URL that has no host: "mailto:me@example.org". The path has no segments."""
+    """Write what follows the scheme of a URL that has no host, such as "mailto:me@example.org". Its path stays whole."""
     cdef size_t path = 2 if n >= 2 and s[0] == c'/' and s[1] == c'/' else 0     # after an empty authority
     cdef size_t end, o
     n = size_until(s, n, c'#')
@@ -570,18 +628,69 @@ cdef size_t write_without_host(const uint8_t *s, size_t n, uint8_t *copy, uint8_
     return o
 
 
+cdef inline size_t skip_slashes_and_schemes(const uint8_t *s, size_t n, size_t i, bint has_authority) noexcept nogil:
+    """Return the offset of the authority: "http://http://a.example/" has a scheme too many."""
+    cdef size_t size
+    while True:
+        while i < n and s[i] == c'/':
+            i += 1
+        size = web_size(s + i, n - i) if has_authority else 0
+        if not (size and n - i - size >= 3 and s[i + size + 1] == c'/' and s[i + size + 2] == c'/'):
+            return i
+        i += size + 1
+
+
+cdef struct SurtAuthority:      # offsets in a URL
+    size_t host
+    size_t host_end
+    size_t port         # after the ":"; port_end if there is none
+    size_t port_end
+    size_t end          # "/", "?" or the end of the URL
+    bint is_plain       # a host of HOST_BYTES, and nothing else
+
+
+cdef inline void find_authority(const uint8_t *s, size_t n, size_t start, bint has_authority,
+                                SurtAuthority *found) noexcept nogil:
+    """Find the host and the port. What is before the last "@" is not part of a key."""
+    cdef size_t i, bracket, end = start + kernels.span(s + start, n - start, &HOST_BYTES.set)
+    found.host = start
+    found.is_plain = end == n or s[end] == c'/' or s[end] == c'?'
+    if not found.is_plain:
+        while end < n and s[end] != c'/' and s[end] != c'?':
+            end += 1
+    found.end = found.host_end = found.port = found.port_end = end
+    if found.is_plain or not has_authority:
+        return
+    for i in range(start, end):
+        if s[i] == c'@':
+            found.host = i + 1
+    while found.port_end > found.host and s[found.port_end - 1] == c':':
+        found.port_end -= 1
+    bracket = found.host + size_until(s + found.host, found.port_end - found.host, c'[')
+    if bracket < found.port_end:
+        found.host = bracket + 1
+        found.host_end = found.host + size_until(s + found.host, found.port_end - found.host, c']')
+        found.port = found.host_end + size_until(s + found.host_end, found.port_end - found.host_end, c':')
+    else:
+        found.host_end = found.port = found.host + size_until(s + found.host, found.port_end - found.host, c':')
+    found.port += found.port < found.port_end
+
+
 cdef size_t write_surt(const uint8_t *src, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
+    """Write the key of a URL: host, ")", path and query; "-" for an empty text. The scheme only decides on the port."""
     cdef const uint8_t *s = src
-    cdef uint8_t *copy = dst + 3 * n + KEY_EXTRA
-    cdef size_t i = 0, end, host, host_end, port, port_end, o, scheme, web
+    cdef uint8_t *copy = dst + 3 * n + KEY_EXTRA        # each component has its offset in it, too
+    cdef size_t i = 0, end, o, scheme, web
     cdef uint32_t default_port = 0
-    cdef bint has_authority = True, is_plain = True
+    cdef bint has_authority = True
+    cdef SurtAuthority authority
     if kernels.span(s, n, &VISIBLE.set) < n:
         s = copy
         n = clean_copy(src, n, copy)
     if n == 0:
         dst[0] = c'-'
         return 1
+
     web = web_size(s, n)
     scheme = web if web else scheme_size(s, n)
     if scheme:
@@ -591,47 +700,23 @@ cdef size_t write_surt(const uint8_t *src, size_t n, uint8_t *dst, bint *failed)
             o = move(dst, s, i)
             return o + write_without_host(s + i, n - i, copy + i, dst + o, failed)
     if web or not scheme:
-        default_port = 443 if web == 5 else 80
-    # "http://http://a.example/" has a scheme too many.
-    while True:
-        while i < n and s[i] == c'/':
-            i += 1
-        end = web_size(s + i, n - i) if has_authority else 0
-        if not (end and n - i - end >= 3 and s[i + end + 1] == c'/' and s[i + end + 2] == c'/'):
-            break
-        i += end + 1
+        default_port = 443 if web == 5 else 80      # 5: https
+
+    i = skip_slashes_and_schemes(s, n, i, has_authority)
     n = i + size_until(s + i, n - i, c'#')
-    host = i
-    i += kernels.span(s + i, n - i, &HOST_BYTES.set)
-    host_end = port = port_end = i
-    if i < n and s[i] != c'/' and s[i] != c'?':
-        is_plain = False
-        while i < n and s[i] != c'/' and s[i] != c'?':
-            i += 1
-        host_end = port = port_end = i
-        if has_authority:
-            for end in range(host, i):
-                if s[end] == c'@':
-                    host = end + 1
-            while port_end > host and s[port_end - 1] == c':':
-                port_end -= 1
-            end = host + size_until(s + host, port_end - host, c'[')
-            if end < port_end:
-                host = end + 1
-                host_end = host + size_until(s + host, port_end - host, c']')
-                port = host_end + size_until(s + host_end, port_end - host_end, c':')
-            else:
-                host_end = port = host + size_until(s + host, port_end - host, c':')
-            port += port < port_end
-    o = write_surt_host(s + host, host_end - host, is_plain, copy + host, dst, failed)
+    find_authority(s, n, i, has_authority, &authority)
+    o = write_surt_host(s + authority.host, authority.host_end - authority.host, authority.is_plain,
+                        copy + authority.host, dst, failed)
     if failed[0]:
         return 0
-    o += write_port(s + port, port_end - port, default_port, dst + o)
+    o += write_port(s + authority.port, authority.port_end - authority.port, default_port, dst + o)
+
+    i = authority.end
     end = i + size_until(s + i, n - i, c'?')
     if o:
         dst[o] = c')'
         o += 1
-    else:           # without a host, there is nothing to sort by
+    else:           # no host: the key begins with the scheme
         o = move(dst, s, scheme + 1) if scheme else move(dst, b"http:", 5)
         if i == n:
             return o
@@ -652,18 +737,18 @@ cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t 
     return size
 
 
-# --- w3lib ------------------------------------------------------------------------------------------------------------
+# --- w3lib: bytes -----------------------------------------------------------------------------------------------------
 
-# The key "w3lib" is a URL: each byte of path and query is decoded and written in one form. The URL is read where it is,
-# unless it contains bytes that are removed, or "\\": then it is copied to the end of the output first.
+# The key is a URL again. Each component has a set of bytes that are written as they are; others become "%HH". The URL is
+# read where it is. Only if it contains bytes that are removed, or "\\", it is first copied to the end of the output.
 
-cdef ByteSet READABLE = ByteSet(range(33, 256)) - "\\"
+cdef ByteSet READABLE = ByteSet(range(33, 256)) - "\\"      # of a URL that needs no copy
 cdef ByteSet USERINFO_PLAIN = UNRESERVED | "!$&'()*+,"
 cdef ByteSet PATH_PLAIN = UNRESERVED | ByteSet("!$&'()*+,;=:/?@[]|%")
-cdef ByteSet PARAMETERS_PLAIN = PATH_PLAIN - "[]|"
-cdef ByteSet PATH_UNCHANGED = PATH_PLAIN - "%"
+cdef ByteSet PARAMETERS_PLAIN = PATH_PLAIN - "[]|"          # of the ";" parameters of a path
+cdef ByteSet PATH_UNCHANGED = PATH_PLAIN - "%"              # bytes of a path to copy without looking for triplets
 
-# Schemes by what Python's urllib.parse and w3lib say of them.
+# Lists of schemes: the special ones of the URL standard, as w3lib has them; uses_params and uses_netloc of urllib.parse.
 cdef const char *SPECIAL = b" http https ftp file ws wss "
 cdef const char *WITH_PARAMETERS = \
     b" ftp hdl prospero http imap https shttp rtsp rtsps rtspu sip sips mms sftp tel "
@@ -687,12 +772,12 @@ cdef bint is_one_of(const uint8_t *scheme, size_t n, const char *names) noexcept
 
 
 cdef inline int triplet(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the byte that a triplet at s stands for; -1 if there is none."""
+    """Return the byte of the triplet at s; -1 if there is no triplet."""
     return triplet_value(s, n) if n and s[0] == c'%' else -1
 
 
 cdef inline size_t put_byte(uint8_t byte, const uc_set *unchanged, uint8_t *dst) noexcept nogil:
-    """Write a byte, or a triplet for it."""
+    """Write a byte as it is if it is in the set, otherwise as "%HH"."""
     if unchanged.member[byte]:
         dst[0] = byte
         return 1
@@ -700,7 +785,7 @@ cdef inline size_t put_byte(uint8_t byte, const uc_set *unchanged, uint8_t *dst)
 
 
 cdef size_t put_decoded(const uint8_t *s, size_t n, const uc_set *unchanged, uint8_t *dst) noexcept nogil:
-    """Write what text is when its triplets are decoded."""
+    """Decode the triplets of a text, and write each byte as put_byte() does."""
     cdef size_t i = 0, o = 0
     cdef int value
     while i < n:
@@ -710,8 +795,10 @@ cdef size_t put_decoded(const uint8_t *s, size_t n, const uc_set *unchanged, uin
     return o
 
 
+# --- w3lib: path and query --------------------------------------------------------------------------------------------
+
 cdef size_t put_path(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Write a path, whose triplets are decoded, but for those of % / ; and ?."""
+    """Write a path with its triplets decoded, except for those of % / ; and ?, which are delimiters."""
     cdef size_t i = 0, o = 0, size
     cdef int value
     while True:
@@ -757,7 +844,7 @@ cdef size_t drop_dots(uint8_t *path, size_t n) noexcept nogil:
 
 
 cdef inline int next_value(const uint8_t *s, size_t n, size_t *i) noexcept nogil:
-    """Read a decoded byte of a parameter; -1 for the "=" after the name, and -2 at the end."""
+    """Return the next byte of a parameter, decoded: -1 for the "=" after the name, -2 at the end. `i` is moved."""
     cdef uint8_t c
     if i[0] == n:
         return -2
@@ -769,7 +856,10 @@ cdef inline int next_value(const uint8_t *s, size_t n, size_t *i) noexcept nogil
 
 
 cdef int compare_written(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) noexcept nogil:
-    """Compare parameters by the decoded name, then by the decoded value."""
+    """Compare parameters that put_query() wrote: by the decoded name, then by the decoded value.
+
+    A "=" that is not encoded ends the name. It counts as less than all bytes, so shorter names come first.
+    """
     cdef size_t i = 0, j = 0
     cdef int x, y
     while True:
@@ -785,7 +875,10 @@ cdef int compare_decoded(const void *a, const void *b) noexcept nogil:
 
 
 cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
-    """Write a "?" and the parameters in their order, each with an "="; nothing if there is none."""
+    """Write "?" and the sorted parameters, each with a "="; nothing if there is none.
+
+    They are written in the order in which they are read, and sorted afterwards, if one is less than the one before it.
+    """
     cdef uint8_t *query = dst + 1
     cdef size_t i = 0, o = 0, count = 0, size, last = 0, start = 0
     cdef bint in_order = True, has_value
@@ -830,13 +923,15 @@ cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) no
     return o + 1
 
 
+# --- w3lib: the authority ---------------------------------------------------------------------------------------------
+
 cdef extern from "Python.h":
     void *PyObject_CallFunction_raw "PyObject_CallFunction"(object function, const char *format, ...) noexcept
 
 
 cdef Py_ssize_t convert_host(const uint8_t *authority, size_t n, size_t host, size_t host_end, uint8_t *dst) \
         noexcept with gil:
-    """Write the host of an authority beyond ASCII. Return its size; -1 if it is rejected; -2 if a MemoryError is set."""
+    """Write the host of an authority that is not ASCII. Return its size; -1 if it is rejected; -2 if a MemoryError is set."""
     cdef Py_ssize_t size = -1
     cdef void *found = PyObject_CallFunction_raw(w3lib_host, b"y#nn", <const char *>authority, <Py_ssize_t>n,
                                                  <Py_ssize_t>host, <Py_ssize_t>host_end)
@@ -850,7 +945,7 @@ cdef Py_ssize_t convert_host(const uint8_t *authority, size_t n, size_t host, si
 
 
 cdef bint is_future(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether text is an IPvFuture of any characters."""
+    """Return whether a text is "v", hexadecimal digits, a dot, and at least one character of any kind."""
     cdef size_t i = 1
     while i < n and hex_value(s[i]) >= 0:
         i += 1
@@ -858,7 +953,7 @@ cdef bint is_future(const uint8_t *s, size_t n) noexcept nogil:
 
 
 cdef size_t put_literal(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Write an IPv6 address with its zone, or an IPvFuture with a ":", in brackets. 0: the text is neither."""
+    """Write an IPv6 address with its zone, or an IPvFuture, in brackets. Return 0 if the text is neither."""
     cdef uint16_t groups[GROUPS]
     cdef size_t i, o = 1, size = size_until(s, n, c'%')
     dst[0] = c'['
@@ -881,12 +976,20 @@ cdef size_t put_literal(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
     return o + 1
 
 
-cdef int put_authority(const uint8_t *s, size_t n, uint8_t *dst, size_t *written, size_t *at) noexcept nogil:
-    """Write an authority. Return a UriCode if it is rejected, with its offset `at`; -1 if a MemoryError is set."""
-    cdef size_t i, o = 0, start = 0, host, host_end, port, size
+cdef struct W3libAuthority:     # offsets in an authority
+    size_t start            # after the "@"
+    size_t host
+    size_t host_end
+    size_t port             # of the ":"; the end if there is none
+    bint has_userinfo
+    bint has_brackets       # around an address with a ":"
+    bint is_ascii
+
+
+cdef inline int find_w3lib_authority(const uint8_t *s, size_t n, W3libAuthority *found) noexcept nogil:
+    """Find the parts of an authority. Return 0, or IP_LITERAL if its brackets enclose neither address nor IPvFuture."""
+    cdef size_t i, start = 0, host, host_end, port
     cdef bint has_userinfo = False, is_ascii = True, opens = False, closes = False, has_brackets = False
-    cdef uint32_t value = 0
-    cdef Py_ssize_t converted
     for i in range(n):
         if s[i] == c'@':
             start = i + 1
@@ -897,8 +1000,9 @@ cdef int put_authority(const uint8_t *s, size_t n, uint8_t *dst, size_t *written
             closes = True
         elif s[i] >= 0x80:
             is_ascii = False
-    at[0] = host = start
+    host = start
     host_end = port = start + size_until(s + start, n - start, c':')
+    found.start, found.has_userinfo, found.is_ascii = start, has_userinfo, is_ascii
     if opens != closes:
         return IP_LITERAL
     if opens:
@@ -915,44 +1019,68 @@ cdef int put_authority(const uint8_t *s, size_t n, uint8_t *dst, size_t *written
             return IP_LITERAL
         if host == start:       # the brackets are in the userinfo: then w3lib drops the host
             host = host_end = port = n
-    if has_userinfo:
-        size = size_until(s, start - 1, c':')
-        o = put_decoded(s, size, &USERINFO_PLAIN.set, dst)
-        if size < start - 1:
-            dst[o] = c':'
-            o += 1
-            o += put_decoded(s + size + 1, start - size - 2, &USERINFO_PLAIN.set, dst + o)
-        dst[o] = c'@'
+    found.host, found.host_end, found.port, found.has_brackets = host, host_end, port, has_brackets
+    return 0
+
+
+cdef inline size_t put_userinfo(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a user, ":" and a password, if there is a ":", and "@"."""
+    cdef size_t user = size_until(s, n, c':')
+    cdef size_t o = put_decoded(s, user, &USERINFO_PLAIN.set, dst)
+    if user < n:
+        dst[o] = c':'
         o += 1
-    if not is_ascii:
-        converted = convert_host(s, n, host, host if has_brackets else host_end, dst + o)
+        o += put_decoded(s + user + 1, n - user - 1, &USERINFO_PLAIN.set, dst + o)
+    dst[o] = c'@'
+    return o + 1
+
+
+cdef int put_authority(const uint8_t *s, size_t n, uint8_t *dst, size_t *written, size_t *at) noexcept nogil:
+    """Write an authority. Return a UriCode if it is rejected, with its offset `at`; -1 if a MemoryError is set."""
+    cdef W3libAuthority found
+    cdef size_t i, o = 0, size
+    cdef uint32_t port = 0
+    cdef Py_ssize_t converted
+    cdef int code = find_w3lib_authority(s, n, &found)
+    at[0] = found.start
+    if code:
+        return code
+    if found.has_userinfo:
+        o = put_userinfo(s, found.start - 1, dst)
+    if not found.is_ascii:
+        converted = convert_host(s, n, found.host, found.host if found.has_brackets else found.host_end, dst + o)
         if converted < 0:
             return HOST_DELIMITER if converted == -1 else -1
         o += <size_t>converted
-    if has_brackets:
-        size = put_literal(s + host, host_end - host, dst + o)
+    if found.has_brackets:
+        size = put_literal(s + found.host, found.host_end - found.host, dst + o)
         if size == 0:
             return IP_LITERAL
         o += size
-    elif is_ascii:
-        for i in range(host, host_end):
+    elif found.is_ascii:
+        for i in range(found.host, found.host_end):
             dst[o] = lower(s[i])
             o += 1
-    if port + 1 < n:
-        at[0] = port + 1
-        for i in range(port + 1, n):
-            value = 10 * value + (s[i] - c'0') if is_decimal(s[i]) else 65536
-            if value > 65535:
+    if found.port + 1 < n:
+        at[0] = found.port + 1
+        for i in range(found.port + 1, n):
+            port = 10 * port + (s[i] - c'0') if is_decimal(s[i]) else 65536
+            if port > 65535:
                 return PORT
         dst[o] = c':'
         o += 1
-        o += write_decimal(value, dst + o)
+        o += write_decimal(port, dst + o)
     written[0] = o
     return 0
 
 
+# --- w3lib: the URL ---------------------------------------------------------------------------------------------------
+
 cdef size_t readable_copy(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy a URL without blanks and controls at its ends, and without tabs and line ends; write "/" for "\\"."""
+    """Copy a URL without blanks and controls at its ends, and without tabs and line ends anywhere.
+
+    In the authority and the path of a special scheme, "\\" becomes "/".
+    """
     cdef size_t i, scheme, o = 0
     while n and s[n - 1] <= 32:
         n -= 1
@@ -976,7 +1104,7 @@ cdef size_t readable_copy(const uint8_t *s, size_t n, uint8_t *dst) noexcept nog
 
 
 cdef size_t offset_before(const uint8_t *s, size_t n, size_t count) noexcept nogil:
-    """Return the offset in a URL of what is `count` bytes after the start of its readable copy."""
+    """Return the offset in a URL of the byte that is at offset `count` of its readable copy."""
     cdef size_t i = 0
     while i < n and s[i] <= 32:
         i += 1
@@ -986,14 +1114,23 @@ cdef size_t offset_before(const uint8_t *s, size_t n, size_t count) noexcept nog
     return i
 
 
+cdef inline size_t parameters_offset(const uint8_t *s, size_t start, size_t end) noexcept nogil:
+    """Return the offset of the first ";" in the last segment of a path; `end` if there is none."""
+    cdef size_t i = end
+    while i > start and s[i - 1] != c'/':
+        i -= 1
+    return i + size_until(s + i, end - i, c';')
+
+
 cdef size_t w3lib_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const uint8_t *s = src
-    cdef size_t whole = n, i, end, o, size, path, scheme, parameters, at = 0
+    cdef size_t whole = n, i, end, o, size = 0, path, scheme, parameters, at = 0
     cdef bint has_authority, failed = False
     cdef int code
     if kernels.span(s, n, &READABLE.set) < n:
         s = dst + 3 * n + KEY_EXTRA
         n = readable_copy(src, n, dst + 3 * n + KEY_EXTRA)
+
     scheme = scheme_size(s, n)
     for i in range(scheme):
         dst[i] = lower(s[i])
@@ -1002,7 +1139,7 @@ cdef size_t w3lib_row(const uint8_t *src, size_t n, const void *options, uint8_t
         dst[o] = c':'
         o += 1
         i += 1
-    size = 0
+
     if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
         i += 2
         end = i
@@ -1018,14 +1155,12 @@ cdef size_t w3lib_row(const uint8_t *src, size_t n, const void *options, uint8_t
     if has_authority:
         dst[o] = dst[o + 1] = c'/'
         o += size + 2
-    n = i + size_until(s + i, n - i, c'#')
+
+    n = i + size_until(s + i, n - i, c'#')      # w3lib drops the fragment
     end = i + size_until(s + i, n - i, c'?')
-    # Parameters of the last segment stay as they are.
     parameters = end
     if memchr(s + i, c';', end - i) != NULL and (scheme == 0 or is_one_of(dst, scheme, WITH_PARAMETERS)):
-        while parameters > i and s[parameters - 1] != c'/':
-            parameters -= 1
-        parameters += size_until(s + parameters, end - parameters, c';')
+        parameters = parameters_offset(s, i, end)
     path = o
     o += put_path(s + i, parameters - i, dst + o)
     if o == path:
@@ -1038,11 +1173,14 @@ cdef size_t w3lib_row(const uint8_t *src, size_t n, const void *options, uint8_t
         o += 1
         for i in range(parameters + 1, end):
             o += put_byte(s[i], &PARAMETERS_PLAIN.set, dst + o)
+
+    # As urlunsplit() does, so that a path "//a" is not read as an authority, and for schemes that have one.
     if not has_authority and dst[path] == c'/' and (
             o - path > 1 and dst[path + 1] == c'/' or scheme and is_one_of(dst, scheme, WITH_AUTHORITY)):
         memmove(dst + path + 2, dst + path, o - path)
         dst[path] = dst[path + 1] = c'/'
         o += 2
+
     if end + 1 < n:
         o += put_query(s + end + 1, n - end - 1, dst + o, &failed)
         if failed:

@@ -305,7 +305,7 @@ cdef size_t find_suffix(const Suffixes *table, const uint8_t *host, size_t n) no
 
 
 cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
-    """Whether a host is labels, none of them empty, and not an address."""
+    """Return whether a host consists of labels, none of them empty, and is not an address."""
     cdef size_t i, start = 0
     for i in range(n):
         if host[i] == c'.':
