@@ -1,7 +1,10 @@
-"""The table of calls has all that is public, and its calls can be compared."""
+"""The table of calls, and the file for type checkers, have all that is public; calls can be compared."""
 
+import ast
 import importlib
 import pkgutil
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -9,6 +12,8 @@ from calls import ALONE, CALLS, FOREIGN, THREADED, outcome
 
 import uricodec
 from uricodec.parse import _stdlib
+
+TESTS = Path(__file__).parent
 
 NOT_CALLED = ("uricodec.cli", "uricodec.integrations")
 MODULES = [module.name for module in pkgutil.walk_packages(uricodec.__path__, "uricodec.")]
@@ -33,9 +38,9 @@ TUPLE = {*vars(Fields), *EVERY}
 
 def find(name):
     """What a dotted name stands for."""
-    module = max((each for each in MODULES if name.startswith(f"{each}.")), key=len)
+    module = max((each for each in MODULES if f"{name}.".startswith(f"{each}.")), key=len)
     found = importlib.import_module(module)
-    for part in name[len(module) + 1 :].split("."):
+    for part in name[len(module) + 1 :].split(".") if name != module else ():
         found = getattr(found, part)
     return found
 
@@ -71,6 +76,37 @@ def test_every_row_is_of_something_public():
     objects = [find(name) for name in names]
     assert not {name for name in CALLS if name not in names and not any(find(name) is each for each in objects)}
     assert not (ALONE | FOREIGN | THREADED.keys()) - CALLS.keys()
+
+
+def uses(path):
+    """What a file uses: dotted names, as imported, and attributes of anything, which begin with a dot."""
+    tree = ast.parse(path.read_text("utf-8"))
+    modules = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    imported = {each.name: f"{node.module}.{each.name}" for node in modules for each in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            first, *rest = ast.unparse(node).split(".")
+            yield ".".join([imported.get(first, first), *rest])
+        if isinstance(node, ast.Attribute):
+            yield f".{node.attr}"
+
+
+def test_type_checkers_see_everything_public():
+    used = {*uses(TESTS / "typical_uses.py"), *uses(TESTS / "integrations/typical_uses.py")}
+    exported = {f"{module}.{name}" for module in MODULES for name in getattr(find(module), "__all__", ())}
+    # The drop-in has what the interpreter's has; all sets of bytes have one type; exceptions and more have two names.
+    exported = {name for name in exported if not name.startswith(("uricodec.parse.", "uricodec.bytesets."))}
+    found = {id(find(name)) for name in exported & used}
+    assert not {name for name in exported - used if id(find(name)) not in found}
+    members = {name for name in public() if name not in exported and "__" not in name}
+    assert not {name for name in members if f".{name.rpartition('.')[2]}" not in used}
+
+
+def test_type_checkers_see_all_hooks_into_engines():
+    used = {*uses(TESTS / "integrations/typical_uses.py")}
+    for path in (TESTS.parent / "src/uricodec/integrations").glob("[a-z]*.py"):  # an engine may be missing
+        names = ast.literal_eval(re.search("^__all__ = (.*)$", path.read_text("utf-8"), re.MULTILINE)[1])
+        assert not {name for name in names if f"uricodec.integrations.{path.stem}.{name}" not in used}
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -96,7 +96,7 @@ class AmbiguousUrlError(UriError):
     def __init__(self, reason: str, input: object, offset: int, code: str) -> None:
         super().__init__(reason, input, offset)
         self.args: tuple[object, ...] = (reason, input, offset, code)
-        self.code = code
+        self.code: str = code
 
 
 class SetError(ValueError):

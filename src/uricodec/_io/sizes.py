@@ -10,7 +10,7 @@ SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 DURATION = re.compile(rf"(\d{{1,9}}(?:\.\d{{1,9}})?) ?([{''.join(SECONDS)}])", re.ASCII)
 
 
-def parse_size(text):
+def parse_size(text: str) -> int:
     """Return a size in bytes.
 
     Args:
@@ -37,7 +37,7 @@ def parse_size(text):
     return size
 
 
-def parse_duration(text):
+def parse_duration(text: str) -> float:
     """Return a duration in seconds.
 
     Args:

@@ -14,7 +14,7 @@ from contextlib import ExitStack, nullcontext
 from functools import partial
 from itertools import compress
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Union, overload
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._text import new_buffer
@@ -49,8 +49,10 @@ from uricodec.uri._rows import CheckedWebRows, NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Buffer, Self
 
+    from uricodec._rows._columns import Column
+    from uricodec._rows.overloads import HasArrowArray, HasArrowStream
     from uricodec.bulk import fingerprint
     from uricodec.dedup._seen import SeenSet
     from uricodec.typing import (
@@ -431,6 +433,10 @@ class Deduplicator:
         """Return about how many different identifiers there are (standard error 0.8 %), even if the memory is full."""
         return self._before + self._cardinality.estimate()
 
+    @overload
+    def add(self, column: list[Any] | tuple[Any, ...] | Buffer) -> list[bool | None]: ...
+    @overload
+    def add(self, column: HasArrowArray | HasArrowStream) -> Column: ...
     def add(self, column: Any) -> Any:
         """Add rows, and return whether each is the first one with its identifier.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
@@ -18,8 +18,10 @@ from uricodec.errors import SetError
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from typing_extensions import Self
+    from typing_extensions import Buffer, Self
 
+    from uricodec._rows._columns import Column
+    from uricodec._rows.overloads import HasArrowArray, HasArrowStream
     from uricodec.typing import DedupErrors, IdentifierKind, PolicyName, UriLevel, UrnLevel
     from uricodec.uri import Policy
 
@@ -238,6 +240,12 @@ class SeenSet:
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
+    @overload
+    def contains(
+        self, column: list[Any] | tuple[Any, ...] | Buffer, errors: DedupErrors = "keep"
+    ) -> list[bool | None]: ...
+    @overload
+    def contains(self, column: HasArrowArray | HasArrowStream, errors: DedupErrors = "keep") -> Column: ...
     def contains(self, column: Any, errors: DedupErrors = "keep") -> Any:
         """Return whether each identifier is in the set.
 

@@ -284,7 +284,7 @@ class EntrySet:
             return NotImplemented
         return self is other or (len(self) == len(other) and all(entry in other for entry in self))
 
-    __hash__ = None  # type: ignore[assignment]  # it would take as long as a comparison
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # it would take as long as a comparison
 
     def __repr__(self) -> str:
         count = len(self)

@@ -1,5 +1,5 @@
 from collections.abc import Collection, Mapping
-from typing import overload
+from typing import final, overload
 
 from typing_extensions import Buffer
 
@@ -22,6 +22,7 @@ class RedactRows:
         cls, names: str | Collection[str] = "default", nested: bool = True, bare: bool = False
     ) -> RedactRows: ...
 
+@final
 class RedactTextRows(RedactRows):
     def __new__(
         cls, names: str | Collection[str] = "default", nested: bool = True, bare: bool = False

@@ -38,7 +38,7 @@ class RedactingFilter(logging.Filter):
 
     def __init__(self, names: str | Collection[str] = "default", nested: bool = True) -> None:
         super().__init__()
-        self.names = names if isinstance(names, str) else tuple(names)
+        self.names: str | tuple[str, ...] = names if isinstance(names, str) else tuple(names)
         self.nested = nested
         self._redact("")  # raises for wrong names
 

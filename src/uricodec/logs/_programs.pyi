@@ -1,0 +1,9 @@
+from typing import final
+
+from uricodec.logs._formats import Json, Text, W3c
+
+@final
+class Program:
+    def __new__(cls, program: Text | Json | W3c, request_needed: bool = True) -> Program: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
