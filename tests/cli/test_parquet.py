@@ -295,6 +295,24 @@ def test_failures(files, line, status, message, tmp_path):
     assert (tmp_path / "out").read_bytes() == b"before" and sorted(os.listdir()) == before
 
 
+@pytest.mark.parametrize("command", ["decode", "normalize", "split", "hosts", "check", "redact", "filter --hosts list"])
+def test_columns_that_cannot_be_read(files, command):
+    with open("list", "w") as hosts:
+        hosts.write("a.example\n")
+    pq.write_table(pa.table({"url": [{"a": "x"}]}), "struct.parquet")
+    pq.write_table(pa.table({"url": [["x"]]}), "list.parquet")
+    pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["url", "b", "b"]), "twice.parquet")
+    for name, message in {
+        "struct": "column 'url' must be text or bytes, got struct<a: string>",
+        "list": "column 'url' must be text or bytes, got list<",
+        "twice": "several columns 'b'; the columns are 'url', 'b', 'b'",
+    }.items():
+        output = [] if command == "check" else ["-o", "out"]
+        status, _, said = run(*command.split(), "--parquet", "-f", "url", f"{name}.parquet", *output)
+        assert status == 3 and said.startswith(f"uricodec: {name}.parquet: {message}")
+        assert not os.path.exists("out")
+
+
 def test_files_that_are_not_parquet(files, tmp_path):
     files()
     (tmp_path / "text").write_bytes(b"http://a\n")

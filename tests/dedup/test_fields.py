@@ -238,7 +238,7 @@ def test_reports_of_invalid_records(tmp_path):
     bad = tmp_path / "bad"
     options = ["dedup", "--kind", "urn", "--errors", "drop", "--invalid-to", bad]
     data = b'n,u\r\n1,"urn:ab:1"\n2\n3,"urn:""ab"\n4,"urn:\n'
-    assert output_of(*options, "--csv", "--header", "-f", "u", stdin=data) == data[:18]
+    assert run(*options, "--csv", "--header", "-f", "u", stdin=data)[:2] == (0, data[:18])
     assert bad.read_text() == (
         '<stdin>\t3\t0\tfield\t2\n<stdin>\t4\t8\tnid\t3,"urn:""ab"\n<stdin>\t5\t2\tcsv\t4,"urn:\n'
     )
@@ -279,6 +279,16 @@ def test_more_invalid_records_than_are_fetched_at_once(tmp_path, monkeypatch):
 def test_raise_stops_at_the_first_invalid_record(options, data, message):
     status, _, said = run("dedup", "--kind", "bytes", "--errors", "raise", *options, stdin=data)
     assert status == 1 and said.startswith(f"uricodec: {message}") and said.endswith(HINT)
+
+
+@pytest.mark.parametrize(("field", "errors"), [("1", "keep"), ("2", "keep"), ("1", "drop")])
+def test_quotes_that_are_not_closed(field, errors):
+    data = b'a,b\nc,"d\ne,f\n'
+    command = ["dedup", "--kind", "bytes", "--csv", "-f", field, "--errors", errors]
+    status, output, said = run(*command, stdin=data)
+    assert (status, output) == (0, data if errors == "keep" else data[:4])
+    assert said == "uricodec: the last record ends within quotes, which are not closed\n"
+    assert run(*command, "-q", stdin=data)[2] == "" and run(*command, stdin=data + b'"')[2] == ""
 
 
 @pytest.mark.parametrize("header", [(), ("--header",)])

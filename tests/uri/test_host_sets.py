@@ -557,6 +557,15 @@ def test_filter_of_json(files):
         assert run(*table, "--invert", stdin=rows) == (0, b"2\n\n3,net\n", "")
 
 
+def test_filter_says_that_lines_are_too_long(files):
+    command = ["filter", "--hosts", files["hosts"], "--invert", "--max-line", "40"]
+    for long, said in ((1, "1 line is left out"), (2, "2 lines are left out")):
+        data = (b"x" * 50 + b"\n") * long + b"y\n"
+        message = f"uricodec: {said}: longer than 40 bytes; see --max-line\n"
+        assert run(*command, stdin=data) == (0, b"y\n", message)
+        assert run(*command, "-q", stdin=data) == (0, b"y\n", "")
+
+
 def test_filter_says_what_it_did_not_understand(files):
     (files / "odd").write_bytes(b"a.example\n@@||x^\nb c\n")
     status, output, said = run("filter", "--hosts", str(files / "odd"), stdin=b"//a.example\n//x\n")

@@ -65,7 +65,7 @@ EXIT_STATUS = """\
 ENDINGS = [
     ("it succeeds", 0, "notes, unless -q is given", "it appears, or is replaced, as a whole"),
     ("invalid input, with `check` or `--errors raise`", 1, "input, line, column, byte, reason and hint", "unchanged"),
-    ("nothing of what was selected is there", 1, "what is missing", "unchanged"),
+    ("no record has what was selected; a header that lacks it is a wrong option", 1, "what is missing", "unchanged"),
     ("the command line is invalid", 2, "what is wrong, what is accepted, and an example", "unchanged"),
     ("a file cannot be read or written, or memory is exhausted", 3, "the file and the reason", "unchanged"),
     ("an interrupt (Ctrl-C, SIGINT)", 130, "nothing", "unchanged"),

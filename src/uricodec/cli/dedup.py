@@ -9,8 +9,8 @@ from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._records.headers import FieldError, LongHeaderError
 from uricodec.cli.errors import CommandError, needs_pyarrow
-from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
-from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, progress_of, rejects_of
+from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED, delimiter_of
+from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, note, progress_of, rejects_of
 from uricodec.cli.outputs import CountRecordsOutput, output_of
 from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import DelimiterError, NoValuesError, OrderError
@@ -76,7 +76,10 @@ def run(arguments):
         try:
             if arguments.estimate:
                 return estimate(arguments, files, options)
-            meter.finish(deduplicate(arguments, files, options | {"exclude": exclude, "only_in": only_in}))
+            stats = deduplicate(arguments, files, options | {"exclude": exclude, "only_in": only_in})
+            meter.finish(stats)
+            if stats.unclosed:
+                note(arguments, UNCLOSED)
         except SetError as error:
             raise of_set(error) from None
         except UriError as error:
@@ -208,8 +211,9 @@ def show_stats(stats, seconds, rules):
 
     shown = stats.as_dict()
     merged = shown.pop("merged")
-    if not shown["unordered"]:
-        del shown["unordered"]
+    for name in "unordered", "unclosed":
+        if not shown[name]:
+            del shown[name]
     shown["seconds"] = round(seconds, 3)
     if rules:
         shown["merged"] = merged

@@ -25,6 +25,7 @@ from uricodec.cli.errors import CommandError
 EVERY = ByteSet(range(256))
 
 LONG_HEADER_HINT = "--max-line SIZE allows longer ones"
+UNCLOSED = "the last record ends within quotes, which are not closed"
 
 
 class SelectedValues:
@@ -171,7 +172,7 @@ class SelectedValues:
         elif framing.divided is False and self._is_delimiter_given:
             yield f"--delimiter: no record contains {delimiter!r}", ""
         if framing.unclosed:
-            yield "the last record ends within quotes, which are not closed", ""
+            yield UNCLOSED, ""
 
     def header_of(self, _chunk, _size):
         """Return what is written for the first bytes of an input, which are in its first chunk."""

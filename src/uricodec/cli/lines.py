@@ -244,6 +244,9 @@ def run(transform, arguments, errors, output, rejects):
     if tally:
         tally.show(invalid.codes)
     transform.finish(errors if output else "raise")
+    if arguments.command == "filter" and (long := invalid.codes.get("too-long")):  # it has no report of invalid lines
+        what = "1 line is" if long == 1 else f"{long} lines are"
+        note(arguments, f"{what} left out: longer than {arguments.max_line} bytes; see --max-line")
     return invalid.count
 
 

@@ -85,7 +85,7 @@ class Input:
         return self
 
     def __exit__(self, *exception):
-        """The file is closed by batches()."""
+        """Do nothing: batches() closes the file."""
 
     def batches(self, columns):
         """Yield the batches (pyarrow.RecordBatch): at least one, perhaps without rows.
@@ -99,10 +99,8 @@ class Input:
         try:
             with open(self._path, "rb") as data, pq.ParquetFile(data) as file:
                 schema, size = file.schema_arrow, os.fstat(data.fileno()).st_size
-                for column in columns.read:
-                    if column not in schema.names:
-                        known = ", ".join(map(repr, schema.names))
-                        raise streams.FileError(self.name, f"no column {column!r}; the columns are {known}")
+                for column in {*columns.read, *schema.names}:
+                    self._check(schema, column, column in columns.read)
                 yield pa.RecordBatch.from_pylist([], schema=schema)
                 said = 0
                 for batch in file.iter_batches(ROWS):
@@ -115,6 +113,18 @@ class Input:
             raise
         except (OSError, pa.ArrowException) as error:
             raise streams.FileError(self.name, getattr(error, "strerror", None) or str(error)) from None
+
+    def _check(self, schema, column, is_read):
+        """Check that there is one column of this name; and if it is read, that it has text or bytes."""
+        import pyarrow as pa
+
+        known = ", ".join(map(repr, schema.names))
+        if column not in schema.names:
+            raise streams.FileError(self.name, f"no column {column!r}; the columns are {known}")
+        if schema.names.count(column) > 1:
+            raise streams.FileError(self.name, f"several columns {column!r}; the columns are {known}")
+        if is_read and pa.types.is_nested(schema.field(column).type):  # a struct would be read as a table
+            raise wrong_type(self, schema, column)
 
 
 class Writer:
@@ -360,7 +370,7 @@ class Columns:
             place = f"{source.name}: column {column!r}: row {source.before + error.row}"
             raise CommandError(f"{place}: {error.reason} at offset {error.offset}", 1, RAISE_HINT) from None
         except TypeError:
-            raise wrong_type(source, batch, column) from None
+            raise wrong_type(source, batch.schema, column) from None
         return pa.array(made), invalid.rows
 
     def _records(self, values, rows, count):
@@ -400,7 +410,7 @@ class Matches(Columns):
                 try:
                     found = pa.array(bulk.is_match(values, each, **self._options))
                 except TypeError:
-                    raise wrong_type(source, batch, column) from None
+                    raise wrong_type(source, batch.schema, column) from None
                 matched = pc.or_(matched, found.fill_null(False))
             kept = pc.and_(kept, pc.invert(matched) if self._invert else matched)
         return batch.filter(kept), []
@@ -411,9 +421,9 @@ def in_order(faults):
     return sorted(faults, key=lambda fault: fault[0])
 
 
-def wrong_type(source, batch, column):
+def wrong_type(source, schema, column):
     """Return the error for a column that is not text."""
-    what = f"column {column!r} must be text or bytes, got {batch.schema.field(column).type}"
+    what = f"column {column!r} must be text or bytes, got {schema.field(column).type}"
     return streams.FileError(source.name, what)
 
 

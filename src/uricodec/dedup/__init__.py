@@ -124,14 +124,18 @@ class DedupStats:
         spilled (int): The number of bytes written to temporary files because the memory was full.
         unordered (int): With keep="newest": the number of lines without a readable value in `by`; they count as the
             oldest.
+        unclosed (bool): Whether the last record of a CSV file has a quote that is not closed. The record is
+            invalid, and contains the rest of the file.
         merged (dict[str, int]): With rules=True: level (see `rules_of`) -> number of lines that it made duplicates.
 
     >>> DedupStats().as_dict()
-    {'rows': 0, 'unique': 0, 'duplicates': 0, 'invalid': 0, 'written': 0, 'spilled': 0, 'unordered': 0, 'merged': {}}
+    {'rows': 0, 'unique': 0, 'duplicates': 0, 'invalid': 0, 'written': 0, 'spilled': 0, 'unordered': 0,
+     'unclosed': False, 'merged': {}}
     """
 
     def __init__(self) -> None:
         self.rows = self.unique = self.duplicates = self.invalid = self.written = self.spilled = self.unordered = 0
+        self.unclosed = False
         self.merged: dict[str, int] = {}
 
     def as_dict(self) -> dict[str, Any]:
@@ -978,7 +982,7 @@ def dedup_files(  # noqa: PLR0913
             statistics.unique, statistics.written = write_kept(
                 corpus, make_kept, partitions, scratch, file, report, size
             )
-        statistics.unordered = corpus.unordered
+        statistics.unordered, statistics.unclosed = corpus.unordered, records is not None and records.unclosed
         statistics.invalid, statistics.rows = corpus.invalid, corpus.lines - corpus.mine
         valid = statistics.rows - (statistics.invalid if errors == "drop" else 0)
         statistics.duplicates = valid - statistics.unique

@@ -97,6 +97,11 @@ class Records:
         count = b"count" + self.separator if counted and head.header else b""
         return head.mark + count + head.header
 
+    @property
+    def unclosed(self):
+        """Whether the last record of a file has a quote that is not closed."""
+        return any([framing.unclosed for framing in self._framings])
+
     def check_delimiter(self):
         """Raise DelimiterError if a delimiter was given that no record of any file contains."""
         found = [framing.divided for framing in self._framings]

@@ -21,7 +21,7 @@ class Condition(NamedTuple):
     Attributes:
         field (str): The name of the field.
         operator (str): "=", "!=", "<", "<=", ">", ">=", "^=" (begins with) or "*=" (contains).
-        value (str): The value; "": the field is missing.
+        value (str): The value; "": the field is missing or empty.
         number (float | int | None): The value as a number, if the field is one.
         moment (int | None): The value as microseconds since 1970 in UTC, if the field is the time.
         network (tuple[str, int] | None): An address, and how many of its bits count, of those of IPv6.
@@ -66,7 +66,7 @@ def condition_of(text: str, zone: tzinfo | None = None) -> Condition:
         raise ValueError(f"{text!r}: {field} can be compared with =, != and other texts, not with {operator}")
     if not value:
         if operator not in ("=", "!="):
-            raise ValueError(f"{text!r}: expected a value after {operator}; {field}= means that it is missing")
+            raise ValueError(f"{text!r}: expected a value after {operator}; {field}= means that it is missing or empty")
     elif field == "flags" and (value not in FLAG_NAMES or operator not in ("=", "!=")):
         raise ValueError(f"{text!r}: expected = or != and one of {', '.join(FLAG_NAMES)}")
     elif operator in ("^=", "*="):

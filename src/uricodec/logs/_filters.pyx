@@ -1,6 +1,6 @@
 """Conditions on the fields of records: which records are written.
 
-A value is compared as it is written. Only "field=" is met by a missing value; "field!=" by any other.
+A value is compared as it is written. Only "field=" is met by a missing value, and by an empty one; "field!=" by the others.
 """
 from libc.stdint cimport int64_t, uint16_t, uint8_t
 from libc.string cimport memcmp, memset
