@@ -3,6 +3,8 @@
 A row of a table that names a test stands for itself, see test_docs.py. So do code blocks, and what benchmarks write.
 """
 
+import importlib.machinery
+import importlib.util
 import re
 import sys
 from pathlib import Path
@@ -63,3 +65,28 @@ def test_claims_are_found(tmp_path):
         "utf-8",
     )
     assert list(sentences(path)) == ["All of it.", "It never fails:", "| a | always |", "- exactly one"]
+
+
+@pytest.fixture
+def figures():
+    """The script .ci/figures as a module."""
+    if not (ROOT / ".ci/figures").exists():
+        pytest.skip("needs .ci")
+    loader = importlib.machinery.SourceFileLoader("figures", str(ROOT / ".ci/figures"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("figures", loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_every_figure_has_its_command(figures):
+    """docs/figures.toml has each figure of speed, size or time of a page, and no other; .ci/figures lists them."""
+    assert list(figures.differences()) == []
+    for entry in tomllib.loads(figures.LIST.read_text("utf-8"))["measured"]:
+        for path in re.findall(r"(?:benchmarks|tests|fuzz|\.ci)/[\w./]+", entry["command"]):
+            assert (ROOT / path).exists(), path
+
+
+def test_figures_are_found(figures, tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("It takes 1.5\nseconds, 3 to 4 times as long: 2^61 `5 ms` 7 MB.\n```\n8 ms\n```\n", "utf-8")
+    assert figures.figures(path) == ["1.5 seconds", "3 to 4 times", "7 MB"]
