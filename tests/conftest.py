@@ -1,5 +1,6 @@
 """What all tests share: helpers on the path, options of a run, the CPU tiers, buffers between guard pages."""
 
+import contextlib
 import ctypes
 import gzip
 import mmap
@@ -163,10 +164,18 @@ def samples(tmp_path):
     files |= {"allowed.txt": b"example.com\n", "blocked.txt": b"||example.com^\n", "list.txt": b"example.org\n"}
     files["sections.txt"] = b"http://example.org/\n"
     files |= {"old.txt": b"urn:isbn:1\n", "new.txt": b"urn:isbn:2\n"}
-    files["script.py"] = b"print(1)\n"
+    files |= {"script.py": b"print(1)\n", "module.py": b"print(2)\n", "test_a.py": b"def test_a():\n    pass\n"}
     files["access.log.gz"] = files["access.log.1.gz"] = gzip.compress((tmp_path / "access.log").read_bytes())
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
+    with contextlib.suppress(ModuleNotFoundError):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        for name in "crawl", "yesterday", "today":
+            (tmp_path / name).mkdir()
+            table = pa.table({"url": ["http://a", f"HTTP://{name}"], "fetched": [1, 2]})
+            parquet.write_table(table, tmp_path / name / "0.parquet")
     (tmp_path / "examples").symlink_to(EXAMPLE_FILES)
     (tmp_path / ".config/fish/completions").mkdir(parents=True)
     return tmp_path

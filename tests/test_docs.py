@@ -126,7 +126,7 @@ ELSEWHERE = {
     r"python3 -m venv .* -m pytest": ".ci/run",
     r"python3 -m venv .venv && .*": ".ci/readme",
     r"\. .venv/bin/activate": ".ci/readme",
-    r"(python3 -m venv job|job/bin/venv-pack) .*": ".ci/readme docs/guides/spark.md",
+    r"(python3 -m venv job|job/bin/venv-pack|pip install) .*": ".ci/readme docs/guides/spark.md",
     r"benchmarks/run": "benchmarks/run, whose results are docs/concepts/performance.md",
 }
 
@@ -148,6 +148,15 @@ def test_shell_examples(line, reader, samples):
         pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     done = subprocess.run(["bash", "-c", line], cwd=samples, env=reader, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_commands_stand_in_blocks_that_run():
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=FENCES)
+        commands = re.findall(
+            r"^    (?:\$ |uricodec |python3? -|pip |URICODEC_\w+=|\.ci/|benchmarks/).*", text, re.MULTILINE
+        )
+        assert commands == [], page.name
 
 
 def inline_commands():

@@ -150,10 +150,7 @@ def test_examples(samples, reader, example):
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
     if "--parquet" in example:
-        pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-        parquet = pytest.importorskip("pyarrow.parquet")
-        (samples / "crawl").mkdir()
-        parquet.write_table(pa.table({"url": ["http://a", "HTTP://a"]}), samples / "crawl/0.parquet")
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     environment = reader | {"HOME": str(samples)}
     done = subprocess.run(
         [shell, "-c", line], cwd=samples, capture_output=True, text=True, env=environment, check=False

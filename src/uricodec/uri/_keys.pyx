@@ -7,7 +7,7 @@
 A key is written from left to right, a component at a time. In all functions, `s` and `n` are the bytes that are read and
 their number, `i` is the offset in them, `dst` is where the result goes, and `o` is how much of it is written. Functions
 named write_... or put_... return the size of what they wrote; those named drop_..., decode_... and without_... change
-bytes in place and return the new size. `failed` is set when there is no memory; then a MemoryError is set, too.
+bytes in place and return the new size. `failed` is set when memory runs out; then a MemoryError is set, too.
 
 The package surt changes a URL in several passes, so some components have to be changed in memory before they are written.
 This memory follows the key in the output:
@@ -772,7 +772,7 @@ cdef bint is_one_of(const uint8_t *scheme, size_t n, const char *names) noexcept
 
 
 cdef inline int triplet(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the byte of the triplet at s; -1 if there is no triplet."""
+    """Return the byte of the triplet at s; -1 if there is none."""
     return triplet_value(s, n) if n and s[0] == c'%' else -1
 
 
