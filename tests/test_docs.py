@@ -29,6 +29,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 FLAGS = doctest.ELLIPSIS
+OURS = r"https://(github\.com/uricodec/uricodec/blob|raw\.githubusercontent\.com/uricodec/uricodec)/main/"
 
 
 def modules():
@@ -367,9 +368,16 @@ def anchors(page):
     return {re.sub(r"[^\w -]", "", head).replace(" ", "-") for head in words}
 
 
+def test_readme_has_absolute_links():
+    """It is the page on PyPI, too, where nothing else of the repository is."""
+    text = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert not re.findall(r"\]\((?!https?:|#)[^)]*", re.sub(r"`[^`\n]+`", "", text))
+
+
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_between_pages(page):
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(OURS, f"{ROOT}/", text)
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", re.sub(r"`[^`\n]+`", "", text)):
         path = page.parent / target if target else page
         assert path.exists(), target
