@@ -424,6 +424,17 @@ def test_changelog_knows_the_version():
     assert f"## {uricodec.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
+def test_conda_recipe_is_that_of_the_package():
+    recipe = (ROOT / ".ci/conda/recipe.yaml").read_text("utf-8")
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert f'version: "{uricodec.__version__}"\n' in recipe
+    summary = re.search('^description = "(.*)"$', project, re.MULTILINE)[1]
+    assert f"summary: {summary}\n" in recipe
+    for line in re.search(r"^requires = (\[.*\])\n[^@]*^dependencies = (\[.*\])$", project, re.MULTILINE).groups():
+        for name, versions in re.findall('"([a-zA-Z]+)([^"]*)"', line):
+            assert f"- {name.lower()} {versions}\n" in recipe
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("uses", "libraries"),
