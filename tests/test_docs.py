@@ -33,6 +33,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 FLAGS = doctest.ELLIPSIS
 FENCES = re.DOTALL | re.MULTILINE
+OURS = r"https://(github\.com/uricodec/uricodec/blob|raw\.githubusercontent\.com/uricodec/uricodec)/main/"
 
 
 def modules():
@@ -463,9 +464,16 @@ def anchors(page):
     return {re.sub(r"[^\w -]", "", head).replace(" ", "-") for head in words}
 
 
+def test_readme_has_absolute_links():
+    """It is the page on PyPI, too, where nothing else of the repository is."""
+    text = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert not re.findall(r"\]\((?!https?:|#)[^)]*", re.sub(r"`[^`\n]+`", "", text))
+
+
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_between_pages(page):
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(OURS, f"{ROOT}/", text)
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", re.sub(r"`[^`\n]+`", "", text)):
         path = page.parent / target if target else page
         assert path.exists(), target
@@ -510,6 +518,17 @@ def test_ci_takes_a_python_that_has_the_tests_of_cpython(settings, chosen, tmp_p
 
 def test_changelog_knows_the_version():
     assert f"## {uricodec.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_conda_recipe_is_that_of_the_package():
+    recipe = (ROOT / ".ci/conda/recipe.yaml").read_text("utf-8")
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert f'version: "{uricodec.__version__}"\n' in recipe
+    summary = re.search('^description = "(.*)"$', project, re.MULTILINE)[1]
+    assert f"summary: {summary}\n" in recipe
+    for line in re.search(r"^requires = (\[.*\])\n[^@]*^dependencies = (\[.*\])$", project, re.MULTILINE).groups():
+        for name, versions in re.findall('"([a-zA-Z]+)([^"]*)"', line):
+            assert f"- {name.lower()} {versions}\n" in recipe
 
 
 @pytest.mark.slow

@@ -149,7 +149,7 @@ for _name, _module, _parser in (
         PARSERS[_name] = partial(one_by_one, _parser)
 if shutil.which("node"):
     PARSERS["node"] = _node
-if _file := ctypes.util.find_library("curl"):
-    _library = ctypes.CDLL(_file)
+with contextlib.suppress(OSError):  # missing, or, under an emulator, of another machine
+    _library = ctypes.CDLL(ctypes.util.find_library("curl") or "libcurl.so.4")
     _library.curl_url.restype = ctypes.c_void_p
     PARSERS["curl"] = partial(one_by_one, partial(_curl, _library))

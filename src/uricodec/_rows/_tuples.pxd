@@ -3,7 +3,7 @@
 A row has a header of an int64_t for each column, and then the values. The header is the size of the value or, if it is
 negative, why there is none: NULL_VALUE, WRONG_TYPE, or LONE_SURROGATE less the offset of the surrogate.
 """
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from uricodec._rows._engine cimport Outcome, RowOperation, row_function
@@ -13,7 +13,8 @@ cdef enum:
     NULL_VALUE = -1
     WRONG_TYPE = -2
     LONE_SURROGATE = -3
-    WHOLE_RESULT = 255      # stands for the number of a value: an offset is in what the values make together
+    WHOLE_RESULT = 7        # stands for the number of a value: an offset is in what the values make together
+    NUMBER_SHIFT = 8 * sizeof(size_t) - 3
 
 
 # The values of an operation: each is in the row, or the same for all rows.
@@ -26,8 +27,11 @@ cdef struct Values:
 
 
 cdef inline size_t place(int value, size_t offset) noexcept nogil:
-    """Return an offset with the number of the value that it refers to."""
-    return offset | <size_t>(<uint64_t>value << 56)
+    """Return an offset with the number of the value that it refers to in its three highest bits.
+
+    Of 32 bits, 29 are left: an error from 512 MiB on is said to be there.
+    """
+    return min(offset, (<size_t>1 << NUMBER_SHIFT) - 1) | <size_t>value << NUMBER_SHIFT
 
 
 # Set the values of a row. Its size is at least that of its header.

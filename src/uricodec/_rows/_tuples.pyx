@@ -6,7 +6,7 @@ columns are copied into one row each (`_tuples.pxd` has its layout), and a resul
 cimport cython
 from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from uricodec._base._text cimport *
@@ -84,7 +84,7 @@ cdef size_t keep_first(const uint8_t *src, size_t n, const void *options, uint8_
 cdef class TupleOperation(RowOperation):
     """Base class of the operations on rows of several values.
 
-    A code refers to one of the values. Its offset has the number of that value in its highest byte.
+    A code refers to one of the values. Its offset has the number of that value in its highest bits: see `place`.
     """
 
     cdef int set_values(self, TupleOptions *options, tuple values, bint text) except -1:
@@ -130,14 +130,15 @@ cdef class TupleOperation(RowOperation):
         """
         cdef Values values
         cdef list found = []
-        cdef int i, number = <int>(<uint64_t>offset >> 56)
+        cdef size_t placed = offset
+        cdef int i, number = <int>(placed >> NUMBER_SHIFT)
         if self.tuple_options == NULL or not is_row_of(&self.tuple_options.values, row):
             raise ValueError("expected a row of the values of this operation")
-        offset = offset & ((<uint64_t>1 << 56) - 1)
         read_values(<const uint8_t *>PyBytes_AS_STRING(row), <size_t>len(<bytes?>row), &self.tuple_options.values, &values)
         for i in range(values.count):
             found.append((<const char *>values.at[i])[:values.size[i]] if values.size[i] >= 0 else None)
-        return found[number] if number < WHOLE_RESULT else self.whole_of(found), offset
+        value = self.whole_of(found) if number == WHOLE_RESULT else found[number]
+        return value, placed & ((<size_t>1 << NUMBER_SHIFT) - 1)
 
     cdef object exception(self, str code, str reason, object input, size_t offset):
         # Text is not packed: an error in a packed row has the bytes of the row.
