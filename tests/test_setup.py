@@ -21,6 +21,23 @@ def test_every_module_is_compiled(monkeypatch):
     assert {extension.name for extension in extensions} == {".".join(module.parts) for module in modules}
 
 
+def test_flags_are_those_of_modules(monkeypatch):
+    """Each name in a list of setup.py is a module, and is in one list; a module has the flag of its list."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("CFLAGS", "")
+    monkeypatch.delenv("URICODEC_DEBUG", raising=False)
+    build = runpy.run_path("setup.py")
+    modules = {extension.name.partition(".")[2] for extension in build["find_extensions"]()} | {"_base._cython"}
+    named = [*build["FOR_SIZE"], *build["LEVEL_2"]]
+    assert len(named) == len({*named})
+    assert {*named} <= modules
+    if os.name != "nt":
+        levels = [
+            build["compiler_flags"](name)[0] for name in (build["FOR_SIZE"][0], build["LEVEL_2"][0], "_base._kernels")
+        ]
+        assert levels == ["-Os", "-O2", "-O3"]
+
+
 def test_a_module_that_is_missing(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     build = runpy.run_path(str(ROOT / "setup.py"))
