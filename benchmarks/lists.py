@@ -2,10 +2,10 @@
 
     python benchmarks/lists.py [ROWS]
 
-All run in turns; the figures are the least of several rounds, in nanoseconds of processor time a row. The rows are
-in the order in which their objects were made, or shuffled: then neighbours in the list are far from each other in
-memory. `objects` makes ASCII strings of the same lengths (by str.split), and does nothing else; `join` makes one string of the
-list. A bulk call cannot do with less than both, if all rows change. Outputs are compared.
+All run in turns; the figures are the least of several rounds, in nanoseconds of processor time a row. The rows are in
+the order in which their objects were made, or shuffled: then neighbours in the list are far from each other in memory.
+`objects` makes ASCII strings of the same lengths (by str.split), and does nothing else; `join` makes one string of the
+list. If all rows change, a bulk call needs both. Outputs are compared.
 """
 
 import gc
