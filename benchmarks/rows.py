@@ -217,6 +217,18 @@ def unique(make, **options):
     return Measurement(prepare)
 
 
+def neighbours(name, make):
+    """Return the measurement of an operation on each row and the next one."""
+
+    def prepare():
+        from uricodec import bulk
+
+        found = make()
+        return partial(getattr(bulk, name), found[:-1], found[1:], threads=1), COUNT - 1
+
+    return Measurement(prepare)
+
+
 def command(arguments, kind, form="lf", size=FILE_SIZE):
     """Return the measurement of a command over a file, in this process. It writes to the standard output."""
     arguments = arguments.split()
@@ -276,6 +288,8 @@ TABLE = {
     "registrable_domain, Arrow": in_one_thread("registrable_domain", column("urls")),
     "query_value, Arrow": in_one_thread("query_value", column("urls"), name="q"),
     "query_value of three names, Arrow": in_one_thread("query_value", column("urls"), name=["q", "page", "id"]),
+    "equivalent, Arrow": neighbours("equivalent", column("urls")),
+    "relation, Arrow": neighbours("relation", column("urls")),
     "redact, Arrow": in_one_thread("redact", column("urls")),
     "redact, lines": in_one_thread("redact", lent("urls")),
     "redact, extended, Arrow": in_one_thread("redact", column("urls"), names="extended"),
@@ -362,6 +376,8 @@ TABLE = {
     "dedup.unique, uri, Arrow": unique(column("urls"), kind="uri"),
     "dedup.unique, urn, list": unique(partial(rows, "urns"), kind="urn"),
     "dedup.unique, urn, lines": unique(lent("urns"), kind="urn"),
+    "dedup.unique, uri, scheme, lines": unique(lent("urls"), kind="uri", level="scheme"),
+    "dedup.unique, uri, crawl, lines": unique(lent("urls"), kind="uri", policy="crawl"),
     # one row
     "one row, unquote, list": one("unquote", lambda: ["/caf%C3%A9"]),
     "one row, unquote, Arrow": one("unquote", one_of("paths")),

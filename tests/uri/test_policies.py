@@ -140,11 +140,17 @@ def test_any_policy(url, changes, level):
         assert level == "rfc1630"
 
 
-@pytest.mark.parametrize("count", [1, 63, 64, 65, 3000])
-def test_many_parameters_are_sorted(count):
-    names = [f"{i * 7919 % 50}=é{i}" for i in range(count)]
+@pytest.mark.parametrize("start", ["?", "http://a.example/?", "http://a.example:/?"])
+@pytest.mark.parametrize("count", [1, 2, 16, 17, 63, 64, 65, 3000])
+def test_many_parameters_are_sorted(start, count):
+    policy = Policy(query="sort", drop_parameters=("x",))
+    names = [f"{i * 7919 % 50}=%C3%A9{i}" for i in range(count)]
     wanted = "&".join(sorted(names, key=lambda each: each.partition("=")[0]))
-    assert uri.normalize("?" + "&".join(names), policy=Policy(query="sort")) == "?" + wanted
+    end = start.replace(":/?", "/?") + wanted
+    assert uri.normalize(start + "&".join(names), policy=policy) == end
+    dropped = start + "&&x=1&".join(["x", *names, "X=2&"])
+    assert uri.normalize(dropped, policy=policy) == reference.normalize(dropped, policy) == end
+    assert bulk.normalize_uri([dropped] * 100, policy=policy) == [end] * 100
 
 
 # --- the value --------------------------------------------------------------------------------------------------------

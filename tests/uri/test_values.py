@@ -124,6 +124,19 @@ def test_bytes_stay_and_text_becomes_utf_8():
     assert bulk.query_value(["?q=\ud800"] * 30, ["q", "x"]) == [{"q": "\ufffd", "x": None}] * 30
 
 
+def test_values_at_any_distance():
+    queries = [
+        f"{'n' * before}={'v' * before}&a%62+c=x{plus * after}%20y&q=&q=2#q=3"
+        for before in range(0, 200, 7)
+        for after in range(0, 140, 9)
+        for plus in "+-"
+    ]
+    urls = [f"http://a/{'p' * (i % 70)}?{query}" if i % 3 else "http://a/p#?q=1" for i, query in enumerate(queries)]
+    for name in "ab c", "q", "none":
+        want = [dict(reversed(parse_qsl(urlsplit(url).query, keep_blank_values=True))).get(name) for url in urls]
+        assert bulk.query_value(urls, name) == [uri.query_value(url, name) for url in urls] == want
+
+
 def test_errors():
     for function, arguments in ONE_BY_ONE + LISTS:
         assert function("//a b?q", *arguments, errors="null") is None

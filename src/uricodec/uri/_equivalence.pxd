@@ -15,6 +15,7 @@ cdef struct Maker:
     bint rejects                # some references have no form
     bint replaces_surrogates    # by U+FFFD
     bint ascii_stays            # the form of ASCII is at most as long, but for `extra`
+    bint keeps_normal           # what is_normal() accepts is its own form
 
 
 # Set what makes the form of a level, or of a policy: a Policy, or the name of a ready one. The caller holds a Policy as

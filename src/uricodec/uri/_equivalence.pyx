@@ -30,12 +30,12 @@ cdef dict READY_ROWS = ready_rows()
 
 cdef inline void set_level(Maker *maker, int level) noexcept:
     maker.operation, maker.options, maker.ascii_stays = &NORMALIZE_ROWS[level], FORMS + level, level == AT_IRI
-    maker.rejects, maker.replaces_surrogates = level == AT_RFC1630, False
+    maker.rejects, maker.replaces_surrogates, maker.keeps_normal = level == AT_RFC1630, False, level <= AT_IRI
 
 
 cdef inline void set_rows(Maker *maker, PolicyRows rows) noexcept:
     maker.operation, maker.options, maker.ascii_stays = &rows.slots.strict, rows.slots.options, rows.ascii_stays
-    maker.rejects, maker.replaces_surrogates = rows.rejects, rows.replaces_surrogates
+    maker.rejects, maker.replaces_surrogates, maker.keeps_normal = rows.rejects, rows.replaces_surrogates, False
 
 
 cdef int set_maker(Maker *maker, object level, object policy) except -1:
@@ -267,7 +267,11 @@ cdef inline int write_short(PyObject *text, const Maker *maker, uint8_t *buffer,
 cdef inline object short_form(PyObject *text, const Maker *maker):
     """Return the normal form of a short text; None if it is invalid: the slow path raises the error."""
     cdef uint8_t buffer[FORM_CAPACITY]
+    cdef Parts parts
     cdef size_t size
+    if maker.keeps_normal and is_normal(<const uint8_t *>PyUnicode_DATA(<object>text),
+                                        <size_t>PyUnicode_GET_LENGTH(<object>text), &parts):
+        return <object>text
     if not write_short(text, maker, buffer, &size):
         return None
     if size == <size_t>PyUnicode_GET_LENGTH(<object>text) and memcmp(buffer, PyUnicode_DATA(<object>text), size) == 0:

@@ -33,10 +33,37 @@ from uricodec.uri._hosts import w3lib_host
 
 # --- sorting the parameters of a query --------------------------------------------------------------------------------
 
-# A query with at most this many parameters and bytes is sorted on the stack, others on the heap.
+# A query with at most FEW parameters and SHORT bytes is sorted on the stack, others on the heap. At most FEWEST parameters
+# are sorted by insertion: qsort() takes longer for these.
 cdef enum:
-    FEW = 64
     SHORT = 2048
+    FEWEST = 16
+
+
+cdef inline void insert_parameters(QueryParameter *parameters, size_t count, compare_function compare) noexcept nogil:
+    """Sort a few parameters."""
+    cdef QueryParameter parameter
+    cdef size_t i, k
+    for i in range(1, count):
+        parameter, k = parameters[i], i
+        while k and compare(parameters + k - 1, &parameter) > 0:
+            parameters[k] = parameters[k - 1]
+            k -= 1
+        parameters[k] = parameter
+
+
+cdef void write_sorted(QueryParameter *parameters, size_t count, compare_function compare, uint8_t *query) noexcept nogil:
+    cdef size_t i, at = 0
+    if count <= FEWEST:
+        insert_parameters(parameters, count, compare)
+    else:
+        qsort(parameters, count, sizeof(QueryParameter), compare)
+    for i in range(count):
+        if i:
+            query[at] = c'&'
+            at += 1
+        memcpy(query + at, parameters[i].text, parameters[i].size)
+        at += parameters[i].size
 
 
 cdef void sort_parameters(uint8_t *query, size_t n, size_t count, compare_function compare, uint8_t *copy,
@@ -49,14 +76,7 @@ cdef void sort_parameters(uint8_t *query, size_t n, size_t count, compare_functi
         parameters[i].size = size_until(copy + at, n - at, c'&')
         parameters[i].name_size = size_until(copy + at, parameters[i].size, c'=')
         at += parameters[i].size + 1
-    qsort(parameters, count, sizeof(QueryParameter), compare)
-    at = 0
-    for i in range(count):
-        if i:
-            query[at] = c'&'
-            at += 1
-        memcpy(query + at, parameters[i].text, parameters[i].size)
-        at += parameters[i].size
+    write_sorted(parameters, count, compare, query)
 
 
 cdef extern from "Python.h":

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memmove
 
-from uricodec._base._kernels cimport uc_set
+from uricodec._base._kernels cimport ByteSet, uc_set
 from uricodec._rows._engine cimport SizedRow, Outcome
 from uricodec.uri._grammar cimport SCHEME_TAIL, Parts
 
@@ -42,6 +42,11 @@ cdef SizedRow NORMALIZE_ROWS[LEVELS]
 # see `outcome`.
 cdef size_t write_form(const uint8_t *s, const Parts *parts, const NormalForm *form, uint8_t *dst,
                        Outcome *outcome) noexcept nogil
+
+cdef ByteSet PLAIN_HOST     # bytes of a domain name in normal form
+
+# Whether a URL is in normal form at every level up to AT_IRI: if so, its components are set. False: it may be, too.
+cdef bint is_normal(const uint8_t *s, size_t n, Parts *parts) noexcept nogil
 
 # Replace a host that is not ASCII, in UTF-8 or triplets, by its A-labels, if it has any. Return the size, at most
 # FORM_EXTRA more; UC_REJECTED if an exception is set.

@@ -445,6 +445,80 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const NormalForm *f
     return o + write_bytes(s + parts.path_end, size, form, form.decoded, False, dst + o)
 
 
+# --- URLs that are in normal form already ------------------------------------------------------------------------------
+
+# Most URLs are in normal form already, and this is found out in one pass. Such a URL has the scheme http or https, a host
+# of these bytes, no userinfo and no port; its path begins with "/" and has no segment that begins with "."; and all its
+# triplets have upper-case digits, and encode bytes that no level decodes.
+cdef ByteSet PLAIN_HOST = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789-._")
+cdef ByteSet PATH_BYTES = ASCII_BYTES - "%.?#"
+cdef ByteSet QUERY_BYTES = ASCII_BYTES - "%#"
+cdef ByteSet FRAGMENT_BYTES = ASCII_BYTES - "%"
+# The first and second digits of triplets that encode no unreserved character; "%2D" and "%2E" do.
+cdef ByteSet FIRST_DIGITS = ByteSet("01289ABCDEF")
+cdef ByteSet SECOND_DIGITS = ByteSet("0123456789ABCDEF")
+
+
+cdef inline size_t past_triplets(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the offset after the triplets at s[i]; i if the first must be looked at more closely."""
+    cdef uint8_t first, second
+    while n - i >= 3 and s[i] == c'%':
+        first, second = s[i + 1], s[i + 2]
+        if not (FIRST_DIGITS.set.member[first] and SECOND_DIGITS.set.member[second]):
+            break
+        if first == c'2' and (second == c'D' or second == c'E'):
+            break
+        i += 3
+    return i
+
+
+cdef inline size_t past(const uint8_t *s, size_t i, size_t n, const uc_set *set) noexcept nogil:
+    """Return the offset after bytes of a set, and triplets."""
+    cdef size_t end
+    while True:
+        i += kernels.span(s + i, n - i, set)
+        end = past_triplets(s, i, n)
+        if end == i:
+            return i
+        i = end
+
+
+cdef bint is_normal(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
+    """Return whether a URL is in normal form at every level up to "iri". If it is, set its components."""
+    cdef size_t i
+    if n < 9 or memcmp(s, b"http", 4):
+        return False
+    i = 4 + (s[4] == c's')
+    parts.scheme_end = <Py_ssize_t>i
+    if s[i] != c':' or s[i + 1] != c'/' or s[i + 2] != c'/':
+        return False
+    i += 3
+    parts.authority = <Py_ssize_t>i
+    while i < n and PLAIN_HOST.set.member[s[i]]:
+        i += 1
+    parts.path = <Py_ssize_t>i
+    if i == n or s[i] != c'/' or parts.path == parts.authority:
+        return False
+    while True:
+        i = past(s, i, n, &PATH_BYTES.set)
+        if i == n or s[i] != c'.':
+            break
+        if s[i - 1] == c'/':
+            return False
+        i += 1
+    parts.path_end = <Py_ssize_t>i
+    parts.query = parts.query_end = parts.fragment = -1
+    if i < n and s[i] == c'?':
+        parts.query = <Py_ssize_t>i + 1
+        i = past(s, i, n, &QUERY_BYTES.set)
+        parts.query_end = <Py_ssize_t>i
+    if i < n and s[i] == c'#':
+        parts.fragment = <Py_ssize_t>i + 1
+        i = past(s, i, n, &FRAGMENT_BYTES.set)
+    parts.end = <Py_ssize_t>i
+    return i == n
+
+
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,

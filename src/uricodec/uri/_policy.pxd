@@ -22,6 +22,7 @@ cdef struct Steps:
     bint to_uri                 # the level writes hosts in ASCII
     bint http_is_https, drops_userinfo, strips_www
     bint drops_sessions, lowers_path, drops_slash, drops_fragment
+    bint ends_only              # nothing is changed but userinfo, query and fragment
     Query query
     size_t documents            # the number of default documents
     PolicyName *document

@@ -11,7 +11,7 @@ Policy (_policies.py) documents the conditions of each step that this needs.
 cimport cython
 from libc.stdint cimport uint8_t, uint16_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memchr, memcmp
+from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, lower, uc_set
 from uricodec._codec._percent cimport triplet_value
@@ -19,7 +19,7 @@ from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperatio
 from uricodec.uri._components cimport CODE_NAMES, REASONS
 from uricodec.uri._grammar cimport *
 from uricodec.uri._keys cimport *
-from uricodec.uri._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, level_of
+from uricodec.uri._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, is_normal, level_of
 from uricodec.uri._whatwg cimport WHATWG_EXTRA, WHATWG_FACTOR, WhatwgBase, whatwg_block, whatwg_row
 
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -152,10 +152,17 @@ cdef int compare_parameters(const void *a, const void *b) noexcept nogil:
     return order if order else (x.text > y.text) - (x.text < y.text)
 
 
-cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, uint8_t *dst, bint *failed) noexcept nogil:
-    """Write the parameters that stay, after a "?"; nothing if none does. dst may overlap the query, to its left."""
-    cdef size_t i = 0, o = 0, count = 0, size, name_size
-    cdef size_t last = 0, last_size = 0     # the name of the parameter that was written last
+cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, bint is_apart, uint8_t *dst,
+                        bint *failed) noexcept nogil:
+    """Write the parameters that stay, after a "?"; nothing if none does.
+
+    Unless it is_apart, the query may overlap dst, to its right. Neighbours are copied together, and the name before is
+    read where it still is.
+    """
+    cdef QueryParameter few[FEW]
+    cdef size_t i = 0, o = 0, count = 0, size, name_size, last_size = 0
+    cdef size_t start = 0, end = 0          # what is to be copied next
+    cdef const uint8_t *last = s            # the name of the parameter before
     cdef bint sorts = steps.query == SORT_QUERY, in_order = True
     cdef uint8_t *query = dst + 1
     while True:
@@ -163,102 +170,42 @@ cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, uint8_t 
         if size or steps.query == KEEP_QUERY:
             name_size = size_until(s + i, size, c'=')
             if not is_dropped(s + i, name_size, steps):
-                if sorts and count and compare_names(query + last, last_size, s + i, name_size) > 0:
-                    in_order = False
-                if count:
+                if count and i > end + 1:
+                    last = query + o + (last - s - start)
+                    o += move(query + o, s + start, end - start)
                     query[o] = c'&'
                     o += 1
-                last, last_size = o, name_size
-                o += move(query + o, s + i, size)
+                    start = i
+                elif count == 0:
+                    start = i
+                if sorts and count and in_order:
+                    in_order = compare_names(last, last_size, s + i, name_size) <= 0
+                if sorts and count < FEW:
+                    few[count] = QueryParameter(s + i, name_size, size)
+                last, last_size = s + i, name_size
+                end = i + size
                 count += 1
         i += size + 1
         if i > n:
             break
     if count == 0:
         return 0
+    o += move(query + o, s + start, end - start)
     dst[0] = c'?'
-    if not in_order:
+    if in_order:
+        return o + 1
+    if is_apart and count <= FEW:
+        write_sorted(few, count, compare_parameters, query)
+    else:
         failed[0] = not sort_query(query, o, count, compare_parameters)
     return o + 1
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
-# Most URLs are in normal form already, and this is found out in one pass. Such a URL has the scheme http or https, a host
-# of these bytes, no userinfo and no port; its path begins with "/" and has no segment that begins with "."; and all its
-# triplets have upper-case digits, and encode bytes that no level decodes.
-cdef ByteSet HOST_BYTES = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789-._")
-cdef ByteSet PATH_BYTES = ASCII_BYTES - "%.?#"
-cdef ByteSet QUERY_BYTES = ASCII_BYTES - "%#"
-cdef ByteSet FRAGMENT_BYTES = ASCII_BYTES - "%"
-# The first and second digits of triplets that encode no unreserved character; "%2D" and "%2E" do.
-cdef ByteSet FIRST_DIGITS = ByteSet("01289ABCDEF")
-cdef ByteSet SECOND_DIGITS = ByteSet("0123456789ABCDEF")
-
-
-cdef inline size_t past_triplets(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Return the offset after the triplets at s[i]; i if the first must be looked at more closely."""
-    cdef uint8_t first, second
-    while n - i >= 3 and s[i] == c'%':
-        first, second = s[i + 1], s[i + 2]
-        if not (FIRST_DIGITS.set.member[first] and SECOND_DIGITS.set.member[second]):
-            break
-        if first == c'2' and (second == c'D' or second == c'E'):
-            break
-        i += 3
-    return i
-
-
-cdef inline size_t past(const uint8_t *s, size_t i, size_t n, const uc_set *set) noexcept nogil:
-    """Return the offset after bytes of a set, and triplets."""
-    cdef size_t end
-    while True:
-        i += kernels.span(s + i, n - i, set)
-        end = past_triplets(s, i, n)
-        if end == i:
-            return i
-        i = end
-
-
-cdef bint is_normal(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
-    """Return whether a URL is in normal form at every level up to "iri". If it is, set its components."""
-    cdef size_t i
-    if n < 9 or memcmp(s, b"http", 4):
-        return False
-    i = 4 + (s[4] == c's')
-    parts.scheme_end = <Py_ssize_t>i
-    if s[i] != c':' or s[i + 1] != c'/' or s[i + 2] != c'/':
-        return False
-    i += 3
-    parts.authority = <Py_ssize_t>i
-    while i < n and HOST_BYTES.set.member[s[i]]:
-        i += 1
-    parts.path = <Py_ssize_t>i
-    if i == n or s[i] != c'/' or parts.path == parts.authority:
-        return False
-    while True:
-        i = past(s, i, n, &PATH_BYTES.set)
-        if i == n or s[i] != c'.':
-            break
-        if s[i - 1] == c'/':
-            return False
-        i += 1
-    parts.path_end = <Py_ssize_t>i
-    parts.query = parts.query_end = parts.fragment = -1
-    if i < n and s[i] == c'?':
-        parts.query = <Py_ssize_t>i + 1
-        i = past(s, i, n, &QUERY_BYTES.set)
-        parts.query_end = <Py_ssize_t>i
-    if i < n and s[i] == c'#':
-        parts.fragment = <Py_ssize_t>i + 1
-        i = past(s, i, n, &FRAGMENT_BYTES.set)
-    parts.end = <Py_ssize_t>i
-    return i == n
-
-
-cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *steps, uint8_t *dst,
+cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *steps, bint is_plain, uint8_t *dst,
                         bint *failed) noexcept nogil:
-    """Write what the steps make of a normal form, which may overlap dst, to its right."""
+    """Write what the steps make of a normal form, which may overlap dst, to its right. is_plain: is_normal() accepts it."""
     cdef Authority authority
     cdef size_t o = 0, size, end = <size_t>parts.end
     cdef bint has_authority = parts.authority >= 0
@@ -266,17 +213,20 @@ cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *st
         end = <size_t>(parts.fragment - 1)
     if not has_authority and parts.scheme_end >= 0 and not (parts.path < parts.path_end and form[parts.path] == c'/'):
         return move(dst, form, end)     # mailto:, data:, urn: have no hierarchy, and their "?" no parameters
-    if has_authority and not find_authority(form, parts.authority, parts.path, &authority):
-        return move(dst, form, end)         # the host is unknown
-    if parts.scheme_end >= 0:
-        o = move(dst, form, <size_t>parts.scheme_end + 1)
-    if has_authority:
-        if steps.http_is_https and parts.scheme_end == 4 and authority.port < 0 and equals(dst, b"http", 4):
-            dst[4], dst[5] = c's', c':'
-            o += 1
-        dst[o] = dst[o + 1] = c'/'
-        o += 2
-        o += write_authority(form, parts, &authority, steps, dst + o)
+    if is_plain and steps.ends_only:
+        o = move(dst, form, <size_t>parts.path)
+    else:
+        if has_authority and not find_authority(form, parts.authority, parts.path, &authority):
+            return move(dst, form, end)         # the host is unknown
+        if parts.scheme_end >= 0:
+            o = move(dst, form, <size_t>parts.scheme_end + 1)
+        if has_authority:
+            if steps.http_is_https and parts.scheme_end == 4 and authority.port < 0 and equals(dst, b"http", 4):
+                dst[4], dst[5] = c's', c':'
+                o += 1
+            dst[o] = dst[o + 1] = c'/'
+            o += 2
+            o += write_authority(form, parts, &authority, steps, dst + o)
     size = move(dst + o, form + parts.path, <size_t>(parts.path_end - parts.path))
     if has_authority:
         if steps.drops_sessions:
@@ -289,7 +239,7 @@ cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *st
     if parts.query >= 0 and steps.query != DROP_QUERY:
         size = <size_t>(parts.query_end - parts.query)
         if steps.query != KEEP_QUERY or steps.first[256]:
-            o += write_query(form + parts.query, size, steps, dst + o, failed)
+            o += write_query(form + parts.query, size, steps, is_plain, dst + o, failed)
         else:
             o += move(dst + o, form + parts.query - 1, size + 1)
     if parts.fragment >= 0 and not steps.drops_fragment:
@@ -301,14 +251,17 @@ cdef size_t policy_row(const uint8_t *src, size_t n, const void *options, uint8_
     cdef const Steps *steps = <const Steps *>options
     cdef const uint8_t *form = src
     cdef Parts parts
-    cdef bint failed = False
-    if not (steps.adds and is_normal(src, n, &parts)):
+    cdef bint failed = False, is_plain = steps.adds and is_normal(src, n, &parts)
+    if is_plain and steps.ends_only and parts.path_end == <Py_ssize_t>n:
+        memcpy(dst, src, n)
+        return n
+    if not is_plain:
         n = steps.row(src, n, steps.options, dst + POLICY_EXTRA, outcome)
         if n == UC_REJECTED:
             return n
         form = dst + POLICY_EXTRA
         find_parts(form, n, &parts)
-    n = write_steps(form, &parts, steps, dst, &failed)
+    n = write_steps(form, &parts, steps, is_plain, dst, &failed)
     if failed:  # pragma: no cover: no memory
         outcome.code, outcome.offset = UC_RAISED, 0
         return UC_REJECTED
@@ -350,6 +303,8 @@ cdef class PolicyRows(RowOperation):
         self.slots.strict.row = policy_row
         self.ascii_stays = level == AT_IRI
         steps.adds = level <= AT_IRI
+        steps.ends_only = not (steps.http_is_https or steps.strips_www or steps.drops_sessions or steps.drops_slash
+                               or steps.lowers_path or steps.documents)
         self.slots.strict.extra += POLICY_EXTRA
 
     cdef int set_whatwg(self, object base) except -1:

@@ -18,6 +18,7 @@ from uricodec.uri._components cimport plain
 from uricodec.uri._equivalence cimport Maker, set_maker
 from uricodec.uri._grammar cimport Authority, Parts, find_authority, find_parts
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
+from uricodec.uri._normalize cimport is_normal
 from uricodec.uri._tuple_rows cimport TupleRows, read_tuple
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -95,11 +96,13 @@ cdef void no_memory(Outcome *outcome) noexcept with gil:  # pragma: no cover: no
 cdef int relate(const Values *values, const PairOptions *pair, Outcome *outcome) noexcept nogil:
     """Return the Relation of the two values of a row; -1 if one of them has no normal form."""
     cdef uint8_t buffer[2 * FORM_CAPACITY]
-    cdef uint8_t *forms[2]
+    cdef uint8_t *memory[2]
+    cdef const uint8_t *forms[2]
     cdef size_t sizes[2]
     cdef size_t capacity[2]
     cdef const SizedRow *operation = pair.maker.operation
     cdef uint8_t *heap = NULL
+    cdef Parts parts
     cdef int i, found = DIFFERENT
     cdef bint equal = values.size[0] == values.size[1] and memcmp(values.at[0], values.at[1], <size_t>values.size[0]) == 0
     if equal and not pair.rejects:
@@ -107,15 +110,19 @@ cdef int relate(const Values *values, const PairOptions *pair, Outcome *outcome)
     for i in range(2):
         capacity[i] = operation.factor * <size_t>values.size[i] + operation.extra + WIDE
     if capacity[0] <= FORM_CAPACITY and capacity[1] <= FORM_CAPACITY:
-        forms[0], forms[1] = buffer, buffer + FORM_CAPACITY
+        memory[0], memory[1] = buffer, buffer + FORM_CAPACITY
     else:
         heap = <uint8_t *>PyMem_RawMalloc(capacity[0] + capacity[1])
         if heap == NULL:
             no_memory(outcome)  # pragma: no cover: no memory
             return -1  # pragma: no cover: no memory
-        forms[0], forms[1] = heap, heap + capacity[0]
+        memory[0], memory[1] = heap, heap + capacity[0]
     for i in range(2):
-        sizes[i] = operation.row(values.at[i], <size_t>values.size[i], pair.maker.options, forms[i], outcome)
+        if pair.maker.keeps_normal and is_normal(values.at[i], <size_t>values.size[i], &parts):
+            forms[i], sizes[i] = values.at[i], <size_t>values.size[i]
+            continue
+        forms[i] = memory[i]
+        sizes[i] = operation.row(values.at[i], <size_t>values.size[i], pair.maker.options, memory[i], outcome)
         if sizes[i] == UC_REJECTED:
             if outcome.code != UC_RAISED and pair.tuple.values.packed:
                 outcome.offset = place(i, outcome.offset)

@@ -19,7 +19,7 @@ from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_N
                                         read_web_host, set_accepted, set_ports)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
 from uricodec.uri._grammar cimport *
-from uricodec.uri._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, level_of
+from uricodec.uri._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, PLAIN_HOST, level_of
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_target
 from uricodec.uri._values cimport split_any
 from uricodec.uri._whatwg cimport check_whatwg_row
@@ -131,7 +131,7 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
     cdef uint64_t delimiters[BLOCK_WORDS]
     cdef uint64_t word, bit, skipped, any_percent = 0
     cdef size_t words = (n + 63) // 64, w, i, number = 0, triplet_end = 0
-    cdef size_t after = 0       # letters before this offset are after the authority of their row: they stay
+    cdef size_t after = 0       # letters before this offset need no look: they stay, or their row is marked
     cdef size_t authority_end = 0, ended = rows      # and the row that it belongs to
     kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
     kernels.mark_outside(src, n, &NO_UPPER.set, letters)
@@ -167,17 +167,15 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
                 if ended != number:
                     authority_end, ended = third(delimiters, at[number], at[number + 1]), number
                 if i <= authority_end:
-                    marks[w] |= bit
-                else:
-                    after = at[number + 1]
-                    skipped = letters[w] & below(w, after)
-                    letters[w] ^= skipped
-                    word &= ~skipped
+                    marks[w] |= bit     # one mark is enough for a row
+                after = at[number + 1]
+                skipped = letters[w] & below(w, after)
+                letters[w] ^= skipped
+                word &= ~skipped
 
 
-# Levels "scheme" and "iri" change no more than "path" in a row that begins with "http" or "https", a host of these bytes,
+# Levels "scheme" and "iri" change no more than "path" in a row that begins with "http" or "https", a host of PLAIN_HOST,
 # and "/": it has no port, no address in brackets, and no empty path.
-cdef ByteSet PLAIN_HOST = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789-._")
 cdef ByteSet ASCII = ByteSet(range(0x80))
 
 

@@ -15,7 +15,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_utf8
+from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels
@@ -528,6 +528,30 @@ cdef inline int name_at(const Options *how, const uint8_t *name, size_t n) noexc
     return -1
 
 
+# Bytes that have a role other than LITERAL in a query.
+cdef ByteSet LITERALS = ByteSet(range(0x80)) - "+%=&#"
+
+
+# The marks of 64 bytes.
+cdef struct Marks:
+    size_t base
+    uint64_t word
+
+
+cdef inline size_t past_literals(const uint8_t *src, size_t i, size_t n, Marks *marks) noexcept nogil:
+    """Return the offset of the first byte from src[i] on that is not LITERAL; n if there is none."""
+    cdef uint64_t word
+    while i < n:
+        if i >= marks.base + 64:
+            marks.base = i
+            kernels.mark_outside(src + i, min(n - i, <size_t>64), &LITERALS.set, &marks.word)
+        word = marks.word & ~<uint64_t>0 << (i - marks.base)
+        if word:
+            return marks.base + <size_t>uc_lowest_bit(word)
+        i = marks.base + 64
+    return n
+
+
 cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write the value of each name: the first one, or -1 if the query lacks the name."""
     cdef const Options *how = <const Options *>options
@@ -535,21 +559,26 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef size_t size = <size_t>how.count * sizeof(Component)
     cdef size_t i = kernels.span(src, n, &BEFORE_QUERY.set), start, end, value
     cdef int k, missing = how.count, roles, of_value
+    cdef Marks marks
     for k in range(how.count):
         fields[k].start = fields[k].end = -1
+    if i < n:
+        marks.base = i
+        kernels.mark_outside(src + i, min(n - i, <size_t>64), &LITERALS.set, &marks.word)
     while missing and i < n and src[i] != c'#':
         i += 1          # after the "?" or "&"
         start, roles, of_value = i, LITERAL, LITERAL
+        i = past_literals(src, i, n, &marks)
         while i < n and ROLES[src[i]] < EQUALS:
             roles |= ROLES[src[i]]
-            i += 1
+            i = past_literals(src, i + 1, n, &marks)
         end = value = i
         if i < n and ROLES[src[i]] == EQUALS:
-            i += 1
-            value = i
+            value = i + 1
+            i = past_literals(src, value, n, &marks)
             while i < n and ROLES[src[i]] < PAIR_END:
                 of_value |= ROLES[src[i]]
-                i += 1
+                i = past_literals(src, i + 1, n, &marks)
         if i == start:
             continue
         if roles == LITERAL:    # it is spelled in one way only
@@ -562,6 +591,49 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
             fields[k].end = <int64_t>size
             missing -= 1
     return padded(size)
+
+
+cdef ByteSet NO_QUERY = ~ByteSet("?")
+
+
+cdef inline bint has_mark(const uint64_t *marks, size_t start, size_t stop) noexcept nogil:
+    """Return whether a byte from `start` to `stop` is marked."""
+    cdef size_t w = start >> 6
+    cdef uint64_t word
+    if start == stop:
+        return False
+    word = marks[w] & ~<uint64_t>0 << (start & 63)
+    while word == 0:
+        w += 1
+        if 64 * w >= stop:
+            return False
+        word = marks[w]
+    return 64 * w + <size_t>uc_lowest_bit(word) < stop
+
+
+cdef bint query_block(Run *run) noexcept nogil:
+    """Process the rows of a block. Most have no "?", and so no values."""
+    cdef const Options *how = <const Options *>run.options
+    cdef uint64_t marks[WORDS]
+    cdef Block *block = run.block
+    cdef Component *fields
+    cdef size_t i, size = <size_t>how.count * sizeof(Component)
+    cdef int k
+    if run.row_of != query_row:
+        return do_rows(run)
+    kernels.mark_outside(block.data, block.at[block.rows], &NO_QUERY.set, marks)
+    for i in range(block.rows):
+        if has_mark(marks, block.at[i], block.at[i + 1]) or is_null(run.source, block.first + i):
+            if not do_row(run):
+                return False
+            continue
+        fields = <Component *>(run.out + run.written)
+        for k in range(how.count):
+            fields[k].start = fields[k].end = -1
+        run.written += padded(size)
+        run.out_at[i + 1] = <uint32_t>run.written
+        run.done = i + 1
+    return True
 
 
 cdef inline size_t put_text(const uint8_t *src, size_t n, int roles, const Options *how, uint8_t *dst) noexcept nogil:
@@ -845,6 +917,7 @@ cdef class QueryRows(ValueRows):
             self.how.count += 1
         self.how.names = self.spelled
         self.set_row(query_row, text, checks, <size_t>len(names))
+        self.slots.block = query_block
 
 
 # --- single values ----------------------------------------------------------------------------------------------------
