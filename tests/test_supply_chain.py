@@ -49,6 +49,7 @@ NEWEST = {
     ),
     ".ci/install": ("pipx", '"uv", "pip", "install", "-q", "--python"', '"pip", "--python", there, "install"'),
     ".ci/run": ('pip" install -q "${@:2}"; }', "pip wheel -q --no-deps -w build/wheel ."),
+    ".ci/readme": ("ROOT, folder",),  # the clone at hand
     "benchmarks/run": ('pip" install -q "${@:2}"',),
 }
 PINNED = re.compile(
