@@ -6,14 +6,15 @@ when it is reached.
 
 import re
 from functools import cache
+from urllib.parse import unquote_to_bytes
 
 from reference.uri_find import ends
 
 from uricodec.uri import SENSITIVE_NAMES
 
-# A character as it is spelled: percent-encoded twice or once, an escape of JSON, a reference of HTML, or a byte.
+# A character as it is spelled: percent-encoded one to four times, an escape of JSON, a reference of HTML, or a byte.
 SPELLED = re.compile(
-    rb"%25(?P<twice>[0-9A-Fa-f]{2})|%(?P<once>[0-9A-Fa-f]{2})"
+    rb"%(?:25){0,3}(?P<encoded>[0-9A-Fa-f]{2})"
     rb"|\\{1,8}(?:(?P<slash>/)|u00(?P<json>[0-7][0-9A-Fa-f]))"
     rb"|&(?:(?P<amp>amp;)|(?P<equals>equals;)|#(?P<decimal>[0-9]{1,7});|#[xX](?P<hexadecimal>[0-9A-Fa-f]{1,7});)"
     rb"|(?P<byte>.)",
@@ -31,12 +32,12 @@ def char_at(text, i):
         return text[i : i + 1], 0, i + 1
     found = SPELLED.match(text, i)
     kind, spelled = next((kind, spelled) for kind, spelled in found.groupdict().items() if spelled is not None)
-    base = {"twice": 16, "once": 16, "json": 16, "hexadecimal": 16, "decimal": 10}.get(kind)
+    base = {"encoded": 16, "json": 16, "hexadecimal": 16, "decimal": 10}.get(kind)
     code = int(spelled, base) if base else {"slash": 47, "amp": 38, "equals": 61}.get(kind)
     if kind in {"decimal", "hexadecimal"} and code >= 128:
         return text[i : i + 1], 0, i + 1
     char = spelled if code is None else bytes([code])
-    return char, {"twice": 2, "once": 1}.get(kind, 0), found.end()
+    return char, len(found[0]) // 2 if kind == "encoded" else 0, found.end()
 
 
 def chars(text, i, depth):
@@ -57,16 +58,17 @@ def patterns(names):
     return {each.encode("utf-8", "surrogatepass").lower() for each in listed}
 
 
-def is_sensitive(spelled, names):
-    """Whether a name is one of them, as a whole or a part of it in brackets."""
-    decoded = b""
-    for char, depth, _, _ in chars(spelled, 0, 2):
-        decoded += b" " if char == b"+" and depth == 0 else char
+def is_sensitive(spelled, names, nesting):
+    """Whether a name in a URL nested so often is one of them, as a whole or a part of it in brackets."""
+    decoded = b"".join(spelled[i:end] if depth else char for char, depth, i, end in chars(spelled, 0, 4))
+    for _ in range(nesting):  # to the URL as it was written
+        decoded = unquote_to_bytes(decoded.replace(b"+", b" "))
+    decoded = unquote_to_bytes(unquote_to_bytes(decoded.replace(b"+", b" ")))
     blanks = bytes(range(33))
     # A name is cut where it cannot be one of them any more.
     decoded = decoded.lower().lstrip(blanks)
     whole, is_cut = decoded[:256].rstrip(blanks), bool(decoded[256:].rstrip(blanks))
-    parts = re.split(rb"[\[\]]", whole) if b"[" in decoded else []
+    parts = [part.strip(blanks) for part in re.split(rb"[\[\]]", whole)] if b"[" in decoded else []
     for pattern in patterns(names if isinstance(names, str) else tuple(names)):
         head = pattern.removesuffix(b"*")
         if head == pattern and ((whole == pattern and not is_cut) or pattern in parts):
@@ -107,7 +109,7 @@ def userinfo(text, start, depth, most, in_query, in_text, active, every):  # noq
             stop = i
             break
         real = char or char_at(text, i)[0] if deep_enough(text, i, most) else b""
-        if real in {b"&", b";", b"?", b"#"} and is_pair(text, end, most, most, in_text, every):
+        if real in {b"&", b";", b"?", b"#"} and is_pair(text, end, most + deep, most + deep, in_text, every):
             stop = i
             break
         at = i if char == b"@" else at
@@ -204,13 +206,13 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
         spans, has_slash = [*found], True
     while i < len(text):
         char, deep, end = char_at(text, i)
-        if deep > most:
+        if deep > most + (depth if char == b"=" and is_name else 0):
             i = end
         elif char == b"=":
             if is_name and start == first:  # a query without "?", or a path
                 is_name = not has_slash and b"/" not in text[start:i]
                 in_query |= is_name
-            is_secret = is_name and is_sensitive(text[start:i], names)
+            is_secret = is_name and is_sensitive(text[start:i], names, depth)
             i = end
             if is_secret:
                 stop, i = value_end(text, end, min(depth, deep), most, in_path, in_text, active, every)

@@ -1,9 +1,11 @@
 """Redaction: uri.redact, redact_text and RedactingFilter, against what attackers try and against the slow reference."""
 
+import itertools
 import logging
 import pickle
 import random
 import re
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from reference import redact as naive
 
 import uricodec
-from uricodec import logs, uri
+from uricodec import bulk, logs, uri
 from uricodec._base import _kernels
 from uricodec.uri import _redact
 
@@ -63,6 +65,65 @@ def test_spellings(function, spelling):
     assert function(url.encode(), names) == redacted.encode()
     assert function(redacted, names) is redacted
     assert function(url, "extended") == redacted
+
+
+# Each of them in a URL, and in a URL whose value that URL is, percent-encoded once and twice.
+NAME_SPELLINGS = (
+    *("token", "ToKeN", "tok%65n", "TOK%45N", "tok%2565n", "%74%6f%6B%65%6E", "%2574%256f%256B%2565%256E"),
+    *(
+        "tok%25%36%35n",
+        "+token",
+        "token+",
+        "++token++",
+        "%20token",
+        "token%20",
+        "%2520token",
+        "%09token%0A",
+        "+tok%2565n+",
+    ),
+    *("token[]", "user[token]", "+user%5Btoken%5D+", "a%255B+tok%65n%255D"),
+)
+EQUALS = "=", "%3D", "%253D"
+
+
+def nested_urls(nesting):
+    """URLs with each spelling, nested so often: [(with the secret, with REDACTED)]."""
+    urls = []
+    for name, equals, end in itertools.product(NAME_SPELLINGS, EQUALS, ("", "&b=2", "#f")):
+        url = f"https://a.example/é?a=1&{name}{equals}{{}}{end}"
+        pair = [url.replace("{}", value) for value in (SECRET, "REDACTED")]
+        for _ in range(nesting):
+            pair = [f"https://o.example/?x=%C3%A9+&next={quote(url, safe='')}&c=%263" for url in pair]
+        urls.append(tuple(pair))
+    return urls
+
+
+@pytest.mark.parametrize("nesting", [0, 1, 2])
+def test_names_in_nested_urls(nesting):
+    """What is found in a URL is found in a URL in it, and no other byte changes."""
+    urls, redacted = zip(*nested_urls(nesting))
+    names = ["token"]
+    for name in "redact", "redact_text":
+        function, rows = getattr(uri, name), getattr(bulk, name)
+        assert [function(url, names) for url in urls] == [*redacted]
+        assert [function(url.encode(), names).decode() for url in urls] == [*redacted]
+        assert [getattr(naive, name)(url.encode(), names).decode() for url in urls] == [*redacted]
+        assert rows([*urls], names=names) == [*redacted]
+        lines = "".join(f"{url}\n" for url in urls).encode()
+        assert bytes(rows(lines, names=names)) == "".join(f"{url}\n" for url in redacted).encode()
+        pa = pytest.importorskip("pyarrow")
+        assert rows(pa.array(urls), names=names).to_pylist() == [*redacted]
+
+
+def test_names_that_are_encoded_more_often():
+    """Decoding stops after twice more than the URL is encoded: what is left is another name."""
+    for nesting in range(3):
+        for name in "tok%252565n", "%2Btoken", "x%20token", "tok%65n%2500x", "token%25253D":
+            url = f"/?a=1&{name}=2"
+            for _ in range(nesting):
+                url = f"/?next={quote(url, safe='')}"
+            assert uri.redact(url, ["token"]) is url
+            assert naive.redact(url.encode(), ["token"]) == url.encode()
 
 
 @pytest.mark.parametrize(
@@ -205,6 +266,10 @@ PIECES = (
         b"%253A%252F%252f",
         b"%40",
         b"%2540",
+        b"%252525",
+        b"%25253d",
+        b"%2B",
+        b"65",
         b"token",
         b"sig",
         b"s%69g",
@@ -313,6 +378,10 @@ def test_time_is_linear():
         "//",
         "x",
         ";=",
+        "%",
+        "%25",
+        "%2",
+        "%252525",
     ):
         text = piece * (200_000 // len(piece))
         for function in uri.redact, uri.redact_text:
@@ -320,6 +389,7 @@ def test_time_is_linear():
             function(text + "@", "token")
             function("/?token=" + text, "token")
             function("/?token=(" + text, "token")
+            function("/?%253F" + text + "=", "token")
 
 
 # --- logging ----------------------------------------------------------------------------------------------------------

@@ -4,9 +4,10 @@ The loop reads characters, each of which may be spelled in several ways:
 
     &    %26  %2526    \\u0026    &amp;  &#38;  &#x26;
 
-A character has a depth: how often it is percent-encoded, 0, 1 or 2. A name begins after "?", "&", ";" or "#" and ends
-before "=". If it is sensitive, its value ends at the next "&", "#", or ";" with another pair after it, whose depth is not
-greater. So a URL in a value needs no decoding: its delimiters are one level deeper.
+A character has a depth: how often it is percent-encoded. A name begins after "?", "&", ";" or "#", of depth 0, 1 or 2,
+and ends before "=". If it is sensitive, its value ends at the next "&", "#", or ";" with another pair after it, whose
+depth is not greater. So a URL in a value needs no decoding: its delimiters are one level deeper. Its names and their "="
+may be encoded twice in it, which is twice more than the delimiter before them.
 
     /cb?next=https%3A%2F%2Fa.example%2F%3Fcode%3DSECRET%26b%3D1&c=2
        ^ depth 0                        ^ depth 1      ^ and here the value ends
@@ -81,6 +82,7 @@ cdef struct Character:
 cdef enum:
     MOST_BACKSLASHES = 8    # JSON in JSON in JSON has 4, 8 bytes are a bound for what is read again
     MOST_DIGITS = 7         # of a numeric character reference
+    DEEPEST = 2             # how often a delimiter before a name may be percent-encoded; and the name once more as often
 
 # Bytes that spell themselves.
 cdef ByteSet IS_LITERAL = ~ByteSet("%\\&")
@@ -145,10 +147,11 @@ cdef inline void read_character(const uint8_t *s, size_t n, Character *found) no
         if high < 0 or low < 0:
             return
         found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 1, 3
-        if found.byte == c'%' and n >= 5:
-            high, low = hex_value(s[3]), hex_value(s[4])
-            if high >= 0 and low >= 0:
-                found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 2, 5
+        while found.byte == c'%' and found.depth < 2 * DEEPEST and n >= found.size + 2:
+            high, low = hex_value(s[found.size]), hex_value(s[found.size + 1])
+            if high < 0 or low < 0:
+                return
+            found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), found.depth + 1, found.size + 2
     elif s[0] == c'\\' or s[0] == c'&':
         size = read_escape(s, n, &found.byte) if s[0] == c'\\' else read_reference(s, n, &found.byte)
         if size:
@@ -159,7 +162,6 @@ cdef inline void read_character(const uint8_t *s, size_t n, Character *found) no
 
 cdef enum:
     LONGEST_NAME = 255      # bytes
-    DEEPEST = 2             # how often a delimiter may be percent-encoded
     EXPANSION = 5           # "://:@" becomes "://REDACTED:REDACTED@", "&a=" becomes "&a=REDACTED"
     NEAR = 16               # bytes that are looked at one by one before a kernel is called
     WORD_LENGTH = 8         # of REDACTED
@@ -194,12 +196,40 @@ cdef bint is_listed(const uint8_t *name, size_t n, bint is_cut, const Options *h
     return False
 
 
-cdef bint is_sensitive(const uint8_t *s, size_t n, const Options *how) noexcept nogil:
-    """Return whether a name is sensitive: decoded, in lower case, without blanks around it, or a part of it: user[pin]."""
-    cdef uint8_t name[LONGEST_NAME + 1]
-    cdef size_t i = 0, size = 0, part = 0, end = 0
-    cdef bint is_cut = False, has_parts = False
+cdef uint8_t decoded(const uint8_t *s, size_t n, int times, int depth, size_t *size) noexcept nogil:
+    """Return the first byte of s[:n], which is not empty, percent-decoded `times` times; set `size` to that of its spelling.
+
+    "+" is a blank in a query, so it is one if it shows after decoding `depth` times, which makes a plain query of it.
+    """
     cdef Character character
+    cdef uint8_t c
+    cdef size_t high_size, low_size
+    cdef int high, low
+    if times == 0:
+        character.byte, character.depth, character.size = s[0], 0, 1
+        if s[0] == c'\\' or s[0] == c'&':
+            read_character(s, n, &character)
+        c, size[0] = character.byte, character.size
+    else:
+        c = decoded(s, n, times - 1, depth, size)
+        if c == c'%' and size[0] < n:
+            high = hex_value(decoded(s + size[0], n - size[0], times - 1, depth, &high_size))
+            high_size += size[0]
+            if high >= 0 and high_size < n:
+                low = hex_value(decoded(s + high_size, n - high_size, times - 1, depth, &low_size))
+                if low >= 0:
+                    c, size[0] = <uint8_t>(high << 4 | low), high_size + low_size
+    return c' ' if c == c'+' and times <= depth else c
+
+
+cdef bint is_sensitive(const uint8_t *s, size_t n, int depth, const Options *how) noexcept nogil:
+    """Return whether a name is sensitive: decoded, in lower case, without blanks around it, or a part of it: user[pin].
+
+    `depth` is that of the delimiter before it.
+    """
+    cdef uint8_t name[LONGEST_NAME + 1]
+    cdef size_t i = 0, size = 0, part = 0, stop, end = 0, spelled
+    cdef bint is_cut = False, has_parts = False
     cdef uint8_t c
     if n and how.first[lower(s[0])] == how.first[<int>lower(s[0]) + 1] and not how.all:
         while i < n and IN_NAME.set.member[s[i]]:
@@ -208,12 +238,11 @@ cdef bint is_sensitive(const uint8_t *s, size_t n, const Options *how) noexcept 
             return False        # the usual case: no name begins so
         i = 0
     while i < n:
-        c, character.size = lower(s[i]), 1
+        c, spelled = lower(s[i]), 1
         if not IN_NAME.set.member[c]:
-            read_character(s + i, n - i, &character)
-            c = c' ' if character.byte == c'+' and character.depth == 0 else lower(character.byte)
+            c = lower(decoded(s + i, n - i, depth + DEEPEST, depth, &spelled))
             has_parts |= c == c'['
-        i += character.size
+        i += spelled
         if size == 0 and c <= c' ':
             continue
         if size > LONGEST_NAME:
@@ -228,7 +257,12 @@ cdef bint is_sensitive(const uint8_t *s, size_t n, const Options *how) noexcept 
     if has_parts:
         for i in range(end + 1):
             if i == end or name[i] == c'[' or name[i] == c']':
-                if is_listed(name + part, i - part, False, how):
+                stop = i
+                while part < stop and name[part] <= c' ':
+                    part += 1
+                while part < stop and name[stop - 1] <= c' ':
+                    stop -= 1
+                if is_listed(name + part, stop - part, False, how):
                     return True
                 part = i + 1
     return False
@@ -303,9 +337,10 @@ cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
     """Return whether a name and "=" begin at s[i], and the first "=" has no greater depth."""
     cdef Character character
     cdef size_t start = i
+    cdef int most = max(depth, work.how.most)
     while i < end:
         read_character(work.s + i, end - i, &character)
-        if character.depth <= work.how.most and character.byte in (c'=', c':'):
+        if character.depth <= most and character.byte in (c'=', c':'):
             return character.byte == c'=' and (i > start or work.how.all) and character.depth <= depth
         if character.depth <= depth and character.byte in (c'&', c';', c'#', c'?'):
             return False
@@ -338,7 +373,8 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
                 break
             if work.in_text and character.size == 1 and work.active[character.byte]:
                 break
-            if character.byte in (c'&', c';') and is_pair(work, i + character.size, end, work.how.most):
+            if character.byte in (c'&', c';') and is_pair(
+                    work, i + character.size, end, work.how.most + character.depth):
                 break
             if character.byte == c'@':
                 at = i
@@ -350,7 +386,7 @@ cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) no
                 is_number = False
         else:
             if character.depth <= work.how.most and character.byte in (c'&', c';', c'?', c'#') and is_pair(
-                    work, i + character.size, end, work.how.most):
+                    work, i + character.size, end, work.how.most + character.depth):
                 break
             is_number = False
         i += character.size
@@ -490,7 +526,8 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
         character.byte, character.depth, character.size = s[i], 0, 1
         if not IS_LITERAL.set.member[s[i]]:
             read_character(s + i, end - i, &character)
-        if character.depth > how.most:
+        if character.depth > how.most and not (
+                is_name and character.byte == c'=' and character.depth <= how.most + depth):
             i += character.size
             continue
         if character.byte == c'=':
@@ -499,7 +536,7 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
                 # A query without "?", or a path.
                 is_name = not has_slash and memchr(s + name, c'/', i - name) == NULL
                 work.in_query |= is_name
-            if is_name and is_sensitive(s + name, i - name, how):
+            if is_name and is_sensitive(s + name, i - name, depth, how):
                 i = end_of_value(work, value, end, min(depth, character.depth), in_path)
                 put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
             else:
@@ -784,7 +821,8 @@ def redact(uri, names="default", nested=True):
     Every other byte stays. Any text is accepted: one that is not a URL never raises.
 
     A name begins after "?", "&", ";" or "#", or with the text, and is compared decoded, without case and blanks
-    around it, and so is each part in brackets: `user[password]`. A value ends before "&", "#", or ";" with another pair
+    around it, and so is each part in brackets: `user[password]`. It may be percent-encoded twice, and as often again as
+    the URL in which it is. A value ends before "&", "#", or ";" with another pair
     after it. Delimiters may be escaped as in JSON (``\\u0026``) and HTML (``&amp;``).
 
     Args:
