@@ -27,6 +27,21 @@ def address(text):
     return uri_forms.one_spelling(f"[{text}]").encode()
 
 
+def a_label(label):
+    """The A-label of a label, or the label itself if it has none."""
+    if not label.isascii() and b"%" not in label:
+        with suppress(ValueError):
+            return _hosts.to_ascii(label.decode() + ".a").encode()[:-2]  # alone, a number would be an address
+    return label
+
+
+def is_ignored(label):
+    """Whether UTS 46 maps all characters of a label to nothing."""
+    with suppress(ValueError):
+        return not label.isascii() and _hosts.to_ascii("a." + label.decode()) == "a."
+    return False
+
+
 def normal_host(host):
     """The normal form of a host (bytes); None if it has none that an entry may have."""
     if host.startswith(b"["):
@@ -36,11 +51,10 @@ def normal_host(host):
         if len(host) > 1024:
             return None
         host = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes.fromhex(found[1].decode()), host)
-        if not host.isascii() and b"%" not in host:
-            with suppress(ValueError):  # one of its labels is invalid; those after it are compared all the same
-                host = _hosts.to_ascii(host.decode()).encode()
         if not host.isascii():
-            host = re.sub(rb"\xe3\x80\x82|\xef\xbc\x8e|\xef\xbd\xa1", b".", host)
+            *labels, last = re.split(rb"\xe3\x80\x82|\xef\xbc\x8e|\xef\xbd\xa1|[.]", host)
+            labels = [a_label(label) for label in labels]
+            host = b".".join([*labels, b"" if is_ignored(last) else a_label(last)])
     return None if host.startswith(b"[") else host.lower().removesuffix(b".")
 
 
@@ -54,7 +68,7 @@ def host_and_port(url, is_entry=False):
             return None, None
         host, port = found.groups()
         if port is not None and not is_entry and b"." not in host and not host.startswith(b"["):
-            return None, None
+            return (host, port) if host and 1 <= len(port) <= 5 else (None, None)  # or a scheme
     return (host, port) if host else (None, None)
 
 

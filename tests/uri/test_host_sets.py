@@ -70,6 +70,10 @@ pieces = st.sampled_from(
         b"(",
         b"*.",
         b"\xe3\x80\x82",
+        "☃".encode(),
+        "\xad".encode(),
+        "\uff11".encode(),
+        "a_b.BÜCHER".encode(),
         b"_",
         b"-",
         b"~",
@@ -169,6 +173,98 @@ def test_text_and_bytes():
         HostSet(["a\ud800"])
 
 
+# Labels without A-label; the last ones are too long for a name, or only as UTF-8.
+INVALID = [
+    "a_b",
+    "_dmarc",
+    "☃",
+    "a-",
+    "-a",
+    "ab--c",
+    "*",
+    "",
+    "x" * 64,
+    "ü" * 64,
+    "%25",
+    "\u200d",
+    "ü_",
+    "\xad",
+    "ü" * 400,
+]
+
+
+@pytest.mark.parametrize("label", INVALID)
+@pytest.mark.parametrize("dot", [".", "\u3002", "%2E", "\uff61"])
+def test_an_invalid_label_does_not_hide_the_others(label, dot):
+    blocked, entry = HostSet(["bücher.example"]), "xn--bcher-kva.example"
+    for name in "bücher.example", "BÜCHER.Example.", "b%C3%BCcher.example", "x.bu\u0308cher.example":
+        host = label + dot + name
+        for url in host, f"//{host}", f"http://{host}/", f"https://u@{host}:80/a?b":
+            assert blocked.match(url) == entry and blocked.match(url.encode()) == entry.encode(), url
+            assert blocked.match(url, exact=True) is None
+            assert bulk.match([url, url.encode()], blocked) == [entry, entry.encode()]
+            assert rows_of(bulk.match(Lent([url.encode()] * 70, "z"), blocked)) == [entry.encode()] * 70
+            assert naive.match_host({entry.encode()}, url.encode()) == entry.encode()
+
+
+@pytest.mark.parametrize("label", ["a_b", "_dmarc", "a-", "-a", "ab--c"])
+def test_entries_with_invalid_labels(label):
+    entry, url = f"{label}.xn--bcher-kva.example", f"http://{label}.BÜCHER.example/x/y"
+    hosts, pages = HostSet([f"{label}.bücher.example"]), PrefixSet([f"{label}.bücher.example/x"])
+    assert list(hosts) == [entry] and list(pages) == [f"{entry}/x"]
+    assert hosts == HostSet([entry]) and HostSet.read(f"||{label}.bücher.example^".encode()) == hosts
+    assert hosts.match(url) == hosts.match(url, exact=True) == entry and pages.match(url) == f"{entry}/x"
+    assert bulk.match([url], pages) == [f"{entry}/x"] and hosts.match("//bücher.example") is None
+
+
+def test_numbers_and_characters_that_are_ignored():
+    """Full-width digits are digits; a last label that UTS 46 maps to nothing is that of the root."""
+    made = HostSet(["127.0.0.1", "1.example"])
+    for url in "//\uff11\uff12\uff17.0.0.1", "//127.0.0.\uff11", "//127.0.0.\uff11/a_b":
+        assert made.match(url) == "127.0.0.1"
+    assert (
+        made.match("//\uff11.a_b.\uff11.example.\xad/") == "1.example"
+        and made.match("//x.\uff11\uff12\uff17.0.0.1") is None
+    )
+
+
+def test_long_hosts():
+    made = HostSet(["bücher.example"])
+    for label in "ü", "ü_", "☃", "a", "\u200d", "x[":
+        for count in 1, 100, 120, 125, 126, 127, 128, 170, 250:
+            assert made.match(f"//{(label + '.') * count}bücher.example/") == "xn--bcher-kva.example"
+    assert made.match(f"//{'ü.' * 100_000}bücher.example/") is None  # more than a host may have
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("localhost:8080", True),
+        ("localhost:1/a:b", True),
+        ("LOCALHOST:65535?q", True),
+        ("localhost:8080#f", True),
+        ("localhost", True),
+        ("x.localhost:", None),
+        ("localhost:", False),
+        ("localhost:123456", False),
+        ("localhost:80:80", False),
+        ("localhost:80a", False),
+        ("localhost:me@a.example", False),
+        ("u@localhost:80", False),
+        (":80", False),
+    ],
+)
+def test_a_name_and_a_port_without_a_scheme(kind, text, found):
+    for name, entry in ("localhost", "localhost"), ("münchen", "xn--mnchen-3ya"):
+        made, url = kind([name]), text.lower().replace("localhost", name)
+        wanted = entry if found or (found is None and kind is HostSet) else None
+        assert made.match(url) == wanted and bulk.match([url, f"{url}"], made) == [wanted] * 2
+        row = wanted and wanted.encode()
+        assert rows_of(bulk.match(Lent([url.encode()], "z"), made)) == [row]
+        assert KINDS[kind][1]({entry.encode()}, url.encode()) == row
+
+
 def test_what_find_and_extract_return_can_be_matched():
     blocked, pages = HostSet(["ads.example"]), PrefixSet(["https://a.example/b/"])
     text = "See (http://x.ads.example/a), https://a.example/b/c. <http://good.example>"
@@ -252,6 +348,14 @@ def test_a_list_of_hosts():
     assert HostSet(["a"]).report is None
 
 
+def test_headers_and_comments_of_lists():
+    made = HostSet.read(b"[Adblock]\n[uBlock Origin]\n0.0.0.0 a.example\tb.example#x c.example\n::1 d.example#\n")
+    assert list(made) == ["a.example", "b.example", "d.example"] and made.report == ListReport(4, 2, 0, ())
+    made = HostSet.read(b"[a::1]\na.example##b\n0.0.0.0##b\nx y#b\n[]\n[1.2.3.4]\n")
+    assert list(made) == ["[a::1]"] and made.report[:3] == (6, 1, 5)
+    assert PrefixSet.read(b"[Adblock]\n//[::1]\n").report == ListReport(2, 1, 0, ())
+
+
 def test_a_list_of_prefixes():
     made = PrefixSet.read(
         b"# c\n! d\n\nhttps://a.example/b/\r\ncom,example)/b\nhttp://a/?q\nx y\nb.example/#\n//c.example"
@@ -263,7 +367,7 @@ def test_a_list_of_prefixes():
 @pytest.mark.parametrize("kind", KINDS)
 @given(lines=st.lists(texts, max_size=8))
 def test_lists_of_anything(kind, lines):
-    data = b"\n".join(lines)
+    data = b"\n".join([b"# not compressed, whatever follows", *lines])
     made = kind.read(data)
     assert made.report.lines == data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
     assert made.report.understood + made.report.not_understood <= made.report.lines
@@ -571,6 +675,15 @@ def test_filter_says_what_it_did_not_understand(files):
     status, output, said = run("filter", "--hosts", str(files / "odd"), stdin=b"//a.example\n//x\n")
     assert (status, output) == (0, b"//a.example\n")
     assert said == f"uricodec: {files / 'odd'}: 2 lines of 3 not understood, first line 2: '@@||x^'\n"
+
+
+@pytest.mark.parametrize(("flag", "what"), [("--hosts", "hosts"), ("--prefixes", "prefixes")])
+@pytest.mark.parametrize("content", [b"", b"# a\n\n! b\n"])
+def test_filter_says_that_a_set_is_empty(files, flag, what, content):
+    (files / "empty").write_bytes(content)
+    command = ["filter", flag, str(files / "empty")]
+    assert run(*command, stdin=b"//x\n") == (0, b"", f"uricodec: {files / 'empty'}: no {what} found\n")
+    assert run(*command, "--invert", "-q", stdin=b"//x\n") == (0, b"//x\n", "")
 
 
 @pytest.mark.parametrize(

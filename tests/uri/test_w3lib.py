@@ -1,5 +1,7 @@
 """The policy "w3lib": what w3lib 2.5.0 returns for these URLs, and the reference implementation."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -158,6 +160,29 @@ def test_long_urls(part):
     for start in "http://", "http://a/", "http://a/?":
         url = start + part * 199
         assert outcome(normal, url) == outcome(reference.key, url)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("aé\uac00\u0344\u0301\u0316\uff9e\u3099\ufc5e\uff0f\u00ad."), st.integers(0, 300)),
+        max_size=6,
+    )
+)
+def test_any_number_of_marks(runs):
+    """They are put in order before unicodedata does it, which would be quadratic."""
+    url = "http://a" + "".join(mark * count for mark, count in runs)
+    assert outcome(normal, url) == outcome(reference.key, url)
+
+
+def test_marks_take_linear_time():
+    def seconds(n):
+        start = time.process_time()
+        for url in "http://a" + "\u0301\u0316" * n, "http://" + "\u0301\u0316" * n + "@a":
+            normal(url)
+        return time.process_time() - start
+
+    small = max(min(seconds(5_000) for _ in range(3)), 0.0005)
+    assert seconds(80_000) < 64 * small  # 256 times as long, if quadratic
 
 
 # IPv4-mapped addresses are written in another form by the ipaddress of older Pythons.

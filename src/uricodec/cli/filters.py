@@ -218,7 +218,7 @@ def filter(arguments):
 
     if arguments.hosts is None and arguments.prefixes is None:
         raise CommandError("expected --hosts or --prefixes", 2)
-    sets = load_sets(arguments.hosts, arguments.prefixes)
+    sets = load_sets(arguments)
     arguments.errors = "drop"
     try:
         if arguments.parquet:

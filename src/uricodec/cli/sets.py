@@ -3,26 +3,27 @@
 from uricodec._io import streams
 from uricodec._io.reports import visible
 from uricodec._io.set_files import MAGIC
+from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 from uricodec.errors import SetError
 from uricodec.uri import HostSet, PrefixSet
 
 
-def load_sets(hosts, prefixes):
-    """Return the sets in files, and say which lines of lists were not understood.
+def load_sets(arguments):
+    """Return the sets in files, and say which lines of lists were not understood, and which sets are empty.
 
     Args:
-        hosts (str | None), prefixes (str | None): The files: lists, or saved sets.
+        arguments (argparse.Namespace): With hosts, prefixes (str | None): The files: lists, or saved sets; and quiet.
 
     Raises:
         FileError: If a file cannot be read.
         CommandError: If a saved set is damaged, or of another kind.
     """
-    files = (("--hosts", hosts, HostSet), ("--prefixes", prefixes, PrefixSet))
-    return [load(flag, path, kind) for flag, path, kind in files if path is not None]
+    files = (("--hosts", arguments.hosts, HostSet), ("--prefixes", arguments.prefixes, PrefixSet))
+    return [load(arguments, flag, path, kind) for flag, path, kind in files if path is not None]
 
 
-def load(flag, path, kind):
+def load(arguments, flag, path, kind):
     """Return the set in a file."""
     name = streams.printable(path)
     try:
@@ -41,4 +42,6 @@ def load(flag, path, kind):
         count = f"{report.not_understood} line{'' if report.not_understood == 1 else 's'} of {report.lines}"
         shown = visible(text.encode())
         streams.tell(f"uricodec: {name}: {count} not understood, first line {number}: {shown!r}\n")
+    if not entries:
+        lines.note(arguments, f"{name}: no {kind._kind} found")
     return entries

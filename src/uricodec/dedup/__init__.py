@@ -128,9 +128,8 @@ class DedupStats:
             invalid, and contains the rest of the file.
         merged (dict[str, int]): With rules=True: level (see `rules_of`) -> number of lines that it made duplicates.
 
-    >>> DedupStats().as_dict()
-    {'rows': 0, 'unique': 0, 'duplicates': 0, 'invalid': 0, 'written': 0, 'spilled': 0, 'unordered': 0,
-     'unclosed': False, 'merged': {}}
+    >>> list(DedupStats().as_dict())
+    ['rows', 'unique', 'duplicates', 'invalid', 'written', 'spilled', 'unordered', 'unclosed', 'merged']
     """
 
     def __init__(self) -> None:

@@ -45,16 +45,17 @@ def convert(
     return data if made == data else made
 
 
-def composed(text: str) -> str:
-    """Return Normalization Form C, in linear time.
+def composed(text: str, compatible: bool = False) -> str:
+    """Return Normalization Form C, or KC, in linear time.
 
     unicodedata sorts the combining marks after a letter by insertion, which takes quadratic time. So if a text may have
     long runs of marks, each character is decomposed and each run is put into canonical order here first.
     """
-    if any(combining(normalize("NFD", text[i])[0]) for i in range(0, len(text), _STEP)):
-        marks = groupby("".join(normalize("NFD", character) for character in text), _is_mark)
+    decomposed, form = ("NFKD", "NFKC") if compatible else ("NFD", "NFC")
+    if any(combining(normalize(decomposed, text[i])[0]) for i in range(0, len(text), _STEP)):
+        marks = groupby("".join(normalize(decomposed, character) for character in text), _is_mark)
         text = "".join("".join(sorted(run, key=combining) if are_marks else run) for are_marks, run in marks)
-    return normalize("NFC", text)
+    return normalize(form, text)
 
 
 def _is_mark(character: str) -> bool:

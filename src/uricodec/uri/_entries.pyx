@@ -62,8 +62,10 @@ cdef enum:
     MOST_OF_LABEL = 63          # of a label
     MOST_LABELS = 127           # in 253 bytes
     TAIL = 510                  # bytes of a longer host that are looked at: its end
+    LABEL_UTF8 = 4 * MOST_OF_LABEL      # bytes that as many characters may have
     MOST_OF_HOST = 1024         # a longer one that is not in plain bytes is none
     HOST_CAPACITY = MOST_OF_HOST + FORM_EXTRA + 2 * WIDE
+    MOST_OF_PORT = 5            # digits
     PORT = 8                    # bytes of ":" and a port that an entry may have
     MOST_OF_ENTRY = 2048        # bytes of an entry of a list
     SHORT = 1024                # bytes of a URL whose forms are on the stack
@@ -246,11 +248,76 @@ cdef size_t unify_dots(uint8_t *host, size_t n) noexcept nogil:
     return o
 
 
-cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Write the normal form of a host that is not in plain bytes. 0: it has none.
+cdef inline size_t label_start(const uint8_t *host, size_t end) noexcept nogil:
+    """Return where the label that ends before `end` starts."""
+    while end and host[end - 1] != c'.':
+        end -= 1
+    return end
 
-    A host without A-labels stays as it is: one with an invalid label is below others all the same.
+
+cdef inline bint is_ascii(const uint8_t *s, size_t n) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if s[i] >= 0x80:
+            return False
+    return True
+
+
+cdef size_t write_label(const uint8_t *s, size_t n, bint is_last, uint8_t *dst) noexcept nogil:
+    """Write the A-label of a label, or the label itself if it has none. Return the size; UC_REJECTED: an exception is set.
+
+    dst has HOST_CAPACITY bytes.
     """
+    cdef size_t size
+    memcpy(dst, s, n)
+    if is_ascii(s, n) or n > LABEL_UTF8 or memchr(s, c'%', n) != NULL:      # a triplet would be decoded once more
+        return n
+    # With another label after it, because a host that ends in a number has no A-labels.
+    dst[n], dst[n + 1] = c'.', c'a'
+    size = write_name(dst, n + 2)
+    if size == UC_REJECTED:
+        return size
+    if is_ascii(dst, size) or not is_last:
+        return size - 2
+    # The last label may consist of characters that are ignored: a host may end with ".".
+    dst[0], dst[1] = c'a', c'.'
+    memcpy(dst + 2, s, n)
+    size = write_name(dst, n + 2)
+    if size == UC_REJECTED:
+        return size
+    memcpy(dst, s, n)
+    return 0 if size == 2 else n
+
+
+cdef size_t write_labels(uint8_t *host, size_t n, bint *is_cut) noexcept nogil:
+    """Convert each label by itself: a host with an invalid label is below others all the same.
+
+    Return the new size, or that of the last labels of a long host; UC_REJECTED if an exception is set.
+    """
+    cdef uint8_t label[HOST_CAPACITY]
+    cdef uint8_t tail[TAIL]             # is filled from its end
+    cdef size_t start, size, end = n, at = TAIL
+    while True:
+        start = label_start(host, end)
+        size = write_label(host + start, end - start, end == n, label)
+        if size == UC_REJECTED:
+            return size
+        is_cut[0] = size >= at
+        if is_cut[0]:
+            break
+        at -= size
+        memcpy(tail + at, label, size)
+        if start == 0:
+            break
+        at -= 1
+        tail[at] = c'.'
+        end = start - 1
+    memcpy(host, tail + at, TAIL - at)
+    return TAIL - at
+
+
+cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut) noexcept nogil:
+    """Write the normal form of a host that is not in plain bytes. 0: it has none."""
     cdef uint16_t groups[GROUPS]
     cdef size_t i = 0, o = 0
     cdef bint ascii = True
@@ -274,11 +341,9 @@ cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogi
         i += 1
         o += 1
     if not ascii:
-        if memchr(dst, c'%', o) == NULL:    # it would be decoded once more
-            o = write_name(dst, o)
+        o = write_labels(dst, unify_dots(dst, o), is_cut)
         if o == UC_REJECTED:
             return o
-        o = unify_dots(dst, o)
     for i in range(o):
         dst[i] = lower(dst[i])
     return 0 if dst[0] == c'[' else o       # "%5B" begins no address
@@ -299,19 +364,12 @@ cdef inline size_t normal_host(const uint8_t *s, size_t n, uint8_t *dst, bint *i
         copy_lower(s, n, dst)
         size = n
     else:
-        size = unusual_host(s, n, dst)
+        size = unusual_host(s, n, dst, is_cut)
         if size == UC_REJECTED:
             return size
     if size and dst[size - 1] == c'.':
         size -= 1       # of the root
     return size
-
-
-cdef inline size_t label_start(const uint8_t *host, size_t end) noexcept nogil:
-    """Return where the label that ends before `end` starts."""
-    while end and host[end - 1] != c'.':
-        end -= 1
-    return end
 
 
 cdef inline bint is_one_piece(const uint8_t *host, size_t n) noexcept nogil:
@@ -360,7 +418,8 @@ cdef inline void find_suffixes(const Table *table, const uint8_t *host, size_t n
 cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Component *host, Component *port) noexcept nogil:
     """Find the host and the port of a URL; or of text without scheme and "//", which begins with them. False: no host.
 
-    In an entry, a name before ":" is a host also without a ".", because it cannot be a scheme.
+    A name without a "." before ":" may be a scheme, as in "mailto:me", except in an entry: it is a host if a port of 1 to 5
+    digits follows.
     """
     cdef uint16_t groups[GROUPS]
     cdef const uint8_t *colon
@@ -382,8 +441,8 @@ cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Compon
         colon = colon + 1 if colon + 1 < s + end else NULL
     else:
         colon = <const uint8_t *>memchr(s, c':', end)
-        # A scheme has no ".": mailto:1
-        if colon != NULL and not is_entry and memchr(s, c'.', <size_t>(colon - s)) == NULL:
+        if (colon != NULL and not is_entry and memchr(s, c'.', <size_t>(colon - s)) == NULL
+                and not 0 < s + end - colon - 1 <= MOST_OF_PORT):
             return False
     if colon != NULL:
         host.end, port.start, port.end = colon - s, colon - s + 1, <int64_t>end
@@ -738,6 +797,13 @@ cdef bint is_local(const uint8_t *s, size_t n) noexcept nogil:
     return False
 
 
+cdef inline bint is_header(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether a line, n > 0, is the header of a list: "[Adblock]", "[Adblock Plus 2.0]". "[a::1]" is an address."""
+    if s[0] != c'[' or s[n - 1] != c']':
+        return False
+    return memchr(s, c' ', n) != NULL or <uint8_t>((s[1] | 0x20) - c'a') < 26 and memchr(s, c':', n) == NULL
+
+
 cdef inline size_t word_size(const uint8_t *s, size_t n) noexcept nogil:
     cdef size_t i = 0
     while i < n and not is_blank(s[i]):
@@ -846,8 +912,8 @@ cdef class EntryBuilder:
         cdef size_t size
         cdef Line line, found = NOTHING
         strip(&s, &n)
-        if n == 0 or s[0] == c'#' or s[0] == c'!' or s[0] == c'[' and s[n - 1] == c']' and memchr(s, c' ', n) != NULL:
-            return NOTHING      # "[Adblock Plus 2.0]"
+        if n == 0 or s[0] == c'#' or s[0] == c'!' or is_header(s, n):
+            return NOTHING
         if self.table.kind == PREFIXES:
             return self.put_prefix(s, n)
         if s[0] == c'|':
@@ -856,7 +922,9 @@ cdef class EntryBuilder:
             return self.put_host(s + 2, n - 3, False)
         comment = <const uint8_t *>memchr(s, c'#', n)
         if comment != NULL:
-            if not is_blank((comment - 1)[0]):
+            size = word_size(s, n)
+            # A comment of a hosts file may follow a name at once: hosts(5). "a.example##b" is a rule of Adblock.
+            if not is_blank((comment - 1)[0]) and not (s + size < comment and is_address(s, size)):
                 return UNKNOWN
             n = <size_t>(comment - s)
             strip(&s, &n)

@@ -255,7 +255,7 @@ class EntrySet:
 
         Args:
             url (str | bytes-like): Any text. It is split as `uri.host` does. Text without a scheme and "//" begins with
-                the host.
+                the host; so does "localhost:8080", with a port of one to five digits.
             exact (bool): Only the entry itself matches, not what is below it.
 
         Returns:
@@ -332,7 +332,7 @@ class HostSet(EntrySet):
         ads.example                     a plain list: a host on each line
         0.0.0.0 ads.example b.example   a hosts file; local names such as localhost are left out
         ||ads.example^                  a domain line of Adblock; rules with options are not understood
-        # comment, ! comment, [Adblock Plus 2.0]
+        # comment, ! comment, [Adblock], [Adblock Plus 2.0]
 
     Source: docs/guides/host_sets.md; docs/reference/saved_sets.md has the format of saved sets.
 

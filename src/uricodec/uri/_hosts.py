@@ -10,7 +10,7 @@ _LONGEST_NAME = 253  # bytes of a domain name
 
 def w3lib_host(authority: bytes, start: int, end: int) -> bytes | None:
     """Return the host authority[start:end] as w3lib writes it; None if the authority is rejected."""
-    import unicodedata
+    from uricodec.iri._characters import composed
 
     def text(part: bytes) -> str:
         """Decode UTF-8; triplets stand for other bytes."""
@@ -18,14 +18,14 @@ def w3lib_host(authority: bytes, start: int, end: int) -> bytes | None:
         return re.sub("[\udc80-\udcff]", lambda found: f"%{ord(found[0]) - 0xDC00:02X}", escapes)
 
     cleaned = re.sub("[@:#?]", "", text(authority))
-    normal = unicodedata.normalize("NFKC", cleaned)
+    normal = composed(cleaned, compatible=True)
     if normal != cleaned and re.search(r"[/?#@:\\]", normal):
         return None
     name, percent, zone = text(authority[start:end]).partition("%")
     host = name.lower() + percent + zone
     if not host.isascii() and end - start <= _LONGEST:
         try:
-            labels = unicodedata.normalize("NFKC", host).encode("idna")
+            labels = composed(host, compatible=True).encode("idna")
         except UnicodeError:
             return host.lower().encode()
         if len(labels) <= _LONGEST_NAME:
