@@ -147,15 +147,26 @@ cdef inline void read_character(const uint8_t *s, size_t n, Character *found) no
         if high < 0 or low < 0:
             return
         found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 1, 3
-        while found.byte == c'%' and found.depth < 2 * DEEPEST and n >= found.size + 2:
-            high, low = hex_value(s[found.size]), hex_value(s[found.size + 1])
-            if high < 0 or low < 0:
-                return
-            found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), found.depth + 1, found.size + 2
+        if found.byte == c'%' and n >= 5:
+            high, low = hex_value(s[3]), hex_value(s[4])
+            if high >= 0 and low >= 0:
+                found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 2, 5
     elif s[0] == c'\\' or s[0] == c'&':
         size = read_escape(s, n, &found.byte) if s[0] == c'\\' else read_reference(s, n, &found.byte)
         if size:
             found.size = size
+
+
+cdef Character read_deeper(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the character at s, which is a "%" of depth 2 if not of depth 3 or 4: "%252525HH"."""
+    cdef Character found = Character(c'%', DEEPEST, 5)
+    cdef int high, low
+    while found.byte == c'%' and found.depth < 2 * DEEPEST and n >= found.size + 2:
+        high, low = hex_value(s[found.size]), hex_value(s[found.size + 1])
+        if high < 0 or low < 0:
+            break
+        found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), found.depth + 1, found.size + 2
+    return found
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -238,11 +249,13 @@ cdef bint is_sensitive(const uint8_t *s, size_t n, int depth, const Options *how
             return False        # the usual case: no name begins so
         i = 0
     while i < n:
-        c, spelled = lower(s[i]), 1
-        if not IN_NAME.set.member[c]:
+        c = lower(s[i])
+        if IN_NAME.set.member[c]:
+            i += 1
+        else:
             c = lower(decoded(s + i, n - i, depth + DEEPEST, depth, &spelled))
             has_parts |= c == c'['
-        i += spelled
+            i += spelled
         if size == 0 and c <= c' ':
             continue
         if size > LONGEST_NAME:
@@ -340,6 +353,8 @@ cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
     cdef int most = max(depth, work.how.most)
     while i < end:
         read_character(work.s + i, end - i, &character)
+        if character.depth == DEEPEST and character.byte == c'%':
+            character = read_deeper(work.s + i, end - i)
         if character.depth <= most and character.byte in (c'=', c':'):
             return character.byte == c'=' and (i > start or work.how.all) and character.depth <= depth
         if character.depth <= depth and character.byte in (c'&', c';', c'#', c'?'):
@@ -526,6 +541,8 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
         character.byte, character.depth, character.size = s[i], 0, 1
         if not IS_LITERAL.set.member[s[i]]:
             read_character(s + i, end - i, &character)
+            if character.depth == DEEPEST and character.byte == c'%':
+                character = read_deeper(s + i, end - i)
         if character.depth > how.most and not (
                 is_name and character.byte == c'=' and character.depth <= how.most + depth):
             i += character.size
