@@ -233,6 +233,16 @@ cdef uint8_t decoded(const uint8_t *s, size_t n, int times, int depth, size_t *s
     return c' ' if c == c'+' and times <= depth else c
 
 
+cdef inline bint is_other(const uint8_t *s, size_t n, const Options *how) noexcept nogil:
+    """Return whether a name is not sensitive at first sight, the usual case: nothing in it is escaped, and none begins so."""
+    cdef size_t i = 0
+    if n == 0 or how.all or how.first[lower(s[0])] != how.first[<int>lower(s[0]) + 1]:
+        return False
+    while i < n and IN_NAME.set.member[s[i]]:
+        i += 1
+    return i == n
+
+
 cdef bint is_sensitive(const uint8_t *s, size_t n, int depth, const Options *how) noexcept nogil:
     """Return whether a name is sensitive: decoded, in lower case, without blanks around it, or a part of it: user[pin].
 
@@ -242,12 +252,6 @@ cdef bint is_sensitive(const uint8_t *s, size_t n, int depth, const Options *how
     cdef size_t i = 0, size = 0, part = 0, stop, end = 0, spelled
     cdef bint is_cut = False, has_parts = False
     cdef uint8_t c
-    if n and how.first[lower(s[0])] == how.first[<int>lower(s[0]) + 1] and not how.all:
-        while i < n and IN_NAME.set.member[s[i]]:
-            i += 1
-        if i == n:
-            return False        # the usual case: no name begins so
-        i = 0
     while i < n:
         c = lower(s[i])
         if IN_NAME.set.member[c]:
@@ -553,7 +557,7 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
                 # A query without "?", or a path.
                 is_name = not has_slash and memchr(s + name, c'/', i - name) == NULL
                 work.in_query |= is_name
-            if is_name and is_sensitive(s + name, i - name, depth, how):
+            if is_name and not is_other(s + name, i - name, how) and is_sensitive(s + name, i - name, depth, how):
                 i = end_of_value(work, value, end, min(depth, character.depth), in_path)
                 put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
             else:
