@@ -98,21 +98,27 @@ def nested_urls(nesting):
     return urls
 
 
+@pytest.mark.parametrize("name", ["redact", "redact_text"])
 @pytest.mark.parametrize("nesting", [0, 1, 2])
-def test_names_in_nested_urls(nesting):
+def test_names_in_nested_urls(name, nesting):
     """What is found in a URL is found in a URL in it, and no other byte changes."""
-    urls, redacted = zip(*nested_urls(nesting))
-    names = ["token"]
-    for name in "redact", "redact_text":
-        function, rows = getattr(uri, name), getattr(bulk, name)
-        assert [function(url, names) for url in urls] == [*redacted]
-        assert [function(url.encode(), names).decode() for url in urls] == [*redacted]
-        assert [getattr(naive, name)(url.encode(), names).decode() for url in urls] == [*redacted]
-        assert rows([*urls], names=names) == [*redacted]
-        lines = "".join(f"{url}\n" for url in urls).encode()
-        assert bytes(rows(lines, names=names)) == "".join(f"{url}\n" for url in redacted).encode()
-        pa = pytest.importorskip("pyarrow")
-        assert rows(pa.array(urls), names=names).to_pylist() == [*redacted]
+    urls, redacted = zip(*nested_urls(nesting), strict=True)
+    function, rows, reference, names = getattr(uri, name), getattr(bulk, name), getattr(naive, name), ["token"]
+    assert [function(url, names) for url in urls] == [*redacted]
+    assert [function(url.encode(), names).decode() for url in urls] == [*redacted]
+    assert [reference(url.encode(), names).decode() for url in urls] == [*redacted]
+    assert rows([*urls], names=names) == [*redacted]
+    lines, lines_redacted = ("".join(f"{url}\n" for url in each).encode() for each in (urls, redacted))
+    assert bytes(rows(lines, names=names)) == lines_redacted
+
+
+@pytest.mark.parametrize("name", ["redact", "redact_text"])
+@pytest.mark.parametrize("nesting", [0, 1, 2])
+def test_names_in_nested_urls_of_columns(name, nesting):
+    pa = pytest.importorskip("pyarrow")
+    urls, redacted = zip(*nested_urls(nesting), strict=True)
+    for kind in pa.string(), pa.large_string():
+        assert getattr(bulk, name)(pa.array(urls, kind), names=["token"]).to_pylist() == [*redacted]
 
 
 def test_names_that_are_encoded_more_often():

@@ -147,15 +147,26 @@ cdef inline void read_character(const uint8_t *s, size_t n, Character *found) no
         if high < 0 or low < 0:
             return
         found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 1, 3
-        while found.byte == c'%' and found.depth < 2 * DEEPEST and n >= found.size + 2:
-            high, low = hex_value(s[found.size]), hex_value(s[found.size + 1])
-            if high < 0 or low < 0:
-                return
-            found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), found.depth + 1, found.size + 2
+        if found.byte == c'%' and n >= 5:
+            high, low = hex_value(s[3]), hex_value(s[4])
+            if high >= 0 and low >= 0:
+                found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 2, 5
     elif s[0] == c'\\' or s[0] == c'&':
         size = read_escape(s, n, &found.byte) if s[0] == c'\\' else read_reference(s, n, &found.byte)
         if size:
             found.size = size
+
+
+cdef Character read_deeper(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the character at s, which is a "%" of depth 2 if not of depth 3 or 4: "%252525HH"."""
+    cdef Character found = Character(c'%', DEEPEST, 5)
+    cdef int high, low
+    while found.byte == c'%' and found.depth < 2 * DEEPEST and n >= found.size + 2:
+        high, low = hex_value(s[found.size]), hex_value(s[found.size + 1])
+        if high < 0 or low < 0:
+            break
+        found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), found.depth + 1, found.size + 2
+    return found
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -222,6 +233,16 @@ cdef uint8_t decoded(const uint8_t *s, size_t n, int times, int depth, size_t *s
     return c' ' if c == c'+' and times <= depth else c
 
 
+cdef inline bint is_other(const uint8_t *s, size_t n, const Options *how) noexcept nogil:
+    """Return whether a name is not sensitive at first sight, the usual case: nothing in it is escaped, and none begins so."""
+    cdef size_t i = 0
+    if n == 0 or how.all or how.first[lower(s[0])] != how.first[<int>lower(s[0]) + 1]:
+        return False
+    while i < n and IN_NAME.set.member[s[i]]:
+        i += 1
+    return i == n
+
+
 cdef bint is_sensitive(const uint8_t *s, size_t n, int depth, const Options *how) noexcept nogil:
     """Return whether a name is sensitive: decoded, in lower case, without blanks around it, or a part of it: user[pin].
 
@@ -231,18 +252,14 @@ cdef bint is_sensitive(const uint8_t *s, size_t n, int depth, const Options *how
     cdef size_t i = 0, size = 0, part = 0, stop, end = 0, spelled
     cdef bint is_cut = False, has_parts = False
     cdef uint8_t c
-    if n and how.first[lower(s[0])] == how.first[<int>lower(s[0]) + 1] and not how.all:
-        while i < n and IN_NAME.set.member[s[i]]:
-            i += 1
-        if i == n:
-            return False        # the usual case: no name begins so
-        i = 0
     while i < n:
-        c, spelled = lower(s[i]), 1
-        if not IN_NAME.set.member[c]:
+        c = lower(s[i])
+        if IN_NAME.set.member[c]:
+            i += 1
+        else:
             c = lower(decoded(s + i, n - i, depth + DEEPEST, depth, &spelled))
             has_parts |= c == c'['
-        i += spelled
+            i += spelled
         if size == 0 and c <= c' ':
             continue
         if size > LONGEST_NAME:
@@ -340,6 +357,8 @@ cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
     cdef int most = max(depth, work.how.most)
     while i < end:
         read_character(work.s + i, end - i, &character)
+        if character.depth == DEEPEST and character.byte == c'%':
+            character = read_deeper(work.s + i, end - i)
         if character.depth <= most and character.byte in (c'=', c':'):
             return character.byte == c'=' and (i > start or work.how.all) and character.depth <= depth
         if character.depth <= depth and character.byte in (c'&', c';', c'#', c'?'):
@@ -526,6 +545,8 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
         character.byte, character.depth, character.size = s[i], 0, 1
         if not IS_LITERAL.set.member[s[i]]:
             read_character(s + i, end - i, &character)
+            if character.depth == DEEPEST and character.byte == c'%':
+                character = read_deeper(s + i, end - i)
         if character.depth > how.most and not (
                 is_name and character.byte == c'=' and character.depth <= how.most + depth):
             i += character.size
@@ -536,7 +557,7 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
                 # A query without "?", or a path.
                 is_name = not has_slash and memchr(s + name, c'/', i - name) == NULL
                 work.in_query |= is_name
-            if is_name and is_sensitive(s + name, i - name, depth, how):
+            if is_name and not is_other(s + name, i - name, how) and is_sensitive(s + name, i - name, depth, how):
                 i = end_of_value(work, value, end, min(depth, character.depth), in_path)
                 put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
             else:
