@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 from unicodedata import combining, normalize
 
@@ -51,11 +52,11 @@ def composed(text: str, compatible: bool = False) -> str:
     unicodedata sorts the combining marks after a letter by insertion, which takes quadratic time. So if a text may have
     long runs of marks, each character is decomposed and each run is put into canonical order here first.
     """
-    decomposed, form = ("NFKD", "NFKC") if compatible else ("NFD", "NFC")
-    if any(combining(normalize(decomposed, text[i])[0]) for i in range(0, len(text), _STEP)):
-        marks = groupby("".join(normalize(decomposed, character) for character in text), _is_mark)
+    decompose = partial(normalize, "NFKD") if compatible else partial(normalize, "NFD")
+    if any(combining(decompose(text[i])[0]) for i in range(0, len(text), _STEP)):
+        marks = groupby("".join(map(decompose, text)), _is_mark)
         text = "".join("".join(sorted(run, key=combining) if are_marks else run) for are_marks, run in marks)
-    return normalize(form, text)
+    return normalize("NFKC" if compatible else "NFC", text)
 
 
 def _is_mark(character: str) -> bool:
