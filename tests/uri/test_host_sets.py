@@ -675,6 +675,7 @@ def test_filter_says_what_it_did_not_understand(files):
     status, output, said = run("filter", "--hosts", str(files / "odd"), stdin=b"//a.example\n//x\n")
     assert (status, output) == (0, b"//a.example\n")
     assert said == f"uricodec: {files / 'odd'}: 2 lines of 3 not understood, first line 2: '@@||x^'\n"
+    assert run("filter", "-q", "--hosts", str(files / "odd"), stdin=b"//x\n") == (0, b"", "")
 
 
 @pytest.mark.parametrize(("flag", "what"), [("--hosts", "hosts"), ("--prefixes", "prefixes")])

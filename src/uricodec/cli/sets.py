@@ -41,7 +41,7 @@ def load(arguments, flag, path, kind):
         number, text = report.examples[0]
         count = f"{report.not_understood} line{'' if report.not_understood == 1 else 's'} of {report.lines}"
         shown = visible(text.encode())
-        streams.tell(f"uricodec: {name}: {count} not understood, first line {number}: {shown!r}\n")
+        lines.note(arguments, f"{name}: {count} not understood, first line {number}: {shown!r}")
     if not entries:
         lines.note(arguments, f"{name}: no {kind._kind} found")
     return entries
