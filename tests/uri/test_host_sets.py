@@ -662,7 +662,7 @@ def test_filter_of_json(files):
 
 
 def test_filter_says_that_lines_are_too_long(files):
-    command = ["filter", "--hosts", files["hosts"], "--invert", "--max-line", "40"]
+    command = ["filter", "--hosts", str(files / "hosts"), "--invert", "--max-line", "40"]
     for long, said in ((1, "1 line is left out"), (2, "2 lines are left out")):
         data = (b"x" * 50 + b"\n") * long + b"y\n"
         message = f"uricodec: {said}: longer than 40 bytes; see --max-line\n"
