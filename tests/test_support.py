@@ -19,7 +19,7 @@ def test_targets_are_those_of_the_script_and_whole():
     """Each is in the table; "-" where it has not been compiled, never a part of the modules that there were."""
     targets = {name: cells for name, *cells in rows_of("Targets")}
     assert [*targets] == [*CROSS["TARGETS"], *(f"{name}, own C as MSVC" for name in CROSS["MSVC"])]
-    modules = len([*(ROOT / "src").rglob("*.pyx")])
+    modules = len([*(ROOT / "src").rglob("*.pyx")]) + 1  # the module of Cython's own functions, of setup.py
     whole = {"-", *(f"{count} of {count}" for count in range(60, modules + 1))}
     for name, (headers, compiled, linked, ran) in targets.items():
         assert ran == "-" or ran.endswith("fingerprint, memory")
