@@ -99,8 +99,7 @@ class Input:
         try:
             with open(self._path, "rb") as data, pq.ParquetFile(data) as file:
                 schema, size = file.schema_arrow, os.fstat(data.fileno()).st_size
-                for column in {*columns.read, *schema.names}:
-                    self._check(schema, column, column in columns.read)
+                self._check(schema, columns.read)
                 yield pa.RecordBatch.from_pylist([], schema=schema)
                 said = 0
                 for batch in file.iter_batches(ROWS):
@@ -114,17 +113,21 @@ class Input:
         except (OSError, pa.ArrowException) as error:
             raise streams.FileError(self.name, getattr(error, "strerror", None) or str(error)) from None
 
-    def _check(self, schema, column, is_read):
-        """Check that there is one column of this name; and if it is read, that it has text or bytes."""
+    def _check(self, schema, read):
+        """Check that each column has a name of its own, and that those that are read have text or bytes."""
         import pyarrow as pa
 
         known = ", ".join(map(repr, schema.names))
-        if column not in schema.names:
-            raise streams.FileError(self.name, f"no column {column!r}; the columns are {known}")
-        if schema.names.count(column) > 1:
-            raise streams.FileError(self.name, f"several columns {column!r}; the columns are {known}")
-        if is_read and pa.types.is_nested(schema.field(column).type):  # a struct would be read as a table
-            raise wrong_type(self, schema, column)
+        seen = set()
+        for column in schema.names:
+            if column in seen:
+                raise streams.FileError(self.name, f"several columns {column!r}; the columns are {known}")
+            seen.add(column)
+        for column in read:
+            if column not in seen:
+                raise streams.FileError(self.name, f"no column {column!r}; the columns are {known}")
+            if pa.types.is_nested(schema.field(column).type):  # a struct would be read as a table
+                raise wrong_type(self, schema, column)
 
 
 class Writer:
