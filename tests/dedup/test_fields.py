@@ -289,6 +289,8 @@ def test_quotes_that_are_not_closed(field, errors):
     assert (status, output) == (0, data if errors == "keep" else data[:4])
     assert said == "uricodec: the last record ends within quotes, which are not closed\n"
     assert run(*command, "-q", stdin=data)[2] == "" and run(*command, stdin=data + b'"')[2] == ""
+    status, _, said = run(*command, stdin=data[4:])
+    assert status == 1 and "; the last one ends within quotes, which are not closed\n" in said
 
 
 @pytest.mark.parametrize("header", [(), ("--header",)])

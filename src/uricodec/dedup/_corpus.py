@@ -319,7 +319,8 @@ class Corpus:
                 source.end(file, self.lines, False, self._scratch if again else None)
         self.invalid = invalid.count
         if self.records and not self._selects and self.lines > self.mine + self.long:
-            raise NoValuesError(f"no record has a text in {self.records.describe()}")
+            unclosed = "; the last one ends within quotes, which are not closed" if self.records.unclosed else ""
+            raise NoValuesError(f"no record has a text in {self.records.describe()}{unclosed}")
         if self.records:
             self.records.check_delimiter()
         if self.unordered and self.unordered == self.lines - self.mine - self.long:
