@@ -23,6 +23,8 @@ EXAMPLE_FILES = Path(__file__).parent.parent / "examples"
 # For `from reference import codec`: importlib mode adds no directory by itself.
 sys.path.append(str(Path(__file__).parent))
 
+from marks import TIERS, tier_fixture  # noqa: E402
+
 # What starts in the background of a shell, or under nohup, is told to ignore them, and so would be what is tested.
 for number, handler in (signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", None), signal.SIG_DFL):
     if number and signal.getsignal(number) == signal.SIG_IGN:
@@ -75,25 +77,7 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-# "class" is per test for functions outside of classes, and Hypothesis rejects only what is of scope "function": it
-# would not be set up again for every example, which a tier need not be.
-TIERS = uricodec.cpu_tiers()
-
-
-def tier_parameters():
-    """Return all tiers; those between the first and the best are long."""
-    for name in TIERS:
-        marks = [pytest.mark.slow] * (name != TIERS[-1]) + [pytest.mark.long] * (name not in {TIERS[0], TIERS[-1]})
-        yield pytest.param(name, marks=marks)
-
-
-@pytest.fixture(scope="class", params=tier_parameters())
-def tier(request):
-    """The test runs once on every kernel tier of this CPU; the value is the tier's name."""
-    before = uricodec.cpu_tier()
-    _kernels.use_tier(request.param)
-    yield request.param
-    _kernels.use_tier(before)
+tier = tier_fixture(all_tiers=False)
 
 
 @pytest.fixture

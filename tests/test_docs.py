@@ -531,7 +531,7 @@ def test_conda_recipe_is_that_of_the_package():
             assert f"- {name.lower()} {versions}\n" in recipe
 
 
-@pytest.mark.slow
+@pytest.mark.long  # .ci/types asks it, too
 @pytest.mark.parametrize(
     ("uses", "libraries"),
     [("typical_uses.py", ["mypy"]), ("integrations/typical_uses.py", ["mypy", "polars"])],

@@ -443,7 +443,7 @@ def test_blocks(operation, name):
     """Batches of several blocks, by one path if only options differ."""
     path = PATHS[name]
     rows = [row for row in long_batch(operation.rows) if path.takes(row)]
-    tiers = TIERS if operation in FIRST_OF_NAME and name in {"Arrow utf8", "lines"} else TIERS[-1:]
+    tiers = TIERS if operation in FIRST_OF_NAME and name == "lines" else TIERS[-1:]
     for tier in tiers:
         with on_tier(tier):
             compare(operation, path, rows, operation.policies[0], threads=1)

@@ -19,6 +19,7 @@ from arrow_memory import Lent, rows_of
 from command import COMMAND, process
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import long
 from reference import fingerprint as naive_fingerprint
 from reference import saved_sets as naive
 
@@ -756,7 +757,7 @@ def test_directories_that_lie():
         SetFile(row + b"\5" + row[1:], 4, 1, 0, 0, -1)
 
 
-@pytest.mark.parametrize("mode", ["unique", "counts, spilling"])
+@pytest.mark.parametrize("mode", ["counts, spilling", *long("unique")])
 def test_each_write_and_rename_fails(place, monkeypatch, mode):
     """Whichever fails: the set and the output are as before, nothing stays, and the next run is like any other."""
     options = MODES[mode] | {"kind": "urn", "seen": "seen", "update": True, "secret": SECRET}
