@@ -19,7 +19,7 @@ import sys
 import tempfile
 import uuid
 from copy import copy, deepcopy
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -851,15 +851,22 @@ _MATCHED = [
 _MATCHED += ["http://a.example:8/" + "b/" * 900]
 
 
-def _entries(kind, entries, use, saved=False):
-    """What `use` returns for a set of hosts or prefixes, opened from its file if `saved`."""
-    made = kind.read(entries) if isinstance(entries, bytes) else kind(entries)
-    with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
-        if saved:
-            made.save(os.path.join(folder, "set"))
-            made = kind.open(os.path.join(folder, "set"))
-            made.verify()
-        return use(made)
+def _entries(kind, entries, use):
+    """What `use` returns for a set of hosts or prefixes."""
+    return use(kind.read(entries) if isinstance(entries, bytes) else kind(entries))
+
+
+@cache
+def _set_file(kind):
+    """The file of a set of hosts or prefixes."""
+    path = os.path.join(_FOLDER, kind.__name__)
+    kind(_LISTED if kind is uri.HostSet else _LISTED_PAGES).save(path)
+    return path
+
+
+def _opened(kind, use):
+    """What `use` returns for a set of hosts or prefixes that is opened from its file."""
+    return use(kind.open(_set_file(kind)))
 
 
 def _sets(kind, entries):
@@ -874,9 +881,11 @@ def _sets(kind, entries):
         *(lambda made, column=column: rows_of(bulk.match(column, made)) for column in (Lent([b"//a.example/b"], "u"),)),
         *(list, len, repr, lambda made: made == _copy(made), lambda made: made != kind([]), lambda made: made.report),
         *(lambda made: made.save(5), hash, lambda made: _copy(made).match(_MATCHED[0])),
+        lambda made: made.save(os.path.join(_FOLDER, "again")),
     ]
     return [
-        *[partial(_entries, kind, entries, use, saved) for use in uses for saved in (False, True)],
+        *[partial(_entries, kind, entries, use) for use in uses],
+        *[partial(_opened, kind, use) for use in [*uses, lambda made: made.verify()]],
         *[partial(_entries, kind, _LIST, use) for use in (list, lambda made: made.report)],
         *_each(kind, [], None, 5, "a.example", [None], ["a b"], [b"a.example/" * 300], (entries, 5)),
         *_each(kind.open, _INPUT, None),

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import gc
 import gzip
 import mmap
 import os
@@ -42,7 +43,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--fast",
         action="store_true",
-        help="Leave out tests marked slow, interop or soak, all kernel tiers but the best, and most examples.",
+        help="Leave out tests marked slow, long, interop or soak, all kernel tiers but the best, and most examples.",
     )
 
 
@@ -51,13 +52,16 @@ def pytest_cmdline_main(config):
     """Select the fast tests, and run the whole suite in as many processes as there are cores.
 
     A file stays in one process: its tests share what they compute, and none measures beside another one of its kind.
+    The long sweeps are run if they are asked for, or their file is.
     """
     if config.option.fast:
-        config.option.markexpr = config.option.markexpr or "not slow and not interop and not soak"
+        config.option.markexpr = config.option.markexpr or "not slow and not long and not interop and not soak"
     whole = config.args == config.getini("testpaths") and not config.option.collectonly and not config.option.usepdb
     if whole and getattr(config.option, "numprocesses", 0) is None and not hasattr(config, "workerinput"):
         config.option.numprocesses = os.cpu_count()
         config.option.dist = "loadfile"
+    if whole:
+        config.option.markexpr = config.option.markexpr or "not long"
 
 
 def pytest_configure(config):
@@ -65,12 +69,25 @@ def pytest_configure(config):
         settings.load_profile("fast")
 
 
+def pytest_collection_finish():
+    """Let no collection search the tests: they are many, and some tests collect often."""
+    gc.collect()
+    gc.freeze()
+
+
 # "class" is per test for functions outside of classes, and Hypothesis rejects only what is of scope "function": it
 # would not be set up again for every example, which a tier need not be.
 TIERS = uricodec.cpu_tiers()
 
 
-@pytest.fixture(scope="class", params=[*(pytest.param(name, marks=pytest.mark.slow) for name in TIERS[:-1]), TIERS[-1]])
+def tier_parameters():
+    """Return all tiers; those between the first and the best are long."""
+    for name in TIERS:
+        marks = [pytest.mark.slow] * (name != TIERS[-1]) + [pytest.mark.long] * (name not in {TIERS[0], TIERS[-1]})
+        yield pytest.param(name, marks=marks)
+
+
+@pytest.fixture(scope="class", params=tier_parameters())
 def tier(request):
     """The test runs once on every kernel tier of this CPU; the value is the tier's name."""
     before = uricodec.cpu_tier()

@@ -1,4 +1,4 @@
-"""Misuses every class of a module, and every function of a compiled one, in a process of its own.
+"""Misuses every class of some modules, and every function of the compiled ones, in a process of its own.
 
 Each step is named before it is taken, so that the last line of the output says what has crashed. See test_misuse.py.
 """
@@ -16,6 +16,7 @@ import sys
 import weakref
 
 ORDINARY = Exception, SystemExit  # the latter is argparse's
+INHERITED = [getattr(kind, name) for kind in (object, *ORDINARY) for name in vars(kind)]
 LEFT_OUT = {"__class__", "__init_subclass__", "__subclasshook__", "__dict__", "__weakref__", "__doc__", "__module__"}
 
 
@@ -80,6 +81,8 @@ def misuse(subject, name):
     for attribute in sorted(set(dir(subject)) - LEFT_OUT):
         if attribute.startswith("_") and not attribute.endswith("_"):
             continue  # its own affair
+        if getattr(type(subject), attribute, None) in INHERITED:
+            continue
         say(name, attribute)
         method = attempt(getattr, subject, attribute)
         if callable(method):
@@ -198,9 +201,18 @@ def classes(module):
     return [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__]
 
 
-def main(name):
+def main(*names):
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    module = importlib.import_module(name)
+    modules = [importlib.import_module(name) for name in names]
+    gc.collect()
+    gc.freeze()  # what is there already is not to be searched in each collection
+    for module in modules:
+        misuse_module(module)
+    say("survived")
+
+
+def misuse_module(module):
+    name = module.__name__
     for kind in classes(module):
         for way, subject in without_init(kind):
             if subject is None:
@@ -224,4 +236,3 @@ def main(name):
         for arguments in combinations(subject):
             attempt(subject.__init__, *arguments)
         misuse(subject, f"{name}.{kind.__qualname__} initialised again")
-    say("survived")

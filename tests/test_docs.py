@@ -547,7 +547,7 @@ def test_types_of_typical_uses(uses, libraries, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long  # .ci/types asks it, too
 def test_stubs():
     pytest.importorskip("mypy", reason="mypy is part of the test extra on CPython")
     options = ["--allowlist", str(ROOT / "tests/stubtest.txt"), "--mypy-config-file", str(ROOT / "pyproject.toml")]

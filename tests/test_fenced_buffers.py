@@ -79,11 +79,9 @@ def at_end(fence, near):
 
 
 def places(fence, data):
-    """The bytes at both ends of a fence, with two of the neighbors on the other side, others for other bytes."""
-    for i in range(2):
-        near = NEIGHBORS[(len(data) + 5 * i) % len(NEIGHBORS)]
-        yield at_start(fence, near)(data)
-        yield at_end(fence, near)(data)
+    """The bytes at both ends of a fence, with neighbors on the other side, others for other bytes."""
+    yield at_start(fence, NEIGHBORS[len(data) % len(NEIGHBORS)])(data)
+    yield at_end(fence, NEIGHBORS[(len(data) + 5) % len(NEIGHBORS)])(data)
 
 
 def result(call, *arguments):

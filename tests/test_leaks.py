@@ -50,25 +50,22 @@ def test_calls_keep_nothing(name):
     calls = CALLS[name]
     rounds = max(math.ceil(SOAK / len(calls)), 4)
     gc.freeze()  # what other tests left is not to be searched in each collection
-    try:
-        grown(calls, 1 if CLOSELY else rounds // 10 + 1, int)
-        if CLOSELY:
-            tracemalloc.start()
-            try:
-                found = []
-                # The interpreter keeps this and that for a while: in the stdlib's own functions, for some 200 calls.
-                for more in [1] * 4 + [25] * 8:
-                    found.append(grown(calls, more * rounds, lambda: tracemalloc.get_traced_memory()[0]))
-                    if found[-1] <= NOTHING:
-                        break
-            finally:
-                tracemalloc.stop()
-            assert found[-1] <= NOTHING, found
-        else:
-            if not os.path.exists("/proc/self/statm"):
-                pytest.skip("the system does not say how much memory a process has")
-            blocks = sys.getallocatedblocks()
-            assert grown(calls, rounds, resident) < 2 << 20
-            assert sys.getallocatedblocks() - blocks < 200
-    finally:
-        gc.unfreeze()
+    grown(calls, 1 if CLOSELY else rounds // 10 + 1, int)
+    if CLOSELY:
+        tracemalloc.start()
+        try:
+            found = []
+            # The interpreter keeps this and that for a while: in the stdlib's own functions, for some 200 calls.
+            for more in [1] * 4 + [25] * 8:
+                found.append(grown(calls, more * rounds, lambda: tracemalloc.get_traced_memory()[0]))
+                if found[-1] <= NOTHING:
+                    break
+        finally:
+            tracemalloc.stop()
+        assert found[-1] <= NOTHING, found
+    else:
+        if not os.path.exists("/proc/self/statm"):
+            pytest.skip("the system does not say how much memory a process has")
+        blocks = sys.getallocatedblocks()
+        assert grown(calls, rounds, resident) < 2 << 20
+        assert sys.getallocatedblocks() - blocks < 200

@@ -98,7 +98,7 @@ def test_calls_that_have_threads_of_their_own():
             name, call = rows[i]
             assert calls.outcome(call) == expected[i], name
 
-    together(*[lambda first=first: work(first % len(rows)) for first in range(3)])
+    together(*[lambda first=first: work(first % len(rows)) for first in range(2)])
 
 
 def test_the_batch_engine_in_several_threads_each():

@@ -13,6 +13,7 @@ import pytest
 from command import HINT, output_of, process, run
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import long
 from reference.codec import ill_formed
 
 import uricodec
@@ -731,7 +732,7 @@ LONG_LINES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", [13, 16, 64, 100])
+@pytest.mark.parametrize("chunk", [13, 64, *long(16, 100)])
 @pytest.mark.parametrize("command", ["decode", "decode --raw", "decode --plus", "encode", "encode --plus", "requote"])
 @pytest.mark.parametrize("errors", ["keep", "replace", "raise"])
 def test_reports_do_not_change_how_long_a_line_may_be(tmp_path, command, errors, chunk):

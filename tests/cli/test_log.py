@@ -18,6 +18,7 @@ import pytest
 from command import COMMAND, growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import long
 from reference import logs as naive_logs
 
 from uricodec import logs
@@ -720,7 +721,7 @@ def test_a_closed_pipe_is_quiet():
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@pytest.mark.parametrize("unit", [COMBINED + b"\n", b"x", b"\n", b"junk\n"])
+@pytest.mark.parametrize("unit", [COMBINED + b"\n", b"x", *long(b"\n", b"junk\n")])
 def test_memory_is_flat(tmp_path, unit):
     path = tmp_path / "long"
     with open(path, "wb") as file:

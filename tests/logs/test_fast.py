@@ -320,7 +320,7 @@ def test_long_lines(name):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_adversarial_lines(name, tier):
-    data = adversarial(name, 2000, tier)
+    data = adversarial(name, 1000, tier)
     rng = random.Random(name)
     for options in OPTIONS[0], rng.choice(OPTIONS[1:]):
         check(Format(name), data, cuts_of(rng, data), **options)

@@ -99,9 +99,9 @@ def test_prefixes_and_changes_of_samples(name, request):
     format, chance = Format(name), random.Random(name)
     fast = request.config.option.fast
     for line in SAMPLES[name]:
-        for end in range(1, len(line), 7 if fast else 1):
+        for end in range(1, len(line), 7 if fast else 2):
             agree(line[:end], format, name, **OPTIONS)
-        for _ in range(20 if fast else 200):
+        for _ in range(20 if fast else 100):
             at, change = chance.randrange(len(line)), chance.choice(["more", "less", "other"])
             octets = b"" if change == "less" else bytes([chance.choice(BYTES)])
             agree(line[:at] + octets + line[at + (change != "more") :], format, name, **OPTIONS)

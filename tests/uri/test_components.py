@@ -17,6 +17,7 @@ import pytest
 from diagnostics import brief
 from hypothesis import example, given
 from hypothesis import strategies as st
+from marks import long
 from reference import uri as naive
 
 from uricodec import bulk, iri, uri
@@ -97,7 +98,7 @@ def compare_split(text, module, fault, error):
 # --- the grammars -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reference", REFERENCES)
+@pytest.mark.parametrize("reference", [*REFERENCES[:4], REFERENCES[-1], *long(*REFERENCES[4:-1])])
 def test_every_byte_at_every_place(tier, reference):
     """In place of each octet and before it; the components below a quarter of them."""
     for place in range(len(reference) + 1):
@@ -182,7 +183,7 @@ def test_random_bytes(tier, octets):
     compare(octets)
 
 
-@pytest.mark.parametrize("length", [63, 64, 65, 511, 512, 513, 2047, 4095, 4096, 4097, 9000])
+@pytest.mark.parametrize("length", [63, 64, 65, 512, 4096, *long(511, 513, 2047, 4095, 4097, 9000)])
 @pytest.mark.parametrize(
     "end", ["", "%", "%4", "%4g", "?q", "#f", "#f#", " ", "é", "\ue000", "?\ue000", "\ud800", "𠮷"]
 )

@@ -10,10 +10,10 @@ misplaced delimiters. The normal form of a normal form must be the same, so a tr
 digit stays encoded if the digit would complete a triplet with a stray "%" before it.
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._atomic cimport uc_publish, uc_read
-from uricodec._base._kernels cimport ALL_BYTES, ALPHANUM, ASCII_BYTES, UNRESERVED, ByteSet, kernels, lower, uc_set
+from uricodec._base._kernels cimport ALL_BYTES, ALPHANUM, ASCII_BYTES, UNRESERVED, ByteSet, kernels, lower, uc_set, uc_utf8
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
@@ -77,7 +77,9 @@ cdef inline bint ends_open(const uint8_t *dst, size_t o) noexcept nogil:
 cdef inline size_t character_size(const uint8_t *s, size_t n) noexcept nogil:
     """Return the length of the character at s (a byte above 0x7F); 0 if it is not one that IRIs allow."""
     cdef int size = sequence_at(s, n)
-    return <size_t>size if size and character_kind(character_at(s, &size)) != NO_CHARACTER else 0
+    if size and DECIDING_LEADS.set.member[s[0]] and character_kind(character_at(s, &size)) == NO_CHARACTER:
+        return 0
+    return <size_t>size
 
 
 cdef size_t write_bytes(const uint8_t *s, size_t n, const NormalForm *form, const uc_set *decoded, bint folds,
@@ -451,9 +453,25 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const NormalForm *f
 # of these bytes, no userinfo and no port; its path begins with "/" and has no segment that begins with "."; and all its
 # triplets have upper-case digits, and encode bytes that no level decodes.
 cdef ByteSet PLAIN_HOST = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789-._")
+
+# The bytes of components, without what may begin something else: "%", delimiters, and a dot segment.
+cdef struct Plain:
+    const uc_set *path
+    const uc_set *query
+    const uc_set *fragment
+
 cdef ByteSet PATH_BYTES = ASCII_BYTES - "%.?#"
 cdef ByteSet QUERY_BYTES = ASCII_BYTES - "%#"
 cdef ByteSet FRAGMENT_BYTES = ASCII_BYTES - "%"
+cdef Plain OF_URI = Plain(&PATH_BYTES.set, &QUERY_BYTES.set, &FRAGMENT_BYTES.set)
+
+# The same with characters that every IRI may contain, if they are well-formed.
+cdef ByteSet CHARACTERS = ByteSet(range(0x80, 0x100)) - DECIDING_LEADS
+cdef ByteSet IRI_PATH_BYTES = PATH_BYTES | CHARACTERS
+cdef ByteSet IRI_QUERY_BYTES = QUERY_BYTES | CHARACTERS
+cdef ByteSet IRI_FRAGMENT_BYTES = FRAGMENT_BYTES | CHARACTERS
+cdef Plain OF_IRI = Plain(&IRI_PATH_BYTES.set, &IRI_QUERY_BYTES.set, &IRI_FRAGMENT_BYTES.set)
+
 # The first and second digits of triplets that encode no unreserved character; "%2D" and "%2E" do.
 cdef ByteSet FIRST_DIGITS = ByteSet("01289ABCDEF")
 cdef ByteSet SECOND_DIGITS = ByteSet("0123456789ABCDEF")
@@ -483,40 +501,65 @@ cdef inline size_t past(const uint8_t *s, size_t i, size_t n, const uc_set *set)
         i = end
 
 
-cdef bint is_normal(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
-    """Return whether a URL is in normal form at every level up to "iri". If it is, set its components."""
+cdef size_t normal_prefix(const uint8_t *s, size_t n, const Plain *plain, Parts *parts) noexcept nogil:
+    """Return how many bytes are in normal form at every level up to "iri"; 0 if the authority may not be, or no path follows.
+
+    The components up to there are set; of the others, parts.path and parts.path_end are -1.
+    """
     cdef size_t i
+    parts.path = parts.path_end = parts.query = parts.query_end = parts.fragment = -1
     if n < 9 or memcmp(s, b"http", 4):
-        return False
+        return 0
     i = 4 + (s[4] == c's')
     parts.scheme_end = <Py_ssize_t>i
     if s[i] != c':' or s[i + 1] != c'/' or s[i + 2] != c'/':
-        return False
+        return 0
     i += 3
     parts.authority = <Py_ssize_t>i
     while i < n and PLAIN_HOST.set.member[s[i]]:
         i += 1
     parts.path = <Py_ssize_t>i
     if i == n or s[i] != c'/' or parts.path == parts.authority:
-        return False
+        return 0
     while True:
-        i = past(s, i, n, &PATH_BYTES.set)
-        if i == n or s[i] != c'.':
+        i = past(s, i, n, plain.path)
+        if i == n or s[i] != c'.' or s[i - 1] == c'/':
             break
-        if s[i - 1] == c'/':
-            return False
         i += 1
+    if i < n and s[i] != c'?' and s[i] != c'#':
+        return i
     parts.path_end = <Py_ssize_t>i
-    parts.query = parts.query_end = parts.fragment = -1
     if i < n and s[i] == c'?':
         parts.query = <Py_ssize_t>i + 1
-        i = past(s, i, n, &QUERY_BYTES.set)
+        i = past(s, i, n, plain.query)
         parts.query_end = <Py_ssize_t>i
     if i < n and s[i] == c'#':
         parts.fragment = <Py_ssize_t>i + 1
-        i = past(s, i, n, &FRAGMENT_BYTES.set)
+        i = past(s, i, n, plain.fragment)
     parts.end = <Py_ssize_t>i
-    return i == n
+    return i
+
+
+cdef bint is_normal(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
+    """Return whether a URL is in normal form at every level up to "iri". If it is, set its components."""
+    return n > 0 and normal_prefix(s, n, &OF_URI, parts) == n
+
+
+cdef size_t write_rest(const uint8_t *s, size_t start, size_t n, const Parts *parts, const NormalForm *form,
+                       uint8_t *dst) noexcept nogil:
+    """Write a URL that is in normal form up to an offset after its authority."""
+    cdef size_t path = <size_t>parts.path, end, size = start, shorter
+    memcpy(dst, s, start)
+    size += write_bytes(s + start, n - start, form, form.decoded, False, dst + start)
+    if parts.path_end < 0:
+        end = start
+        while end < size and dst[end] != c'?' and dst[end] != c'#':
+            end += 1
+        shorter = end - path - remove_dot_segments(dst + path, end - path)
+        if shorter:
+            memmove(dst + end - shorter, dst + end, size - end)
+            size -= shorter
+    return size
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -524,7 +567,8 @@ cdef bint is_normal(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
 cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                           Outcome *outcome) noexcept nogil:
     cdef const NormalForm *form = <const NormalForm *>options
-    cdef Parts parts
+    cdef Parts parts, wide
+    cdef uc_utf8 found
     cdef size_t i
     if form.rfc1630:
         # "The percent sign intended as such must always be encoded".
@@ -535,6 +579,17 @@ cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uin
                 return UC_REJECTED
             i += 3
             i += kernels.span(src + i, n - i, &BUT_PERCENT.set)
+    if form.by_scheme:
+        i = normal_prefix(src, n, &OF_URI, &parts)
+        if form.to_uri and 0 < i < n and src[i] >= 0x80:
+            if normal_prefix(src, n, &OF_IRI, &wide) == n and kernels.scan_utf8(src, n, &found) == n:
+                return kernels.encode(src, n, &ASCII_BYTES.set, False, dst, 3 * n + FORM_EXTRA)
+        if i:
+            return write_rest(src, i, n, &parts, form, dst)
+        if <size_t>parts.path == n and parts.authority < parts.path:
+            memcpy(dst, src, n)
+            dst[n] = c'/'
+            return n + 1
     find_parts(src, n, &parts)
     return write_form(src, &parts, form, dst, outcome)
 
