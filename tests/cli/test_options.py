@@ -77,6 +77,15 @@ def test_commands(command):
     assert text.isascii() and not FORBIDDEN.search(text)
 
 
+@every_command
+def test_options_with_one_value(command):
+    """The first of two values is not ignored."""
+    for option in command.options:
+        if option.flags and option.value and not option.repeats:
+            status, out, err = run(command.name, *[option.flag, "1"] * 2)
+            assert (status, out) == (2, b"") and f"{option.flag}: expected one value, got 2" in err
+
+
 def test_names_that_the_core_has():
     """They are written out, since importing the core for help would be slow."""
     members = re.search("members (.*?)\\.\n", COMMANDS["log"].description, re.DOTALL)[1]

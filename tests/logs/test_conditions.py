@@ -95,12 +95,14 @@ def conditions_on(records, chance, count):
         if field == "flags":
             yield chance.choice(["flags=", "flags!=", "flags=dot-dot", "flags!=nul", "flags=encoded-slash"])
             continue
-        signs = ["=", "!=", "^=", "*="] + ["<", "<=", ">", ">="] * (field not in ("forwarded_for", "status:class"))
+        signs = ["=", "!=", "^=", "*=", "!^=", "!*="] + ["<", "<=", ">", ">="] * (
+            field not in ("forwarded_for", "status:class")
+        )
         sign = chance.choice(signs)
         values = values_near(field, records)
         if sign in ("=", "!=") and chance.random() < 0.15:
             yield field + sign
-        elif sign in ("^=", "*=") and values:
+        elif sign in ("^=", "*=", "!^=", "!*=") and values:
             yield field + sign + chance.choice(values)[: chance.randrange(1, 9)]
         elif values:
             yield field + sign + chance.choice(values)
@@ -166,6 +168,7 @@ def test_what_visitors_write_is_compared_decoded_and_masked():
         ("status>=x", "expected a number, got 'x'"),
         ("status>=", "expected a value after >="),
         ("status^=", "expected a value after"),
+        ("user_agent!*=", "expected a value after !*="),
         ("time>=yesterday", "expected a time such as"),
         ("client=10.0.0.0/33", "expected an address or a network"),
         ("extra=x", "name one, extra.NAME"),
@@ -381,6 +384,8 @@ def test_any_value_can_be_compared(pairs, value):
             (f"{field}={value}", [each for each in there if each == value] if value else None),
             (f"{field}!={value}", [each for each in there if each != value]),
             (f"{field}*={value}", [each for each in there if value in each] if value else None),
+            (f"{field}!*={value}", [each for each in there if value not in each] if value else None),
+            (f"{field}!^={value}", [each for each in there if not each.startswith(value)] if value else None),
             (f"{field}<{value}", [each for each in there if each.encode() < value.encode()] if value else None),
         ]:
             if wanted is None or "<=" in condition:  # "<" and a value that begins with "="

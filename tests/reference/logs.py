@@ -297,6 +297,8 @@ OPERATORS = {
     ">=": operator.ge,
     "^=": lambda value, start: str(value).startswith(start),
     "*=": lambda value, part: part in str(value),
+    "!^=": lambda value, start: not str(value).startswith(start),
+    "!*=": lambda value, part: part not in str(value),
 }
 PERIODS = {"day": (10, ""), "hour": (13, ":00:00"), "minute": (16, ":00")}
 
@@ -324,15 +326,15 @@ def field_of(record, field):
 
 def meets(record, condition):
     """Whether a record with flags meets a condition such as "status>=500"."""
-    field, sign, text = re.fullmatch(r"(.+?)(!=|<=|>=|\^=|\*=|=|<|>)(.*)", condition, re.DOTALL).groups()
+    field, sign, text = re.fullmatch(r"(.+?)(!=|!\^=|!\*=|<=|>=|\^=|\*=|=|<|>)(.*)", condition, re.DOTALL).groups()
     value, holds = field_of(record, field), OPERATORS[sign]
     if not text:
         return (value is None or value in ("", [])) == (sign == "=")
     if value is None:
         return False
     if field in ("flags", "forwarded_for"):
-        found = [meets_one(field, each, sign if sign != "!=" else "=", text) for each in value]
-        return not any(found) if sign == "!=" else any(found)
+        found = any(meets_one(field, each, sign.removeprefix("!"), text) for each in value)
+        return not found if sign[0] == "!" else found
     return (
         meets_one(field, value, sign, text)
         if sign not in ("<", "<=", ">", ">=", "=")
@@ -357,7 +359,7 @@ def number_of(text):
 
 def meets_one(field, value, sign, text):  # noqa: PLR0911
     """Whether one value meets a condition of equality, or on parts of texts."""
-    if sign in ("^=", "*="):
+    if sign in ("^=", "*=", "!^=", "!*="):
         return OPERATORS[sign](value, text)
     if field == "time":
         moment = microseconds(value)

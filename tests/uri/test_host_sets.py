@@ -645,6 +645,24 @@ def test_filter(files, names, exact, invert):
     assert run("filter", *options, "-f", "2", stdin=tabs)[1] == b"".join(tabs.splitlines(True)[i] for i in kept)
 
 
+def test_filter_with_several_lists(files):
+    lines = [f"http://h{i}.example/" for i in range(5)]
+    text = "".join(f"{line}\n" for line in lines).encode()
+    for i in range(3):
+        (files / f"list{i}").write_text(f"h{i}.example\n")
+    (files / "list3").write_text("http://h3.example/\n")
+    options = [word for i in range(3) for word in ("--hosts", str(files / f"list{i}"))]
+    options += ["--prefixes", str(files / "list3")]
+    assert run("filter", *options, stdin=text) == (0, text[: -len(lines[-1]) - 1], "")
+    assert run("filter", *options, "--invert", stdin=text) == (0, f"{lines[-1]}\n".encode(), "")
+    most = ["--hosts", str(files / "list0")] * 31 + options[-2:]
+    assert run("filter", *most, stdin=text) == (0, f"{lines[0]}\n{lines[3]}\n".encode(), "")
+    assert run("filter", *most, *options[:2], stdin=text)[::2] == (
+        2,
+        "uricodec: --hosts: expected at most 32 lists, with those of --prefixes\n",
+    )
+
+
 def test_filter_of_json(files):
     lines = b'{"u":"http:\\/\\/x.org\\/","b":1}\n{"b":2, "u" : "http://net/"}\n{"u":"\\u006frg"}\n'
     kept = lines.splitlines(True)

@@ -574,7 +574,7 @@ _ROWS = (
         summary="replace the values of sensitive query parameters, and userinfo, of each URL by REDACTED",
         source="OpenTelemetry semantic conventions, attributes url.full and url.query; RFC 3986 section 3.2.1.",
         single="uri.redact",
-        details="Every other byte stays. No row is invalid, but a str with a lone surrogate.",
+        details="Every other byte stays. No row is invalid.",
         returns="Text, as from `uricodec.uri.redact`.",
         example="""
             >>> redact(["https://me:pw@a.example/?id=7&sig=c2VjcmV0", None])
@@ -595,7 +595,7 @@ _ROWS = (
         summary="redact the URLs in each row of any text, such as a line of a log",
         source="OpenTelemetry semantic conventions, attributes url.full and url.query; RFC 3986 section 3.2.1.",
         single="uri.redact_text",
-        details="Every other byte stays. No row is invalid, but a str with a lone surrogate.",
+        details="Every other byte stays. No row is invalid.",
         returns="Text, as from `uricodec.uri.redact_text`.",
         example="""
             >>> redact_text(['"GET /a?sig=c2VjcmV0 HTTP/1.1" 200'])

@@ -699,12 +699,15 @@ OPTIONS = {
     "hosts": Option(
         "--hosts FILE",
         "the hosts: a list, a hosts file, or a saved set",
-        "A URL matches if its host is one of them, or below one.",
+        "A URL matches if its host is one of them, or below one. May be given again, for more lists.",
+        repeats=True,
     ),
     "prefixes": Option(
         "--prefixes FILE",
         "the prefixes: a list of URLs, SURTs, or a saved set",
-        "With --hosts, a URL matches if one of both does.",
+        "A URL matches if it has the host of one, and its path begins with that of the entry. May be given again, for "
+        "more lists. Of all lists, one must match.",
+        repeats=True,
     ),
     "exact:filter": Option(
         "--exact",
@@ -906,9 +909,9 @@ OPTIONS = {
     "where": Option(
         "--where CONDITION",
         "write only records like this: status>=500",
-        "A condition is a field, an operator and a value: =, !=, <, <=, >, >=, ^= (begins with), *= (contains). A "
-        "missing value meets only FIELD=. client is compared with an address or a network: client=10.0.0.0/8. May be "
-        "given again; then all must hold.",
+        "A condition is a field, an operator and a value: =, !=, <, <=, >, >=, ^= (begins with), *= (contains), "
+        "!^= and !*= (does not). A missing value meets only FIELD=. client is compared with an address or a network: "
+        "client=10.0.0.0/8. May be given again; then all must hold.",
         read=log_condition,
         repeats=True,
     ),

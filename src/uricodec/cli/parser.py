@@ -46,7 +46,7 @@ def parse(command, words):
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False, formatter_class=formatter)
     for option in command.options:
         if option.flags:
-            action = "store_true" if not option.value else "append" if option.repeats else "store"
+            action = "append" if option.value else "store_true"
             parser.add_argument(*option.flags, dest=option.key, action=action, default=None)
     try:
         arguments, rest = parser.parse_known_args(words[:end])
@@ -86,13 +86,16 @@ def take_operands(command, arguments, words):
     if words and (operand is None or (len(words) > 1 and not operand.repeats)):
         raise CommandError(f"unexpected argument {words[-1]!r}", 2, see(command))
     if operand is not None:
-        setattr(arguments, operand.key, words if operand.repeats else words[0] if words else None)
+        setattr(arguments, operand.key, words if operand.repeats else words or None)
 
 
 def read(option, value):
-    """Return the value of an option, given its text or texts."""
+    """Return the value of an option, given its texts. Of two, neither is ignored: which one was meant is not known."""
+    if len(value) > 1 and not option.repeats:
+        hint = "put commas between them" if option.value in ("NAMES", "LIST", "FIELDS") else ""
+        raise CommandError(f"{option.flag}: expected one value, got {len(value)}", 2, hint)
     try:
-        return [option.read(text) for text in value] if option.repeats else option.read(value)
+        return [option.read(text) for text in value] if option.repeats else option.read(value[0])
     except ValueError as error:
         raise CommandError(f"{option.flag}: {error}", 2) from None
 

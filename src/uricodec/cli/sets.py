@@ -8,19 +8,24 @@ from uricodec.cli.errors import CommandError
 from uricodec.errors import SetError
 from uricodec.uri import HostSet, PrefixSet
 
+MOST = 32  # the capacity of FilterRows
+
 
 def load_sets(arguments):
     """Return the sets in files, and say which lines of lists were not understood, and which sets are empty.
 
     Args:
-        arguments (argparse.Namespace): With hosts, prefixes (str | None): The files: lists, or saved sets; and quiet.
+        arguments (argparse.Namespace): With hosts, prefixes (list[str] | None): The files: lists, or saved sets; and
+            quiet.
 
     Raises:
         FileError: If a file cannot be read.
-        CommandError: If a saved set is damaged, or of another kind.
+        CommandError: If a saved set is damaged, or of another kind; or there are more than MOST files.
     """
     files = (("--hosts", arguments.hosts, HostSet), ("--prefixes", arguments.prefixes, PrefixSet))
-    return [load(arguments, flag, path, kind) for flag, path, kind in files if path is not None]
+    if sum(len(paths or ()) for _, paths, _ in files) > MOST:
+        raise CommandError(f"--hosts: expected at most {MOST} lists, with those of --prefixes", 2)
+    return [load(arguments, flag, path, kind) for flag, paths, kind in files for path in paths or ()]
 
 
 def load(arguments, flag, path, kind):

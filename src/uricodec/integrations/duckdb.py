@@ -129,7 +129,7 @@ def register_set(con: Any, name: str, seen: SeenSet | HostSet | PrefixSet) -> No
     from uricodec.uri import HostSet, PrefixSet
 
     if not (name.isascii() and name.isidentifier()):
-        raise ValueError(f"expected letters, digits and '_' as the name of a set, got {name!r}")
+        raise ValueError(f"expected a letter or '_', then letters, digits and '_', as the name of a set, got {name!r}")
 
     def register(name, function, returned):
         def of_column(column):

@@ -156,8 +156,9 @@ def parse(  # noqa: PLR0913
         fields (Iterable[str] | None): The members to read; the others are None. "param.NAME" and "extra.NAME" are in
             `params` and `extra`. None: all but `flags`.
         where (Iterable[str]): Conditions that all records meet which are yielded: a field, an operator and a value,
-            such as "status>=500". The operators are =, !=, <, <=, >, >=, ^= (begins with) and *= (contains). A missing
-            value meets only "FIELD=". A `client` is compared with an address or a network, "client=10.0.0.0/8".
+            such as "status>=500". The operators are =, !=, <, <=, >, >=, ^= (begins with), *= (contains), !^= and !*=
+            (does not). A missing value meets only "FIELD=". A `client` is compared with an address or a network,
+            "client=10.0.0.0/8".
         since, until (str | None): The first moment, and the first one after the last: a time of RFC 3339, a date, or a
             distance before now, such as "2h" or "7d".
         timezone (str): The zone of times that are logged without one: a name of the IANA database, or "+hh:mm".

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from uricodec.logs._records import DERIVED, field_names
 from uricodec.logs._times import moment_of
 
-CONDITION = re.compile(r"(.+?)(!=|<=|>=|\^=|\*=|=|<|>)(.*)", re.DOTALL)
+CONDITION = re.compile(r"(.+?)(!?[\^*]?=|[<>]=?)(.*)", re.DOTALL)
 NUMBER = re.compile(r"\d{1,18}(\.\d{1,15})?", re.ASCII)
 NUMBERS = ("status", "bytes_sent", "duration")
 FLAG_NAMES = ("malformed", "double-encoded", "overlong-utf8", "encoded-slash", "dot-dot", "nul")
@@ -20,7 +20,8 @@ class Condition(NamedTuple):
 
     Attributes:
         field (str): The name of the field.
-        operator (str): "=", "!=", "<", "<=", ">", ">=", "^=" (begins with) or "*=" (contains).
+        operator (str): "=", "!=", "<", "<=", ">", ">=", "^=" (begins with), "*=" (contains),
+            "!^=" or "!*=" (does not).
         value (str): The value; "": the field is missing or empty.
         number (float | int | None): The value as a number, if the field is one.
         moment (int | None): The value as microseconds since 1970 in UTC, if the field is the time.
@@ -69,7 +70,7 @@ def condition_of(text: str, zone: tzinfo | None = None) -> Condition:
             raise ValueError(f"{text!r}: expected a value after {operator}; {field}= means that it is missing or empty")
     elif field == "flags" and (value not in FLAG_NAMES or operator not in ("=", "!=")):
         raise ValueError(f"{text!r}: expected = or != and one of {', '.join(FLAG_NAMES)}")
-    elif operator in ("^=", "*="):
+    elif operator in ("^=", "*=", "!^=", "!*="):
         pass
     elif field in NUMBERS:
         if not NUMBER.fullmatch(value):

@@ -32,7 +32,8 @@ cdef int set_condition(Filter *filter, object condition, list kept) except -1:
     cdef bytes text = condition.value.encode("utf-8", "surrogateescape")
     cdef int i, bits
     kept.append(text)
-    filter.operator = OPERATORS[condition.operator]
+    filter.is_negated = len(condition.operator) == 3
+    filter.operator = OPERATORS[condition.operator[1:] if filter.is_negated else condition.operator]
     filter.text = text_of(<const uint8_t *>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
     filter.comparison = AS_TEXT
     for i in range(FLAGS):
@@ -129,19 +130,20 @@ cdef inline bint matches_one(const Filter *filter, Text text) noexcept nogil:
 cdef bint matches(const Filter *filter, Text text) noexcept nogil:
     """Return whether a record meets a condition, given the value of the field; NULL: it is missing.
 
-    The addresses of `forwarded_for` are a list: one must meet the condition; with "!=", all.
+    The addresses of `forwarded_for` are a list: one must meet the condition; with "!", all.
     """
     cdef Text address
     cdef bint found
     if text.at == NULL:
         return filter.operator == EQUAL and filter.text.n == 0
     if filter.field.kind != ADDRESSES_VALUE or filter.text.n == 0:
-        return matches_one(filter, text)
+        return matches_one(filter, text) != filter.is_negated
     found = filter.operator == UNEQUAL
     while next_address(&text, &address):
         if matches_one(filter, address) != found:
-            return not found
-    return found
+            found = not found
+            break
+    return found != filter.is_negated
 
 
 cdef bint matches_flags(const Filter *filter, int flags) noexcept nogil:

@@ -38,6 +38,7 @@ cdef enum Comparison:
 cdef struct Filter:
     Field field
     Operator operator
+    bint is_negated         # the text must not begin with this, or not contain it
     Comparison comparison
     Text text
     bint is_whole           # AS_NUMBER: the number is an integer

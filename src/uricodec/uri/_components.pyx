@@ -827,8 +827,8 @@ cdef size_t find_urls(object buffer, list found, size_t longest, bint last) exce
 def find(buffer, content="plain"):
     r"""Find the URLs in any bytes, such as text, logs, web pages or dumps.
 
-    A URL begins with a scheme of at most 64 characters, not directly after a letter or digit, and "://". Characters
-    beyond ASCII may follow, in UTF-8: hosts and paths of IRIs are found whole. A URL ends before
+    A URL begins with a scheme of at most 64 characters, not directly after an ASCII letter or digit, and "://".
+    Characters beyond ASCII may follow, in UTF-8: hosts and paths of IRIs are found whole. A URL ends before
 
     - a space, a control character, one of ``" < > \\ ^ ` |``, or a byte that is not UTF-8;
     - a quotation mark, a space or punctuation beyond ASCII, such as an ideographic full stop;

@@ -1569,7 +1569,7 @@ cdef class MatchRows(RowOperation):
 # --- filters ----------------------------------------------------------------------------------------------------------
 
 cdef enum:
-    SETS = 2
+    SETS = 32               # cli/sets.py has the same limit
 
 cdef enum FilterCode:
     LEFT_OUT = 1
@@ -1603,7 +1603,7 @@ cdef class FilterRows(RowOperation):
     """Operation that rejects URLs that no set matches; all others are their own results. For errors="drop".
 
     Args:
-        tables (list[EntryTable]): One or two sets.
+        tables (list[EntryTable]): The sets, at most SETS.
         exact (bool): See MatchRows.
         inverted (bool): URLs that a set matches are rejected instead.
 

@@ -177,7 +177,7 @@ def key(uri, level="path", *, policy=None):
 
     Raises:
         UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
-            hexadecimal digits.
+            hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the URL.
         ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
@@ -204,7 +204,7 @@ def equivalent(a, b, level="path", *, policy=None):
 
     Raises:
         UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
-            hexadecimal digits.
+            hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the URL.
         ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.1; RFC 3987 section 5.1.

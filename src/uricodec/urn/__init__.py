@@ -149,7 +149,7 @@ def display(urn: _Urn, canonical: bool = False) -> str:
 
     Triplets of printable characters beyond ASCII are decoded: not those of controls, blanks, and characters that change
     the direction of text. All other triplets stay, so percent-encoding all non-ASCII characters gives the canonical
-    form again. The result is not a URN.
+    form again. If one was decoded, the result is not a URN.
 
     Args:
         urn (str | bytes-like | URN): The URN, valid by RFC 8141 or by RFC 2141.

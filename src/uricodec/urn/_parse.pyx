@@ -605,9 +605,9 @@ cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const uc_set *p
 def find(buffer, terminators=TERMINATORS):
     """Find the URNs in any bytes, such as logs, web pages or dumps.
 
-    A URN begins with "urn:" in any case, not directly after a letter or digit, and an NID of RFC 2141. It ends before
-    the first terminator, "%00", or "%" that does not begin a percent-encoded triplet. All other characters belong to
-    it, including a final "." or ",".
+    A URN begins with "urn:" in any case, not directly after an ASCII letter or digit, and an NID of RFC 2141. It ends
+    before the first terminator, "%00", or "%" that does not begin a percent-encoded triplet. All other characters belong
+    to it, including a final "." or ",".
 
     Args:
         buffer (bytes-like): The bytes.
