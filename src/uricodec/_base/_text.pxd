@@ -20,6 +20,15 @@ ctypedef fused code_unit:
     uint32_t
 
 
+cdef inline bint is_ascii(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether all bytes are ASCII. For few bytes: kernels are faster for many."""
+    cdef size_t i
+    for i in range(n):
+        if s[i] >= 0x80:
+            return False
+    return True
+
+
 cdef inline int sequence_length(uint8_t lead) noexcept nogil:
     """Return the length of a UTF-8 sequence that begins with this byte; 0 if none does."""
     return 1 if lead < 0x80 else 0 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 0

@@ -128,7 +128,11 @@ cdef class ItemBatch:
             run.offsets.size = sizeof(int64_t)
         if run.valid != NULL:
             memset(run.valid, 0xFF, (self.items.rows + 7) // 8)
-        run_rows(run)
+        if run.slots.block != NULL:
+            run_rows(run)       # takes less than handing the lock over
+        else:
+            with nogil:
+                run_rows(run)
         if run.status == HAS_RAISED:
             raise_set()
         if run.status == NO_MEMORY:
@@ -139,7 +143,7 @@ cdef class ItemBatch:
         return self.run.valid != NULL and not self.run.valid[i >> 3] >> (i & 7) & 1
 
 
-cdef inline bint is_ascii(const uint8_t *src, size_t n) noexcept:
+cdef inline bint is_ascii_block(const uint8_t *src, size_t n) noexcept:
     cdef uc_utf8 found
     return kernels.scan_utf8(src, n, &found) == n and found.highest < 0x80
 
@@ -451,7 +455,7 @@ cdef class ListWork:
         cdef const uint8_t *made = batch.run.data.data
         cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
         cdef size_t i, n
-        cdef bint ascii = batch.text and is_ascii(made, batch.run.data.size)
+        cdef bint ascii = batch.text and is_ascii_block(made, batch.run.data.size)
         for i in range(batch.items.rows):
             n = <size_t>(at[i + 1] - at[i])
             if batch.is_null(i):
@@ -503,7 +507,7 @@ cdef class ListWork:
         cdef int64_t start, end
         cdef int field, fields = batch.plan.components
         cdef bint written = batch.plan.rows.slots.result == WRITES_TEXTS, whole = batch.plan.kind == COMPONENT
-        cdef bint ascii = batch.text and is_ascii(batch.source.data, <size_t>batch.items.at[batch.items.rows]) and not written
+        cdef bint ascii = batch.text and is_ascii_block(batch.source.data, <size_t>batch.items.at[batch.items.rows]) and not written
         cdef list values = [None] * fields
         cdef dict none = dict.fromkeys(batch.plan.fields), row
         cdef tuple names = batch.plan.fields

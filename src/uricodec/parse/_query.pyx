@@ -31,7 +31,7 @@ cdef extern from "Python.h":
 cdef bint KEEPS_BYTES = stdlib().keeps_bytes()
 
 
-cdef inline bint is_ascii(bytes data) noexcept:  # pragma: no cover: another Python
+cdef inline bint are_ascii(bytes data) noexcept:  # pragma: no cover: another Python
     cdef size_t n = <size_t>PyBytes_GET_SIZE(data)
     return kernels.span(<const uint8_t *>PyBytes_AS_STRING(data), n, &ASCII_BYTES.set) == n
 
@@ -64,7 +64,7 @@ cdef object decode_unusual(const uint8_t *src, Py_ssize_t n, bint work, const Ru
     if not work:
         return PyBytes_FromStringAndSize(<const char *>src, n)
     data = decode_bytes(src, <size_t>n, True)
-    return data if KEEPS_BYTES or is_ascii(data) else None
+    return data if KEEPS_BYTES or are_ascii(data) else None
 
 
 cdef inline str decode_field(const uint8_t *src, Py_ssize_t n, bint work, const Rules *rules):
@@ -212,7 +212,7 @@ cdef object parse(object query, object keep_blank, object strict, object encodin
         if type(max_fields) is not int or max_fields < 1 + given.count(by if rules.in_bytes else separator):
             return None
     if rules.in_bytes:
-        if not KEEPS_BYTES and not is_ascii(<bytes>given):
+        if not KEEPS_BYTES and not are_ascii(<bytes>given):
             return None  # pragma: no cover: another Python
         return parse_ascii(<const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), by, &rules)
     PyUnicode_READY(given)

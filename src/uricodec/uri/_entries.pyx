@@ -255,14 +255,6 @@ cdef inline size_t label_start(const uint8_t *host, size_t end) noexcept nogil:
     return end
 
 
-cdef inline bint is_ascii(const uint8_t *s, size_t n) noexcept nogil:
-    cdef size_t i
-    for i in range(n):
-        if s[i] >= 0x80:
-            return False
-    return True
-
-
 cdef size_t write_label(const uint8_t *s, size_t n, bint is_last, uint8_t *dst) noexcept nogil:
     """Write the A-label of a label, or the label itself if it has none. Return the size; UC_REJECTED: an exception is set.
 

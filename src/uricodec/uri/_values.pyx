@@ -391,14 +391,6 @@ cdef size_t map_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil
     return o
 
 
-cdef inline bint is_ascii(const uint8_t *s, size_t n) noexcept nogil:
-    cdef size_t i
-    for i in range(n):
-        if s[i] >= 0x80:
-            return False
-    return True
-
-
 cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write the registrable domain or the public suffix of the host, in lower case."""
     cdef const Options *how = <const Options *>options
