@@ -235,7 +235,7 @@ def test_results_are_no_leak():
                     result.__arrow_c_array__()
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    few = rounds(10)
+    few = rounds(80)  # memory of freed results is kept for others, up to a limit
     assert rounds(40) - few < 20_000  # kilobytes; one round leaks 3000 if it leaks
 
 

@@ -153,7 +153,9 @@ def test_options(line):
 
 @every_operation
 def test_its_page_and_libraries(row):
-    assert (ROOT / "docs" / f"{row.page}.md").exists()
+    page, name = ROOT / f"docs/{row.page}.md", (row.single or row.name).rpartition(".")[2]
+    words = {*re.findall(r"\w+", page.read_text("utf-8"))}
+    assert name in words, f"docs/{row.page}.md does not mention {name}"
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     for library in row.needs:
         assert re.search(rf'"{library}[>;"]', project)

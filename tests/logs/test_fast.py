@@ -10,14 +10,12 @@ from reference.fast_logs import EXAMPLES, OPTIONS, check
 
 from uricodec.logs import Format, presets
 from uricodec.logs._columns import convert_columns
+from uricodec.logs._formats import Text, compile_format
 from uricodec.logs._records import LogReader
 
 CORPORA = os.environ.get("URICODEC_CORPORA")
 PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
-TEXTS = [
-    *("common", "combined", "vhost_combined", "combined-forwarded", "nginx", "nginx-ingress", "traefik", "envoy"),
-    *("haproxy", "s3", "alb", "elb", "squid", "lighttpd", "uvicorn", "django"),
-]
+TEXTS = [name for name in PRESETS if isinstance(compile_format(name)[0], Text)]
 PIECES = [
     *(bytes([c]) for c in b'"\\ []-%+?&=\t\r\x7f\x80\xe9\x00:/.,{}09aZ<#'),
     *b'" "|\\"| [|] |- | - "|%41|%C3%A9|%e2%80%a8|%zz|%22|&a=b&|?q=%3D+x|q=|#22|#41|#7c|#25|#c3#a9'.split(b"|"),

@@ -6,14 +6,12 @@ import random
 import pytest
 from reference.fast_logs import EXAMPLES, OPTIONS, check, converted
 
-from uricodec.logs import Format
+from uricodec.logs import Format, presets
 from uricodec.logs._fast_json import marks_of
+from uricodec.logs._formats import Json, compile_format
 from uricodec.logs._records import LogReader
 
-PRESETS = [
-    *("caddy", "nginx-json", "traefik-json", "envoy-json", "gcp-lb", "cloudflare", "ecs", "apigateway", "azure"),
-    *("cloudfront-json", "fastly"),
-]
+PRESETS = [name for name in presets() if isinstance(compile_format(name)[0], Json)]
 WINDOW = 16384
 SPACES = ["", "", "", "", " ", "  ", "\t", "\r", " \t\r "]
 

@@ -27,12 +27,7 @@ from uricodec.logs._formats import (
 )
 
 ROOT = Path(__file__).parents[2]
-NAMES = [
-    *("common", "combined", "vhost_combined", "combined-forwarded", "nginx", "nginx-ingress", "nginx-json", "caddy"),
-    *("traefik", "traefik-json", "envoy", "envoy-json", "haproxy", "s3", "cloudfront", "alb", "elb", "gcp-lb"),
-    *("cloudflare", "iis", "squid", "ecs", "lighttpd", "uvicorn", "django", "apigateway", "azure", "cloudfront-json"),
-    "fastly",
-]
+NAMES = preset_names()
 
 
 def steps_of(format):
@@ -320,9 +315,11 @@ def test_an_empty_mapping_is_invalid():
 # --- presets ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_names_of_presets():
-    assert preset_names() == NAMES
+def test_each_preset_has_an_example_and_a_row_in_the_guide():
     assert {path.stem for path in (ROOT / "examples/logs").iterdir()} == {*NAMES}
+    guide = (ROOT / "docs/guides/logs.md").read_text("utf-8")
+    rows = guide.partition("\n| format | written by |")[2].partition("\n\n")[0].splitlines()
+    assert {name for row in rows for name in re.findall("`(.*?)`", row.split("|")[1])} == {*NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)

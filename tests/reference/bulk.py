@@ -2,21 +2,21 @@
 
 import urllib.parse
 from functools import partial
+from operator import attrgetter
 
 from reference import codec as naive
 from reference import urls as naive_urls
 
+import uricodec
 from uricodec import iri, percent_decode, requote, uri, urn
 from uricodec._rows.registry import OPERATIONS
 from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.errors import UriError, UriSyntaxError
 
-# The operations that read parts of any text.
-ANY_TEXT = {
-    row.name: getattr(uri, row.name)
-    for row in OPERATIONS.values()
-    if row.result in {"component", "list"} and row.single
-}
+# The functions for one value.
+SINGLE = {row.name: attrgetter(row.single)(uricodec) for row in OPERATIONS.values() if row.single}
+# Those of operations that read parts of any text.
+ANY_TEXT = {name: function for name, function in SINGLE.items() if OPERATIONS[name].result in {"component", "list"}}
 
 
 def decoded(row, plus):
@@ -109,21 +109,17 @@ def set_of(entries):
     return uri.HostSet(entries) if isinstance(entries, list) else entries
 
 
-# name of the operation and its arguments -> what becomes of one row (str or bytes), or an error
-ROWS = {
+# name of the operation -> function of a row (str or bytes) and its arguments, for strict options. The function for one
+# value, unless the table has another.
+ROWS = SINGLE | {
     "quote": lambda row, safe="/", plus=False: (
         urllib.parse.quote_plus(row, safe) if plus else urllib.parse.quote(row, safe)
     ),
     "requote": lambda row, **safe: requote(row, errors="raise", **safe),
     "unquote": lambda row, plus=False: decoded(row, plus),
     "percent_decode": lambda row, plus=False: percent_decode(row, plus, "raise"),
-    "normalize_urn": lambda row, level="8141", rfc=None: urn.normalize(row, level, rfc),
-    "is_valid_urn": lambda row, rfc="8141": urn.is_valid(row, rfc),
     "check_urn": lambda row, rfc="8141": fault_of(urn.check, row, rfc=rfc),
     "split_urn": lambda row, rfc="8141": parts("split_urn", urn.parse(row, rfc)),
-    "normalize_uri": lambda row, level="path", policy=None: uri.normalize(row, level, policy=policy),
-    "is_valid_uri": lambda row, production="URI-reference", safe_host=False: uri.is_valid(row, production, safe_host),
-    "is_valid_iri": lambda row, production="IRI-reference", safe_host=False: iri.is_valid(row, production, safe_host),
     "check_uri": lambda row, production="URI-reference", safe_host=False: fault_of(
         uri.check, row, production=production, safe_host=safe_host
     ),
@@ -136,20 +132,16 @@ ROWS = {
         name: str(part) for name, part in parts("agreed_host", uri.agreed_host(row, **how)).items()
     },
     **{name: partial(function, errors="raise") for name, function in ANY_TEXT.items()},
-    "redact": uri.redact,
-    "redact_text": uri.redact_text,
     "resolve": lambda row, base: uri.resolve(like(row, base), row),
     "relativize": lambda row, base: uri.relativize(like(row, base), row),
     "unsplit": lambda row, **given: uri.unsplit(
         [row if name == "path" else like(row, given.get(name)) for name in uri.Components._fields]
     ),
     "equivalent": lambda row, other, level="path", policy=None: uri.equivalent(row, other, level, policy=policy),
+    "relation": lambda row, other, level="scheme": uri.relation(row, other, level),
     "match": lambda row, set, exact=False: set_of(set).match(row, exact=exact),
     "is_match": lambda row, set, exact=False: set_of(set).match(row, exact=exact) is not None,
-    "relation": lambda row, other, level="scheme": uri.relation(row, other, level),
     "with_query": lambda row, **given: uri.with_query(row, given.pop("set", None), **given),
-    "iri_to_uri": iri.iri_to_uri,
-    "uri_to_iri": iri.uri_to_iri,
 }
 
 

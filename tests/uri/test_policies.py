@@ -5,6 +5,7 @@ import copy
 import json
 import pickle
 import re
+from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
 import pytest
@@ -35,7 +36,26 @@ FIELDS = Policy.__slots__[3:]  # those of steps after the level
 STEPS = {name: Policy(**{name: getattr(ALL, name)}) for name in FIELDS}
 POLICIES = {name: Policy.ready(name) for name in ("tracking", "crawl")} | STEPS
 POLICIES |= {"empty parameters": Policy(query="drop-empty"), "all": ALL}
+# An example of each parameter of the policy "tracking", as it is sent.
+TRACKED = (
+    *("utm_source", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "gad_campaignid", "srsltid", "_ga"),
+    *("_gl", "fbclid", "fb_action_ids", "fb_action_types", "fb_ref", "fb_source", "igshid", "igsh", "msclkid"),
+    *("li_fat_id", "twclid", "ttclid", "epik", "ScCid", "rdt_cid", "yclid", "ysclid", "_openstat", "mtm_campaign"),
+    *("pk_campaign", "pk_kwd", "pk_keyword", "pk_source", "pk_medium", "pk_content", "piwik_campaign", "mc_cid"),
+    *("mc_eid", "mkt_tok", "_hsenc", "_hsmi", "__hssc", "__hstc", "__hsfp", "hsCtaTracking", "vero_id", "vero_conv"),
+    *("oly_anon_id", "oly_enc_id", "_kx", "dm_i", "elqTrackId", "ml_subscriber", "ml_subscriber_hash", "irclickid"),
+    *("cjevent", "awc", "zanpid", "s_kwcid", "ef_id", "wickedid", "xtor", "wt_mc"),
+)
 every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=list(POLICIES))
+
+
+def test_tracking_parameters():
+    tracked = "http://a.example/?id=1&" + "&".join(f"{name}=a" for name in TRACKED)
+    for policy in "tracking", "crawl":
+        assert uri.normalize(tracked, policy=policy) == "http://a.example/?id=1"
+    names = Policy.ready("tracking").drop_parameters
+    missing = [name for name in names if not any(fnmatchcase(example.lower(), name) for example in TRACKED)]
+    assert not missing, f"TRACKED lacks examples of {missing}"
 
 
 # --- what the steps change --------------------------------------------------------------------------------------------

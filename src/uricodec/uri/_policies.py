@@ -184,7 +184,7 @@ class Policy:
         Raises:
             ValueError: If the name is unknown.
 
-        Source: docs/guides/uri.md lists the parameters.
+        Source: docs/guides/uri.md.
 
         >>> Policy.ready("crawl").query
         'sort'
@@ -420,7 +420,7 @@ def _read_toml(path: Any) -> dict[str, Any]:
 
 # --- ready policies ---------------------------------------------------------------------------------------------------
 
-# Parameters that tell only how a visitor came, by the tools that add them: a list of November 2026.
+# Parameters that tell only how a visitor came, in lower case, by the tools that add them: a list of November 2026.
 _TRACKING = (
     *("utm_*", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "gad_campaignid", "srsltid"),  # Google
     *("_ga", "_gl"),  # Google Analytics, between domains
