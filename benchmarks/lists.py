@@ -5,8 +5,8 @@
 All run in turns; the figures are the least of several rounds, in nanoseconds of processor time a row. The rows are in
 the order in which their objects were made, or shuffled: then neighbours in the list are far from each other in memory.
 `objects` makes ASCII strings of the same lengths (by str.split), and does nothing else; `join` makes one string of the
-list. If all rows change, a bulk call needs both. Outputs are compared. `two threads`: the wall time of two calls one after
-the other over that of both at once, in two threads: 1 if objects take all of it, 2 if the rows do.
+list. If all rows change, a bulk call needs both. Outputs are compared. `two threads` is the wall time of two calls, one
+after the other, over that of two threads: 1 if objects take all of it, 2 if the rows do.
 """
 
 import gc
