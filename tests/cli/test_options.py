@@ -82,7 +82,7 @@ def test_options_with_one_value(command):
     """The first of two values is not ignored."""
     for option in command.options:
         if option.flags and option.value and not option.repeats:
-            status, out, err = run(command.name, *[option.flag, "1"] * 2)
+            status, out, err = run(command.name, option.flag, "1", option.flag, "2")
             assert (status, out) == (2, b"") and f"{option.flag}: expected one value, got 2" in err
 
 

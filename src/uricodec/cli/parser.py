@@ -90,10 +90,10 @@ def take_operands(command, arguments, words):
 
 
 def read(option, value):
-    """Return the value of an option, given its texts. Of two, neither is ignored: which one was meant is not known."""
-    if len(value) > 1 and not option.repeats:
+    """Return the value of an option, given its texts. Of two values, neither is ignored: which was meant is not known."""
+    if len(set(value)) > 1 and not option.repeats:
         hint = "put commas between them" if option.value in ("NAMES", "LIST", "FIELDS") else ""
-        raise CommandError(f"{option.flag}: expected one value, got {len(value)}", 2, hint)
+        raise CommandError(f"{option.flag}: expected one value, got {len(set(value))}", 2, hint)
     try:
         return [option.read(text) for text in value] if option.repeats else option.read(value[0])
     except ValueError as error:
