@@ -252,7 +252,38 @@ URIS = st.one_of(
     st.text("/.:%2eE41aA", max_size=12),
     st.text("/.:?#@[]%4 1aA\xe9", max_size=80),
 )
+# URLs whose beginning is in normal form, and that may change, or be no UTF-8, after that.
+WEB_PIECES = [
+    *(
+        b"/",
+        b".",
+        b"..",
+        b"/../",
+        b"?",
+        b"#",
+        b"a",
+        b"A",
+        b"%",
+        b"%4",
+        b"%C3%A9",
+        b"%c3",
+        b"%7E",
+        b"%2E",
+        b"%2F",
+        b"http://",
+    ),
+    *("\xe9".encode(), "\u6771".encode(), "\U00010000".encode(), "\ufffe".encode(), "\x80".encode(), "\ue000".encode()),
+    *(b"\xc3", b"\xa9", b"\xe6\x9d", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xff"),
+]
+WEB = st.builds(
+    lambda start, pieces: start + b"".join(pieces),
+    st.sampled_from(
+        [b"http://a.example", b"https://www.a.example/", b"http://a.example/b?c=", b"http://a/", b"https://a"]
+    ),
+    st.lists(st.sampled_from(WEB_PIECES), max_size=12),
+)
 OCTETS = st.one_of(
+    WEB,
     URIS.map(str.encode),
     st.lists(st.sampled_from([*"/.:?#%4a", "\xe9", "\xc3", "\xa9", "http://"]), max_size=20).map(
         lambda pieces: "".join(pieces).encode("latin-1")
@@ -270,6 +301,10 @@ def result(function, *args):
 
 @given(st.one_of(URIS, OCTETS), LEVEL)
 @example("http://\xe9" + "." * 600, "iri")
+@example("http://a.example/\u6771/./b/../\xe9?\u6771#\u6771", "iri")
+@example(b"http://a.example/\xe6\x9d\xb1\xe6\x9d", "iri")
+@example(b"http://a.example/b?%7e&\xff", "scheme")
+@example("http://a.example", "scheme")
 @example("%7e" * 600 + "\xe9" * 600, "percent")
 def test_same_as_the_reference(tier, given_uri, level):
     assert result(uri.normalize, given_uri, level) == result(naive.normalize, given_uri, level)

@@ -90,7 +90,7 @@ def take_operands(command, arguments, words):
 
 
 def read(option, value):
-    """Return the value of an option, given its texts. Of two values, neither is ignored: which was meant is not known."""
+    """Return the value of an option, given its texts. Of two, neither is ignored: which is meant is not known."""
     if len(set(value)) > 1 and not option.repeats:
         hint = "put commas between them" if option.value in ("NAMES", "LIST", "FIELDS") else ""
         raise CommandError(f"{option.flag}: expected one value, got {len(set(value))}", 2, hint)

@@ -447,11 +447,11 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const NormalForm *f
     return o + write_bytes(s + parts.path_end, size, form, form.decoded, False, dst + o)
 
 
-# --- URLs that are in normal form already ------------------------------------------------------------------------------
+# --- URLs that are in normal form already, or begin so -----------------------------------------------------------------
 
 # Most URLs are in normal form already, and this is found out in one pass. Such a URL has the scheme http or https, a host
 # of these bytes, no userinfo and no port; its path begins with "/" and has no segment that begins with "."; and all its
-# triplets have upper-case digits, and encode bytes that no level decodes.
+# triplets have upper-case digits, and encode bytes that no level decodes. Of others, the part that is so is copied.
 cdef ByteSet PLAIN_HOST = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789-._")
 
 # The bytes of components, without what may begin something else: "%", delimiters, and a dot segment.
