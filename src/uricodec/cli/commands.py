@@ -119,7 +119,7 @@ UTF-8 (%FF) do not change either.
     Command(
         "encode",
         _TEXT,
-        "percent-encode all but unreserved characters",
+        "percent-encode all but unreserved characters and /",
         """\
 Percent-encode line by line. Every byte becomes %HH, except letters, digits,
 - . _ ~ and the --safe characters. Line ends (LF, CRLF) are copied.
