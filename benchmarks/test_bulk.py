@@ -1,4 +1,4 @@
-"""Columns, lines and lists of a million rows, compared with the functions of data frame libraries and with a loop.
+"""Columns, lines and lists of 100,000 rows, compared with the functions of data frame libraries and with a loop.
 
 A row is a path of the log of a multilingual site, or of an English one where stated. Only the operation of a library on
 its own column is timed. Every output is compared with urllib.parse's.

@@ -73,7 +73,7 @@ def normalize(uri, policy):
         if policy.userinfo == "drop":
             userinfo = ""
         if policy.strip_www and not (policy.level == "iri" and (not host.isascii() or "%" in host)):
-            host = re.sub(r"(?is)\A(?:www\.(?=.*\.))+", "", host) if "." in host[4:] else host
+            host = re.sub(r"(?is)\A(?:www\.(?=.*\..))+", "", host)
         authority = userinfo + host + port
         if policy.session_ids == "drop":
             path = without_sessions(path)

@@ -83,6 +83,8 @@ def test_tracking_parameters():
         ("http://u@h@i/", {"userinfo": "drop"}, "http://u@h@i/"),
         ("http://www.www.h.example/", {"strip_www": True}, "http://h.example/"),
         ("http://WWW.com/", {"strip_www": True}, "http://www.com/"),
+        ("http://www.com./", {"strip_www": True}, "http://www.com./"),
+        ("http://www.h.example./", {"strip_www": True}, "http://h.example./"),
         ("http://www2.h.example/", {"strip_www": True}, "http://www2.h.example/"),
         ("http://h/", {"http_is_https": True}, "https://h/"),
         ("http://h:80/?a#b", {"http_is_https": True}, "https://h/?a#b"),

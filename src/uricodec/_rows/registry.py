@@ -472,8 +472,7 @@ _ROWS = (
             'invalid if it contains a malformed triplet (code "percent") or decodes to bytes that are not '
             'UTF-8 ("utf-8"). errors="replace" leaves the malformed triplet, and replaces such bytes by '
             'U+FFFD; errors="keep" leaves both as they are, as in `percent_decode`. Rows of bytes are never '
-            "invalid. Decoding never changes the number of lines: in lines, triplets of control characters "
-            "stay."
+            "invalid. Decoding adds no lines: in lines, triplets of control characters stay."
         ),
         returns="Text.",
         example=r"""

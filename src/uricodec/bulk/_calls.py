@@ -251,13 +251,13 @@ class Call:
     def _line_work(self, first: int) -> ColumnWork:
         for name in self._columns:
             raise TypeError(f"{name} must be one value for lines, not a column")
-        self._check_errors(has_length=False)
+        self._check_errors(has_length=self.operation.result != "text")
         return ColumnWork(lambda _: self._make(True, self._separator), self._errors, self._limit, self._threads, first)
 
     def _check_errors(self, has_length: bool) -> None:
         """Raise a ValueError unless the operation accepts `errors`.
 
-        A list or column keeps its length, so it cannot drop rows.
+        A list or column keeps its length, so it cannot drop rows. Results of lines that are not text are a column.
         """
         operation, errors = self.operation, self._errors
         drops = errors == "drop" and has_length

@@ -98,7 +98,7 @@ _COMMANDS = [
 Decode percent-encoding, line by line. Each %HH becomes the byte that it stands
 for, once; all else is copied.
 
-Decoding never changes the number of lines: control characters (%0A, %00, %1B,
+Without --raw, decoding adds no lines: control characters (%0A, %00, %1B,
 %C2%85 ...) stay encoded. Malformed %HH (100%, %zz) and bytes that are not
 UTF-8 (%FF) do not change either.
 """,
@@ -119,7 +119,7 @@ UTF-8 (%FF) do not change either.
     Command(
         "encode",
         _TEXT,
-        "percent-encode all but unreserved characters",
+        "percent-encode all but unreserved characters and /",
         """\
 Percent-encode line by line. Every byte becomes %HH, except letters, digits,
 - . _ ~ and the --safe characters. Line ends (LF, CRLF) are copied.

@@ -1200,7 +1200,7 @@ OPTIONS = {
     "errors:decode": _errors(
         "how to handle malformed %HH and invalid UTF-8",
         {"keep": "do not change them (with --iri: the record)", "replace": "write U+FFFD in their place"} | _NULL,
-        "With --iri, records that are not URIs are invalid.",
+        "With --iri, records that cannot become IRIs are invalid.",
         only={"--iri": "keep null drop raise"},
     ),
     "errors:encode": _errors(
@@ -1210,7 +1210,7 @@ OPTIONS = {
             "replace": "write an encoded U+FFFD in their place",
         }
         | _NULL,
-        "With --iri, records that are not IRIs are invalid.",
+        "With --iri, records that cannot become URIs are invalid.",
         only={"--iri": "keep null drop raise"},
     ),
     "errors:requote": _errors(

@@ -251,7 +251,7 @@ def dedup(  # noqa: PLR0913, PLR0917
         df (DataFrame): The rows. They are read twice. Unless they are files, selections and filters, the second reading
             could differ, so the executors keep a copy (DataFrame.localCheckpoint).
         column (str | Column): The identifiers, or the name of their column: text or binary.
-        kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
+        kind (str): "urn", "uri", "iri", "web", or "bytes" (compared as they are).
         level (str | None): What is equivalent, as in `uricodec.bulk.fingerprint`.
         secret (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result
             does not depend on it.

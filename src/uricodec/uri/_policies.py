@@ -93,7 +93,7 @@ class Policy:
 
     Args:
         level (str): The level of the normal form: see `normalize`.
-        http_is_https (bool): Write "https" for "http", unless the URL has a port.
+        http_is_https (bool): Write "https" for "http", unless a port is left after `level`.
         userinfo (str): "keep" or "drop".
         strip_www (bool): Remove the labels "www" before a host with at least two more labels.
         session_ids (str): "keep" or "drop": `;jsessionid=...` in the path, and the parameters PHPSESSID, JSESSIONID,

@@ -34,7 +34,7 @@ cdef list QUERIES = ["keep", "sort", "drop", "drop-empty"]
 # --- authority --------------------------------------------------------------------------------------------------------
 
 cdef size_t www_size(const uint8_t *host, size_t n, bint to_uri) noexcept nogil:
-    """Return the size of the labels "www" before a host that still has a dot without them.
+    """Return the size of the labels "www" before a host that still has a dot without them, other than one at its end.
 
     A host that should be A-labels and is not stays: without "www" it could become one.
     """
@@ -43,7 +43,7 @@ cdef size_t www_size(const uint8_t *host, size_t n, bint to_uri) noexcept nogil:
         for i in range(n):
             if host[i] >= 0x80 or host[i] == c'%':
                 return 0
-    while n - at > 4 and equals(host + at, b"www.", 4) and memchr(host + at + 4, c'.', n - at - 4) != NULL:
+    while n - at > 4 and equals(host + at, b"www.", 4) and memchr(host + at + 4, c'.', n - at - 5) != NULL:
         at += 4
     return at
 
