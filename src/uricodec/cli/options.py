@@ -903,7 +903,7 @@ OPTIONS = {
         "--timezone ZONE",
         "the zone of times without one (default: UTC)",
         "ZONE is a name such as Europe/Vienna, or an offset such as +02:00. It matters where times are compared, and "
-        "for --to arrow, which has all times in UTC.",
+        "for --to arrow and --to parquet, which have all times in UTC.",
         read=time_zone,
     ),
     "where": Option(
@@ -1233,8 +1233,9 @@ OPTIONS = {
     "errors:dedup": _errors(
         "how to handle invalid lines",
         {"keep": "compare them byte by byte, as --kind bytes does"} | _DROP,
-        "Lines that are not URNs are invalid, at --level rfc1630 lines with a % that does not begin %HH, and records "
-        "without one text in the field.",
+        "Lines that are not URNs are invalid, with --kind web URLs that parsers may read in two ways, with the "
+        "policies whatwg and w3lib what these reject, at --level rfc1630 lines with a % that does not begin %HH, and "
+        "records without one text in the field.",
     ),
     "errors:log": Option(
         "--errors POLICY",

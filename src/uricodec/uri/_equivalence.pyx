@@ -136,9 +136,10 @@ def normalize(uri, level="path", *, policy=None, base=None):
             normal form.
 
     Raises:
-        UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
-            hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the URL or the base.
-        ValueError: If the level or the policy is unknown, or both are given, or a base with another policy.
+        UriSyntaxError: If a str contains a lone surrogate (for which the policy "whatwg" writes U+FFFD), or, at level
+            "rfc1630", a "%" is not followed by two hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the
+            URL or the base.
+        ValueError: If the level or the policy is unknown, or both are given, or a base without the policy "whatwg".
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 5952 sections 4 and 5; RFC 2396 sections 2.3 and 6; RFC
     1630, "Unsafe characters".
@@ -176,8 +177,7 @@ def key(uri, level="path", *, policy=None):
         str | bytes: bytes for a bytes-like object, otherwise str.
 
     Raises:
-        UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
-            hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the URL.
+        UriSyntaxError: As for `normalize`.
         ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
@@ -203,8 +203,7 @@ def equivalent(a, b, level="path", *, policy=None):
         bool: Whether the normal forms are equal.
 
     Raises:
-        UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
-            hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the URL.
+        UriSyntaxError: As for `normalize`.
         ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.1; RFC 3987 section 5.1.
