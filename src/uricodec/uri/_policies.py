@@ -111,7 +111,7 @@ class Policy:
         TypeError: If a flag is not a bool, or names are not a tuple or list of str.
         ValueError: If a value is unknown, or a name empty or not usable.
 
-    Source: RFC 3986 section 6.2.4 ("Protocol-Based Normalization": the "/" at the end of a path, default documents);
+    Source: RFC 3986 section 6.2.4 ("Protocol-Based Normalization": the "/" at the end of a path);
         section 3.5 (fragments); section 3.2.1 (userinfo); docs/guides/uri.md has the reasons of all steps.
 
     >>> from uricodec.uri import normalize
