@@ -406,12 +406,12 @@ def _get(read, long=_GET, **rest):
     return Option("--get TEMPLATE", "write a text for each: '{host}{path}'", long, read=read, **rest)
 
 
-def _csv_safe(needs, conflicts=""):
+def _csv_safe(needs, conflicts="", more=""):
     return Option(
         "--csv-safe",
         "protect CSV from being run as spreadsheet formulas",
         "Writes an apostrophe before each text that begins, after any spaces, with = + - @ (also full-width), tab, CR "
-        "or LF.",
+        "or LF." + more,
         needs=needs,
         conflicts=conflicts,
     )
@@ -545,7 +545,9 @@ OPTIONS = {
         "Decodes only the UTF-8 of characters that are allowed at that position of an IRI (RFC 3987 section 3.2).",
     ),
     "iri:encode": Option(
-        "--iri", "convert IRIs to URIs", "URIs do not change: %HH is not encoded again (RFC 3987 section 3.1)."
+        "--iri",
+        "convert IRIs to URIs",
+        "URIs do not change: %HH is not encoded again (RFC 3987 section 3.1). Only --host idna decodes %HH in hosts.",
     ),
     "host:decode": Option(
         "--host FORM",
@@ -817,7 +819,9 @@ OPTIONS = {
         "A value then does not end at a space, a quote or final punctuation.",
     ),
     "no-nested": Option("--no-nested", "do not look for URLs in percent-encoded values"),
-    "csv-safe:split": _csv_safe("--to=csv --to=tsv --keep", "--json-field"),
+    "csv-safe:split": _csv_safe(
+        "--to=csv --to=tsv --keep", "--json-field", " With --keep, the fields of the input stay as they are."
+    ),
     # --- log
     "format:log": Option(
         "--format FORMAT",
