@@ -96,3 +96,10 @@ def test_the_character_in_a_message():
         assert uri.check(text).message == f"invalid character {shown!r} in path at offset 1"
         assert str(UriError("invalid character in path", text, 1)) == uri.check(text).message
     assert str(UriError("invalid character", memoryview(b"a b")[::2], 1)) == "invalid character at offset 1"
+
+
+def test_a_quoted_error_stays_as_it_is():
+    with pytest.raises(
+        IriError, match=r"internationalized host: invalid character b?' ' in IRI at offset 1 at offset 7$"
+    ):
+        iri.iri_to_uri("http://a b/", host="idna", disallowed="encode")

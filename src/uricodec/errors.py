@@ -5,10 +5,10 @@ The tree of exceptions, and when each is raised:
     exception                      raised if
     ValueError                     an argument has an unknown value
     +-- UriError                   the input is invalid, at `offset`:
-        +-- UriSyntaxError           it breaks the grammar of RFC 3986, or contains a malformed triplet
+        +-- UriSyntaxError           it breaks RFC 3986 or the URL Standard, or its encoding is invalid
         +-- IriError                 it breaks RFC 3987, or its host has no A-label
         +-- UrnError                 it breaks RFC 2141 or RFC 8141
-        +-- AmbiguousUrlError        parsers would not all connect to the same host
+        +-- AmbiguousUrlError        parsers may connect to different hosts, or the call rejects it
     +-- SetError                   a file is not a saved set, is damaged, or has other items than expected
     LookupError
     +-- UnknownNamespaceError      nothing is known about the namespace of a URN
@@ -115,7 +115,9 @@ def place(error: UriError) -> str:
 
 def sentence(reason: str, input: object, offset: int) -> str:
     """Return the message of an error, which names the invalid character."""
-    return f"{reason.replace('invalid character', _found(input, offset), 1)} at offset {offset}"
+    if reason.startswith("invalid character"):  # not that of another error, which the reason quotes
+        reason = _found(input, offset) + reason.removeprefix("invalid character")
+    return f"{reason} at offset {offset}"
 
 
 def _found(input: object, offset: int) -> str:

@@ -301,8 +301,10 @@ def test_what_it_says():
     assert bool(seen) and not set_of([])
     assert (seen == set_of(names_of(3)), seen == set_of(["a"]), seen == {"a"}) == (True, False, False)
     seen.close()
-    with pytest.raises(ValueError, match="closed"):
-        seen.contains(["a"])
+    for use in (lambda: seen.contains(["a"]), seen.verify, lambda: seen | seen, lambda: seen.split(2)):
+        with pytest.raises(ValueError, match="closed") as caught:
+            use()
+        assert not isinstance(caught.value, SetError)  # nothing is wrong with the file
 
 
 def test_threads():

@@ -243,6 +243,12 @@ def test_components_would_be_lost(component):
         assert rejected(function, name + component) == len(name)
 
 
+def test_what_is_no_uuid():
+    assert conversions.from_uuid(str(uuid.UUID(int=1)).upper()).lower() == conversions.from_uuid(uuid.UUID(int=1))
+    assert rejected(conversions.from_uuid, "f81d4fae") == 0
+    assert rejected(conversions.from_uuid, "") == 0
+
+
 def test_what_is_no_public_identifier():
     assert rejected(conversions.from_public_id, "a&b") == 1
     assert rejected(conversions.from_public_id, "é") == 0

@@ -401,7 +401,7 @@ def requote(data, safe=URI_CHARACTERS, errors="keep"):
     Raises:
         UriError: If a str has a lone surrogate.
         UriSyntaxError: If there is a '%' without two hexadecimal digits, with errors="raise".
-        ValueError: If `errors` is unknown.
+        ValueError: If `errors` is unknown, or `safe` contains only some of the bytes of a character of a str.
 
     Source: RFC 3986 section 2.4.
 

@@ -37,7 +37,7 @@ class InvalidLine(_Columns):
         line (int): The number of the line, from 1.
         offset (int): The offset of the error in the line, in bytes from 0.
         code (str): The code of the error.
-        text (bytes): The line without its terminator; the beginning of a line that is too long.
+        text (bytes): The line without its terminator; the beginning of a line that is too long, and "...".
     """
 
     __slots__ = ()

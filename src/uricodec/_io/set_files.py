@@ -203,6 +203,8 @@ class StoredSet:
 
     def fail(self, error: BaseException) -> Exception:
         """Return the error for what went wrong with the file."""
+        if self._file.closed:
+            return ValueError("cannot use a closed set")
         return streams.failure(self.name, error) if isinstance(error, OSError) else self._error(str(error))
 
     def check_unchanged(self) -> None:

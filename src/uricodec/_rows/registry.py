@@ -840,7 +840,10 @@ _ROWS = (
         summary="return whether each URI or IRI is equivalent to another one",
         source="RFC 3986 section 6.1; RFC 3987 section 5.1.",
         single="uri.equivalent",
-        invalid='At level "rfc1630", a row is invalid if a "%" is not followed by two digits.',
+        invalid=(
+            'At level "rfc1630", a row is invalid if a "%" is not followed by two hexadecimal digits; with the policy '
+            '"whatwg" or "w3lib", if that rejects it.'
+        ),
         example="""
             >>> equivalent(["HTTP://a/%7Eb", "http://a/c", None], "http://a/~b")
             [True, False, None]
@@ -877,7 +880,10 @@ _ROWS = (
         summary="set, drop and keep parameters in the query of each URL",
         source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
         single="uri.with_query",
-        details="All other bytes stay. Any text is split as RFC 3986 appendix B does, so no row is invalid.",
+        details=(
+            "All other bytes stay. Any text is split as RFC 3986 appendix B does, so only a str with a lone surrogate "
+            "is invalid."
+        ),
         returns="Text, as from `uricodec.uri.with_query`.",
         example="""
             >>> with_query(["/?utm_source=x&q=%7e&page=1#a", "/", None], {"page": "2"}, drop="utm_*")
@@ -1148,7 +1154,7 @@ _ROWS = (
                 "UriLevel | UrnLevel | None",
                 None,
                 'What the normal form merges, as in `normalize_urn` and `normalize_uri`; None: "8141" for URNs, "path" '
-                'for URIs, "iri" for IRIs.',
+                'for URIs, "iri" for IRIs, "scheme" for "web".',
             ),
             Parameter(
                 "secret",
@@ -1158,7 +1164,8 @@ _ROWS = (
                 "of this process.",
             ),
             _POLICY._replace(
-                about='What is merged beyond a level, with kind="uri" or "iri": see `normalize_uri`.', examples=()
+                about='What is merged beyond a level, with kind="uri", "iri" or "web": see `normalize_uri`.',
+                examples=(),
             ),
         ),
         # An invalid row gets the fingerprint of its own bytes, as in `uricodec dedup`: groups are the same everywhere.

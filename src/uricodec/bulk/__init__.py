@@ -25,9 +25,10 @@ The functions are made from the table of operations. All have these parameters b
 - `errors` (str): How invalid rows are handled; docs/guides/columns.md lists the values of each function. "keep": text
   stays as it is (functions that encode or decode keep only the invalid part), a verdict is false, a fingerprint is
   that of the row. "null": the row becomes null (None, an empty line). "drop": the line is left out (lines and files
-  only). "raise": raises the exception that the function for single values raises, with the index of the row.
-  "replace": U+FFFD replaces bytes that are not UTF-8. A list item of another type raises a TypeError with
-  its position; with "null" it is an invalid row with the code "type".
+  only). "raise": raises a `UriError`, of the class for its grammar, with the index of the row. "replace": U+FFFD
+  replaces bytes that are not UTF-8. A str with a lone surrogate is invalid, except for `match`, `is_match`, `redact`
+  and `redact_text`, and by the rules of "whatwg". A list item of another type raises a TypeError with its position;
+  with "null" it is an invalid row with the code "type".
 - `invalid` (InvalidRows | None): Receives the number of invalid rows, and the first of them.
 - `threads` (int | None): The maximum number of threads. None: one per core for more than 1 MiB, otherwise one. Lists
   always use one. The order of rows never changes.

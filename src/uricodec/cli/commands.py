@@ -252,8 +252,8 @@ reason: "error" is its code, "offset" its offset in bytes.
         _CHANGE,
         "resolve relative references",
         """\
-Resolve references, one per line, against a base (RFC 3986 section 5.2). The
-result is a URI, or an IRI if the base or the reference has other characters.
+Resolve references, one per line, against a base (RFC 3986 section 5.2). Any
+text is accepted as a reference; characters that no URI has are copied.
 """,
         (
             "uricodec resolve --base http://example.com/a examples/links.txt",
@@ -294,7 +294,8 @@ and URLs in other URLs. Secrets elsewhere, such as in paths, stay.
         """\
 Change the parameters in the query of URLs, one per line. All other bytes stay:
 fields keep their order and their spelling. Names are compared decoded, so
-utm%5Fsource is utm_source. A query without fields is left out with its "?".
+utm%5Fsource is utm_source. A query that loses its last field is left out with
+its "?".
 """,
         (
             "uricodec query --drop 'utm_*,fbclid' examples/urls.txt",

@@ -406,12 +406,12 @@ def _get(read, long=_GET, **rest):
     return Option("--get TEMPLATE", "write a text for each: '{host}{path}'", long, read=read, **rest)
 
 
-def _csv_safe(needs, conflicts=""):
+def _csv_safe(needs, conflicts="", more=""):
     return Option(
         "--csv-safe",
         "protect CSV from being run as spreadsheet formulas",
         "Writes an apostrophe before each text that begins, after any spaces, with = + - @ (also full-width), tab, CR "
-        "or LF.",
+        "or LF." + more,
         needs=needs,
         conflicts=conflicts,
     )
@@ -545,7 +545,9 @@ OPTIONS = {
         "Decodes only the UTF-8 of characters that are allowed at that position of an IRI (RFC 3987 section 3.2).",
     ),
     "iri:encode": Option(
-        "--iri", "convert IRIs to URIs", "URIs do not change: %HH is not encoded again (RFC 3987 section 3.1)."
+        "--iri",
+        "convert IRIs to URIs",
+        "URIs do not change: %HH is not encoded again (RFC 3987 section 3.1). Only --host idna decodes %HH in hosts.",
     ),
     "host:decode": Option(
         "--host FORM",
@@ -817,7 +819,9 @@ OPTIONS = {
         "A value then does not end at a space, a quote or final punctuation.",
     ),
     "no-nested": Option("--no-nested", "do not look for URLs in percent-encoded values"),
-    "csv-safe:split": _csv_safe("--to=csv --to=tsv --keep", "--json-field"),
+    "csv-safe:split": _csv_safe(
+        "--to=csv --to=tsv --keep", "--json-field", " With --keep, the fields of the input stay as they are."
+    ),
     # --- log
     "format:log": Option(
         "--format FORMAT",
@@ -903,7 +907,7 @@ OPTIONS = {
         "--timezone ZONE",
         "the zone of times without one (default: UTC)",
         "ZONE is a name such as Europe/Vienna, or an offset such as +02:00. It matters where times are compared, and "
-        "for --to arrow, which has all times in UTC.",
+        "for --to arrow and --to parquet, which have all times in UTC.",
         read=time_zone,
     ),
     "where": Option(
@@ -1233,8 +1237,9 @@ OPTIONS = {
     "errors:dedup": _errors(
         "how to handle invalid lines",
         {"keep": "compare them byte by byte, as --kind bytes does"} | _DROP,
-        "Lines that are not URNs are invalid, at --level rfc1630 lines with a % that does not begin %HH, and records "
-        "without one text in the field.",
+        "Lines that are not URNs are invalid, with --kind web URLs that parsers may read in two ways, with the "
+        "policies whatwg and w3lib what these reject, at --level rfc1630 lines with a % that does not begin %HH, and "
+        "records without one text in the field.",
     ),
     "errors:log": Option(
         "--errors POLICY",

@@ -334,13 +334,15 @@ class Deduplicator:
         kind (str): "urn", "uri", "iri", "web" (URLs in which all parsers find the same host) or "bytes".
         level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs,
             "scheme" for "web".
-        policy (Policy | str | None): A policy instead of a level, with kind="uri" or "iri": see `uricodec.uri.Policy`.
+        policy (Policy | str | None): A policy instead of a level, with kind="uri", "iri" or "web": see
+            `uricodec.uri.Policy`.
         memory (int | str | None): The limit for the table: bytes, "64M", "1G" or "50%"; None: half of the memory.
         spill_dir (str | PathLike | None): The folder for temporary files; None: the system's default.
-        exact (bool): Whether to compare normal forms, not only fingerprints. A given key is then ignored.
+        exact (bool): Whether to compare normal forms, not only fingerprints. A given secret is then ignored.
         secret (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
-        errors (str): How an invalid row is handled. "keep": its bytes are its identifier; "drop": it is never the
-            first; "raise": an error is raised, and it is undefined which rows of the call have been added.
+        errors (str): How an invalid row, which has no normal form, is handled. "keep": its bytes are its identifier;
+            "drop": it is never the first; "raise": an error is raised, and it is undefined which rows of the call have
+            been added.
         seen (SeenSet | None): Identifiers that count as seen before. Its key is that of the fingerprints.
 
     Attributes:
@@ -348,7 +350,8 @@ class Deduplicator:
         invalid (int): The number of invalid ones among them.
 
     Raises:
-        ValueError: If kind, level, policy or memory size is invalid.
+        ValueError: If kind, level, policy, errors, secret or memory size is invalid, or if `seen` is given with
+            exact=True.
         SetError: If `seen` has another kind, level, policy or secret.
         OSError: If temporary files cannot be written.
 
@@ -433,7 +436,7 @@ class Deduplicator:
 
     @property
     def estimate(self) -> int:
-        """Return about how many different identifiers there are (standard error 0.8 %), even if the memory is full."""
+        """About how many different identifiers there are (standard error 0.8 %), even if the memory is full."""
         return self._before + self._cardinality.estimate()
 
     @overload
@@ -556,6 +559,7 @@ class Deduplicator:
 
         Raises:
             SetError, OSError: As in `SeenSet.open`.
+            ValueError: As in `Deduplicator`.
 
         >>> import tempfile
         >>> with tempfile.NamedTemporaryFile() as file:
@@ -850,7 +854,8 @@ def dedup_files(  # noqa: PLR0913
         kind (str): "urn", "uri", "iri", "web" (URLs in which all parsers find the same host) or "bytes".
         level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs,
             "scheme" for "web".
-        policy (Policy | str | None): A policy instead of a level, with kind="uri" or "iri": see `uricodec.uri.Policy`.
+        policy (Policy | str | None): A policy instead of a level, with kind="uri", "iri" or "web": see
+            `uricodec.uri.Policy`.
         field (str | int | None): The field with the identifiers: its number, from 1, or its name in the header; for
             JSON the name of a member, where "a.b" is the member b of the object a. None: lines are identifiers.
         format (str): The format of the records, with `field`. "csv": RFC 4180; "delimited": lines with a delimiter;
@@ -902,8 +907,7 @@ def dedup_files(  # noqa: PLR0913
         UriError: If a line is invalid, with errors="raise". The message begins "FILE:LINE:COLUMN (byte N): ".
         ValueError: If kind, level or another option is invalid, a header lacks a field, or no record has a value in it.
         SetError: If `seen` is not a saved set, is damaged, or has another kind, level, policy or secret.
-        streams.FileError: If a file fails (an OSError with filename and strerror), or an input changes while it is
-            read.
+        OSError: If a file fails, or an input changes while it is read; with filename and strerror.
         BrokenPipeError: If the reader of the output has closed it.
 
     >>> import tempfile
@@ -1141,8 +1145,8 @@ def unique_dataset(  # noqa: PLR0913
         ValueError: If kind, level or another option is invalid, `output` is not empty, or inside one of `paths`, or no
             row has a readable value in `by`.
         ModuleNotFoundError: If pyarrow is not installed.
-        streams.FileError: If a file fails (an OSError with filename and strerror), changes while it is read, is not a
-            Parquet file, lacks a column, or has a column "count" with report="counts".
+        OSError: If a file fails, changes while it is read, is not a Parquet file, lacks a column, or has a column
+            "count" with report="counts"; with filename and strerror.
 
     >>> import pyarrow as pa
     >>> import pyarrow.parquet as pq

@@ -97,7 +97,7 @@ class SeenSet:
         Raises:
             SetError: If the file is not a saved set or is damaged, or the secret is missing or another one. The
                 fingerprints themselves are checked when they are read.
-            streams.FileError: If the file cannot be read.
+            OSError: If the file cannot be read.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -175,10 +175,10 @@ class SeenSet:
         """Return the set in shards: parts of about the same size, by the first bits of the fingerprints.
 
         Args:
-            shards (int): How many: a power of 2 up to 65,536.
+            shards (int): How many: a power of 2 up to 65,536. Each keeps a file open.
 
         Raises:
-            ValueError: If the number is another one.
+            ValueError: If the number is another one, or the set is closed.
             SetError: If the set is damaged.
             OSError: If a file cannot be read or written.
 
@@ -304,6 +304,7 @@ class SeenSet:
 
         Raises:
             SetError: If the set is damaged.
+            ValueError: If the set is closed.
             OSError: If the file cannot be read.
 
         >>> seen = SeenSet.build(["http://a/", "http://b/"], "uri")
@@ -328,6 +329,7 @@ class SeenSet:
 
         Raises:
             SetError: If the set is damaged.
+            ValueError: If the set is closed.
             OSError: If the file cannot be read.
 
         >>> SeenSet.build([], "urn").verify()
@@ -368,6 +370,7 @@ class SeenSet:
 
         Raises:
             SetError: If the set is damaged.
+            ValueError: If the set is closed.
             OSError: If a file cannot be read or written.
 
         >>> import tempfile

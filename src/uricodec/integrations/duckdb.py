@@ -59,16 +59,17 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
             the functions, too, for as long as the database is open.
         errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (its
             components for `uri_split` and `iri_split`, NULL for `urn_split`). "raise": the query fails. "replace": as
-            "null", but `*_decode` decodes as urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. Three
-            kinds of functions ignore it: `is_valid_*` return false, `*_check` return why, and `name_fingerprint`
-            returns the fingerprint of the value itself. Those of parts of URLs, such as `uri_host`, return what the
-            value has unless it is "raise".
+            "null", but `uri_decode` and `form_decode` decode as urllib.parse does, `percent_decode` writes U+FFFD, and
+            `uri_requote` writes %25 for a malformed `%`. Four kinds of functions ignore it: `is_valid_*` and
+            `uri_equivalent` return false, `*_check` return why, and `name_fingerprint` returns the fingerprint of the
+            value itself. Those of parts of URLs, such as `uri_host`, return what the value has, unless
+            it is "raise".
         secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             process.
         prefix (str): A prefix for the names of all functions.
 
     Raises:
-        ValueError: If the policy is unknown.
+        ValueError: If the policy is unknown, or the secret is empty.
         ModuleNotFoundError: If DuckDB or pyarrow is not installed.
         duckdb.CatalogException: If another connection to the database, or a cursor of it, has registered the functions.
 
@@ -108,6 +109,7 @@ def register_set(con: Any, name: str, seen: SeenSet | HostSet | PrefixSet) -> No
 
     Raises:
         ValueError: If the name is not a letter or "_", then letters, digits and "_".
+        duckdb.CatalogException: If another connection to the database, or a cursor of it, has registered the name.
         ModuleNotFoundError: If DuckDB or pyarrow is not installed.
 
     Source: docs/guides/duckdb.md.
@@ -180,7 +182,8 @@ def stream(  # noqa: PLR0913
         ValueError: If a function, argument or policy is unknown.
         KeyError: If the query lacks a column, or has several of its name.
         OverflowError: If a row grows to 2 GiB or more; raised when it is read.
-        TypeError: If a column is not text.
+        TypeError: If a column is neither text nor binary.
+        duckdb.Error: If DuckDB rejects the query.
 
     Source: docs/guides/duckdb.md.
 

@@ -1,8 +1,8 @@
 """The accessor `uricodec` of Series and Index in pandas; importing this module registers it.
 
-Every operation of `uricodec.bulk` is a method with the same parameters. Text keeps its dtype, index and name; missing
-rows stay missing. Columns stored by Arrow are run without Python objects. Of a Categorical, only the categories are
-processed.
+Every operation of `uricodec.bulk` is a method with the same arguments; of those that all share, it has `errors`,
+`invalid` and `threads`. Text keeps its dtype, index and name; missing rows stay missing. Columns stored by Arrow are
+run without Python objects. Of a Categorical, only the categories are processed.
 
 >>> import pandas as pd
 >>> import uricodec.integrations.pandas

@@ -1,7 +1,8 @@
 """The namespace `uricodec` of expressions and Series in Polars; importing this module registers it.
 
-Every operation of `uricodec.bulk` is a method with the same parameters. Expressions are elementwise: a lazy plan runs
-them piece by piece on the threads of Polars, and the GIL is released meanwhile.
+Every operation of `uricodec.bulk` is a method with the same arguments; of those that all share, an expression has
+`errors`, a Series also `invalid` and `threads`. Expressions are elementwise: a lazy plan runs them piece by piece on
+the threads of Polars, and the GIL is released meanwhile.
 
 >>> import polars as pl
 >>> import uricodec.integrations.polars

@@ -185,16 +185,17 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
         spark (SparkSession): The session.
         errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (its
             components for `uri_split` and `iri_split`, NULL for `urn_split`). "raise": the query fails. "replace": as
-            "null", but `*_decode` decodes as urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. Three
-            kinds of functions ignore it: `is_valid_*` return false, `*_check` return why, and `name_fingerprint`
-            returns the fingerprint of the value itself. Those of parts of URLs, such as `uri_host`, return what the
-            value has unless it is "raise".
+            "null", but `uri_decode` and `form_decode` decode as urllib.parse does, `percent_decode` writes U+FFFD, and
+            `uri_requote` writes %25 for a malformed `%`. Four kinds of functions ignore it: `is_valid_*` and
+            `uri_equivalent` return false, `*_check` return why, and `name_fingerprint` returns the fingerprint of the
+            value itself. Those of parts of URLs, such as `uri_host`, return what the value has, unless
+            it is "raise".
         secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             driver.
         prefix (str): A prefix for the names of all functions.
 
     Raises:
-        ValueError: If the policy is unknown.
+        ValueError: If the policy is unknown, or the secret is empty.
         TypeError: If the key is a random FingerprintKey, which cannot be shared.
         ModuleNotFoundError: If PySpark or pyarrow is not installed.
 

@@ -1,7 +1,7 @@
 """IRIs (RFC 3987): check, split and join them, and convert them to and from URIs.
 
-The functions are compiled. Each takes a str or a bytes-like object (UTF-8); it returns str for a str, bytes for a
-bytes-like object.
+Texts are str or bytes-like objects (UTF-8); what a function returns of a text is str for a str, bytes for a bytes-like
+object.
 
 >>> from uricodec import iri
 >>> iri.split("http://example.org/é")

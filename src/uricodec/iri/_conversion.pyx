@@ -663,8 +663,8 @@ cdef object converted(object given, const SizedRow *operation, const void *optio
 def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", nfc=False):
     """Convert an IRI to a URI: percent-encode the UTF-8 of characters beyond ASCII.
 
-    A text that is already a URI does not change. "%", "#", "[" and "]" are kept everywhere. IRI references and single
-    components are accepted, too.
+    A text that is already a URI does not change, apart from triplets in its host with host="idna". "%", "#", "[" and "]"
+    are kept everywhere. IRI references and single components are accepted, too.
 
     Args:
         iri (str | bytes-like): The IRI; bytes are UTF-8, unless `encoding` says otherwise.

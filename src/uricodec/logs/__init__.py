@@ -72,7 +72,8 @@ class Record(NamedTuple):
         vhost (str | None): The name of the site.
         duration (float | None): The time that the request took, in seconds.
         forwarded_for (tuple[str, ...] | None): The addresses of X-Forwarded-For.
-        extra (dict[str, str] | None): Other fields that have values, by the names that they have in the format.
+        extra (dict[str, str | None] | None): Other fields that have values, by the names that they have in the format;
+            and those that were asked for, None if they have none.
         params (dict[str, str | None] | None): The parameters that were asked for: the first value of each.
         flags (tuple[str, ...] | None): Suspicious properties of the request, if asked for.
 
@@ -95,7 +96,7 @@ class Record(NamedTuple):
     vhost: str | None = None
     duration: float | None = None
     forwarded_for: tuple[str, ...] | None = None
-    extra: dict[str, str] | None = None
+    extra: dict[str, str | None] | None = None
     params: dict[str, str | None] | None = None
     flags: tuple[str, ...] | None = None
 
@@ -111,7 +112,8 @@ def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candida
         list[Candidate]: The presets that at least one line matches, those with the most votes first.
 
     Raises:
-        OSError: If the file cannot be read.
+        OSError: If the file cannot be read, or its compressed data are damaged.
+        TypeError: If `source` is something else, or open in text mode.
 
     >>> best = detect(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET / HTTP/1.1" 200 512')[0]
     >>> best.format, best.votes, best.lines
@@ -169,8 +171,10 @@ def parse(  # noqa: PLR0913
         redact (bool | str | Collection[str]): Whether the URLs of each line are redacted before it is read, as
             `uricodec.uri.redact_text` does; or which parameters, as its `names`.
         flags (bool): Whether records have `flags`, the suspicious properties of a request.
-        encoding (str | None): How to decode texts that are not UTF-8, such as "latin-1" or "shift_jis".
-        replace_invalid_utf8 (bool): Whether bytes that are not UTF-8 become U+FFFD. Otherwise they stay triplets.
+        encoding (str | None): How to decode texts that are not UTF-8: a superset of ASCII, such as "latin-1" or
+            "shift_jis".
+        replace_invalid_utf8 (bool): Whether bytes that are not UTF-8 become U+FFFD. Otherwise they become, or stay,
+            triplets.
         errors (str): How to handle lines that are not records: "drop" or "raise".
         max_line (int): The longest valid line, in bytes without its terminator, from 1 to 2**28. Longer lines are
             invalid, with the code "too-long".
@@ -183,8 +187,8 @@ def parse(  # noqa: PLR0913
         FormatError: If the format cannot be found out; if no line of the log has the given one, and `invalid` is None;
             with errors="raise", if a line has not. It is a ValueError.
         TypeError: If the file is open in text mode, or the buffer does not contain bytes.
-        ValueError: If the format, a field or an option is unknown, a condition has another form, or max_line is out of
-            range.
+        ValueError: If the format, a field or an option is unknown, the number of fields is 0 or above 256, a condition
+            has another form, or max_line is out of range.
         OSError: If the file cannot be read, is truncated while it is read, or its compressed data are damaged.
 
     Source: RFC 9112 section 3; RFC 3986 sections 2.1 and 3; RFC 3339 section 5.6.
@@ -370,7 +374,7 @@ def to_arrow(  # noqa: PLR0913
 
     Raises:
         ImportError: If pyarrow is not installed.
-        FormatError, TypeError, ValueError, OSError: See `parse`; raised when the batches are read.
+        FormatError, TypeError, ValueError, OSError: See `parse`; most are raised when the batches are read.
 
     >>> import polars  # doctest: +SKIP
     >>> polars.from_arrow(to_arrow("access.log.gz")).group_by("path").len()  # doctest: +SKIP

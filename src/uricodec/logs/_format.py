@@ -21,13 +21,14 @@ class Format:
         text (str | None): The name of a preset (see `presets`), a format string of Apache (LogFormat) or nginx
             (log_format), or a whole directive of their configuration files. None with a `map`.
         map (Mapping[str, str] | None): Of logs in JSON: the path of a member for each field, with dots between names
-            and "|" between alternatives. Fields are those of `Record`, "request", "duration.ms" (.us, .ns), and
-            "extra.NAME".
+            and "|" between alternatives. Fields are those of `Record` but `extra`, `params` and `flags`,
+            "path_decoded", "request", "duration.ms" (.us, .ns), and "extra.NAME".
 
     Raises:
-        ValueError: If no preset has this name, a directive is unknown, nothing separates two directives, or a field of
-            the map is unknown; if a format or map has more than 16384 characters, a map more than 512 paths, or a path
-            more than 32 names.
+        TypeError: If not just one of both is given, or has another type.
+        ValueError: If no preset has this name, a directive is unknown, nothing separates two directives, the map is
+            empty, a field of it is unknown, or a path is malformed or of two fields; if a format or map has more than
+            16384 characters, a map more than 512 paths, or a path more than 32 names.
 
     Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 

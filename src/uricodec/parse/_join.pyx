@@ -413,7 +413,7 @@ def urljoin(base, url, allow_fragments=True):
         str | bytes: Of the type that came in.
 
     Raises:
-        ValueError, TypeError: As urllib.parse.urljoin.
+        ValueError, TypeError, AttributeError: As urllib.parse.urljoin.
 
     Source: urllib.parse; RFC 3986 section 5, from which it differs for some schemes and empty components.
 
@@ -436,7 +436,7 @@ urlunsplit.__doc__ = """Put a URL together from scheme, netloc, path, query and 
         str | bytes: Of the type of the components.
 
     Raises:
-        ValueError, TypeError: As urllib.parse.urlunsplit.
+        ValueError, TypeError, AttributeError, IndexError: As urllib.parse.urlunsplit.
 
     Source: urllib.parse.
 
@@ -452,7 +452,7 @@ urlunparse.__doc__ = """Put a URL together from the result of urlparse: urllib.p
         str | bytes: Of the type of the components.
 
     Raises:
-        ValueError, TypeError: As urllib.parse.urlunparse.
+        ValueError, TypeError, AttributeError, IndexError: As urllib.parse.urlunparse.
 
     Source: urllib.parse.
 
@@ -468,7 +468,7 @@ urldefrag.__doc__ = """Remove the fragment from a URL: urllib.parse.urldefrag.
         urllib.parse.DefragResult | DefragResultBytes: The URL without it, and the fragment.
 
     Raises:
-        ValueError, TypeError: As urllib.parse.urldefrag.
+        ValueError, TypeError, AttributeError: As urllib.parse.urldefrag.
 
     Source: urllib.parse.
 

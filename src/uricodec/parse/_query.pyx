@@ -236,7 +236,7 @@ PARSE_DOC = """{first}
         {returns}
 
     Raises:
-        ValueError, TypeError: As urllib.parse.{name}.
+        ValueError, TypeError, AttributeError, LookupError: As urllib.parse.{name}.
 
     Source: urllib.parse; HTML, application/x-www-form-urlencoded.
 
@@ -272,13 +272,13 @@ def parse_qs(qs, keep_blank_values=False, strict_parsing=False, encoding='utf-8'
 
 parse_qsl.__doc__ = PARSE_DOC.format(
     first="Split a query into its decoded fields, in order: urllib.parse.parse_qsl.",
-    returns="list[tuple[str, str]]: Name and value of each field.",
+    returns="list[tuple[str, str]] | list[tuple[bytes, bytes]]: Name and value of each field, of the type of qs.",
     name="parse_qsl",
     example="[('q', 'a b'), ('lang', '\u00e9'), ('q', 'c')]",
 )
 parse_qs.__doc__ = PARSE_DOC.format(
     first="Split a query into its decoded fields, grouped by name: urllib.parse.parse_qs.",
-    returns="dict[str, list[str]]: The values of each name.",
+    returns="dict[str, list[str]] | dict[bytes, list[bytes]]: The values of each name, of the type of qs.",
     name="parse_qs",
     example="{'q': ['a b', 'c'], 'lang': ['\u00e9']}",
 )
@@ -494,7 +494,7 @@ def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via
         str: The query, without a question mark.
 
     Raises:
-        TypeError: As urllib.parse.urlencode.
+        TypeError, LookupError: As urllib.parse.urlencode.
         UnicodeEncodeError: A str cannot be encoded (a lone surrogate).
 
     Source: urllib.parse; HTML, application/x-www-form-urlencoded.

@@ -73,11 +73,11 @@ def quote(string, safe='/', encoding=None, errors=None):
         errors (str | None): Its error handler: "strict" by default.
 
     Returns:
-        str: The same object if there was nothing to quote.
+        str: The same object if a str had nothing to quote.
 
     Raises:
         UnicodeEncodeError: The string cannot be encoded (a lone surrogate).
-        TypeError: As urllib.parse.quote.
+        TypeError, LookupError: As urllib.parse.quote.
 
     Source: urllib.parse; RFC 3986 section 2.1.
 
@@ -98,11 +98,11 @@ def quote_plus(string, safe='', encoding=None, errors=None):
         errors (str | None): Its error handler: "strict" by default.
 
     Returns:
-        str: The same object if there was nothing to quote.
+        str: The same object if a str had nothing to quote.
 
     Raises:
         UnicodeEncodeError: The string cannot be encoded (a lone surrogate).
-        TypeError: As urllib.parse.quote_plus.
+        TypeError, LookupError: As urllib.parse.quote_plus.
 
     Source: urllib.parse; HTML, application/x-www-form-urlencoded.
 
@@ -149,11 +149,11 @@ def unquote(string, encoding='utf-8', errors='replace'):
         errors (str | None): Its error handler: "replace" writes U+FFFD for bytes that are invalid in it.
 
     Returns:
-        str: The same object if there was nothing to decode.
+        str: The same object if a str had nothing to decode.
 
     Raises:
         UnicodeDecodeError: The bytes are invalid in the encoding, with errors="strict".
-        TypeError: As urllib.parse.unquote.
+        TypeError, AttributeError, LookupError: As urllib.parse.unquote.
 
     Source: urllib.parse; RFC 3986 section 2.1.
 
@@ -196,7 +196,7 @@ def unquote_plus(string, encoding='utf-8', errors='replace'):
 
     Raises:
         UnicodeDecodeError: The bytes are invalid in the encoding, with errors="strict".
-        TypeError: As urllib.parse.unquote_plus.
+        TypeError, AttributeError, LookupError: As urllib.parse.unquote_plus.
 
     Source: urllib.parse; HTML, application/x-www-form-urlencoded.
 

@@ -584,7 +584,7 @@ urlsplit.__doc__ = """Split a URL into scheme, netloc, path, query and fragment:
         urllib.parse.SplitResult | SplitResultBytes: A named 5-tuple; recent ones are kept and shared.
 
     Raises:
-        ValueError, TypeError: As urllib.parse.urlsplit.
+        ValueError, TypeError, AttributeError: As urllib.parse.urlsplit.
 
     Source: urllib.parse.
 
@@ -602,7 +602,7 @@ urlparse.__doc__ = """Split a URL into scheme, netloc, path, params, query and f
         urllib.parse.ParseResult | ParseResultBytes: A named 6-tuple; params are those of the last segment of the path.
 
     Raises:
-        ValueError, TypeError: As urllib.parse.urlparse.
+        ValueError, TypeError, AttributeError: As urllib.parse.urlparse.
 
     Source: urllib.parse.
 

@@ -1,7 +1,7 @@
 """URIs (RFC 3986): check, split, join, resolve, normalize, compare and find them.
 
-The functions are compiled. Each takes a str or a bytes-like object; it returns str for a str, bytes for a bytes-like
-object. `find` takes bytes only.
+Texts are str or bytes-like objects; what a function returns of a text is str for a str, bytes for a bytes-like object.
+`find` and `extract` take bytes only.
 
 >>> from uricodec import uri
 >>> uri.split("http://example.org/?")

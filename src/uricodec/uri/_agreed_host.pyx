@@ -203,8 +203,8 @@ def address_category(address):
         str: "public", "private", "loopback", "link-local", "shared" (RFC 6598), "multicast", "reserved" (all else that is
             not globally reachable: this network, protocol assignments, documentation, benchmarks, unassigned ranges) or
             "metadata" (services that give credentials to whoever can connect, such as 169.254.169.254). IPv4-mapped and
-            NAT64 addresses have the category of their IPv4 address, and so do 6to4 addresses, except that none is
-            public.
+            NAT64 addresses (64:ff9b::/96) have the category of their IPv4 address, and so do 6to4 addresses, except
+            that none is public.
 
     Raises:
         ValueError: If the text is not an address in the syntax of RFC 3986.
@@ -687,13 +687,13 @@ def agreed_host(url, *, schemes=None, userinfo="raise", trailing_dot="raise", po
 
     Raises:
         AmbiguousUrlError: If parsers may differ. Its `code` is one of the codes:
-            "scheme" (missing, or not accepted), "slashes" (not exactly two), "control" (a control character, anywhere),
+            "scheme" (missing, or not accepted), "slashes" (not exactly two), "control" (one of ASCII, anywhere),
             "blank" (a space before or in the authority), "backslash" (before or in the authority), "not-ascii" (in the
             authority), "userinfo", "percent" (in the host), "no-host", "host" (another character that is not a letter,
             digit, "-", "_" or "."), "empty-label", "trailing-dot", "length" (of the host or a label), "number" (the host
             ends in a number, but is not four decimal numbers without leading zeros), "a-label" (invalid),
-            "ip-literal" (invalid, or followed by text), "zone", "port" (not 1 to 65535 in five digits),
-            "port-not-allowed", "surrogate" (a lone one, anywhere).
+            "ip-literal" (invalid, or followed by text), "zone", "port" (neither empty nor 1 to 65535 in at most five
+            digits), "port-not-allowed", "surrogate" (a lone one, anywhere).
         ValueError: If an option has an unknown value.
 
     Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".

@@ -162,9 +162,9 @@ def check(uri, production="URI-reference", safe_host=False, *, base=None):
         uri (str | bytes-like): The text to check.
         production (str): The grammar rule it must match: "URI-reference", "URI" (with a scheme), "absolute-URI" (with a
             scheme, without a fragment) or "relative-ref"; or "whatwg": what browsers accept as a URL.
-        safe_host (bool): Whether a host with a triplet that represents a delimiter, a backslash, a space, a "%", or a
-            control character is a fault, too. The grammar allows it, and some schemes use it:
-            postgresql://%2Fvar%2Frun/db. With "whatwg", such a host always is one.
+        safe_host (bool): Whether a host with a triplet that represents one of ``: / ? # [ ] @``, a backslash, a space, a
+            "%", or an ASCII control character is a fault, too. The grammar allows it, and some schemes use it:
+            postgresql://%2Fvar%2Frun/db. Ignored with "whatwg", which has its own rules for hosts.
         base (str | bytes-like | None): The base of relative URLs, with "whatwg"; None: they are invalid.
 
     Returns:
@@ -176,7 +176,8 @@ def check(uri, production="URI-reference", safe_host=False, *, base=None):
             digits); with that production, "whatwg" alone.
 
     Raises:
-        ValueError: If the production is unknown.
+        ValueError: If the production is unknown, or a base is given with another one than "whatwg".
+        UriSyntaxError: If the base is invalid.
 
     Source: RFC 3986 appendix A.
 
@@ -200,7 +201,8 @@ def is_valid(uri, production="URI-reference", safe_host=False, *, base=None):
         bool: Whether `check` finds no fault.
 
     Raises:
-        ValueError: If the production is unknown.
+        ValueError: If the production is unknown, or a base is given with another one than "whatwg".
+        UriSyntaxError: If the base is invalid.
 
     Source: RFC 3986 appendix A.
 
@@ -502,7 +504,8 @@ def unsplit(components):
     Raises:
         UriSyntaxError: If the result is not a valid reference, or would split into different components. The error's
             input and position refer to the joined text.
-        TypeError: If the components are not all of one type.
+        ValueError: If there are not five components.
+        TypeError: If the components are not all of one type, or the path is None.
 
     Source: RFC 3986 section 5.3.
 
@@ -528,7 +531,8 @@ def unsplit_iri(components):
     Raises:
         IriError: If the result is not a valid reference, or would split into different components. The error's input
             and position refer to the joined text.
-        TypeError: If the components are not all of one type.
+        ValueError: If there are not five components.
+        TypeError: If the components are not all of one type, or the path is None.
 
     Source: RFC 3986 section 5.3; RFC 3987 section 2.2.
 
@@ -841,7 +845,7 @@ def find(buffer, content="plain"):
     What is found need not be valid: check it with `uri.is_valid` or `iri.is_valid`.
 
     Args:
-        buffer (bytes-like): The bytes.
+        buffer (bytes-like): The bytes, which are contiguous in memory.
         content (str): What they are: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
             "html", where it may contain character references such as ``&amp;``; or "auto", see `extract`.
 
@@ -850,6 +854,7 @@ def find(buffer, content="plain"):
 
     Raises:
         TypeError: If `buffer` is not bytes-like.
+        BufferError: If it is not contiguous.
         ValueError: If `content` is unknown.
 
     Source: RFC 3986 section 3.1 and appendix C. How brackets and final punctuation are handled is what people mean,

@@ -173,7 +173,7 @@ class EntrySet:
                 perhaps compressed. Lines in any mixture of the formats that the class documents.
 
         Raises:
-            OSError: If the file cannot be read.
+            OSError: If the file cannot be read, or its compressed data are damaged.
             TypeError: If `source` is something else.
         """
         builder = EntryBuilder(cls._kind, FingerprintKey())
@@ -356,15 +356,15 @@ class PrefixSet(EntrySet):
     /bc. URLs are compared in the normal form of level "iri", without scheme, userinfo, query and fragment. An entry
     without a port, or with the default port, matches URLs with any; another port must be the same.
 
-    An entry may also be a SURT, "com,example)/b". It matches URLs whose key by the policy "surt" begins with it; so
-    "www." and the case of the path are ignored.
+    An entry may also be a SURT, "com,example)/b". It matches URLs whose key by the policy "surt" begins with it, by
+    whole segments; so "www." and the case of the path are ignored.
 
     Args:
         entries (Iterable[str | bytes-like]): URLs, with or without scheme, or SURTs.
 
     Raises:
-        UriSyntaxError: If an entry has no host that is a name or an address, or has a query, a fragment, or characters
-            that no URL has, such as blanks.
+        UriSyntaxError: If an entry has no host that is a name or an address, or has a query, a fragment, a userinfo
+            without "//" before it, or characters that no URL has, such as blanks.
         TypeError: If an entry is neither str nor bytes-like.
 
     `read` reads lists with an entry on each line; lines that begin with "#" or "!" are comments.

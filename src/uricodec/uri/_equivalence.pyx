@@ -114,7 +114,8 @@ def normalize(uri, level="path", *, policy=None, base=None):
     """Return the normal form of a URI reference or IRI reference. Equivalent references have the same normal form.
 
     Malformed parts are not errors; they are kept unchanged: a "%" without two hexadecimal digits, bytes that are not
-    UTF-8, an authority with misplaced delimiters. No level changes the structure (which components exist).
+    UTF-8, an authority with misplaced delimiters. No level changes which components exist, except for the
+    empty authority that level "scheme" adds to `file:/a`.
 
     Args:
         uri (str | bytes-like): The reference; bytes are read as UTF-8.
@@ -123,9 +124,11 @@ def normalize(uri, level="path", *, policy=None, base=None):
             "case": case of the scheme, of the host, and of the hexadecimal digits in triplets.
             "percent": whether unreserved characters are percent-encoded.
             "path": dot segments of a path that begins with "/".
-            "scheme": the scheme's default port or an empty port; an empty path after an authority; case of the host of
-                a "mailto" address; the spelling of an IPv6 address.
-            "iri": whether a reference is an IRI or the URI that it maps to.
+            "scheme": the scheme's default port or an empty port, and zeros before a port; an empty path after an
+                authority; `file:/`, `file:///` and `file://localhost/`; case of the host of a "mailto" address; the
+                spelling of an IPv6 address.
+            "iri": whether a reference is an IRI or the URI that it maps to; and a host and its A-labels, in schemes
+                whose hosts are DNS names.
             Two further levels are not part of the list: "rfc2396" is "percent" with the unreserved characters of RFC
             2396, and "rfc1630" normalizes percent-encoding only, by RFC 1630.
         policy (Policy | str | None): What is merged beyond a level, instead of one: see `Policy`.
@@ -136,9 +139,10 @@ def normalize(uri, level="path", *, policy=None, base=None):
             normal form.
 
     Raises:
-        UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
-            hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the URL or the base.
-        ValueError: If the level or the policy is unknown, or both are given, or a base with another policy.
+        UriSyntaxError: If a str contains a lone surrogate (for which the policy "whatwg" writes U+FFFD), or, at level
+            "rfc1630", a "%" is not followed by two hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the
+            URL or the base.
+        ValueError: If the level or the policy is unknown, or both are given, or a base without the policy "whatwg".
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 5952 sections 4 and 5; RFC 2396 sections 2.3 and 6; RFC
     1630, "Unsafe characters".
@@ -176,8 +180,7 @@ def key(uri, level="path", *, policy=None):
         str | bytes: bytes for a bytes-like object, otherwise str.
 
     Raises:
-        UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
-            hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the URL.
+        UriSyntaxError: As for `normalize`.
         ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
@@ -203,8 +206,7 @@ def equivalent(a, b, level="path", *, policy=None):
         bool: Whether the normal forms are equal.
 
     Raises:
-        UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
-            hexadecimal digits; if the policy "whatwg" or "w3lib" rejects the URL.
+        UriSyntaxError: As for `normalize`.
         ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.1; RFC 3987 section 5.1.

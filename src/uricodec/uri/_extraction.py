@@ -52,7 +52,7 @@ def extract(buffer: "Buffer", content: "TextContent" = "auto") -> list[bytes]:
     r"""Return the URLs in any bytes, without the escapes of JSON or HTML.
 
     Args:
-        buffer (bytes-like): The bytes.
+        buffer (bytes-like): The bytes, which are contiguous in memory.
         content (str): What they are: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
             "html", also XML, where it may contain character references such as ``&amp;``; or "auto", which is "json" if
             they begin with an object or a list of objects or strings, as JSON lines do, "html" if they begin with a
@@ -62,7 +62,7 @@ def extract(buffer: "Buffer", content: "TextContent" = "auto") -> list[bytes]:
         list[bytes]: The URLs, in order; `find` returns where they are, for the same `content`.
 
     Raises:
-        TypeError: If `buffer` is not bytes-like.
+        TypeError: If `buffer` is not bytes-like, or not contiguous.
         ValueError: If `content` is unknown.
 
     Source: RFC 8259 section 7; HTML, section 13.2.5.72 to 13.2.5.80, as in attributes.

@@ -85,8 +85,8 @@ _CHOICES: Mapping[str, tuple[Any, ...]] = MappingProxyType(
 class Policy:
     """How far URLs are merged beyond a level: an immutable, hashable value. `normalize(url, policy=...)` applies it.
 
-    The steps are those of the arguments below, in their order, after the normal form of the level. Applied twice, a
-    policy changes no more than once, and apart from `strip_www` it never changes which host is asked. Steps on the
+    The steps are those of the arguments below, in their order, after the normal form of the level. Applied twice, they
+    change no more than once, and apart from `strip_www` they never change which host is asked. Steps on the
     authority and the path apply to URLs whose authority has its delimiters in place; steps on the query to these, and
     to references without an authority whose path begins with "/" or that have no scheme: the "?" of `mailto:` and
     `urn:` begins other things than parameters.
@@ -98,7 +98,7 @@ class Policy:
         strip_www (bool): Remove the labels "www" before a host with at least two more labels.
         session_ids (str): "keep" or "drop": `;jsessionid=...` in the path, and the parameters PHPSESSID, JSESSIONID,
             ASPSESSIONID*, CFID and CFTOKEN.
-        lower_case_path (bool): Lower the case of ASCII letters in the path.
+        lower_case_path (bool): Lower the case of ASCII letters in the path, but not in triplets.
         default_documents (tuple[str, ...]): Names of files, such as "index.html", to remove from the end of a path.
         trailing_slash (str): "keep" or "drop": slashes at the end of a path, but not its first one.
         drop_parameters (tuple[str, ...]): Names of query parameters, in any case, to remove; a "*" at the end of a name
@@ -108,10 +108,10 @@ class Policy:
         fragment (str): "keep" or "drop".
 
     Raises:
-        TypeError: If a value has the wrong type.
+        TypeError: If a flag is not a bool, or names are not a tuple or list of str.
         ValueError: If a value is unknown, or a name empty or not usable.
 
-    Source: RFC 3986 section 6.2.4 ("Protocol-Based Normalization": the "/" at the end of a path, default documents);
+    Source: RFC 3986 section 6.2.4 ("Protocol-Based Normalization": the "/" at the end of a path);
         section 3.5 (fragments); section 3.2.1 (userinfo); docs/guides/uri.md has the reasons of all steps.
 
     >>> from uricodec.uri import normalize

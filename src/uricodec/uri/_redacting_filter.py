@@ -15,8 +15,8 @@ _COMMON = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 class RedactingFilter(logging.Filter):
     """A filter that redacts the URLs in log records, as `redact_text` does, and lets all records pass.
 
-    It redacts the message with its %-arguments, text in `extra`, tracebacks and stacks. Add it to handlers: a filter of
-    a logger does not see the records of loggers below it.
+    It redacts the message with its %-arguments, each str in `extra`, tracebacks and stacks. Add it to handlers: a
+    filter of a logger does not see the records of loggers below it.
 
     Args:
         names (str | Collection[str]): See `redact`.

@@ -954,8 +954,8 @@ def host(uri, *, errors="keep"):
     Args:
         uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does; the host is what follows the last "@"
             of the authority, up to the first ":", or up to the "]" if it begins with "[".
-        errors (str): How text that is not an IRI reference is handled: "keep" (return what it has), "null" (return
-            None) or "raise".
+        errors (str): How text that is not an IRI reference is handled: "keep" (return what it has, with U+FFFD for lone
+            surrogates), "null" (return None) or "raise".
 
     Returns:
         str | bytes | None: The host, with the brackets of an address; it may be empty. None without an authority.
@@ -1015,7 +1015,7 @@ def query_value(uri, name, *, errors="keep"):
     Raises:
         IriError: If errors="raise" and the text is not an IRI reference.
         TypeError: If a name is not a str.
-        ValueError: If `errors` is unknown, or if a name is repeated.
+        ValueError: If `errors` is unknown, if a name is repeated, or if there are not 1 to 32 names.
 
     Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.
 

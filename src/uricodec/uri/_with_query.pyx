@@ -242,8 +242,8 @@ def with_query(uri, set=None, *, drop=None, keep=None):
         str | bytes: The URL, bytes for a bytes-like object; the same object if nothing changes.
 
     Raises:
-        UriSyntaxError: If the text contains a lone surrogate.
-        TypeError: If a name or a value is neither str nor bytes.
+        UriSyntaxError: If the text, a name or a value contains a lone surrogate.
+        TypeError: If `set` is neither a mapping nor a query, or a name or a value is neither str nor bytes.
         ValueError: If `set` has more than 64 names.
 
     Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.

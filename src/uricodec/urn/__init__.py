@@ -1,7 +1,7 @@
 """URNs (RFC 2141, RFC 8141): check, parse, normalize, compare, find, encode and display them.
 
-Most functions are compiled. Rules and validators of namespaces are in `uricodec.urn.namespaces`, conversions (public
-identifiers, UUIDs, OIDs, ISBNs, resolver URLs) in `uricodec.urn.conversions`.
+Rules and validators of namespaces are in `uricodec.urn.namespaces`, conversions (of public identifiers, UUIDs, OIDs and
+ISBNs) in `uricodec.urn.conversions`.
 
 >>> from uricodec import urn
 >>> urn.equivalent("URN:ISBN:0-395-36341-1", "urn:isbn:0395363411", level="namespace")
@@ -117,7 +117,7 @@ def decode_nss(nss: str | _BytesLike) -> str | bytes:
         nss (str | bytes-like): The NSS.
 
     Returns:
-        str | bytes: The text, decoded once; bytes for a bytes-like object.
+        str | bytes: The text, decoded once; bytes for a bytes-like object. Empty text gives an empty result.
 
     Raises:
         UrnError: If the text is not an NSS, contains "%00", or, for a str, does not decode to UTF-8.

@@ -617,6 +617,11 @@ def find(buffer, terminators=TERMINATORS):
     Returns:
         list[tuple[int, int]]: The start and end of each URN, in order.
 
+    Raises:
+        TypeError: If `buffer` is not bytes-like.
+        BufferError: If it is not contiguous in memory.
+        ValueError: If `terminators` is a str that is not ASCII.
+
     Source: RFC 2141 section 2.4: "An URN ends when an octet/character from the excluded character set [...] is
     encountered."
 

@@ -1,7 +1,7 @@
-"""Lossless conversions between URNs and other identifiers: public identifiers, UUIDs, OIDs, ISBNs.
+"""Conversions between URNs and other identifiers: public identifiers, UUIDs, OIDs, ISBNs.
 
 RFC 3151 (publicid), RFC 4122 and 9562 (uuid), RFC 3061 (oid), RFC 3187 and ISO 2108 (isbn).
-Every function rejects input that it could not convert back.
+Every function rejects input that could not be converted back, apart from white space, hyphens and case.
 """
 
 from __future__ import annotations
@@ -116,13 +116,16 @@ def to_public_id(urn: _Urn) -> str:
 def from_uuid(uuid: UUID) -> str:
     """Convert a UUID to a URN.
 
+    Raises:
+        UrnError: If it is neither a UUID nor the text of one.
+
     Source: RFC 4122 section 3; RFC 9562 section 4.
 
     >>> from uuid import UUID
     >>> from_uuid(UUID(int=0))
     'urn:uuid:00000000-0000-0000-0000-000000000000'
     """
-    return f"urn:uuid:{uuid}"
+    return "urn:uuid:" + _well_formed(str(uuid), "uuid", str(uuid))
 
 
 def to_uuid(urn: _Urn) -> UUID:

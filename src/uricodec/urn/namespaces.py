@@ -514,7 +514,7 @@ def register_namespace(
         nid (str): The namespace identifier.
         rule (str): A key of RULES: which differences are ignored.
         validate (callable): Maps an NSS to True (well formed), a str (what is wrong) or None (unknown).
-        references (tuple[str]): Documents that describe the namespace.
+        references (tuple[str, ...]): Documents that describe the namespace.
         replace (bool): Whether a known namespace may be replaced.
 
     Raises:
