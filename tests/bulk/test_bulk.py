@@ -580,6 +580,9 @@ def test_arrays_of_numpy_are_columns_if_they_have_bytes():
         with pytest.raises(TypeError, match="expected a buffer of bytes, got ndarray with items of format"):
             dedup.unique(np.array(["%41"], dtype=dtype), "urn")
     assert bulk.unquote(np.frombuffer(b"%41\n%42", dtype=np.uint8)) == b"A\nB"
+    for numbers in np.array([1]), memoryview(np.array([1.5])):
+        with pytest.raises(TypeError, match=r"^expected a buffer of bytes, got \w+ with items of format '[lqd]'$"):
+            bulk.unquote(numbers)
     with pytest.raises(TypeError, match="expected a list, Arrow object, bytes-like object or file, got"):
         bulk.unquote(np.array(["2026-11-26"], dtype="M8[s]"))
 

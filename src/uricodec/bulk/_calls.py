@@ -375,11 +375,15 @@ def _thread_count(threads: Any) -> int | None:
 
 
 def _buffer(column: Any) -> memoryview | bytes:
+    """Return the bytes of an object, which are lines. The numbers of an array are none."""
+    name = type(column).__name__
     try:
-        return column if isinstance(column, bytes) else memoryview(column)
+        found = column if isinstance(column, bytes) else memoryview(column)
     except (TypeError, ValueError):  # ValueError is NumPy's, for types without a buffer
-        found = type(column).__name__
-        raise TypeError(f"expected a list, Arrow object, bytes-like object or file, got {found}") from None
+        raise TypeError(f"expected a list, Arrow object, bytes-like object or file, got {name}") from None
+    if isinstance(found, memoryview) and found.itemsize != 1:
+        raise TypeError(f"expected a buffer of bytes, got {name} with items of format {found.format!r}")
+    return found
 
 
 def _write(output: Any, data: bytes) -> None:
