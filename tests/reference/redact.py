@@ -22,7 +22,8 @@ SPELLED = re.compile(
 )
 ENDS_OF_WORDS = bytes(range(33)) + b'"<>\x7f'
 WORD = re.compile(rb'[^\0-\x20"<>\x7f]+')
-JOINED = re.compile(rb'(?:[^\0-\x20"<>\x7f]|(?<==)\r?\n)+')
+# In quoted-printable text, a "=" begins an encoded byte, or joins a line to the next.
+JOINED = re.compile(rb'(?:[^\0-\x20"<>\x7f=]|=[0-9A-Fa-f]{2}|=\r?\n)*[^\0-\x20"<>\x7f]*')
 BRACKETS = {b")": b"(", b"]": b"[", b"}": b"{"}
 
 

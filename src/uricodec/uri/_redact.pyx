@@ -623,10 +623,19 @@ cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
         i += character.size
 
 
+cdef inline bint is_quoted_printable(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return whether each "=" in a part of a line begins an encoded byte (RFC 2045 section 6.7)."""
+    while i < n:
+        if s[i] == c'=' and not (n - i > 2 and hex_value(s[i + 1]) >= 0 and hex_value(s[i + 2]) >= 0):
+            return False
+        i += 1
+    return True
+
+
 cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
-    """Redact the URLs in s[:n]. `joins`: "=" at the end of a line joins it to the next (RFC 2045 section 6.7)."""
+    """Redact the URLs in s[:n]. `joins`: in quoted-printable text, "=" at the end of a line joins it to the next."""
     cdef const uint8_t *s = work.s
-    cdef size_t i = 0, done = 0, start
+    cdef size_t i = 0, done = 0, start, line
     cdef const uc_set *skipped = &NO_TRIGGER_OF_BARE.set if work.how.bare else &NO_TRIGGER.set
     work.in_text = True
     memset(work.active, 0, 256)
@@ -637,10 +646,10 @@ cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
         start = i
         while start > done and IN_WORD.set.member[s[start - 1]]:
             start -= 1
-        done = i
+        done, line = i, start
         while True:
             done += kernels.span(s + done, n - done, &IN_WORD.set)
-            if not joins or done == 0 or s[done - 1] != c'=':
+            if not joins or done == 0 or s[done - 1] != c'=' or not is_quoted_printable(s, line, done - 1):
                 break
             if n - done >= 2 and s[done] == c'\r' and s[done + 1] == c'\n':
                 done += 2
@@ -648,6 +657,7 @@ cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
                 done += 1
             else:
                 break
+            line = done
         set_active(work, start, i)
         redact_url(work, start, done, work.how.bare)
         i = done
