@@ -295,6 +295,7 @@ PIECES = (
         b"\n",
         b"=\n",
         b"=\r\n",
+        b"=3D",
         b"\\n",
         b"\\\\",
         b"\\",
@@ -391,6 +392,9 @@ def test_time_is_linear():
         "%25",
         "%2",
         "%252525",
+        "?token=x=\n",
+        "//a:b/?token=x=\n",
+        "?token=3D=\n",
     ):
         text = piece * (200_000 // len(piece))
         for function in uri.redact, uri.redact_text:
