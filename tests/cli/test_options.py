@@ -217,6 +217,8 @@ def test_conditions():
         ("decode --xyzzy", "unknown option '--xyzzy'", "see 'uricodec decode --help'"),
         ("decode --err raise", "unknown option '--err'", "did you mean '--errors'?"),
         ("decode -o", "-o/--output: expected one argument", "such as --output FILE"),
+        ("decode -o --stats", "-o/--output: expected one argument", "such as --output FILE"),
+        ("log --timezone -03:30", "--timezone: expected one argument", "such as --timezone=-03:30"),
         ("info x", "unexpected argument 'x'", "see 'uricodec info --help'"),
         ("completion bash zsh", "unexpected argument 'zsh'", "see 'uricodec completion --help'"),
         ("completion", "SHELL is required", "choose from bash, zsh, fish"),

@@ -23,6 +23,8 @@ SPELLED = re.compile(
 ENDS_OF_WORDS = bytes(range(33)) + b'"<>\x7f'
 WORD = re.compile(rb'[^\0-\x20"<>\x7f]+')
 JOINED = re.compile(rb'(?:[^\0-\x20"<>\x7f]|(?<==)\r?\n)+')
+ENDS_OF_LINES = b"=\r", b"=\n"
+JOINS = re.compile(rb"(?:[^=]|=[0-9A-Fa-f]{2}|=\r?\n)*=")  # quoted-printable up to the end of a line
 BRACKETS = {b")": b"(", b"]": b"[", b"}": b"{"}
 
 
@@ -158,7 +160,9 @@ def value_end(text, start, depth, most, in_path, in_text, active, every):  # noq
             if in_path and char in {b"/", b"\\", b"?"}:
                 return i, i
         if in_text and deep == 0:
-            if stops_word(char, deep, i, end):
+            if stops_word(char, deep, i, end) or (
+                text[i - 1 : i + 1] in ENDS_OF_LINES and not JOINS.fullmatch(text[:i])
+            ):
                 break
             if end == i + 1:
                 if char >= b"\x80":
@@ -192,8 +196,8 @@ def value_end(text, start, depth, most, in_path, in_text, active, every):  # noq
     return start + len(value) if in_text else i, i
 
 
-def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0913, PLR0917
-    """The spans of what is secret in a URL."""
+def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0912, PLR0913, PLR0917
+    """The spans of what is secret in a URL, and its end."""
     most, spans, every = 2 if nested else 0, [], b"*" in patterns(names if isinstance(names, str) else tuple(names))
     start, is_name, depth, i = 0, bare or not in_text, 0, 0
     in_query = in_path = has_slash = False
@@ -217,6 +221,8 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
             if is_secret:
                 stop, i = value_end(text, end, min(depth, deep), most, in_path, in_text, active, every)
                 spans.append((end, stop))
+                if in_text and text[i : i + 1] in {b"\r", b"\n"}:
+                    return spans, i
             is_name = False
         elif char in {b"?", b"#", b"&", b";"}:
             if not in_query and char in {b"&", b";"}:
@@ -233,7 +239,7 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
                 is_name, has_slash = False, True
             else:
                 i = end
-    return spans
+    return spans, i
 
 
 # --- results ----------------------------------------------------------------------------------------------------------
@@ -247,7 +253,7 @@ def replaced(text, spans):
 
 def redact(url, names="default", nested=True):
     """Redact a URL (bytes)."""
-    return replaced(url, secrets(url, names, nested))
+    return replaced(url, secrets(url, names, nested)[0])
 
 
 def redact_text(text, names="default", nested=True, bare=False, joins=True):
@@ -274,6 +280,7 @@ def redact_text(text, names="default", nested=True, bare=False, joins=True):
         for closing, opening in BRACKETS.items():
             if before.rfind(opening) > before.rfind(closing):
                 active.add(closing)
-        return earlier + replaced(word, secrets(word, names, nested, True, bare, active))
+        spans, stop = secrets(word, names, nested, True, bare, active)
+        return earlier + replaced(word[:stop], spans) + redact_text(word[stop:], names, nested, bare, joins)
 
     return (JOINED if joins else WORD).sub(redacted, text)

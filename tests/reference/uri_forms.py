@@ -368,7 +368,7 @@ def relation(a, b, level="scheme"):
     return "same-origin" if same else "same-host"
 
 
-AUTHORITY = re.compile(r"(?:[^@\[\]]*@)?(\[[^\[\]@]*\]|[^@:\[\]]*)(:[0-9]*)?")
+AUTHORITY = re.compile(r"(?:[^@]*@)?(\[[^\[\]@]*\]|[^@:\[\]]*)(:[0-9]*)?")
 
 
 def host_of(authority):

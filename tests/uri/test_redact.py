@@ -200,7 +200,10 @@ TEXTS = {
     "请看 https://h/?token={}。谢谢 “/?token={}”": "请看 https://h/?token=REDACTED。谢谢 “/?token=REDACTED”",
     "/?token={}(a)[b]!": "/?token=REDACTED!",
     "/?token=({}": "/?token=REDACTED",
-    "/?token={}=\r\n{}&b=3D1 =\nx": "/?token=REDACTED&b=3D1 =\nx",
+    "/?token=3D{}=\r\n{}&b=3D1 =\nx": "/?token=REDACTED&b=3D1 =\nx",
+    "/?a=3D=\n=\r\n1&token=3D{}=": "/?a=3D=\n=\r\n1&token=REDACTED",
+    "U=/?token={}=\nV=/?a=1&token=3D{}=\r\nW=1": "U=/?token=REDACTED\nV=/?a=1&token=REDACTED\r\nW=1",
+    "/?a=3D1&token=3D{}==\nx": "/?a=3D1&token=REDACTED\nx",
     "token=1 &token=2 f(a;token=3) Cookie: a;token=4": "token=1 &token=2 f(a;token=3) Cookie: a;token=4",
     "/?token={}\t/?token={}\v/?token={}\0": "/?token=REDACTED\t/?token=REDACTED\v/?token=REDACTED\0",
 }
@@ -292,6 +295,7 @@ PIECES = (
         b"\n",
         b"=\n",
         b"=\r\n",
+        b"=3D",
         b"\\n",
         b"\\\\",
         b"\\",
@@ -388,6 +392,9 @@ def test_time_is_linear():
         "%25",
         "%2",
         "%252525",
+        "?token=x=\n",
+        "//a:b/?token=x=\n",
+        "?token=3D=\n",
     ):
         text = piece * (200_000 // len(piece))
         for function in uri.redact, uri.redact_text:

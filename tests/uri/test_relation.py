@@ -25,6 +25,8 @@ CASES = [
     ("/a", "/b", "different"),
     ("urn:a:b", "urn:a:c", "different"),
     ("http://a@b@c/", "http://a@b@c/d", "same-origin"),
+    ("http://[a@b/", "http://b/c", "same-origin"),
+    ("http://[::1]@", "http:///", "same-origin"),
 ]
 
 
@@ -38,7 +40,8 @@ def test_cases(a, b, want):
 
 
 PIECES = st.lists(
-    st.sampled_from(["http:", "s:", "//", "a", "A", "@", ":8", "[::1]", "/", "%61", "?q", "#f", "é"]), max_size=8
+    st.sampled_from(["http:", "s:", "//", "a", "A", "@", ":8", "[::1]", "[", "]", "/", "%61", "?q", "#f", "é"]),
+    max_size=8,
 )
 
 

@@ -210,7 +210,7 @@ class Counts:
         self._output, self._to, self._top = output, to, arguments.top
         numbers = arguments.sum or (), arguments.quantiles or ()
         memory = parse_memory(arguments.memory)
-        self._counting = Counting(options, *numbers, max(memory - PROGRAM, memory // 2), arguments.spill_dir)
+        self._counting = Counting(options, *numbers, max(memory - PROGRAM, memory // 2, 1), arguments.spill_dir)
         self._pyarrow = pyarrow_for(to, output) if to in BINARY else None
         self._drawn, self._next, self._counted = 0, 0.0, 0
 

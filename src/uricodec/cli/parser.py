@@ -1,6 +1,7 @@
 """The parser of the command line, made from the tables of commands and options."""
 
 import argparse
+from itertools import pairwise
 
 from uricodec.cli.commands import COMMANDS
 from uricodec.cli.errors import CommandError
@@ -51,9 +52,8 @@ def parse(command, words):
     try:
         arguments, rest = parser.parse_known_args(words[:end])
     except argparse.ArgumentError as error:
-        raise CommandError(
-            f"{error.argument_name}: {error.message}", 2, hint_for(command, error.argument_name)
-        ) from None
+        hint = hint_for(command, error.argument_name, words[:end])
+        raise CommandError(f"{error.argument_name}: {error.message}", 2, hint) from None
     arguments.command = command.name
     if arguments.help or arguments.version:
         return arguments
@@ -145,10 +145,20 @@ def check_choice(option, value, arguments):
         raise CommandError(message, 2, hint)
 
 
-def hint_for(command, names):
-    """Return how an option is written, given its names as argparse shows them: "-o/--output"."""
+def hint_for(command, names, words):
+    """Return how an option is written, given its names as argparse shows them ("-o/--output"), and the command line."""
+    known = [flag for option in command.options for flag in option.flags]
     for option in command.options:
         if "/".join(option.flags) == names:
+            for word, value in pairwise(words):
+                # Not an option, but a value such as -2h.
+                if (
+                    option.value
+                    and word in option.flags
+                    and value.startswith("-")
+                    and value.partition("=")[0] not in known
+                ):
+                    return f"such as {option.flag}={value}"
             return f"such as {option.flag} {option.value}" if option.value else f"{option.flag} has no value"
     return see(command)
 

@@ -63,9 +63,9 @@ class Counter:
     [(b'b', 2), (b'a', 2)] 5 3
     >>> from array import array
     >>> with Counter("64M", sums=1, quantiles=1) as counter:
-    ...     counter.add_lines(b"a\\nb\\na\\n", [array("q", [5, 7, -1]), array("d", [0.5, 3, 0.25])])
+    ...     counter.add_lines(b"a\\nb\\na\\n", [array("q", [5, 7, -1]), array("d", [0.5, 3, 0.5])])
     ...     print(list(counter.most_common()))
-    [(b'a', 2, 4, (0.25, 0.25, 0.25, 0.5)), (b'b', 1, 7, (3.0, 3.0, 3.0, 3.0))]
+    [(b'a', 2, 4, (0.5, 0.5, 0.5, 0.5)), (b'b', 1, 7, (3.0, 3.0, 3.0, 3.0))]
     """
 
     def __init__(self, memory=None, spill_dir=None, terminator=b"\n", sums=0, quantiles=0):

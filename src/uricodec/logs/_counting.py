@@ -127,6 +127,6 @@ class Counting:
             numbers.append(total / NANOSECONDS if field == "duration" else total)
         for values in more[len(self._sums) :]:
             *quantiles, greatest = values or [None] * len(QUANTILES)
-            # The error of a quantile is 1 %: further digits would not be true.
+            # Further digits would not be true. With the error of the sketch, this makes at most 1 %.
             numbers += [None if each is None else float(f"{each:.4g}") for each in quantiles] + [greatest]
         return Counted(key, count, numbers)

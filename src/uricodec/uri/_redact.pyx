@@ -299,7 +299,7 @@ cdef ByteSet SKIPPED = ~ByteSet("?&;#=:%\\")
 cdef ByteSet SKIPPED_PLAIN = ~ByteSet("?&;#=:\\")       # if "%" begins no delimiter
 cdef ByteSet IN_AUTHORITY = ~ByteSet("/\\?#@:&;%'`|)]}")
 cdef ByteSet IN_VALUE = ~ByteSet("&;#/?%\\")
-cdef ByteSet IN_VALUE_OF_TEXT = ByteSet(range(128)) - "&;#/?%\\'`|()[]{}"
+cdef ByteSet IN_VALUE_OF_TEXT = ByteSet(range(128)) - "&;#/?%\\'`|()[]{}\r\n"
 
 
 cdef struct Work:
@@ -312,6 +312,7 @@ cdef struct Work:
     bint in_query
     bint at_end_of_word         # nothing of the URL follows the value that was read last,
     size_t least                # whose last escape ends here
+    size_t line                 # from here on, no "=" of the word has been looked at
     uint8_t active[256]         # quotes and closing brackets that end a value
     size_t no_at[DEEPEST + 1]   # there is no "@" of this depth before s[no_at]: a search for one failed
 
@@ -461,6 +462,22 @@ cdef size_t trimmed(const uint8_t *s, size_t start, size_t least, size_t i) noex
     return i
 
 
+cdef bint joins_lines(Work *work, size_t equals) noexcept nogil:
+    """Return whether a word of text may be quoted-printable up to "=" at the end of a line (RFC 2045 section 6.7).
+
+    In such a text, any other "=" begins an encoded byte. Otherwise this one is the end of the value, as in base64.
+    """
+    cdef const uint8_t *s = work.s
+    cdef size_t i
+    for i in range(work.line, equals):
+        # There are two bytes after s[i]: at least the last "=", and the line end.
+        if s[i] == c'=' and s[i + 1] != c'\n' and s[i + 1] != c'\r' and (
+                hex_value(s[i + 1]) < 0 or hex_value(s[i + 2]) < 0):
+            return False
+    work.line = equals
+    return True
+
+
 cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint in_path) noexcept nogil:
     """Return the end of the value at s[start], with the punctuation after it in a text."""
     cdef const uint8_t *s = work.s
@@ -485,6 +502,8 @@ cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint i
                 return i
         if work.in_text and character.depth == 0:
             if ends_word(&character):
+                break
+            if (s[i] == c'\r' or s[i] == c'\n' and s[i - 1] == c'=') and not joins_lines(work, i - 1):
                 break
             if character.size == 1:
                 if character.byte >= 0x80:
@@ -516,8 +535,8 @@ cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint i
     return min(i, end)
 
 
-cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept nogil:
-    """Redact the URL s[i:end]; `is_name`: it may begin with a name."""
+cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept nogil:
+    """Redact the URL s[i:end]; `is_name`: it may begin with a name. Return its end: `end`, or the end of a line."""
     cdef const uint8_t *s = work.s
     cdef const Options *how = work.how
     cdef size_t name = i, first = i, next, value
@@ -525,8 +544,7 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
     cdef bint in_path = False, has_slash = False
     cdef Character character
     cdef const uc_set *skipped = &SKIPPED.set if how.most else &SKIPPED_PLAIN.set
-    work.in_query = False
-    work.no_at[0] = work.no_at[1] = work.no_at[2] = 0
+    work.in_query, work.line = False, i
     if i < end:
         next = i + 1 if work.in_text and OPENING.set.member[s[i]] else i
         if s[i] != c'=':        # which ends an empty name
@@ -541,7 +559,7 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
         if i == next and i < end:
             i += kernels.span(s + i, end - i, skipped)
         if i >= end:
-            return
+            return end
         character.byte, character.depth, character.size = s[i], 0, 1
         if not IS_LITERAL.set.member[s[i]]:
             read_character(s + i, end - i, &character)
@@ -560,6 +578,8 @@ cdef void redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept no
             if is_name and not is_other(s + name, i - name, how) and is_sensitive(s + name, i - name, depth, how):
                 i = end_of_value(work, value, end, min(depth, character.depth), in_path)
                 put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
+                if i < end and work.in_text and (s[i] == c'\r' or s[i] == c'\n'):
+                    return i
             else:
                 i = value
             is_name = False
@@ -594,6 +614,7 @@ cdef inline size_t finish(Work *work, size_t n) noexcept nogil:
 cdef void redact_one(Work *work, size_t n) noexcept nogil:
     """Redact s[:n], which is a URL."""
     work.in_text = False
+    work.no_at[0] = work.no_at[1] = work.no_at[2] = 0
     redact_url(work, 0, n, True)
 
 
@@ -626,7 +647,7 @@ cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
 cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
     """Redact the URLs in s[:n]. `joins`: "=" at the end of a line joins it to the next (RFC 2045 section 6.7)."""
     cdef const uint8_t *s = work.s
-    cdef size_t i = 0, done = 0, start
+    cdef size_t i = 0, done = 0, start, end = 0
     cdef const uc_set *skipped = &NO_TRIGGER_OF_BARE.set if work.how.bare else &NO_TRIGGER.set
     work.in_text = True
     memset(work.active, 0, 256)
@@ -637,20 +658,22 @@ cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
         start = i
         while start > done and IN_WORD.set.member[s[start - 1]]:
             start -= 1
-        done = i
-        while True:
-            done += kernels.span(s + done, n - done, &IN_WORD.set)
-            if not joins or done == 0 or s[done - 1] != c'=':
-                break
-            if n - done >= 2 and s[done] == c'\r' and s[done + 1] == c'\n':
-                done += 2
-            elif n - done >= 1 and s[done] == c'\n':
-                done += 1
-            else:
-                break
+        # The rest of lines of which a URL was only the beginning is not read again: the time is linear.
+        if i >= end:
+            end = i
+            work.no_at[0] = work.no_at[1] = work.no_at[2] = 0
+            while True:
+                end += kernels.span(s + end, n - end, &IN_WORD.set)
+                if not joins or end == 0 or s[end - 1] != c'=':
+                    break
+                if n - end >= 2 and s[end] == c'\r' and s[end + 1] == c'\n':
+                    end += 2
+                elif n - end >= 1 and s[end] == c'\n':
+                    end += 1
+                else:
+                    break
         set_active(work, start, i)
-        redact_url(work, start, done, work.how.bare)
-        i = done
+        i = done = redact_url(work, start, end, work.how.bare)
 
 
 cdef inline void set_work(Work *work, const uint8_t *s, const void *options, uint8_t *dst) noexcept nogil:
