@@ -444,6 +444,19 @@ def test_everything_else_in_a_record():
     assert shown.count("/?token=REDACTED") >= 2
     record = record_of("a", url="/?token=x", count=5, body=b"/?token=x")
     assert (record.url, record.count, record.body) == ("/?token=REDACTED", 5, b"/?token=REDACTED")
+    text, redacted = "/?token=x", "/?token=REDACTED"
+    around = [text]
+    around.append(around)
+    deep = text
+    for _ in range(5000):
+        deep = [deep]
+    http = {"urls": [text, (text, 1, b"/?token=x")], "self": around}
+    record = record_of("a", http=http, deep=deep, counts={text})
+    assert record.http == {
+        "urls": [redacted, (redacted, 1, b"/?token=REDACTED")],
+        "self": [redacted, around],
+    }
+    assert http["urls"][0] == text and record.counts == {text}
     with pytest.raises(ValueError, match="name"):
         uri.RedactingFilter([""])
     assert pickle.loads(pickle.dumps(uri.RedactingFilter("extended", False))).nested is False

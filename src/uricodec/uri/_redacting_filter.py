@@ -11,12 +11,14 @@ __all__ = ["RedactingFilter"]
 # The attributes that each record has; others come from `extra`.
 _COMMON = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
+DEEPEST = 20  # containers within each other in `extra`
+
 
 class RedactingFilter(logging.Filter):
     """A filter that redacts the URLs in log records, as `redact_text` does, and lets all records pass.
 
-    It redacts the message with its %-arguments, each str in `extra`, tracebacks and stacks. Add it to handlers: a
-    filter of a logger does not see the records of loggers below it.
+    It redacts the message with its %-arguments, text in `extra` and in its dicts, lists and tuples, tracebacks and
+    stacks. Add it to handlers: a filter of a logger does not see the records of loggers below it.
 
     Args:
         names (str | Collection[str]): See `redact`.
@@ -69,7 +71,7 @@ class RedactingFilter(logging.Filter):
         record.exc_text = record.exc_text and self._redact(record.exc_text)
         record.stack_info = record.stack_info and self._redact(record.stack_info)
         for name in vars(record).keys() - _COMMON:
-            setattr(record, name, self._redact_value(getattr(record, name)))
+            setattr(record, name, self._redact_extra(getattr(record, name)))
         return True
 
     def _redact(self, text: str) -> str:
@@ -77,6 +79,14 @@ class RedactingFilter(logging.Filter):
 
     def _redact_value(self, value: Any) -> Any:
         return redact_text(value, self.names, self.nested) if isinstance(value, (str, bytes)) else value
+
+    def _redact_extra(self, value: Any, outer: tuple[Any, ...] = ()) -> Any:
+        # What contains itself, or is very deep, stays.
+        if type(value) not in {dict, list, tuple} or len(outer) == DEEPEST or any(value is each for each in outer):
+            return self._redact_value(value)
+        if type(value) is dict:
+            return {name: self._redact_extra(each, (*outer, value)) for name, each in value.items()}
+        return type(value)(self._redact_extra(each, (*outer, value)) for each in value)
 
     def _redact_arguments(self, arguments: Any) -> Any:
         if isinstance(arguments, Mapping):
