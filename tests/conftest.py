@@ -51,7 +51,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Select the fast tests, and run the whole suite in as many processes as there are cores.
+    """Select the fast tests, and run the whole suite in a process for each core, and one more.
 
     A file stays in one process: its tests share what they compute, and none measures beside another one of its kind.
     The long sweeps are run if they are asked for, or their file is.
@@ -60,7 +60,7 @@ def pytest_cmdline_main(config):
         config.option.markexpr = config.option.markexpr or "not slow and not long and not interop and not soak"
     whole = config.args == config.getini("testpaths") and not config.option.collectonly and not config.option.usepdb
     if whole and getattr(config.option, "numprocesses", 0) is None and not hasattr(config, "workerinput"):
-        config.option.numprocesses = os.cpu_count()
+        config.option.numprocesses = (os.cpu_count() or 1) + 1  # some tests wait
         config.option.dist = "loadfile"
     if whole:
         config.option.markexpr = config.option.markexpr or "not long"

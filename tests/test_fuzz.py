@@ -202,6 +202,7 @@ def is_noticed(name, module, attribute, answers):
     return False
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "module", "attribute"),

@@ -44,6 +44,7 @@ def grown(calls, rounds, measure):
     return measure() - before
 
 
+@pytest.mark.long
 @pytest.mark.soak
 @pytest.mark.parametrize("name", sorted(CALLS.keys() - FOREIGN))
 def test_calls_keep_nothing(name):

@@ -46,7 +46,7 @@ def rooms():
 ROOMS = rooms()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("room", ROOMS)
 def test_classes_and_functions(room, tmp_path):
     path = str(Path(uricodec.__file__).parent.parent)

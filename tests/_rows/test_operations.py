@@ -433,7 +433,12 @@ IN_BLOCKS = [
 @pytest.mark.parametrize(
     ("operation", "name"),
     [
-        pytest.param(operation, name, id=f"{operation.id}-{name}")
+        pytest.param(
+            operation,
+            name,
+            id=f"{operation.id}-{name}",
+            marks=[] if operation in FIRST_OF_NAME else pytest.mark.long,
+        )
         for operation in OF_BULK
         for name in (IN_BLOCKS if operation in FIRST_OF_NAME else ("lines",))
         if has(operation, PATHS[name], operation.policies[0])
@@ -456,7 +461,13 @@ FIRST_OF_RESULT = {operation.result: operation for operation in OF_BULK[::-1]}.v
 @pytest.mark.parametrize(
     ("operation", "name", "threads"),
     [
-        pytest.param(operation, name, threads, id=f"{operation.id}-{name}-{threads}")
+        pytest.param(
+            operation,
+            name,
+            threads,
+            id=f"{operation.id}-{name}-{threads}",
+            marks=[] if name in {"Arrow utf8", "lines"} else pytest.mark.long,
+        )
         for operation in FIRST_OF_RESULT
         for name, threads in (("Arrow utf8", 2), ("lines", 8), ("Arrow utf8 view", 8), ("file", 2))
     ],

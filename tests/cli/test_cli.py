@@ -306,7 +306,7 @@ def test_memory_is_flat(tmp_path, monkeypatch, command, unit):
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("encode --errors null --stats", b"\xff" * 8_000_000),
+        *long(("encode --errors null --stats", b"\xff" * 8_000_000)),
         ("encode --json-field a", b'{"a":"' + "\u00e9".encode() * 4_000_000 + b'"}'),
         ("decode --to=jsonl", b"%01" * 2_666_666),
         *long(("encode --errors null", b"\xff" * 8_000_000), ("decode --to=jsonl", "\u00e9".encode() * 4_000_000)),

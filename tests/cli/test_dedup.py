@@ -306,6 +306,7 @@ def test_long_lines():
     assert run(*URN, "--max-line", "2M", "--errors", "raise", stdin=data) == (1, b"", said)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("options", [["--memory", "1M"], ["--memory", "1M", "--count", "-j", "2"]], ids=" ".join)
 def test_the_memory_of_a_bomb_is_bounded(tmp_path, options):

@@ -379,7 +379,7 @@ def test_extract_across_the_borders_of_chunks(data, chunk):
 @pytest.mark.parametrize("behind", [b"", b"%", b"%4", b"%00", b"%zzurn:b:c", b"~urn:b:c", b" "])
 def test_extract_at_every_place(before, name, behind):
     """Also of a buffer without any octet that ends a URN."""
-    for shift in range(48, 73):  # two chunks
+    for shift in range(48, 73, 5):  # two chunks
         data = b"x" * shift + before + name + behind
         assert output_of(*EXTRACT, "--offsets", stdin=data, chunk=12) == b"".join(
             b"%d\t%s\n" % found for found in urns(data)

@@ -207,6 +207,7 @@ def test_every_edge_of_a_class_of_characters(tier, before):
             compare(text.encode("utf-8", "surrogatepass"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("before", "allowed"), [("//", "reg_name"), ("p", "path"), ("?", "query"), ("#", "fragment")])
 def test_every_character(before, allowed):

@@ -252,7 +252,7 @@ def test_the_other_calls():
     assert step == ("whatwg", "http:a", "http://a/")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_long_hosts():
     """Each is converted in about linear time."""
     for label in (
