@@ -108,6 +108,7 @@ cdef class ItemBatch:
     cdef Run run
     cdef Source source
     cdef Items items
+    cdef size_t changed                 # texts of the batch before that are not their own results
     cdef uint64_t valid[ROW_WORDS]      # validity of the results
 
     def __dealloc__(self):
@@ -128,7 +129,7 @@ cdef class ItemBatch:
             run.offsets.size = sizeof(int64_t)
         if run.valid != NULL:
             memset(run.valid, 0xFF, (self.items.rows + 7) // 8)
-        if run.slots.block != NULL:
+        if run.slots.block != NULL or run.changes != NULL and 4 * self.changed < self.items.rows:
             run_rows(run)       # takes less than handing the lock over
         else:
             with nogil:
@@ -456,13 +457,16 @@ cdef class ListWork:
         cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
         cdef size_t i, n
         cdef bint ascii = batch.text and is_ascii_block(made, batch.run.data.size)
+        batch.changed = 0
         for i in range(batch.items.rows):
             n = <size_t>(at[i + 1] - at[i])
             if batch.is_null(i):
                 results[batch.items.numbers[i]] = None
-            elif n == <size_t>(batch.items.at[i + 1] - batch.items.at[i]) and memcmp(made + at[i], src + batch.items.at[i], n) == 0:
-                pass
-            elif ascii:
+                continue
+            if n == <size_t>(batch.items.at[i + 1] - batch.items.at[i]) and memcmp(made + at[i], src + batch.items.at[i], n) == 0:
+                continue
+            batch.changed += 1
+            if ascii:
                 results[batch.items.numbers[i]] = ascii_text(made + at[i], n)
             elif batch.text:
                 results[batch.items.numbers[i]] = utf8_text(made + at[i], n, "strict")
