@@ -26,7 +26,7 @@ from uricodec.dedup._identifiers import ColumnBatch
 from uricodec.urn import conversions
 from uricodec.urn._rows import CheckUrnRows
 
-# Programs, in Python, which nobody imports; what needs Java.
+# What is not imported, and is in Python: programs. What needs Java.
 LEFT_OUT = ("uricodec.__main__", "uricodec.cli", "uricodec.integrations.spark")
 
 

@@ -32,7 +32,7 @@ cdef int set_condition(Filter *filter, object condition, list kept) except -1:
     cdef bytes text = condition.value.encode("utf-8", "surrogateescape")
     cdef int i, bits
     kept.append(text)
-    filter.is_negated = len(condition.operator) == 3
+    filter.is_negated = condition.operator in ("!^=", "!*=")
     filter.operator = OPERATORS[condition.operator[1:] if filter.is_negated else condition.operator]
     filter.text = text_of(<const uint8_t *>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
     filter.comparison = AS_TEXT
