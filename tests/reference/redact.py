@@ -5,7 +5,9 @@ when it is reached.
 """
 
 import re
+from collections.abc import Collection
 from functools import cache
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from reference.uri_find import ends
@@ -55,9 +57,30 @@ def chars(text, i, depth):
 
 @cache
 def patterns(names):
+    """What the names mean: (has it a "*" before it, its text as it is compared, has it one after it)."""
     wanted = names.split(",") if isinstance(names, str) else names
     listed = [each for name in wanted for each in SENSITIVE_NAMES.get(name.strip(), (name.strip(),))]
-    return {each.encode("utf-8", "surrogatepass").lower() for each in listed}
+    found = set()
+    for each in listed:
+        text = each.encode("utf-8", "surrogatepass")
+        found.add((text != b"*" and text[:1] == b"*", comparable(text.strip(b"*")), text[-1:] == b"*"))
+    return found
+
+
+def comparable(name):
+    return name.lower().translate(None, b"-_.")
+
+
+def matches(name, names):
+    """Whether a name, as it is compared, is one of these."""
+    for any_before, text, any_after in patterns(names if isinstance(names, str) else tuple(names)):
+        if any_before or any_after:
+            found = text in name if any_before and any_after else name[-len(text) :] == text if any_before else None
+            if found or (found is None and name.startswith(text)):
+                return True
+        elif name == text:
+            return True
+    return False
 
 
 def is_sensitive(spelled, names, nesting):
@@ -67,64 +90,144 @@ def is_sensitive(spelled, names, nesting):
         decoded = unquote_to_bytes(decoded.replace(b"+", b" "))
     decoded = unquote_to_bytes(unquote_to_bytes(decoded.replace(b"+", b" ")))
     blanks = bytes(range(33))
-    # A name is cut where it cannot be one of them any more.
-    decoded = decoded.lower().lstrip(blanks)
-    whole, is_cut = decoded[:256].rstrip(blanks), bool(decoded[256:].rstrip(blanks))
-    parts = [part.strip(blanks) for part in re.split(rb"[\[\]]", whole)] if b"[" in decoded else []
-    for pattern in patterns(names if isinstance(names, str) else tuple(names)):
-        head = pattern.removesuffix(b"*")
-        if head == pattern and ((whole == pattern and not is_cut) or pattern in parts):
-            return True
-        if head != pattern and (whole.startswith(head) or any(part.startswith(head) for part in parts)):
-            return True
-    return False
+    whole = comparable(decoded).strip(blanks)
+    parts = re.split(rb"[\[\]]", whole)
+    return any(matches(part.strip(blanks), names) for part in (whole, *parts))
 
 
 # --- URLs -------------------------------------------------------------------------------------------------------------
 
 
-def end_of_slashes(text, i, depth):
-    """The end of two slashes at i, and the depth of the deeper one; (None, 0): there are none."""
-    deepest = 0
+class Slashes(NamedTuple):
+    end: int
+    depth: int = 0
+    has_backslash: bool = False
+    is_escaped: bool = False
+
+
+NO_SLASHES = Slashes(0)
+
+
+def slashes_at(text, i, depth):
+    """The two slashes at i."""
+    found = []
     for _ in range(2):
         if i >= len(text):
-            return None, 0
-        char, deep, i = char_at(text, i)
+            return NO_SLASHES
+        char, deep, end = char_at(text, i)
         if char not in {b"/", b"\\"} or deep > depth:
-            return None, 0
-        deepest = max(deepest, deep)
-    return i, deepest
+            return NO_SLASHES
+        found.append((char, deep, end - i))
+        i = end
+    depths = [deep for _, deep, _ in found]
+    return Slashes(i, max(depths), b"\\" in [char for char, *_ in found], all(size > 1 for *_, size in found))
 
 
-def deep_enough(text, i, most):
-    return char_at(text, i)[1] <= most
+class Around(NamedTuple):
+    """What a URL is in."""
+
+    queries: Collection[int]  # see secrets()
+    in_text: bool
+    active: Collection[bytes]
 
 
-def userinfo(text, start, depth, most, in_query, in_text, active, every):  # noqa: PLR0913, PLR0917
-    """The spans of the user and the password of the authority at `start`, and where the URL goes on."""
-    stop, at, colon = len(text), None, None
+def is_line_escape(text, i):
+    return text[i : i + 1] == b"\\" and text[i + 1 : i + 2] in {b"n", b"r", b"t", b"b", b"f"}
+
+
+def authority(text, start, slashes, depth, around):
+    """The characters of an authority up to where all readers end it, the delimiter there, and where that is."""
+    found, skipped = [], start
     for char, deep, i, end in chars(text, start, depth):
-        if char in {b"/", b"\\", b"?", b"#"} or (char in {b"&", b";"} and (in_query or deep < depth)):
-            stop = i
+        is_byte = end == i + 1
+        if char in {b"/", b"?", b"#"} and (slashes.is_escaped or is_byte or text[end - 1 : end] == b"/"):
+            return found, char, i
+        if char == b"\\" and (slashes.has_backslash or (around.in_text and i >= skipped and is_line_escape(text, i))):
+            return found, char, i
+        if char == b"&" and (depth in around.queries or deep < depth):
+            return found, b"", i
+        if around.in_text and is_byte and char in around.active:
+            return found, b"", i
+        if text[i : i + 2] == b"\\\\" and is_byte and i >= skipped:
+            skipped = i + 2  # two backslashes stand for one
+        found.append((char or b"x", i, end))
+    return found, b"", len(text)
+
+
+def port_of(host):
+    """What follows the ":" of a host; None: it has none."""
+    host = host.rpartition(b"]")[2] if host[:1] == b"[" else host
+    return host.partition(b":")[2] if b":" in host else None
+
+
+def begins_reference(text, i, depth):
+    """Whether there are two slashes: two backslashes may be one in JSON."""
+    found = slashes_at(text, i, depth)
+    return found.end and not found.has_backslash
+
+
+def later_at(text, start, slashes, depth, around, is_empty, is_path, is_after_colon):  # noqa: PLR0913, PLR0917
+    """The last "@" of a password that goes on at `start`."""
+    at, is_name, skipped = None, False, start
+    if is_after_colon and (around.in_text or is_path) and begins_reference(text, start, depth):
+        return None
+    for char, deep, i, end in chars(text, start, depth):
+        if char == b"&" and (depth in around.queries or deep < depth):
             break
-        if end == i + 1 and char and char in active:
-            stop = i
+        if (deep < depth and char in {b"?", b"#"}) or (deep < slashes.depth and char in {b"/", b"\\"}):
             break
-        real = char or char_at(text, i)[0] if deep_enough(text, i, most) else b""
-        if real in {b"&", b";", b"?", b"#"} and is_pair(text, end, most + deep, most + deep, in_text, every):
-            stop = i
+        is_end = char in around.active or (i > start and i >= skipped and is_line_escape(text, i))
+        if around.in_text and is_empty and end == i + 1 and is_end:
             break
-        at = i if char == b"@" else at
-        colon = (i, end) if char == b":" and colon is None else colon
-    port = [char for char, *_ in chars(text[:stop], colon[1], depth)] if colon else []
-    if at is None and colon and text[start : start + 1] != b"[" and not all(char.isdigit() for char in port):
-        for char, deep, i, _ in chars(text, stop, depth):
-            if (in_query and char == b"&") or (deep < depth and char in {b"/", b"\\", b"?", b"#", b"&", b";"}):
-                break
-            at = i if char == b"@" else at
-    if at is None:
+        if text[i : i + 2] == b"\\\\" and end == i + 1 and i >= skipped:
+            skipped = i + 2
+        if char in {b":", b"="} and (around.in_text or is_path) and begins_reference(text, end, depth):
+            break
+        if char == b"@":
+            at, is_name = (i, end), False
+        elif char in {b"?", b"#"}:
+            is_name = is_path
+        elif char == b"=" and is_name:
+            break
+    return at
+
+
+def userinfo(text, slashes, depth, around, has_port=True):
+    """The spans of the user and the password of the authority after these slashes, and where the URL goes on."""
+    at, begin = None, slashes.end
+    while True:
+        found, delimiter, stop = authority(text, begin, slashes, depth, around)
+        ats = [k for k, (char, *_) in enumerate(found) if char == b"@"]
+        if ats:
+            at, found = found[ats[-1]][1:], found[ats[-1] + 1 :]
+        # Some readers end it before, at a backslash or at a delimiter that is escaped.
+        doubtful = next((k for k, (char, *_) in enumerate(found) if char in {b"/", b"?", b"#", b"\\"}), None)
+        host = b"".join(char for char, *_ in found[:doubtful])
+        port = port_of(host)
+        if doubtful is not None:
+            if port is not None and not port.isdigit():
+                delimiter, stop = found[doubtful][:2]
+            else:
+                rest = b"".join(char for char, *_ in found[doubtful:])
+                port = port_of(b"[" + rest if host[:1] == b"[" else rest)
+        if port is None or port.isdigit():
+            break
+        if at and (port or delimiter == b"/"):
+            break
+        if not port and not (has_port and delimiter):
+            break
+        is_after_colon = (b":", stop) in [(char, end) for char, _, end in found]
+        later = later_at(text, stop, slashes, depth, around, not port, not port and delimiter == b"/", is_after_colon)
+        if not later:
+            break
+        at, begin = later, later[1]
+    start = slashes.end
+    if not at:
         return [], start
-    return ([(start, colon[0]), (colon[1], at)] if colon and colon[0] < at else [(start, at)]), at
+    for char, _, i, end in chars(text[: at[0]], start, depth):
+        if char == b":":
+            return [(start, i), (end, at[0])], at[0]
+    return [(start, at[0])], at[0]
 
 
 def is_pair(text, start, depth, most, in_text, every):  # noqa: PLR0913, PLR0917
@@ -196,18 +299,19 @@ def value_end(text, start, depth, most, in_path, in_text, active, every):  # noq
     return start + len(value) if in_text else i, i
 
 
-def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0912, PLR0913, PLR0917
+def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     """The spans of what is secret in a URL, and its end."""
-    most, spans, every = 2 if nested else 0, [], b"*" in patterns(names if isinstance(names, str) else tuple(names))
+    most, spans, every = 2 if nested else 0, [], matches(b"", names)
     start, is_name, depth, i = 0, bare or not in_text, 0, 0
     in_query = in_path = has_slash = False
+    queries = set()  # how often the URLs are encoded in whose query or fragment i is
     if in_text and text[:1] and text[:1] in b"'([{`|=,":
         start = 1
     first = start
-    slashes, _ = end_of_slashes(text, start, 0)
-    if slashes:
-        found, i = userinfo(text, slashes, 0, most, False, in_text, active, every)
-        spans, has_slash = [*found], True
+    slashes = slashes_at(text, start, 0)
+    if slashes.end:
+        spans, i = userinfo(text, slashes, 0, Around(queries, in_text, active))
+        has_slash = True
     while i < len(text):
         char, deep, end = char_at(text, i)
         if deep > most + (depth if char == b"=" and is_name else 0):
@@ -216,6 +320,7 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
             if is_name and start == first:  # a query without "?", or a path
                 is_name = not has_slash and b"/" not in text[start:i]
                 in_query |= is_name
+                queries |= {0} if is_name else set()
             is_secret = is_name and is_sensitive(text[start:i], names, depth)
             i = end
             if is_secret:
@@ -223,18 +328,27 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
                 spans.append((end, stop))
                 if in_text and text[i : i + 1] in {b"\r", b"\n"}:
                     return spans, i
+            else:
+                slashes = slashes_at(text, end, most)
+                if begins_reference(text, end, most):
+                    found, i = userinfo(text, slashes, slashes.depth, Around(queries, in_text, active))
+                    spans += found
             is_name = False
         elif char in {b"?", b"#", b"&", b";"}:
             if not in_query and char in {b"&", b";"}:
                 has_slash |= b"/" in text[start:i]
             is_name = not in_text or bare or in_query or has_slash or char in {b"?", b"#"}
-            in_query |= is_name and char != b";" and deep == 0
+            if is_name and char != b";":
+                queries = {each for each in queries if each < deep} | {deep}
+            in_query = 0 in queries
             in_path = not in_query and char == b";"
             start, depth, i = end, deep, end
         else:
-            slashes, deeper = end_of_slashes(text, end, most) if char == b":" else (None, 0)
-            if slashes:
-                found, i = userinfo(text, slashes, max(deep, deeper), most, in_query, in_text, active, every)
+            slashes = slashes_at(text, end, most) if char == b":" else NO_SLASHES
+            if slashes.end:
+                has_port = text[max(0, i - 4) : i].lower() != b"file"
+                around = Around(queries, in_text, active)
+                found, i = userinfo(text, slashes, max(deep, slashes.depth), around, has_port)
                 spans += found
                 is_name, has_slash = False, True
             else:
@@ -258,22 +372,34 @@ def redact(url, names="default", nested=True):
 
 def redact_text(text, names="default", nested=True, bare=False, joins=True):
     """Redact the URLs in a text (bytes)."""
-    triggers = rb"[?#&;@=]" if bare else rb"[?#&;@]"
+    triggers = b"?#&;@=" if bare else b"?#&;@"
+
+    def first_trigger(word):
+        """Where a word shows that it may be a URL: a delimiter, or the "://" of an encoded one."""
+        for i, byte in enumerate(word):
+            if byte in triggers:
+                return i
+            if byte == ord("%"):
+                char, _, end = char_at(word, i)
+                if char == b":" and slashes_at(word, end, 2).end:
+                    return i
+        return None
 
     def redacted(word):
         word = word[0]
-        first = re.search(triggers, word)
-        if not first:
+        first = first_trigger(word)
+        if first is None:
             return word
-        begin = word.rfind(b"\n", 0, first.start()) + 1  # the URL begins in the line in which it shows
-        earlier, word, before = word[:begin], word[begin:], word[begin : first.start()]
+        begin = word.rfind(b"\n", 0, first) + 1  # the URL begins in the line in which it shows
+        earlier, word, before = word[:begin], word[begin:], word[begin:first]
         opening = before[:1] in {*map(bytes, zip(b"'([{`|=,"))}
-        if end_of_slashes(before, opening, 0)[0]:
+        if slashes_at(before, opening, 0).end:
             before = before[:opening]
         for char, _, i, end in chars(before, 0, 2):
-            if (char == b":" and end_of_slashes(before, end, 2)[0]) or (
-                end > i + 1 and char in {b"?", b"&", b";", b"#"}
-            ):
+            if char == b"=" and end == i + 1 and begins_reference(before, end, 2):
+                before = before[:i]
+                break
+            if (char == b":" and slashes_at(before, end, 2).end) or (end > i + 1 and char in {b"?", b"&", b";", b"#"}):
                 before = before[:i]
                 break
         active = {quote for quote in (b"'", b"`", b"|") if before.count(quote) % 2}

@@ -292,8 +292,9 @@ cdef ByteSet IN_WORD = ~WORD_ENDS
 cdef ByteSet TRIMMED = ByteSet(".,:;!?'\\")
 cdef ByteSet OPENING = ByteSet("'([{`|=,")          # what may precede "//" in a word
 cdef ByteSet SLASHES = ByteSet("/\\&")                 # what a slash may be spelled with
-cdef ByteSet NO_TRIGGER = ~ByteSet("?#&;@")
-cdef ByteSet NO_TRIGGER_OF_BARE = ~ByteSet("?#&;@=")
+cdef ByteSet MAY_BE_SLASH = SLASHES | "%"
+cdef ByteSet NO_TRIGGER = ~ByteSet("?#&;@%")
+cdef ByteSet NO_TRIGGER_OF_BARE = ~ByteSet("?#&;@=%")
 # Bytes of no interest to each of the loops. Others are looked at as characters.
 cdef ByteSet SKIPPED = ~ByteSet("?&;#=:%\\")
 cdef ByteSet SKIPPED_PLAIN = ~ByteSet("?&;#=:\\")       # if "%" begins no delimiter
@@ -309,7 +310,7 @@ cdef struct Work:
     size_t written
     size_t copied               # all before s[copied] has been written
     bint in_text                # the URL is part of other text
-    bint in_query
+    bint in_query[DEEPEST + 1]  # the query or fragment of the URL that is encoded so often
     bint at_end_of_word         # nothing of the URL follows the value that was read last,
     size_t least                # whose last escape ends here
     size_t line                 # from here on, no "=" of the word has been looked at
@@ -327,22 +328,31 @@ cdef inline void put_redacted(Work *work, size_t start, size_t stop) noexcept no
     work.written, work.copied = <size_t>(dst - work.dst), stop
 
 
-cdef size_t slashes_at(const uint8_t *s, size_t i, size_t end, int most, int *depth) noexcept nogil:
-    """Return where two slashes end that begin at s[i], and their depth if it is greater than *depth; 0: there are none.
+cdef struct Slashes:
+    size_t end              # 0: there are none
+    int depth               # of the deeper one
+    bint has_backslash      # only browsers read such an authority, and for them a backslash ends it
+    bint is_escaped         # neither is a byte of the text
 
-    Browsers take a backslash for a slash.
-    """
+
+cdef Slashes slashes_at(const uint8_t *s, size_t i, size_t end, int most) noexcept nogil:
+    """Return the two slashes that begin at s[i], of at most this depth. Browsers take a backslash for a slash."""
     cdef Character character
+    cdef Slashes slashes
     cdef int _slash
+    slashes.end, slashes.depth, slashes.has_backslash, slashes.is_escaped = 0, 0, False, True
     for _slash in range(2):
         if i >= end:
-            return 0
+            return slashes
         read_character(s + i, end - i, &character)
         if character.byte != c'/' and character.byte != c'\\' or character.depth > most:
-            return 0
+            return slashes
         i += character.size
-        depth[0] = max(depth[0], character.depth)
-    return i
+        slashes.depth = max(slashes.depth, character.depth)
+        slashes.has_backslash |= character.byte == c'\\'
+        slashes.is_escaped &= character.size > 1
+    slashes.end = i
+    return slashes
 
 
 cdef inline bint ends_word(const Character *character) noexcept nogil:
@@ -370,64 +380,195 @@ cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
     return False
 
 
-cdef size_t redact_authority(Work *work, size_t start, size_t end, int depth) noexcept nogil:
-    """Redact the userinfo of the authority at s[start]; return where the URL goes on."""
+cdef enum Port:
+    NO_PORT                 # there is no ":" after the host
+    EMPTY_PORT
+    NUMBER
+    NO_NUMBER               # so it is a part of a password
+
+cdef struct Authority:
+    int depth               # how often its delimiters are percent-encoded
+    Slashes slashes         # before it
+    size_t at               # the last "@"; SIZE_MAX: none
+    size_t at_size
+    size_t colon            # the first ":"
+    size_t colon_size
+    size_t after_colon      # the end of the last ":"
+    Port port               # what follows the ":" after the last "@"
+    uint8_t delimiter       # that ends it; 0: its end, or that of the text around it
+
+
+cdef inline bint is_line_escape(const uint8_t *s, size_t i, size_t end) noexcept nogil:
+    """Return whether s[i], a backslash, begins an escape of JSON for a control character."""
+    return i + 1 < end and s[i + 1] in (c'n', c'r', c't', c'b', c'f')
+
+
+cdef inline bint is_escaped_backslash(const uint8_t *s, size_t i, size_t end) noexcept nogil:
+    """Return whether s[i:] begins with two backslashes: the second one begins no escape."""
+    return s[i] == c'\\' and i + 1 < end and s[i + 1] == c'\\'
+
+
+cdef size_t scan_authority(Work *work, size_t i, size_t end, Authority *found) noexcept nogil:
+    """Find the last "@" of an authority, whose rest is s[i:], and what is left as its port; return where it ends.
+
+    Where readers differ, what is userinfo for one of them is found: a backslash is a delimiter for browsers, and so is
+    "&#47;" in HTML; for RFC 3986 they are not, and an "@" may follow.
+    """
     cdef const uint8_t *s = work.s
-    cdef size_t i = start, at = SIZE_MAX, colon = SIZE_MAX, colon_size = 0
-    cdef bint is_number = True      # what follows the first ":"
     cdef Character character
+    cdef size_t run, host = i, doubtful = SIZE_MAX           # the first delimiter for some readers,
+    cdef Port port = NO_PORT, port_of_doubtful = NO_PORT
+    cdef uint8_t delimiter = 0                          # and which it is
+    cdef bint has_bracket = False
+    found.delimiter = 0
+    while i < end:
+        if IN_AUTHORITY.set.member[s[i]]:
+            has_bracket |= i == host and s[i] == c'['
+            run = i
+            while i < end and IN_AUTHORITY.set.member[s[i]]:
+                i += 1
+            if port == EMPTY_PORT or port == NUMBER:
+                port = NUMBER
+                while run < i and port == NUMBER:
+                    port = NUMBER if c'0' <= s[run] <= c'9' else NO_NUMBER
+                    run += 1
+            continue
+        read_character(s + i, end - i, &character)
+        if character.depth > found.depth:
+            character.byte = 0
+        elif character.byte in (c'/', c'?', c'#', c'\\'):
+            if character.byte == c'\\':
+                if found.slashes.has_backslash or work.in_text and is_line_escape(s, i, end):
+                    found.delimiter = c'\\'
+                    break
+            elif found.slashes.is_escaped or character.size == 1 or s[i + character.size - 1] == c'/':
+                found.delimiter = character.byte
+                break
+            if doubtful == SIZE_MAX:
+                doubtful, port_of_doubtful, delimiter = i, port, character.byte
+                port = NO_PORT
+            character.size += is_escaped_backslash(s, i, end)
+        elif character.byte == c'&' and (work.in_query[found.depth] or character.depth < found.depth):
+            break
+        elif work.in_text and character.size == 1 and work.active[character.byte]:
+            break
+        if character.byte == c'@':
+            found.at, found.at_size = i, character.size
+            host, doubtful, has_bracket = i + character.size, SIZE_MAX, False
+            port = port_of_doubtful = NO_PORT
+        elif character.byte == c'[' and i == host:
+            has_bracket = True
+        elif character.byte == c']' and has_bracket:
+            port = NO_PORT      # an IP address
+        elif character.byte == c':':
+            port = EMPTY_PORT if port == NO_PORT else NO_NUMBER
+            found.after_colon = i + character.size
+            if found.colon == SIZE_MAX:
+                found.colon, found.colon_size = i, character.size
+        elif port != NO_PORT:
+            port = NUMBER if port != NO_NUMBER and c'0' <= character.byte <= c'9' else NO_NUMBER
+        i += character.size
+    if port_of_doubtful == EMPTY_PORT or port_of_doubtful == NO_NUMBER:
+        port, found.delimiter, i = port_of_doubtful, delimiter, doubtful
+    found.port = port
+    return i
+
+
+cdef inline bint begins_reference(const uint8_t *s, size_t i, size_t end, int most) noexcept nogil:
+    """Return whether two slashes begin at s[i]: two backslashes may be one in JSON."""
+    cdef Slashes slashes = slashes_at(s, i, end, most)
+    return slashes.end and not slashes.has_backslash
+
+
+cdef size_t search_at(Work *work, size_t i, size_t end, Authority *found) noexcept nogil:
+    """Find the last "@" of a password that goes on with the delimiter at s[i]; return where the search ends."""
+    cdef const uint8_t *s = work.s
+    cdef Character character
+    cdef size_t start = i
+    cdef bint is_path = found.port == EMPTY_PORT and found.delimiter == c'/', is_name = False
+    if i == found.after_colon and (work.in_text or is_path) and begins_reference(s, i, end, found.depth):
+        return i                # http://http://h/a@b
+    while i < end:
+        read_character(s + i, end - i, &character)
+        if character.depth <= found.depth:
+            if character.byte == c'&' and (work.in_query[found.depth] or character.depth < found.depth):
+                break
+            if character.depth < found.depth and (
+                    character.byte in (c'?', c'#')
+                    or character.byte in (c'/', c'\\') and character.depth < found.slashes.depth):
+                break
+            if work.in_text and found.port == EMPTY_PORT and character.size == 1 and (
+                    work.active[character.byte]
+                    or i > start and character.byte == c'\\' and is_line_escape(s, i, end)):
+                break
+            if character.byte in (c':', c'=') and (work.in_text or is_path) and begins_reference(
+                    s, i + character.size, end, found.depth):
+                break           # the next URL
+            if character.byte == c'@':
+                found.at, found.at_size, is_name = i, character.size, False
+            elif character.byte in (c'?', c'#'):
+                is_name = is_path
+            elif character.byte == c'=' and is_name:
+                break           # a parameter of the query
+            elif character.size == 1:
+                character.size += is_escaped_backslash(s, i, end)
+        i += character.size
+    return i
+
+
+cdef inline bint is_file(const uint8_t *s, size_t colon) noexcept nogil:
+    """Return whether the scheme before s[colon] is "file", whose URLs have a drive but no port: file://C:/a@b."""
+    return colon >= 4 and lower(s[colon - 4]) == c'f' and lower(s[colon - 3]) == c'i' and (
+        lower(s[colon - 2]) == c'l' and lower(s[colon - 1]) == c'e')
+
+
+cdef size_t redact_authority(Work *work, Slashes slashes, size_t end, int depth, bint has_port) noexcept nogil:
+    """Redact the userinfo of the authority after these slashes; return where the URL goes on.
+
+    Userinfo is everything up to the last "@" before "/", "?" or "#". A password with one of these in it shows by its
+    ":", which no number follows; it is up to the last "@" of the URL.
+
+        http://u:p/w@h      http://host:80/x@y      http://u:#w@h       http://u:/w@h       http://host:/p?q=a@b
+                   ^ last @         a number, so no password   ^                   ^        the @ is in the query
+    """
+    cdef const uint8_t *s = work.s
+    cdef size_t start = slashes.end, i = start, stop, at
+    cdef Authority found
+    found.depth, found.slashes, found.at, found.at_size = depth, slashes, SIZE_MAX, 0
+    found.colon = found.colon_size = found.after_colon = SIZE_MAX
     while i < end and IN_AUTHORITY.set.member[s[i]]:
         i += 1
     if i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#':
         return i        # the usual case: a host
-    i = start
-    while i < end:
-        if IN_AUTHORITY.set.member[s[i]]:
-            is_number &= c'0' <= s[i] <= c'9'
+    if s[i] == c':':
+        i += 1
+        stop = i
+        while i < end and c'0' <= s[i] <= c'9':
             i += 1
-            continue
-        read_character(s + i, end - i, &character)
-        if character.depth <= depth:
-            if character.byte in (c'/', c'\\', c'?', c'#') or character.byte in (c'&', c';') and (
-                    work.in_query or character.depth < depth):
+        if i > stop and (i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'):
+            return i    # and a port
+    i = start
+    while True:
+        stop = scan_authority(work, i, end, &found)
+        at = found.at
+        if stop < work.no_at[depth]:
+            break
+        if found.port == EMPTY_PORT:
+            # After userinfo, ":/" is how URLs of repositories are written: ssh://git@h:/a@1
+            if not has_port or found.delimiter == 0 or found.delimiter == c'/' and at != SIZE_MAX:
                 break
-            if work.in_text and character.size == 1 and work.active[character.byte]:
-                break
-            if character.byte in (c'&', c';') and is_pair(
-                    work, i + character.size, end, work.how.most + character.depth):
-                break
-            if character.byte == c'@':
-                at = i
-            if character.byte == c':':
-                is_number = colon == SIZE_MAX
-                if colon == SIZE_MAX:
-                    colon, colon_size = i, character.size
-            else:
-                is_number = False
-        else:
-            if character.depth <= work.how.most and character.byte in (c'&', c';', c'?', c'#') and is_pair(
-                    work, i + character.size, end, work.how.most + character.depth):
-                break
-            is_number = False
-        i += character.size
-    if at == SIZE_MAX and colon != SIZE_MAX and not is_number and s[start] != c'[' and i >= work.no_at[depth]:
-        # No port: a password with a delimiter in it, up to the last "@". It is encoded as often as the URL.
-        while i < end:
-            read_character(s + i, end - i, &character)
-            if character.depth <= depth:
-                if work.in_query and character.byte == c'&' or character.depth < depth and character.byte in (
-                        c'/', c'\\', c'?', c'#', c'&', c';'):
-                    break
-                if character.byte == c'@':
-                    at = i
-            i += character.size
-        if at == SIZE_MAX:
-            work.no_at[depth] = i
+        elif found.port != NO_NUMBER or at != SIZE_MAX:
+            break
+        stop = search_at(work, stop, end, &found)
+        if found.at == at:
+            work.no_at[depth] = stop
+            break
+        i = found.at + found.at_size
     if at == SIZE_MAX:
         return start        # "&" may still begin a name
-    if colon < at:
-        put_redacted(work, start, colon)
-        start = colon + colon_size
+    if found.colon < at:
+        put_redacted(work, start, found.colon)
+        start = found.colon + found.colon_size
     put_redacted(work, start, at)
     return at
 
@@ -515,11 +656,11 @@ cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint i
                     i += length
                     continue
                 if character.byte == c'\\':
-                    if i + 1 < end and s[i + 1] == c'\\':
+                    if is_escaped_backslash(s, i, end):
                         i += 2
                         continue
-                    if i + 1 < end and s[i + 1] in (c'n', c'r', c't', c'b', c'f'):
-                        break           # an escape of JSON
+                    if is_line_escape(s, i, end):
+                        break
                 elif character.byte == c'(' or character.byte == c'[' or character.byte == c'{':
                     open[character.byte] += 1
                 else:
@@ -540,18 +681,21 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept 
     cdef const uint8_t *s = work.s
     cdef const Options *how = work.how
     cdef size_t name = i, first = i, next, value
-    cdef int depth = 0
+    cdef int depth = 0, deeper
     cdef bint in_path = False, has_slash = False
     cdef Character character
+    cdef Slashes slashes
     cdef const uc_set *skipped = &SKIPPED.set if how.most else &SKIPPED_PLAIN.set
-    work.in_query, work.line = False, i
+    work.line = i
+    work.in_query[0] = work.in_query[1] = work.in_query[2] = False
     if i < end:
         next = i + 1 if work.in_text and OPENING.set.member[s[i]] else i
         if s[i] != c'=':        # which ends an empty name
             first = name = next
-        next = slashes_at(s, next, end, 0, &depth) if next < end and SLASHES.set.member[s[next]] else 0
-        if next:
-            i, has_slash = redact_authority(work, next, end, 0), True
+        if next < end and SLASHES.set.member[s[next]]:
+            slashes = slashes_at(s, next, end, 0)
+            if slashes.end:
+                i, has_slash = redact_authority(work, slashes, end, 0, True), True
     while True:
         next = min(end, i + NEAR)
         while i < next and skipped.member[s[i]]:
@@ -574,7 +718,7 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept 
             if is_name and name == first:
                 # A query without "?", or a path.
                 is_name = not has_slash and memchr(s + name, c'/', i - name) == NULL
-                work.in_query |= is_name
+                work.in_query[0] |= is_name
             if is_name and not is_other(s + name, i - name, how) and is_sensitive(s + name, i - name, depth, how):
                 i = end_of_value(work, value, end, min(depth, character.depth), in_path)
                 put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
@@ -582,22 +726,29 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept 
                     return i
             else:
                 i = value
+                if i < end and MAY_BE_SLASH.set.member[s[i]]:
+                    slashes = slashes_at(s, i, end, how.most)
+                    if slashes.end and not slashes.has_backslash:
+                        i = redact_authority(work, slashes, end, slashes.depth, True)
             is_name = False
             continue
         if character.byte == c'?' or character.byte == c'#' or character.byte == c'&' or character.byte == c';':
             is_name = True
-            if not work.in_query and (character.byte == c'&' or character.byte == c';'):
+            if not work.in_query[0] and (character.byte == c'&' or character.byte == c';'):
                 # A word of text may be no URL.
                 has_slash = has_slash or memchr(s + name, c'/', i - name) != NULL
                 is_name = has_slash or not work.in_text or how.bare
-            if character.byte != c';':
-                work.in_query |= is_name and character.depth == 0
-            in_path = not work.in_query and character.byte == c';'
+            if character.byte != c';' and is_name:
+                work.in_query[character.depth] = True
+                for deeper in range(character.depth + 1, DEEPEST + 1):
+                    work.in_query[deeper] = False
+            in_path = not work.in_query[0] and character.byte == c';'
             name, depth = i + character.size, character.depth
         elif character.byte == c':':
-            next = slashes_at(s, i + character.size, end, how.most, &character.depth)
-            if next:
-                i = redact_authority(work, next, end, character.depth)
+            slashes = slashes_at(s, i + character.size, end, how.most)
+            if slashes.end:
+                i = redact_authority(
+                    work, slashes, end, max(character.depth, slashes.depth), not is_file(s, i))
                 is_name, has_slash = False, True
                 continue
         i += character.size
@@ -623,15 +774,17 @@ cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
     cdef const uint8_t *s = work.s
     cdef uint8_t *active = work.active
     cdef Character character
-    character.depth = 0
     active[c"'"] = active[c'`'] = active[c'|'] = active[c')'] = active[c']'] = active[c'}'] = 0
-    if i < stop and slashes_at(s, i + OPENING.set.member[s[i]], stop, 0, &character.depth):
+    if i < stop and slashes_at(s, i + OPENING.set.member[s[i]], stop, 0).end:
         stop = i + OPENING.set.member[s[i]]
     while i < stop:
         read_character(s + i, stop - i, &character)
-        if character.size > 1 or s[i] == c':':
+        if s[i] == c'=':
+            if begins_reference(s, i + 1, stop, DEEPEST):
+                break
+        elif character.size > 1 or s[i] == c':':
             if character.byte in (c'?', c'&', c';', c'#') or character.byte == c':' and slashes_at(
-                    s, i + character.size, stop, DEEPEST, &character.depth):
+                    s, i + character.size, stop, DEEPEST).end:
                 break
         elif s[i] == c"'" or s[i] == c'`' or s[i] == c'|':
             active[s[i]] ^= 1
@@ -644,6 +797,34 @@ cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
         i += character.size
 
 
+cdef bint is_encoded_url(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether an encoded "://" is at s, which begins with "%"."""
+    cdef Character character
+    read_character(s, n, &character)
+    return character.byte == c':' and slashes_at(s, character.size, n, DEEPEST).end
+
+
+cdef inline size_t find_trigger(const uint8_t *s, size_t i, size_t n, const uc_set *skipped) noexcept nogil:
+    """Return where the next byte, or encoded "://", is that shows that a word may be a URL."""
+    cdef size_t near
+    while True:
+        near = min(n, i + NEAR)
+        while i < near and skipped.member[s[i]]:
+            i += 1
+        if i == near:
+            i += kernels.span(s + i, n - i, skipped)
+        if i >= n or s[i] != c'%':
+            return i
+        # Most of these are no "%3A" or "%253A", in texts beyond ASCII many in a row.
+        while n - i > 3 and s[i] == c'%' and s[i + 1] > c'3' and (
+                skipped.member[s[i + 1]] and skipped.member[s[i + 2]]):
+            i += 3
+        if s[i] == c'%':
+            if is_encoded_url(s + i, n - i):
+                return i
+            i += 1
+
+
 cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
     """Redact the URLs in s[:n]. `joins`: "=" at the end of a line joins it to the next (RFC 2045 section 6.7)."""
     cdef const uint8_t *s = work.s
@@ -652,7 +833,7 @@ cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
     work.in_text = True
     memset(work.active, 0, 256)
     while True:
-        i += kernels.span(s + i, n - i, skipped)
+        i = find_trigger(s, i, n, skipped)
         if i >= n:
             return
         start = i

@@ -1,0 +1,254 @@
+"""URLs with planted userinfo, and what must be left of them: a judge of redaction that knows none of its rules.
+
+A URL is put together from a scheme, a user, a password, a host and a rest, so that it is known which bytes are secret,
+then encoded byte by byte and put into a text. Nothing is found by reading: what must be left is put together from the
+same parts, with REDACTED for the user and for the password. That `uricodec.uri.userinfo` finds the same userinfo is
+tested in tests/uri/test_redacted_userinfo.py.
+"""
+
+from functools import cache
+from typing import NamedTuple
+from urllib.parse import quote_from_bytes
+
+SCHEMES = (
+    *(
+        "http",
+        "https",
+        "HTTPS",
+        "ws",
+        "wss",
+        "ftp",
+        "sftp",
+        "ssh",
+        "git+ssh",
+        "svn+ssh",
+        "smb",
+        "ldap",
+        "ldaps",
+        "imap",
+    ),
+    *(
+        "postgres",
+        "postgresql",
+        "mysql",
+        "mariadb",
+        "redis",
+        "rediss",
+        "amqp",
+        "amqps",
+        "mongodb",
+        "mongodb+srv",
+        "nats",
+    ),
+    *(
+        "jdbc:postgresql",
+        "jdbc:mysql",
+        "sqlalchemy+x",
+        "view-source:https",
+        "git+https",
+        "socks5",
+        "smtp",
+        "x-y.z+1",
+        "s3",
+    ),
+)
+HOSTS = (
+    *("h", "db.example", "a.b.c.example", "192.0.2.7", "[2001:db8::1]", "xn--bcher-kva.example", "b\u00fccher.example"),
+    *("h:6379", "db.example:5432", "[::1]:80", "h:", ""),
+)
+# "@" after the first "/" is none of userinfo. `ends` are for URLs whose password has a delimiter, which cannot be told
+# from what follows if there is an "@" in a path.
+RESTS = (
+    "",
+    "/",
+    "/db",
+    "/a/b;c=1",
+    "/x@y",
+    "/@scope/p",
+    "?q=1",
+    "/?a=b&c=d;e=f",
+    "#f",
+    "/a?email=me@a.example",
+    "/#a@b",
+)
+ENDS = ("", "/", "/db", "/a/b;c=1", "?q=1", "/?a=b&c=d;e=f", "#f")
+DELIMITERS = b"#/?\\"
+
+ANY = bytes(range(256))
+IN_URL = bytes(byte for byte in ANY if byte not in b"/?# \t\n\v\f\r")
+# In a text, these end a word as it is spelled.
+IN_TEXT = bytes(byte for byte in IN_URL if byte > 32 and byte not in b'"<>\x7f')
+PAIRS = (
+    *(
+        b";a=",
+        b"&a=",
+        b";",
+        b"&",
+        b"=",
+        b"@",
+        b":",
+        b"%3B",
+        b"%26x%3D",
+        b"%40",
+        b"&amp;q=",
+        b"&#59;",
+        b"\\u0026",
+        b"\\u003b",
+    ),
+    *(b"token=", b";token=", b"&sig=", b"%2F", b"%253B", b"12", b"80", b"[", b"]", b"\\", b"'", b"|"),
+)
+
+
+class Planted(NamedTuple):
+    """A URL or text, what must be left of it, and what must not be; and the URL as it was before it was encoded."""
+
+    text: bytes
+    redacted: bytes
+    secret: bytes
+    url: bytes
+    userinfo: bytes
+    encoding: str
+
+
+def plain(text):
+    return text
+
+
+def quoted(text):
+    return quote_from_bytes(text, safe=b"").encode()
+
+
+def quoted_lower(text):
+    """Percent-encoded as some do: lower case, and with "/" as it is."""
+    return b"".join(
+        b"%%%02x" % byte if quoted(bytes([byte])) != bytes([byte]) and byte != 47 else bytes([byte]) for byte in text
+    )
+
+
+def quoted_twice(text):
+    return quoted(quoted(text))
+
+
+JSON = {**{byte: b"\\u%04x" % byte for byte in (*range(32), *b"&<>';")}, 47: b"\\/", 34: b'\\"', 92: b"\\\\"}
+HTML = {38: b"&amp;", 60: b"&lt;", 62: b"&gt;", 34: b"&quot;", 39: b"&#x27;", 59: b"&#59;"}
+
+
+def in_json(text):
+    return b"".join(JSON.get(byte, bytes([byte])) for byte in text)
+
+
+def in_json_of_go(text):
+    """Go and Ruby on Rails escape "&" and the angle brackets, not "/"."""
+    return b"".join(JSON[byte] if byte in b'&<>"\\' else bytes([byte]) for byte in text)
+
+
+def in_html(text):
+    return b"".join(HTML.get(byte, bytes([byte])) for byte in text)
+
+
+# How a URL is encoded, and what is around it then.
+ENCODINGS = {
+    "plain": (plain, b"", b""),
+    "json": (in_json, b"", b""),
+    "json of Go": (in_json_of_go, b"", b""),
+    "html": (in_html, b"", b""),
+    "encoded": (quoted, b"", b""),
+    "encoded, lower case": (quoted_lower, b"", b""),
+    "encoded twice": (quoted_twice, b"", b""),
+    "parameter": (quoted, b"https://o.example/cb?x=1&next=", b"&c=3#f"),
+    "parameter, encoded twice": (quoted_twice, b"/cb?next=", b"&c=3"),
+    "parameter of a parameter": (
+        quoted_twice,
+        b"/?u=" + quoted(b"https://o.example/?a=b&next="),
+        quoted(b"&d=4") + b"&e=5",
+    ),
+    "path": (quoted, b"https://o.example/r/", b"/x"),
+    "parameter in JSON": (quoted, b"https:\\/\\/o.example\\/?a=1\\u0026next=", b"\\u0026c=3"),
+    "parameter in HTML": (quoted, b"https://o.example/?a=1&amp;next=", b"&amp;c=3"),
+    "fragment": (quoted, b"#next=", b"&c=3"),
+}
+# What is around a URL in a text, and which bytes end it then.
+TEXTS = (
+    *((b"", b"", b""), (b"see ", b" now", b""), (b'{"u":"', b'","v":"a@b"}', b""), (b"<", b"> me@a.example", b"")),
+    *((b"(", b") me@a.example", b")"), (b"['", b"', 'a@b']", b"']"), (b"[a](", b") b@c", b")]"), (b"`", b"`", b"`")),
+    *(
+        (b"DATABASE_URL=", b"\n", b""),
+        (b"url='", b"' x", b"'"),
+        (b"<a href='", b"'>a@b</a>", b"'"),
+        (b"a,", b" b@c", b""),
+    ),
+    *((b"to\t", b"\tme@a.example", b""), (b"\xe8\xa7\x81 ", b" \xe3\x80\x82", b""), (b"|", b"| a@b |", b"|")),
+)
+
+
+def draw_part(source, alphabet, most):
+    """Random bytes, or readable ones, or delimiters and escapes between letters."""
+    kind = source.randrange(4)
+    count = source.randrange(1, most)
+    if kind == 0:
+        return bytes(source.choices(alphabet, k=count))
+    if kind == 1:
+        return bytes(source.choices([byte for byte in alphabet if 32 < byte < 127], k=count))
+    if kind == 2:
+        pieces = source.choices((*PAIRS, b"a", b"Zq", b"7"), k=count // 3 + 1)
+        return b"".join(piece for piece in pieces if not {*piece} - {*alphabet}) or b"p"
+    return (
+        "".join(source.choices("aB3-._~!$'()*+,;=:@\u00e9\u4e2d", k=count))
+        .encode()
+        .translate(None, bytes(byte for byte in ANY if byte not in alphabet))
+        or b"p"
+    )
+
+
+@cache
+def allowed_in(text, name):
+    """The bytes of userinfo that do not end a URL with this encoding in this text."""
+    encode = ENCODINGS[name][0]
+    allowed = []
+    for byte in IN_URL:
+        is_hidden = encode(bytes([byte]))[:1] == b"%"
+        is_end = byte not in IN_TEXT or byte in text[2] or (byte == 34 and "json" in name)
+        if is_hidden or not is_end:
+            allowed.append(byte)
+    return bytes(allowed)
+
+
+def has_line_escape(userinfo):
+    r"""Whether userinfo has an end of line, as JSON spells it, \n: in a text, it ends a URL."""
+    return any(b"\\" + bytes([byte]) in userinfo for byte in b"nrtbf")
+
+
+def draw_userinfo(source, alphabet, is_special):
+    """A user and a password (bytes), either of which may be empty; no password: None."""
+    user = b"" if source.randrange(4) == 0 else draw_part(source, alphabet, 9).replace(b":", b"")
+    password = draw_part(source, alphabet, 20) if source.randrange(8) else None
+    if is_special:
+        # With "@" in the user, ":/" is that of ssh://git@host:/path@1.
+        return user.replace(b"@", b""), bytes([source.choice(DELIMITERS)]) + (password or b"")
+    return user, password
+
+
+def draw(source, in_text):
+    """A URL, or a text with one."""
+    name, is_special = source.choice([*ENCODINGS]), source.randrange(4) == 0
+    encode, before, after = ENCODINGS[name]
+    around = source.choice(TEXTS) if in_text else (b"", b"", b"")
+    user, password = draw_userinfo(source, allowed_in(around, name) if in_text else IN_URL, is_special)
+    userinfo = user if password is None else user + b":" + password
+    if in_text and name in {"plain", "html"} and has_line_escape(userinfo):
+        user, password, userinfo = b"user", b"password", b"user:password"
+    start = source.choice(SCHEMES).encode() + b"://"
+    # Without a scheme, a URL is found in the beginning of a text, after a blank and after "=".
+    if name == "plain" and around[0][-1:] in {b"", b" ", b"="} and source.randrange(12) == 0:
+        start = b"//"
+    end = b"@" + source.choice(HOSTS[:-2] if is_special else HOSTS).encode()
+    end += source.choice(ENDS if is_special else RESTS).encode()
+    left = b"REDACTED" if password is None else b"REDACTED:REDACTED"
+    text, redacted = (around[0] + before + encode(start + each + end) + after + around[1] for each in (userinfo, left))
+    return Planted(
+        text, redacted, encode(user if password is None else password), start + userinfo + end, userinfo, name
+    )
+
+
+def draw_many(source, count, in_text):
+    return [draw(source, in_text) for _ in range(count)]
