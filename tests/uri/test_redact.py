@@ -241,7 +241,96 @@ def test_names():
     assert uri.redact(f"?{long}=1&{long}x=2", [long[1:] + "*"]) == f"?{long}=REDACTED&{long}x=REDACTED"
 
 
-@pytest.mark.parametrize("names", ["", "a,,b", "a*b", "*a", "x" * 256, ["a", ""]])
+# What a name of the list matches, and what it does not; those as long as it is and those one byte longer and shorter.
+MATCHES = {
+    "pin": (
+        ["pin", "PIN", "p-i-n", "p_i.n", "-pin", "pin_", "a[pin]", "a[p_in][]"],
+        ["pi", "in", "pinx", "xpin", "p+in", "pin0"],
+    ),
+    "pi*": (["pi", "pin", "pi-", "P.I", "pi" + "x" * 600, "a[pix]"], ["p", "i", "api", "xpi", "p"]),
+    "*in": (["in", "pin", "IN", "i-n", "x" * 600 + "in", "a[pin]b"], ["i", "n", "inx", "pins", "x" * 600 + "inx"]),
+    "*i-n*": (
+        ["in", "pin", "inx", "p_i_n_s", "x" * 254 + "in", "x" * 600 + "in" + "x" * 600],
+        ["i", "n", "ixn", "x" * 600],
+    ),
+    "*a*": (["a", "xa", "ax", "-a", "xax", "x" * 509 + "a"], ["b", "xb", "-b", "x" * 600]),
+    "a*": (["a", "ax", "a[b]", "-a"], ["xa", "b", "xax"]),
+    "a": (["a", "A", "-a-", "x[a]"], ["aa", "xa", "ax", "b"]),
+    "x-amz-*": (["x-amz-", "xamz", "X_AMZ_Signature", "xAmzDate", "x.amz"], ["x-am", "ax-amz-a", "xmz"]),
+    "*é": (["é", "caf%C3%A9", "x-é"], ["e", "éx"]),
+    "*": (["a", "", "-", "x" * 600], []),
+}
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_what_names_match(name):
+    for listed in [name], ["unlisted", name, "*not-this*", "nor-this*"]:
+        for spelled in MATCHES[name][0]:
+            assert uri.redact(f"/?b&{spelled}=1&c", listed) == f"/?b&{spelled}=REDACTED&c"
+        for spelled in MATCHES[name][1]:
+            assert uri.redact(f"/?b&{spelled}=1&c", listed) == f"/?b&{spelled}=1&c"
+    url = "/?" + "&".join(f"{spelled}=1" for spelled in MATCHES[name][0] + MATCHES[name][1])
+    assert uri.redact(url, [name]).encode() == naive.redact(url.encode(), [name])
+
+
+@pytest.mark.parametrize("size", [*range(250, 260), *range(505, 515), 765, 1020])
+def test_long_names(size):
+    for at in range(max(0, size - 270), size):
+        name = "x" * at + "token" + "y" * (size - at)
+        assert uri.redact(f"?{name}=1", ["*token*"]) == f"?{name}=REDACTED"
+        assert uri.redact(f"?{name}[pin]=1", ["pin", "*no*"]) == f"?{name}[pin]=REDACTED"
+
+
+# Names of public reports of leaks, as their applications spell them.
+REPORTED = (
+    *("client_secret", "client-secret", "clientSecret", "CLIENT.SECRET", "access_token", "access-token", "accessToken"),
+    *(
+        "x_amz_signature",
+        "X-Amz-Signature",
+        "xAmzSecurityToken",
+        "refreshToken",
+        "id-token",
+        "apiKey",
+        "X-API-KEY",
+        "api.key",
+    ),
+    *(
+        "user_password",
+        "newPassword",
+        "passwd1",
+        "old_pwd",
+        "sessionToken",
+        "session-id",
+        "PHPSESSID",
+        "JSESSIONID",
+        "sessid",
+    ),
+    *("otp_code", "totp", "one_time_otp", "credentials", "aws_credential", "hmacSignature", "secretKey", "app-secret"),
+    *(
+        "csrfmiddlewaretoken",
+        "_csrf",
+        "authCode",
+        "authorization",
+        "Ocp-Apim-Subscription-Key",
+        "private_key",
+        "accessKeyId",
+    ),
+    *("resetPasswordToken", "verification-code", "connect.sid", "jwtToken", "sso_token", "user[passwordConfirmation]"),
+)
+
+
+def test_names_of_reports():
+    for name in REPORTED:
+        assert uri.redact(f"/?a=1&{name}=x&b=2", "extended") == f"/?a=1&{name}=REDACTED&b=2"
+    for name in "x_amz_signature", "xAmzCredential", "awsAccessKeyId", "SIG", "x-goog-signature":
+        assert uri.redact(f"/?a=1&{name}=x&b=2") == f"/?a=1&{name}=REDACTED&b=2"
+    for name in "page", "q", "id", "lang", "utm_source", "sort", "user", "email", "client_id", "redirect_uri", "scope":
+        assert uri.redact(f"/?a=1&{name}=x&b=2", "extended") == f"/?a=1&{name}=x&b=2"
+
+
+@pytest.mark.parametrize(
+    "names", ["", "a,,b", "a*b", "*a*b", "**", "***", "-", "_", "-*", "*._*", "a**", "x" * 256, ["a", ""]]
+)
 def test_wrong_names(names):
     with pytest.raises(ValueError, match="name"):
         uri.redact("", names)
@@ -321,7 +410,7 @@ PIECES = (
     ),
     *(b"&#", b"*", b"<", b">", b"%25", b"\\u0022", b"\\\\u0026", b"REDACTED", b"?sig=", b"&token=", b"://u:p@h"),
 )
-NAMES = st.sampled_from(["default", "extended", ("token", "x-*"), "*", "a,sig"])
+NAMES = st.sampled_from(["default", "extended", ("token", "x-*"), "*", "a,sig", "*o*,*q", "*ke*"])
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=24).map(b"".join) | st.binary(max_size=40), NAMES, st.booleans())
@@ -394,6 +483,19 @@ def test_time_is_linear():
         "%252525",
         "?token=x=\n",
         "//a:b/?token=x=\n",
+        *(
+            "://a:/",
+            "://a:#",
+            "://a:/?b=",
+            "=//a:x",
+            "://a\\b:\\c",
+            "%3A%2F%2Fa:/",
+            "://u;k=v:",
+            "://@:#",
+            "%3A",
+            "%D0",
+            "a=(",
+        ),
         "?token=3D=\n",
     ):
         text = piece * (200_000 // len(piece))

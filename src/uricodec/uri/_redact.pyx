@@ -44,27 +44,24 @@ cdef tuple DEFAULT_NAMES = (
     "X-Goog-Signature",
 )
 
-# What else carries credentials in the query or the fragment: OAuth 1.0 and 2.0, OpenID Connect, SAML, CAS, sessions,
-# signed URLs of storage services, keys of APIs, and links in mails.
+# What else carries credentials in the query or the fragment. Names compare without "-", "_" and ".", so one spelling of
+# each is enough.
 cdef tuple MORE_NAMES = (
+    # what such names have in them: access_token, clientSecret, X-Api-Key, PHPSESSION
+    "*token*", "*secret*", "*password*", "*passwd*", "*pwd*", "*signature*", "*apikey*", "*credential*", "*session*", "*otp*",
+    "*passphrase*", "*passcode*", "*jwt*", "*csrf*", "*xsrf*", "*sessid*", "*accesskey*", "*privatekey*", "*authkey*",
+    "*signingkey*", "*encryptionkey*", "*sharedkey*", "*masterkey*", "*subscriptionkey*", "*authcode*",
     # OAuth (RFC 5849; RFC 6749 sections 4.1 to 4.2; RFC 7521; RFC 7636; RFC 8628), OpenID Connect, SAML, CAS
-    "access_token", "refresh_token", "id_token", "id_token_hint", "logout_token", "code", "state", "nonce",
-    "client_secret", "client_assertion", "assertion", "code_verifier", "device_code", "user_code", "request_uri",
-    "oauth_token", "oauth_token_secret", "oauth_signature", "oauth_verifier", "oauth_consumer_key",
+    "code", "state", "nonce", "assertion", "client_assertion", "code_verifier", "device_code", "user_code", "request_uri",
+    "oauth_verifier", "oauth_consumer_key", "consumer_key",
     "SAMLRequest", "SAMLResponse", "SAMLart", "RelayState", "ticket", "pgtIou", "pgtId",
     # names that applications choose
-    "token", "auth", "authorization", "auth_token", "authtoken", "accesstoken", "refreshtoken", "idtoken",
-    "bearer", "jwt", "credential", "credentials",
-    "password", "passwd", "passphrase", "passcode", "pass", "pwd", "pw", "pin", "otp", "secret",
-    "key", "api_key", "api-key", "apikey", "x-api-key", "access_key", "access-key", "accesskey", "secret_key", "secretkey",
-    "private_key", "private_token", "app_key", "appkey", "app_secret", "appsecret", "subscription-key",
-    "csrf", "csrf_token", "csrftoken", "xsrf", "_csrf", "authenticity_token", "signature", "hmac", "hash",
-    # sessions
-    "session", "sessionid", "session_id", "session-id", "session_token", "sess", "sid", "jsessionid", "phpsessid",
-    "aspsessionid*", "cfid", "cftoken",
+    "auth", "oauth", "authorization", "bearer", "pass", "user_pass", "pw", "user_pw", "pin", "passkey",
+    "key", "app_key", "account_key", "license_key", "stream_key", "user_key", "hmac", "hash", "sign", "sso",
+    "sess", "sid", "connect.sid", "cfid",
     # links in mails
-    "invite", "invite_token", "invitation_token", "reset_token", "reset_password_token", "confirmation_token",
-    "unlock_token", "verification_token", "verification_code", "magic_link",
+    "invite", "invite_code", "invitation_code", "reset_code", "reset_key", "confirmation_code", "activation_code",
+    "activation_key", "verification_code", "verification_key", "verify_code", "recovery_code", "magic_link", "login_code",
     # signed URLs: all parameters of the signature
     "x-amz-*", "x-goog-*", "x-oss-*", "x-cos-*", "x-obs-*", "OSSAccessKeyId", "GoogleAccessId", "Key-Pair-Id", "Policy",
 )
@@ -86,8 +83,10 @@ cdef enum:
 
 # Bytes that spell themselves.
 cdef ByteSet IS_LITERAL = ~ByteSet("%\\&")
-# Bytes that stand for themselves in a name, and do not begin a part of it.
-cdef ByteSet IN_NAME = ~(ByteSet("%\\&+[") | range(33))
+# Bytes that stand for themselves in a name, and are not at the ends of its parts.
+cdef ByteSet IN_NAME = ~(ByteSet("%\\&+[]") | range(33))
+# Bytes that names are compared without.
+cdef ByteSet IS_SEPARATOR = ByteSet("-_.")
 
 
 cdef inline size_t read_reference(const uint8_t *s, size_t n, uint8_t *byte) noexcept nogil:
@@ -173,37 +172,59 @@ cdef Character read_deeper(const uint8_t *s, size_t n) noexcept nogil:
 
 cdef enum:
     LONGEST_NAME = 255      # bytes
+    PAIRS = 1024
+    OF_WHOLE = 1            # of Options.pairs
+    OF_INNER = 2
     EXPANSION = 5           # "://:@" becomes "://REDACTED:REDACTED@", "&a=" becomes "&a=REDACTED"
     NEAR = 16               # bytes that are looked at one by one before a kernel is called
     WORD_LENGTH = 8         # of REDACTED
     ENDS_LENGTH = 4 * WORD_LENGTH
 
-# A name in lower case; a prefix matches all names that begin with it.
+# A name as it is compared: in lower case, and without "-", "_" and ".".
 cdef struct Name:
     const uint8_t *data
     size_t size
-    bint is_prefix
+    bint is_prefix              # "x*", which matches all names that begin with it
+
+# Names ascend; those that begin with byte c are first[c] to first[c + 1].
+cdef struct NameList:
+    const Name *names
+    uint32_t first[257]
 
 cdef struct Options:
-    const Name *names           # ascending; those that begin with byte c are first[c] to first[c + 1]
-    uint32_t first[257]
-    bint all                    # a prefix is empty
+    NameList whole              # names and prefixes
+    NameList inner              # names with "*" before them
+    bint has_inner
+    uint8_t pairs[PAIRS]        # by pair_of() of the first two bytes of a name: of which list
+    bint all                    # "*"
     int most                    # the greatest depth of delimiters
     bint bare                   # a word may begin with a name
 
 
-cdef bint is_listed(const uint8_t *name, size_t n, bint is_cut, const Options *how) noexcept nogil:
-    """Return whether a name in lower case is sensitive; `is_cut`: it goes on."""
+cdef inline size_t pair_of(uint8_t first, uint8_t second) noexcept nogil:
+    return (31 * <size_t>first + second) % PAIRS
+
+
+cdef bint is_listed(const uint8_t *name, size_t n, bint begins, bint ends, const Options *how) noexcept nogil:
+    """Return whether a name is sensitive, or a piece of one; whether it is the first one, and the last one."""
     cdef uint32_t i
+    cdef size_t start
     cdef const Name *each
     if how.all:
         return True
-    if n == 0:
-        return False
-    for i in range(how.first[name[0]], how.first[<int>name[0] + 1]):
-        each = how.names + i
-        if n >= each.size and memcmp(name, each.data, each.size) == 0 and (each.is_prefix or n == each.size and not is_cut):
-            return True
+    if n and begins:
+        for i in range(how.whole.first[name[0]], how.whole.first[<int>name[0] + 1]):
+            each = how.whole.names + i
+            if n >= each.size and memcmp(name, each.data, each.size) == 0 and (
+                    each.is_prefix or n == each.size and ends):
+                return True
+    if how.has_inner:
+        for start in range(n):
+            for i in range(how.inner.first[name[start]], how.inner.first[<int>name[start] + 1]):
+                each = how.inner.names + i
+                if n - start >= each.size and memcmp(name + start, each.data, each.size) == 0 and (
+                        each.is_prefix or n - start == each.size and ends):
+                    return True
     return False
 
 
@@ -234,23 +255,67 @@ cdef uint8_t decoded(const uint8_t *s, size_t n, int times, int depth, size_t *s
 
 
 cdef inline bint is_other(const uint8_t *s, size_t n, const Options *how) noexcept nogil:
-    """Return whether a name is not sensitive at first sight, the usual case: nothing in it is escaped, and none begins so."""
+    """Return whether a name is not sensitive at first sight, the usual case.
+
+    Nothing in it is escaped, and no two bytes are those that a name of the list begins with.
+    """
     cdef size_t i = 0
-    if n == 0 or how.all or how.first[lower(s[0])] != how.first[<int>lower(s[0]) + 1]:
-        return False
-    while i < n and IN_NAME.set.member[s[i]]:
+    cdef uint8_t before, byte, wanted = OF_WHOLE | OF_INNER
+    while i < n and IS_SEPARATOR.set.member[s[i]]:
         i += 1
-    return i == n
+    if i == n or how.all or not IN_NAME.set.member[s[i]]:
+        return False
+    if not how.has_inner and how.whole.first[lower(s[i])] == how.whole.first[<int>lower(s[i]) + 1]:
+        wanted = 0
+    before = lower(s[i])
+    i += 1
+    while i < n and IN_NAME.set.member[s[i]]:
+        if not IS_SEPARATOR.set.member[s[i]]:
+            byte = lower(s[i])
+            if how.pairs[pair_of(before, byte)] & wanted:
+                return False
+            wanted &= OF_INNER
+            before = byte
+        i += 1
+    # A name of one byte has no pair.
+    return i == n and not wanted & OF_WHOLE
+
+
+cdef bint has_listed(
+        const uint8_t *name, size_t n, bint has_parts, bint begins, bint ends, const Options *how) noexcept nogil:
+    """Return whether a name is sensitive, or a part of it: user[pin]. See is_listed()."""
+    cdef size_t i, start = 0
+    if is_listed(name, n, begins, ends, how):
+        return True
+    if not has_parts:
+        return False
+    for i in range(n + 1):
+        if i == n or name[i] == c'[' or name[i] == c']':
+            if is_part(name + start, i - start, start > 0 or begins, i < n or ends, how):
+                return True
+            start = i + 1
+    return False
+
+
+cdef bint is_part(const uint8_t *name, size_t n, bint begins, bint ends, const Options *how) noexcept nogil:
+    """Return whether a part of a name is sensitive, without blanks around it."""
+    cdef size_t start = 0
+    while start < n and name[start] <= c' ':
+        start += 1
+    while start < n and name[n - 1] <= c' ':
+        n -= 1
+    return is_listed(name + start, n - start, begins, ends, how)
 
 
 cdef bint is_sensitive(const uint8_t *s, size_t n, int depth, const Options *how) noexcept nogil:
-    """Return whether a name is sensitive: decoded, in lower case, without blanks around it, or a part of it: user[pin].
+    """Return whether a name is sensitive: decoded, in lower case, without "-", "_", "." and blanks around it.
 
-    `depth` is that of the delimiter before it.
+    `depth` is that of the delimiter before it. A name that is longer than two of the longest is read in pieces, each with
+    the end of the one before, so that a name of the list is in one of them.
     """
-    cdef uint8_t name[LONGEST_NAME + 1]
-    cdef size_t i = 0, size = 0, part = 0, stop, end = 0, spelled
-    cdef bint is_cut = False, has_parts = False
+    cdef uint8_t name[2 * LONGEST_NAME]
+    cdef size_t i = 0, size = 0, end = 0, spelled
+    cdef bint begins = True, has_parts = False
     cdef uint8_t c
     while i < n:
         c = lower(s[i])
@@ -258,31 +323,21 @@ cdef bint is_sensitive(const uint8_t *s, size_t n, int depth, const Options *how
             i += 1
         else:
             c = lower(decoded(s + i, n - i, depth + DEEPEST, depth, &spelled))
-            has_parts |= c == c'['
+            has_parts |= c == c'[' or c == c']'
             i += spelled
-        if size == 0 and c <= c' ':
+        if IS_SEPARATOR.set.member[c] or size == 0 and c <= c' ':
             continue
-        if size > LONGEST_NAME:
-            is_cut |= c > c' '
-            continue
+        if size == 2 * LONGEST_NAME:
+            if has_listed(name, size, has_parts, begins, False, how):
+                return True
+            memcpy(name, name + LONGEST_NAME, LONGEST_NAME)
+            size, begins = LONGEST_NAME, False
+            end = min(end - LONGEST_NAME, size) if end > LONGEST_NAME else 0
         name[size] = c
         size += 1
         if c > c' ':
             end = size
-    if is_listed(name, end, is_cut, how):
-        return True
-    if has_parts:
-        for i in range(end + 1):
-            if i == end or name[i] == c'[' or name[i] == c']':
-                stop = i
-                while part < stop and name[part] <= c' ':
-                    part += 1
-                while part < stop and name[stop - 1] <= c' ':
-                    stop -= 1
-                if is_listed(name + part, stop - part, False, how):
-                    return True
-                part = i + 1
-    return False
+    return has_listed(name, end, has_parts, begins, True, how)
 
 
 # --- URLs -------------------------------------------------------------------------------------------------------------
@@ -892,10 +947,10 @@ cdef ByteSet STABLE = ~ByteSet("=@%\\&")
 
 
 def names_in(names):
-    """Return the names that `names` of redact() means, in lower case, as UTF-8 (list[bytes]).
+    """Return the names that `names` of redact() means, as they are compared, as UTF-8 (list[bytes]).
 
     >>> names_in("Token, x-*")
-    [b'token', b'x-*']
+    [b'token', b'x*']
     """
     cdef set found = set()
     cdef list items
@@ -913,10 +968,44 @@ def names_in(names):
             utf8 = each.encode("utf-8", "surrogatepass").lower()
             if not 0 < len(utf8) <= LONGEST_NAME:
                 raise ValueError(f"a name must have 1 to {LONGEST_NAME} bytes, got {name!r}")
-            if b"*" in utf8.removesuffix(b"*"):
-                raise ValueError(f"a name may have '*' at its end only, got {name!r}")
+            if b"*" in utf8.removeprefix(b"*").removesuffix(b"*"):
+                raise ValueError(f"a name may have '*' at its ends only, got {name!r}")
+            if not utf8.strip(b"*-_.") and utf8 != b"*":
+                raise ValueError(f"a name must have a character other than '-', '_', '.' and '*', got {name!r}")
+            utf8 = utf8.translate(None, b"-_.")
             found.add(utf8)
     return sorted(found)
+
+
+cdef list list_names(list texts, bint inner, NameList *found):
+    """Set `found` to these names with or without "*" before them; return what holds them."""
+    cdef list held = sorted((text.strip(b"*"), text.endswith(b"*")) for text in texts if text.startswith(b"*") == inner)
+    cdef Name *names = <Name *>allocate(sizeof(Name) * <size_t>len(held))
+    cdef bytes text
+    cdef int byte, count = 0
+    for byte in range(256):
+        found.first[byte] = <uint32_t>count
+        while count < len(held) and <uint8_t>(<bytes>held[count][0])[0] == byte:
+            text = held[count][0]
+            names[count] = Name(<const uint8_t *>PyBytes_AS_STRING(text), <size_t>PyBytes_GET_SIZE(text), held[count][1])
+            count += 1
+    found.first[256], found.names = <uint32_t>count, names
+    return held
+
+
+cdef void mark_pairs(const NameList *list, uint8_t kind, uint8_t *pairs) noexcept:
+    """Set this bit of the first two bytes of each name."""
+    cdef uint32_t i
+    cdef int second
+    cdef const Name *each
+    for i in range(list.first[256]):
+        each = list.names + i
+        if each.size > 1:
+            pairs[pair_of(each.data[0], each.data[1])] |= kind
+        else:
+            # It may be the second byte of a pair, too.
+            for second in range(PAIRS):
+                pairs[second] |= kind
 
 
 cdef class RedactRows(RowOperation):
@@ -928,35 +1017,26 @@ cdef class RedactRows(RowOperation):
         bare (bool): Words of text may begin with a name, such as a query without "?".
     """
     cdef Options how
-    cdef Name *names
-    cdef list held
+    cdef object held
 
     def __cinit__(self, names="default", nested=True, bare=False):
-        cdef bytes utf8
-        cdef int byte, count = 0
-        cdef size_t size
-        self.names = NULL
-        self.held = names_in(names)
-        self.how.all, self.how.most, self.how.bare = False, DEEPEST if nested else 0, bare
-        self.names = <Name *>allocate(sizeof(Name) * <size_t>len(self.held))
-        for byte in range(256):
-            self.how.first[byte] = <uint32_t>count
-            while count < len(self.held) and <uint8_t>(<bytes>self.held[count])[0] == byte:
-                utf8 = self.held[count]
-                size = <size_t>PyBytes_GET_SIZE(utf8)
-                self.names[count] = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), size, False)
-                if utf8.endswith(b"*"):
-                    self.names[count].size, self.names[count].is_prefix = size - 1, True
-                    self.how.all |= size == 1
-                count += 1
-        self.how.first[256] = <uint32_t>count
-        self.how.names = self.names
+        cdef list texts = names_in(names)
+        self.how.whole.names = self.how.inner.names = NULL
+        self.how.most, self.how.bare = DEEPEST if nested else 0, bare
+        self.how.all = b"*" in texts
+        texts = [text for text in texts if text != b"*"]
+        self.held = list_names(texts, False, &self.how.whole), list_names(texts, True, &self.how.inner)
+        self.how.has_inner = self.how.inner.first[256] > 0
+        memset(self.how.pairs, 0, PAIRS)
+        mark_pairs(&self.how.whole, OF_WHOLE, self.how.pairs)
+        mark_pairs(&self.how.inner, OF_INNER, self.how.pairs)
         self.slots.options, self.slots.block = &self.how, NULL
         self.slots.strict = SizedRow(url_row, EXPANSION, ENDS_LENGTH)
         self.slots.stable, self.accepts_surrogates = &STABLE.set, True
 
     def __dealloc__(self):
-        PyMem_RawFree(self.names)
+        PyMem_RawFree(<void *>self.how.whole.names)
+        PyMem_RawFree(<void *>self.how.inner.names)
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
         return redacted(text, self)
