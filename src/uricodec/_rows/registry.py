@@ -335,8 +335,8 @@ _SENSITIVE = Parameter(
     "str | Collection[str]",
     "default",
     'The names of the parameters: "default" (those of the OpenTelemetry semantic conventions), "extended" (also those '
-    'of OAuth, sessions, passwords and keys), or names and prefixes such as "x-amz-*". A str may list several, with '
-    "commas.",
+    'of OAuth, sessions, passwords and keys), or names, of which "*" at the ends stands for anything. A str may list '
+    "several, with commas.",
     examples=("default", "extended", "token,x-*", ["q", "é"], "*"),
 )
 _NESTED = Parameter(

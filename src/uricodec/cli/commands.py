@@ -273,8 +273,9 @@ Redact the URLs in lines of any text: logs, JSON, HTML, lists of URLs. The
 values of sensitive query parameters, and user names and passwords before a
 host, become REDACTED; every other byte is copied.
 
-Parameters are found without case and percent-encoding, in queries, fragments,
-and URLs in other URLs. Secrets elsewhere, such as in paths, stay.
+Parameters are found without case, "-", "_", "." and percent-encoding, in
+queries, fragments, and URLs in other URLs. Secrets elsewhere, such as in
+paths, stay.
 """,
         (
             "uricodec redact examples/access.log",

@@ -364,7 +364,7 @@ def _names(**rest):
         "which parameters: default, extended, or their names",
         "LIST has commas between names, of which default and extended stand for lists: those of the OpenTelemetry "
         "semantic conventions, and also those of OAuth, sessions, passwords and keys. x-amz-* stands for all names "
-        "that begin with x-amz-.",
+        "that begin with x-amz-, and *token* for those that have token in them.",
         read=sensitive_names,
         default="default",
         **rest,

@@ -12,9 +12,10 @@ may be encoded twice in it, which is twice more than the delimiter before them.
     /cb?next=https%3A%2F%2Fa.example%2F%3Fcode%3DSECRET%26b%3D1&c=2
        ^ depth 0                        ^ depth 1      ^ and here the value ends
 
-Userinfo follows "://", at any depth. A URL is read in one pass. In other text, a word is what is between white space,
-double quotes or angle brackets; words with "?", "#", ";" or "@" are read like URLs, but a value also ends where the text
-around it goes on: at a quote or bracket that was opened before the URL, and before final punctuation.
+Userinfo follows "://" or "=//", at any depth, up to the last "@" of the authority; see redact_authority(). A URL is read
+in one pass. In other text, a word is what is between white space, double quotes or angle brackets; words with "?", "#",
+";", "@" or an encoded "://" are read like URLs, but a value also ends where the text around it goes on: at a quote or
+bracket that was opened before the URL, and before final punctuation.
 
 Whatever is in doubt is part of the value.
 """
@@ -1125,16 +1126,20 @@ def redact(uri, names="default", nested=True):
 
     Every other byte stays. Any text is accepted: one that is not a URL never raises.
 
-    A name begins after "?", "&", ";" or "#", or with the text, and is compared decoded, without case and blanks
-    around it, and so is each part in brackets: `user[password]`. It may be percent-encoded twice, and as often again as
-    the URL in which it is. A value ends before "&", "#", or ";" with another pair
-    after it. Delimiters may be escaped as in JSON (``\\u0026``) and HTML (``&amp;``).
+    A name begins after "?", "&", ";" or "#", or with the text, and is compared decoded, without case, "-", "_", "."
+    and blanks around it, and so is each part in brackets: `user[password]`. It may be percent-encoded twice, and as
+    often again as the URL in which it is. A value ends before "&", "#", or ";" with another pair after it. Delimiters
+    may be escaped as in JSON (``\\u0026``) and HTML (``&amp;``).
+
+    Userinfo is everything before the last "@" of an authority, which "/", "?" or "#" ends. If ":" without a number
+    precedes that delimiter, the delimiter is a part of the password, which the last "@" of the URL ends.
 
     Args:
         uri (str | bytes-like): The URL, or a reference, or a query.
         names (str | Collection[str]): The names of the parameters. "default": those of the OpenTelemetry semantic
             conventions for `url.full`; "extended": also those of OAuth, sessions, passwords and keys, see
-            `SENSITIVE_NAMES`. Others are names, or prefixes such as "x-amz-*". A str may list several, with commas.
+            `SENSITIVE_NAMES`. Others are names; "*" at their ends stands for anything, as in "x-amz-*" and "*token*".
+            A str may list several, with commas.
         nested (bool): Redact also in a value that is a URL itself, percent-encoded once or twice.
 
     Returns:
@@ -1143,7 +1148,8 @@ def redact(uri, names="default", nested=True):
 
     Raises:
         TypeError: If a name is not a str.
-        ValueError: If a name is empty, longer than 255 bytes, or has a "*" before its end.
+        ValueError: If a name is empty or longer than 255 bytes, consists of "-", "_", "." and "*" (but "*" is every
+            name), or has a "*" that is not at one of its ends.
 
     Source: OpenTelemetry semantic conventions, attributes `url.full` and `url.query`; RFC 3986 section 3.2.1.
 
@@ -1163,9 +1169,9 @@ def redact(uri, names="default", nested=True):
 def redact_text(text, names="default", nested=True):
     """Return a text, such as a line of a log, with the URLs in it redacted as `redact` does.
 
-    A URL is what is between white space, double quotes or angle brackets, and has "://", "?", "#", or ";" after a "/". A
-    value also ends before a quote, a bracket or a bar that was opened before the URL, an escape of JSON such as "\\n", a
-    space or punctuation beyond ASCII, and final punctuation.
+    A URL is what is between white space, double quotes or angle brackets, and has "://", "?", "#", or ";" after a "/";
+    pairs alone, such as ``token=1&b=2``, are none. A value also ends before a quote, a bracket or a bar that was opened
+    before the URL, an escape of JSON such as "\\n", a space or punctuation beyond ASCII, and final punctuation.
 
     Args:
         text (str | bytes-like): Any text. In mail, where "=" ends a line (RFC 2045 section 6.7), a value goes on in the next.
@@ -1177,7 +1183,7 @@ def redact_text(text, names="default", nested=True):
 
     Raises:
         TypeError: If a name is not a str.
-        ValueError: If a name is empty, longer than 255 bytes, or has a "*" before its end.
+        ValueError: See `redact`.
 
     Source: See `redact`.
 
