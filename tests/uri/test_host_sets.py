@@ -7,10 +7,13 @@ import pickle
 import random
 import subprocess
 import sys
+import unicodedata
+from contextlib import suppress
 from copy import copy, deepcopy
 from threading import Thread
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+import idna
 import pytest
 from arrow_memory import Lent, rows_of
 from command import run
@@ -233,7 +236,121 @@ def test_long_hosts():
     for label in "ü", "ü_", "☃", "a", "\u200d", "x[":
         for count in 1, 100, 120, 125, 126, 127, 128, 170, 250:
             assert made.match(f"//{(label + '.') * count}bücher.example/") == "xn--bcher-kva.example"
-    assert made.match(f"//{'ü.' * 100_000}bücher.example/") is None  # more than a host may have
+    for label in "ü.", "☃.", "%61.", "\ud7ff.":
+        assert made.match(f"//{label * 100_000}bücher.example/") == "xn--bcher-kva.example"
+        assert made.match(f"//{label * 100_000}bücher.example/", exact=True) is None
+
+
+# --- hosts that browsers reach ----------------------------------------------------------------------------------------
+
+# Characters that UTS 46 maps to nothing.
+IGNORED = [chr(c) for c in (0xAD, 0x34F, 0x115F, 0x180B, 0x200B, 0x2060, 0xFE0F, 0xFEFF, 0x1D173, 0xE0100)]
+# Hosts of a set, and the names that have them. ẻ is composed of two characters or three, ṩ of up to three.
+LISTED = {
+    "evil.example": "evil.example",
+    "xn--bcher-kva.example": "bücher.example",
+    "xn--n3h.example": "☃.example",
+    "xn--vil-qjz.example": "ẻvil.example",
+    "xn--7dbl.example": "יד.example",
+    "a_b.example": "a_b.example",
+    "192.0.2.7": "192.0.2.7",
+    ("ṩ" * 40).encode("idna").decode() + ".example": "ṩ" * 40 + ".example",
+}
+
+
+def escaped(text):
+    return "".join(f"%{byte:02X}" for byte in text.encode())
+
+
+def spelled(rng, name):
+    """A spelling of a name that UTS 46 maps to it."""
+    text = unicodedata.normalize(rng.choice(("NFC", "NFD")), name)
+    spelling = []
+    for c in rng.choice((str, str.upper, str.title))(text):
+        if rng.random() < 0.1:
+            spelling.append(rng.choice(IGNORED) * rng.choice((1, 1, 3, 60)))
+        if c == ".":
+            c = rng.choice("..\u3002\uff0e\uff61")
+        elif rng.random() < 0.1 and "!" < c <= "~":
+            c = chr(ord(c) + 0xFEE0)  # full width
+        spelling.append(c)
+    below = rng.choice(("", "", "www.", "ü.", "a_b.", "x" * 70 + ".", "é" * 99 + ".", IGNORED[0] * 600 + "x。"))
+    if name[0].isdigit():
+        below = ""
+    share = rng.choice((0, 0, 0.1, 1))
+    text = below + "".join(spelling) + rng.choice(("", "", "", ".", "\u3002"))
+    return "".join(escaped(c) if rng.random() < share else c for c in text)
+
+
+def reached(host):
+    """The host that a spelling stands for, by nothing but idna's table, NFC and Punycode."""
+    text = unquote(host)
+    kept = [idna.uts46_remap(c, std3_rules=False) for c in text if c not in IGNORED]
+    text = unicodedata.normalize("NFC", "".join(kept))
+    labels = [c if c.isascii() else "xn--" + c.encode("punycode").decode() for c in text.split(".")]
+    return ".".join(labels).removesuffix(".")
+
+
+def test_what_a_browser_reaches_is_matched():
+    ada_url = pytest.importorskip("ada_url", reason="ada-url is not installed")
+    rng = random.Random(20)
+    blocked = HostSet(LISTED)
+    pages = PrefixSet([f"http://{entry}/p" for entry in LISTED])
+    keys = PrefixSet([",".join(entry.split(".")[::-1]) + ")/p" for entry in LISTED])
+    urls, wanted, browsers = [], [], 0
+    for _ in range(400):
+        entry, name = rng.choice(list(LISTED.items()))
+        host = spelled(rng, name)
+        before = rng.choice(("http://", "HTTPS://", "https://u:p@", "http://u%40\xad@"))
+        after = rng.choice(("/p", ":/p/q", "/p?x\\@y", "/p#//@ok.example", "/p/\\..\\"))
+        url = before + host + after
+        real = reached(host)
+        assert real == entry or real.endswith("." + entry)
+        with suppress(ValueError):
+            assert ada_url.URL(url).hostname.removesuffix(".") == real
+            browsers += 1
+        # Text without a scheme must not begin as one does.
+        urls += [url, url if after[0] == ":" else host + after]
+        wanted += [entry] * 2
+        assert pages.match(url) == (f"{entry}/p" if real == entry else None), url
+        if real == entry and not entry[0].isdigit():
+            assert keys.match(url) == keys.match(urls[-1]) == ",".join(entry.split(".")[::-1]) + ")/p"
+    assert browsers > 300
+    assert [blocked.match(url) for url in urls] == wanted == bulk.match(urls, blocked)
+    assert rows_of(bulk.match(Lent([url.encode() for url in urls], "z"), blocked)) == [each.encode() for each in wanted]
+
+
+@pytest.mark.parametrize("character", [*IGNORED, *map(escaped, IGNORED)])
+@pytest.mark.parametrize("count", [1, 59, 60, 64, 254, 1000, 100_000])
+def test_ignored_characters_do_not_hide_a_host(character, count):
+    blocked, pages = HostSet(["evil.example"]), PrefixSet(["evil.example/a", "example,evil)/b"])
+    many = character * count
+    for host in f"{many}evil.example", f"ev{many}il.example", f"x.evil.{many}example", f"evil.example{many}":
+        url = f"http://{host}/a"
+        assert blocked.match(url) == blocked.match(f"{host}/a") == "evil.example"
+        if not host.startswith("x"):
+            assert pages.match(url) == pages.match(f"{host}/a/b") == "evil.example/a"
+            assert pages.match(f"http://{host}/b") == pages.match(f"{host}/b/c?d") == "example,evil)/b"
+            assert uri.normalize(url, level="iri") == "http://evil.example/a"
+
+
+def test_an_entry_is_as_long_as_its_normal_form():
+    many = "\u200b" * 500
+    assert list(HostSet([f"ev{many}il.example.{many}"])) == ["evil.example"]
+    assert list(HostSet([escaped(f"{many}evil.example")])) == ["evil.example"]
+    for label in "x" * 64, "ü" * 60, "ü" * 5000:
+        with pytest.raises(UriSyntaxError):
+            HostSet([f"{label}.{many}example"])
+
+
+def test_prefixes_of_long_urls():
+    pages = PrefixSet(["a.example/b", "example,c)/d", "a.example/" + "x" * 1500])
+    for n in 1, 1000, 1024, 1025, 5000, 100_000:
+        for scheme in "", "//", "http://":
+            assert pages.match(f"{scheme}a.example/b/{'x' * n}") == "a.example/b"
+            assert pages.match(f"{scheme}A.example:80/b?{'ü' * n}") == "a.example/b"
+            assert pages.match(f"{scheme}c.example/d?{'x' * n}") == "example,c)/d"
+    assert pages.match("a.example/" + "x" * 1500 + "/y") == "a.example/" + "x" * 1500
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -34,12 +34,14 @@ from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._arrow cimport Buffer, discard, grow
 from uricodec._rows._engine cimport *
+from uricodec.iri._idna cimport without_ignored
 from uricodec.uri._components cimport borrow, plain
 from uricodec.uri._grammar cimport GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label
 from uricodec.uri._grammar cimport parse_ipv4, parse_ipv6
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR, surt_row
-from uricodec.uri._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS, write_name
+from uricodec.uri._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS
 from uricodec.uri._values cimport split_host
+from uricodec.uri._whatwg cimport convert_domain
 
 from uricodec.errors import SetError, UriSyntaxError
 
@@ -62,13 +64,15 @@ cdef enum:
     MOST_OF_LABEL = 63          # of a label
     MOST_LABELS = 127           # in 253 bytes
     TAIL = 510                  # bytes of a longer host that are looked at: its end
-    LABEL_UTF8 = 4 * MOST_OF_LABEL      # bytes that as many characters may have
-    MOST_OF_HOST = 1024         # a longer one that is not in plain bytes is none
-    HOST_CAPACITY = MOST_OF_HOST + FORM_EXTRA + 2 * WIDE
+    LABEL_SOURCE = 4 * MOST_OF_LABEL    # characters that a label may come from: Normalization Form C makes one of four
+    LABEL_UTF8 = 4 * LABEL_SOURCE       # and bytes
+    LABEL_CAPACITY = 9 * LABEL_UTF8 + 16        # of what convert_domain() makes of them
+    HOST_CAPACITY = TAIL + 2 * WIDE
     MOST_OF_PORT = 5            # digits
     PORT = 8                    # bytes of ":" and a port that an entry may have
     MOST_OF_ENTRY = 2048        # bytes of an entry of a list
     SHORT = 1024                # bytes of a URL whose forms are on the stack
+    USUAL_HOST = 512            # the same of a host
     AHEAD = 32                  # rows whose slots are prefetched
     USUAL = 48                  # bytes, at most,
     FEW = 6                     # and labels of a usual host
@@ -234,20 +238,6 @@ cdef inline void copy_lower(const uint8_t *s, size_t n, uint8_t *dst) noexcept n
         i += 8
 
 
-cdef size_t unify_dots(uint8_t *host, size_t n) noexcept nogil:
-    """Write "." for each other full stop (UTS 46: U+3002, U+FF0E, U+FF61) in place. Return the new size."""
-    cdef size_t i = 0, o = 0
-    while i < n:
-        host[o] = host[i]
-        if n - i >= 3 and (memcmp(host + i, b"\xE3\x80\x82", 3) == 0 or memcmp(host + i, b"\xEF\xBC\x8E", 3) == 0
-                           or memcmp(host + i, b"\xEF\xBD\xA1", 3) == 0):
-            host[o] = c'.'
-            i += 2
-        i += 1
-        o += 1
-    return o
-
-
 cdef inline size_t label_start(const uint8_t *host, size_t end) noexcept nogil:
     """Return where the label that ends before `end` starts."""
     while end and host[end - 1] != c'.':
@@ -255,66 +245,68 @@ cdef inline size_t label_start(const uint8_t *host, size_t end) noexcept nogil:
     return end
 
 
-cdef size_t write_label(const uint8_t *s, size_t n, bint is_last, uint8_t *dst) noexcept nogil:
-    """Write the A-label of a label, or the label itself if it has none. Return the size; UC_REJECTED: an exception is set.
+cdef size_t write_label(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write the A-label of a label beyond ASCII, as browsers do. Return the size; UC_REJECTED: an exception is set.
 
-    dst has HOST_CAPACITY bytes.
+    0: the label is invalid or too long, so no entry has it. dst has LABEL_CAPACITY bytes.
     """
-    cdef size_t size
-    memcpy(dst, s, n)
-    if is_ascii(s, n) or n > LABEL_UTF8 or memchr(s, c'%', n) != NULL:      # a triplet would be decoded once more
-        return n
-    # With another label after it, because a host that ends in a number has no A-labels.
-    dst[n], dst[n + 1] = c'.', c'a'
-    size = write_name(dst, n + 2)
-    if size == UC_REJECTED:
-        return size
-    if is_ascii(dst, size) or not is_last:
-        return size - 2
-    # The last label may consist of characters that are ignored: a host may end with ".".
-    dst[0], dst[1] = c'a', c'.'
-    memcpy(dst + 2, s, n)
-    size = write_name(dst, n + 2)
-    if size == UC_REJECTED:
-        return size
-    memcpy(dst, s, n)
-    return 0 if size == 2 else n
+    cdef size_t i, characters = 0
+    cdef Py_ssize_t size
+    if n > LABEL_UTF8:
+        return 0
+    for i in range(n):
+        characters += s[i] & 0xC0 != 0x80
+    if characters > LABEL_SOURCE:
+        return 0
+    size = convert_domain(s, n, dst, LABEL_CAPACITY)
+    if size == -2:
+        return UC_REJECTED
+    return <size_t>size if 0 < size <= MOST_OF_LABEL else 0
 
 
-cdef size_t write_labels(uint8_t *host, size_t n, bint *is_cut) noexcept nogil:
-    """Convert each label by itself: a host with an invalid label is below others all the same.
+cdef size_t write_labels(const uint8_t *host, size_t n, uint8_t *dst, bint *is_cut) noexcept nogil:
+    """Write a host in lower case. Each label is converted by itself, from the last one on.
 
-    Return the new size, or that of the last labels of a long host; UC_REJECTED if an exception is set.
+    Only the labels after one that no entry has are written, or those that TAIL bytes hold. Return the size; UC_REJECTED: an
+    exception is set.
     """
-    cdef uint8_t label[HOST_CAPACITY]
+    cdef uint8_t converted[LABEL_CAPACITY]
     cdef uint8_t tail[TAIL]             # is filled from its end
-    cdef size_t start, size, end = n, at = TAIL
+    cdef const uint8_t *label
+    cdef size_t start, size, i, end = n, at = TAIL
     while True:
         start = label_start(host, end)
-        size = write_label(host + start, end - start, end == n, label)
-        if size == UC_REJECTED:
-            return size
-        is_cut[0] = size >= at
+        label, size = host + start, end - start
+        is_cut[0] = False
+        if not is_ascii(label, size):
+            label, size = converted, write_label(label, size, converted)
+            if size == UC_REJECTED:
+                return size
+            is_cut[0] = size == 0
+        is_cut[0] |= size >= at
         if is_cut[0]:
             break
         at -= size
-        memcpy(tail + at, label, size)
+        for i in range(size):
+            tail[at + i] = lower(label[i])
         if start == 0:
             break
         at -= 1
         tail[at] = c'.'
         end = start - 1
-    memcpy(host, tail + at, TAIL - at)
+    memcpy(dst, tail + at, TAIL - at)
     return TAIL - at
 
 
 cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut) noexcept nogil:
-    """Write the normal form of a host that is not in plain bytes. 0: it has none."""
+    """Write the normal form of a host that is not in plain bytes. 0: it has none; UC_REJECTED: an exception is set."""
     cdef uint16_t groups[GROUPS]
+    cdef uint8_t small[USUAL_HOST]
+    cdef uint8_t *decoded = small
     cdef size_t i = 0, o = 0
     cdef bint ascii = True
     cdef int c
-    if n == 0 or n > MOST_OF_HOST:
+    if n == 0:
         return 0
     if s[0] == c'[':
         if s[n - 1] != c']' or not parse_ipv6(s + 1, n - 2, groups):
@@ -323,22 +315,27 @@ cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut)
         o = 1 + format_ipv6(groups, True, dst + 1)
         dst[o] = c']'
         return o + 1
+    if n > sizeof(small):
+        decoded = <uint8_t *>PyMem_RawMalloc(n)
+        if decoded == NULL:
+            no_memory()  # pragma: no cover: no memory
+            return UC_REJECTED  # pragma: no cover: no memory
     while i < n:
         c = s[i]
         if c == c'%' and triplet_value(s + i, n - i) >= 0:
             c = triplet_value(s + i, n - i)
             i += 2
         ascii &= c < 0x80
-        dst[o] = <uint8_t>c
+        decoded[o] = <uint8_t>c
         i += 1
         o += 1
     if not ascii:
-        o = write_labels(dst, unify_dots(dst, o), is_cut)
-        if o == UC_REJECTED:
-            return o
-    for i in range(o):
-        dst[i] = lower(dst[i])
-    return 0 if dst[0] == c'[' else o       # "%5B" begins no address
+        o = without_ignored(decoded, o)
+    if o != UC_REJECTED:
+        o = write_labels(decoded, o, dst, is_cut)
+    if decoded != small:
+        PyMem_RawFree(decoded)
+    return 0 if 0 < o < UC_REJECTED and dst[0] == c'[' else o       # "%5B" begins no address
 
 
 cdef inline size_t normal_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut) noexcept nogil:
@@ -479,21 +476,26 @@ cdef struct Page:
 
 
 cdef inline size_t form_capacity(size_t n) noexcept nogil:
-    """Return the capacity for the normal form of a URL of n bytes, or its SURT."""
-    return KEY_FACTOR * (n + 8) + KEY_EXTRA + WIDE
+    """Return the capacity for the normal form, or the SURT, of a URL of n bytes, perhaps with another host."""
+    return KEY_FACTOR * (n + TAIL) + KEY_EXTRA + WIDE
 
 
 cdef inline size_t page_capacity(size_t n) noexcept nogil:
     return HOST_CAPACITY + PORT + form_capacity(n)
 
 
-cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *form, Page *page, Found *found) noexcept nogil:
+cdef inline size_t url_capacity(size_t n) noexcept nogil:
+    """Return the capacity for a URL of n bytes with a scheme before it, or another host."""
+    return n + HOST_CAPACITY
+
+
+cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *url, uint8_t *form, Page *page,
+                    Found *found) noexcept nogil:
     """Write the normal form of a page. False: there is none, unless found is RAISED.
 
     Args:
-        form (uint8_t *): form_capacity(n) bytes. page.text has page_capacity(n).
+        url (uint8_t *), form (uint8_t *): url_capacity(n) and form_capacity(n) bytes. page.text has page_capacity(n).
     """
-    cdef uint8_t bare[SHORT + 8 + WIDE]
     cdef Component host, port
     cdef Outcome outcome
     cdef Parts parts
@@ -505,11 +507,9 @@ cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *form, Pa
         return False
     split_host(s, n, &host, &port)
     if host.start < 0:
-        if n > SHORT:
-            return False
-        memcpy(bare, b"http://", 7)
-        memcpy(bare + 7, s, n)
-        s, n = bare, n + 7
+        memcpy(url, b"http://", 7)
+        memcpy(url + 7, s, n)
+        s, n = url, n + 7
     size = NORMALIZE_ROWS[<int>AT_IRI].row(s, n, &FORMS[<int>AT_IRI], form, &outcome)
     if size == UC_REJECTED:
         found[0] = RAISED
@@ -562,8 +562,20 @@ cdef Found find_prefix(const Table *table, uint64_t depths, const uint8_t *text,
         depth += 1
 
 
-cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact, uint8_t *form, uint8_t *text,
-                      Entry *entry) noexcept nogil:
+cdef size_t with_host(const uint8_t *s, size_t n, const Page *page, uint8_t *dst) noexcept nogil:
+    """Copy the URL of a page, with the host of the page."""
+    cdef Component host, port
+    cdef size_t size
+    find_url_host(s, n, False, &host, &port)
+    size = <size_t>host.start
+    memcpy(dst, s, size)
+    memcpy(dst + size, page.text, page.host)
+    memcpy(dst + size + page.host, s + host.end, n - <size_t>host.end)
+    return size + page.host + n - <size_t>host.end
+
+
+cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact, uint8_t *url, uint8_t *form,
+                      uint8_t *text, Entry *entry) noexcept nogil:
     cdef Page page
     cdef Outcome outcome
     cdef Entry other
@@ -572,7 +584,7 @@ cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact
     cdef size_t path = 0        # bytes of the path of the entry that was found
     cdef Found found, best = ABSENT
     page.text = text
-    if not read_page(s, n, False, form, &page, &found):
+    if not read_page(s, n, False, url, form, &page, &found):
         return found
     if table.depths:
         best = find_prefix(table, table.depths, text, page.base, page.size, exact, entry)
@@ -589,7 +601,7 @@ cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact
             if found == PRESENT and (best == ABSENT or other.size - page.host > path):
                 best, entry[0], path = PRESENT, other, other.size - page.host
     if table.surts:
-        size = surt_row(s, n, NULL, form, &outcome)
+        size = surt_row(url, with_host(s, n, &page, url), NULL, form, &outcome)
         if size == UC_REJECTED:
             return RAISED
         size = min(size, <size_t>kernels.span(form, size, &BEFORE_QUERY.set))
@@ -609,17 +621,18 @@ cdef ByteSet BEFORE_QUERY = ~ByteSet("?")
 
 cdef Found match_prefix(const Table *table, const uint8_t *s, size_t n, bint exact, Entry *entry) noexcept nogil:
     """Find the longest entry that is a prefix of a URL."""
-    cdef uint8_t buffer[KEY_FACTOR * (SHORT + 8) + KEY_EXTRA + WIDE]
-    cdef uint8_t texts[HOST_CAPACITY + PORT + KEY_FACTOR * (SHORT + 8) + KEY_EXTRA + WIDE]
+    cdef uint8_t buffer[KEY_FACTOR * (SHORT + TAIL) + KEY_EXTRA + WIDE]
+    cdef uint8_t texts[HOST_CAPACITY + PORT + KEY_FACTOR * (SHORT + TAIL) + KEY_EXTRA + WIDE]
+    cdef uint8_t url[SHORT + HOST_CAPACITY]
     cdef uint8_t *heap
     cdef Found found
     if n <= SHORT:
-        return match_page(table, s, n, exact, buffer, texts, entry)
-    heap = <uint8_t *>PyMem_RawMalloc(form_capacity(n) + page_capacity(n))
+        return match_page(table, s, n, exact, url, buffer, texts, entry)
+    heap = <uint8_t *>PyMem_RawMalloc(form_capacity(n) + page_capacity(n) + url_capacity(n))
     if heap == NULL:
         no_memory()  # pragma: no cover: no memory
         return RAISED  # pragma: no cover: no memory
-    found = match_page(table, s, n, exact, heap, heap + form_capacity(n), entry)
+    found = match_page(table, s, n, exact, heap + form_capacity(n) + page_capacity(n), heap, heap + form_capacity(n), entry)
     PyMem_RawFree(heap)
     return found
 
@@ -732,18 +745,19 @@ cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base,
 
     dst has page_capacity(MOST_OF_ENTRY) bytes. 0: it is not understood; UC_REJECTED: an exception is set.
     """
-    cdef uint8_t form[KEY_FACTOR * (MOST_OF_ENTRY + 8) + KEY_EXTRA + WIDE]
-    cdef uint8_t url[MOST_OF_ENTRY + 8]
+    cdef uint8_t form[KEY_FACTOR * (MOST_OF_ENTRY + TAIL) + KEY_EXTRA + WIDE]
+    cdef uint8_t of_surt[MOST_OF_ENTRY + 8]
+    cdef uint8_t url[MOST_OF_ENTRY + HOST_CAPACITY]
     cdef Page page
     cdef Outcome outcome
     cdef Found found
-    cdef size_t size = from_surt(s, n, url)
+    cdef size_t size = from_surt(s, n, of_surt)
     cdef const uint8_t *end
     is_surt[0] = size > 0
     if size:
-        s, n = url, size
+        s, n = of_surt, size
     page.text = dst
-    if not read_page(s, n, True, form, &page, &found):
+    if not read_page(s, n, True, url, form, &page, &found):
         return UC_REJECTED if found == RAISED else 0
     if page.has_more or not (dst[0] == c'[' or has_good_labels(dst, page.host)):
         return 0
@@ -886,7 +900,7 @@ cdef class EntryBuilder:
         return ENTRIES if self.put(host, size, hash, labels, False) else FAILED
 
     cdef Line put_prefix(self, const uint8_t *s, size_t n) noexcept nogil:
-        cdef uint8_t text[HOST_CAPACITY + PORT + KEY_FACTOR * (MOST_OF_ENTRY + 8) + KEY_EXTRA + WIDE]
+        cdef uint8_t text[HOST_CAPACITY + PORT + KEY_FACTOR * (MOST_OF_ENTRY + TAIL) + KEY_EXTRA + WIDE]
         cdef size_t base, depth, size
         cdef bint is_surt
         cdef uint64_t hash

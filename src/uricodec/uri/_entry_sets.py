@@ -315,8 +315,9 @@ def _restore(  # noqa: PLR0913, PLR0917
 class HostSet(EntrySet):
     """A set of hosts. A URL matches if its host is an entry, or below one: www.example.com is below example.com.
 
-    Hosts are compared by whole labels, in their normal forms: lower case, A-labels (UTS 46), percent-encoding decoded,
-    without a dot at the end. IP addresses match only whole, IPv6 addresses by their value.
+    Hosts are compared by whole labels, in their normal forms: lower case, A-labels as browsers write them (UTS 46),
+    percent-encoding decoded, without a dot at the end. Hosts of URLs may be of any length. IP addresses match only whole,
+    IPv6 addresses by their value.
 
     Args:
         entries (Iterable[str | bytes-like]): Names, or IP addresses. "*.example.com" and ".example.com" are the same as
@@ -356,8 +357,8 @@ class PrefixSet(EntrySet):
     /bc. URLs are compared in the normal form of level "iri", without scheme, userinfo, query and fragment. An entry
     without a port, or with the default port, matches URLs with any; another port must be the same.
 
-    An entry may also be a SURT, "com,example)/b". It matches URLs whose key by the policy "surt" begins with it, by
-    whole segments; so "www." and the case of the path are ignored.
+    An entry may also be a SURT, "com,example)/b". It matches URLs whose key by the policy "surt", with the host in its
+    normal form, begins with it, by whole segments; so "www." and the case of the path are ignored.
 
     Args:
         entries (Iterable[str | bytes-like]): URLs, with or without scheme, or SURTs.
