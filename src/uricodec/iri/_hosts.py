@@ -10,7 +10,6 @@ _idna converts most hosts without these functions, by what `facts_about` and `co
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 

@@ -74,6 +74,8 @@ cdef enum:
     SHORT = 1024                # bytes of a URL whose forms are on the stack
     USUAL_HOST = 512            # the same of a host
     AHEAD = 32                  # rows whose slots are prefetched
+    LEAST_OF_TEXT = 1 << 22     # bytes of entries that are not looked through
+    MORE = 4
     USUAL = 48                  # bytes, at most,
     FEW = 6                     # and labels of a usual host
 
@@ -216,7 +218,7 @@ cdef Found find(const Table *table, uint64_t hash, const uint8_t *text, size_t n
                 if found != ABSENT:
                     return found
         line += LINE
-        if line == table.text:
+        if line == table.slots + (<uint64_t>SLOT << table.bits):
             line = table.slots
         left -= 1
     return ABSENT  # pragma: no cover: not in files that are written here
@@ -740,6 +742,20 @@ cdef size_t from_surt(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     return o + n - host - 1
 
 
+cdef bint is_network(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether an entry is an IPv4 address and a prefix length: a network (RFC 4632 section 3.1), not a path."""
+    cdef uint16_t groups[GROUPS]
+    cdef const uint8_t *slash = <const uint8_t *>memchr(s, c'/', n)
+    cdef size_t i, bits = 0
+    if slash == NULL or not parse_ipv4(s, 0, <size_t>(slash - s), groups) or not 1 < n - <size_t>(slash - s) <= 3:
+        return False
+    for i in range(<size_t>(slash - s) + 1, n):
+        if not <uint8_t>(s[i] - c'0') < 10:
+            return False
+        bits = 10 * bits + s[i] - c'0'
+    return bits <= 32
+
+
 cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base, bint *is_surt) noexcept nogil:
     """Write the normal form of an entry of a set of prefixes; `base` is where its path starts.
 
@@ -757,6 +773,8 @@ cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base,
     if size:
         s, n = of_surt, size
     page.text = dst
+    if is_network(s, n):
+        return 0
     if not read_page(s, n, True, url, form, &page, &found):
         return UC_REJECTED if found == RAISED else 0
     if page.has_more or not (dst[0] == c'[' or has_good_labels(dst, page.host)):
@@ -828,6 +846,9 @@ cdef inline bint is_address(const uint8_t *s, size_t n) noexcept nogil:
 cdef class EntryBuilder:
     """The entries of a set that is being made.
 
+    An entry is appended to the text. When that has grown MORE times, entries that it has twice are removed. So the memory
+    is at most some times that of the different entries, however often a list repeats them.
+
     Args:
         kind (str): "hosts" or "prefixes".
         key (FingerprintKey): The key of the set.
@@ -849,6 +870,7 @@ cdef class EntryBuilder:
     cdef Table table            # only its kind, point and depths are used
     cdef Buffer text            # a byte, then the entries as in a Table
     cdef Buffer items           # for each its hash, and where it is in the text
+    cdef size_t most            # bytes of both after which they are looked through
     cdef readonly uint64_t entries
     cdef readonly uint64_t lines
     cdef readonly uint64_t understood
@@ -862,6 +884,7 @@ cdef class EntryBuilder:
         if not grow(&self.text, 1):
             raise MemoryError  # pragma: no cover: no memory
         self.text.data[0], self.text.size = 0, 1
+        self.most = LEAST_OF_TEXT
 
     def __dealloc__(self):
         discard(&self.text)
@@ -869,6 +892,8 @@ cdef class EntryBuilder:
 
     cdef bint put(self, const uint8_t *s, size_t n, uint64_t hash, size_t depth, bint is_surt) noexcept nogil:
         """Add an entry in its normal form. False: an exception is set."""
+        if self.text.size + self.items.size > self.most and not self.compact():
+            return False  # pragma: no cover: no memory
         if not grow(&self.text, HEAD + n) or not grow(&self.items, 16):
             no_memory()  # pragma: no cover: no memory
             return False  # pragma: no cover: no memory
@@ -974,12 +999,17 @@ cdef class EntryBuilder:
         return line == ENTRIES
 
     def add_all(self, entries not None):
-        """Add entries (iterable of str or bytes-like) up to the first that is not understood, and return that; or self.
+        """Add entries (iterable of str or bytes-like) up to the first that is not understood.
+
+        Returns:
+            tuple[int, str | bytes-like] | None: That entry, and how many are before it.
         """
+        cdef Py_ssize_t index = 0
         for entry in entries:
             if not self.add(entry):
-                return entry
-        return self
+                return index, entry
+            index += 1
+        return None
 
     cdef int check(self, Line line) except -1:
         if line == FAILED:
@@ -1037,34 +1067,58 @@ cdef class EntryBuilder:
     def finish(self):
         """Return the table of the entries. The builder is empty afterwards.
         """
-        cdef Table table = self.table
+        cdef Table table
         cdef size_t items = self.items.size // 16, size, place
         cdef uint64_t count = 0
         cdef bytes data
-        table.bits = LEAST_BITS
-        while (<uint64_t>3 << table.bits) // 4 < items:
-            table.bits += 1
+        self.size_for(&table, items)
         size = (<size_t>SLOT << table.bits) + self.text.size
         data = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(size + LINE))
         place = -<size_t>PyBytes_AS_STRING(data) % LINE
         table.slots = <const uint8_t *>PyBytes_AS_STRING(data) + place
         table.text = table.slots + (<size_t>SLOT << table.bits)
         with nogil:
-            table.text_size, count = self.fill(&table, items)
+            memset(<void *>table.slots, 0, <size_t>SLOT << table.bits)
+            count = self.fill(&table, items)
         discard(&self.text)
         discard(&self.items)
         size = (<size_t>SLOT << table.bits) + <size_t>table.text_size
         return EntryTable(KINDS[<int>table.kind], data, count, table.bits, table.depths, table.surts, self.key, None, place, size)
 
-    cdef (uint64_t, uint64_t) fill(self, Table *table, size_t items) noexcept nogil:
-        """Write slots and text; return the size of the text and the number of entries."""
+    cdef bint compact(self) noexcept nogil:
+        """Remove the entries that are there more than once. False: an exception is set."""
+        cdef Table table
+        cdef size_t items = self.items.size // 16
+        cdef uint8_t *slots
+        self.size_for(&table, items)
+        slots = <uint8_t *>PyMem_RawCalloc((<size_t>SLOT << table.bits) + LINE, 1)
+        if slots == NULL:
+            no_memory()  # pragma: no cover: no memory
+            return False  # pragma: no cover: no memory
+        table.slots, table.text = slots + -<size_t>slots % LINE, self.text.data
+        self.items.size = 16 * <size_t>self.fill(&table, items)
+        self.text.size = <size_t>table.text_size
+        PyMem_RawFree(slots)
+        self.most = max(self.most, MORE * (self.text.size + self.items.size))
+        return True
+
+    cdef void size_for(self, Table *table, size_t items) noexcept nogil:
+        table[0] = self.table
+        table.bits = LEAST_BITS
+        while (<uint64_t>3 << table.bits) // 4 < items:
+            table.bits += 1
+
+    cdef uint64_t fill(self, Table *table, size_t items) noexcept nogil:
+        """Write the slots, which are empty, and the text; return the number of different entries.
+
+        These become the first items. The text may be that of the builder: an entry never comes after where it was.
+        """
         cdef uint8_t *slots = <uint8_t *>table.slots
         cdef uint8_t *text = <uint8_t *>table.text
         cdef uint8_t *slot
         cdef uint64_t at, hash, count = 0
         cdef size_t i, n
         cdef Entry entry
-        memset(slots, 0, <size_t>SLOT << table.bits)
         text[0] = 0
         table.text_size = 1
         for i in range(items):
@@ -1077,13 +1131,15 @@ cdef class EntryBuilder:
             slot = <uint8_t *>line_of(table, hash)
             while load_word(slot):
                 slot += SLOT
-                if slot == text:
+                if slot == slots + (<size_t>SLOT << table.bits):
                     slot = slots
             store_word((hash & TAG) << 40 | table.text_size, slot)
-            memcpy(text + table.text_size, self.text.data + at, HEAD + n)
+            memmove(text + table.text_size, self.text.data + at, HEAD + n)
+            store_word(hash, self.items.data + 16 * count)
+            store_word(table.text_size, self.items.data + 16 * count + 8)
             table.text_size += HEAD + n
             count += 1
-        return table.text_size, count
+        return count
 
 
 cdef uint64_t whole_host(const uint8_t *host, size_t n, uint64_t point, size_t *labels) noexcept nogil:
