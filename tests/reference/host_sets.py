@@ -4,9 +4,8 @@ import re
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 
-from reference import surt, uri_forms, urls
-
-from uricodec.iri import _hosts
+import idna
+from reference import surt, uri_forms, urls, whatwg
 
 NAME = re.compile(rb"[A-Za-z0-9._-]*")
 NUMBER = re.compile(rb"[0-9]+|0[xX][0-9A-Fa-f]*")
@@ -28,17 +27,18 @@ def address(text):
 
 
 def a_label(label):
-    """The A-label of a label, or the label itself if it has none."""
-    if not label.isascii() and b"%" not in label:
-        with suppress(ValueError):
-            return _hosts.to_ascii(label.decode() + ".a").encode()[:-2]  # alone, a number would be an address
-    return label
+    """The A-label of a label (bytes, from str), or the label itself if it has none of 63 bytes."""
+    with suppress(whatwg.Failure):
+        found = whatwg.domain_to_ascii(label).encode()
+        if len(found) <= 63:
+            return found
+    return label.encode()
 
 
-def is_ignored(label):
-    """Whether UTS 46 maps all characters of a label to nothing."""
-    with suppress(ValueError):
-        return not label.isascii() and _hosts.to_ascii("a." + label.decode()) == "a."
+def is_ignored(character):
+    """Whether UTS 46 maps a character to nothing."""
+    with suppress(idna.IDNAError):
+        return idna.uts46_remap(character) == ""
     return False
 
 
@@ -48,13 +48,16 @@ def normal_host(host):
         literal = re.fullmatch(rb"\[([0-9A-Fa-f:.]*)\]", host)
         return literal and (b":" in literal[1] or None) and address(literal[1].decode())
     if not NAME.fullmatch(host):
-        if len(host) > 1024:
-            return None
         host = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes.fromhex(found[1].decode()), host)
         if not host.isascii():
-            *labels, last = re.split(rb"\xe3\x80\x82|\xef\xbc\x8e|\xef\xbd\xa1|[.]", host)
-            labels = [a_label(label) for label in labels]
-            host = b".".join([*labels, b"" if is_ignored(last) else a_label(last)])
+            text = host.decode("utf-8", "surrogateescape")
+            text = "".join(c for c in text if not is_ignored(c))
+            labels = []
+            for label in re.split("[.\u3002\uff0e\uff61]", text):
+                whole = not any("\udc80" <= c <= "\udcff" for c in label)
+                whole = whole and not label.isascii()
+                labels.append(a_label(label) if whole else label.encode("utf-8", "surrogateescape"))
+            host = b".".join(labels)
     return None if host.startswith(b"[") else host.lower().removesuffix(b".")
 
 
@@ -116,8 +119,6 @@ def page(url, is_entry=False):
     if host is None:
         return None
     if urls.split(url)[1] is None:
-        if len(url) > 1024:
-            return None
         url = b"http://" + url
     form = uri_forms.normalize(url, "iri")
     found = re.match(rb"(?:[^:/?#]+:)?//([^/?#]*)([^?#]*)(.*)", form, re.DOTALL)
@@ -178,6 +179,11 @@ def match_prefix(entries, url, exact=False):
         for each in above(base, path, exact):
             if each in entries and (best is None or len(each) - len(base) > best[0]):
                 best = len(each) - len(base), each
+    given, _ = host_and_port(url)
+    start = url.index(b"//") + 2 if urls.split(url)[1] is not None else 0
+    authority = re.match(rb"[^/?#]*", url[start:])[0]
+    start += authority.rfind(b"@") + 1
+    url = url[:start] + host + url[start + len(given) :]
     key = surt.key(url).partition(b"?")[0]
     base, bracket, path = key.partition(b")")
     if bracket:

@@ -88,13 +88,24 @@ def suffix_labels(labels, listed):
     return 1
 
 
+def is_ignored(character):
+    """Whether UTS 46 maps a character to nothing."""
+    import idna
+
+    try:
+        return idna.uts46_remap(character) == ""
+    except idna.IDNAError:
+        return False
+
+
 def mapped(name, most):
     """A host beyond ASCII as UTS 46 maps it, if that is possible, and the result has at most `most` bytes."""
     import idna
 
     try:
-        labels = re.split("[.\u3002\uff0e\uff61]", name.decode())
-        if name.isascii() or len(name) > 1024:
+        text = "".join(c for c in name.decode() if c.isascii() or not is_ignored(c))
+        labels = re.split("[.\u3002\uff0e\uff61]", text)
+        if name.isascii() or len(".".join(labels).encode()) > 16 * 253:
             return name
         changed = {label: idna.uts46_remap(label, std3_rules=False) for label in labels if not label.isascii()}
     except ValueError:
@@ -102,7 +113,7 @@ def mapped(name, most):
     if any(re.search(r"[\0- /?#@:\[\]\\%]", label) for label in changed.values()):
         return name
     result = ".".join(changed.get(label, label) for label in labels).encode()
-    return result if 0 < len(result) <= min(most, 2048) else name
+    return result if 0 < len(result) <= min(most, 2 * 16 * 253) else name
 
 
 def domain(row, text, extra, private):

@@ -7,10 +7,15 @@ import pickle
 import random
 import subprocess
 import sys
+import time
+import unicodedata
+from contextlib import suppress
 from copy import copy, deepcopy
+from itertools import chain
 from threading import Thread
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+import idna
 import pytest
 from arrow_memory import Lent, rows_of
 from command import run
@@ -21,7 +26,7 @@ from reference.rows import HOSTS, PREFIXES
 from reference.rows import rows_of as data_rows
 
 from uricodec import bulk, uri
-from uricodec._io import streams
+from uricodec._io import sources, streams
 from uricodec._io.set_files import HEADER
 from uricodec.dedup import SeenSet
 from uricodec.errors import SetError, UriSyntaxError
@@ -158,6 +163,29 @@ def test_rows_of_all_kinds_have_their_entries(tier):
         assert rows_of(bulk.is_match(Lent(rows, "z"), made)) == [each is not None for _, each in shuffled]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "entry", ["192.0.2.0/24", b"10.0.0.0/8", "0.0.0.0/0", "2001:db8::/32", "a b", "", "a.example?x"]
+)
+def test_a_rejected_entry_is_named_with_its_index(kind, entry):
+    for before in 0, 1, 7:
+        with pytest.raises(UriSyntaxError) as caught:
+            kind(chain(["ok.example"] * before, [entry], ["a b"]))
+        error = caught.value
+        assert (error.row, error.input, error.offset) == (before, entry, 0)
+        assert repr(entry) in str(error) and str(before) in str(error)
+    with pytest.raises(UriSyntaxError) as caught:
+        bulk.is_match(["//x"], ["x", "y z" * 10_000])
+    assert caught.value.row == 1 and len(str(caught.value)) < 300
+
+
+def test_a_network_is_no_prefix():
+    assert PrefixSet.read(b"192.0.2.0/24\n10.0.0.0/8\n").report.not_understood == 2
+    entries = ["192.0.2.0/240", "192.0.2.0/33", "192.0.2.0/24/x", "192.0.2.0:8080/24", "a.example/24", "192.0.2.0/x"]
+    assert list(PrefixSet(entries)) == entries
+    assert PrefixSet(["http://192.0.2.0/24"]).match("http://192.0.2.0/24/a") == "192.0.2.0/24"
+
+
 def test_text_and_bytes():
     made = HostSet(["bücher.example"])
     for text in "//x.bücher.example", "//x.b%C3%BCcher.example", "//x.xn--bcher-kva.example":
@@ -233,7 +261,118 @@ def test_long_hosts():
     for label in "ü", "ü_", "☃", "a", "\u200d", "x[":
         for count in 1, 100, 120, 125, 126, 127, 128, 170, 250:
             assert made.match(f"//{(label + '.') * count}bücher.example/") == "xn--bcher-kva.example"
-    assert made.match(f"//{'ü.' * 100_000}bücher.example/") is None  # more than a host may have
+    for label in "ü.", "☃.", "%61.", "\ud7ff.":
+        assert made.match(f"//{label * 100_000}bücher.example/") == "xn--bcher-kva.example"
+        assert made.match(f"//{label * 100_000}bücher.example/", exact=True) is None
+
+
+# --- hosts that browsers reach ----------------------------------------------------------------------------------------
+
+# Characters that UTS 46 maps to nothing.
+IGNORED = [chr(c) for c in (0xAD, 0x34F, 0x115F, 0x180B, 0x200B, 0x2060, 0xFE0F, 0xFEFF, 0x1D173, 0xE0100)]
+# Hosts of a set, and the names that have them. ẻ is composed of two characters or three, ṩ of up to three.
+LISTED = {
+    "evil.example": "evil.example",
+    "xn--bcher-kva.example": "bücher.example",
+    "xn--n3h.example": "☃.example",
+    "xn--vil-qjz.example": "ẻvil.example",
+    "xn--7dbl.example": "יד.example",
+    "a_b.example": "a_b.example",
+    "192.0.2.7": "192.0.2.7",
+    ("ṩ" * 40).encode("idna").decode() + ".example": "ṩ" * 40 + ".example",
+}
+
+
+def escaped(text):
+    return "".join(f"%{byte:02X}" for byte in text.encode())
+
+
+def spelled(rng, name):
+    """A spelling of a name that UTS 46 maps to it."""
+    text = unicodedata.normalize(rng.choice(("NFC", "NFD")), name)
+    spelling = []
+    for c in rng.choice((str, str.upper, str.title))(text):
+        if rng.random() < 0.1:
+            spelling.append(rng.choice(IGNORED) * rng.choice((1, 1, 3, 60)))
+        wide = c != "." and rng.random() < 0.1 and "!" < c <= "~"
+        spelling.append(rng.choice("..\u3002\uff0e\uff61") if c == "." else chr(ord(c) + 0xFEE0) if wide else c)
+    below = rng.choice(("", "", "www.", "ü.", "a_b.", "x" * 70 + ".", "é" * 99 + ".", IGNORED[0] * 600 + "x。"))
+    if name[0].isdigit():
+        below = ""
+    share = rng.choice((0, 0, 0.1, 1))
+    text = below + "".join(spelling) + rng.choice(("", "", "", ".", "\u3002"))
+    return "".join(escaped(c) if rng.random() < share else c for c in text)
+
+
+def reached(host):
+    """The host that a spelling stands for, by nothing but idna's table, NFC and Punycode."""
+    text = unquote(host)
+    kept = [idna.uts46_remap(c, std3_rules=False) for c in text if c not in IGNORED]
+    text = unicodedata.normalize("NFC", "".join(kept))
+    labels = [c if c.isascii() else "xn--" + c.encode("punycode").decode() for c in text.split(".")]
+    return ".".join(labels).removesuffix(".")
+
+
+def test_what_a_browser_reaches_is_matched():
+    ada_url = pytest.importorskip("ada_url", reason="ada-url is not installed")
+    rng = random.Random(20)
+    blocked = HostSet(LISTED)
+    pages = PrefixSet([f"http://{entry}/p" for entry in LISTED])
+    keys = PrefixSet([",".join(entry.split(".")[::-1]) + ")/p" for entry in LISTED])
+    urls, wanted, browsers = [], [], 0
+    for _ in range(400):
+        entry, name = rng.choice(list(LISTED.items()))
+        host = spelled(rng, name)
+        before = rng.choice(("http://", "HTTPS://", "https://u:p@", "http://u%40\xad@"))
+        after = rng.choice(("/p", ":/p/q", "/p?x\\@y", "/p#//@ok.example", "/p/\\..\\"))
+        url = before + host + after
+        real = reached(host)
+        assert real == entry or real.endswith("." + entry)
+        with suppress(ValueError):
+            assert ada_url.URL(url).hostname.removesuffix(".") == real
+            browsers += 1
+        # Text without a scheme must not begin as one does.
+        urls += [url, url if after[0] == ":" else host + after]
+        wanted += [entry] * 2
+        assert pages.match(url) == (f"{entry}/p" if real == entry else None), url
+        if real == entry and not entry[0].isdigit():
+            assert keys.match(url) == keys.match(urls[-1]) == ",".join(entry.split(".")[::-1]) + ")/p"
+    assert browsers > 300
+    assert [blocked.match(url) for url in urls] == wanted == bulk.match(urls, blocked)
+    assert rows_of(bulk.match(Lent([url.encode() for url in urls], "z"), blocked)) == [each.encode() for each in wanted]
+
+
+@pytest.mark.parametrize("character", [*IGNORED, *map(escaped, IGNORED)])
+@pytest.mark.parametrize("count", [1, 59, 60, 64, 254, 1000, 100_000])
+def test_ignored_characters_do_not_hide_a_host(character, count):
+    blocked, pages = HostSet(["evil.example"]), PrefixSet(["evil.example/a", "example,evil)/b"])
+    many = character * count
+    for host in f"{many}evil.example", f"ev{many}il.example", f"x.evil.{many}example", f"evil.example{many}":
+        url = f"http://{host}/a"
+        assert blocked.match(url) == blocked.match(f"{host}/a") == "evil.example"
+        if not host.startswith("x"):
+            assert pages.match(url) == pages.match(f"{host}/a/b") == "evil.example/a"
+            assert pages.match(f"http://{host}/b") == pages.match(f"{host}/b/c?d") == "example,evil)/b"
+            assert uri.normalize(url, level="iri") == "http://evil.example/a"
+
+
+def test_an_entry_is_as_long_as_its_normal_form():
+    many = "\u200b" * 500
+    assert list(HostSet([f"ev{many}il.example.{many}"])) == ["evil.example"]
+    assert list(HostSet([escaped(f"{many}evil.example")])) == ["evil.example"]
+    for label in "x" * 64, "ü" * 60, "ü" * 5000:
+        with pytest.raises(UriSyntaxError):
+            HostSet([f"{label}.{many}example"])
+
+
+def test_prefixes_of_long_urls():
+    pages = PrefixSet(["a.example/b", "example,c)/d", "a.example/" + "x" * 1500])
+    for n in 1, 1000, 1024, 1025, 5000, 100_000:
+        for scheme in "", "//", "http://":
+            assert pages.match(f"{scheme}a.example/b/{'x' * n}") == "a.example/b"
+            assert pages.match(f"{scheme}A.example:80/b?{'ü' * n}") == "a.example/b"
+            assert pages.match(f"{scheme}c.example/d?{'x' * n}") == "example,c)/d"
+    assert pages.match("a.example/" + "x" * 1500 + "/y") == "a.example/" + "x" * 1500
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -595,6 +734,45 @@ def test_many_entries():
     assert not any(bulk.is_match([f"http://{name[1:]}/" for name in names], made))
 
 
+MEMORY = """
+import re, sys
+from uricodec.uri import HostSet, PrefixSet
+
+def peak():
+    return int(re.search("VmHWM:(.*)kB", open("/proc/self/status").read())[1])
+
+kind, line = {"hosts": HostSet, "prefixes": PrefixSet}[sys.argv[1]], sys.argv[2]
+lines = f"{line}\\n".encode() * 1_500_000
+kind.read(lines[:1000])
+before = peak()
+assert list(kind.read(lines)) == list(kind(line for _ in range(500_000) if "^" not in line)) or "^" in line
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no figures of memory here")
+@pytest.mark.parametrize(
+    ("kind", "line"), [("hosts", "evil.example"), ("hosts", "||evil.example^"), ("prefixes", "evil.example/a")]
+)
+def test_memory_is_that_of_different_entries(kind, line):
+    """A gzip of one host, again and again, is a bomb if each of them is kept."""
+    command = [sys.executable, "-c", MEMORY, kind, line]
+    done = subprocess.run(command, check=True, capture_output=True, env=os.environ)
+    assert int(done.stdout) < 25_000  # kB; 1.5 million entries take 45 MB or more, and their slots 16 MB
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_entries_that_are_repeated(kind):
+    """More than are looked through at once: the first of each stays, in order."""
+    names = [f"h{i}.example" for i in range(40_000)]
+    rng = random.Random(23)
+    given = names[:300] * 500 + rng.choices(names, k=150_000) + names
+    made = kind(given)
+    assert list(made) == list(dict.fromkeys(given)) and made == kind(names)
+    assert bulk.match([f"http://{name}" for name in names], made) == names
+    assert kind.read("\n".join(given).encode()).report.understood == len(given)
+
+
 def test_the_import_is_late():
     code = "import sys, uricodec.uri; assert 'uricodec.uri._entry_sets' not in sys.modules; uricodec.uri.HostSet"
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)
@@ -696,13 +874,96 @@ def test_filter_says_what_it_did_not_understand(files):
     assert run("filter", "-q", "--hosts", str(files / "odd"), stdin=b"//x\n") == (0, b"", "")
 
 
-@pytest.mark.parametrize(("flag", "what"), [("--hosts", "hosts"), ("--prefixes", "prefixes")])
-@pytest.mark.parametrize("content", [b"", b"# a\n\n! b\n"])
-def test_filter_says_that_a_set_is_empty(files, flag, what, content):
-    (files / "empty").write_bytes(content)
-    command = ["filter", flag, str(files / "empty")]
-    assert run(*command, stdin=b"//x\n") == (0, b"", f"uricodec: {files / 'empty'}: no {what} found\n")
-    assert run(*command, "--invert", "-q", stdin=b"//x\n") == (0, b"//x\n", "")
+@pytest.mark.parametrize(
+    ("flag", "what", "kind"), [("--hosts", "hosts", HostSet), ("--prefixes", "prefixes", PrefixSet)]
+)
+@pytest.mark.parametrize("content", [b"", b"# a\n\n! b\n", b"127.0.0.1/8\n@@||x^\n", None])
+def test_a_set_without_an_entry_ends_filter(files, flag, what, kind, content):
+    """It would let everything pass."""
+    if content is None:
+        kind().save(files / "empty")
+    else:
+        (files / "empty").write_bytes(content)
+    for options in [], ["--invert"], ["--invert", "-q"], [flag, files / ("hosts" if kind is HostSet else "pages")]:
+        status, output, said = run("filter", flag, files / "empty", *options, stdin=b"//x\n")
+        assert (status, output) == (1, b"") and f"uricodec: {flag}: {files / 'empty'}: no {what} found\n" in said
+
+
+# --- pipes ------------------------------------------------------------------------------------------------------------
+
+URLS = b"http://evil.example/\nhttp://ok.example/\n"
+PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+
+
+def fed(path, data, delay=0.0):
+    """Write to a named pipe in another thread, which is started."""
+
+    def write():
+        time.sleep(delay)
+        with open(path, "wb") as pipe:
+            pipe.write(data)
+
+    thread = Thread(target=write)
+    thread.start()
+    return thread
+
+
+@PIPES
+@pytest.mark.parametrize("delay", [0.0, 0.2])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize(("flag", "line"), [("--hosts", b"evil.example"), ("--prefixes", b"http://evil.example/")])
+def test_a_list_in_a_named_pipe(tmp_path, flag, line, pack, delay):
+    """The whole list, also its first bytes."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for data in line, line + b"\n", line + b"\n" + b"x.example\n" * 20_000:
+        thread = fed(pipe, pack(data), delay)
+        assert run("filter", "--invert", flag, pipe, stdin=URLS) == (0, b"http://ok.example/\n", "")
+        thread.join()
+        kind = HostSet if flag == "--hosts" else PrefixSet
+        thread = fed(pipe, pack(data), delay)
+        made = kind.read(pipe)
+        thread.join()
+        assert made == kind.read(data) and made.match(b"http://evil.example/")
+
+
+@PIPES
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_list_on_standard_input_or_in_a_process_substitution(tmp_path, pack):
+    (tmp_path / "urls").write_bytes(URLS)
+    command = [sys.executable, "-m", "uricodec", "filter", "--invert", "--hosts"]
+    given = pack(b"evil.example\n")
+    done = subprocess.run([*command, "/dev/stdin", tmp_path / "urls"], input=given, capture_output=True, check=True)
+    assert done.stdout == b"http://ok.example/\n"
+    first, second = os.pipe()
+    os.write(second, given)
+    os.close(second)
+    command += [f"/dev/fd/{first}", tmp_path / "urls"]
+    done = subprocess.run(command, pass_fds=[first], capture_output=True, check=True)
+    os.close(first)
+    assert done.stdout == b"http://ok.example/\n"
+
+
+@PIPES
+def test_a_saved_set_in_a_pipe_is_an_error(files):
+    os.mkfifo(files / "pipe")
+    thread = fed(files / "pipe", (files / "hosts.set").read_bytes())
+    status, output, said = run("filter", "--hosts", files / "pipe", stdin=URLS)
+    thread.join()
+    assert (status, output) == (3, b"") and "not a regular file" in said
+
+
+@PIPES
+@pytest.mark.parametrize("flag", ["--hosts", "--prefixes"])
+def test_a_pipe_without_a_writer_is_an_error(tmp_path, monkeypatch, flag):
+    monkeypatch.setattr(sources, "WRITER_DELAY", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+    said = f"uricodec: {tmp_path / 'pipe'}: named pipe without a writer\n"
+    assert run("filter", flag, tmp_path / "pipe", stdin=URLS) == (3, b"", said)
+    with pytest.raises(streams.FileError, match="without a writer"):
+        HostSet.read(tmp_path / "pipe")
+    with pytest.raises(SetError):
+        HostSet.open(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize(

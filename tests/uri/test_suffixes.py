@@ -101,7 +101,7 @@ def test_spellings_beyond_ascii():
         ("\u2100.example", "\u2100.example"),  # it would become "a/c"
         ("\uff11.\uff12.\uff13.\uff14", None),  # an address
         ("é\u3002\uff0eexample", None),
-        ("É" * 600 + ".example", "É" * 600 + ".example"),  # too long for a host
+        ("É" * 2100 + ".example", "É" * 2100 + ".example"),  # too long for a host
         ("x.%C3%85lesund.no", "%c3%85lesund.no"),
     ],
 )
@@ -196,3 +196,15 @@ def test_a_large_list(tmp_path):
     path.write_text("".join(f"n{number}.zz\n" for number in range(0, 40_000, 2)), "utf-8")
     found = bulk.public_suffix([f"//n{number}.zz" for number in range(40_000)], suffixes=path)
     assert found == [f"n{number}.zz" if number % 2 == 0 else "zz" for number in range(40_000)]
+
+
+@pytest.mark.parametrize("character", ["\xad", "\u200b", "\ufe0f"])
+@pytest.mark.parametrize("count", [1, 60, 2000, 100_000])
+def test_ignored_characters_do_not_count(tmp_path, character, count):
+    """Lengths are those of the host that UTS 46 maps to."""
+    path = tmp_path / "suffixes"
+    path.write_text("co.zz\n")
+    many = character * count
+    for host in f"{many}www.evil.co.zz", f"www.ev{many}il\u3002co。zz{many}", f"wüw.evil.{many}co.zz":
+        assert uri.registrable_domain(f"http://{host}/", suffixes=path) == "evil.co.zz"
+        assert bulk.public_suffix([f"http://{host}/"], suffixes=path) == ["co.zz"]

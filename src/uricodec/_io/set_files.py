@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
+from uricodec._io.sources import without_waiting
 from uricodec.errors import SetError
 
 MAGIC = b"\x89SEEN\r\n\x1a"
@@ -232,10 +233,7 @@ def open_file(path: str) -> tuple[Any, str]:
     """
     name = streams.printable(path)
     try:
-        return open(path, "rb", buffering=0, opener=_without_waiting), name
+        # A named pipe is an error, not a wait.
+        return open(path, "rb", buffering=0, opener=without_waiting), name
     except (OSError, ValueError) as error:
         raise streams.failure(name, error) from None
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a named pipe is an error, not a wait

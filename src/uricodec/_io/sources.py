@@ -1,10 +1,20 @@
-"""Inputs of functions: paths, binary files and bytes, with the name and the chunks() of streams.Input."""
+"""Inputs of functions: paths, binary files and bytes, with the name and the chunks() of streams.Input.
+
+Files with lists and settings are opened by open_soon(): a command needs them before its inputs.
+"""
 
 import os
 from contextlib import contextmanager
-from io import BytesIO
+from functools import partial
+from io import BytesIO, RawIOBase
+from stat import S_ISFIFO
+from time import monotonic, sleep
 
 from uricodec._io import compress, streams
+
+# Seconds to wait for the writer of a named pipe with a list or settings, and between two looks for it.
+WRITER_DELAY = 5.0
+WRITER_PERIOD = 0.01
 
 
 class BytesInput:
@@ -81,13 +91,93 @@ class FunctionReader:
         return size
 
 
+class PipeFile(RawIOBase):
+    """A pipe of which some bytes were read already.
+
+    Args:
+        file (io.FileIO): The pipe, which close() closes.
+        head (bytes): The bytes.
+    """
+
+    def __init__(self, file, head):
+        super().__init__()
+        self._file, self._head = file, head
+
+    def readinto(self, view):
+        """Read at most len(view) bytes into `view`. Return their number; 0 at the end."""
+        if not self._head:
+            return self._file.readinto(view)
+        size = min(len(self._head), len(view))
+        view[:size], self._head = self._head[:size], self._head[size:]
+        return size
+
+    def readable(self):
+        return True
+
+    def fileno(self):
+        return self._file.fileno()
+
+    def close(self):
+        self._file.close()
+        super().close()
+
+
+def open_soon(path):
+    """Open a file that is needed at once, such as a list or settings, for reading without a buffer.
+
+    A named pipe may get its writer a moment later. One without a writer for WRITER_DELAY seconds is an error: a process
+    that waits for it would look as if it worked.
+
+    Args:
+        path (str | PathLike): The path of the file.
+
+    Raises:
+        OSError: If the file cannot be opened, or is a named pipe without a writer.
+        ValueError: If the path contains NUL.
+    """
+    file = open(path, "rb", buffering=0, opener=without_waiting)  # noqa: SIM115  (the caller closes it)
+    try:
+        head = b""
+        is_pipe = S_ISFIFO(os.fstat(file.fileno()).st_mode) and streams.descriptor_of(os.fsdecode(path)) is None
+        if is_pipe:
+            head = _first_of_pipe(file, path)
+        if hasattr(os, "O_NONBLOCK"):
+            os.set_blocking(file.fileno(), True)
+    except BaseException:
+        file.close()
+        raise
+    return PipeFile(file, head) if is_pipe else file
+
+
+def without_waiting(path, flags):
+    """Open a file for open(): a named pipe without waiting for its writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _first_of_pipe(file, path):
+    """Wait until a named pipe has a writer. Return what was read of it: at most a byte.
+
+    Without a writer, a read returns no bytes; with one that has not written yet, it returns None.
+    """
+    end = monotonic() + WRITER_DELAY
+    while (head := file.read(1)) == b"":
+        if monotonic() > end:
+            raise streams.FileError(streams.printable(os.fsdecode(path)), "named pipe without a writer")
+        sleep(WRITER_PERIOD)
+    return head or b""
+
+
+open_raw = partial(open, mode="rb", buffering=0)
+
+
 @contextmanager
-def opened(source, name):
+def opened(source, name, open_path=open_raw):
     """Open the argument of a function.
 
     Args:
         source (bytes-like | binary file | str | PathLike): The input, perhaps compressed; or the path of a file.
         name (str): What messages call it, if it has no name.
+        open_path (Callable): Opens a path: open_soon, or open_raw, which waits for the writer of a pipe for ever.
 
     Yields:
         streams.Input | FileInput | BytesInput: The input.
@@ -97,7 +187,7 @@ def opened(source, name):
         OSError: If the file cannot be opened.
     """
     if isinstance(source, (str, os.PathLike)):
-        with open(source, "rb", buffering=0) as file, streams.Input(os.fsdecode(source), file=file) as found:
+        with open_path(source) as file, streams.Input(os.fsdecode(source), file=file) as found:
             yield found
         return
     name = streams.printable(str(getattr(source, "name", name)))

@@ -291,6 +291,7 @@ class Input:
         self._meter = meter
         self._file = file
         self._output = output
+        self._head = b""  # read already: see peek()
         self.compressed = self._plain = False
 
     def __enter__(self):
@@ -320,6 +321,10 @@ class Input:
         except (OSError, ValueError, AttributeError):
             return None
 
+    def fileno(self):
+        """Return the descriptor of the file."""
+        return self._raw.fileno()
+
     def place(self):
         """Return the offset of the next read, if the input is a regular file."""
         return self._raw.tell()
@@ -332,8 +337,24 @@ class Input:
             raise failure(self.name, error) from None
         self._plain = plain
 
+    def peek(self, size):
+        """Return the first bytes of the input (at most `size`), which the next read returns, too.
+
+        So the contents of an input can be detected without opening it again: a pipe cannot be read twice.
+        """
+        head = memoryview(bytearray(size))
+        end = 0
+        while end < size and (count := self.read_into(head[end:])):
+            end += count
+        self._head = bytes(head[:end])
+        return self._head
+
     def read_into(self, view):
         """Read at most len(view) bytes into `view`. Return their number; 0 at the end."""
+        if self._head:
+            size = min(len(self._head), len(view))
+            view[:size], self._head = self._head[:size], self._head[size:]
+            return size
         try:
             while (size := self._raw.readinto(view)) is None:  # None: another process made it non-blocking
                 from select import select

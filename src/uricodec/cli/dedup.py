@@ -7,6 +7,7 @@ from time import monotonic
 from uricodec import dedup
 from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
+from uricodec._io.sources import open_soon
 from uricodec._records.headers import FieldError, LongHeaderError
 from uricodec.cli.errors import CommandError, needs_pyarrow
 from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED, delimiter_of
@@ -224,8 +225,10 @@ def read_secret(path):
     """Return the secret in a file (bytes)."""
     name = streams.printable(path)
     try:
-        with open(path, "rb") as file:
+        with open_soon(path) as file:
             secret = file.read()
+    except streams.FileError:
+        raise
     except (OSError, ValueError) as error:
         raise streams.failure(name, error) from None
     secret = secret.removesuffix(b"\r\n" if secret.endswith(b"\r\n") else b"\n")  # a CR alone is part of the secret

@@ -82,10 +82,10 @@ def base_identifier(text):
 
 
 def url_policy(text):
-    """Return the Policy that a text names: a ready one, or one of a TOML file."""
+    """Return the Policy that a text names: a ready one, or one of a TOML file, whose path ends so or has a "/"."""
     from uricodec.uri import Policy
 
-    if not text.endswith(".toml"):
+    if not text.endswith(".toml") and "/" not in text:
         return Policy.ready(text)
     try:
         return Policy.from_toml(text)
@@ -626,7 +626,8 @@ OPTIONS = {
         "'tracking' removes parameters that only track visitors; 'crawl' also removes fragments, sorts parameters, and "
         "converts IRIs to URIs; 'surt' writes the keys of web-archive indexes; 'w3lib' writes what Scrapy compares, "
         "'whatwg' what browsers request. "
-        "A TOML file has the fields of uricodec.uri.Policy, and 'base', the name of a policy to change.",
+        "A TOML file, whose path ends with .toml or has a '/', has the fields of uricodec.uri.Policy, and 'base', the "
+        "name of a policy to change.",
         read=url_policy,
         conflicts="--level --kind=urn --kind=bytes",
         hint="policies are for URIs and IRIs, instead of a level",

@@ -2,7 +2,6 @@
 
 from uricodec._io import streams
 from uricodec._io.reports import visible
-from uricodec._io.set_files import MAGIC
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 from uricodec.errors import SetError
@@ -12,7 +11,7 @@ MOST = 32  # the capacity of FilterRows
 
 
 def load_sets(arguments):
-    """Return the sets in files, and say which lines of lists were not understood, and which sets are empty.
+    """Return the sets in files, and say which lines of lists were not understood.
 
     Args:
         arguments (argparse.Namespace): With hosts, prefixes (list[str] | None): The files: lists, or saved sets; and
@@ -20,7 +19,8 @@ def load_sets(arguments):
 
     Raises:
         FileError: If a file cannot be read.
-        CommandError: If a saved set is damaged, or of another kind; or there are more than MOST files.
+        CommandError: If a saved set is damaged, or of another kind; a set has no entry; or there are more than MOST
+            files.
     """
     files = (("--hosts", arguments.hosts, HostSet), ("--prefixes", arguments.prefixes, PrefixSet))
     if sum(len(paths or ()) for _, paths, _ in files) > MOST:
@@ -32,9 +32,7 @@ def load(arguments, flag, path, kind):
     """Return the set in a file."""
     name = streams.printable(path)
     try:
-        with open(path, "rb") as file:
-            is_saved = file.read(len(MAGIC)) == MAGIC
-        entries = kind.open(path) if is_saved else kind.read(path)
+        entries = kind._load(path)
     except streams.FileError:
         raise
     except SetError as error:
@@ -47,6 +45,6 @@ def load(arguments, flag, path, kind):
         count = f"{report.not_understood} line{'' if report.not_understood == 1 else 's'} of {report.lines}"
         shown = visible(text.encode())
         lines.note(arguments, f"{name}: {count} not understood, first line {number}: {shown!r}")
-    if not entries:
-        lines.note(arguments, f"{name}: no {kind._kind} found")
+    if not entries:  # it would match nothing: a block list lets everything pass
+        raise CommandError(f"{flag}: {name}: no {kind._kind} found", 1, f"expected one {kind._what} on each line")
     return entries

@@ -1,7 +1,8 @@
 """Hosts with labels beyond ASCII: ToASCII and ToUnicode (RFC 3490 section 4, as RFC 3987 section 3.1 requires).
 
 The library `idna` (UTS 46, IDNA 2008) does the conversion; it is imported for the first such host. The length limits of
-DNS (RFC 1035 section 2.3.4) are checked first, because some of its steps take more than linear time.
+DNS (RFC 1035 section 2.3.4) are those of the mapped host. They are checked before the conversion, because some of its
+steps take more than linear time.
 
 _idna converts most hosts without these functions, by what `facts_about` and `compositions` return.
 """
@@ -9,11 +10,13 @@ _idna converts most hosts without these functions, by what `facts_about` and `co
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import chain
 
 from uricodec.errors import IriError
 
 _MOST, _MOST_OF_LABEL = 253, 63
+_COMPOSED = 4  # characters, at most, that Normalization Form C makes one of
 # RFC 1034 section 3.5, which STD 3 (RFC 1123 section 2.1) widens: letters, digits and inner hyphens.
 _LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
@@ -44,8 +47,7 @@ def to_ascii(host: str) -> str:
     """
     import idna
 
-    check_lengths(host)
-    ascii_host = idna.encode(host, uts46=True, std3_rules=True).decode("ascii")
+    ascii_host = idna.encode(mapped(host)).decode("ascii")
     if len(ascii_host.rstrip(".")) > _MOST or not _HOST.fullmatch(ascii_host):
         raise ValueError("ToASCII result is not a host name")
     if _ADDRESS.fullmatch(ascii_host):
@@ -73,7 +75,7 @@ def to_unicode(host: str) -> str:
     """
     import idna
 
-    check_lengths(host)
+    mapped(host)
     labels = host.split(".")
     for i, label in enumerate(labels):
         if label[:4].lower() == "xn--":
@@ -142,12 +144,42 @@ def to_mapped(host: str) -> str:
     return ".".join(labels)
 
 
-def check_lengths(host: str) -> None:
-    """Raise ValueError if a host, or one of its labels, is too long for DNS."""
-    if len(host) > _MOST:
+def mapped(host: str) -> str:
+    """Return a host as UTS 46 maps it, in Normalization Form C.
+
+    Raises:
+        ValueError: If it has a character that is not allowed, or it or one of its labels is too long for DNS then.
+    """
+    import idna
+
+    text = without_ignored(host)
+    if len(text) <= _MOST * _COMPOSED:
+        text = idna.uts46_remap(text, std3_rules=True)
+    if len(text) > _MOST:
         raise ValueError(f"host is longer than {_MOST} characters")
-    if any(len(label) > _MOST_OF_LABEL for label in _DOTS.split(host)):
+    if any(len(label) > _MOST_OF_LABEL for label in _DOTS.split(text)):
         raise ValueError(f"label is longer than {_MOST_OF_LABEL} characters")
+    return text
+
+
+def without_ignored(host: str) -> str:
+    """Remove the characters of a host that UTS 46 maps to nothing.
+
+    >>> without_ignored("ex\u00adam\u200bple.org")
+    'example.org'
+    """
+    ignored = [each for each in {*host} if not each.isascii() and _is_ignored(each)]
+    return host.translate(dict.fromkeys(map(ord, ignored))) if ignored else host
+
+
+@lru_cache(4096)
+def _is_ignored(character: str) -> bool:
+    import idna
+
+    try:
+        return not idna.uts46_remap(character, std3_rules=True)
+    except idna.IDNAError:
+        return False
 
 
 # --- facts for _idna --------------------------------------------------------------------------------------------------
@@ -156,7 +188,8 @@ def check_lengths(host: str) -> None:
 def facts_about(character: str) -> tuple[int, int, str, bool, int] | None:
     """Return what UTS 46 maps a character to, its combining class, direction, whether it is a mark, and its script.
 
-    None if it is invalid in hosts, maps to nothing or to several characters, or is only valid in some contexts.
+    A character that is ignored maps to 0. None if it is invalid in hosts, maps to several characters, or is only valid
+    in some contexts.
     """
     import idna
     from idna.idnadata import codepoint_classes
@@ -168,6 +201,8 @@ def facts_about(character: str) -> tuple[int, int, str, bool, int] | None:
         mapped = idna.uts46_remap(character, std3_rules=True)
     except idna.IDNAError:
         return None
+    if not mapped:
+        return 0, 0, "", False, 0
     allowed = mapped != character or intranges_contain(ord(character), codepoint_classes["PVALID"])
     if len(mapped) != 1 or not allowed:
         return None

@@ -18,9 +18,8 @@ from libc.string cimport memcmp, memcpy, memmove
 from uricodec._base._atomic cimport uc_glance32, uc_publish, uc_publish16, uc_put32, uc_read, uc_read16
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport UC_REJECTED
-from uricodec.uri._grammar cimport UCSCHAR, character_at, character_kind, is_numeric_label
+from uricodec.uri._grammar cimport character_at, is_numeric_label
 
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.mem cimport PyMem_RawCalloc
 
 
@@ -33,7 +32,7 @@ cdef enum:
     UNKNOWN = 0
     DOUBTFUL = 1 << 28
     KEPT = 2 << 28
-    MAPPED = 3 << 28            # to the character in the other bits
+    MAPPED = 3 << 28            # to the character in the other bits; to 0: it is ignored
     HOW = 3 << 28
     MARK = 1 << 12
     SCRIPT = 13
@@ -93,11 +92,10 @@ cdef int store(uint32_t c, uint32_t entry) except -1:
     return 0
 
 
-cdef int learn(uint32_t c, const uint8_t *host, size_t n) except -1:
-    """Store what is known of a character, if it occurs in a host of an allowed length; ValueError otherwise."""
+cdef int learn(uint32_t c) except -1:
+    """Store what is known of a character."""
     cdef uint32_t entry = DOUBTFUL
     from uricodec.iri import _hosts
-    _hosts.check_lengths(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL))
     if not uc_read16(&prepared):
         for composite, first, second in _hosts.compositions():
             store(first, FIRST)
@@ -105,7 +103,7 @@ cdef int learn(uint32_t c, const uint8_t *host, size_t n) except -1:
             # A mark of a lower class goes before the mark of the composite, and may compose with its first character.
             store(composite, FIRST)
         uc_publish16(&prepared, True)
-    if not 0xD800 <= c < 0xE000 and character_kind(c) == UCSCHAR:
+    if not 0xD800 <= c < 0xE000:
         facts = _hosts.facts_about(chr(c))
         if facts is not None:
             mapped, combining, direction, mark, script = facts
@@ -117,18 +115,13 @@ cdef int learn(uint32_t c, const uint8_t *host, size_t n) except -1:
     return store(c, entry)
 
 
-# learn() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
-ctypedef int (*unchecked_learn)(uint32_t, const uint8_t *, size_t) noexcept
+# learn() for a caller that hands the exception on (see CONTRIBUTING.md, "Cython 3.3").
+ctypedef int (*unchecked_learn)(uint32_t) noexcept
 
 
-cdef size_t learn_unlocked(uint32_t c, const uint8_t *host, size_t n) noexcept with gil:
-    """Return 1 if the character is known now; 0 if the host is invalid; UC_REJECTED if an exception is set."""
-    if (<unchecked_learn>learn)(c, host, n) == 0:
-        return 1
-    if not PyErr_ExceptionMatches(ValueError):
-        return UC_REJECTED
-    PyErr_Clear()
-    return 0
+cdef bint learn_unlocked(uint32_t c) noexcept with gil:
+    """Return whether the character is known now; if not, an exception is set."""
+    return (<unchecked_learn>learn)(c) == 0
 
 
 # --- labels -----------------------------------------------------------------------------------------------------------
@@ -395,7 +388,7 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
     Return the size of the latter, or of the former. 0: in doubt; `unknown` is the reason, if it is a character.
     """
     cdef Label label
-    cdef size_t i = 0, o = 0, u = 0, start, at, size, last = 0, last_size = 0, characters = 0
+    cdef size_t i = 0, o = 0, u = 0, start, at, size, last = 0, last_size = 0
     cdef uint32_t c, entry
     cdef bint dot = True, plain, encoded
     cdef LabelVerdict found
@@ -407,12 +400,15 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
         while i < n:
             at = i
             c = read_character(host, n, &i)
-            characters += 1
             if c >= 0x80:
                 plain = False
                 entry = known(c)
                 if entry & HOW == MAPPED:
                     c = entry & CHARACTER
+                    if c == 0:
+                        if unicode != NULL:
+                            return 0        # ToUnicode keeps such characters, any number of them
+                        continue
                     entry = known(c)
                 if entry & HOW == UNKNOWN:
                     unknown[0] = c
@@ -469,7 +465,7 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
         # Before the next label is written: A_LABELS_CAPACITY is enough for one of MOST bytes and a dot.
         if o > MOST_OF_HOST + 1:
             return 0
-    if characters > MOST_OF_HOST or o - (ascii[o - 1] == c'.') > MOST_OF_HOST or is_numeric_label(ascii + last, last_size):
+    if o - (ascii[o - 1] == c'.') > MOST_OF_HOST or is_numeric_label(ascii + last, last_size):
         return 0
     return o if unicode == NULL else u
 
@@ -483,9 +479,8 @@ cdef size_t convert_and_learn(const uint8_t *host, size_t n, uint8_t *ascii, uin
         size = convert(host, n, ascii, unicode, safe, bidi, &unknown)
         if size or unknown == 0:
             return size
-        size = learn_unlocked(unknown, host, n)
-        if size != 1:
-            return size
+        if not learn_unlocked(unknown):
+            return UC_REJECTED
 
 
 cdef size_t to_a_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
@@ -499,3 +494,30 @@ cdef size_t to_domain(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogi
 cdef size_t to_u_labels(const uint8_t *host, size_t n, bint safe, uint8_t *dst) noexcept nogil:
     cdef uint8_t ascii[A_LABELS_CAPACITY]
     return convert_and_learn(host, n, ascii, dst, safe, False)
+
+
+cdef size_t without_ignored(uint8_t *host, size_t n) noexcept nogil:
+    cdef size_t i = 0, o = 0, start
+    cdef uint32_t c, entry
+    while i < n:
+        start = i
+        c = read_character(host, n, &i) if host[i] >= 0x80 else 0
+        if c == 0:          # ASCII, or not UTF-8
+            host[o] = host[start]
+            i = start + 1
+            o += 1
+            continue
+        entry = known(c)
+        if entry == UNKNOWN:
+            if not learn_unlocked(c):
+                return UC_REJECTED
+            entry = known(c)
+        if entry == MAPPED:
+            continue
+        if entry == (<uint32_t>MAPPED | c'.'):
+            host[o] = c'.'
+            o += 1
+            continue
+        memmove(host + o, host + start, i - start)
+        o += i - start
+    return o

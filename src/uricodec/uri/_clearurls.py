@@ -15,6 +15,8 @@ from json import loads
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any
 
+from uricodec._io.sources import open_soon
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
@@ -65,7 +67,7 @@ def read(path: str | os.PathLike[str]) -> tuple[list[str], str]:
 
 def _providers(path: Any) -> Iterable[dict[str, Any]]:
     """Return the providers of a file, with all their keys."""
-    with open(path, "rb") as file:
+    with open_soon(path) as file:
         data = file.read()
     try:
         providers = loads(data)

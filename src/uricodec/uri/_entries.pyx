@@ -34,12 +34,14 @@ from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._arrow cimport Buffer, discard, grow
 from uricodec._rows._engine cimport *
+from uricodec.iri._idna cimport without_ignored
 from uricodec.uri._components cimport borrow, plain
 from uricodec.uri._grammar cimport GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label
 from uricodec.uri._grammar cimport parse_ipv4, parse_ipv6
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR, surt_row
-from uricodec.uri._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS, write_name
+from uricodec.uri._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS
 from uricodec.uri._values cimport split_host
+from uricodec.uri._whatwg cimport convert_domain
 
 from uricodec.errors import SetError, UriSyntaxError
 
@@ -62,14 +64,18 @@ cdef enum:
     MOST_OF_LABEL = 63          # of a label
     MOST_LABELS = 127           # in 253 bytes
     TAIL = 510                  # bytes of a longer host that are looked at: its end
-    LABEL_UTF8 = 4 * MOST_OF_LABEL      # bytes that as many characters may have
-    MOST_OF_HOST = 1024         # a longer one that is not in plain bytes is none
-    HOST_CAPACITY = MOST_OF_HOST + FORM_EXTRA + 2 * WIDE
+    LABEL_SOURCE = 4 * MOST_OF_LABEL    # characters that a label may come from: Normalization Form C makes one of four
+    LABEL_UTF8 = 4 * LABEL_SOURCE       # and bytes
+    LABEL_CAPACITY = 9 * LABEL_UTF8 + 16        # of what convert_domain() makes of them
+    HOST_CAPACITY = TAIL + 2 * WIDE
     MOST_OF_PORT = 5            # digits
     PORT = 8                    # bytes of ":" and a port that an entry may have
     MOST_OF_ENTRY = 2048        # bytes of an entry of a list
     SHORT = 1024                # bytes of a URL whose forms are on the stack
+    USUAL_HOST = 512            # the same of a host
     AHEAD = 32                  # rows whose slots are prefetched
+    LEAST_OF_TEXT = 1 << 22     # bytes of entries that are not looked through
+    MORE = 4
     USUAL = 48                  # bytes, at most,
     FEW = 6                     # and labels of a usual host
 
@@ -212,7 +218,7 @@ cdef Found find(const Table *table, uint64_t hash, const uint8_t *text, size_t n
                 if found != ABSENT:
                     return found
         line += LINE
-        if line == table.text:
+        if line == table.slots + (<uint64_t>SLOT << table.bits):
             line = table.slots
         left -= 1
     return ABSENT  # pragma: no cover: not in files that are written here
@@ -234,20 +240,6 @@ cdef inline void copy_lower(const uint8_t *s, size_t n, uint8_t *dst) noexcept n
         i += 8
 
 
-cdef size_t unify_dots(uint8_t *host, size_t n) noexcept nogil:
-    """Write "." for each other full stop (UTS 46: U+3002, U+FF0E, U+FF61) in place. Return the new size."""
-    cdef size_t i = 0, o = 0
-    while i < n:
-        host[o] = host[i]
-        if n - i >= 3 and (memcmp(host + i, b"\xE3\x80\x82", 3) == 0 or memcmp(host + i, b"\xEF\xBC\x8E", 3) == 0
-                           or memcmp(host + i, b"\xEF\xBD\xA1", 3) == 0):
-            host[o] = c'.'
-            i += 2
-        i += 1
-        o += 1
-    return o
-
-
 cdef inline size_t label_start(const uint8_t *host, size_t end) noexcept nogil:
     """Return where the label that ends before `end` starts."""
     while end and host[end - 1] != c'.':
@@ -255,66 +247,68 @@ cdef inline size_t label_start(const uint8_t *host, size_t end) noexcept nogil:
     return end
 
 
-cdef size_t write_label(const uint8_t *s, size_t n, bint is_last, uint8_t *dst) noexcept nogil:
-    """Write the A-label of a label, or the label itself if it has none. Return the size; UC_REJECTED: an exception is set.
+cdef size_t write_label(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write the A-label of a label beyond ASCII, as browsers do. Return the size; UC_REJECTED: an exception is set.
 
-    dst has HOST_CAPACITY bytes.
+    0: the label is invalid or too long, so no entry has it. dst has LABEL_CAPACITY bytes.
     """
-    cdef size_t size
-    memcpy(dst, s, n)
-    if is_ascii(s, n) or n > LABEL_UTF8 or memchr(s, c'%', n) != NULL:      # a triplet would be decoded once more
-        return n
-    # With another label after it, because a host that ends in a number has no A-labels.
-    dst[n], dst[n + 1] = c'.', c'a'
-    size = write_name(dst, n + 2)
-    if size == UC_REJECTED:
-        return size
-    if is_ascii(dst, size) or not is_last:
-        return size - 2
-    # The last label may consist of characters that are ignored: a host may end with ".".
-    dst[0], dst[1] = c'a', c'.'
-    memcpy(dst + 2, s, n)
-    size = write_name(dst, n + 2)
-    if size == UC_REJECTED:
-        return size
-    memcpy(dst, s, n)
-    return 0 if size == 2 else n
+    cdef size_t i, characters = 0
+    cdef Py_ssize_t size
+    if n > LABEL_UTF8:
+        return 0
+    for i in range(n):
+        characters += s[i] & 0xC0 != 0x80
+    if characters > LABEL_SOURCE:
+        return 0
+    size = convert_domain(s, n, dst, LABEL_CAPACITY)
+    if size == -2:
+        return UC_REJECTED
+    return <size_t>size if 0 < size <= MOST_OF_LABEL else 0
 
 
-cdef size_t write_labels(uint8_t *host, size_t n, bint *is_cut) noexcept nogil:
-    """Convert each label by itself: a host with an invalid label is below others all the same.
+cdef size_t write_labels(const uint8_t *host, size_t n, uint8_t *dst, bint *is_cut) noexcept nogil:
+    """Write a host in lower case. Each label is converted by itself, from the last one on.
 
-    Return the new size, or that of the last labels of a long host; UC_REJECTED if an exception is set.
+    Only the labels after one that no entry has are written, or those that TAIL bytes hold. Return the size; UC_REJECTED: an
+    exception is set.
     """
-    cdef uint8_t label[HOST_CAPACITY]
+    cdef uint8_t converted[LABEL_CAPACITY]
     cdef uint8_t tail[TAIL]             # is filled from its end
-    cdef size_t start, size, end = n, at = TAIL
+    cdef const uint8_t *label
+    cdef size_t start, size, i, end = n, at = TAIL
     while True:
         start = label_start(host, end)
-        size = write_label(host + start, end - start, end == n, label)
-        if size == UC_REJECTED:
-            return size
-        is_cut[0] = size >= at
+        label, size = host + start, end - start
+        is_cut[0] = False
+        if not is_ascii(label, size):
+            label, size = converted, write_label(label, size, converted)
+            if size == UC_REJECTED:
+                return size
+            is_cut[0] = size == 0
+        is_cut[0] |= size >= at
         if is_cut[0]:
             break
         at -= size
-        memcpy(tail + at, label, size)
+        for i in range(size):
+            tail[at + i] = lower(label[i])
         if start == 0:
             break
         at -= 1
         tail[at] = c'.'
         end = start - 1
-    memcpy(host, tail + at, TAIL - at)
+    memcpy(dst, tail + at, TAIL - at)
     return TAIL - at
 
 
 cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut) noexcept nogil:
-    """Write the normal form of a host that is not in plain bytes. 0: it has none."""
+    """Write the normal form of a host that is not in plain bytes. 0: it has none; UC_REJECTED: an exception is set."""
     cdef uint16_t groups[GROUPS]
+    cdef uint8_t small[USUAL_HOST]
+    cdef uint8_t *decoded = small
     cdef size_t i = 0, o = 0
     cdef bint ascii = True
     cdef int c
-    if n == 0 or n > MOST_OF_HOST:
+    if n == 0:
         return 0
     if s[0] == c'[':
         if s[n - 1] != c']' or not parse_ipv6(s + 1, n - 2, groups):
@@ -323,22 +317,27 @@ cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut)
         o = 1 + format_ipv6(groups, True, dst + 1)
         dst[o] = c']'
         return o + 1
+    if n > sizeof(small):
+        decoded = <uint8_t *>PyMem_RawMalloc(n)
+        if decoded == NULL:
+            no_memory()  # pragma: no cover: no memory
+            return UC_REJECTED  # pragma: no cover: no memory
     while i < n:
         c = s[i]
         if c == c'%' and triplet_value(s + i, n - i) >= 0:
             c = triplet_value(s + i, n - i)
             i += 2
         ascii &= c < 0x80
-        dst[o] = <uint8_t>c
+        decoded[o] = <uint8_t>c
         i += 1
         o += 1
     if not ascii:
-        o = write_labels(dst, unify_dots(dst, o), is_cut)
-        if o == UC_REJECTED:
-            return o
-    for i in range(o):
-        dst[i] = lower(dst[i])
-    return 0 if dst[0] == c'[' else o       # "%5B" begins no address
+        o = without_ignored(decoded, o)
+    if o != UC_REJECTED:
+        o = write_labels(decoded, o, dst, is_cut)
+    if decoded != small:
+        PyMem_RawFree(decoded)
+    return 0 if 0 < o < UC_REJECTED and dst[0] == c'[' else o       # "%5B" begins no address
 
 
 cdef inline size_t normal_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut) noexcept nogil:
@@ -479,21 +478,26 @@ cdef struct Page:
 
 
 cdef inline size_t form_capacity(size_t n) noexcept nogil:
-    """Return the capacity for the normal form of a URL of n bytes, or its SURT."""
-    return KEY_FACTOR * (n + 8) + KEY_EXTRA + WIDE
+    """Return the capacity for the normal form, or the SURT, of a URL of n bytes, perhaps with another host."""
+    return KEY_FACTOR * (n + TAIL) + KEY_EXTRA + WIDE
 
 
 cdef inline size_t page_capacity(size_t n) noexcept nogil:
     return HOST_CAPACITY + PORT + form_capacity(n)
 
 
-cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *form, Page *page, Found *found) noexcept nogil:
+cdef inline size_t url_capacity(size_t n) noexcept nogil:
+    """Return the capacity for a URL of n bytes with a scheme before it, or another host."""
+    return n + HOST_CAPACITY
+
+
+cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *url, uint8_t *form, Page *page,
+                    Found *found) noexcept nogil:
     """Write the normal form of a page. False: there is none, unless found is RAISED.
 
     Args:
-        form (uint8_t *): form_capacity(n) bytes. page.text has page_capacity(n).
+        url (uint8_t *), form (uint8_t *): url_capacity(n) and form_capacity(n) bytes. page.text has page_capacity(n).
     """
-    cdef uint8_t bare[SHORT + 8 + WIDE]
     cdef Component host, port
     cdef Outcome outcome
     cdef Parts parts
@@ -505,11 +509,9 @@ cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *form, Pa
         return False
     split_host(s, n, &host, &port)
     if host.start < 0:
-        if n > SHORT:
-            return False
-        memcpy(bare, b"http://", 7)
-        memcpy(bare + 7, s, n)
-        s, n = bare, n + 7
+        memcpy(url, b"http://", 7)
+        memcpy(url + 7, s, n)
+        s, n = url, n + 7
     size = NORMALIZE_ROWS[<int>AT_IRI].row(s, n, &FORMS[<int>AT_IRI], form, &outcome)
     if size == UC_REJECTED:
         found[0] = RAISED
@@ -562,8 +564,20 @@ cdef Found find_prefix(const Table *table, uint64_t depths, const uint8_t *text,
         depth += 1
 
 
-cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact, uint8_t *form, uint8_t *text,
-                      Entry *entry) noexcept nogil:
+cdef size_t with_host(const uint8_t *s, size_t n, const Page *page, uint8_t *dst) noexcept nogil:
+    """Copy the URL of a page, with the host of the page."""
+    cdef Component host, port
+    cdef size_t size
+    find_url_host(s, n, False, &host, &port)
+    size = <size_t>host.start
+    memcpy(dst, s, size)
+    memcpy(dst + size, page.text, page.host)
+    memcpy(dst + size + page.host, s + host.end, n - <size_t>host.end)
+    return size + page.host + n - <size_t>host.end
+
+
+cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact, uint8_t *url, uint8_t *form,
+                      uint8_t *text, Entry *entry) noexcept nogil:
     cdef Page page
     cdef Outcome outcome
     cdef Entry other
@@ -572,7 +586,7 @@ cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact
     cdef size_t path = 0        # bytes of the path of the entry that was found
     cdef Found found, best = ABSENT
     page.text = text
-    if not read_page(s, n, False, form, &page, &found):
+    if not read_page(s, n, False, url, form, &page, &found):
         return found
     if table.depths:
         best = find_prefix(table, table.depths, text, page.base, page.size, exact, entry)
@@ -589,7 +603,7 @@ cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact
             if found == PRESENT and (best == ABSENT or other.size - page.host > path):
                 best, entry[0], path = PRESENT, other, other.size - page.host
     if table.surts:
-        size = surt_row(s, n, NULL, form, &outcome)
+        size = surt_row(url, with_host(s, n, &page, url), NULL, form, &outcome)
         if size == UC_REJECTED:
             return RAISED
         size = min(size, <size_t>kernels.span(form, size, &BEFORE_QUERY.set))
@@ -609,17 +623,18 @@ cdef ByteSet BEFORE_QUERY = ~ByteSet("?")
 
 cdef Found match_prefix(const Table *table, const uint8_t *s, size_t n, bint exact, Entry *entry) noexcept nogil:
     """Find the longest entry that is a prefix of a URL."""
-    cdef uint8_t buffer[KEY_FACTOR * (SHORT + 8) + KEY_EXTRA + WIDE]
-    cdef uint8_t texts[HOST_CAPACITY + PORT + KEY_FACTOR * (SHORT + 8) + KEY_EXTRA + WIDE]
+    cdef uint8_t buffer[KEY_FACTOR * (SHORT + TAIL) + KEY_EXTRA + WIDE]
+    cdef uint8_t texts[HOST_CAPACITY + PORT + KEY_FACTOR * (SHORT + TAIL) + KEY_EXTRA + WIDE]
+    cdef uint8_t url[SHORT + HOST_CAPACITY]
     cdef uint8_t *heap
     cdef Found found
     if n <= SHORT:
-        return match_page(table, s, n, exact, buffer, texts, entry)
-    heap = <uint8_t *>PyMem_RawMalloc(form_capacity(n) + page_capacity(n))
+        return match_page(table, s, n, exact, url, buffer, texts, entry)
+    heap = <uint8_t *>PyMem_RawMalloc(form_capacity(n) + page_capacity(n) + url_capacity(n))
     if heap == NULL:
         no_memory()  # pragma: no cover: no memory
         return RAISED  # pragma: no cover: no memory
-    found = match_page(table, s, n, exact, heap, heap + form_capacity(n), entry)
+    found = match_page(table, s, n, exact, heap + form_capacity(n) + page_capacity(n), heap, heap + form_capacity(n), entry)
     PyMem_RawFree(heap)
     return found
 
@@ -727,23 +742,40 @@ cdef size_t from_surt(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     return o + n - host - 1
 
 
+cdef bint is_network(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether an entry is an IPv4 address and a prefix length: a network (RFC 4632 section 3.1), not a path."""
+    cdef uint16_t groups[GROUPS]
+    cdef const uint8_t *slash = <const uint8_t *>memchr(s, c'/', n)
+    cdef size_t i, bits = 0
+    if slash == NULL or not parse_ipv4(s, 0, <size_t>(slash - s), groups) or not 1 < n - <size_t>(slash - s) <= 3:
+        return False
+    for i in range(<size_t>(slash - s) + 1, n):
+        if not <uint8_t>(s[i] - c'0') < 10:
+            return False
+        bits = 10 * bits + s[i] - c'0'
+    return bits <= 32
+
+
 cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base, bint *is_surt) noexcept nogil:
     """Write the normal form of an entry of a set of prefixes; `base` is where its path starts.
 
     dst has page_capacity(MOST_OF_ENTRY) bytes. 0: it is not understood; UC_REJECTED: an exception is set.
     """
-    cdef uint8_t form[KEY_FACTOR * (MOST_OF_ENTRY + 8) + KEY_EXTRA + WIDE]
-    cdef uint8_t url[MOST_OF_ENTRY + 8]
+    cdef uint8_t form[KEY_FACTOR * (MOST_OF_ENTRY + TAIL) + KEY_EXTRA + WIDE]
+    cdef uint8_t of_surt[MOST_OF_ENTRY + 8]
+    cdef uint8_t url[MOST_OF_ENTRY + HOST_CAPACITY]
     cdef Page page
     cdef Outcome outcome
     cdef Found found
-    cdef size_t size = from_surt(s, n, url)
+    cdef size_t size = from_surt(s, n, of_surt)
     cdef const uint8_t *end
     is_surt[0] = size > 0
     if size:
-        s, n = url, size
+        s, n = of_surt, size
     page.text = dst
-    if not read_page(s, n, True, form, &page, &found):
+    if is_network(s, n):
+        return 0
+    if not read_page(s, n, True, url, form, &page, &found):
         return UC_REJECTED if found == RAISED else 0
     if page.has_more or not (dst[0] == c'[' or has_good_labels(dst, page.host)):
         return 0
@@ -814,6 +846,9 @@ cdef inline bint is_address(const uint8_t *s, size_t n) noexcept nogil:
 cdef class EntryBuilder:
     """The entries of a set that is being made.
 
+    An entry is appended to the text. When that has grown MORE times, entries that it has twice are removed. So the memory
+    is at most some times that of the different entries, however often a list repeats them.
+
     Args:
         kind (str): "hosts" or "prefixes".
         key (FingerprintKey): The key of the set.
@@ -835,6 +870,7 @@ cdef class EntryBuilder:
     cdef Table table            # only its kind, point and depths are used
     cdef Buffer text            # a byte, then the entries as in a Table
     cdef Buffer items           # for each its hash, and where it is in the text
+    cdef size_t most            # bytes of both after which they are looked through
     cdef readonly uint64_t entries
     cdef readonly uint64_t lines
     cdef readonly uint64_t understood
@@ -848,6 +884,7 @@ cdef class EntryBuilder:
         if not grow(&self.text, 1):
             raise MemoryError  # pragma: no cover: no memory
         self.text.data[0], self.text.size = 0, 1
+        self.most = LEAST_OF_TEXT
 
     def __dealloc__(self):
         discard(&self.text)
@@ -855,6 +892,8 @@ cdef class EntryBuilder:
 
     cdef bint put(self, const uint8_t *s, size_t n, uint64_t hash, size_t depth, bint is_surt) noexcept nogil:
         """Add an entry in its normal form. False: an exception is set."""
+        if self.text.size + self.items.size > self.most and not self.compact():
+            return False  # pragma: no cover: no memory
         if not grow(&self.text, HEAD + n) or not grow(&self.items, 16):
             no_memory()  # pragma: no cover: no memory
             return False  # pragma: no cover: no memory
@@ -886,7 +925,7 @@ cdef class EntryBuilder:
         return ENTRIES if self.put(host, size, hash, labels, False) else FAILED
 
     cdef Line put_prefix(self, const uint8_t *s, size_t n) noexcept nogil:
-        cdef uint8_t text[HOST_CAPACITY + PORT + KEY_FACTOR * (MOST_OF_ENTRY + 8) + KEY_EXTRA + WIDE]
+        cdef uint8_t text[HOST_CAPACITY + PORT + KEY_FACTOR * (MOST_OF_ENTRY + TAIL) + KEY_EXTRA + WIDE]
         cdef size_t base, depth, size
         cdef bint is_surt
         cdef uint64_t hash
@@ -960,12 +999,17 @@ cdef class EntryBuilder:
         return line == ENTRIES
 
     def add_all(self, entries not None):
-        """Add entries (iterable of str or bytes-like) up to the first that is not understood, and return that; or self.
+        """Add entries (iterable of str or bytes-like) up to the first that is not understood.
+
+        Returns:
+            tuple[int, str | bytes-like] | None: That entry, and how many are before it.
         """
+        cdef Py_ssize_t index = 0
         for entry in entries:
             if not self.add(entry):
-                return entry
-        return self
+                return index, entry
+            index += 1
+        return None
 
     cdef int check(self, Line line) except -1:
         if line == FAILED:
@@ -1023,34 +1067,58 @@ cdef class EntryBuilder:
     def finish(self):
         """Return the table of the entries. The builder is empty afterwards.
         """
-        cdef Table table = self.table
+        cdef Table table
         cdef size_t items = self.items.size // 16, size, place
         cdef uint64_t count = 0
         cdef bytes data
-        table.bits = LEAST_BITS
-        while (<uint64_t>3 << table.bits) // 4 < items:
-            table.bits += 1
+        self.size_for(&table, items)
         size = (<size_t>SLOT << table.bits) + self.text.size
         data = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(size + LINE))
         place = -<size_t>PyBytes_AS_STRING(data) % LINE
         table.slots = <const uint8_t *>PyBytes_AS_STRING(data) + place
         table.text = table.slots + (<size_t>SLOT << table.bits)
         with nogil:
-            table.text_size, count = self.fill(&table, items)
+            memset(<void *>table.slots, 0, <size_t>SLOT << table.bits)
+            count = self.fill(&table, items)
         discard(&self.text)
         discard(&self.items)
         size = (<size_t>SLOT << table.bits) + <size_t>table.text_size
         return EntryTable(KINDS[<int>table.kind], data, count, table.bits, table.depths, table.surts, self.key, None, place, size)
 
-    cdef (uint64_t, uint64_t) fill(self, Table *table, size_t items) noexcept nogil:
-        """Write slots and text; return the size of the text and the number of entries."""
+    cdef bint compact(self) noexcept nogil:
+        """Remove the entries that are there more than once. False: an exception is set."""
+        cdef Table table
+        cdef size_t items = self.items.size // 16
+        cdef uint8_t *slots
+        self.size_for(&table, items)
+        slots = <uint8_t *>PyMem_RawCalloc((<size_t>SLOT << table.bits) + LINE, 1)
+        if slots == NULL:
+            no_memory()  # pragma: no cover: no memory
+            return False  # pragma: no cover: no memory
+        table.slots, table.text = slots + -<size_t>slots % LINE, self.text.data
+        self.items.size = 16 * <size_t>self.fill(&table, items)
+        self.text.size = <size_t>table.text_size
+        PyMem_RawFree(slots)
+        self.most = max(self.most, MORE * (self.text.size + self.items.size))
+        return True
+
+    cdef void size_for(self, Table *table, size_t items) noexcept nogil:
+        table[0] = self.table
+        table.bits = LEAST_BITS
+        while (<uint64_t>3 << table.bits) // 4 < items:
+            table.bits += 1
+
+    cdef uint64_t fill(self, Table *table, size_t items) noexcept nogil:
+        """Write the slots, which are empty, and the text; return the number of different entries.
+
+        These become the first items. The text may be that of the builder: an entry never comes after where it was.
+        """
         cdef uint8_t *slots = <uint8_t *>table.slots
         cdef uint8_t *text = <uint8_t *>table.text
         cdef uint8_t *slot
         cdef uint64_t at, hash, count = 0
         cdef size_t i, n
         cdef Entry entry
-        memset(slots, 0, <size_t>SLOT << table.bits)
         text[0] = 0
         table.text_size = 1
         for i in range(items):
@@ -1063,13 +1131,15 @@ cdef class EntryBuilder:
             slot = <uint8_t *>line_of(table, hash)
             while load_word(slot):
                 slot += SLOT
-                if slot == text:
+                if slot == slots + (<size_t>SLOT << table.bits):
                     slot = slots
             store_word((hash & TAG) << 40 | table.text_size, slot)
-            memcpy(text + table.text_size, self.text.data + at, HEAD + n)
+            memmove(text + table.text_size, self.text.data + at, HEAD + n)
+            store_word(hash, self.items.data + 16 * count)
+            store_word(table.text_size, self.items.data + 16 * count + 8)
             table.text_size += HEAD + n
             count += 1
-        return table.text_size, count
+        return count
 
 
 cdef uint64_t whole_host(const uint8_t *host, size_t n, uint64_t point, size_t *labels) noexcept nogil:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
@@ -22,7 +23,7 @@ from uricodec._io.set_files import (
     open_file,
     padded,
 )
-from uricodec._io.sources import opened
+from uricodec._io.sources import open_soon, opened
 from uricodec.errors import UriSyntaxError
 from uricodec.uri._entries import EntryBuilder, EntryTable, aligned, checksums
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _CHECKED = 4096  # bytes of data that have one checksum: see _entries.pyx
 _SLOT, _LINE = 8, 64
+_SHOWN = 100  # characters of an entry that a message has
 
 
 class ListReport(NamedTuple):
@@ -106,6 +108,17 @@ def _description(kind: str, text: Any, depths: Any, surts: Any) -> bytes:
     return described({"kind": kind, "text": text, "depths": depths, "surts": surts})
 
 
+def _rejected_entry(what: str, index: int, entry: Any) -> UriSyntaxError:
+    """Return the error for an entry that is not understood."""
+    shown = entry if isinstance(entry, str) else bytes(entry)
+    reason = f"expected a {what}, got {shown[:_SHOWN]!r}{'' if len(shown) <= _SHOWN else '...'}"
+    if re.fullmatch(r"[0-9]+(\.[0-9]+){3}/[0-9]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*/[0-9]+", os.fsdecode(shown[:_SHOWN])):
+        reason += ", which is a network"
+    error = UriSyntaxError(reason, entry, 0)
+    error.row = index
+    return error
+
+
 class _ListReader(Worker):
     """Adds the lines of a list to a builder."""
 
@@ -144,8 +157,8 @@ class EntrySet:
             raise TypeError(f"expected an iterable of {cls._what}s, got {type(entries).__name__}")
         builder = EntryBuilder(cls._kind, FingerprintKey())
         rejected = builder.add_all(entries)
-        if rejected is not builder:
-            raise UriSyntaxError(f"expected a {cls._what}", rejected, 0)
+        if rejected is not None:
+            raise _rejected_entry(cls._what, *rejected)
         return cls._of(builder)
 
     @classmethod
@@ -176,9 +189,14 @@ class EntrySet:
             OSError: If the file cannot be read, or its compressed data are damaged.
             TypeError: If `source` is something else.
         """
+        with opened(source, "<list>", open_soon) as found:
+            return cls._read(found)
+
+    @classmethod
+    def _read(cls, found: Any) -> Self:
+        """Return the set of the list in an open input."""
         builder = EntryBuilder(cls._kind, FingerprintKey())
-        with opened(source, "<list>") as found:
-            Runner().run(found, _ListReader(builder))
+        Runner().run(found, _ListReader(builder))
         examples = tuple((number, text.decode("utf-8", "replace")) for number, text in builder.found)
         return cls._of(builder, ListReport(builder.lines, builder.understood, builder.unknown, examples))
 
@@ -193,10 +211,22 @@ class EntrySet:
             SetError: If the file is not such a set, or is damaged. The entries are checked when they are used.
             OSError: If the file cannot be read.
         """
-        name = os.fsdecode(path)
-        file, shown = open_file(name)
+        file, shown = open_file(os.fsdecode(path))
+        return cls._stored_in(file, shown, path)
+
+    @classmethod
+    def _stored_in(cls, file: Any, shown: str, path: str | os.PathLike[str]) -> Self:
         stored = _StoredEntries(file, shown, cls._kind, f"uricodec.uri.{cls.__name__}")
-        return cls._with(stored.table, stored, os.path.abspath(name))
+        return cls._with(stored.table, stored, os.path.abspath(os.fsdecode(path)))
+
+    @classmethod
+    def _load(cls, path: str) -> Self:
+        """Return the set in a file, which is a list or a saved set. It is opened once: it may be a pipe."""
+        with opened(path, "", open_soon) as found:
+            if found.peek(len(MAGIC)) != MAGIC:
+                return cls._read(found)
+            file = open(os.dup(found.fileno()), "rb", buffering=0)  # noqa: SIM115  (the set closes it)
+            return cls._stored_in(file, found.name, path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set to a file, which appears, or replaces another one, when it is complete.
@@ -315,16 +345,17 @@ def _restore(  # noqa: PLR0913, PLR0917
 class HostSet(EntrySet):
     """A set of hosts. A URL matches if its host is an entry, or below one: www.example.com is below example.com.
 
-    Hosts are compared by whole labels, in their normal forms: lower case, A-labels (UTS 46), percent-encoding decoded,
-    without a dot at the end. IP addresses match only whole, IPv6 addresses by their value.
+    Hosts are compared by whole labels, in their normal forms: lower case, A-labels as browsers write them (UTS 46),
+    percent-encoding decoded, without a dot at the end. Hosts of URLs may be of any length. IP addresses match only
+    whole, IPv6 addresses by their value.
 
     Args:
         entries (Iterable[str | bytes-like]): Names, or IP addresses. "*.example.com" and ".example.com" are the same as
             "example.com".
 
     Raises:
-        UriSyntaxError: If an entry is not a host: it has a port or a path, an empty or long label, or ends in a number
-            and is not an address.
+        UriSyntaxError: If an entry is not a host: it has a port or a path, an empty or long label, ends in a number and
+            is not an address, or is a network such as 192.0.2.0/24. `row` of the error is the index of the entry.
         TypeError: If an entry is neither str nor bytes-like.
 
     `read` reads these lists, in any mixture, and `report` says how many lines it did not understand:
@@ -356,15 +387,16 @@ class PrefixSet(EntrySet):
     /bc. URLs are compared in the normal form of level "iri", without scheme, userinfo, query and fragment. An entry
     without a port, or with the default port, matches URLs with any; another port must be the same.
 
-    An entry may also be a SURT, "com,example)/b". It matches URLs whose key by the policy "surt" begins with it, by
-    whole segments; so "www." and the case of the path are ignored.
+    An entry may also be a SURT, "com,example)/b". It matches URLs whose key by the policy "surt", with the host in its
+    normal form, begins with it, by whole segments; so "www." and the case of the path are ignored.
 
     Args:
         entries (Iterable[str | bytes-like]): URLs, with or without scheme, or SURTs.
 
     Raises:
         UriSyntaxError: If an entry has no host that is a name or an address, or has a query, a fragment, a userinfo
-            without "//" before it, or characters that no URL has, such as blanks.
+            without "//" before it, or characters that no URL has, such as blanks; or if it is a network such as
+            192.0.2.0/24. (http://192.0.2.0/24 is a path.) `row` of the error is the index of the entry.
         TypeError: If an entry is neither str nor bytes-like.
 
     `read` reads lists with an entry on each line; lines that begin with "#" or "!" are comments.

@@ -17,10 +17,11 @@ from uricodec._base._kernels cimport ALL_BYTES, ALPHANUM, ASCII_BYTES, UNRESERVE
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
-from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels
+from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, without_ignored
 from uricodec.uri._grammar cimport *
 
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches, PyErr_NoMemory
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.ref cimport Py_INCREF
 
 
@@ -208,9 +209,9 @@ cdef void *to_ascii = NULL      # iri._hosts.to_ascii, after its first use
 cdef enum:
     SCHEME_EXTRA = IPV6_GROWTH + GUARD
 
-# In bytes. Longer hosts are not domain names (RFC 1035 section 2.3.4) and are left as they are.
 cdef enum:
-    MOST_OF_NAME = FORM_EXTRA - GUARD, MOST_OF_HOST = 1024
+    MOST_OF_NAME = FORM_EXTRA - GUARD   # bytes
+    MOST_ON_STACK = 1024                # of a host
 
 
 cdef size_t copy_name(const uint8_t *host, size_t n, uint8_t *dst) except? UC_REJECTED:
@@ -250,33 +251,46 @@ cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept w
 
 cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
     """Replace a host that is not ASCII by its A-labels, if it has any. Return the size; UC_REJECTED if an exception is set."""
-    cdef uint8_t utf8[MOST_OF_HOST]
+    cdef uint8_t small[MOST_ON_STACK]
+    cdef uint8_t *utf8 = small
     cdef uint8_t name[A_LABELS_CAPACITY]
-    cdef size_t i = 0, o = 0, size
+    cdef size_t i = 0, o = 0, size = 0
     cdef bint ascii = True
     cdef int c
+    if n > sizeof(small):
+        utf8 = <uint8_t *>PyMem_RawMalloc(n)
+        if utf8 == NULL:
+            return no_memory()  # pragma: no cover: no memory
     while i < n:
         c = host[i]
         if c == c'%':
             c = triplet_value(host + i, n - i)
             if c < 0x80:
-                return n
+                ascii = True
+                break
             i += 2
-        if o == MOST_OF_HOST:
-            return n
         ascii &= c < 0x80
         utf8[o] = <uint8_t>c
         i += 1
         o += 1
-    if ascii:
-        return n
-    size = to_a_labels(utf8, o, name)
-    if size == 0:
-        size = ask_for_name(utf8, o, name)
+    if not ascii:
+        size = without_ignored(utf8, o)
+        if size != UC_REJECTED:
+            o = size
+            size = to_a_labels(utf8, o, name)
+        if size == 0:
+            size = ask_for_name(utf8, o, name)
+    if utf8 != small:
+        PyMem_RawFree(utf8)
     if size == 0 or size == UC_REJECTED:
         return size if size else n
     memcpy(host, name, size)
     return size
+
+
+cdef size_t no_memory() noexcept with gil:  # pragma: no cover: no memory
+    PyErr_NoMemory()
+    return UC_REJECTED
 
 
 cdef inline size_t write_host(const uint8_t *s, size_t n, const NormalForm *form, uint8_t *dst) noexcept nogil:

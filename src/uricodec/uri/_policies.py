@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from io import BufferedReader
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from uricodec import typing as types
+from uricodec._io.sources import open_soon
 from uricodec.uri._policy import PolicyRows
 
 if TYPE_CHECKING:
@@ -404,7 +406,7 @@ def _read_toml(path: Any) -> dict[str, Any]:
             import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
         except ImportError:
             raise ImportError("TOML files require Python 3.11, or the package tomli") from None
-    with open(path, "rb") as file:
+    with BufferedReader(open_soon(path)) as file:
         data = file.read(_LONGEST_FILE + 1)
         try:
             if len(data) > _LONGEST_FILE:

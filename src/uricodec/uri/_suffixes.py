@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from importlib.resources import files
 from itertools import product
+from stat import S_ISFIFO
 
 from uricodec._base.extras import need
 from uricodec.uri._values import SuffixTable
@@ -38,6 +39,8 @@ def table_of(private: bool, suffixes: str | os.PathLike[str] | None) -> SuffixTa
     state: tuple[int, ...] = ()
     if path is not None:
         about = os.stat(path)
+        if S_ISFIFO(about.st_mode):  # the next call would find nothing in it
+            raise ValueError(f"suffixes must be a file that can be read again, got the pipe {path!r}")
         state = about.st_mtime_ns, about.st_size
     known = _tables.get((path, bool(private)))
     if known is not None and known[0] == state:

@@ -18,14 +18,14 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
-from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels
+from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, without_ignored
 from uricodec.uri._grammar cimport end_of_scheme, is_numeric_label
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
 from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
-from cpython.mem cimport PyMem_RawFree
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches, PyErr_NoMemory
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 
 from uricodec.errors import IriError, UriSyntaxError
@@ -319,7 +319,8 @@ cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
 # and the other full stops to "." (UTS 46). Labels that are A-labels stay so.
 
 cdef enum:
-    MOST_OF_HOST = 1024         # a longer one cannot be a host, and stays as it is
+    # A host of more bytes stays as it is. One character of at most 253 may come from four of four bytes (NFC).
+    MOST_OF_HOST = 16 * 253
     MAPPED_CAPACITY = 2 * MOST_OF_HOST  # a character of two bytes may become one of four
 
 
@@ -345,30 +346,45 @@ cdef size_t map_in_doubt(const uint8_t *host, size_t n, uint8_t *dst) noexcept w
     return size
 
 
-cdef inline size_t length_of_dot(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the length of the full stop that s begins with: U+002E, U+3002, U+FF0E or U+FF61; 0 if there is none."""
-    if s[0] == c'.':
-        return 1
-    if n >= 3 and (memcmp(s, b"\xE3\x80\x82", 3) == 0 or memcmp(s, b"\xEF\xBC\x8E", 3) == 0
-                   or memcmp(s, b"\xEF\xBD\xA1", 3) == 0):
-        return 3
-    return 0
-
-
 cdef size_t map_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
-    """Write a host with characters beyond ASCII as UTS 46 maps it. 0 if that is impossible; UC_REJECTED: an exception."""
-    cdef uint8_t ascii[A_LABELS_CAPACITY]
+    """Write a host with characters beyond ASCII as UTS 46 maps it. 0 if that is impossible; UC_REJECTED: an exception.
+
+    dst has MAPPED_CAPACITY bytes.
+    """
+    cdef uint8_t small[MOST_OF_HOST]
+    cdef uint8_t *text = small
     cdef uc_utf8 found
-    cdef size_t i = 0, o = 0, start, size, dot
-    cdef bint plain
-    if n > MOST_OF_HOST or kernels.scan_utf8(host, n, &found) < n:
+    cdef size_t size = 0
+    if kernels.scan_utf8(host, n, &found) < n:
         return 0
+    if n > sizeof(small):
+        text = <uint8_t *>PyMem_RawMalloc(n)
+        if text == NULL:
+            return no_memory()  # pragma: no cover: no memory
+    memcpy(text, host, n)
+    n = without_ignored(text, n)
+    if n <= MOST_OF_HOST:
+        size = map_labels(text, n, dst)
+    elif n == UC_REJECTED:
+        size = n
+    if text != small:
+        PyMem_RawFree(text)
+    return size
+
+
+cdef size_t no_memory() noexcept with gil:  # pragma: no cover: no memory
+    PyErr_NoMemory()
+    return UC_REJECTED
+
+
+cdef size_t map_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+    """Do what map_host() does, for a host without ignored characters and other full stops than "."."""
+    cdef uint8_t ascii[A_LABELS_CAPACITY]
+    cdef size_t i = 0, o = 0, start, size
+    cdef bint plain
     while i < n:
-        start, plain, dot = i, True, 0
-        while i < n:
-            dot = length_of_dot(host + i, n - i)
-            if dot:
-                break
+        start, plain = i, True
+        while i < n and host[i] != c'.':
             plain &= host[i] < 0x80
             i += 1
         if plain:
@@ -384,10 +400,10 @@ cdef size_t map_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil
             if size == 0:
                 return map_in_doubt(host, n, dst)
             o += size
-        if dot:
+        if i < n:
             dst[o] = c'.'
             o += 1
-            i += dot
+            i += 1
     return o
 
 

@@ -33,6 +33,11 @@ cdef size_t check_whatwg_row(const uint8_t *src, size_t n, const void *options, 
 cdef bint whatwg_block(Run *run) noexcept nogil
 
 
+# Write the ASCII form of a domain beyond ASCII, in UTF-8, which the caller has decoded: dst has 9 * n + 16 bytes at least.
+# Return the size. -1: it is invalid; -2: an exception is set.
+cdef Py_ssize_t convert_domain(const uint8_t *domain, size_t n, uint8_t *dst, size_t capacity) noexcept nogil
+
+
 # The base of relative URLs.
 cdef class WhatwgBase:
     cdef bytes memory       # its href
