@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,65 @@ def test_counts(tmp_path, threads):
     counts = output_of("log", "--count", "client,path", *more)
     for memory in "2K", "1":
         assert output_of("log", "--count", "client,path", "--memory", memory, *more) == counts
+
+
+SORTED = b"".join(
+    b'{"client":"192.0.2.%d","time":"2025-03-%02dT0%d:00:00%s","status":%d,"user":%s,"bytes_sent":%s}\n'
+    % (i % 9, 1 + i % 2, i % 5, b"+02:00" if i % 3 else b"Z", 90 + 300 * (i % 5),
+       b'"a\\u000%d"' % (i % 3) if i % 4 else b"null",
+       b"null" if i % 11 == 3 else b"%d" % (2**53 + i % 9 * i % 7 * 2**50 + i))
+    for i in range(3000)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "sort", "value", "descends"),
+    [
+        ("client", "sum.bytes_sent", lambda row: row["sum.bytes_sent"], True),
+        ("client", "sum.bytes_sent:asc", lambda row: row["sum.bytes_sent"], False),
+        ("client,status", "p90.bytes_sent", lambda row: row["p90.bytes_sent"], True),
+        ("status,client", "status", lambda row: row["status"], False),
+        ("client,status", "status:desc", lambda row: row["status"], True),
+        ("client", "count:asc", lambda row: row["count"], False),
+        ("user,status", "user", lambda row: row["user"], False),
+        ("user,status", "user:desc", lambda row: row["user"], True),
+        ("bytes_sent", "bytes_sent:desc", lambda row: row["bytes_sent"], True),
+        ("time", "time", lambda row: datetime.fromisoformat(row["time"].replace("Z", "+00:00")), False),
+        ("time:hour", "time:hour:desc", lambda row: datetime.fromisoformat(row["time:hour"]), True),
+    ],
+)
+def test_counts_in_another_order(tmp_path, fields, sort, value, descends):
+    path = tmp_path / "log"
+    path.write_bytes(SORTED)
+    maps = [word for name in ("client", "time", "status", "user", "bytes_sent") for word in ("--map", f"{name}={name}")]
+    command = ["log", *maps, "--count", fields, "--sum", "bytes_sent", "--quantiles", "bytes_sent", path]
+    rows = list(map(json.loads, output_of(*command).splitlines()))
+    here = [row for row in rows if value(row) is not None]
+    wanted = sorted(here, key=value, reverse=descends) + [row for row in rows if row not in here]
+    for more in [], ["--memory", "1"]:
+        found = [json.loads(line) for line in output_of(*command, "--sort", sort, *more).splitlines()]
+        assert found == wanted
+    assert list(map(json.loads, output_of(*command, "--sort", sort, "--top", "3").splitlines())) == wanted[:3]
+    lines = output_of(*command, "--sort", sort, "--to", "csv").decode().splitlines()
+    names = fields.split(",")
+    shown = [["" if row[name] is None else str(row[name]) for name in names] for row in wanted]
+    encoded = [[re.sub("[\0-\2]", lambda found: f"%0{ord(found[0])}", text) for text in row] for row in shown]
+    assert [[row[name] for name in names] for row in csv.DictReader(lines)] == encoded
+
+
+def test_the_order_of_counts_in_python():
+    rows = list(logs.count(MANY, ["client", "time:hour"], sums=["bytes_sent"], sort="sum.bytes_sent:asc", top=3))
+    every = list(logs.count(MANY, ["client", "time:hour"], sums=["bytes_sent"]))
+    assert rows == sorted(every, key=lambda row: row["sum.bytes_sent"])[:3]
+    named = logs.count(MANY, ["param.q:desc", "param.q"], sort="param.q:desc")  # a name with a colon is itself
+    assert next(named)["count"] == 250
+    message = "^sort: expected a field of client, count, or one with :asc or :desc, got 'bytes_sent'$"
+    with pytest.raises(ValueError, match=message):
+        next(logs.count(MANY, ["client"], sort="bytes_sent"))
+    with pytest.raises(TypeError, match=r"^sort must be a str, got int$"):
+        next(logs.count(MANY, ["client"], sort=1))
+    status, output, said = run("log", "--count", "client", "--sort", "bytes_sent", stdin=MANY)
+    assert (status, output, said.startswith("uricodec: --sort: expected ")) == (2, b"", True)
 
 
 def test_numbers_beside_keys_have_the_fields_of_their_lines(tmp_path):

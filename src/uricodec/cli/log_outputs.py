@@ -200,7 +200,7 @@ class Counts:
         to (str): "table", or the form of --to.
 
     Raises:
-        CommandError: The output cannot be binary data.
+        CommandError: The output cannot be binary data, or --sort names no field.
     """
 
     def __init__(self, arguments, output, options, to):
@@ -210,7 +210,11 @@ class Counts:
         self._output, self._to, self._top = output, to, arguments.top
         numbers = arguments.sum or (), arguments.quantiles or ()
         memory = parse_memory(arguments.memory)
-        self._counting = Counting(options, *numbers, max(memory - PROGRAM, memory // 2, 1), arguments.spill_dir)
+        memory = max(memory - PROGRAM, memory // 2, 1)
+        try:
+            self._counting = Counting(options, *numbers, memory, arguments.spill_dir, arguments.sort)
+        except ValueError as error:
+            raise CommandError(f"--{error}", 2, "such as --sort count") from None
         self._pyarrow = pyarrow_for(to, output) if to in BINARY else None
         self._drawn, self._next, self._counted = 0, 0.0, 0
 

@@ -202,8 +202,12 @@ def log_fields(text):
     """Return the names of fields of a log (tuple[str, ...]), between which are commas."""
     from uricodec.logs._records import field_names
 
-    names = [os.fsencode(name).decode("utf-8", "surrogateescape") for name in text.split(",")]
-    return field_names(names, (), False)
+    return field_names(map(name_of_field, text.split(",")), (), False)
+
+
+def name_of_field(text):
+    """Return the name of a field of a log, whose bytes are UTF-8 whatever the locale."""
+    return os.fsencode(text).decode("utf-8", "surrogateescape")
 
 
 def number_fields(text):
@@ -866,10 +870,19 @@ OPTIONS = {
         read=log_fields,
         conflicts="--fields --param --flags",
     ),
+    "sort": Option(
+        "--sort FIELD",
+        "order the counts by a field, such as sum.bytes_sent",
+        "FIELD is count, one of the fields of --count, or one that --sum or --quantiles adds; :asc or :desc may "
+        "follow. Without that, counts, sums and quantiles begin with the greatest, and fields of --count with the "
+        "least. Missing values are last; equal ones are in the order of the counts.",
+        read=name_of_field,
+        needs="--count",
+    ),
     "top:log": Option(
         "--top N",
-        "write only the N most frequent",
-        "Without it, all are written; at a terminal, 30.",
+        "write only the first N, by default the most frequent",
+        "It applies after --sort. Without it, all are written; at a terminal, 30.",
         read=positive_number,
         needs="--count",
     ),
