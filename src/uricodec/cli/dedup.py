@@ -8,7 +8,7 @@ from uricodec import dedup
 from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._records.headers import FieldError, LongHeaderError
-from uricodec.cli.errors import CommandError, needs_pyarrow
+from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, note, progress_of, rejects_of
 from uricodec.cli.outputs import CountRecordsOutput, output_of
@@ -175,7 +175,7 @@ def of_set(error):
 
 def check_parquet(output, files):
     """Check that pyarrow is installed, and that the output can be written."""
-    needs_pyarrow("--parquet")
+    needs("--parquet", "arrow", "pyarrow")
     from uricodec.dedup._dataset import check_output
 
     try:

@@ -3,7 +3,7 @@
 from itertools import islice
 from time import monotonic
 
-from uricodec.cli.errors import CommandError, needs_pyarrow
+from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.outputs import EnoughError
 from uricodec.cli.records import header_of
 from uricodec.logs._reading import ColumnBuffer, RecordBuffer
@@ -57,7 +57,7 @@ def pyarrow_for(to, output):
     if output.isatty() or (to == "parquet" and output.name == "<stdout>"):
         what = "a terminal" if output.isatty() else "not a file"
         raise CommandError(f"--to {to}: the output is {what}", 2, "-o FILE writes to a file")
-    needs_pyarrow(f"--to {to}")
+    needs(f"--to {to}", "arrow", "pyarrow")
     import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     return pyarrow

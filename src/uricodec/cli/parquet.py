@@ -10,7 +10,7 @@ from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._rows.registry import OPERATIONS
 from uricodec.cli import lines
-from uricodec.cli.errors import CommandError, needs_pyarrow
+from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.outputs import Reservoir, output_of
 from uricodec.cli.records import header_of
 from uricodec.errors import UriError
@@ -38,7 +38,7 @@ def run(arguments, sets=None):
     files = arguments.files
     if not files or "-" in files:
         raise CommandError("--parquet: cannot read standard input", 2, "name Parquet files, or folders of them with -r")
-    needs_pyarrow("--parquet")
+    needs("--parquet", "arrow", "pyarrow")
     columns = Columns(arguments) if sets is None else Matches(arguments, sets)
     if arguments.command == "check":
         return check(arguments, columns)
