@@ -63,7 +63,7 @@ def test_command(tmp_path, monkeypatch):
     assert (status, output) == (0, 2 * converted(COMBINED))
     assert complaint == (
         "uricodec: 1 of 3 lines are not records (33 %)\n"
-        "  1: client, as in <stdin>:2: expected ' - ' after client at offset 0, got 'junk'\n"
+        "  1: client, as in <stdin>:2: expected ' - ' after client at offset 4, got the end of the line\n"
         "\nhint: --invalid-to FILE lists them\n"
     )
     monkeypatch.setenv("URICODEC_NO_DOCS_LINKS", "")
@@ -841,7 +841,7 @@ def test_one_of_several_logs_loses_lines(tmp_path, options):
         [
             "uricodec: 3 of 1006 lines are not records (0.3 %)",
             f"  {small}: 3 of 6",
-            f"  3: client, as in {small}:2: expected ' - ' after client at offset 0, got 'junk'",
+            f"  3: client, as in {small}:2: expected ' - ' after client at offset 4, got the end of the line",
         ],
     )
     large.write_bytes((COMBINED + b"\n") * 1000 + b"junk\n")
