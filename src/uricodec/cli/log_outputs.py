@@ -23,7 +23,7 @@ def output_of(arguments, output, options):
     """Return where the records of a run go, and the options of their readers.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
         output (Output): The output of the command.
         options (dict): The arguments of LogReader.
 
@@ -194,7 +194,7 @@ class Counts:
     """Counts records, and writes the counts at the end; in a terminal as a table, which is drawn again as a log grows.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
         output (Output): Where the counts go.
         options (dict): The arguments of LogReader for the keys.
         to (str): "table", or the form of --to.

@@ -16,7 +16,7 @@ def output_of(arguments, end=b"\n", csv=None, header=False, ends=True):
     """Return the output of a command (Output).
 
     Args:
-        arguments (argparse.Namespace): With output, limit, sample, seed, get and count; `log` counts records itself.
+        arguments (Arguments): With output, limit, sample, seed, get and count; `log` counts records itself.
         end (bytes): What ends a record.
         csv (bytes | None): The delimiter if records are CSV, in which newlines may be in quotes.
         header (bool): Whether the first record is a header that is written as records are.
