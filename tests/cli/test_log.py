@@ -85,6 +85,22 @@ def test_command_writes_csv():
     assert output_of("log", "--to", "csv") == (",".join(NAMES) + "\n").encode()
 
 
+def test_csv_is_that_of_python():
+    """Cells are in quotes where csv.writer writes quotes, and if a text is empty: a missing one is not."""
+    lines = [request(b'GET /a"%2C%0Ab?c=%22,&d HTTP/1.1'), COMBINED.replace(b'"-" "curl/8"', b'"" "a,\\"b\\""')]
+    header, *rows = output_of("log", "--to", "csv", "--flags", stdin=b"\n".join(lines)).decode().splitlines()
+    records = list(map(json.loads, output_of("log", "--flags", stdin=b"\n".join(lines)).splitlines()))
+    assert len(rows) == 2
+    for row, record in zip(rows, records, strict=True):
+        values = dict(zip(header.split(","), next(csv.reader([row])), strict=True))
+        for name in "client", "path", "target", "referer", "user_agent":
+            assert values[name] == (record[name] or "").replace("\n", "%0A")
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(values.values())
+        assert row.replace('""', "") == line.getvalue().replace('""', "")
+        assert row.endswith(',""') is (record["flags"] == [])
+
+
 def test_command_writes_tsv():
     line = request(b'GET /a"%2C%0Ab%09?c=%22,%0A&a%09b=%09 HTTP/1.1')
     for jobs in "1", "2":
@@ -106,7 +122,7 @@ def test_csv_that_is_safe_for_spreadsheets():
         ("u", "'=1+1|cmd", "", ""),
     ]
     assert [row["status"] for row in rows] == ["200", "200"]
-    assert b'"=u"' in output_of("log", "--to", "csv", stdin=data)
+    assert b",=u," in output_of("log", "--to", "csv", stdin=data)
     for to in "jsonl", "arrow":
         status, output, complaint = run("log", "--to", to, "--csv-safe", stdin=data)
         assert (status, output) == (2, b"")
@@ -139,7 +155,7 @@ def test_fields_and_conditions():
         {"status": record["status"], "param.q": record["param.q"]} for record in wanted
     ]
     assert output_of("log", "--fields", "time:hour,status:class", "--to", "csv", stdin=COMBINED) == (
-        b'time:hour,status:class\n"2000-10-10T13:00:00-07:00","2xx"\n'
+        b"time:hour,status:class\n2000-10-10T13:00:00-07:00,2xx\n"
     )
     status, output, said = run("log", "--where", "status=999", "--stats", stdin=MANY)
     assert (status, output) == (0, b"")
@@ -166,9 +182,7 @@ def test_counts(tmp_path, threads):
     numbers = ["--sum", "bytes_sent", "--quantiles", "bytes_sent"]
     found = output_of("log", "--count", "status,param.q", *numbers, *more)
     assert list(map(json.loads, found.splitlines())) == wanted
-    assert (
-        output_of("log", "--count", "client", "--top", "1", "--to", "csv", *more) == b'client,count\n"192.0.2.1",72\n'
-    )
+    assert output_of("log", "--count", "client", "--top", "1", "--to", "csv", *more) == b"client,count\n192.0.2.1,72\n"
     rows = csv.DictReader(output_of("log", "--count", "status,param.q", *numbers, "--to", "tsv", *more).decode()
                           .splitlines(), delimiter="\t")  # fmt: skip
     assert list(rows) == [{name: str(value) for name, value in row.items()} for row in wanted]
