@@ -1211,7 +1211,11 @@ OPTIONS = {
         conflicts="--null-data",
     ),
     "header": Option(
-        "--header", "the first record of each input contains field names", category=RECORDS, needs="--fields --csv"
+        "--header",
+        "the first record of each input contains field names",
+        "The first line of a CDX file, such as ' CDX N b a', is a header also without this.",
+        category=RECORDS,
+        needs="--fields --csv",
     ),
     "json-field": Option(
         "--json-field NAME",
