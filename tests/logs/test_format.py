@@ -384,3 +384,11 @@ def test_several_formats():
     for wrong in 5, [5], [b"combined"], b"combined":
         with pytest.raises(TypeError, match="format must be a str"):
             list(logs.parse(line, wrong))
+
+
+def test_a_dash_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_bytes(LINE + b"\njunk\n")
+    invalid = []
+    assert len(list(logs.parse("-", "combined", invalid=invalid))) == 1
+    assert [(line.input, line.line) for line in invalid] == [("-", 2)]

@@ -30,8 +30,8 @@ class LongHeaderError(streams.FileError):
 class InputFormat:
     """The format of the records of all inputs of a run.
 
-    Fields between delimiters may follow the legend of a CDX file, " CDX N b a m s k r M S V g": the delimiter, "CDX", and
-    a letter for each field. It is a header, whether headers were announced or not. The letters are the names.
+    Fields between delimiters may follow the legend of a CDX file, " CDX N b a m s k r M S V g": the delimiter, "CDX",
+    and a letter for each field. It is a header, announced or not. The letters are the names.
 
     Args:
         form (str): As in Framing.

@@ -75,8 +75,9 @@ def run(arguments):
             options["on_progress"] = meter.show
         try:
             if arguments.estimate:
-                return estimate(arguments, files, options)
-            stats = deduplicate(arguments, files, options | {"exclude": exclude, "only_in": only_in})
+                return estimate(arguments, inputs_of(files), options)
+            others = {"exclude": inputs_of(exclude), "only_in": inputs_of(only_in)}
+            stats = deduplicate(arguments, inputs_of(files), options | others)
             meter.finish(stats)
             if stats.unclosed:
                 note(arguments, UNCLOSED)
@@ -94,6 +95,11 @@ def run(arguments):
         except LongHeaderError as error:
             raise CommandError(str(error), 3, LONG_HEADER_HINT) from None
     return 0
+
+
+def inputs_of(names):
+    """Return the inputs of dedup_files(), for which standard input is None, and "-" a file."""
+    return [None if name == "-" else name for name in names]
 
 
 def fields_of(arguments, end):
@@ -201,8 +207,9 @@ def tables(arguments):
 def results(arguments):
     """Return the options that select what is written."""
     report = "counts" if arguments.count else "repeated" if arguments.repeated else "unique"
-    names = "top", "keep", "by", "groups", "rules", "seen", "update"
-    return {"report": report} | {name: getattr(arguments, name) for name in names}
+    names = "top", "keep", "by", "rules", "seen", "update"
+    groups = None if arguments.groups is None else streams.Output(arguments.groups)
+    return {"report": report, "groups": groups} | {name: getattr(arguments, name) for name in names}
 
 
 def show_stats(stats, seconds, rules):
