@@ -16,7 +16,7 @@ from uricodec.cli import options
 from uricodec.cli.commands import COMMANDS, TASKS
 from uricodec.cli.errors import PAGES, SITE
 from uricodec.cli.options import CATEGORIES, OPTIONS
-from uricodec.cli.parser import Arguments, holds, parse
+from uricodec.cli.parser import SYNONYMS, Arguments, holds, parse
 from uricodec.dedup._partitions import parse_memory
 from uricodec.logs._records import NAMES
 
@@ -202,6 +202,18 @@ def test_many_options():
     assert parsed("decode", *[word for text in texts for word in ("--text", text)]).text == texts
 
 
+def test_synonyms_are_names_of_nothing_else():
+    """Each is that of one command, option or value, and none is one of its own kind."""
+    words = [word for name in [*COMMANDS, *SYNONYMS] for word in SYNONYMS.get(name, "").split()]
+    assert not {*words} & {*COMMANDS} and {*SYNONYMS} >= {*COMMANDS} - {"completion"}
+    flags = {flag for option in OPTIONS.values() for flag in option.flags}
+    choices = {choice for option in OPTIONS.values() for choice in option.choices}
+    assert {*SYNONYMS} <= {*COMMANDS} | flags | choices
+    for names in COMMANDS, flags, choices:
+        found = [word for name in names for word in SYNONYMS.get(name, "").split()]
+        assert len(found) == len({*found})
+
+
 def test_defaults():
     given = parsed("decode")
     assert isinstance(given, Arguments)
@@ -222,6 +234,14 @@ def test_conditions():
     [
         ("", "expected a command", "'uricodec --help' lists the commands"),
         ("normalise", "unknown command 'normalise'", "did you mean 'normalize'?"),
+        ("unquote", "unknown command 'unquote'", "did you mean 'decode'?"),
+        ("quote", "unknown command 'quote'", "did you mean 'encode'?"),
+        ("validate", "unknown command 'validate'", "did you mean 'check'?"),
+        ("Unique", "unknown command 'Unique'", "did you mean 'dedup'?"),
+        ("parse", "unknown command 'parse'", "did you mean 'split'?"),
+        ("urls", "unknown command 'urls'", "did you mean 'extract'?"),
+        ("help", "unknown command 'help'", "did you mean '--help'?"),
+        ("decode --jobs 4", "unknown option '--jobs'", "did you mean '--threads'?"),
         ("xyzzy", "unknown command 'xyzzy'", "'uricodec --help' lists the commands"),
         ("--versoin", "unknown option '--versoin'", "did you mean '--version'?"),
         ("decode --treads 4", "unknown option '--treads'", "did you mean '--threads'?"),

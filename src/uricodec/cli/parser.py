@@ -225,15 +225,33 @@ def shown(condition):
     return condition.replace("=", " ")
 
 
-# What others call a value.
+# What others call a command, an option or a value.
 SYNONYMS = {
-    "url": "uri",
-    "urls": "uri",
-    "http": "web",
-    "https": "web",
-    "json": "jsonl",
-    "ndjson": "jsonl",
-    "txt": "text",
+    "decode": "unquote unescape urldecode percent-decode",
+    "encode": "quote escape urlencode percent-encode",
+    "requote": "fix repair",
+    "normalize": "canonicalize canonicalise canonical clean",
+    "check": "validate valid verify test lint",
+    "split": "parse components urlsplit urlparse explode",
+    "hosts": "host domain domains netloc",
+    "resolve": "join urljoin absolute absolutize",
+    "redact": "mask anonymize anonymise sanitize scrub censor",
+    "query": "param params parameters with-query",
+    "filter": "match block select allow",
+    "extract": "find grep search urls links",
+    "dedup": "unique uniq distinct deduplicate duplicates",
+    "log": "logs access access-log",
+    "info": "version about",
+    "--help": "help",
+    "--to": "--format --json --jsonl --ndjson",
+    "--threads": "--jobs --workers --parallel",
+    "--delimiter": "--separator --sep",
+    "--fields": "--column --columns",
+    "--output": "--out",
+    "uri": "url urls",
+    "web": "http https",
+    "jsonl": "json ndjson",
+    "text": "txt",
 }
 
 
@@ -241,8 +259,8 @@ def near(word, known):
     """Return a hint that names the most similar known word, or ""."""
     from difflib import get_close_matches
 
-    same = SYNONYMS.get(word.lower())
-    found = [same] if same in known else get_close_matches(word, known, 1)
+    same = [name for name in known if word.lower() in SYNONYMS.get(name, "").split()]
+    found = same[:1] or get_close_matches(word, known, 1)
     return "".join(f"did you mean {word!r}?" for word in found)
 
 
