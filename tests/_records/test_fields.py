@@ -642,10 +642,10 @@ def test_nothing_is_written_after_the_buffer(framing, record):
 def test_the_rest_of_a_long_record():
     """It goes on behind what did not fit into a buffer: a quote opens a field only where that begins."""
     framing = Framing("csv", delimiter=b",")
-    assert framing.skip(b'a"b\nc', 0, 5, 1) == (4, 1)
-    assert framing.skip(b'a"b\nc', 0, 5, 0) == (4, 1)
+    assert framing.skip(b'a"b\nc', 0, 5, 1) == (4, 0)
+    assert framing.skip(b'a"b\nc', 0, 5, 0) == (4, 0)
     assert framing.skip(b'a,"b\nc', 0, 6, 0) == (0, 2)
-    assert framing.skip(b'"\nc', 0, 3, 2) == (2, 3)
+    assert framing.skip(b'"\nc', 0, 3, 2) == (2, 0)
 
 
 def test_a_last_record_may_end_with_half_a_newline():
@@ -1245,3 +1245,32 @@ def test_what_was_selected_is_not_there(options, data, message, chunk):
 def test_what_was_selected_is_there(options, data):
     for more in [], ["--errors", "raise"], ["-j", "3"]:
         assert run("decode", *options.split(), *more, stdin=data) == (0, data, "")
+
+
+CDX = b" CDX N b a\norg,x)/ 2025 http://www.Example.org/%7Eb\n"
+
+
+def test_the_legend_of_a_cdx_file(tmp_path):
+    """It is a header, announced or not, and its letters are the names of fields."""
+    record = b"org,x)/ 2025 http://www.example.org/~b\n"
+    for options in ["-f", "3"], ["--header", "-f", "a"], ["--header", "-f", "3"]:
+        assert output_of("normalize", "-d", " ", *options, stdin=CDX) == CDX[:11] + record
+        assert output_of("dedup", "--kind", "uri", "-d", " ", *options, stdin=CDX + record) == CDX
+        assert output_of("hosts", "-d", " ", *options, stdin=CDX) == b"www.example.org\n"
+    assert output_of("normalize", "-d", "\\t", "-f", "3", stdin=CDX.replace(b" ", b"\t")) == (
+        (CDX[:11] + record).replace(b" ", b"\t")
+    )
+    one, two, three = [tmp_path / name for name in ("one", "two", "three")]
+    one.write_bytes(CDX)
+    two.write_bytes(record)
+    three.write_bytes(CDX.replace(b"N b a", b"N a b"))
+    command = ["normalize", "-d", " ", "-f", "3"]
+    assert output_of(*command, one, two, one) == CDX[:11] + 3 * record
+    status, _, said = run(*command, one, three)
+    assert (status, said.splitlines()[0]) == (3, f"uricodec: {three}: header differs from that of the first input")
+    status, _, said = run(*command, two, one)
+    assert (status, said.splitlines()[0]) == (3, f"uricodec: {one}: header differs from that of the first input")
+    # Elsewhere it is data.
+    assert output_of("decode", stdin=b" CDX %41\n") == b" CDX A\n"
+    assert output_of("decode", "-d", ",", "-f", "1", stdin=b" CDX ,%41\n,%41\n") == b" CDX ,%41\n,%41\n"
+    assert output_of("decode", "-d", " ", "-f", "1-", stdin=b"x\n CDX %41\n") == b"x\n CDX A\n"

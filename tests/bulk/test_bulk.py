@@ -3,6 +3,7 @@
 import ctypes
 import io
 import itertools
+import mmap
 import os
 import random
 import subprocess
@@ -782,6 +783,27 @@ def test_files_that_do_not_wait():
     with pytest.raises(BlockingIOError, match="has no data now"):
         bulk.quote(Later(), output=output)
     assert output.getvalue() == b""
+
+
+class Reader:
+    """A file that can only be read, such as the body of a response."""
+
+    def __init__(self, file):
+        self.read = file.read
+
+
+def test_files_that_only_have_read(tmp_path):
+    """As for logs.parse and Deduplicator: whatever has read() is a file. A memory map stays a buffer."""
+    lines, output = b"%41\n%zz\n" * 1000, io.BytesIO()
+    assert bulk.unquote(Reader(io.BytesIO(lines)), output=output) == 2000
+    assert output.getvalue() == b"A\n%zz\n" * 1000
+    with pytest.raises(TypeError, match=r'^the input is open in text mode; open it in binary mode \("rb"\)$'):
+        bulk.unquote(io.StringIO("a"), output=output)
+    with pytest.raises(TypeError, match=r"^output= is required for file input"):
+        bulk.unquote(Reader(io.BytesIO(lines)))
+    (tmp_path / "in").write_bytes(lines)
+    with (tmp_path / "in").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
+        assert bulk.unquote(buffer) == b"A\n%zz\n" * 1000
 
 
 class Part(io.RawIOBase):

@@ -634,3 +634,10 @@ def test_counts_in_all_formats(to):
         assert found == rows
     assert run("dedup", "--kind", "bytes", "--to", to)[0] == 2
     assert run("dedup", "--kind", "bytes", "--count", "-f", "1", "--to", to)[0] == 2
+
+
+def test_a_dash_is_standard_input_and_output(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert output_of("dedup", "--kind", "uri", "-", "-o", "-", stdin=b"a:b\nA:b\n") == b"a:b\n"
+    command = "dedup", "--kind", "uri", "--groups", "-", "-o", os.devnull
+    assert b"A:b" in output_of(*command, stdin=b"a:b\nA:b\n") and not list(tmp_path.iterdir())

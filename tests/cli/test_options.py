@@ -1,6 +1,5 @@
 """The tables of commands and options, and what is made from them: parser, help, man page, reference page."""
 
-import argparse
 import importlib
 import json
 import re
@@ -17,7 +16,7 @@ from uricodec.cli import options
 from uricodec.cli.commands import COMMANDS, TASKS
 from uricodec.cli.errors import PAGES, SITE
 from uricodec.cli.options import CATEGORIES, OPTIONS
-from uricodec.cli.parser import holds, parse
+from uricodec.cli.parser import SYNONYMS, Arguments, holds, parse
 from uricodec.dedup._partitions import parse_memory
 from uricodec.logs._records import NAMES
 
@@ -190,9 +189,34 @@ def test_values():
     assert parsed("completion", "bash").shell == "bash"
 
 
+def test_values_that_look_like_options():
+    assert parsed("log", "--timezone", "-03:30").timezone.utcoffset(None).total_seconds() == -12600
+    assert parsed("encode", "--safe", "-_", "--text", "-5", "--text=-z").text == ["-5", "-z"]
+    assert parsed("decode", "-z", "-f1", "-d=;", "-ox", "-j=2", "--", "-q").files == ["-q"]
+    given = parsed("decode", "-zqf=1", "-d=")
+    assert (given.null_data, given.quiet, given.fields, given.delimiter) == (True, True, ["1"], b"=")
+
+
+def test_many_options():
+    texts = [f"http://a/{i}" for i in range(20_000)]
+    assert parsed("decode", *[word for text in texts for word in ("--text", text)]).text == texts
+
+
+def test_synonyms_are_names_of_nothing_else():
+    """Each is that of one command, option or value, and none is one of its own kind."""
+    words = [word for name in [*COMMANDS, *SYNONYMS] for word in SYNONYMS.get(name, "").split()]
+    assert not {*words} & {*COMMANDS} and {*SYNONYMS} >= {*COMMANDS} - {"completion"}
+    flags = {flag for option in OPTIONS.values() for flag in option.flags}
+    choices = {choice for option in OPTIONS.values() for choice in option.choices}
+    assert {*SYNONYMS} <= {*COMMANDS} | flags | choices
+    for names in COMMANDS, flags, choices:
+        found = [word for name in names for word in SYNONYMS.get(name, "").split()]
+        assert len(found) == len({*found})
+
+
 def test_defaults():
     given = parsed("decode")
-    assert isinstance(given, argparse.Namespace)
+    assert isinstance(given, Arguments)
     assert (given.errors, given.max_line, given.host, given.files) == ("keep", 16 << 20, "keep", [])
     assert given.plus is given.count is False
     assert given.kind is given.disallowed is given.fields is given.threads is None  # also those of other commands
@@ -200,7 +224,7 @@ def test_defaults():
 
 
 def test_conditions():
-    given = argparse.Namespace(csv=True, kind="urn", null_data=None)
+    given = Arguments(csv=True, kind="urn", null_data=None)
     assert holds("--csv", given) and holds("--kind=urn", given)
     assert not (holds("--null-data", given) or holds("--kind=uri", given) or holds("--unknown", given))
 
@@ -210,15 +234,35 @@ def test_conditions():
     [
         ("", "expected a command", "'uricodec --help' lists the commands"),
         ("normalise", "unknown command 'normalise'", "did you mean 'normalize'?"),
+        ("unquote", "unknown command 'unquote'", "did you mean 'decode'?"),
+        ("quote", "unknown command 'quote'", "did you mean 'encode'?"),
+        ("validate", "unknown command 'validate'", "did you mean 'check'?"),
+        ("Unique", "unknown command 'Unique'", "did you mean 'dedup'?"),
+        ("parse", "unknown command 'parse'", "did you mean 'split'?"),
+        ("urls", "unknown command 'urls'", "did you mean 'extract'?"),
+        ("help", "unknown command 'help'", "did you mean '--help'?"),
+        ("decode --jobs 4", "unknown option '--jobs'", "did you mean '--threads'?"),
         ("xyzzy", "unknown command 'xyzzy'", "'uricodec --help' lists the commands"),
         ("--versoin", "unknown option '--versoin'", "did you mean '--version'?"),
         ("decode --treads 4", "unknown option '--treads'", "did you mean '--threads'?"),
         ("decode --treads=4", "unknown option '--treads'", "did you mean '--threads'?"),
         ("decode --xyzzy", "unknown option '--xyzzy'", "see 'uricodec decode --help'"),
         ("decode --err raise", "unknown option '--err'", "did you mean '--errors'?"),
-        ("decode -o", "-o/--output: expected one argument", "such as --output FILE"),
-        ("decode -o --stats", "-o/--output: expected one argument", "such as --output FILE"),
-        ("log --timezone -03:30", "--timezone: expected one argument", "such as --timezone=-03:30"),
+        ("decode -o", "--output: expected a value", "such as --output FILE"),
+        ("decode -o --stats", "--output: expected a value", "such as --output FILE"),
+        ("decode -o --new", "--output: expected a value", "such as --output=--new"),
+        ("decode -o -z", "--output: expected a value", "such as --output FILE"),
+        ("decode --text -- x", "--text: expected a value", "such as --text VALUE"),
+        ("decode --limit --5", "--limit: expected a value", "such as --limit N"),
+        ("log --since -2h", "--since: expected a time such as 2025-01-31T12:00:00Z, a date, or a distance such as 2h "
+         "or 7d, got '-2h'", ""),
+        ("decode --no-progress=3", "--no-progress: expected no value, got '3'", "such as --no-progress"),
+        ("decode -z=1", "--null-data: expected no value, got '1'", "such as --null-data"),
+        ("decode -zx", "unknown option '-x' in '-zx'", "did you mean '-z'?"),
+        ("decode -stats", "unknown option '-s' in '-stats'", "did you mean '--stats'?"),
+        ("decode -5", "unknown option '-5'", "see 'uricodec decode --help'"),
+        ("-z decode", "expected a command before '-z', as in 'uricodec decode -z'", ""),
+        ("--hosts=a x", "expected a command before '--hosts=a', as in 'uricodec filter --hosts=a'", ""),
         ("info x", "unexpected argument 'x'", "see 'uricodec info --help'"),
         ("completion bash zsh", "unexpected argument 'zsh'", "see 'uricodec completion --help'"),
         ("completion", "SHELL is required", "choose from bash, zsh, fish"),

@@ -167,12 +167,12 @@ def test_hosts():
     options = "--schemes https,http --userinfo allow --trailing-dot allow --to csv --csv-safe"
     assert output_of("hosts", *options.split(), stdin=data).splitlines() == [
         b"scheme,host,port,kind,category,error,offset",
-        b'"https","\'-b.example","443","name","name",,',
-        b'"http","::1","80","ipv6","loopback",,',
-        b'"http","b.","80","name","name",,',
+        b"https,'-b.example,443,name,name,,",
+        b"http,::1,80,ipv6,loopback,,",
+        b"http,b.,80,name,name,,",
     ]
     assert output_of("hosts", "--csv", "-f", "2", "--keep", stdin=b"1,http://a\n2,b\n") == (
-        b'1,http://a,"http","a","80","name","name",,\n2,b,,,,,,scheme,0\n'
+        b"1,http://a,http,a,80,name,name,,\n2,b,,,,,,scheme,0\n"
     )
 
 
@@ -273,7 +273,7 @@ def test_split():
     ]
     assert output_of(*SPLIT, "--to", "csv", stdin=data).splitlines(keepends=True) == [
         CSV_HEADER,
-        b'"HTTP","u@a:80","u","a","80","/b","","",,\n',
+        b'HTTP,u@a:80,u,a,80,/b,"","",,\n',
         b',"",,"",,"",,,,\n',
         b',,,,,"",,,,\n',
         b",,,,,,,,path,1\n",

@@ -23,7 +23,7 @@ from uricodec.dedup import _counter
 from uricodec.dedup._counter import FEW, Counter, Ranking, Runs
 from uricodec.dedup._keys import KeyBatch
 from uricodec.dedup._partitions import PartitionedTable, Scratch
-from uricodec.dedup._ranking import Merger, most_frequent, records, sort_slots, unpack
+from uricodec.dedup._ranking import Merger, entries, most_frequent, records, sort_slots, unpack
 from uricodec.dedup._sketch import Quantiles
 from uricodec.dedup._spill import SpillBuffers
 from uricodec.dedup._table import FingerprintBatch, Table
@@ -141,6 +141,22 @@ def test_a_look_while_it_counts():
         counter.add_lines(b"".join(b"%d\n" % i for i in range(5000)))
         assert counter.peek(2) == [(b"a", 3), (b"b", 2)] and not counter.complete and counter.spilled
         assert next(counter.most_common()) == (b"a", 3) and counter.distinct == 5002
+
+
+@pytest.mark.parametrize("memory", [TINY, 1 << 26])
+@pytest.mark.parametrize("top", [None, 5, FEW + 1])
+def test_another_order(memory, top):
+    """By the last digit of the key; what is equal stays in the order of the counts."""
+    lines = squares(30_000, 9000)
+    wanted = sorted(expected([lines])[0], key=lambda found: found[0][-1:])[:top]
+    with Counter(memory) as counter:
+        counter.add_lines(lines)
+        if counter.complete:
+            assert counter.peek(7, lambda found: found[0][-1:])[: len(wanted)] == wanted[:7]
+        assert list(counter.in_order(lambda found: found[0][-1:], top)) == wanted
+    table = Table(1 << 20, counting=True, exact=True)
+    with pytest.raises(IndexError, match=r"^expected a slot of the table, got 10{9}$"):
+        entries(table, 10**9, 1)
 
 
 def test_it_counts_once():

@@ -523,12 +523,25 @@ def test_standard_input(tmp_path, monkeypatch, memory, report, pack, rules):  # 
     (tmp_path / "a").write_bytes(DATA[:30_000])
     for begins in True, False:
         monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=NotAFile(pack(DATA if pack is bytes else data))))
-        names = ["-", tmp_path / "a"] if begins else [tmp_path / "a", "-"]
+        names = [None, tmp_path / "a"] if begins else [tmp_path / "a", None]
         dedup.dedup_files(names, tmp_path / "out", kind="urn", memory=memory, report=report, rules=rules)
-        read = {"-": DATA if pack is bytes else data, tmp_path / "a": DATA[:30_000]}
+        read = {None: DATA if pack is bytes else data, tmp_path / "a": DATA[:30_000]}
         assert (tmp_path / "out").read_bytes() == Reference([read[name] for name in names]).output(report)
     with pytest.raises(ValueError, match="standard input"):
-        dedup.dedup_files(["-", "-"], tmp_path / "out", kind="urn")
+        dedup.dedup_files([None, None], tmp_path / "out", kind="urn")
+
+
+def test_a_dash_is_a_file(tmp_path, monkeypatch):
+    """In Python; standard input is None."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=None))
+    (tmp_path / "-").write_bytes(b"urn:ab:c\nURN:ab:c\n")
+    assert dedup.dedup_files("-", "out", kind="urn", groups="groups").unique == 1
+    assert dedup.dedup_files(["out"], "new", kind="urn", exclude=["-"]).written == 0
+    assert dedup.dedup_files(["out"], "new", kind="urn", only_in=["-"]).written == 1
+    assert dedup.estimate_files("-", kind="urn") == 1
+    assert dedup.dedup_files("out", "-", kind="urn", groups="-").written == 1
+    assert (tmp_path / "-").stat().st_size and not list(tmp_path.glob("<*"))
 
 
 @pytest.mark.slow
@@ -540,7 +553,7 @@ def test_standard_input_that_is_a_file(tmp_path, memory, pack, report):
     (tmp_path / "in").write_bytes(b"urn:first:line\n" + pack(DATA))
     code = (
         "import os, sys; from uricodec import dedup; os.lseek(0, 15, 0)\n"
-        f"dedup.dedup_files('-', {str(tmp_path / 'out')!r}, kind='urn', memory={memory}, report={report!r}, threads=1)"
+        f"dedup.dedup_files(None, {str(tmp_path / 'out')!r}, kind='urn', memory={memory}, report={report!r}, threads=1)"
     )
     with (tmp_path / "in").open("rb") as file:
         subprocess.run([sys.executable, "-c", code], stdin=file, check=True)

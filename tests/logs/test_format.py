@@ -95,10 +95,16 @@ def test_samples_match(name):
             67,
             "expected a number in status at offset 67, got 'OK 2326",
         ),
-        ("combined", LINE[:-1], "user_agent", 97, "expected '\"' after user_agent at offset 97, got '\"curl/8'"),
+        (
+            "combined",
+            LINE[:-1],
+            "user_agent",
+            97,
+            "expected '\"' after user_agent at offset 104, got the end of the line",
+        ),
         ("combined", LINE[:80], "referer", 76, "expected '\" \"' after referer at offset"),
-        ("combined", LINE[:40], "time", 19, "expected '] \"' after time at offset 19, got '10/Oct/2000:13:55:36"),
-        ("combined", b"192.0.2.1", "client", 0, "expected ' - ' after client at offset 0, got '192.0.2.1'"),
+        ("combined", LINE[:40], "time", 19, "expected '] \"' after time at offset 40, got the end of the line"),
+        ("combined", b"192.0.2.1", "client", 0, "expected ' - ' after client at offset 9, got the end of the line"),
         (
             "combined",
             LINE.replace(b" 2326 ", b" 2326 17 "),
@@ -110,10 +116,10 @@ def test_samples_match(name):
         ("%h %D %s", b"a  x 5", "duration", 3, "expected a number in duration at offset 3, got 'x 5'"),
         ("[%h] %s", b"192.0.2.1 5", "format", 0, "expected '[' at offset 0, got '192.0.2.1 5'"),
         ("[%h] %s", b"[192.0.2.1] 5 6", "format", 13, "expected the end of the line at offset 13, got ' 6'"),
-        ("%s %U", b"200", "status", 0, "expected ' ' after status at offset 0, got '200'"),
+        ("%s %U", b"200", "status", 0, "expected ' ' after status at offset 3, got the end of the line"),
         ("%U|%s", b"/a|x", "status", 3, "expected a number in status at offset 3, got 'x'"),
-        ("%U|%s|", b"/a|5", "status", 3, "expected '|' after status at offset 3, got '5'"),
-        ("%s|%U;", b"5|/a", "path", 2, "expected ';' after path at offset 2, got '/a'"),
+        ("%U|%s|", b"/a|5", "status", 3, "expected '|' after status at offset 4, got the end of the line"),
+        ("%s|%U;", b"5|/a", "path", 2, "expected ';' after path at offset 4, got the end of the line"),
         ("caddy", b"x", "json", 0, "expected valid JSON, an object at offset 0, got 'x'"),
         ("caddy", b'{"a":?}', "json", 5, "expected valid JSON, an object at offset 5, got '?}'"),
         ("caddy", b'{"a":1}', "request", 0, "expected a request"),
@@ -378,3 +384,11 @@ def test_several_formats():
     for wrong in 5, [5], [b"combined"], b"combined":
         with pytest.raises(TypeError, match="format must be a str"):
             list(logs.parse(line, wrong))
+
+
+def test_a_dash_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_bytes(LINE + b"\njunk\n")
+    invalid = []
+    assert len(list(logs.parse("-", "combined", invalid=invalid))) == 1
+    assert [(line.input, line.line) for line in invalid] == [("-", 2)]

@@ -1,5 +1,7 @@
 """What operations do with one line of URIs or IRIs, by the functions for single values."""
 
+import csv
+import io
 import json
 import re
 
@@ -97,8 +99,18 @@ def to_json(row, kind):
     return record.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029").encode()
 
 
+def csv_cell(text):
+    """A cell of CSV as Python writes it, but an empty text is in quotes: a missing one is not."""
+    if not text:
+        return "" if text is None else '""'
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([text])
+    return line.getvalue()
+
+
 def to_csv(row, kind):
-    return b",".join(b"" if value is None else b'"%s"' % value for value in components(kind, row)) + b",,"
+    values = [None if value is None else value.decode() for value in components(kind, row)]
+    return ",".join(map(csv_cell, values)).encode() + b",,"
 
 
 def to_tsv(row, kind):
@@ -109,7 +121,7 @@ def to_safe_csv(row, kind):
     """With an apostrophe before what a spreadsheet would run."""
     values = [None if value is None else value.decode() for value in components(kind, row)]
     safe = [value and re.sub("^(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])", "'", value) for value in values]
-    return ",".join("" if value is None else f'"{value}"' for value in safe).encode() + b",,"
+    return ",".join(map(csv_cell, safe)).encode() + b",,"
 
 
 def json_record(code, offset):

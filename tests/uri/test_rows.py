@@ -392,7 +392,7 @@ def test_safe_csv():
 
 def test_undefined_is_not_empty():
     written, _ = transform(b"http://@a:?\n//\n", SplitRows("uri", "csv"))
-    assert written == b'"http","@a:","","a","","","",,,\n,"",,"",,"",,,,\n'
+    assert written == b'http,@a:,"",a,"","","",,,\n,"",,"",,"",,,,\n'
 
 
 # --- real lines -------------------------------------------------------------------------------------------------------

@@ -270,7 +270,7 @@ class Input:
     Args:
         name (str): The path of a file, or "-" for standard input.
         meter (Meter | None): The progress meter that counts the bytes read.
-        file (binary file | None): An open file to read instead, which is not closed.
+        file (binary file | None): An open file to read instead, which is not closed; "-" is then its name.
         output (Output | None): The output of the command. It must not be appended to the input.
 
     Attributes:
@@ -286,7 +286,8 @@ class Input:
     """
 
     def __init__(self, name, meter=None, file=None, output=None):
-        self.name = getattr(sys.stdin, "shown", "<stdin>") if name == "-" else printable(name)
+        is_standard = name == "-" and file is None
+        self.name = getattr(sys.stdin, "shown", "<stdin>") if is_standard else printable(name)
         self._path = name
         self._meter = meter
         self._file = file

@@ -569,25 +569,54 @@ cdef class Framing:
         >>> Framing("csv").skip(b'"a', 0, 2, 0), Framing("csv").skip(b'\\n"\\nb', 0, 4, 2)
         ((0, 2), (3, 3))
         """
+        count, end, state = self.skip_records(memoryview(buffer)[:stop], start, 1, state)
+        return end if count else 0, state
+
+    def skip_records(self, buffer, size_t start, size_t most, int state):
+        """Find the end of the last one of the next records of CSV or lines.
+
+        Args:
+            buffer (bytes-like): The next part of the records.
+            start (int): Where it begins.
+            most (int): The number of records to skip.
+            state (int): The state returned by the previous call; 0 for the beginning of a record.
+
+        Returns:
+            tuple[int, int, int]: How many records end in the buffer, at most `most`; the end of the last one of them,
+                or `start`; and the state at the end of the buffer, or 0 after `most` records.
+
+        >>> Framing("lines").skip_records(b"a\nb\nc", 0, 5, 0), Framing("csv").skip_records(b'"a\n",b\nc', 0, 1, 0)
+        ((2, 4, 0), (1, 7, 0))
+        """
         cdef Py_buffer view
         cdef const uint8_t *s
-        cdef size_t i, n = stop, end = 0
-        cdef uint8_t delimiter = self.frame.delimiter
+        cdef const uint8_t *found
+        cdef size_t i = start, n, end = start, count = 0
+        cdef uint8_t delimiter = self.frame.delimiter, terminator = self.frame.end
+        cdef bint csv = self.frame.form == CSV
         cdef int at = state     # 0: field begins; 1: in an unquoted field; 2: in quotes; 3: after a quote in quotes
         borrow_bytes(buffer, &view)
-        s, n = <const uint8_t *>view.buf, min(n, <size_t>view.len)
-        for i in range(<size_t>start, n):
-            if at == 2:
-                at = 3 if s[i] == c'"' else 2
-            elif s[i] == c'"' and at != 1:
-                at = 2
-            elif s[i] == c'\n':
-                end = i + 1
-                break
-            else:
-                at = 0 if s[i] == delimiter else 1
+        with nogil:
+            s, n = <const uint8_t *>view.buf, <size_t>view.len
+            while count < most and i < n:
+                if not csv:
+                    found = <const uint8_t *>memchr(s + i, terminator, n - i)
+                    if found == NULL:
+                        break
+                    count, end = count + 1, found + 1 - s
+                    i = end
+                    continue
+                if at == 2:
+                    at = 3 if s[i] == c'"' else 2
+                elif s[i] == c'"' and at != 1:
+                    at = 2
+                elif s[i] == c'\n':
+                    count, end, at = count + 1, i + 1, 0
+                else:
+                    at = 0 if s[i] == delimiter else 1
+                i += 1
         PyBuffer_Release(&view)
-        return <Py_ssize_t>end, at
+        return count, end, at
 
     def first(self, buffer, stop):
         """Return the fields of the first record, which is the header.

@@ -30,6 +30,9 @@ class LongHeaderError(streams.FileError):
 class InputFormat:
     """The format of the records of all inputs of a run.
 
+    Fields between delimiters may follow the legend of a CDX file, " CDX N b a m s k r M S V g": the delimiter, "CDX",
+    and a letter for each field. It is a header, announced or not. The letters are the names.
+
     Args:
         form (str): As in Framing.
         end (bytes): The terminator of lines.
@@ -52,6 +55,7 @@ class InputFormat:
         self.options = {"form": form, "end": end, "delimiter": delimiter}
         self.has_header, self.first = header, None
         self._framing = Framing(**self.options)
+        self._legend = delimiter + b"CDX" + delimiter if form == "delimited" else None
 
     def ends(self):
         """Return the object that finds the ends of the records of one input (streams.LineEnds)."""
@@ -73,15 +77,21 @@ class InputFormat:
             LongHeaderError: If the header is not in the chunk as a whole.
         """
         front = front_of(chunk.buffer, chunk.size)
-        if not self.has_header:
+        is_legend = self._legend is not None and chunk.buffer.startswith(self._legend, front, chunk.size)
+        if not (self.has_header or is_legend):
             return Head(bytes(chunk.view[:front]), b"", None)
         if not chunk.whole:
             raise LongHeaderError(name, "the header is too long")
         names, size = self._framing.first(chunk.view[front:], chunk.size - front)
-        return Head(bytes(chunk.view[:front]), bytes(chunk.view[front : front + size]), names)
+        if is_legend:
+            names = names[2:]
+        header = bytes(chunk.view[front : front + size])
+        return Head(bytes(chunk.view[:front]), header, names if self.has_header else None)
 
     def compare(self, head, name):
         """Check that the header of an input is that of the first one; `name` is the name of the input.
+
+        An input may lack the legend of the first one: of an index in several files, only the first has it.
 
         Raises:
             FileError: If it differs.
@@ -89,7 +99,7 @@ class InputFormat:
         if self.first is None:
             self.first = head
         ends = b"\r\n" if self.options["end"] == b"\n" else self.options["end"]
-        if head.header.rstrip(ends) != self.first.header.rstrip(ends):
+        if (self.has_header or head.header) and head.header.rstrip(ends) != self.first.header.rstrip(ends):
             raise streams.FileError(name, "header differs from that of the first input")
 
 

@@ -86,7 +86,7 @@ def run(  # noqa: PLR0913, PLR0917
     call = Call(operation, arguments, errors, invalid, threads, line_terminator)
     is_pandas = _is_instance(column, "pandas", "Series", "Index")
     call.match(column)
-    is_file = not is_pandas and hasattr(column, "readinto")  # labels of a Series are attributes, too
+    is_file = not is_pandas and _is_file(column)  # labels of a Series are attributes, too
     if is_file and operation.result != "text":
         raise TypeError(f"{name} does not accept a file: its results are not text")
     if is_file != (output is not None):
@@ -372,6 +372,19 @@ def _thread_count(threads: Any) -> int | None:
     if number < 0:
         raise ValueError(f"threads must be at least 0, got {number}")
     return useful_threads(number) or None
+
+
+def _is_file(column: Any) -> bool:
+    """Return whether an object is a file, of which only read() is needed; a memory map is a buffer, too."""
+    if hasattr(column, "readinto"):
+        return True
+    if not hasattr(column, "read") or hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
+        return False
+    try:
+        memoryview(column)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def _buffer(column: Any) -> memoryview | bytes:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np  # type: ignore[import-not-found,unused-ignore]
 import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
+from uricodec._base.extras import need
 from uricodec.bulk._calls import Call, is_missing
 
 _ARROW = "string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null"
@@ -95,6 +96,7 @@ def _verdicts(rows: Any, nulls: bool, dtype: Any) -> pd.Series:
 
 def _of_arrow(column: Any, call: Call, dtype: Any) -> Any:
     """Return the result of an Arrow column. Text gets this dtype."""
+    need("pandas", "pyarrow")
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     done = pa.chunked_array(call.on_arrow(column))
@@ -120,6 +122,7 @@ def _from_arrow(done: Any, dtype: Any) -> pd.Series:
 
 def _of_categories(column: pd.Series, call: Call) -> Any:
     """Return the result of a Categorical. Text is a Categorical again; values that become equal are merged."""
+    need("pandas", "pyarrow")
     import pyarrow as pa
 
     categories = column.cat.categories

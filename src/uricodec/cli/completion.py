@@ -60,7 +60,7 @@ def run(arguments):
     """Print the script for a shell.
 
     Args:
-        arguments (argparse.Namespace): With `shell`.
+        arguments (Arguments): With `shell`.
     """
     print(script(arguments.shell), end="")
     return 0

@@ -9,7 +9,7 @@ from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._io.sources import open_soon
 from uricodec._records.headers import FieldError, LongHeaderError
-from uricodec.cli.errors import CommandError, needs_pyarrow
+from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, note, progress_of, rejects_of
 from uricodec.cli.outputs import CountRecordsOutput, output_of
@@ -76,8 +76,9 @@ def run(arguments):
             options["on_progress"] = meter.show
         try:
             if arguments.estimate:
-                return estimate(arguments, files, options)
-            stats = deduplicate(arguments, files, options | {"exclude": exclude, "only_in": only_in})
+                return estimate(arguments, inputs_of(files), options)
+            others = {"exclude": inputs_of(exclude), "only_in": inputs_of(only_in)}
+            stats = deduplicate(arguments, inputs_of(files), options | others)
             meter.finish(stats)
             if stats.unclosed:
                 note(arguments, UNCLOSED)
@@ -95,6 +96,11 @@ def run(arguments):
         except LongHeaderError as error:
             raise CommandError(str(error), 3, LONG_HEADER_HINT) from None
     return 0
+
+
+def inputs_of(names):
+    """Return the inputs of dedup_files(), for which standard input is None, and "-" a file."""
+    return [None if name == "-" else name for name in names]
 
 
 def fields_of(arguments, end):
@@ -176,7 +182,7 @@ def of_set(error):
 
 def check_parquet(output, files):
     """Check that pyarrow is installed, and that the output can be written."""
-    needs_pyarrow("--parquet")
+    needs("--parquet", "arrow", "pyarrow")
     from uricodec.dedup._dataset import check_output
 
     try:
@@ -202,8 +208,9 @@ def tables(arguments):
 def results(arguments):
     """Return the options that select what is written."""
     report = "counts" if arguments.count else "repeated" if arguments.repeated else "unique"
-    names = "top", "keep", "by", "groups", "rules", "seen", "update"
-    return {"report": report} | {name: getattr(arguments, name) for name in names}
+    names = "top", "keep", "by", "rules", "seen", "update"
+    groups = None if arguments.groups is None else streams.Output(arguments.groups)
+    return {"report": report, "groups": groups} | {name: getattr(arguments, name) for name in names}
 
 
 def show_stats(stats, seconds, rules):

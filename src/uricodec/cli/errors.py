@@ -2,7 +2,9 @@
 
 import os
 
-__all__ = ["PAGES", "SITE", "CommandError", "needs_pyarrow", "page_of", "with_link"]
+from uricodec._base.extras import need
+
+__all__ = ["PAGES", "SITE", "CommandError", "needs", "page_of", "with_link"]
 
 SITE = "https://uricodec.github.io/uricodec/"
 
@@ -37,12 +39,14 @@ class CommandError(Exception):
         self.message, self.status, self.hint = message, status, hint
 
 
-def needs_pyarrow(flag):
-    """Raise CommandError unless pyarrow is installed, given the option that needs it."""
+def needs(flag, extra, module):
+    """Raise CommandError unless the module of an extra is installed, given the option that needs it."""
     try:
-        import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
-    except ImportError:
-        raise CommandError(f"{flag}: pyarrow is not installed", 2, "pip install 'uricodec[arrow]'") from None
+        need(extra, module)
+    except ModuleNotFoundError as error:
+        raise CommandError(f"{flag}: {error.name} is not installed", 2, f"pip install 'uricodec[{extra}]'") from None
+    except ImportError as error:
+        raise CommandError(f"{flag}: {module} cannot be imported: {error}", 2) from None
 
 
 def page_of(command, status):

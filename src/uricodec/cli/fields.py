@@ -33,7 +33,7 @@ class SelectedValues:
     the header is read.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
         only (bool): Whether each value becomes a line, and nothing else is written.
         jsonl (bool): Whether each line becomes a JSON string.
         added (list[bytes] | None): Each value stays, and its result follows it: in CSV, fields whose names end like

@@ -165,7 +165,7 @@ def write_records(arguments, names, make):
     """Run an operation that writes records.
 
     Args:
-        arguments (argparse.Namespace): With to, keep, csv_safe, and the options for records and fields.
+        arguments (Arguments): With to, keep, csv_safe, and the options for records and fields.
         names (tuple[str, ...]): The fields of a row that is not rejected.
         make (Callable): Returns the operation, given the form, whether CSV is safe, and the delimiter.
     """
@@ -247,7 +247,7 @@ def selected_values(arguments, only=False):
     """Return the values that are selected in records, or None if whole lines are processed.
 
     Args:
-        arguments (argparse.Namespace): With the options for records and fields.
+        arguments (Arguments): With the options for records and fields.
         only (bool): Whether each value becomes a line, and nothing else is written.
 
     Returns:

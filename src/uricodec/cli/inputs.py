@@ -13,7 +13,7 @@ def of_command(arguments):
     """Set the files that a command reads. Return a context manager within which the command runs.
 
     Args:
-        arguments (argparse.Namespace): With files, text, recursive, null_data, output and command.
+        arguments (Arguments): With files, text, recursive, null_data, output and command.
 
     Raises:
         CommandError: A pattern matches no file, an operand is a folder, or there are both files and values.
@@ -35,7 +35,7 @@ def expanded(arguments):
     --recursive, all files in it. Hidden files and folders are left out, and so is the output of the command.
 
     Args:
-        arguments (argparse.Namespace): With files, recursive and output.
+        arguments (Arguments): With files, recursive and output.
 
     Raises:
         CommandError: A pattern matches no file, or an operand is a folder.

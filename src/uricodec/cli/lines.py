@@ -167,7 +167,7 @@ def filter_inputs(transform, arguments):
 
     Args:
         transform (Transform): What transforms their lines.
-        arguments (argparse.Namespace): With files, output, errors, invalid_to, stats, max_line and threads.
+        arguments (Arguments): With files, output, errors, invalid_to, stats, max_line and threads.
 
     Returns:
         int: 0
@@ -255,7 +255,7 @@ def for_each_input(process, arguments, *outputs, open=streams.Input, forgive=lam
 
     Args:
         process (Callable[[Input], None]): Called with each input, which is open.
-        arguments (argparse.Namespace): With files, progress and no_progress.
+        arguments (Arguments): With files, progress and no_progress.
         outputs (Output | None): The outputs of the command. The first one must not be appended to an input.
         open (type[Input]): How to open an input.
         forgive (Callable[[OSError], bool]): Returns whether the command goes on with the next input after an error.
@@ -295,7 +295,7 @@ def invalid_lines(errors, reason, rejects, arguments, to="text"):
         errors (str): The policy.
         reason (Callable[[str], str]): Returns the message for a code.
         rejects (Output | None): Where the report goes.
-        arguments (argparse.Namespace): With stats and max_line.
+        arguments (Arguments): With stats and max_line.
         to (str): The format of the report: a value of --to.
     """
 

@@ -40,7 +40,7 @@ def run(arguments):
     """Write the records of all logs.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
 
     Returns:
         int: 0; 1 if a log has no known format, or no record; 3 if a file could not be read, and others were.
@@ -85,7 +85,7 @@ class Logs:
     """Converts the logs of a run.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
         output (Output): Where the records go.
         rejects (Output | None): Where the report of invalid lines goes.
     """

@@ -3,7 +3,7 @@
 from itertools import islice
 from time import monotonic
 
-from uricodec.cli.errors import CommandError, needs_pyarrow
+from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.outputs import EnoughError
 from uricodec.cli.records import header_of
 from uricodec.logs._reading import ColumnBuffer, RecordBuffer
@@ -23,7 +23,7 @@ def output_of(arguments, output, options):
     """Return where the records of a run go, and the options of their readers.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
         output (Output): The output of the command.
         options (dict): The arguments of LogReader.
 
@@ -57,7 +57,7 @@ def pyarrow_for(to, output):
     if output.isatty() or (to == "parquet" and output.name == "<stdout>"):
         what = "a terminal" if output.isatty() else "not a file"
         raise CommandError(f"--to {to}: the output is {what}", 2, "-o FILE writes to a file")
-    needs_pyarrow(f"--to {to}")
+    needs(f"--to {to}", "arrow", "pyarrow")
     import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     return pyarrow
@@ -194,13 +194,13 @@ class Counts:
     """Counts records, and writes the counts at the end; in a terminal as a table, which is drawn again as a log grows.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
         output (Output): Where the counts go.
         options (dict): The arguments of LogReader for the keys.
         to (str): "table", or the form of --to.
 
     Raises:
-        CommandError: The output cannot be binary data.
+        CommandError: The output cannot be binary data, or --sort names no field.
     """
 
     def __init__(self, arguments, output, options, to):
@@ -210,7 +210,11 @@ class Counts:
         self._output, self._to, self._top = output, to, arguments.top
         numbers = arguments.sum or (), arguments.quantiles or ()
         memory = parse_memory(arguments.memory)
-        self._counting = Counting(options, *numbers, max(memory - PROGRAM, memory // 2, 1), arguments.spill_dir)
+        memory = max(memory - PROGRAM, memory // 2, 1)
+        try:
+            self._counting = Counting(options, *numbers, memory, arguments.spill_dir, arguments.sort)
+        except ValueError as error:
+            raise CommandError(f"--{error}", 2, "such as --sort count") from None
         self._pyarrow = pyarrow_for(to, output) if to in BINARY else None
         self._drawn, self._next, self._counted = 0, 0.0, 0
 

@@ -157,18 +157,22 @@ def names_of_parameters(text):
 
 
 def url_template(text):
-    """Return a template for URLs as it is, if it is one."""
-    from uricodec.cli.templates import of_urls
-
-    of_urls(text)
-    return text
+    """Return a template for URLs as it is, if it is one, and what it needs is installed."""
+    return checked_template(text, None)
 
 
 def host_template(text):
-    """Return a template for hosts as it is, if it is one."""
-    from uricodec.cli.templates import of_urls
+    """Return a template for hosts as it is, if it is one, and what it needs is installed."""
+    return checked_template(text, {})
 
-    of_urls(text, hosts={})
+
+def checked_template(text, hosts):
+    from uricodec.cli.errors import needs
+    from uricodec.cli.templates import SUFFIXES, names_of, of_urls, parts_of
+
+    of_urls(text, hosts)
+    if not {*SUFFIXES}.isdisjoint(names_of(parts_of(text))):
+        needs("--get", "domains", "publicsuffixlist")
     return text
 
 
@@ -202,8 +206,19 @@ def log_fields(text):
     """Return the names of fields of a log (tuple[str, ...]), between which are commas."""
     from uricodec.logs._records import field_names
 
-    names = [os.fsencode(name).decode("utf-8", "surrogateescape") for name in text.split(",")]
-    return field_names(names, (), False)
+    return field_names(map(utf8, text.split(",")), (), False)
+
+
+def field_to_sort_by(text):
+    """Return the name of a field of counts; the command knows which there are."""
+    if not text:
+        raise ValueError("expected a field such as count or sum.bytes_sent, got ''")
+    return utf8(text)
+
+
+def utf8(text):
+    """Return a text whose bytes are UTF-8 whatever the locale."""
+    return os.fsencode(text).decode("utf-8", "surrogateescape")
 
 
 def number_fields(text):
@@ -867,10 +882,19 @@ OPTIONS = {
         read=log_fields,
         conflicts="--fields --param --flags",
     ),
+    "sort": Option(
+        "--sort FIELD",
+        "order the counts by a field, such as sum.bytes_sent",
+        "FIELD is count, one of the fields of --count, or one that --sum or --quantiles adds; :asc or :desc may "
+        "follow. Without that, counts, sums and quantiles begin with the greatest, and fields of --count with the "
+        "least. Missing values are last; equal ones are in the order of the counts.",
+        read=field_to_sort_by,
+        needs="--count",
+    ),
     "top:log": Option(
         "--top N",
-        "write only the N most frequent",
-        "Without it, all are written; at a terminal, 30.",
+        "write only the first N, by default the most frequent",
+        "It applies after --sort. Without it, all are written; at a terminal, 30.",
         read=positive_number,
         needs="--count",
     ),
@@ -1188,7 +1212,11 @@ OPTIONS = {
         conflicts="--null-data",
     ),
     "header": Option(
-        "--header", "the first record of each input contains field names", category=RECORDS, needs="--fields --csv"
+        "--header",
+        "the first record of each input contains field names",
+        "The first line of a CDX file, such as ' CDX N b a', is a header also without this.",
+        category=RECORDS,
+        needs="--fields --csv",
     ),
     "json-field": Option(
         "--json-field NAME",

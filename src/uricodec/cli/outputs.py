@@ -3,7 +3,7 @@
 Each output counts records where they are written, so it serves every command, whatever it does with invalid records.
 """
 
-from uricodec._io.streams import Output
+from uricodec._io.streams import CHUNK, Output, failure
 from uricodec._records._framing import Framing
 from uricodec.cli.records import CONTROL, header_of, record_of, text_of
 
@@ -16,7 +16,7 @@ def output_of(arguments, end=b"\n", csv=None, header=False, ends=True):
     """Return the output of a command (Output).
 
     Args:
-        arguments (argparse.Namespace): With output, limit, sample, seed, get and count; `log` counts records itself.
+        arguments (Arguments): With output, limit, sample, seed, get and count; `log` counts records itself.
         end (bytes): What ends a record.
         csv (bytes | None): The delimiter if records are CSV, in which newlines may be in quotes.
         header (bool): Whether the first record is a header that is written as records are.
@@ -42,10 +42,10 @@ def records_output(arguments, end, csv, header, ends):
     path = arguments.output
     if arguments.limit is None and arguments.sample is None:
         return Output(path)
-    cut = Framing("csv", delimiter=csv).skip if csv else Lines(end).skip
+    framing = Framing("csv", delimiter=csv) if csv else Framing("lines", end)
     if arguments.sample is not None:
-        return SampledOutput(path, cut, header, Reservoir(arguments.sample, arguments.seed))
-    return LimitedOutput(path, cut, header, arguments.limit, ends)
+        return SampledOutput(path, framing, header, Reservoir(arguments.sample, arguments.seed))
+    return LimitedOutput(path, framing, header, arguments.limit, ends)
 
 
 def counted_output(arguments, end):
@@ -147,99 +147,34 @@ class CountRecordsOutput(Output):
         return record_of(self._to, self.NAMES, [int(count), text])
 
 
-class Lines:
-    """Finds the ends of lines, as Framing.skip() finds those of records.
-
-    Args:
-        end (bytes): What ends a line.
-    """
-
-    def __init__(self, end):
-        self._end = end
-
-    def skip(self, data, start, _stop, _state):
-        """Return the offset after the next end of a line, 0 if there is none, and a state that is not used."""
-        return data.find(self._end, start) + 1, 0
-
-
-class RecordsOutput(Output):
-    """An output that takes records one by one. The base class of the others.
+class LimitedOutput(Output):
+    """Writes so many records. What has been written of a record is not kept, so a long one needs no memory.
 
     Args:
         path (str | None): As for Output.
-        skip (Callable): Finds the end of a record, as Framing.skip() does.
+        framing (Framing): Finds the ends of records.
         header (bool): Whether the first record is a header.
+        most (int): How many.
+        ends (bool): Whether to raise EnoughError after the last one; else the others are not written.
     """
 
-    def __init__(self, path, skip, header):
+    def __init__(self, path, framing, header, most, ends):
         super().__init__(path)
-        self._skip, self._header = skip, header
-        self._state, self._rest = 0, []  # of a record whose end has not been written: the state of skip(), its parts
+        self._framing, self._state, self._left, self._ends = framing, 0, most + header, ends
 
     def write_header(self, data):
         super().write(data)
 
     def write(self, data):
-        data = bytes(data)
-        if data:
-            self.in_line = data[-1] != self.end
-        at = 0
-        while at < len(data):
-            end, self._state = self._skip(data, at, len(data), self._state)
-            if not end:
-                self._rest.append(data[at:])
-                return
-            record = b"".join([*self._rest, data[at:end]])
-            at, self._state, self._rest = end, 0, []
-            if self._header:
-                self._header = False
-                super().write(record)
-            else:
-                self.take(record)
-
-    def __exit__(self, kind, *exception):
-        if kind is None:
-            if self._rest:
-                self.take(b"".join(self._rest))
-            self.finish()
-        return super().__exit__(kind, *exception)
-
-    def take(self, record):
-        """Take a record with its terminator, which the last one may lack."""
-        raise NotImplementedError
-
-    def finish(self):
-        """Write what has not been written."""
-
-
-class LimitedOutput(RecordsOutput):
-    """Writes so many records.
-
-    Args:
-        path, skip, header: As for RecordsOutput.
-        most (int): How many.
-        ends (bool): Whether to raise EnoughError after the last one; else the others are not written.
-    """
-
-    def __init__(self, path, skip, header, most, ends):
-        super().__init__(path, skip, header)
-        self._left, self._ends, self._taken = most, ends, []
-
-    def take(self, record):
+        if not data:
+            return
         if self._left:
-            self._left -= 1
-            self._taken.append(record)
-
-    def write(self, data):
-        if self._left or self._header:
-            super().write(data)
-            Output.write(self, b"".join(self._taken))
-            self._taken = []
-        if self._ends and not self._left and data:
+            count, end, self._state = self._framing.skip_records(data, 0, self._left, self._state)
+            self._left -= count
+            super().write(memoryview(data)[: None if self._left else end])
+        self.in_line = data[-1] != self.end
+        if self._ends and not self._left:
             raise EnoughError
-
-    def finish(self):
-        Output.write(self, b"".join(self._taken))
 
 
 class Reservoir:
@@ -272,6 +207,15 @@ class Reservoir:
         self._w *= (1 - uniform()) ** (1 / self._size)
         self._next += 1 + (floor(log(1 - uniform()) / log1p(-self._w)) if 0 < self._w < 1 else 0)
 
+    @property
+    def wait(self):
+        """How many items are not taken before the next one that is."""
+        return 0 if self._count < self._size else self._next - self._count
+
+    def skip(self, count):
+        """Do not take so many items, at most `wait`."""
+        self._count += count
+
     def take(self, item):
         """Take an item, or not."""
         if self._count < self._size:
@@ -287,17 +231,89 @@ class Reservoir:
         return [item for _, item in sorted(self._taken, key=lambda taken: taken[0])]
 
 
-class SampledOutput(RecordsOutput):
+class SampledOutput(Output):
     """Writes a random sample of records, in their order.
 
+    The reservoir is drawn before records are read: the others are skipped, and what is taken is in memory up to ENOUGH
+    bytes, else in a temporary file. A record that another one replaces stays there until the end.
+
     Args:
-        path, skip, header: As for RecordsOutput.
-        sample (Reservoir): The sample.
+        path (str | None): As for Output.
+        framing (Framing): Finds the ends of records.
+        header (bool): Whether the first record is a header.
+        sample (Reservoir): The sample, whose items become the places of records in the file.
     """
 
-    def __init__(self, path, skip, header, sample):
-        super().__init__(path, skip, header)
-        self._sample, self.take = sample, sample.take
+    ENOUGH = 4 * CHUNK
 
-    def finish(self):
-        Output.write(self, b"".join(self._sample.items()))
+    def __init__(self, path, framing, header, sample):
+        super().__init__(path)
+        self._framing, self._state, self._sample, self._header = framing, 0, sample, header
+        self._skip = 0  # so many records are skipped, of which the first one may have begun
+        self._start = self._size = 0  # of the record that is being taken, in the file
+
+    def __enter__(self):
+        from tempfile import SpooledTemporaryFile
+
+        self._file = SpooledTemporaryFile(self.ENOUGH)
+        return super().__enter__()
+
+    def write_header(self, data):
+        super().write(data)
+
+    def write(self, data):
+        if not data:
+            return
+        at, view = 0, memoryview(data)
+        while at < len(view):
+            count, end, self._state = self._framing.skip_records(view, at, self._skip or 1, self._state)
+            if self._skip:
+                self._sample.skip(count)
+                self._skip -= count
+                at = len(view) if self._skip else end
+                continue
+            part = view[at : end if count else None]
+            at += len(part)
+            if self._header:
+                super().write(part)
+                self._header = not count
+            else:
+                self._put(part)
+                if count:
+                    self._take()
+        self.in_line = data[-1] != self.end
+
+    def _put(self, part):
+        """Append a part of the record that is taken."""
+        try:
+            self._file.write(part)
+        except OSError as error:
+            raise failure("temporary files", error) from None
+        self._size += len(part)
+
+    def _take(self):
+        """Take the record whose parts have been put into the file."""
+        self._sample.take((self._start, self._size))
+        self._start, self._size = self._start + self._size, 0
+        self._skip = self._sample.wait
+
+    def __exit__(self, kind, *exception):
+        with self._file:
+            if kind is None:
+                if self._size:  # the last record has no terminator
+                    self._take()
+                self._write_sample()
+        return super().__exit__(kind, *exception)
+
+    def _write_sample(self):
+        parts, size = [], 0
+        for start, length in self._sample.items():
+            self._file.seek(start)
+            for at in range(0, length, CHUNK):
+                part = self._file.read(min(length - at, CHUNK))
+                parts.append(part)
+                size += len(part)
+                if size >= CHUNK:
+                    super().write(b"".join(parts))
+                    parts, size = [], 0
+        super().write(b"".join(parts))

@@ -10,7 +10,7 @@ from uricodec._io import streams
 from uricodec._io.reports import InvalidLine
 from uricodec._rows.registry import OPERATIONS
 from uricodec.cli import lines
-from uricodec.cli.errors import CommandError, needs_pyarrow
+from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.outputs import Reservoir, output_of
 from uricodec.cli.records import header_of
 from uricodec.errors import UriError
@@ -25,7 +25,7 @@ def run(arguments, sets=None):
     """Run a command on columns of Parquet files.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
         sets (list[HostSet | PrefixSet] | None): The sets of `filter`.
 
     Returns:
@@ -38,7 +38,7 @@ def run(arguments, sets=None):
     files = arguments.files
     if not files or "-" in files:
         raise CommandError("--parquet: cannot read standard input", 2, "name Parquet files, or folders of them with -r")
-    needs_pyarrow("--parquet")
+    needs("--parquet", "arrow", "pyarrow")
     columns = Columns(arguments) if sets is None else Matches(arguments, sets)
     if arguments.command == "check":
         return check(arguments, columns)
@@ -135,7 +135,7 @@ class Writer:
 
     Args:
         sink (Sink): Where the file goes.
-        arguments (argparse.Namespace): With limit, sample and seed.
+        arguments (Arguments): With limit, sample and seed.
     """
 
     def __init__(self, sink, arguments):
@@ -190,7 +190,7 @@ class Faults:
     """The invalid values of a run.
 
     Args:
-        arguments (argparse.Namespace): With stats.
+        arguments (Arguments): With stats.
         rejects (Output | None): Where the report goes.
     """
 
@@ -304,7 +304,7 @@ class Columns:
     """Some columns of Parquet files, and what is done with them.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
 
     Attributes:
         read (list[str]): All columns that are read.
@@ -391,7 +391,7 @@ class Matches(Columns):
     """The rows of Parquet files whose values match sets, in each of some columns; with --invert, those that do not.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
         sets (list[HostSet | PrefixSet]): The sets.
     """
 

@@ -1,28 +1,44 @@
 """The parser of the command line, made from the tables of commands and options."""
 
-import argparse
-from itertools import pairwise
-
 from uricodec.cli.commands import COMMANDS
 from uricodec.cli.errors import CommandError
 from uricodec.cli.options import OPTIONS
 
-__all__ = ["find_command", "parse"]
-
-MOST = 1000  # options of a command line: the time of argparse grows with the square of their number
+__all__ = ["Arguments", "find_command", "parse"]
 
 
-def find_command(name):
-    """Return the command with a name.
+class Arguments:
+    """The arguments of a command.
+
+    Attributes:
+        command (str): Its name.
+        KEY: For the key of each option of the table, its value. Options that were not given have their default value;
+            options of other commands are None, or False if they take no value.
+    """
+
+    def __init__(self, **values):
+        vars(self).update(values)
+
+
+def find_command(words):
+    """Return the command that a command line begins with.
 
     Raises:
         CommandError: There is none.
     """
-    if name not in COMMANDS:
-        what = "option" if name.startswith("-") else "command"
-        hint = near(name, [*COMMANDS, "--help", "--version"]) or "'uricodec --help' lists the commands"
-        raise CommandError(f"unknown {what} {name!r}", 2, hint)
-    return COMMANDS[name]
+    name = words[0]
+    if name in COMMANDS:
+        return COMMANDS[name]
+    if name.startswith("-"):
+        flag = name.partition("=")[0] if name.startswith("--") else name[:2]
+        owners = [each for each in COMMANDS.values() if any(flag in option.flags for option in each.options)]
+        if owners:
+            names = [each.name for each in owners]
+            wanted = next((word for word in words if word in names), names[0])
+            raise CommandError(f"expected a command before {name!r}, as in 'uricodec {wanted} {name}'", 2)
+    what = "option" if name.startswith("-") else "command"
+    hint = near(name, [*COMMANDS, "--help", "--version"]) or "'uricodec --help' lists the commands"
+    raise CommandError(f"unknown {what} {name!r}", 2, hint)
 
 
 def parse(command, words):
@@ -35,32 +51,18 @@ def parse(command, words):
         words (list[str]): What follows its name on the command line.
 
     Returns:
-        argparse.Namespace: A value for each option of the table. Options that were not given have their default value;
-            options of other commands are None, or False if they take no value.
+        Arguments: The arguments.
 
     Raises:
-        CommandError: An option or operand is unknown, missing or invalid, or there are more than MOST options.
+        CommandError: An option or operand is unknown, missing or invalid.
     """
-    end = words.index("--") if "--" in words else len(words)
-    if sum(word.startswith("-") for word in words[:end]) > MOST:
-        raise CommandError(f"expected at most {MOST} options", 2, "-r FOLDER or --text VALUE --text VALUE needs fewer")
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False, formatter_class=formatter)
-    for option in command.options:
-        if option.flags:
-            action = "append" if option.value else "store_true"
-            parser.add_argument(*option.flags, dest=option.key, action=action, default=None)
-    try:
-        arguments, rest = parser.parse_known_args(words[:end])
-    except argparse.ArgumentError as error:
-        hint = hint_for(command, error.argument_name, words[:end])
-        raise CommandError(f"{error.argument_name}: {error.message}", 2, hint) from None
-    arguments.command = command.name
+    arguments = Arguments(command=command.name, **{option.key: None for option in command.options})
+    operands, unknown = take_options(command, arguments, words)
     if arguments.help or arguments.version:
         return arguments
-    for word in rest:
-        if word.startswith("-") and word != "-":
-            reject_option(command, word.partition("=")[0])
-    take_operands(command, arguments, rest + words[end + 1 :])
+    if unknown:
+        reject_option(command, *unknown)
+    take_operands(command, arguments, operands)
     for option in command.options:
         if option.value and getattr(arguments, option.key) is not None:
             setattr(arguments, option.key, read(option, getattr(arguments, option.key)))
@@ -75,9 +77,68 @@ def parse(command, words):
     return arguments
 
 
-def formatter(prog):
-    """Return what argparse uses to check options; without a width it would import shutil, which is slow."""
-    return argparse.HelpFormatter(prog, width=79)
+def take_options(command, arguments, words):
+    """Set the attributes of options: True, or a list of the texts of their values.
+
+    "--name=value", "--name value", "-nvalue", "-n=value" and "-n value" give a value, and "-ab" is "-a -b".
+
+    Returns:
+        tuple[list[str], tuple[str, str] | None]: The operands; and the first unknown option, and the word it is in.
+    """
+    flags = {flag: option for option in command.options for flag in option.flags}
+    operands, unknown, at = [], None, 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word == "--":
+            operands += words[at:]
+            break
+        if not word.startswith("-") or word == "-":
+            operands.append(word)
+            continue
+        rest = word
+        while rest:
+            name, equals, value = rest.partition("=") if word.startswith("--") else (rest[:2], rest[2:], rest[2:])
+            option, rest = flags.get(name), ""
+            if option is None:
+                unknown = unknown or (name, word)
+            elif option.value:
+                if not equals:
+                    if at == len(words) or is_option(words[at], flags):
+                        raise CommandError(f"{option.flag}: expected a value", 2, value_hint(option, words[at:], flags))
+                    value = words[at]
+                    at += 1
+                elif not word.startswith("--"):
+                    value = value.removeprefix("=") or value  # "-d=" is the delimiter "="
+                if getattr(arguments, option.key) is None:
+                    setattr(arguments, option.key, [])
+                getattr(arguments, option.key).append(value)
+            elif equals.startswith("="):
+                raise CommandError(
+                    f"{option.flag}: expected no value, got {value.removeprefix('=')!r}", 2, f"such as {option.flag}"
+                )
+            else:
+                setattr(arguments, option.key, True)
+                rest = f"-{value}" if value else ""
+    return operands, unknown
+
+
+def is_option(word, flags):
+    """Return whether a word is an option where a value is expected. A value such as -2h is none."""
+    return word.startswith("--") or word[:2] in flags
+
+
+def value_hint(option, rest, flags):
+    """Return how an option with its value is written, given the words after it: the first one may be the value."""
+    word = rest[0] if rest else "--"
+    if word != "--" and word.partition("=")[0] not in flags and word[:2] not in flags:
+        try:
+            option.read(word)
+        except ValueError:
+            pass
+        else:
+            return f"such as {option.flag}={word}"
+    return f"such as {option.flag} {option.value}"
 
 
 def take_operands(command, arguments, words):
@@ -145,28 +206,12 @@ def check_choice(option, value, arguments):
         raise CommandError(message, 2, hint)
 
 
-def hint_for(command, names, words):
-    """Return how an option is written, given its names as argparse shows them ("-o/--output"), and the command line."""
-    known = [flag for option in command.options for flag in option.flags]
-    for option in command.options:
-        if "/".join(option.flags) == names:
-            for word, value in pairwise(words):
-                # Not an option, but a value such as -2h.
-                if (
-                    option.value
-                    and word in option.flags
-                    and value.startswith("-")
-                    and value.partition("=")[0] not in known
-                ):
-                    return f"such as {option.flag}={value}"
-            return f"such as {option.flag} {option.value}" if option.value else f"{option.flag} has no value"
-    return see(command)
-
-
-def reject_option(command, name):
-    """Raise the error for an option that the command does not have."""
+def reject_option(command, name, word):
+    """Raise the error for an option that the command does not have, in a word such as "-ab" or "--name=value"."""
     flags = [flag for option in command.options for flag in option.flags]
-    raise CommandError(f"unknown option {name!r}", 2, near(name, flags) or see(command))
+    whole = word.partition("=")[0]
+    where = "" if whole == name else f" in {word!r}"
+    raise CommandError(f"unknown option {name!r}{where}", 2, near(whole, flags) or see(command))
 
 
 def holds(condition, arguments):
@@ -180,15 +225,33 @@ def shown(condition):
     return condition.replace("=", " ")
 
 
-# What others call a value.
+# What others call a command, an option or a value.
 SYNONYMS = {
-    "url": "uri",
-    "urls": "uri",
-    "http": "web",
-    "https": "web",
-    "json": "jsonl",
-    "ndjson": "jsonl",
-    "txt": "text",
+    "decode": "unquote unescape urldecode percent-decode",
+    "encode": "quote escape urlencode percent-encode",
+    "requote": "fix repair",
+    "normalize": "canonicalize canonicalise canonical clean",
+    "check": "validate valid verify test lint",
+    "split": "parse components urlsplit urlparse explode",
+    "hosts": "host domain domains netloc",
+    "resolve": "join urljoin absolute absolutize",
+    "redact": "mask anonymize anonymise sanitize scrub censor",
+    "query": "param params parameters with-query",
+    "filter": "match block select allow",
+    "extract": "find grep search urls links",
+    "dedup": "unique uniq distinct deduplicate duplicates",
+    "log": "logs access access-log",
+    "info": "version about",
+    "--help": "help",
+    "--to": "--format --json --jsonl --ndjson",
+    "--threads": "--jobs --workers --parallel",
+    "--delimiter": "--separator --sep",
+    "--fields": "--column --columns",
+    "--output": "--out",
+    "uri": "url urls",
+    "web": "http https",
+    "jsonl": "json ndjson",
+    "text": "txt",
 }
 
 
@@ -196,8 +259,8 @@ def near(word, known):
     """Return a hint that names the most similar known word, or ""."""
     from difflib import get_close_matches
 
-    same = SYNONYMS.get(word.lower())
-    found = [same] if same in known else get_close_matches(word, known, 1)
+    same = [name for name in known if word.lower() in SYNONYMS.get(name, "").split()]
+    found = same[:1] or get_close_matches(word, known, 1)
     return "".join(f"did you mean {word!r}?" for word in found)
 
 

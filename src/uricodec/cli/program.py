@@ -74,7 +74,7 @@ def run(words):
         raise CommandError("expected a command", 2, "'uricodec --help' lists the commands")
     from uricodec.cli.parser import find_command, parse
 
-    command = find_command(first)
+    command = find_command(words)
     arguments = parse(command, words[1:])
     if arguments.help:
         from uricodec.cli import help

@@ -304,6 +304,23 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
     return [os.fsdecode(path) for path in paths]
 
 
+def _inputs(paths: Path | Sequence[Path | None] | None) -> list[str]:
+    """Return the names of inputs as the command line has them, where "-" is standard input: here that is None."""
+    given = [paths] if paths is None or isinstance(paths, (str, os.PathLike)) else paths
+    return ["-" if path is None else _file(path) for path in given]
+
+
+def _output(path: Path | streams.Output | None) -> streams.Output:
+    """Return an output: that of the command line, standard output (None), or a file."""
+    return path if isinstance(path, streams.Output) else streams.Output(None if path is None else _file(path))
+
+
+def _file(path: Path) -> str:
+    """Return the path of a file for streams, for which "-" is no file."""
+    name = os.fsdecode(path)
+    return os.path.join(os.curdir, name) if name == "-" else name
+
+
 def error_of(names: LineBatch, lines: memoryview, row: int, found: Any) -> UriError:
     """Return the error for the first invalid line, given the lines, the number of their first row, and the faults."""
     [fault], operation = found.faults, names.operation
@@ -811,7 +828,7 @@ def _pieces(column: Any) -> Iterator[memoryview]:
 
 
 def dedup_files(  # noqa: PLR0913
-    inputs: Path | Sequence[Path],
+    inputs: Path | Sequence[Path | None] | None,
     output: Path | None = None,
     *,
     kind: IdentifierKind,
@@ -849,8 +866,9 @@ def dedup_files(  # noqa: PLR0913
     invalid: with errors="keep" it is equivalent to records of the same bytes only. An empty value is an identifier.
 
     Args:
-        inputs (Path | Sequence[Path]): The input files, perhaps compressed; "-" is standard input, at most once.
-        output (Path | None): The output; None or "-": standard output. A file appears only when it is complete.
+        inputs (Path | None | Sequence[Path | None]): The input files, perhaps compressed; None is standard input, at
+            most once.
+        output (Path | None): The output; None: standard output. A file appears only when it is complete.
         kind (str): "urn", "uri", "iri", "web" (URLs in which all parsers find the same host) or "bytes".
         level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs,
             "scheme" for "web".
@@ -952,12 +970,8 @@ def dedup_files(  # noqa: PLR0913
         )
 
     shows = isinstance(output, CountsOutput)  # it is that of the command line
-    target: Any = (
-        output
-        if isinstance(output, streams.Output)
-        else streams.Output(None if output is None else os.fsdecode(output))
-    )
-    report_to = nullcontext() if groups is None else streams.Output(os.fsdecode(groups))
+    target: Any = _output(output)
+    report_to = nullcontext() if groups is None else _output(groups)
     with (
         known_set(names, update, Rules.of(kind, level), given, exact) as known,  # replaced after all others
         Scratch(spill_dir) as scratch,  # entered before the outputs: it checks that the folder is writable
@@ -967,10 +981,10 @@ def dedup_files(  # noqa: PLR0913
     ):
         sets = list(known.sets)
         if only_in:
-            with corpus_of(_paths(only_in), [], ()) as corpus:
+            with corpus_of(_inputs(only_in), [], ()) as corpus:
                 only = set_of(corpus, make, Rules.of(kind, level), known.key, size, scratch)
                 sets.append((stack.enter_context(only), False))
-        corpus = stack.enter_context(corpus_of(_paths(inputs), _paths(exclude), sets, on_invalid))
+        corpus = stack.enter_context(corpus_of(_inputs(inputs), _inputs(exclude), sets, on_invalid))
         file.end = line_terminator[0]
         found = None
         counts = report != "unique" or keep != "first"
@@ -1180,7 +1194,7 @@ def unique_dataset(  # noqa: PLR0913
 
     inputs, target, statistics = _paths(paths), os.fsdecode(output), DedupStats()
     _dataset.check_output(target, inputs)
-    report_to = nullcontext() if groups is None else streams.Output(os.fsdecode(groups))
+    report_to = nullcontext() if groups is None else _output(groups)
     set_path = None if seen is None else os.fsdecode(seen)
     with (
         known_set(set_path, update, Rules.of(kind, level), given, exact) as known,  # replaced after all others
@@ -1221,7 +1235,7 @@ def unique_dataset(  # noqa: PLR0913
 
 
 def estimate_files(  # noqa: PLR0913
-    inputs: Path | Sequence[Path],
+    inputs: Path | Sequence[Path | None] | None,
     *,
     kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
@@ -1261,7 +1275,7 @@ def estimate_files(  # noqa: PLR0913
     fingerprint_key, found = _fingerprint_key(secret, False), Cardinality()
     records = _records(field, format, delimiter, header, line_terminator)
     with Corpus(
-        _paths(inputs), [], line_terminator, threads, None, on_progress, errors, max_line, records=records
+        _inputs(inputs), [], line_terminator, threads, None, on_progress, errors, max_line, records=records
     ) as corpus:
         corpus.first_reading(
             lambda: LineBatch(_rows_of(kind, level), fingerprint_key, line_terminator, errors, False),

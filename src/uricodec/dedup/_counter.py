@@ -19,7 +19,7 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
 from uricodec.dedup._keys import KeyBatch
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
-from uricodec.dedup._ranking import Merger, most_frequent, records, sort_slots, unpack
+from uricodec.dedup._ranking import Merger, entries, most_frequent, records, sort_slots, unpack
 
 # Up to so many keys are selected without sorting.
 FEW = 1024
@@ -31,6 +31,9 @@ BUFFERS = 6 * 1024 * 1024
 FAN = 256
 BLOCK = 64 * 1024
 LEAST_BLOCK = 1024
+
+# Where a key begins in a record that is sorted by its rank.
+PLACE = Struct("=Q")
 
 
 class Counter:
@@ -130,16 +133,53 @@ class Counter:
         finally:
             keys.release()
 
-    def peek(self, top):
-        """Return the most frequent ones of the keys in memory, while more may be added.
+    def peek(self, top, rank=None):
+        """Return the first ones of the keys in memory, while more may be added.
 
         Args:
             top (int): How many; memory for so many keys is needed.
+            rank (Callable | None): The order, as for in_order(); None: the most frequent first.
 
         Returns:
             list[tuple]: As from most_common(). If `complete`, they are those of all keys.
         """
-        return list(map(self._result, most_frequent(self._partitions.table, top)))
+        table = self._partitions.table
+        if rank is None:
+            return list(map(self._result, most_frequent(table, top)))
+        from heapq import nsmallest
+
+        found = nsmallest(top, all_of(table), key=lambda each: (rank(self._result(each)), -each[0], each[1]))
+        return list(map(self._result, found))
+
+    def in_order(self, rank, top=None):
+        """Yield what most_common() does in another order; those of equal rank as most_common() orders them.
+
+        Sorting needs up to 64 MiB or a quarter of the limit for memory beside it.
+
+        Args:
+            rank (Callable[[tuple], bytes]): Returns the rank of a tuple of most_common(): the least comes first. No
+                rank is the beginning of another one.
+            top (int | None): How many keys; None: all.
+        """
+        if top is not None and top <= FEW:
+            from heapq import nsmallest
+
+            yield from nsmallest(top, self.most_common(), key=rank)
+            return
+        from itertools import count, islice
+        from marshal import dumps, loads
+
+        from uricodec.dedup._sorting import Sorter
+
+        sorter = Sorter(self._scratch, self._memory // 4)
+        try:
+            for number, found in zip(count(), self.most_common()):
+                first = rank(found)
+                sorter.add(b"%b%b%b%b" % (first, number.to_bytes(8, "big"), dumps(found), PLACE.pack(len(first) + 8)))
+            for record in islice(sorter, top):
+                yield loads(record[PLACE.unpack_from(record, len(record) - PLACE.size)[0] : -PLACE.size])
+        finally:
+            sorter.close()
 
     def most_common(self, top=None):
         """Yield keys and their counts, the most frequent first. No keys can be added afterwards.
@@ -176,6 +216,14 @@ class Counter:
         for i in range(2 * sums, 2 * sums + 4 * quantiles, 4):
             result.append(None if isnan(numbers[i]) else numbers[i : i + 4])
         return tuple(result)
+
+
+def all_of(table):
+    """Yield count, first row, and numbers and key of each identifier of a Table, which does not change, in no order."""
+    at = 0
+    while at is not None:
+        found, at = entries(table, at, FEW)
+        yield from found
 
 
 class Ranking:

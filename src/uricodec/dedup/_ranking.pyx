@@ -180,6 +180,36 @@ def most_frequent(Table table not None, size_t most, uint64_t least=0, bound=Non
     return found
 
 
+def entries(Table table not None, size_t start, size_t most):
+    """Return identifiers of a table, which does not change, in no order.
+
+    Args:
+        table (Table): A table that counts.
+        start (int): Where to begin: 0, or what the call before returned.
+        most (int): How many to return at most; at least 1.
+
+    Returns:
+        tuple[list[tuple[int, int, bytes]], int | None]: Count, first row, and numbers and key of each; and where the
+            next ones begin, None if there are no more.
+    """
+    cdef const uint64_t *slot
+    cdef list found = []
+    must_count(table)
+    table.use()
+    try:
+        slot = table.slots.start
+        if start > <size_t>(table.slots.last - slot) // table.stride:
+            raise IndexError(f"expected a slot of the table, got {start}")
+        slot += start * table.stride
+        while slot < table.slots.last and <size_t>len(found) < most:
+            if slot[1]:
+                found.append((slot[2], slot[3], key_of(table, slot)))
+            slot += table.stride
+        return found, None if slot >= table.slots.last else <size_t>(slot - table.slots.start) // table.stride
+    finally:
+        uc_give(&table.busy)
+
+
 cdef bytes key_of(Table table, const uint64_t *slot):
     cdef size_t size, start = numbers_size(table)
     cdef const uint8_t *key = key_at(table, slot, &size)

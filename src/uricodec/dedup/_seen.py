@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._base.extras import need
 from uricodec._io import streams
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, column_of, mask
 from uricodec.dedup._partitions import Scratch
@@ -318,6 +319,7 @@ class SeenSet:
 
         So DuckDB, Polars, pyarrow and others read a set as a table, batch by batch.
         """
+        need("arrow", "pyarrow")
         import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         schema = pa.schema({"fingerprint": pa.binary(16)})

@@ -184,6 +184,7 @@ def stream(  # noqa: PLR0913
         OverflowError: If a row grows to 2 GiB or more; raised when it is read.
         TypeError: If a column is neither text nor binary.
         duckdb.Error: If DuckDB rejects the query.
+        ModuleNotFoundError: If DuckDB or pyarrow is not installed.
 
     Source: docs/guides/duckdb.md.
 
@@ -194,6 +195,7 @@ def stream(  # noqa: PLR0913
     >>> con.sql("select id, path, text from decoded").fetchall()
     [(1, '/caf%C3%A9', '/café')]
     """
+    need("duckdb", "duckdb", "pyarrow")
     import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     work = []

@@ -75,14 +75,17 @@ def _shared_key(secret: _Secret) -> FingerprintKey:
     return secret
 
 
+def _need_spark() -> None:
+    """Raise ModuleNotFoundError if PySpark or pyarrow is not installed; the message says what to type."""
+    need("spark", "pyspark", "pyarrow")
+
+
 # --- functions of columns ---------------------------------------------------------------------------------------------
 
 
 def _udf(name: str, compute: Compute, type_: Any) -> Any:
     """Return the function that Spark calls for each piece of a column, whose result has this type of pyarrow."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-    need("spark", "pyspark")
     from pyspark.sql.functions import arrow_udf  # type: ignore[import-not-found,unused-ignore]
 
     def rows(*columns: Any) -> Any:
@@ -145,6 +148,7 @@ def _column_function(name: str) -> Compute:
     options = ["errors"] if operation.result in _WITH_ERRORS else []
 
     def run(argument: Any, name: str, given: dict[str, Any]) -> Any:
+        _need_spark()
         import pyarrow as pa
         from pyspark.sql import Column  # type: ignore[import-not-found,unused-ignore]
 
@@ -207,6 +211,7 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
     >>> tuple(spark.sql("select uri_decode('/caf%C3%A9'), uri_decode('100%'), is_valid_urn('urn:')").first())
     ('/café', None, False)
     """
+    _need_spark()
     shared = _shared_key(secret)
     for name, (sql, operation) in SQL_FUNCTIONS.items():
         given = fixed_arguments(name, errors)
@@ -270,6 +275,7 @@ def dedup(  # noqa: PLR0913, PLR0917
         ValueError: If the kind or level is unknown.
         SetError: If `seen` has another kind, level or secret.
         TypeError: If the key is a random FingerprintKey, which cannot be shared.
+        ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
     Source: docs/guides/spark.md; docs/concepts/fingerprint.md.
 
@@ -279,7 +285,7 @@ def dedup(  # noqa: PLR0913, PLR0917
     >>> [tuple(row) for row in dedup(names, "name", order="id").collect()]
     [(1, 'URN:Example:a')]
     """
-    need("spark", "pyspark")
+    _need_spark()
     from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
 
@@ -461,6 +467,7 @@ def dedup_dataset(  # noqa: PLR0913, PLR0917
         ValueError: If the kind or level is unknown, or the size is not positive.
         SetError: If `seen` has another kind, level or secret.
         TypeError: If the key is a random FingerprintKey, which cannot be shared.
+        ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
     Source: docs/guides/scale.md.
 
@@ -474,6 +481,7 @@ def dedup_dataset(  # noqa: PLR0913, PLR0917
     1
     [(2, 'urn:example:a')]
     """
+    _need_spark()
     given = _fingerprint_options(kind, level, secret, seen)
     size = parse_size(partition_size) if isinstance(partition_size, str) else partition_size
     if size < 1:
@@ -660,6 +668,7 @@ def save_set(  # noqa: PLR0913, PLR0917
         ValueError: If the kind or level is unknown.
         TypeError: If the key is a random FingerprintKey, which cannot be shared.
         OSError: If the set cannot be written.
+        ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
     Source: docs/guides/spark.md; docs/reference/saved_sets.md.
 
@@ -672,6 +681,7 @@ def save_set(  # noqa: PLR0913, PLR0917
     ...     len(SeenSet.open(f"{folder}/seen"))
     1
     """
+    _need_spark()
     from pyspark.sql import functions as sf
 
     material = os.urandom(64) if secret is None else None
@@ -727,6 +737,7 @@ def extract_urns(
 
     Raises:
         ValueError: If `column` is not one column of text or binary, or a new column has the name of another one.
+        ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
     Source: RFC 2141 section 2.4.
 
@@ -736,6 +747,7 @@ def extract_urns(
     >>> [tuple(row) for row in extract_urns(pages, "text", offsets=True).collect()]
     [(1, 'urn:isbn:0451450523', 5, 24)]
     """
+    _need_spark()
     import pyarrow as pa
     from pyspark.sql.types import (  # type: ignore[import-not-found,unused-ignore]
         BinaryType,

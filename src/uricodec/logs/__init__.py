@@ -279,6 +279,7 @@ def count(  # noqa: PLR0913
     format: str | Format | Iterable[str | Format] = "auto",
     *,
     top: int | None = None,
+    sort: str | None = None,
     sums: Iterable[str] = (),
     quantiles: Iterable[str] = (),
     memory: int | str | None = None,
@@ -302,7 +303,10 @@ def count(  # noqa: PLR0913
         source, format, where, since, until, timezone, client, mask, redact, encoding, replace_invalid_utf8, errors,
             max_line, invalid: See `parse`.
         fields (Iterable[str]): The fields, see `columns`: "client", "param.q", "time:hour", "status:class".
-        top (int | None): How many to yield; None: all.
+        top (int | None): How many to yield, the first ones of the order; None: all.
+        sort (str | None): The order: "count", a field of `fields`, or one of the sums and quantiles, such as
+            "sum.bytes_sent". ":asc" or ":desc" may follow; without it, counts, sums and quantiles begin with the
+            greatest, and fields with the least. Missing values are last. None: the most frequent come first.
         sums (Iterable[str]): "bytes_sent" or "duration", whose sums are wanted, too.
         quantiles (Iterable[str]): "bytes_sent" or "duration", whose quantiles are wanted.
         memory (int | str | None): The limit for memory: bytes, "64M", "1G" or "50%"; None: half of the machine's. What
@@ -312,11 +316,13 @@ def count(  # noqa: PLR0913
     Yields:
         dict[str, Any]: The values of the fields, and "count"; then the sums as "sum.bytes_sent"; and the quantiles as
             "p50.duration", "p90.duration" and "p99.duration", within 1 %, and "max.duration". The most frequent come
-            first; those that are equally frequent, in the order of their first records.
+            first; those that are equally frequent, in the order of their first records. With `sort`, this is the order
+            of those that are equal in it.
 
     Raises:
         FormatError, TypeError, OSError: See `parse`.
-        ValueError: See `parse`; or a field of sums or quantiles is not a number, or top is less than 1.
+        ValueError: See `parse`; or a field of sums or quantiles is not a number, `sort` names no field, or top is less
+            than 1.
 
     >>> line = b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /%s HTTP/1.1" 200 512\\n'
     >>> list(count(line % b"a" + line % b"b" + line % b"a", ["path", "status"], top=1, sums=["bytes_sent"]))
@@ -332,7 +338,8 @@ def count(  # noqa: PLR0913
     conditions = conditions_of(where, since, until, zone)
     options = _options(fields, conditions, zone, (), client, mask, False, encoding, replace_invalid_utf8, max_line)
     options["to"] = "jsonl"
-    counting = Counting(options, texts_of("sums", sums), texts_of("quantiles", quantiles), memory, spill_dir)
+    numbers = texts_of("sums", sums), texts_of("quantiles", quantiles)
+    counting = Counting(options, *numbers, memory, spill_dir, sort)
     with counting.counter:
         for data in _convert(source, format, options, errors, invalid, counting.state, redact):
             counting.take(data)

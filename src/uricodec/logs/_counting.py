@@ -8,6 +8,7 @@ from uricodec.dedup._counter import Counter
 from uricodec.logs._columns import convert_columns, numbers_of
 from uricodec.logs._reading import RecordBuffer
 from uricodec.logs._records import Lines, LogReader
+from uricodec.logs._sorting import CountOrder
 
 # Fields that are numbers, of which there are sums and quantiles.
 NUMBERS = ("bytes_sent", "duration")
@@ -73,22 +74,24 @@ class Counting:
         options (dict): The arguments of LogReader: what is counted are records of `fields`.
         sums, quantiles (Sequence[str]): Those of NUMBERS whose sums and quantiles are wanted.
         memory, spill_dir: See `uricodec.dedup._counter.Counter`.
+        sort (str | None): The order, see `CountOrder`; None: the most frequent first.
 
     Attributes:
         names (list[str]): The names of the fields, "count", and those of the numbers: "sum.bytes_sent", "p50.duration".
         counter (Counter): The counter.
 
     Raises:
-        ValueError: If a field of sums or quantiles is none of NUMBERS.
+        ValueError: If a field of sums or quantiles is none of NUMBERS, or `sort` names no field.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917
         self,
         options: dict[str, Any],
         sums: Sequence[str] = (),
         quantiles: Sequence[str] = (),
         memory: Any = None,
         spill_dir: Any = None,
+        sort: str | None = None,
     ) -> None:
         for name, fields in ("sums", sums), ("quantiles", quantiles):
             for field in fields:
@@ -99,6 +102,9 @@ class Counting:
         self.names = [*reader.fields, "count", *(f"sum.{field}" for field in sums)]
         self.names += [f"{each}.{field}" for field in quantiles for each in QUANTILES]
         self.fields = reader.fields
+        self._order = None
+        if sort is not None:
+            self._order = CountOrder(sort, self.names, len(self.fields), options["timezone"])
         self.counter = Counter(memory, spill_dir, sums=len(sums), quantiles=len(quantiles))
 
     def state(self) -> CountBuffer:
@@ -113,12 +119,22 @@ class Counting:
         self.counter.add_lines(keys, numbers)
 
     def results(self, top: int | None) -> Iterator[Counted]:
-        """Yield the most frequent tuples, or all, those that are equally frequent in the order of their occurrence."""
-        return map(self._result, self.counter.most_common(top))
+        """Yield the first rows of the order, or all.
+
+        Without an order, the most frequent come first. Rows that are equal in it are in the order of their counts, and
+        those that are equally frequent in the order of their occurrence.
+        """
+        if self._order is None:
+            return map(self._result, self.counter.most_common(top))
+        return map(self._result, self.counter.in_order(self._rank, top))
 
     def peek(self, top: int) -> list[Counted]:
-        """Return the most frequent tuples so far, while more may be counted."""
-        return [self._result(found) for found in self.counter.peek(top)]
+        """Return what results() yields, of what has been counted so far, while more may be counted."""
+        found = self.counter.peek(top, None if self._order is None else self._rank)
+        return [self._result(each) for each in found]
+
+    def _rank(self, found: tuple[Any, ...]) -> bytes:
+        return self._order.rank(self._result(found))  # type: ignore[union-attr]
 
     def _result(self, found: tuple[Any, ...]) -> Counted:
         key, count, *more = found

@@ -119,7 +119,7 @@ class Format:
             return PLAIN[code].format(offset)
         program = self._programs[variant]
         if isinstance(program, Text):
-            what = expected(program, code, line, offset)
+            what, offset = expected(program, code, line, offset)
         elif isinstance(program, Json):
             what = JSON.get(code, f"a number in {code}")
         else:
@@ -137,10 +137,11 @@ JSON = {"json": "valid JSON, an object", "request": "a request or a status", "fi
 CODES = {"path_decoded": "path", "target_decoded": "path"}
 
 
-def expected(program: Text, code: str, line: bytes, offset: int) -> str:
-    """Return what a format expects where a line stops matching.
+def expected(program: Text, code: str, line: bytes, offset: int) -> tuple[str, int]:
+    """Return what a format expects where a line stops matching, and where.
 
-    That is the literal before the field of the code; or if the line has this, the field itself, or what ends it.
+    That is the literal before the field of the code; or if the line has this, the field itself, or what ends it. A
+    field that nothing ends goes on to the end of the line: there it is missing.
     """
     steps = [*program.steps, b""]
     for i, step in enumerate(steps):
@@ -151,15 +152,15 @@ def expected(program: Text, code: str, line: bytes, offset: int) -> str:
         assert isinstance(before, bytes) and isinstance(after, bytes)
         start = offset + (step.kind == "quoted")
         if after and i + 2 == len(program.steps) and start == offset and line.startswith(after[:1], offset):
-            return f"{shown(after)} after {code}"
+            return f"{shown(after)} after {code}", offset
         if not line[:start].rstrip(b" ").endswith(before.rstrip(b" ")):
-            return f"{shown(before)} before {code}"
+            return f"{shown(before)} before {code}", offset
         if step.kind in ("number", "decimal") and line[start:].strip(b"+-.0123456789"):
-            return f"a number in {code}"
-        return f"{shown(after)} after {code}"
+            return f"a number in {code}", offset
+        return f"{shown(after)} after {code}", offset if after in line[start:] else len(line.removesuffix(b"\n"))
     if offset == 0 and isinstance(steps[0], bytes):
-        return shown(steps[0])
-    return "the end of the line" if line[offset:] else "more fields"
+        return shown(steps[0]), offset
+    return "the end of the line" if line[offset:] else "more fields", offset
 
 
 def shown(literal: bytes) -> str:

@@ -648,6 +648,8 @@ cdef class LogReader:
         self.end_run(&run)
         if self.tsv:
             written = csv_to_tsv(dst, written)
+        elif self.writer.csv:
+            written = leave_out_quotes(dst, written)
         counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, invalid
 
     cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil:

@@ -8,7 +8,7 @@ copied. Decoded and other texts are written in three steps, the first two with k
 escape; in UTF-8, escape single characters; otherwise, go character by character.
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._base._text cimport continues, sequence_length
@@ -372,6 +372,45 @@ cdef size_t csv_to_tsv(uint8_t *records, size_t n) noexcept nogil:
             size += 1
         i += 1
     return size
+
+
+cdef size_t leave_out_quotes(uint8_t *records, size_t n) noexcept nogil:
+    """Leave out the quotes of cells of CSV that need none, where they are. Return the size.
+
+    Each text is in quotes before. It needs them for a comma or a quote; no value contains a line end. An empty text keeps
+    its quotes: a missing one has none.
+    """
+    cdef const uint8_t *quote
+    cdef size_t i = 0, size = 0, start, end
+    cdef bint doubled
+    while True:
+        quote = <const uint8_t *>memchr(records + i, c'"', n - i)
+        end = n if quote == NULL else <size_t>(quote - records)
+        if size != i:
+            memmove(records + size, records + i, end - i)
+        size += end - i
+        if quote == NULL:
+            return size
+        start, end, doubled = end, end + 1, False
+        while True:
+            quote = <const uint8_t *>memchr(records + end, c'"', n - end)
+            if quote == NULL:       # cannot happen: each quote is closed
+                end = n
+                doubled = True
+                break
+            end = <size_t>(quote - records) + 1
+            if end == n or records[end] != c'"':
+                break
+            end += 1
+            doubled = True
+        if not doubled and end - start > 2 and memchr(records + start, c',', end - start) == NULL:
+            memmove(records + size, records + start + 1, end - start - 2)
+            size += end - start - 2
+        else:
+            if size != start:
+                memmove(records + size, records + start, end - start)
+            size += end - start
+        i = end
 
 
 cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:

@@ -213,13 +213,17 @@ cdef void mark_changes_to_uri(const uint8_t *src, size_t n, const uint32_t *at, 
 
 # --- one row: checked, or split into components -----------------------------------------------------------------------
 
+# When a field of a record is in quotes: of TSV, CSV, JSON.
+cdef enum Quotes:
+    NEVER, IF_NEEDED, ALWAYS
+
 # Row operations whose options are a Grammar.
 cdef struct Grammar:
     Syntax syntax
     Production production
     bint safe_host
     uint8_t delimiter       # between the fields of CSV or TSV
-    bint quotes             # whether fields are in quotes
+    Quotes quotes           # whether fields are in quotes
     bint csv_safe           # put an apostrophe before what a spreadsheet may take for a formula
 
 cdef SizedRow CHECK_ROW            # writes no output
@@ -288,19 +292,22 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
 
 
 cdef inline uint8_t *put_cell(uint8_t *dst, const uint8_t *src, const Component *field, const Grammar *grammar) noexcept nogil:
-    """Write a field of JSON or CSV, in quotes; or of TSV, which has none.
+    """Write a field: of JSON in quotes, of CSV in quotes if it needs them, of TSV without.
 
-    A valid URI or IRI contains no quote, backslash or control character, so nothing needs escaping.
+    A valid URI or IRI contains no quote, backslash or control character, so nothing needs escaping. In CSV, the delimiter
+    needs quotes, and so does an empty field, which differs from a missing one.
     """
     cdef size_t size = <size_t>(field.end - field.start)
-    if grammar.quotes:
+    cdef bint quotes = grammar.quotes == ALWAYS or grammar.quotes == IF_NEEDED and (
+        size == 0 or memchr(src + field.start, grammar.delimiter, size) != NULL)
+    if quotes:
         dst[0] = c'"'
         dst += 1
     if grammar.csv_safe and starts_formula(src + field.start, size):
         dst[0] = c"'"
         dst += 1
     dst = append_bytes(dst, src + field.start, size)
-    if grammar.quotes:
+    if quotes:
         dst[0] = c'"'
         dst += 1
     return dst
@@ -329,7 +336,7 @@ cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t
 
 
 cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """Write values between delimiters: nothing for an undefined component; in CSV (RFC 4180), quotes around all others."""
+    """Write values between delimiters: nothing for an undefined component; in CSV (RFC 4180), quotes where needed."""
     cdef Component fields[FIELDS]
     cdef const Grammar *grammar = <const Grammar *>options
     cdef uint8_t *start = dst
@@ -362,7 +369,7 @@ def run_row(name, src, dst, production, iri=False):
 
     >>> buffer = bytearray(100)
     >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
-    b'"http","a@b","a","b",,"","",'
+    b'http,a@b,a,b,,"","",'
     """
     cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2, "safe csv": 2}
     cdef SizedRow[3] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW]
@@ -371,7 +378,8 @@ def run_row(name, src, dst, production, iri=False):
     cdef Grammar grammar
     cdef Outcome outcome
     cdef size_t written, needed
-    grammar.delimiter, grammar.quotes, grammar.csv_safe, grammar.safe_host = c',', True, name == "safe csv", False
+    grammar.delimiter, grammar.csv_safe, grammar.safe_host = c',', name == "safe csv", False
+    grammar.quotes = ALWAYS if name == "jsonl" else IF_NEEDED
     if name not in rows:
         raise ValueError(f"unknown row {name!r}; choose from {', '.join(rows)}")
     operation = operations + <int>rows[name]
@@ -603,7 +611,8 @@ cdef class RecordRows(UriRows):
         if form == "tsv":
             delimiter = b"\t"
         self.names, self.delimiter, self.records.json = names, delimiter, form == "jsonl"
-        self.records.grammar.quotes, self.records.grammar.csv_safe = form != "tsv", csv_safe and form != "jsonl"
+        self.records.grammar.quotes = ALWAYS if form == "jsonl" else IF_NEEDED if form == "csv" else NEVER
+        self.records.grammar.csv_safe = csv_safe and form != "jsonl"
         self.records.grammar.delimiter = <uint8_t>ord(delimiter)
         self.header = b"" if self.records.json else delimiter.join(record_fields(names)) + b"\n"
         self.heads = []
