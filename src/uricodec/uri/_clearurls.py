@@ -15,6 +15,8 @@ from json import loads
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any
 
+from uricodec.parse import unquote
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
@@ -99,10 +101,11 @@ class _OtherError(Exception):
 def _names(expression: str) -> set[str] | None:
     """Return the names and prefixes that an expression matches; None if there are others.
 
-    A class that repeats at the end becomes a prefix: "utm_[a-z]*" is "utm_*".
+    A class that repeats at the end becomes a prefix: "utm_[a-z]*" is "utm_*". Rules are written for encoded names, and
+    those of a Policy are decoded: "%3F" is "?".
 
     >>> sorted(_names("(?:%3F)?fb_(?:source|ref)"))
-    ['%3ffb_ref', '%3ffb_source', 'fb_ref', 'fb_source']
+    ['?fb_ref', '?fb_source', 'fb_ref', 'fb_source']
     """
     if len(expression) > _LONGEST:
         return None
@@ -110,6 +113,7 @@ def _names(expression: str) -> set[str] | None:
         found = _alternatives(_TOKENS.findall(expression)[::-1], nested=False)
     except (_OtherError, RecursionError):
         return None
+    found = {(unquote(text), open_end) for text, open_end in found}
     if any(not text or re.search("[&=#*]", text) or not text.isascii() for text, _ in found):
         return None
     return {text.lower() + "*" * open_end for text, open_end in found}
