@@ -26,7 +26,7 @@ from uricodec._base._kernels cimport ALPHANUM, UNRESERVED, ByteSet, kernels, low
 from uricodec._base._text cimport write_decimal
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
-from uricodec.uri._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, parse_ipv6
+from uricodec.uri._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, is_one_of, parse_ipv6
 
 from uricodec.uri._hosts import w3lib_host
 
@@ -784,20 +784,6 @@ cdef const char *WITH_PARAMETERS = \
 cdef const char *WITH_AUTHORITY = (
     b" ftp http gopher nntp telnet imap wais file mms https shttp snews prospero rtsp rtsps rtspu rsync svn svn+ssh sftp "
     b"nfs git git+ssh ws wss ")
-
-
-cdef bint is_one_of(const uint8_t *scheme, size_t n, const char *names) noexcept nogil:
-    """Return whether a scheme, in lower case, is one of the names, which blanks enclose."""
-    cdef const uint8_t *s = <const uint8_t *>names + 1
-    cdef size_t size
-    while s[0]:
-        size = 0
-        while s[size] != c' ':
-            size += 1
-        if size == n and memcmp(s, scheme, n) == 0:
-            return True
-        s += size + 1
-    return False
 
 
 cdef inline int triplet(const uint8_t *s, size_t n) noexcept nogil:
