@@ -5,9 +5,11 @@ _base/test_kernel_bounds.py checks what a kernel loads and stores.
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from array import array
 from pathlib import Path
 
@@ -567,6 +569,31 @@ def test_run_kernel_rejects(tier, error, arguments):
     arguments = {"name": "encode", "src": b"a b", "dst": bytearray(99), "byte_set": LETTERS} | arguments
     with pytest.raises(error):
         _kernels.run_kernel(**arguments)
+
+
+def test_no_kernel_of_a_module_that_is_not_imported_is_called():
+    """In a process of its own: the modules that this one has imported stay imported."""
+    script = """
+        import sys
+        from uricodec._base import _kernels
+        assert "uricodec.urn" not in sys.modules
+        for name in "normalize_urns", "span_urns":
+            try:
+                _kernels.run_kernel(name, b"URN:A:b", bytearray(7))
+            except RuntimeError as error:
+                print(error)
+        import uricodec.urn
+        print(_kernels.run_kernel("span_urns", b"\\n"))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env=os.environ | {"URICODEC_TIER": "portable"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.findall("kernel '(.*)' is not registered yet", done.stdout) == ["normalize_urns", "span_urns"]
+    assert done.stdout.endswith("\n0\n")
 
 
 def test_run_kernel_without_an_output(tier):

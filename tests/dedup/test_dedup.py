@@ -1130,3 +1130,10 @@ def test_real_uris(tmp_path, level):
     if level != "rfc1630":
         done = check(tmp_path, data, "uri", level, rules=True)
         assert min(done.merged.values()) >= 0
+
+
+def test_identifiers_in_hosts_are_not_merged():
+    """CIDs differ in case alone; hosts of other schemes do not."""
+    texts = ["ipfs://QmAb/a", "ipfs://Qmab/a", "IPFS://QmAb/a", "http://Ab/", "http://ab/"]
+    for level in "case", "path", "scheme", "iri":
+        assert dedup.unique(texts, kind="uri", level=level) == ["ipfs://QmAb/a", "ipfs://Qmab/a", "http://Ab/"]

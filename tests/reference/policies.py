@@ -1,6 +1,7 @@
 """The reference implementation of `uricodec.uri.Policy`: one function for each step, on components."""
 
 import re
+from urllib.parse import unquote_to_bytes
 
 from reference import uri_forms
 
@@ -41,13 +42,15 @@ def without_end(path, documents, drops_slash):
         path = shorter
 
 
-def is_dropped(name, patterns):
-    name = uri_forms.fold(name)
-    return any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns)
+def is_dropped(name, patterns, plus):
+    """Whether a name, which is Latin-1, decodes to a pattern, or to what begins with it; ASCII letters without case."""
+    octets = name.encode("latin-1")
+    octets = unquote_to_bytes(octets.replace(b"+", b" ") if plus else octets).lower()
+    return any(octets.startswith(each[:-1]) if each.endswith(b"*") else octets == each for each in patterns)
 
 
-def normal_query(query, drops, kept):
-    parameters = [each for each in query.split("&") if not is_dropped(each.partition("=")[0], drops)]
+def normal_query(query, drops, kept, plus):
+    parameters = [each for each in query.split("&") if not is_dropped(each.partition("=")[0], drops, plus)]
     if kept != "keep":
         parameters = [each for each in parameters if each]
     if kept == "sort":
@@ -80,13 +83,12 @@ def normalize(uri, policy):
         if policy.lower_case_path:
             path = lowered(path)
         path = without_end(path, as_texts(policy.default_documents), policy.trailing_slash == "drop")
-    drops = [uri_forms.fold(name) for name in as_texts(policy.drop_parameters)] + (
-        [*SESSIONS] if policy.session_ids == "drop" else []
-    )
+    names = (*policy.drop_parameters, *(SESSIONS if policy.session_ids == "drop" else ()))
+    drops = [name.encode().lower() for name in names]
     if query is not None:
         query = None if policy.query == "drop" else query
     if query is not None:
-        query = normal_query(query, drops, policy.query)
+        query = normal_query(query, drops, policy.query, (scheme or "http").lower() in {"http", "https", "ws", "wss"})
     made = "" if scheme is None else scheme + ":"
     made += "" if authority is None else "//" + authority
     return uri_forms.like(

@@ -67,9 +67,8 @@ def without_asp_sessions(path):
     return path
 
 
-def without_host(rest):
+def without_host(path, query):
     """What follows the scheme, where the path is not a list of segments."""
-    path, _, query = rest.removeprefix(b"//").partition(b"#")[0].partition(b"?")
     path, query = without_asp_sessions(escaped(decoded(path))), normal_query(query)
     if path != b"/":
         path = path.removesuffix(b"/")
@@ -89,31 +88,38 @@ def normal_port(port, default):
     return b":" + escaped(port) if port else b""
 
 
+def split_authority(authority):
+    """The host and the port; brackets enclose a host."""
+    host = authority.rstrip(b":").rpartition(b"@")[2]
+    if b"[" in host:
+        host, _, port = host.partition(b"[")[2].partition(b"]")
+        return host, port.partition(b":")[2]
+    host, _, port = host.partition(b":")
+    return host, port
+
+
 def key(url):
     if isinstance(url, str):
         return key(url.encode()).decode()
+    if url.startswith(b"filedesc"):
+        return url
     url = re.sub(rb"[\t\r\n]", b"", url).strip(b" \t\n\r\x0b\x0c")
     if not url:
         return b"-"
-    found = re.match(rb"([A-Za-z][A-Za-z0-9+.-]*):", url)
-    scheme = found[1].lower() if found else b"http"
-    given, rest = (found[0], url[found.end() :]) if found else (b"http:", url)
-    has_authority = not found or bool(re.match(rb"//[^/]", rest))
-    if not has_authority and scheme not in WEB:
-        return given + without_host(rest)
-    rest = re.sub(rb"(?i)\A/*(https?:///*)*" if has_authority else rb"\A/*", b"", rest).partition(b"#")[0]
-    before, mark, query = rest.partition(b"?")
-    host, slash, path = before.partition(b"/")
-    port = b""
-    if has_authority:
-        host = host.rpartition(b"@")[2].rstrip(b":")
-        if b"[" in host:
-            host, _, port = host.partition(b"[")[2].partition(b"]")
-            port = port.partition(b":")[2]
-        else:
-            host, _, port = host.partition(b":")
-    host = normal_host(host) + normal_port(port, WEB.get(scheme))
-    if not host and not slash and not mark:
-        return given
+    if not re.match(rb"[A-Za-z][A-Za-z0-9+.-]*:", url):
+        url = b"http://" + url
+    while re.match(rb"https?://https?://", url):
+        url = url.partition(b"://")[2]
+    given, _, rest = url.partition(b"#")[0].partition(b":")
+    before, _, query = rest.partition(b"?")
+    found = re.match(rb"(?://([^/]*))?(.*)", before, re.DOTALL)
+    (host, port), path = split_authority(found[1] or b""), found[2]
+    if given.startswith(b"http") and not host and path:
+        host, _, path = path.lstrip(b"/").partition(b"/")
+        path = b"/" + path
+    host = normal_host(host)
+    if not host:
+        return given + b":" + without_host(path, query)
     query = normal_query(query)
-    return (host + b")" if host else given) + normal_path(path) + (b"?" + query if query else b"")
+    port = normal_port(port, WEB.get(given.lower()))
+    return host + port + b")" + normal_path(path[1:]) + (b"?" + query if query else b"")

@@ -267,6 +267,8 @@ PORTS |= {
 }
 PORTS |= {"snmp": "161", "telnet": "23", "tftp": "69", "wais": "210", "ws": "80", "wss": "443"}
 DNS = {*PORTS, "file"}  # RFC 8089 section 2
+# Hosts of these are identifiers in which the case of letters counts.
+EXACT = {"ipfs", "ipld", "ipns", "ar", "sia", "s3", "s3a", "s3n", "android-app", "android.resource", "content"}
 
 
 def normal_authority(authority, scheme, level):
@@ -278,13 +280,14 @@ def normal_authority(authority, scheme, level):
     userinfo, host, port = found.groups()
     decoded = DECODED.get(level, UNRESERVED) - ({"@"} if level == "rfc1630" else set())
     encoded = encoded_at(level)
+    folds = level != "rfc1630" and scheme not in EXACT
     if host.startswith("["):
         address, percent, zone = host.partition("%")  # nothing is decoded (RFC 3986 section 3.2.2), and a zone stays
-        host = (address if level == "rfc1630" else fold(address)) + percent + zone
+        host = (fold(address) if folds else address) + percent + zone
         host = "".join(triplets(each) if each in encoded and not each.isascii() else each for each in host)
     else:
         host = encode_level(host, decoded, encoded)
-        host = host if level == "rfc1630" else fold(host)
+        host = fold(host) if folds else host
     if level in {"scheme", "iri"}:
         host = one_spelling(host)
     if level == "iri":
@@ -294,7 +297,8 @@ def normal_authority(authority, scheme, level):
     if userinfo is not None:
         userinfo = encode_level(userinfo, decoded, encoded)
         host = (map_to_uri(userinfo) if level == "iri" else userinfo) + "@" + host
-    if level in {"scheme", "iri"} and scheme is not None and port is not None:
+    is_drive = scheme == "file" and re.fullmatch("[A-Za-z]:", authority)
+    if level in {"scheme", "iri"} and scheme is not None and port is not None and not is_drive:
         port = str(int(port)) if port else None
         port = None if port == PORTS.get(scheme) else port
     if level in {"scheme", "iri"} and scheme == "file" and host == "localhost" and port is None:

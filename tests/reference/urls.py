@@ -3,7 +3,7 @@
 import re
 from functools import cache
 from importlib.resources import files
-from urllib.parse import parse_qsl, quote_plus, unquote_to_bytes
+from urllib.parse import parse_qsl, quote, quote_plus
 
 from reference.codec import decode
 
@@ -42,10 +42,16 @@ def split(row):
     return found[2], found[4], *parts, found[5], found[7], found[9]
 
 
+def is_form(row):
+    """Whether "+" is a blank in the query: a form is sent to these, or to a relative reference."""
+    return (COMPONENTS.match(row)[2] or b"http").lower() in {b"http", b"https", b"ws", b"wss"}
+
+
 def query_pairs(row, text):
     """The names and values of a query, decoded."""
+    plus = is_form(row)
     pairs = [pair.partition(b"=") for pair in (COMPONENTS.match(row)[7] or b"").split(b"&") if pair]
-    return [tuple(as_text(decode(part, plus=True), text) for part in (name, value)) for name, _, value in pairs]
+    return [tuple(as_text(decode(part, plus=plus), text) for part in (name, value)) for name, _, value in pairs]
 
 
 def path_segments(row, text):
@@ -150,21 +156,36 @@ def is_meant(name, names):
     return any(name == each or (each[-1:] == b"*" and name.startswith(each[:-1])) for each in names)
 
 
+def pairs_to_set(given):
+    """The names and values to set, one by one, and the names, which may have no values."""
+    if isinstance(given, str):
+        given = parse_qsl(given, keep_blank_values=True)
+    pairs, names = [], []
+    for name, values in given.items() if isinstance(given, dict) else given or ():
+        names.append(name.encode())
+        pairs += [(name.encode(), value) for value in ([values] if isinstance(values, str) else values)]
+    return pairs, names
+
+
 def with_query(row, given=None, drop=None, keep=None):
     """The fields between "&", one after the other."""
-    pairs = dict(parse_qsl(given, keep_blank_values=True)) if isinstance(given, str) else given or {}
-    values = {name.encode(): quote_plus(value).encode() for name, value in pairs.items()}
+    plus = is_form(row)
+    encode = quote_plus if plus else quote
+    pairs, names = pairs_to_set(given)
     drop, keep = names_of(drop) or [], names_of(keep)
     head, hash_, fragment = row.partition(b"#")
     start, mark, query = head.partition(b"?")
-    made, left = [], dict(values)
-    for field in query.split(b"&") if mark and (query or not values) else []:
+    made, seen = [], set()
+    for field in query.split(b"&") if mark and (query or not names) else []:
         spelled = field.partition(b"=")[0]
-        name = unquote_to_bytes(spelled.replace(b"+", b" "))
-        if name in values:
-            if name in left:
-                made.append(spelled + b"=" + left.pop(name))
+        name = decode(spelled, plus=plus)
+        if name in names:
+            if name not in seen:
+                made += [spelled + b"=" + encode(value, safe="").encode() for each, value in pairs if each == name]
+            seen.add(name)
         elif not is_meant(name, drop) and (keep is None or is_meant(name, keep)):
             made.append(field)
-    made += [quote_plus(name).encode() + b"=" + value for name, value in left.items()]
+    for name, value in pairs:
+        if name not in seen:
+            made.append(encode(name, safe="").encode() + b"=" + encode(value, safe="").encode())
     return start + (b"?" + b"&".join(made) if made else b"") + hash_ + fragment

@@ -187,6 +187,21 @@ def test_category_of_text():
 
 def test_options():
     assert outcome("http://a/", schemes=["https", "wss"]) == ("scheme", 0)
+    # A scheme that is not accepted is not missing.
+    accepted = (
+        "scheme is not one of those that the call accepts: http, https, ws and wss, or fewer with schemes= at offset 0"
+    )
+    missing = 'expected an accepted scheme and "://" (curl guesses a missing one) at offset 0'
+    for url, message in (
+        *((f"{scheme}://h/", accepted) for scheme in ("gopher", "file", "FTP", "httpx", "h")),
+        *((url, accepted) for url in ("mailto:a@h", "javascript:x", "httpss:")),
+        *((url, missing) for url in ("", "h/", "//h/", "h:80", "h.example:8080/a", "1a://h", "/a:b", "http//h")),
+    ):
+        with pytest.raises(AmbiguousUrlError) as caught:
+            uri.agreed_host(url)
+        assert (str(caught.value), caught.value.code) == (message, "scheme")
+    with pytest.raises(AmbiguousUrlError, match=f"^{accepted}$"):
+        uri.agreed_host("http://a/", schemes=["https"])
     assert outcome("https://a/", schemes=["https", "wss"])[2] == 443
     assert outcome("http://a:8080/", ports={80, 443}) == ("port-not-allowed", 9)
     assert outcome("http://u@a/", ports=[443], userinfo="allow") == ("port-not-allowed", 10)

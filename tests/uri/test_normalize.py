@@ -105,7 +105,28 @@ def test_rfc_1630_examples():
 # --- levels, case by case ---------------------------------------------------------------------------------------------
 
 
+FOLDED = [("percent", "080"), ("path", "080"), ("scheme", "80"), ("iri", "80")]
 FORMS = [
+    # Hosts that are identifiers keep their case at every level; the ":" of a drive is no port.
+    *((level, "IPFS://Qm%41b%2f:080/x", f"ipfs://QmAb%2F:{port}/x") for level, port in FOLDED),
+    *((level, "ipfs://QmAB", "ipfs://QmAB") for level in ("simple", "case", "percent", "path", "rfc2396", "rfc1630")),
+    *(
+        ("scheme", f"{scheme}://AbC/D", f"{scheme}://AbC/D")
+        for scheme in ("ipns", "ipld", "ar", "sia", "s3", "s3a", "s3n")
+    ),
+    *(("iri", f"{scheme}://A.bC:/é", f"{scheme}://A.bC/%C3%A9") for scheme in ("android-app", "content", "s3a")),
+    ("case", "android.resource://A.bC/D", "android.resource://A.bC/D"),
+    *(
+        ("case", f"{scheme}://AbC/D", f"{scheme}://abc/D")
+        for scheme in ("ipf", "ipfss", "s", "s4", "x-ipfs", "arx", "http")
+    ),
+    ("case", "//AbC/D", "//abc/D"),
+    ("scheme", "file://C:/Foo", "file://c:/Foo"),
+    ("scheme", "FILE://c:", "file://c:/"),
+    ("iri", "file://C:/Foo", "file://c:/Foo"),
+    ("scheme", "file://CC:/Foo", "file://cc/Foo"),
+    ("scheme", "file://1:/Foo", "file://1/Foo"),
+    ("scheme", "http://C:/Foo", "http://c/Foo"),
     # One decode, and no triplet that was none.
     ("percent", "%%341", "%%341"),
     ("percent", "%4%31", "%4%31"),

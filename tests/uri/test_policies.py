@@ -27,7 +27,7 @@ ALL = Policy(
     lower_case_path=True,
     default_documents=("index.html", "default.asp", "é"),
     trailing_slash="drop",
-    drop_parameters=("utm_*", "Ref", "é"),
+    drop_parameters=("utm_*", "Ref", "é", "a b"),
     query="sort",
     fragment="drop",
 )
@@ -68,6 +68,12 @@ def test_tracking_parameters():
         ("http://h/?ref=1&refer=2&REF", {"drop_parameters": ("Ref",)}, "http://h/?refer=2"),
         ("http://h/?%75tm_a=1#f", {"drop_parameters": ("utm_*",)}, "http://h/#f"),
         ("http://h/?", {"drop_parameters": ("utm_*",)}, "http://h/?"),
+        ("http://h/?a+b=1&A%20b&a%2Bb&%20", {"drop_parameters": ("a b",)}, "http://h/?a%2Bb&%20"),
+        ("ftp://h/?a+b=1&A%20b&a%2Bb", {"drop_parameters": ("a b",)}, "ftp://h/?a+b=1&a%2Bb"),
+        ("ftp://h/?a+b=1&A%20b&a%2Bb", {"drop_parameters": ("A+b",)}, "ftp://h/?A%20b"),
+        ("WSS://h?+a=1&+%20b&b", {"drop_parameters": (" *",)}, "wss://h/?b"),
+        ("http://h/?utm%5fa&%5Futm&%", {"drop_parameters": ("UTM_*", "%"), "level": "simple"}, "http://h/?%5Futm"),
+        ("http://h/?%C3%A9=1&%c3%89&é", {"drop_parameters": ("é",)}, "http://h/?%C3%89"),
         ("?a&utm_b", {"drop_parameters": ("utm_*",)}, "?a"),
         ("mailto:a@h?utm_b", {"drop_parameters": ("utm_*",)}, "mailto:a@h?utm_b"),
         ("http://h/?b=2&a=2&a=1&&b=1", {"query": "sort"}, "http://h/?a=2&a=1&b=2&b=1"),
@@ -117,6 +123,7 @@ PIECES = [
     *("é", "b\u0301", "~"),
     *("index.html", "/index.html", "default.asp", ";jsessionid=1", "PHPSESSID=2", "&utm_a=1", "?ref=", "&REF", "B"),
     *("mailto:", "data:", "urn:a:", "\u0644", "xn--bcher-kva", "bücher", "aspsessionidab=1", "&b&a", "&&", " "),
+    *("ftp://", "ws://", "a+b=1", "&A%20B", "%C3%A9=", "%2b"),
 ]  # fmt: skip
 urls = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=20).filter(
     lambda text: not any("\ud800" <= character <= "\udfff" for character in text)
@@ -301,7 +308,7 @@ def rules_file(tmp_path, *rules, others=None, **fields):
     [
         ("fbclid", "fbclid"),
         ("hsCtaTracking", "hsctatracking"),
-        ("(?:%3F)?utm(?:_[a-z_]*)?", "%3futm %3futm_* utm utm_*"),
+        ("(?:%3F)?utm(?:_[a-z_]*)?", "?utm ?utm_* utm utm_*"),
         ("ga_[a-z]+?", "ga_*"),
         ("wt_?z?mc", "wt_mc wt_zmc wtmc wtzmc"),
         ("[a-c_]?mc", "_mc amc bmc cmc mc"),
@@ -315,8 +322,9 @@ def rules_file(tmp_path, *rules, others=None, **fields):
 def test_rules_of_clearurls(tmp_path, rule, names):
     policy = Policy.from_clearurls(rules_file(tmp_path, rule))
     assert policy == Policy(drop_parameters=names.split())
-    # Each name is one that the expression matches, and so is what begins with a prefix.
-    assert all(re.fullmatch(rule, name.replace("*", "a"), re.IGNORECASE) for name in policy.drop_parameters)
+    # Each name, encoded, is one that the expression matches, and so is what begins with a prefix.
+    encoded = [name.replace("*", "a").replace("?", "%3F") for name in policy.drop_parameters]
+    assert all(re.fullmatch(rule, name, re.IGNORECASE) for name in encoded)
 
 
 @pytest.mark.parametrize(

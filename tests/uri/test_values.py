@@ -57,6 +57,31 @@ def test_values_are_those_of_urllib(query):
     assert bulk.query_pairs([f"?{query}"] * 20) == [clean] * 20
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("mailto:a@b?q=%2B1+1&a+b=2", "sms:+1?q=%2B1+1&a+b=2", "SIP:a@b?q=%2B1+1&a+b=2", "xmpp:a@b?q=%2B1+1&a+b=2"),
+        *("bitcoin:1A?q=%2B1+1&a+b=2", "otpauth://totp/a?q=%2B1+1&a+b=2", "ftp://h/?q=%2B1+1&a+b=2"),
+        *(
+            "w:?q=%2B1+1&a+b=2",
+            "httpss://h?q=%2B1+1&a+b=2",
+            "view-source:http://h?q=%2B1+1&a+b=2",
+            "http+unix://h?q=%2B1+1&a+b=2",
+        ),
+    ],
+)
+def test_a_plus_sign_stays_where_no_form_is_sent_to(url):
+    """RFC 6068 section 5: "+" is a plus sign, in names and values; in http it is a space."""
+    for given_, texts in (url, str), (url.encode(), str.encode):
+        assert uri.query_pairs(given_) == [(texts("q"), texts("+1+1")), (texts("a+b"), texts("2"))]
+        assert uri.query_value(given_, "q") == texts("+1+1")
+        assert uri.query_value(given_, ["a b", "a+b"]) == {"a b": None, "a+b": texts("2")}
+        for form in "HTTP", "https", "ws", "wSs":
+            sent = texts(form + "://h?") + given_.partition(texts("?"))[2]
+            assert uri.query_pairs(sent) == [(texts("q"), texts("+1 1")), (texts("a b"), texts("2"))]
+            assert uri.query_value(sent, "q") == texts("+1 1") and uri.query_value(sent, "a+b") is None
+
+
 @given(st.text("/;=%+2F4é\ud800 \0", max_size=40).filter(lambda path: not path.startswith("//")))
 def test_segments_are_those_of_urllib(path):
     segments = [unquote(part).replace("\ud800", "\ufffd") for part in path.removeprefix("/").split("/")]

@@ -8,6 +8,10 @@ from reference import urls
 from uricodec import bulk, uri
 from uricodec.errors import UriSyntaxError
 
+FORMS = ("", "/", "//h", "HTTP://h", "https:", "Ws://h/", "wss://h", "1a://h", "é:")
+OTHERS = ("mailto:a@b", "sms:+1", "sip:a@b", "xmpp:a@b", "bitcoin:1", "otpauth://totp/a", "ftp://h/", "FILE:", "w:")
+OTHERS += ("httpss:", "htt://h", "https+unix://h/", "wssx:", "urn:a:b", "a:http://h/", "s:", "http-x:", "http.s:")
+
 CASES = [
     # set
     ("/", {"set": {"a": "1"}}, "/?a=1"),
@@ -21,7 +25,20 @@ CASES = [
     ("?a%20b=1", {"set": {"a b": "~*é&"}}, "?a%20b=~%2A%C3%A9%26"),
     ("?x", {"set": {"é =": ""}}, "?x&%C3%A9+%3D="),
     ("?=1", {"set": {"": "2"}}, "?=2"),
-    ("?a=1", {"set": "b=2&c&b=3"}, "?a=1&b=3&c="),
+    ("?a=1", {"set": "b=2&c&b=3"}, "?a=1&b=2&c=&b=3"),
+    ("http://a/?x", {"set": "a=1&a=2"}, "http://a/?x&a=1&a=2"),
+    ("/?b&a=0&%61&c", {"set": "a=1&d=3&a=2"}, "/?b&a=1&a=2&c&d=3"),
+    ("/?b&a=0", {"set": {"a": ["1", "2"], "c": ("3",)}}, "/?b&a=1&a=2&c=3"),
+    ("/?b&%61=0", {"set": [("a", "1"), ("c", "3"), ["a", ["2", "é"]]]}, "/?b&%61=1&%61=2&%61=%C3%A9&c=3"),
+    ("/?a=0&b&a", {"set": {"a": [], "c": []}}, "/?b"),
+    ("/?a=0", {"set": {"a": ()}}, "/"),
+    # A "+" is a space where forms write it so.
+    *((f"{start}?a+b=1&c+d=2", {"set": {"a b": "x +"}, "drop": ["c d"]}, f"{start}?a+b=x+%2B") for start in FORMS),
+    *(
+        (f"{start}?a+b=1&c%20d=2", {"set": {"a b": "x +"}, "drop": ["c d"]}, f"{start}?a+b=1&a%20b=x%20%2B")
+        for start in OTHERS
+    ),
+    *((f"{start}?a+b=1&c%20d=2", {"set": {"a+b": "2"}, "keep": "c d"}, f"{start}?a+b=2&c%20d=2") for start in OTHERS),
     ("?a=1", {"set": ""}, "?a=1"),
     ("?A=1", {"set": {"a": "2"}}, "?A=1&a=2"),
     # drop
@@ -56,17 +73,20 @@ NAMES = st.text("ab%6=é *", max_size=4)
 
 
 @given(
+    st.sampled_from(["", "ws:", "mailto:", "ftp://h/"]),
     st.text("ab%616=&&?#+é", max_size=30),
-    st.dictionaries(NAMES, NAMES, max_size=3),
+    st.dictionaries(NAMES, NAMES | st.lists(NAMES, max_size=3), max_size=3),
     st.lists(NAMES, max_size=3),
     st.none() | st.lists(NAMES, max_size=3),
 )
-def test_any(url, pairs, drop, keep):
+def test_any(start, url, pairs, drop, keep):
+    url = start + url
     made = uri.with_query(url, pairs, drop=drop, keep=keep)
     assert made.encode() == urls.with_query(url.encode(), pairs, drop, keep)
     assert uri.with_query(made, pairs, drop=drop, keep=keep) == made or keep is not None or drop
-    for name, value in pairs.items():
-        assert uri.query_value(made, name) == value
+    for name, values in pairs.items():
+        wanted = [values] if isinstance(values, str) else values
+        assert [value for each, value in uri.query_pairs(made) if each == name] == wanted
 
 
 def test_what_does_not_change_is_the_same_object():
@@ -79,8 +99,13 @@ def test_what_does_not_change_is_the_same_object():
 def test_wrong_arguments():
     with pytest.raises(UriSyntaxError, match=r"^lone surrogate at offset 1$"):
         uri.with_query("a\ud800")
-    with pytest.raises(TypeError, match=r"^set must be a mapping of names to values, or a query as str, not int$"):
+    with pytest.raises(TypeError, match=r"^set must be a mapping .*, a list of pairs, or a query as str, not int$"):
         uri.with_query("a", 5)
+    for pair in "ab", ("a",), ("a", "1", "2"), 5:
+        with pytest.raises(TypeError, match=r"^set must have pairs of a name and a value, got "):
+            uri.with_query("a", [pair])
+    with pytest.raises(TypeError, match=r"^the value of 'q' must be str or bytes, not NoneType$"):
+        uri.with_query("a", {"q": ["a", None]})
     with pytest.raises(TypeError, match=r"^the value of 'q' must be str or bytes, not int$"):
         uri.with_query("a", {"q": 5})
     with pytest.raises(TypeError, match=r"^a name of drop must be str or bytes, not int$"):

@@ -190,8 +190,10 @@ VERDICTS = {
         "g81d4fae-7dec-11d0-a765-00a0c91e6bf6 81d4fae-7dec-11d0-a765-00a0c91e6bf6",
     ),
     "isbn": (
-        "0-395-36341-1 0395363411 0-8044-2957-X 080442957x 9780395363416 978-0-395-36341-6",
+        "0-395-36341-1 0395363411 0-8044-2957-X 080442957x 9780395363416 978-0-395-36341-6 "
+        "979-10-90636-07-1 9791090636071 979-8-6024-0545-3",  # France, and the USA
         "0-395-36341-2 9780395363417 039536341 97803953634166 X395363411 --0395363411 0395363411- abc "
+        "979-0-2600-0043-8 9790260000438 9790706801024 "  # ISMNs with right check digits
         "9770395363419 978039536341X 0395%2D363411",
     ),
     "issn": (
@@ -404,6 +406,28 @@ def test_verdict_wants_a_urn():
     with pytest.raises(UrnError) as caught:
         urn.validate("urn:isbn:")
     assert caught.value.offset == 9
+
+
+@pytest.mark.parametrize(
+    "text", ["urn:a:b", "urn:x-a-:c", "urn:isbn:0395363411?+", "urn:urn:x", "urn:ab-c:a~b", "urn:n:"]
+)
+def test_verdict_rejects_what_check_does(text):
+    for rfc in "2141", "8141", "any":
+        fault = urn.check(text, rfc)
+        if fault is None:
+            assert urn.validate(text, rfc) == urn.validate(text, "any")
+        else:
+            with pytest.raises(UrnError) as caught:
+                urn.validate(text, rfc=rfc)
+            assert (caught.value.offset, str(caught.value)) == (fault.offset, fault.message)
+    if urn.check(text) is not None:
+        with pytest.raises(UrnError):
+            urn.validate(text)
+
+
+def test_verdict_wants_an_rfc_that_is_known():
+    with pytest.raises(ValueError, match="1737"):
+        urn.validate("urn:isbn:0395363411", "1737")
 
 
 # --- rows at run time -------------------------------------------------------------------------------------------------

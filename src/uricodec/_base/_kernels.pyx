@@ -258,6 +258,24 @@ cdef size_t count_outside(const uint8_t *src, size_t n, const uc_set *set) noexc
     return count
 
 
+# The entries of the table, in the order of the struct.
+cdef tuple KERNEL_NAMES = (
+    "span", "count_outside", "mark_outside", "mark_classes", "mark_triplets", "move_ends", "encode", "decode",
+    "upper_triplets", "normalize_urns", "span_urns", "scan_utf8", "to_utf8", "from_utf8",
+)
+
+
+cdef int check_kernel(name) except -1:
+    """Raise an error for an unknown kernel, and for one whose module has not registered it yet."""
+    if len(KERNEL_NAMES) != sizeof(uc_kernels) // sizeof(void *):
+        raise SystemError("KERNEL_NAMES differs from uc_kernels")  # pragma: no cover: cannot happen
+    if name not in KERNEL_NAMES:
+        raise ValueError(f"unknown kernel {name!r}; choose from {', '.join(KERNEL_NAMES)}")
+    if (<void **>&kernels)[<size_t>KERNEL_NAMES.index(name)] == NULL:
+        raise RuntimeError(f"kernel {name!r} is not registered yet; import the module that defines it first, such as uricodec.urn")
+    return 0
+
+
 def run_kernel(name, src, dst=None, byte_set=ByteSet(), plus=False, width=1, end=10, nid=ByteSet(), classes=b""):
     """Run one kernel of the tier in use on buffers. Only for tests: loops call kernels directly.
 
@@ -280,6 +298,9 @@ def run_kernel(name, src, dst=None, byte_set=ByteSet(), plus=False, width=1, end
         int | tuple[int, int, int]: The result of the kernel (0 if it has none); -1 if the output is too small, or for a
             surrogate; for "scan_utf8" also the contents of uc_utf8.
 
+    Raises:
+        RuntimeError: If the module that defines the kernel was not imported, and no tier in use has the kernel.
+
     >>> run_kernel("span", b"abc/", byte_set=ByteSet("abc"))
     3
     >>> run_kernel("scan_utf8", b"d\\xc3\\xa9j\\xc3\\xa0\\xff")
@@ -293,6 +314,7 @@ def run_kernel(name, src, dst=None, byte_set=ByteSet(), plus=False, width=1, end
     cdef size_t n, cap, words, result = 0
     cdef uc_utf8 found
     cdef uc_classes four
+    check_kernel(name)
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
         PyObject_GetBuffer(bytearray() if dst is None else dst, &target, PyBUF_WRITABLE)
@@ -337,10 +359,8 @@ def run_kernel(name, src, dst=None, byte_set=ByteSet(), plus=False, width=1, end
                 kernels.upper_triplets(s, n, d)
             elif name == "normalize_urns":
                 kernels.normalize_urns(s, n, end, d)
-            elif name == "to_utf8":
-                result = kernels.to_utf8(s, n // <size_t>width, width, d)
             else:
-                raise ValueError(f"unknown kernel {name!r}")
+                result = kernels.to_utf8(s, n // <size_t>width, width, d)
         finally:
             PyBuffer_Release(&target)
     finally:

@@ -894,11 +894,11 @@ _ROWS = (
         parameters=(
             Parameter(
                 "set",
-                "Mapping[str, str] | str | None",
+                "Mapping[str, str | Sequence[str]] | Sequence[tuple[str, str | Sequence[str]]] | str | None",
                 None,
-                'Names and values, or a query such as "page=2&sort=name". The first field of a name gets the value, '
-                "others of that name are dropped; a name that is missing is added at the end.",
-                examples=("page=2&é=a b", "q=&x=%26", {"q": "", "x": "é&"}),
+                'Names and values, or a query such as "page=2&sort=name". The first field of a name becomes a field '
+                "for each of its values, others of that name are dropped; a name that is missing is added at the end.",
+                examples=("page=2&é=a b", "q=&x=%26", {"q": "", "x": "é&"}, [("x", "1"), ("q", ["2", "a b"])]),
             ),
             Parameter(
                 "drop",

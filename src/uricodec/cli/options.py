@@ -698,8 +698,9 @@ OPTIONS = {
     "set": Option(
         "--set QUERY",
         "set parameters, as in page=2&sort=name",
-        "QUERY is decoded as a form, and the values are encoded as a form. The first field of a name gets the value, "
-        "others of that name are dropped; a name that the query lacks is added at its end.",
+        "QUERY is decoded as a form: + is a space. The first field of a name becomes a field for each of its values, "
+        "others of that name are dropped; a name that the query lacks is added at its end. Values are encoded with + "
+        "for a space in http, https, ws and wss, and without a scheme, with %20 in other schemes.",
         read=query_to_set,
     ),
     "drop": Option(

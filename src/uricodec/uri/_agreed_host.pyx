@@ -24,7 +24,7 @@ from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec.iri._idna cimport U_LABELS_CAPACITY, to_u_labels
-from uricodec.uri._grammar cimport GROUPS, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
+from uricodec.uri._grammar cimport GROUPS, end_of_scheme, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
 from uricodec.uri._components cimport borrow, characters_before, plain
 
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
@@ -39,13 +39,13 @@ from uricodec.errors import AmbiguousUrlError
 
 cdef enum HostCode:
     AGREED, SCHEME, SLASHES, CONTROL, BLANK, BACKSLASH, NOT_ASCII, USERINFO, PERCENT, NO_HOST, HOST, EMPTY_LABEL
-    TRAILING_DOT, LENGTH, NUMBER, A_LABEL, IP_LITERAL, ZONE, PORT, PORT_NOT_ALLOWED, SURROGATE
+    TRAILING_DOT, LENGTH, NUMBER, A_LABEL, IP_LITERAL, ZONE, PORT, PORT_NOT_ALLOWED, SURROGATE, SCHEME_NOT_ACCEPTED
     CODES
 
 AGREED_CODES, AGREED_REASONS = [None] * CODES, [None] * CODES
 cdef int number
 for number, name, reason in (
-    (SCHEME, "scheme", 'expected an accepted scheme and ":" (curl guesses a missing one)'),
+    (SCHEME, "scheme", 'expected an accepted scheme and "://" (curl guesses a missing one)'),
     (SLASHES, "slashes", 'expected exactly "//" (WHATWG parsers and curl accept fewer or more, urllib.parse finds no host)'),
     (CONTROL, "control", "control character (WHATWG parsers and urllib.parse delete some of them, httpx and curl reject them)"),
     (BLANK, "blank", "space (some parsers delete it before a URL; urllib.parse keeps it in a host, httpx encodes it)"),
@@ -66,6 +66,7 @@ for number, name, reason in (
     (ZONE, "zone", "zone in IP literal (curl and urllib3 accept it, WHATWG parsers reject it)"),
     (PORT, "port", "invalid port (urllib3 reads 0 as the default, httpx accepts 65536, yarl a sign)"),
     (PORT_NOT_ALLOWED, "port-not-allowed", "port is not one of those that the call allows"),
+    (SCHEME_NOT_ACCEPTED, "scheme", "scheme is not one of those that the call accepts: http, https, ws and wss, or fewer with schemes="),
     (SURROGATE, "surrogate", "lone surrogate (httpx and Ada reject it, others fail when they send it)"),
 ):
     AGREED_CODES[number], AGREED_REASONS[number] = name, reason
@@ -430,13 +431,19 @@ cdef inline bint read_plain(const uint8_t *s, size_t n, const Accepted *accepted
 cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost *found, Outcome *outcome) noexcept nogil:
     """Find the host of a URL. False: it is rejected, and `outcome` has the reason."""
     cdef size_t i, start, port
+    cdef bint has_scheme
     cdef int scheme = read_scheme(s, n)
     if scheme < 0:
         if n and s[0] == c' ':
             return reject(outcome, BLANK, 0)
-        return reject(outcome, CONTROL if n and not PRINTED.set.member[s[0]] else SCHEME, 0)
+        if n and not PRINTED.set.member[s[0]]:
+            return reject(outcome, CONTROL, 0)
+        # What a digit follows is a host and a port.
+        i = end_of_scheme(s, n)
+        has_scheme = i > 0 and not (i + 1 < n and c'0' <= s[i + 1] <= c'9')
+        return reject(outcome, SCHEME_NOT_ACCEPTED if has_scheme else SCHEME, 0)
     if not accepted.schemes >> scheme & 1:
-        return reject(outcome, SCHEME, 0)
+        return reject(outcome, SCHEME_NOT_ACCEPTED, 0)
     found.scheme = scheme
     found.port = DEFAULT_PORTS[scheme]
     found.a_label = -1

@@ -16,6 +16,7 @@ from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any
 
 from uricodec._io.sources import open_soon
+from uricodec.parse import unquote
 
 if TYPE_CHECKING:
     import os
@@ -101,10 +102,11 @@ class _OtherError(Exception):
 def _names(expression: str) -> set[str] | None:
     """Return the names and prefixes that an expression matches; None if there are others.
 
-    A class that repeats at the end becomes a prefix: "utm_[a-z]*" is "utm_*".
+    A class that repeats at the end becomes a prefix: "utm_[a-z]*" is "utm_*". Rules are written for encoded names, and
+    those of a Policy are decoded: "%3F" is "?".
 
     >>> sorted(_names("(?:%3F)?fb_(?:source|ref)"))
-    ['%3ffb_ref', '%3ffb_source', 'fb_ref', 'fb_source']
+    ['?fb_ref', '?fb_source', 'fb_ref', 'fb_source']
     """
     if len(expression) > _LONGEST:
         return None
@@ -112,6 +114,7 @@ def _names(expression: str) -> set[str] | None:
         found = _alternatives(_TOKENS.findall(expression)[::-1], nested=False)
     except (_OtherError, RecursionError):
         return None
+    found = {(unquote(text), open_end) for text, open_end in found}
     if any(not text or re.search("[&=#*]", text) or not text.isascii() for text, _ in found):
         return None
     return {text.lower() + "*" * open_end for text, open_end in found}

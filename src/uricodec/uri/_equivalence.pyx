@@ -121,7 +121,8 @@ def normalize(uri, level="path", *, policy=None, base=None):
         uri (str | bytes-like): The reference; bytes are read as UTF-8.
         level (str): Which differences are ignored. Each level of this list includes the ones before it:
             "simple": none.
-            "case": case of the scheme, of the host, and of the hexadecimal digits in triplets.
+            "case": case of the scheme, of the host, and of the hexadecimal digits in triplets. Hosts of schemes that use
+                identifiers there, such as ipfs, keep their case.
             "percent": whether unreserved characters are percent-encoded.
             "path": dot segments of a path that begins with "/".
             "scheme": the scheme's default port or an empty port, and zeros before a port; an empty path after an

@@ -128,6 +128,12 @@ cdef struct Scheme:
 # Find a scheme, given in lower case. NULL: it is unknown.
 cdef const Scheme *find_scheme(const uint8_t *name, size_t n) noexcept nogil
 
+# Return whether a scheme, in lower case, is one of the names, which blanks enclose.
+cdef bint is_one_of(const uint8_t *scheme, size_t n, const char *names) noexcept nogil
+
+# Return whether the hosts of a scheme, given in lower case, are identifiers in which the case of letters counts.
+cdef bint has_exact_hosts(const uint8_t *name, size_t n) noexcept nogil
+
 
 cdef enum:
     IPV6_GROWTH = 6     # bytes by which the normal form may be longer: "::ffff:a:a" becomes "::ffff:0.10.0.10"

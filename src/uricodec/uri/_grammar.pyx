@@ -792,3 +792,32 @@ cdef const Scheme *find_scheme(const uint8_t *name, size_t n) noexcept nogil:
         if memcmp(schemes[i].name, padded, NAME) == 0:
             return schemes + i
     return NULL
+
+
+# RFC 3986 section 6.2.2.1 folds the host of every scheme. Here the host is an identifier that differs in the case of its
+# letters from others, so that folding it would name another resource, or none:
+#
+#     ipfs, ipld, ipns            identifiers in base 58 (https://github.com/multiformats/cid, version 0) and keys
+#     ar, sia                     identifiers of transactions and files in base 64
+#     s3, s3a, s3n                buckets, whose older names have both cases (Amazon S3 user guide, "Bucket naming rules")
+#     android-app, android.resource, content      names of Java packages and of content providers
+cdef const char *EXACT_HOSTS = b" ipfs ipld ipns ar sia s3 s3a s3n android-app android.resource content "
+cdef ByteSet FIRST_OF_EXACT = ByteSet(b"".join([name[:1] for name in EXACT_HOSTS.split()]))
+
+
+cdef bint is_one_of(const uint8_t *scheme, size_t n, const char *names) noexcept nogil:
+    """Return whether a scheme, in lower case, is one of the names, which blanks enclose."""
+    cdef const uint8_t *s = <const uint8_t *>names + 1
+    cdef size_t size
+    while s[0]:
+        size = 0
+        while s[size] != c' ':
+            size += 1
+        if size == n and memcmp(s, scheme, n) == 0:
+            return True
+        s += size + 1
+    return False
+
+
+cdef bint has_exact_hosts(const uint8_t *name, size_t n) noexcept nogil:
+    return n and FIRST_OF_EXACT.set.member[name[0]] and is_one_of(name, n, EXACT_HOSTS)

@@ -26,7 +26,7 @@ from uricodec._base._kernels cimport ALPHANUM, UNRESERVED, ByteSet, kernels, low
 from uricodec._base._text cimport write_decimal
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
-from uricodec.uri._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, parse_ipv6
+from uricodec.uri._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, is_one_of, parse_ipv6
 
 from uricodec.uri._hosts import w3lib_host
 
@@ -619,45 +619,9 @@ cdef size_t scheme_size(const uint8_t *s, size_t n) noexcept nogil:
 
 
 cdef inline size_t web_size(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the size of the scheme http or https, without ":"; 0 if there is another, or none."""
-    cdef size_t size
-    if n < 5 or not equals(s, b"http", 4):
-        return 0
-    size = 4 + (lower(s[4]) == c's')
-    return size if size < n and s[size] == c':' else 0
-
-
-cdef size_t write_without_host(const uint8_t *s, size_t n, uint8_t *copy, uint8_t *dst, bint *failed) noexcept nogil:
-    """Write what follows the scheme of a URL that has no host, such as "mailto:me@example.org". Its path stays whole."""
-    cdef size_t path = 2 if n >= 2 and s[0] == c'/' and s[1] == c'/' else 0     # after an empty authority
-    cdef size_t end, o
-    n = size_until(s, n, c'#')
-    end = path + size_until(s + path, n - path, c'?')
-    o = write_escaped(copy + path, decode_wholly(copy + path, move(copy + path, s + path, end - path)), dst)
-    o = drop_asp_sessions(dst, o)
-    if o > 1 and dst[o - 1] == c'/':
-        o -= 1
-    if end < n:
-        end += 1
-        if o:
-            return o + write_surt_query(s + end, n - end, copy + end, dst + o, failed)
-        o = write_surt_query(s + end, n - end, copy + end, dst + 1, failed)
-        if o:
-            dst[0] = c'/'
-            o += 1
-    return o
-
-
-cdef inline size_t skip_slashes_and_schemes(const uint8_t *s, size_t n, size_t i, bint has_authority) noexcept nogil:
-    """Return the offset of the authority: "http://http://a.example/" has a scheme too many."""
-    cdef size_t size
-    while True:
-        while i < n and s[i] == c'/':
-            i += 1
-        size = web_size(s + i, n - i) if has_authority else 0
-        if not (size and n - i - size >= 3 and s[i + size + 1] == c'/' and s[i + size + 2] == c'/'):
-            return i
-        i += size + 1
+    """Return the size of "http://" or "https://" in lower case; 0 if the text begins with neither."""
+    cdef size_t size = 8 if n > 4 and s[4] == c's' else 7
+    return size if n >= size and memcmp(s, b"https://" if size == 8 else b"http://", size) == 0 else 0
 
 
 cdef struct SurtAuthority:      # offsets in a URL
@@ -669,8 +633,7 @@ cdef struct SurtAuthority:      # offsets in a URL
     bint is_plain       # a host of HOST_BYTES, and nothing else
 
 
-cdef inline void find_authority(const uint8_t *s, size_t n, size_t start, bint has_authority,
-                                SurtAuthority *found) noexcept nogil:
+cdef inline void find_authority(const uint8_t *s, size_t n, size_t start, SurtAuthority *found) noexcept nogil:
     """Find the host and the port. What is before the last "@" is not part of a key."""
     cdef size_t i, bracket, end = start + kernels.span(s + start, n - start, &HOST_BYTES.set)
     found.host = start
@@ -679,7 +642,7 @@ cdef inline void find_authority(const uint8_t *s, size_t n, size_t start, bint h
         while end < n and s[end] != c'/' and s[end] != c'?':
             end += 1
     found.end = found.host_end = found.port = found.port_end = end
-    if found.is_plain or not has_authority:
+    if found.is_plain:
         return
     for i in range(start, end):
         if s[i] == c'@':
@@ -696,14 +659,51 @@ cdef inline void find_authority(const uint8_t *s, size_t n, size_t start, bint h
     found.port += found.port < found.port_end
 
 
+cdef inline void find_host_in_path(const uint8_t *s, size_t n, SurtAuthority *found) noexcept nogil:
+    """Take the first segment of a path as the host, which the authority lacks: "http:///a.example/b"."""
+    cdef size_t i = found.end
+    while i < n and s[i] == c'/':
+        i += 1
+    found.host = i
+    while i < n and s[i] != c'/' and s[i] != c'?':
+        i += 1
+    found.host_end = found.end = i
+    found.is_plain = False
+
+
+cdef size_t write_without_host(const uint8_t *s, size_t n, size_t path, uint8_t *copy, uint8_t *dst,
+                               bint *failed) noexcept nogil:
+    """Write the path and the query of a URL that has no host, such as "mailto:me@example.org". The path stays whole."""
+    cdef size_t end = path + size_until(s + path, n - path, c'?'), o
+    o = write_escaped(copy + path, decode_wholly(copy + path, move(copy + path, s + path, end - path)), dst)
+    o = drop_asp_sessions(dst, o)
+    if o > 1 and dst[o - 1] == c'/':
+        o -= 1
+    if end < n:
+        end += 1
+        if o:
+            return o + write_surt_query(s + end, n - end, copy + end, dst + o, failed)
+        o = write_surt_query(s + end, n - end, copy + end, dst + 1, failed)
+        if o:
+            dst[0] = c'/'
+            o += 1
+    return o
+
+
 cdef size_t write_surt(const uint8_t *src, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
-    """Write the key of a URL: host, ")", path and query; "-" for an empty text. The scheme only decides on the port."""
+    """Write the key of a URL: host, ")", path and query; "-" for an empty text. The scheme only decides on the port.
+
+    A text without a scheme is read as if "http://" preceded it. Of "http://https://a.example/", the last scheme counts. The
+    key of a URL without a host begins with its scheme.
+    """
     cdef const uint8_t *s = src
     cdef uint8_t *copy = dst + 3 * n + KEY_EXTRA        # each component has its offset in it, too
-    cdef size_t i = 0, end, o, scheme, web
+    cdef size_t i, end, o = 0, scheme, web
     cdef uint32_t default_port = 0
-    cdef bint has_authority = True
+    cdef bint is_root = False       # the path is "/", which is not written in the URL
     cdef SurtAuthority authority
+    if n >= 8 and memcmp(s, b"filedesc", 8) == 0:       # a record about a file of an archive, which has no URL
+        return move(dst, s, n)
     if kernels.span(s, n, &VISIBLE.set) < n:
         s = copy
         n = clean_copy(src, n, copy)
@@ -712,34 +712,43 @@ cdef size_t write_surt(const uint8_t *src, size_t n, uint8_t *dst, bint *failed)
         return 1
 
     web = web_size(s, n)
-    scheme = web if web else scheme_size(s, n)
-    if scheme:
-        i = scheme + 1
-        has_authority = n - i > 2 and s[i] == c'/' and s[i + 1] == c'/' and s[i + 2] != c'/'
-        if not has_authority and not web:
-            o = move(dst, s, i)
-            return o + write_without_host(s + i, n - i, copy + i, dst + o, failed)
-    if web or not scheme:
-        default_port = 443 if web == 5 else 80      # 5: https
+    end = web_size(s + web, n - web) if web else 0
+    while end:
+        s, copy, n, web = s + web, copy + web, n - web, end
+        end = web_size(s + web, n - web)
+    scheme = web - 3 if web else scheme_size(s, n)
+    if scheme == 0 or scheme == 4 and equals(s, b"http", 4):
+        default_port = 80
+    elif scheme == 5 and equals(s, b"https", 5):
+        default_port = 443
 
-    i = skip_slashes_and_schemes(s, n, i, has_authority)
+    i = scheme + (scheme > 0)
     n = i + size_until(s + i, n - i, c'#')
-    find_authority(s, n, i, has_authority, &authority)
-    o = write_surt_host(s + authority.host, authority.host_end - authority.host, authority.is_plain,
-                        copy + authority.host, dst, failed)
-    if failed[0]:
-        return 0
-    o += write_port(s + authority.port, authority.port_end - authority.port, default_port, dst + o)
-
+    if scheme == 0 or n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
+        find_authority(s, n, i + 2 * (scheme > 0), &authority)
+    else:
+        authority = SurtAuthority(i, i, i, i, i, True)
     i = authority.end
-    end = i + size_until(s + i, n - i, c'?')
-    if o:
-        dst[o] = c')'
-        o += 1
-    else:           # no host: the key begins with the scheme
+    if authority.host == authority.host_end and (scheme == 0 or scheme >= 4 and memcmp(s, b"http", 4) == 0):
+        find_host_in_path(s, n, &authority)
+        is_root = authority.end > i and (authority.end == n or s[authority.end] == c'?')
+        i = authority.end
+    if authority.host < authority.host_end:
+        o = write_surt_host(s + authority.host, authority.host_end - authority.host, authority.is_plain,
+                            copy + authority.host, dst, failed)
+        if failed[0]:
+            return 0
+    if o == 0:
         o = move(dst, s, scheme + 1) if scheme else move(dst, b"http:", 5)
-        if i == n:
-            return o
+        if is_root:
+            dst[o] = c'/'
+            end = i + size_until(s + i, n - i, c'?') + 1
+            return o + 1 + (write_surt_query(s + end, n - end, copy + end, dst + o + 1, failed) if end < n else 0)
+        return o + write_without_host(s, n, i, copy, dst + o, failed)
+    o += write_port(s + authority.port, authority.port_end - authority.port, default_port, dst + o)
+    dst[o] = c')'
+    o += 1
+    end = i + size_until(s + i, n - i, c'?')
     i += i < end        # the "/" at the start of the path
     o += write_surt_path(s + i, end - i, copy + i, dst + o)
     if end < n:
@@ -775,20 +784,6 @@ cdef const char *WITH_PARAMETERS = \
 cdef const char *WITH_AUTHORITY = (
     b" ftp http gopher nntp telnet imap wais file mms https shttp snews prospero rtsp rtsps rtspu rsync svn svn+ssh sftp "
     b"nfs git git+ssh ws wss ")
-
-
-cdef bint is_one_of(const uint8_t *scheme, size_t n, const char *names) noexcept nogil:
-    """Return whether a scheme, in lower case, is one of the names, which blanks enclose."""
-    cdef const uint8_t *s = <const uint8_t *>names + 1
-    cdef size_t size
-    while s[0]:
-        size = 0
-        while s[size] != c' ':
-            size += 1
-        if size == n and memcmp(s, scheme, n) == 0:
-            return True
-        s += size + 1
-    return False
 
 
 cdef inline int triplet(const uint8_t *s, size_t n) noexcept nogil:

@@ -293,16 +293,15 @@ cdef size_t no_memory() noexcept with gil:  # pragma: no cover: no memory
     return UC_REJECTED
 
 
-cdef inline size_t write_host(const uint8_t *s, size_t n, const NormalForm *form, uint8_t *dst) noexcept nogil:
+cdef inline size_t write_host(const uint8_t *s, size_t n, const NormalForm *form, bint folds, uint8_t *dst) noexcept nogil:
     """Write a host.
 
     An IP-literal has no triplets (RFC 3986 section 3.2.2), so no ASCII in brackets is decoded or encoded. What follows a
     "%" is a zone (RFC 6874, RFC 9844) or invalid: it stays as it is, because zones are the names of network interfaces.
     """
     cdef size_t i = 0, o = 0, start
-    cdef bint folds = form.folds
     if n == 0 or s[0] != c'[':
-        return write_bytes(s, n, form, form.in_authority, form.folds, dst)
+        return write_bytes(s, n, form, form.in_authority, folds, dst)
     while i < n:
         if s[i] < 0x80:
             folds &= s[i] != c'%'
@@ -317,10 +316,18 @@ cdef inline size_t write_host(const uint8_t *s, size_t n, const NormalForm *form
     return o
 
 
-cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, const NormalForm *form, bint by_scheme,
+cdef inline bint is_drive(const uint8_t *s, size_t n, const Scheme *scheme) noexcept nogil:
+    """Return whether an authority is the drive of a "file" URL, as in "file://C:/": its ":" begins no port (RFC 8089)."""
+    return scheme != NULL and scheme.is_file and n == 2 and c'a' <= lower(s[0]) <= c'z' and s[1] == c':'
+
+
+cdef size_t write_authority(const uint8_t *s, const Parts *parts, const NormalForm *form, const uint8_t *name,
                             const Scheme *scheme, uint8_t *dst) noexcept nogil:
+    """Write an authority. `name` is the scheme, `scheme` what is known about it at a level by scheme, or NULL."""
+    cdef Py_ssize_t start = parts.authority, end = parts.path
     cdef Authority found
     cdef size_t o = 0, size
+    cdef bint folds = form.folds
     if not find_authority(s, start, end, &found):
         memcpy(dst, s + start, <size_t>(end - start))
         return <size_t>(end - start)
@@ -328,7 +335,9 @@ cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, 
         o = write_bytes(s + start, <size_t>(found.userinfo_end - start), form, form.in_authority, False, dst)
         dst[o] = c'@'
         o += 1
-    size = write_host(s + found.host, <size_t>(found.host_end - found.host), form, dst + o)
+    if folds and parts.scheme_end > 0 and has_exact_hosts(name, <size_t>parts.scheme_end):
+        folds = False
+    size = write_host(s + found.host, <size_t>(found.host_end - found.host), form, folds, dst + o)
     if size and dst[o] == c'[':
         if form.by_scheme:
             size = normalize_ipv6(dst + o, size)
@@ -337,7 +346,7 @@ cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, 
         if size == UC_REJECTED:
             return size
     o += size
-    if found.port >= 0 and by_scheme:
+    if found.port >= 0 and form.by_scheme and parts.scheme_end > 0 and not is_drive(s + start, <size_t>(end - start), scheme):
         while end - found.port > 1 and s[found.port] == c'0':       # port = *DIGIT, a number
             found.port += 1
         size = <size_t>(end - found.port)
@@ -434,7 +443,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const NormalForm *f
     elif authority >= 0:
         dst[o] = dst[o + 1] = c'/'
         o += 2
-        size = write_authority(s, parts.authority, parts.path, form, by_scheme, scheme, dst + o)
+        size = write_authority(s, parts, form, dst, scheme, dst + o)
         if size == UC_REJECTED:
             outcome.code, outcome.offset = UC_RAISED, 0
             return UC_REJECTED

@@ -103,8 +103,9 @@ class Policy:
         lower_case_path (bool): Lower the case of ASCII letters in the path, but not in triplets.
         default_documents (tuple[str, ...]): Names of files, such as "index.html", to remove from the end of a path.
         trailing_slash (str): "keep" or "drop": slashes at the end of a path, but not its first one.
-        drop_parameters (tuple[str, ...]): Names of query parameters, in any case, to remove; a "*" at the end of a name
-            stands for any characters: "utm_*". A "?" without parameters is removed with the last of them.
+        drop_parameters (tuple[str, ...]): Names of query parameters, in any case, to remove, compared decoded as in
+            `with_query`; a "*" at the end of a name stands for any characters: "utm_*". A "?" without parameters is
+            removed with the last of them.
         query (str): "keep"; "drop-empty": remove empty parameters, as in "?a&&b", and a "?" without others; "sort":
             also order parameters by name, those of one name as they were; or "drop".
         fragment (str): "keep" or "drop".
@@ -253,7 +254,7 @@ class Policy:
         ...     _ = file.write(rules)
         ...     file.flush()
         ...     print(Policy.from_clearurls(file.name).drop_parameters)
-        ('%3futm_*', 'fbclid', 'utm_*')
+        ('?utm_*', 'fbclid', 'utm_*')
         """
         from uricodec.uri._clearurls import read
 

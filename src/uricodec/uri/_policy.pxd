@@ -2,14 +2,9 @@
 from libc.stdint cimport uint8_t, uint16_t
 
 from uricodec._rows._engine cimport RowOperation, row_function
+from uricodec.uri._queries cimport ParameterName
 from uricodec.uri._whatwg cimport WhatwgBase
 
-
-# The name of a parameter in lower case, the prefix of such names, or the name of a default document.
-cdef struct PolicyName:
-    const uint8_t *text
-    size_t size
-    bint is_prefix
 
 cdef enum Query:
     KEEP_QUERY, SORT_QUERY, DROP_QUERY, DROP_EMPTY
@@ -25,10 +20,10 @@ cdef struct Steps:
     bint ends_only              # nothing is changed but userinfo, query and fragment
     Query query
     size_t documents            # the number of default documents
-    PolicyName *document
-    # The names of parameters that begin with the byte c are name[first[c]] to name[first[c + 1]].
+    ParameterName *document     # only their texts
+    # The names of parameters, in lower case, that begin with the byte c are name[first[c]] to name[first[c + 1]].
     uint16_t first[257]
-    PolicyName *name
+    ParameterName *name
 
 
 cdef enum:
@@ -45,4 +40,4 @@ cdef class PolicyRows(RowOperation):
     cdef int set_whatwg(self, object base) except -1
     cdef int set_documents(self, list names) except -1
     cdef int set_names(self, list names) except -1
-    cdef PolicyName *names_of(self, list names) except NULL
+    cdef ParameterName *names_of(self, list names) except NULL

@@ -20,6 +20,7 @@ from uricodec.uri._components cimport CODE_NAMES, REASONS
 from uricodec.uri._grammar cimport *
 from uricodec.uri._keys cimport *
 from uricodec.uri._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, is_normal, level_of
+from uricodec.uri._queries cimport ParameterName, has_form_query, is_name
 from uricodec.uri._whatwg cimport WHATWG_EXTRA, WHATWG_FACTOR, WhatwgBase, whatwg_block, whatwg_row
 
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -108,7 +109,7 @@ cdef void lower_path(uint8_t *path, size_t n) noexcept nogil:
 cdef size_t drop_end(const uint8_t *path, size_t n, const Steps *steps) noexcept nogil:
     """Return the size of the path without trailing slashes and default documents."""
     cdef size_t i, start
-    cdef const PolicyName *document
+    cdef const ParameterName *document
     while n > 1:
         if path[n - 1] == c'/':
             if not steps.drops_slash:
@@ -130,13 +131,37 @@ cdef size_t drop_end(const uint8_t *path, size_t n, const Steps *steps) noexcept
 
 # --- query ------------------------------------------------------------------------------------------------------------
 
-cdef inline bint is_dropped(const uint8_t *s, size_t n, const Steps *steps) noexcept nogil:
+# The start of a URL that has been written: it decides what a "+" in the query is.
+cdef struct Head:
+    const uint8_t *text
+    size_t size
+
+
+cdef bint is_encoded_dropped(const uint8_t *s, size_t n, const Steps *steps, Head head) noexcept nogil:
+    """is_dropped() for a name with a "%" or "+"."""
+    cdef size_t i
+    cdef bint plus = has_form_query(head.text, head.size)
+    cdef int c = triplet_value(s, n) if s[0] == c'%' else c' ' if plus and s[0] == c'+' else s[0]
+    c = lower(<uint8_t>c) if c >= 0 else c'%'
+    for i in range(steps.first[c], steps.first[c + 1]):
+        if is_name(s, n, steps.name + i, plus, True):
+            return True
+    return False
+
+
+cdef inline bint is_dropped(const uint8_t *s, size_t n, const Steps *steps, Head head) noexcept nogil:
     """Return whether the name of a parameter is one that the policy drops."""
-    cdef size_t i, c
-    cdef const PolicyName *name
+    cdef size_t i
+    cdef uint8_t c
+    cdef const ParameterName *name
     if n == 0:
         return False
     c = lower(s[0])
+    if steps.first[c] == steps.first[c + 1] and c != c'%' and c != c'+':
+        return False
+    for i in range(n):      # it is short
+        if s[i] == c'%' or s[i] == c'+':
+            return is_encoded_dropped(s, n, steps, head)
     for i in range(steps.first[c], steps.first[c + 1]):
         name = steps.name + i
         if (n >= name.size if name.is_prefix else n == name.size) and equals(s, name.text, name.size):
@@ -152,7 +177,7 @@ cdef int compare_parameters(const void *a, const void *b) noexcept nogil:
     return order if order else (x.text > y.text) - (x.text < y.text)
 
 
-cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, bint is_apart, uint8_t *dst,
+cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, Head head, bint is_apart, uint8_t *dst,
                         bint *failed) noexcept nogil:
     """Write the parameters that stay, after a "?"; nothing if none does.
 
@@ -169,7 +194,7 @@ cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, bint is_
         size = size_until(s + i, n - i, c'&')
         if size or steps.query == KEEP_QUERY:
             name_size = size_until(s + i, size, c'=')
-            if not is_dropped(s + i, name_size, steps):
+            if not is_dropped(s + i, name_size, steps, head):
                 if count and i > end + 1:
                     last = query + o + (last - s - start)
                     o += move(query + o, s + start, end - start)
@@ -239,7 +264,7 @@ cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *st
     if parts.query >= 0 and steps.query != DROP_QUERY:
         size = <size_t>(parts.query_end - parts.query)
         if steps.query != KEEP_QUERY or steps.first[256]:
-            o += write_query(form + parts.query, size, steps, is_plain, dst + o, failed)
+            o += write_query(form + parts.query, size, steps, Head(dst, o), is_plain, dst + o, failed)
         else:
             o += move(dst + o, form + parts.query - 1, size + 1)
     if parts.fragment >= 0 and not steps.drops_fragment:
@@ -339,8 +364,8 @@ cdef class PolicyRows(RowOperation):
         self.steps.first[256] = <uint16_t>i
         return 0
 
-    cdef PolicyName *names_of(self, list names) except NULL:
-        cdef PolicyName *found = <PolicyName *>malloc((<size_t>len(names) + 1) * sizeof(PolicyName))
+    cdef ParameterName *names_of(self, list names) except NULL:
+        cdef ParameterName *found = <ParameterName *>malloc((<size_t>len(names) + 1) * sizeof(ParameterName))
         cdef size_t i
         if found == NULL:
             raise MemoryError  # pragma: no cover: no memory

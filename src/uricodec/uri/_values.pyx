@@ -22,6 +22,7 @@ from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, wit
 from uricodec.uri._grammar cimport end_of_scheme, is_numeric_label
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
 from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
+from uricodec.uri._queries cimport ParameterName, has_form_query
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches, PyErr_NoMemory
@@ -130,11 +131,6 @@ cdef struct Options:
     const ParameterName *names
     const Suffixes *suffixes
     bint registrable            # the registrable domain, not the public suffix
-
-# The name of a query parameter.
-cdef struct ParameterName:
-    const uint8_t *data
-    size_t size
 
 # A name in a rule of the Public Suffix List, in lower case. flags == 0: there is none in this slot.
 cdef struct Suffix:
@@ -490,7 +486,7 @@ cdef class SuffixTable:
 # As urllib.parse.parse_qsl(query, keep_blank_values=True) reads them:
 #
 #     query     = pair *( "&" pair )      an empty pair is none
-#     pair      = name [ "=" value ]      decoded: "+" is a space
+#     pair      = name [ "=" value ]      decoded: "+" is a space in the queries of forms, see has_form_query()
 #
 # A path is read as in RFC 3986 section 3.3, and its segments are decoded:
 #
@@ -499,14 +495,16 @@ cdef class SuffixTable:
 # What a byte of a query is; values of a name or value are joined by "|".
 cdef enum Role:
     LITERAL = 0, BEYOND_ASCII = 1, PLUS = 2, PERCENT = 4, EQUALS = 8, PAIR_END = 16, QUERY_END = 32
-cdef uint8_t ROLES[256]
+cdef uint8_t IN_FORM[256]       # in the query of a form,
+cdef uint8_t IN_QUERY[256]      # in that of another scheme, where "+" is literal
 cdef uint8_t IN_PATH[256]       # the same for paths, where EQUALS is the end of a segment
 
 cdef int byte
 for byte in range(256):
-    ROLES[byte] = IN_PATH[byte] = LITERAL if byte < 128 else BEYOND_ASCII
-for character, role in ("+", PLUS), ("%", PERCENT), ("=", EQUALS), ("&", PAIR_END), ("#", QUERY_END):
-    ROLES[<uint8_t>ord(character)] = role
+    IN_FORM[byte] = IN_QUERY[byte] = IN_PATH[byte] = LITERAL if byte < 128 else BEYOND_ASCII
+for character, role in ("%", PERCENT), ("=", EQUALS), ("&", PAIR_END), ("#", QUERY_END):
+    IN_FORM[<uint8_t>ord(character)] = IN_QUERY[<uint8_t>ord(character)] = role
+IN_FORM[<uint8_t>ord("+")] = PLUS
 for character, role in ("%", PERCENT), ("/", EQUALS), ("?", QUERY_END), ("#", QUERY_END):
     IN_PATH[<uint8_t>ord(character)] = role
 del character, role
@@ -531,12 +529,12 @@ cdef inline int name_at(const Options *how, const uint8_t *name, size_t n) noexc
     """Return which of the names this is; -1: none."""
     cdef int i
     for i in range(how.count):
-        if how.names[i].size == n and memcmp(how.names[i].data, name, n) == 0:
+        if how.names[i].size == n and memcmp(how.names[i].text, name, n) == 0:
             return i
     return -1
 
 
-# Bytes that have a role other than LITERAL in a query.
+# Bytes that are LITERAL in every query.
 cdef ByteSet LITERALS = ByteSet(range(0x80)) - "+%=&#"
 
 
@@ -547,7 +545,7 @@ cdef struct Marks:
 
 
 cdef inline size_t past_literals(const uint8_t *src, size_t i, size_t n, Marks *marks) noexcept nogil:
-    """Return the offset of the first byte from src[i] on that is not LITERAL; n if there is none."""
+    """Return the offset of the first byte from src[i] on that is not in LITERALS; n if there is none."""
     cdef uint64_t word
     while i < n:
         if i >= marks.base + 64:
@@ -567,25 +565,28 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef size_t size = <size_t>how.count * sizeof(Component)
     cdef size_t i = kernels.span(src, n, &BEFORE_QUERY.set), start, end, value
     cdef int k, missing = how.count, roles, of_value
+    cdef const uint8_t *role_of = &IN_FORM[0]
     cdef Marks marks
     for k in range(how.count):
         fields[k].start = fields[k].end = -1
     if i < n:
+        if not has_form_query(src, n):
+            role_of = &IN_QUERY[0]
         marks.base = i
         kernels.mark_outside(src + i, min(n - i, <size_t>64), &LITERALS.set, &marks.word)
     while missing and i < n and src[i] != c'#':
         i += 1          # after the "?" or "&"
         start, roles, of_value = i, LITERAL, LITERAL
         i = past_literals(src, i, n, &marks)
-        while i < n and ROLES[src[i]] < EQUALS:
-            roles |= ROLES[src[i]]
+        while i < n and role_of[src[i]] < EQUALS:
+            roles |= role_of[src[i]]
             i = past_literals(src, i + 1, n, &marks)
         end = value = i
-        if i < n and ROLES[src[i]] == EQUALS:
+        if i < n and role_of[src[i]] == EQUALS:
             value = i + 1
             i = past_literals(src, value, n, &marks)
-            while i < n and ROLES[src[i]] < PAIR_END:
-                of_value |= ROLES[src[i]]
+            while i < n and role_of[src[i]] < PAIR_END:
+                of_value |= role_of[src[i]]
                 i = past_literals(src, i + 1, n, &marks)
         if i == start:
             continue
@@ -663,22 +664,25 @@ cdef size_t pairs_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef size_t size = sizeof(uint64_t), i = kernels.span(src, n, &BEFORE_QUERY.set), start, end
     cdef uint64_t count = 0
     cdef int roles
+    cdef const uint8_t *role_of = &IN_FORM[0]
+    if i < n and not has_form_query(src, n):
+        role_of = &IN_QUERY[0]
     while i < n and src[i] != c'#':
         i += 1          # after the "?" or "&"
         start, roles = i, LITERAL
-        while i < n and ROLES[src[i]] < EQUALS:
-            roles |= ROLES[src[i]]
+        while i < n and role_of[src[i]] < EQUALS:
+            roles |= role_of[src[i]]
             i += 1
         end = i
-        if i < n and ROLES[src[i]] == EQUALS:
+        if i < n and role_of[src[i]] == EQUALS:
             i += 1
         elif i == start:
             continue
         count += 1
         size += put_text(src + start, end - start, roles, how, dst + size)
         start, roles = i, LITERAL
-        while i < n and ROLES[src[i]] < PAIR_END:
-            roles |= ROLES[src[i]]
+        while i < n and role_of[src[i]] < PAIR_END:
+            roles |= role_of[src[i]]
             i += 1
         size += put_text(src + start, i - start, roles, how, dst + size)
     memcpy(dst, &count, sizeof(count))
@@ -920,7 +924,7 @@ cdef class QueryRows(ValueRows):
         self.held = []
         for each in names:
             utf8 = bytes_of_name(each)
-            self.spelled[self.how.count] = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+            self.spelled[self.how.count] = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), False)
             self.held.append(utf8)
             self.how.count += 1
         self.how.names = self.spelled
@@ -1017,7 +1021,8 @@ def port(uri, *, errors="keep"):
 def query_value(uri, name, *, errors="keep"):
     """Return the value of a query parameter: the first one of that name, decoded.
 
-    Names and values are decoded as urllib.parse.parse_qsl does: "+" is a space, and U+FFFD replaces what is not UTF-8.
+    Names and values are decoded, and U+FFFD replaces what is not UTF-8. As in urllib.parse.parse_qsl, "+" is a space in
+    http, https, ws and wss, and without a scheme; in other schemes, such as mailto, it is a plus sign.
 
     Args:
         uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does.
@@ -1033,7 +1038,7 @@ def query_value(uri, name, *, errors="keep"):
         TypeError: If a name is not a str.
         ValueError: If `errors` is unknown, if a name is repeated, or if there are not 1 to 32 names.
 
-    Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.
+    Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing; RFC 6068 section 5.
 
     >>> from uricodec import uri
     >>> url = "https://example.org/search?q=caf%C3%A9+au+lait&page=2&page=3&safe"
@@ -1041,6 +1046,8 @@ def query_value(uri, name, *, errors="keep"):
     ('café au lait', '2', '', None)
     >>> uri.query_value(url, ["page", "x"])
     {'page': '2', 'x': None}
+    >>> uri.query_value("mailto:a@example.org?subject=1+1", "subject")
+    '1+1'
     """
     cdef Options how
     cdef ParameterName spelled
@@ -1050,7 +1057,7 @@ def query_value(uri, name, *, errors="keep"):
         several = QueryRows(name, True, False)
         return value_in(uri, &several.how, several.names, errors)
     utf8 = bytes_of_name(name)
-    spelled = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+    spelled = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), False)
     how.read, how.texts, how.names, how.count = query_row, 0, &spelled, 1
     return value_in(uri, &how, None, errors)
 
@@ -1058,8 +1065,8 @@ def query_value(uri, name, *, errors="keep"):
 def query_pairs(uri, *, errors="keep"):
     """Return the names and values of all query parameters, decoded.
 
-    They are those of urllib.parse.parse_qsl with keep_blank_values=True: "+" is a space, a blank value is "", and U+FFFD
-    replaces what is not UTF-8.
+    They are those of urllib.parse.parse_qsl with keep_blank_values=True: a blank value is "", and U+FFFD replaces what
+    is not UTF-8. "+" is a space as in `query_value`.
 
     Args:
         uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does.

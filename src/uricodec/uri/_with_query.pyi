@@ -1,4 +1,4 @@
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, overload
 
 from typing_extensions import Buffer
@@ -6,7 +6,7 @@ from typing_extensions import Buffer
 @overload
 def with_query(
     uri: str,
-    set: Mapping[str, str] | str | None = None,
+    set: Mapping[str, str | Sequence[str]] | Sequence[tuple[str, str | Sequence[str]]] | str | None = None,
     *,
     drop: Collection[str] | str | None = None,
     keep: Collection[str] | str | None = None,
@@ -14,7 +14,7 @@ def with_query(
 @overload
 def with_query(
     uri: Buffer,
-    set: Mapping[str, str] | str | None = None,
+    set: Mapping[str, str | Sequence[str]] | Sequence[tuple[str, str | Sequence[str]]] | str | None = None,
     *,
     drop: Collection[str] | str | None = None,
     keep: Collection[str] | str | None = None,

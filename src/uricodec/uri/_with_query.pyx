@@ -1,10 +1,11 @@
 """Other parameters in a query, while all other bytes of the URL stay.
 
 The query is what RFC 3986 appendix B finds in any text. It has fields between "&", and a field has a name, which ends
-with the first "=" or with the field. Names are compared decoded, as a form is: "+" is a space. Each field is copied as it
-is, left out, or gets another value after its own name; new fields come last.
+with the first "=" or with the field. Names are compared decoded; "+" is a space where forms write it so, and so are the
+spaces of new values: see has_form_query(). Each field is copied as it is, left out, or gets other values after its own
+name; new fields come last.
 
-    names to set?  --yes-->  the first field of the name: its name, "=" and the value; others are left out
+    names to set?  --yes-->  the first field of the name: for each value, its name, "=" and the value; others are left out
         |no
     names to drop, or none of those to keep?  --yes-->  left out
         |no
@@ -15,10 +16,10 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memchr
 
 from uricodec._base._text cimport *
-from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport *
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, raise_surrogate
 from uricodec.uri._grammar cimport UTF8
+from uricodec.uri._queries cimport ParameterName, has_form_query, is_name
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
@@ -33,47 +34,34 @@ cdef enum:
     MOST_SET = 64           # a bit for each name
 
 
-cdef struct Name:
-    const uint8_t *text     # decoded
-    size_t size
-    bint is_prefix          # of the names that are meant
+# A text that is encoded: as %20, and as a form does.
+cdef struct Encoded:
+    const uint8_t *text[2]
+    size_t size[2]
 
-cdef struct Parameter:
-    Name name
-    const uint8_t *encoded      # the name,
-    size_t encoded_size
-    const uint8_t *value        # and the value
-    size_t value_size
+# A name to set.
+cdef struct NameToSet:
+    ParameterName name
+    Encoded encoded
+
+# One of the values of a name.
+cdef struct ValueToSet:
+    size_t name             # its index
+    Encoded encoded
 
 cdef struct Edits:
-    size_t sets, drops, keeps
+    size_t sets, values, drops, keeps
     bint has_keep
-    Parameter *to_set
-    Name *to_drop
-    Name *to_keep
+    NameToSet *to_set
+    ValueToSet *value       # in the order in which they were given
+    ParameterName *to_drop
+    ParameterName *to_keep
 
 
-cdef bint is_name(const uint8_t *src, size_t n, const Name *name) noexcept nogil:
-    """Return whether the name of a field decodes to a name, or to what begins with it."""
-    cdef size_t i = 0, at = 0
-    cdef int byte
-    while i < n:
-        if at == name.size:
-            return name.is_prefix
-        byte = triplet_value(src + i, n - i) if src[i] == c'%' else c' ' if src[i] == c'+' else src[i]
-        i += 3 if src[i] == c'%' and byte >= 0 else 1
-        if byte < 0:
-            byte = c'%'
-        if byte != name.text[at]:
-            return False
-        at += 1
-    return at == name.size
-
-
-cdef bint is_any(const uint8_t *src, size_t n, const Name *names, size_t count) noexcept nogil:
+cdef bint is_any(const uint8_t *src, size_t n, const ParameterName *names, size_t count, bint plus) noexcept nogil:
     cdef size_t i
     for i in range(count):
-        if is_name(src, n, names + i):
+        if is_name(src, n, names + i, plus, False):
             return True
     return False
 
@@ -84,18 +72,21 @@ cdef inline uint8_t *begin_field(uint8_t *dst, bint *first) noexcept nogil:
     return dst + 1
 
 
-cdef inline uint8_t *put_value(uint8_t *dst, const Parameter *parameter) noexcept nogil:
+cdef inline uint8_t *put_field(uint8_t *dst, bint *first, const uint8_t *name, size_t size, const Encoded *value,
+                               bint plus) noexcept nogil:
+    dst = append_bytes(begin_field(dst, first), name, size)
     dst[0] = c'='
-    return append_bytes(dst + 1, parameter.value, parameter.value_size)
+    return append_bytes(dst + 1, value.text[plus], value.size[plus])
 
 
 cdef size_t write_edited(const uint8_t *src, size_t n, const Edits *edits, uint8_t *dst) noexcept nogil:
     """Write the text with its other query. Return the size."""
     cdef const uint8_t *found = <const uint8_t *>memchr(src, c'#', n)
-    cdef size_t end = <size_t>(found - src) if found != NULL else n, start, stop, size, i
+    cdef size_t end = <size_t>(found - src) if found != NULL else n, start, stop, size, i, k
     cdef uint8_t *out = dst
     cdef uint64_t done = 0
-    cdef bint first = True
+    cdef bint first = True, plus = has_form_query(src, n)
+    cdef const Encoded *name
     found = <const uint8_t *>memchr(src, c'?', end)
     start = <size_t>(found - src) if found != NULL else end
     out = append_bytes(out, src, start)
@@ -107,21 +98,23 @@ cdef size_t write_edited(const uint8_t *src, size_t n, const Edits *edits, uint8
         found = <const uint8_t *>memchr(src + start, c'=', stop - start)
         size = <size_t>(found - src) - start if found != NULL else stop - start
         for i in range(edits.sets):
-            if is_name(src + start, size, &edits.to_set[i].name):
+            if is_name(src + start, size, &edits.to_set[i].name, plus, False):
                 if not done >> i & 1:
-                    out = append_bytes(begin_field(out, &first), src + start, size)
-                    out = put_value(out, edits.to_set + i)
+                    for k in range(edits.values):
+                        if edits.value[k].name == i:
+                            out = put_field(out, &first, src + start, size, &edits.value[k].encoded, plus)
                     done |= <uint64_t>1 << i
                 break
         else:
-            if not (is_any(src + start, size, edits.to_drop, edits.drops)
-                    or edits.has_keep and not is_any(src + start, size, edits.to_keep, edits.keeps)):
+            if not (is_any(src + start, size, edits.to_drop, edits.drops, plus)
+                    or edits.has_keep and not is_any(src + start, size, edits.to_keep, edits.keeps, plus)):
                 out = append_bytes(begin_field(out, &first), src + start, stop - start)
         start = stop
-    for i in range(edits.sets):
+    for k in range(edits.values):
+        i = edits.value[k].name
         if not done >> i & 1:
-            out = append_bytes(begin_field(out, &first), edits.to_set[i].encoded, edits.to_set[i].encoded_size)
-            out = put_value(out, edits.to_set + i)
+            name = &edits.to_set[i].encoded
+            out = put_field(out, &first, name.text[plus], name.size[plus], &edits.value[k].encoded, plus)
     return <size_t>(append_bytes(out, src + end, n - end) - dst)
 
 
@@ -151,19 +144,34 @@ cdef list names_of(object given, str what):
     return names
 
 
-cdef list pairs_of(object given):
-    """Return names and values to set: those of a mapping, or of a str, which is read as a query."""
+cdef list pairs_of(object given, dict names):
+    """Return the values to set, each with the index of its name in `names`, to which names are added.
+
+    They are those of a mapping, of pairs, or of a str, which is read as a query.
+    """
     from uricodec.uri._values import query_pairs
-    cdef list pairs = []
+    cdef list values = []
+    cdef object index
     if isinstance(given, str):
-        given = dict(query_pairs(f"?{given.replace('#', '%23')}"))
+        given = query_pairs(f"?{given.replace('#', '%23')}")
     elif isinstance(given, bytes):
-        given = dict(query_pairs(b"?" + given.replace(b"#", b"%23")))
-    elif not isinstance(given, Mapping):
-        raise TypeError(f"set must be a mapping of names to values, or a query as str, not {type(given).__name__}")
-    for name, value in given.items():
-        pairs.append((octets_of(name, "a name of set"), octets_of(value, f"the value of {name!r}")))
-    return pairs
+        given = query_pairs(b"?" + given.replace(b"#", b"%23"))
+    elif isinstance(given, (dict, Mapping)):
+        given = given.items()
+    elif not isinstance(given, (list, tuple)):
+        raise TypeError("set must be a mapping of names to values, a list of pairs, or a query as str, "
+                        f"not {type(given).__name__}")
+    for pair in given:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise TypeError(f"set must have pairs of a name and a value, got {pair!r}")
+        name, value = pair
+        index = names.setdefault(octets_of(name, "a name of set"), len(names))
+        if isinstance(value, (list, tuple)):
+            for each in value:
+                values.append((index, octets_of(each, f"the value of {name!r}")))
+        else:
+            values.append((index, octets_of(value, f"the value of {name!r}")))
+    return values
 
 
 @cython.final
@@ -173,36 +181,38 @@ cdef class WithQueryRows(RowOperation):
     Args:
         set, drop, keep: See `with_query`.
 
-    Source: RFC 3986 section 3.4; https://url.spec.whatwg.org/#urlencoded-parsing.
+    Source: RFC 3986 section 3.4; https://url.spec.whatwg.org/#urlencoded-parsing; RFC 6068 section 5.
     """
     cdef Edits edits
     cdef list texts         # what `edits` refers to
 
     def __cinit__(self, set=None, drop=None, keep=None):
-        cdef list pairs = pairs_of(set) if set is not None else []
+        cdef dict names = {}
+        cdef list values = pairs_of(set, names) if set is not None else []
         cdef list dropped = names_of(drop, "drop") if drop is not None else []
         cdef list kept = names_of(keep, "keep") if keep is not None else []
         cdef size_t i
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
         self.texts = []
-        if len(pairs) > MOST_SET:
-            raise ValueError(f"set must have at most {MOST_SET} names, got {len(pairs)}")
-        self.edits.to_set = <Parameter *>allocate(len(pairs) * sizeof(Parameter))
-        self.edits.to_drop = <Name *>allocate(len(dropped) * sizeof(Name))
-        self.edits.to_keep = <Name *>allocate(len(kept) * sizeof(Name))
-        self.edits.sets, self.edits.drops, self.edits.keeps = <size_t>len(pairs), <size_t>len(dropped), <size_t>len(kept)
+        if len(names) > MOST_SET:
+            raise ValueError(f"set must have at most {MOST_SET} names, got {len(names)}")
+        self.edits.to_set = <NameToSet *>allocate(len(names) * sizeof(NameToSet))
+        self.edits.value = <ValueToSet *>allocate(len(values) * sizeof(ValueToSet))
+        self.edits.to_drop = <ParameterName *>allocate(len(dropped) * sizeof(ParameterName))
+        self.edits.to_keep = <ParameterName *>allocate(len(kept) * sizeof(ParameterName))
+        self.edits.sets, self.edits.values = <size_t>len(names), <size_t>len(values)
+        self.edits.drops, self.edits.keeps = <size_t>len(dropped), <size_t>len(kept)
         self.edits.has_keep = keep is not None
         self.slots.strict = SizedRow(edit_row, 1, 0)
-        for i in range(self.edits.sets):
-            name, value = pairs[i]
+        for i, name in enumerate(names):
             self.set_name(&self.edits.to_set[i].name, name, False)
-            encoded_name, encoded_value = percent_encode(name, "", plus=True), percent_encode(value, "", plus=True)
-            self.texts += encoded_name, encoded_value
-            self.edits.to_set[i].encoded = <const uint8_t *>PyBytes_AS_STRING(encoded_name)
-            self.edits.to_set[i].encoded_size = <size_t>PyBytes_GET_SIZE(encoded_name)
-            self.edits.to_set[i].value = <const uint8_t *>PyBytes_AS_STRING(encoded_value)
-            self.edits.to_set[i].value_size = <size_t>PyBytes_GET_SIZE(encoded_value)
-            self.slots.strict.extra += self.edits.to_set[i].encoded_size + self.edits.to_set[i].value_size + 2
+            self.encode(&self.edits.to_set[i].encoded, name)
+        for i in range(self.edits.values):
+            index, value = values[i]
+            self.edits.value[i].name = index
+            self.encode(&self.edits.value[i].encoded, value)
+            # A "?" or "&", the name, of which a row may encode each byte, "=", and the value, whose spaces may be %20.
+            self.slots.strict.extra += 2 + 3 * self.edits.to_set[<size_t>index].name.size + self.edits.value[i].encoded.size[0]
         for i in range(self.edits.drops):
             self.set_name(self.edits.to_drop + i, dropped[i], True)
         for i in range(self.edits.keeps):
@@ -212,10 +222,22 @@ cdef class WithQueryRows(RowOperation):
 
     def __dealloc__(self):
         PyMem_RawFree(self.edits.to_set)
+        PyMem_RawFree(self.edits.value)
         PyMem_RawFree(self.edits.to_drop)
         PyMem_RawFree(self.edits.to_keep)
 
-    cdef int set_name(self, Name *name, bytes text, bint may_be_prefix) except -1:
+    cdef int encode(self, Encoded *encoded, bytes text) except -1:
+        cdef bytes made = percent_encode(text, "")
+        cdef bint plus
+        for plus in range(2):
+            if plus and b" " in text:
+                made = percent_encode(text, "", plus=True)
+            self.texts.append(made)
+            encoded.text[plus] = <const uint8_t *>PyBytes_AS_STRING(made)
+            encoded.size[plus] = <size_t>PyBytes_GET_SIZE(made)
+        return 0
+
+    cdef int set_name(self, ParameterName *name, bytes text, bint may_be_prefix) except -1:
         self.texts.append(text)
         name.text, name.size = <const uint8_t *>PyBytes_AS_STRING(text), <size_t>PyBytes_GET_SIZE(text)
         name.is_prefix = may_be_prefix and text.endswith(b"*")
@@ -226,14 +248,17 @@ cdef class WithQueryRows(RowOperation):
 def with_query(uri, set=None, *, drop=None, keep=None):
     """Return a URL with other parameters in its query; all other bytes stay as they are.
 
-    Names are compared decoded, with "+" for a space: `a%62` is "ab". Fields stay in their order, and so do empty ones and
-    repeated names. A query from which the last field is dropped is left out with its "?".
+    Names are compared decoded: `a%62` is "ab". Fields stay in their order, and so do empty ones and repeated names. A
+    query from which the last field is dropped is left out with its "?". A space is "+" in http, https, ws and wss, and
+    without a scheme, as urllib.parse.urlencode writes it; in other schemes, such as mailto, it is "%20", and "+" is a plus
+    sign.
 
     Args:
         uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does.
-        set (Mapping[str, str] | str | None): Names and values, or a query, such as "page=2&sort=name". The first field of
-            a name gets the value, others of that name are dropped; a name that the query lacks is added at its end.
-            Values are encoded as urllib.parse.urlencode does.
+        set (Mapping[str, str | Sequence[str]] | Sequence[tuple[str, str | Sequence[str]]] | str | None): Names and values, or a
+            query without a scheme, such as "page=2&sort=name". The first field of a name becomes a field for each value of
+            the name, in their order; others of that name are dropped. A name that the query lacks is added at its end. An
+            empty list drops the name.
         drop (Collection[str] | str | None): The names to drop, or a str with commas between them. "utm_*" is all names
             that begin with "utm_".
         keep (Collection[str] | str | None): The only names to keep, as for `drop`, besides those of `set`. None: all.
@@ -243,10 +268,11 @@ def with_query(uri, set=None, *, drop=None, keep=None):
 
     Raises:
         UriSyntaxError: If the text, a name or a value contains a lone surrogate.
-        TypeError: If `set` is neither a mapping nor a query, or a name or a value is neither str nor bytes.
+        TypeError: If `set` is neither a mapping, nor a list of pairs, nor a query, or a name or a value is neither str nor
+            bytes.
         ValueError: If `set` has more than 64 names.
 
-    Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.
+    Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing; RFC 6068 section 5.
 
     >>> from uricodec import uri
     >>> url = "https://example.org/s?q=caf%c3%a9&utm_source=x&page=2#top"
@@ -254,6 +280,8 @@ def with_query(uri, set=None, *, drop=None, keep=None):
     'https://example.org/s?q=caf%c3%a9&page=3&lang=pt+br#top'
     >>> uri.with_query(url, keep=["q"]), uri.with_query(url, keep=[])
     ('https://example.org/s?q=caf%c3%a9#top', 'https://example.org/s#top')
+    >>> uri.with_query("/?a=0&b", [("a", "1"), ("a", "2")]), uri.with_query("mailto:a@example.org", {"subject": "a b"})
+    ('/?a=1&a=2&b', 'mailto:a@example.org?subject=a%20b')
     """
     cdef WithQueryRows rows = WithQueryRows(set, drop, keep)
     cdef uint8_t utf8[UTF8_CAPACITY]

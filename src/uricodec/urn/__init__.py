@@ -10,6 +10,8 @@ True
 Verdict(ok=False, reason='wrong check digit', nid_class='formal', known=True)
 """
 
+from __future__ import annotations
+
 import re
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, overload
@@ -22,6 +24,7 @@ from uricodec.urn._parse import TERMINATORS, URN, check, equivalent, find, is_va
 from uricodec.urn.namespaces import NAMESPACES, lookup, nid_class, register_namespace
 
 if TYPE_CHECKING:
+    from uricodec.typing import UrnRfc
     from uricodec.urn import conversions as conversions
 
 __all__ = [
@@ -190,18 +193,20 @@ class Verdict(NamedTuple):
     known: bool  # whether the namespace is in NAMESPACES
 
 
-def validate(urn: _Urn) -> Verdict:
+def validate(urn: _Urn, rfc: UrnRfc = "8141") -> Verdict:
     """Check a URN by the registration of its namespace, beyond its syntax.
 
     Args:
-        urn (str | bytes-like | URN): The URN, valid by RFC 8141 or by RFC 2141.
+        urn (str | bytes-like | URN): The URN.
+        rfc (str): The RFC by which it is a URN: "2141", "8141", or "any", as in `check`.
 
     Returns:
         Verdict: ok is True if the URN has the form that the registration requires, including its check digit; False if
             it does not, with the fault as `reason`; None if that is unknown, with the cause as `reason`.
 
     Raises:
-        UrnError: If the text is not a URN.
+        UrnError: If the text is not a URN by that RFC: if `check` finds a fault.
+        ValueError: If the RFC is unknown.
 
     Source: the registrations, RFC 8141 section 5; see `uricodec.urn.namespaces`.
 
@@ -211,7 +216,7 @@ def validate(urn: _Urn) -> Verdict:
     Verdict(ok=None, reason='a NID reserved for country codes (RFC 8141 section 5.1)',
             nid_class='reserved', known=False)
     """
-    name = parse(urn, "any")
+    name = parse(urn, rfc)
     nid = name.nid.lower()
     kind = nid_class(nid)
     row = NAMESPACES.get(nid)

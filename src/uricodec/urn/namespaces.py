@@ -157,11 +157,14 @@ def _oid(nss: str) -> bool | str:
 
 def _isbn(nss: str) -> bool | str:
     # RFC 3187 section 3: ten digits, the last one perhaps X, modulus 11; ISO 2108 since 2005: 13 digits, modulus 10.
+    # The International ISBN Agency's range message has no group in 979-0: these are ISMNs (ISO 10957:2009).
     if not re.fullmatch("(?!.*--)[0-9]([0-9-]*[0-9])?(-?[Xx])?", nss):
         return "expected digits, perhaps an X at the end, with single hyphens between them"
     digits = [10 if digit in "Xx" else int(digit) for digit in nss.replace("-", "")[:14]]
     if len(digits) == 10:
         right = sum(weight * digit for weight, digit in zip(range(10, 0, -1), digits, strict=True)) % 11 == 0
+    elif len(digits) == 13 and digits[:4] == [9, 7, 9, 0]:
+        return "979-0 is reserved for music (ISMN, ISO 10957); expected 978, or 979 and another digit than 0"
     elif len(digits) == 13 and digits[:3] in ([9, 7, 8], [9, 7, 9]) and digits[-1] < 10:
         right = (sum(digits[::2]) + 3 * sum(digits[1::2])) % 10 == 0
     else:
