@@ -847,32 +847,100 @@ def test_killed_at_any_moment(place):
     assert not [name for name in os.listdir() if name.endswith(".tmp")]
 
 
-def test_two_updates_at_once(place, monkeypatch):
-    fcntl = pytest.importorskip("fcntl", reason="no locks of files")
+@pytest.mark.parametrize("exists", [True, False])
+def test_an_update_while_another_one_runs(place, monkeypatch, exists):
+    pytest.importorskip("fcntl", reason="no locks of files")
+    options = {"kind": "urn", "seen": "seen", "update": True}
+    names = ["seen", "./seen"]
+    if exists:
+        dedup.dedup_files("day0", "out", **options)
+        os.symlink("seen", "link")
+        names.append("link")
+    before = sorted(os.listdir())
+    read, others = dedup._update, []
+
+    def meanwhile(*arguments):
+        monkeypatch.setattr(dedup, "_update", read)
+        for name in names:
+            with pytest.raises(streams.FileError, match="another process is writing") as caught:
+                dedup.dedup_files("day2", "other", **options | {"seen": name})
+            others.append(caught.value.filename)
+        read(*arguments)
+
+    monkeypatch.setattr(dedup, "_update", meanwhile)
+    dedup.dedup_files("day1", "out", **options)
+    assert others == names
+    assert sorted(os.listdir()) == sorted({*before, "out", "seen"})
+    with SeenSet.open("seen") as seen:
+        assert all(seen.contains(lines_of(place / "day1"))) and not all(seen.contains(lines_of(place / "day2")))
+
+
+def test_an_update_of_what_was_replaced(place, monkeypatch):
+    """By a program that takes no lock, before or after the lock was taken."""
     options = {"kind": "urn", "seen": "seen", "update": True}
     dedup.dedup_files("day0", "out", **options)
-    with open("seen", "rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(streams.FileError, match="another process is updating"):
-            dedup.dedup_files("day1", "out", **options)
     octets = (place / "seen").read_bytes()
-    monkeypatch.setattr(_sets, "fcntl", None)  # a file system without locks
-    write = _sets.Updated.write
+    for name in "write", "__enter__":
+        step = getattr(_sets.Updated, name)
 
-    def replaced(self, scratch):
-        os.rename("other", "seen")
-        write(self, scratch)
+        def replaced(self, *arguments, step=step):
+            os.rename("other", "seen")
+            return step(self, *arguments)
 
-    for other in octets, None:
-        (place / "other").write_bytes(octets)
-        if other is None:
-            os.unlink("seen")
-        monkeypatch.setattr(_sets.Updated, "write", replaced)
-        with pytest.raises(streams.FileError, match="replaced meanwhile"):
-            dedup.dedup_files("day1", "out", **options)
-        monkeypatch.setattr(_sets.Updated, "write", write)
-        assert (place / "seen").read_bytes() == octets
+        for exists in True, False:
+            (place / "other").write_bytes(octets)
+            if not exists:
+                os.unlink("seen")
+            monkeypatch.setattr(_sets.Updated, name, replaced)
+            with pytest.raises(streams.FileError, match="replaced meanwhile"):
+                dedup.dedup_files("day1", "out", **options)
+            monkeypatch.setattr(_sets.Updated, name, step)
+            assert (place / "seen").read_bytes() == octets
     assert sorted(os.listdir()) == ["day0", "day1", "day2", "out", "seen"]
+
+
+UPDATES = """
+import os, sys
+from uricodec import dedup
+from uricodec._io.streams import FileError
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+name = sys.argv[1]
+for line in sys.stdin:
+    try:
+        dedup.dedup_files(name, "out" + name, kind="urn", seen=line.strip(), update=True)
+        print("updated", flush=True)
+    except FileError as error:
+        print(error.strerror, flush=True)
+"""
+
+
+def test_first_updates_at_once(place):
+    """On one core: each run either adds all that it has read, or says that it did not."""
+    pytest.importorskip("fcntl", reason="no locks of files")
+    names, lost, done = ["day0", "day1"], [], 0
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", UPDATES, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for name in names
+    ]
+    for trial in range(20):
+        for each in runs:
+            each.stdin.write(f"seen{trial}\n")
+            each.stdin.flush()
+        said = [each.stdout.readline().strip() for each in runs]
+        with SeenSet.open(f"seen{trial}") as seen:
+            for name, result in zip(names, said, strict=True):
+                if result == "updated":
+                    done += 1
+                    lost += [(trial, name)] * (not all(seen.contains(lines_of(place / name))))
+                else:
+                    assert "another process" in result or "replaced meanwhile" in result
+    for each in runs:
+        each.communicate()
+    assert lost == [] and done >= 20
+    assert not [name for name in os.listdir() if name.endswith(".tmp")]
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
@@ -33,11 +33,6 @@ from uricodec.uri._policies import Policy
 
 if TYPE_CHECKING:
     from uricodec.dedup._dataset import Dataset
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment,unused-ignore]
 
 # Bytes that are read or written at once; and the memory for blocks of all sources of a merge.
 BLOCK = 1 << 20
@@ -361,32 +356,30 @@ class Known:
 class Updated(Known):
     """A saved set that is replaced when the `with` block succeeds.
 
-    On POSIX systems a lock keeps other updates of the same file away.
+    The name of its temporary file keeps other updates of the same file away, where files have locks; also while the set
+    does not exist yet.
 
     Args:
         path (str): The file; it need not exist.
         rules (Rules): The rules of a new set.
+
+    Raises:
+        FileError: If another process is updating the set, or has replaced it after it was opened.
     """
 
     def __init__(self, key: FingerprintKey, saved: SavedSet | None, path: str, rules: Rules) -> None:
         super().__init__(key, saved)
         self._path, self._rules, self.runs = path, rules, SortedRuns()
-        self._output = streams.Output(os.path.join(".", path))
+        self._output = streams.Output(os.path.join(".", path), alone=True)
+        self._output.name = streams.printable(path)
 
     def __enter__(self) -> Known:
-        self._lock()
-        self._output.__enter__()
+        with ExitStack() as stack:
+            stack.push(super().__exit__)
+            stack.enter_context(self._output)
+            self._check_place()  # another update may have ended between the opening and the lock
+            stack.pop_all()
         return self
-
-    def _lock(self) -> None:
-        if fcntl is None or self._saved is None:
-            return
-        try:
-            fcntl.flock(self._saved.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise streams.FileError(self._saved.name, "another process is updating the saved set") from None
-        except OSError:  # not every file system has locks
-            pass
 
     def write(self, scratch: Scratch) -> None:
         runs: Any = self.runs
