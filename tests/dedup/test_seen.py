@@ -130,7 +130,7 @@ def test_any_fingerprints(prints, bits, number):
     rules = _sets.Rules("bytes", None)
     with Scratch(None) as scratch:
         cuts = [b"".join(rows[i : i + 7]) for i in range(0, len(rows), 7)]
-        saved = _sets.temporary_set(iter(cuts), 5 * len(rows), rules, KEY, scratch, shard, True)
+        saved = _sets.temporary_set(iter(cuts), 5 * len(rows), rules, KEY, scratch, shard, 1 << 20)
         octets = b"".join(saved.parts())
         empty = KEY.fingerprint(b"")
         assert octets == naive.write(prints, {"forms": 1, "kind": "bytes"}, bytes(64), empty, *shard)
@@ -243,14 +243,17 @@ def test_the_table_in_order():
 
 
 @pytest.mark.parametrize("count", SIZES)
-@pytest.mark.parametrize("maps", [True, False])
-def test_questions(count, maps, tmp_path):
+@pytest.mark.parametrize("memory", [0, 79_999, 80_000])
+def test_questions(count, memory, tmp_path):
     set_of(names_of(count)).save(tmp_path / "seen")
-    saved = _sets.open_set(str(tmp_path / "seen"), KEY, maps)
+    saved = _sets.open_set(str(tmp_path / "seen"), KEY, memory)
+    assert saved.held == (16 * count if 16 * count <= memory else 0)
     asked = names_of(2 * count + 10)
-    batch = FingerprintBatch(b"".join(map(KEY.fingerprint, asked)))
-    saved.mark(batch, True, 1)
-    assert list(batch.marks) == [1] * count + [0] * (len(asked) - count)
+    for rows in asked, asked[::-1], [name for name in asked for _ in range(3)]:
+        for present in True, False:
+            batch = FingerprintBatch(b"".join(map(KEY.fingerprint, rows)))
+            saved.mark(batch, present, 1)
+            assert list(batch.marks) == [(int(name.split(":")[2]) < count) == present for name in rows]
     saved.close()
 
 
@@ -664,15 +667,15 @@ def test_each_byte_of_a_damaged_file(tmp_path):
     assert "format 2" in attempt(tmp_path / "seen", names)
 
 
-@pytest.mark.parametrize("maps", [True, False])
-def test_damage_that_a_question_meets(tmp_path, maps):
+@pytest.mark.parametrize("memory", [0, 1 << 20])
+def test_damage_that_a_question_meets(tmp_path, memory):
     """In the bucket that is asked, not in the others."""
     names = names_of(1000)
     set_of(names).save(tmp_path / "seen")
     octets = bytearray((tmp_path / "seen").read_bytes())
     octets[208 + 16 * 500] ^= 1
     (tmp_path / "seen").write_bytes(octets)
-    saved, errors = _sets.open_set(str(tmp_path / "seen"), KEY, maps), 0
+    saved, errors = _sets.open_set(str(tmp_path / "seen"), KEY, memory), 0
     for name in names:
         batch = FingerprintBatch(KEY.fingerprint(name))
         try:
@@ -728,8 +731,8 @@ def test_a_set_that_changes_while_it_is_open(tmp_path):
         set_of(["other"]).save(path)
         assert all(seen.contains(names))
     set_of(names).save(path)
-    for maps in True, False:
-        saved = _sets.open_set(str(path), KEY, maps)
+    for memory in 0, 1 << 20:
+        saved = _sets.open_set(str(path), KEY, memory)
         batch = FingerprintBatch(b"".join(map(KEY.fingerprint, names)))
         os.truncate(path, 10_000)
         with pytest.raises(streams.FileError, match="changed"):
@@ -959,6 +962,7 @@ def test_memory_of_a_run(tmp_path):
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
     )
     command = [sys.executable, "-c", code, "dedup", "--kind", "bytes", "--secret-file", "secret", "in", "-o", "out"]
+    command += ["--memory", "32M"]
     sizes = []
     for more in [], ["--seen", "seen"]:
         done = subprocess.run([*command, *more], cwd=tmp_path, stderr=subprocess.PIPE, check=True)
