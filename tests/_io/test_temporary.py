@@ -395,6 +395,30 @@ def test_two_at_once(tmp_path):
     assert left_in(tmp_path) == ["out"]
 
 
+def test_one_that_writes_alone(tmp_path):
+    """Whoever is second is an error, until the first one is done; others that need not be alone write."""
+    path = str(tmp_path / "out")
+    for target in None, b"before":
+        if target:
+            (tmp_path / "out").write_bytes(target)
+        with pytest.raises(ZeroDivisionError), streams.Output(path, alone=True):
+            with pytest.raises(streams.FileError, match="another process is writing") as caught:
+                streams.Output(path, alone=True).__enter__()
+            assert (caught.value.filename, caught.value.errno) == (path, errno.EWOULDBLOCK)
+            with streams.Output(path) as other:
+                other.write(b"other")
+            raise ZeroDivisionError
+        assert left_in(tmp_path) == ["out"]
+        with streams.Output(path, alone=True) as output:
+            output.write(b"mine")
+        assert (tmp_path / "out").read_bytes() == b"mine"
+        (tmp_path / "out").unlink()
+    (tmp_path / ".out.uricodec.tmp").mkdir()  # it cannot be known who holds it
+    with pytest.raises(streams.FileError, match=r"'\.out\.uricodec\.tmp'"):
+        streams.Output(path, alone=True).__enter__()
+    assert left_in(tmp_path) == [".out.uricodec.tmp"]
+
+
 def test_the_one_that_holds_it_fails_last(tmp_path):
     path = str(tmp_path / "out")
     with pytest.raises(ZeroDivisionError), streams.Output(path):
@@ -450,11 +474,12 @@ def test_no_locks_on_that_file_system(tmp_path, monkeypatch):
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with streams.Output(str(tmp_path / "out")) as output:
-        (found,) = left_in(tmp_path)
-        assert found.startswith(".uricodec-")
-        output.write(b"a")
-    assert left_in(tmp_path) == ["out"]
+    for alone in False, True:
+        with streams.Output(str(tmp_path / "out"), alone) as output:
+            (found,) = set(left_in(tmp_path)) - {"out"}
+            assert found.startswith(".uricodec-")
+            output.write(b"a")
+        assert left_in(tmp_path) == ["out"]
 
 
 def test_without_locks_at_all(tmp_path, monkeypatch):

@@ -130,7 +130,7 @@ def test_any_fingerprints(prints, bits, number):
     rules = _sets.Rules("bytes", None)
     with Scratch(None) as scratch:
         cuts = [b"".join(rows[i : i + 7]) for i in range(0, len(rows), 7)]
-        saved = _sets.temporary_set(iter(cuts), 5 * len(rows), rules, KEY, scratch, shard, True)
+        saved = _sets.temporary_set(iter(cuts), 5 * len(rows), rules, KEY, scratch, shard, 1 << 20)
         octets = b"".join(saved.parts())
         empty = KEY.fingerprint(b"")
         assert octets == naive.write(prints, {"forms": 1, "kind": "bytes"}, bytes(64), empty, *shard)
@@ -243,14 +243,17 @@ def test_the_table_in_order():
 
 
 @pytest.mark.parametrize("count", SIZES)
-@pytest.mark.parametrize("maps", [True, False])
-def test_questions(count, maps, tmp_path):
+@pytest.mark.parametrize("memory", [0, 79_999, 80_000])
+def test_questions(count, memory, tmp_path):
     set_of(names_of(count)).save(tmp_path / "seen")
-    saved = _sets.open_set(str(tmp_path / "seen"), KEY, maps)
+    saved = _sets.open_set(str(tmp_path / "seen"), KEY, memory)
+    assert saved.held == (16 * count if 16 * count <= memory else 0)
     asked = names_of(2 * count + 10)
-    batch = FingerprintBatch(b"".join(map(KEY.fingerprint, asked)))
-    saved.mark(batch, True, 1)
-    assert list(batch.marks) == [1] * count + [0] * (len(asked) - count)
+    for rows in asked, asked[::-1], [name for name in asked for _ in range(3)]:
+        for present in True, False:
+            batch = FingerprintBatch(b"".join(map(KEY.fingerprint, rows)))
+            saved.mark(batch, present, 1)
+            assert list(batch.marks) == [(int(name.split(":")[2]) < count) == present for name in rows]
     saved.close()
 
 
@@ -664,15 +667,15 @@ def test_each_byte_of_a_damaged_file(tmp_path):
     assert "format 2" in attempt(tmp_path / "seen", names)
 
 
-@pytest.mark.parametrize("maps", [True, False])
-def test_damage_that_a_question_meets(tmp_path, maps):
+@pytest.mark.parametrize("memory", [0, 1 << 20])
+def test_damage_that_a_question_meets(tmp_path, memory):
     """In the bucket that is asked, not in the others."""
     names = names_of(1000)
     set_of(names).save(tmp_path / "seen")
     octets = bytearray((tmp_path / "seen").read_bytes())
     octets[208 + 16 * 500] ^= 1
     (tmp_path / "seen").write_bytes(octets)
-    saved, errors = _sets.open_set(str(tmp_path / "seen"), KEY, maps), 0
+    saved, errors = _sets.open_set(str(tmp_path / "seen"), KEY, memory), 0
     for name in names:
         batch = FingerprintBatch(KEY.fingerprint(name))
         try:
@@ -728,8 +731,8 @@ def test_a_set_that_changes_while_it_is_open(tmp_path):
         set_of(["other"]).save(path)
         assert all(seen.contains(names))
     set_of(names).save(path)
-    for maps in True, False:
-        saved = _sets.open_set(str(path), KEY, maps)
+    for memory in 0, 1 << 20:
+        saved = _sets.open_set(str(path), KEY, memory)
         batch = FingerprintBatch(b"".join(map(KEY.fingerprint, names)))
         os.truncate(path, 10_000)
         with pytest.raises(streams.FileError, match="changed"):
@@ -847,32 +850,100 @@ def test_killed_at_any_moment(place):
     assert not [name for name in os.listdir() if name.endswith(".tmp")]
 
 
-def test_two_updates_at_once(place, monkeypatch):
-    fcntl = pytest.importorskip("fcntl", reason="no locks of files")
+@pytest.mark.parametrize("exists", [True, False])
+def test_an_update_while_another_one_runs(place, monkeypatch, exists):
+    pytest.importorskip("fcntl", reason="no locks of files")
+    options = {"kind": "urn", "seen": "seen", "update": True}
+    names = ["seen", "./seen"]
+    if exists:
+        dedup.dedup_files("day0", "out", **options)
+        os.symlink("seen", "link")
+        names.append("link")
+    before = sorted(os.listdir())
+    read, others = dedup._update, []
+
+    def meanwhile(*arguments):
+        monkeypatch.setattr(dedup, "_update", read)
+        for name in names:
+            with pytest.raises(streams.FileError, match="another process is writing") as caught:
+                dedup.dedup_files("day2", "other", **options | {"seen": name})
+            others.append(caught.value.filename)
+        read(*arguments)
+
+    monkeypatch.setattr(dedup, "_update", meanwhile)
+    dedup.dedup_files("day1", "out", **options)
+    assert others == names
+    assert sorted(os.listdir()) == sorted({*before, "out", "seen"})
+    with SeenSet.open("seen") as seen:
+        assert all(seen.contains(lines_of(place / "day1"))) and not all(seen.contains(lines_of(place / "day2")))
+
+
+def test_an_update_of_what_was_replaced(place, monkeypatch):
+    """By a program that takes no lock, before or after the lock was taken."""
     options = {"kind": "urn", "seen": "seen", "update": True}
     dedup.dedup_files("day0", "out", **options)
-    with open("seen", "rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(streams.FileError, match="another process is updating"):
-            dedup.dedup_files("day1", "out", **options)
     octets = (place / "seen").read_bytes()
-    monkeypatch.setattr(_sets, "fcntl", None)  # a file system without locks
-    write = _sets.Updated.write
+    for name in "write", "__enter__":
+        step = getattr(_sets.Updated, name)
 
-    def replaced(self, scratch):
-        os.rename("other", "seen")
-        write(self, scratch)
+        def replaced(self, *arguments, step=step):
+            os.rename("other", "seen")
+            return step(self, *arguments)
 
-    for other in octets, None:
-        (place / "other").write_bytes(octets)
-        if other is None:
-            os.unlink("seen")
-        monkeypatch.setattr(_sets.Updated, "write", replaced)
-        with pytest.raises(streams.FileError, match="replaced meanwhile"):
-            dedup.dedup_files("day1", "out", **options)
-        monkeypatch.setattr(_sets.Updated, "write", write)
-        assert (place / "seen").read_bytes() == octets
+        for exists in True, False:
+            (place / "other").write_bytes(octets)
+            if not exists:
+                os.unlink("seen")
+            monkeypatch.setattr(_sets.Updated, name, replaced)
+            with pytest.raises(streams.FileError, match="replaced meanwhile"):
+                dedup.dedup_files("day1", "out", **options)
+            monkeypatch.setattr(_sets.Updated, name, step)
+            assert (place / "seen").read_bytes() == octets
     assert sorted(os.listdir()) == ["day0", "day1", "day2", "out", "seen"]
+
+
+UPDATES = """
+import os, sys
+from uricodec import dedup
+from uricodec._io.streams import FileError
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+name = sys.argv[1]
+for line in sys.stdin:
+    try:
+        dedup.dedup_files(name, "out" + name, kind="urn", seen=line.strip(), update=True)
+        print("updated", flush=True)
+    except FileError as error:
+        print(error.strerror, flush=True)
+"""
+
+
+def test_first_updates_at_once(place):
+    """On one core: each run either adds all that it has read, or says that it did not."""
+    pytest.importorskip("fcntl", reason="no locks of files")
+    names, lost, done = ["day0", "day1"], [], 0
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", UPDATES, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for name in names
+    ]
+    for trial in range(20):
+        for each in runs:
+            each.stdin.write(f"seen{trial}\n")
+            each.stdin.flush()
+        said = [each.stdout.readline().strip() for each in runs]
+        with SeenSet.open(f"seen{trial}") as seen:
+            for name, result in zip(names, said, strict=True):
+                if result == "updated":
+                    done += 1
+                    lost += [(trial, name)] * (not all(seen.contains(lines_of(place / name))))
+                else:
+                    assert "another process" in result or "replaced meanwhile" in result
+    for each in runs:
+        each.communicate()
+    assert lost == [] and done >= 20
+    assert not [name for name in os.listdir() if name.endswith(".tmp")]
 
 
 @pytest.mark.slow
@@ -891,6 +962,7 @@ def test_memory_of_a_run(tmp_path):
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
     )
     command = [sys.executable, "-c", code, "dedup", "--kind", "bytes", "--secret-file", "secret", "in", "-o", "out"]
+    command += ["--memory", "32M"]
     sizes = []
     for more in [], ["--seen", "seen"]:
         done = subprocess.run([*command, *more], cwd=tmp_path, stderr=subprocess.PIPE, check=True)

@@ -3,7 +3,8 @@
     header | description | data | directory
 
 docs/reference/saved_sets.md describes the format. The header, the description and the directory are checked when a set
-is opened; the directory has the checksums of the data, for what uses them.
+is opened, and stay in memory; the directory has the checksums of the data, which are read and checked when they are
+used. Nobody else can change what was checked, and a file that becomes shorter is an error, not the end of the process.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ VERSION = 1
 HEADER = Struct("<8sIIQIIQ64s16s16s8x16s")
 ROW = 16  # bytes of a row of the directory
 MOST_BITS = 48
+SHOWN = 200  # characters of a description that a message quotes
 
 # The normal forms of this version of uricodec: a release that changes one of them has another number here.
 FORMS = 1
@@ -59,15 +61,29 @@ def padded(description: bytes, unit: int = ROW) -> bytes:
 OPENED_BY = {"hosts": "uricodec.uri.HostSet", "prefixes": "uricodec.uri.PrefixSet"}
 
 
-def opened_by(description: bytes) -> str:
-    """Return the name of the class that opens a set with this description; "" if it is damaged."""
+def read_description(description: bytes) -> Any:
+    """Return what a description says; None if it is not JSON."""
     import json
 
     try:
-        kind = json.loads(description)["kind"]
-    except (ValueError, LookupError, TypeError):
-        return ""
+        return json.loads(description)
+    except (ValueError, RecursionError):
+        return None
+
+
+def opened_by(said: Any) -> str:
+    """Return the name of the class that opens a set whose description says this; "" if it is damaged."""
+    kind = said.get("kind") if isinstance(said, dict) else None
     return OPENED_BY.get(kind, "uricodec.dedup.SeenSet") if isinstance(kind, str) else ""
+
+
+def memory_for(size: int) -> mmap.mmap | None:
+    """Return zeroed memory, which the system provides when it is used; None if there is not enough."""
+    flags = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
+    try:
+        return mmap.mmap(-1, size, **flags)
+    except (OSError, ValueError, OverflowError):
+        return None
 
 
 class Layout(NamedTuple):
@@ -84,8 +100,6 @@ class StoredSet:
         file (io.FileIO): The file, which close() closes.
         name (str): The file, as a message shows it.
         key (FingerprintKey | None): The key of the fingerprints; None: that in the file.
-        maps (bool): Whether to map the file to memory: faster, but the system counts what was read as memory of the
-            process.
 
     Attributes:
         name (str): As above.
@@ -98,29 +112,28 @@ class StoredSet:
         FileError: If the file cannot be read.
     """
 
-    def __init__(self, file: Any, name: str, key: FingerprintKey | None = None, maps: bool = False) -> None:
+    def __init__(self, file: Any, name: str, key: FingerprintKey | None = None) -> None:
         self.name, self._file, self._lock = name, file, allocate_lock()
-        self._map: mmap.mmap | None = None
+        self._users, self._closed = 0, False
         try:
-            self._open(key, maps)
-        except (OSError, MemoryError) as error:
-            self.close()
-            raise self.fail(error) from None
-        except BaseException:
-            self.close()
-            raise
+            self._open(key)
+        except BaseException as error:
+            try:
+                raise self._failure(error) from None
+            finally:
+                self.close()
 
     made_by: str  # the name of the class that opens these files
 
-    def _layout(self, count: int, bits: int, description: bytes) -> Layout:
-        """Return how large the parts are. The description may be damaged."""
+    def _layout(self, count: int, bits: int, said: Any) -> Layout:
+        """Return how large the parts are. What the description says may be damaged."""
         raise NotImplementedError
 
-    def _read_description(self, description: bytes) -> None:
+    def _read_description(self, said: Any, description: bytes) -> None:
         """Take over what the description says.
 
         Raises:
-            ValueError: If this version of uricodec does not know it.
+            ValueError, TypeError, LookupError, AttributeError: If this version of uricodec does not know it.
         """
         raise NotImplementedError
 
@@ -128,7 +141,7 @@ class StoredSet:
         """Take over the directory. Raise ValueError if it is damaged."""
         raise NotImplementedError
 
-    def _open(self, key: FingerprintKey | None, maps: bool) -> None:
+    def _open(self, key: FingerprintKey | None) -> None:
         status = os.fstat(self._file.fileno())
         if not S_ISREG(status.st_mode):
             raise self._error("not a saved set: not a regular file")
@@ -143,32 +156,37 @@ class StoredSet:
             raise self._error(f"saved set of format {version}; this version of uricodec reads format {VERSION}")
         self._place = HEADER.size + size
         description = self._read(HEADER.size, min(size, max(status.st_size - HEADER.size, 0)))
-        bits = min(self._bits, MOST_BITS)
-        other = opened_by(description)
+        said = read_description(description)
+        other = opened_by(said)
         if other not in ("", self.made_by):
             raise self._error(f"not a set of this kind: open it with {other}.open()")
-        layout = self._layout(self.count, bits, description)
+        layout = self._layout(self.count, min(self._bits, MOST_BITS), said)
         expected = self._place + layout.data + layout.directory
-        if self._bits > MOST_BITS or shard_bits > MOST_BITS or status.st_size != expected:
+        if status.st_size != expected:
             raise self._error(f"damaged saved set: {status.st_size} bytes instead of {expected}")
+        if self._bits > MOST_BITS or shard_bits > MOST_BITS or shard >> shard_bits:
+            raise self._error("damaged saved set: header")
         directory = self._read(self._place + layout.data, layout.directory)
         sealed = digest_of(header[:-ROW], description, directory)
         if sealed.digest() != checksum:
             raise self._error("damaged saved set: header, description or directory")
-        self.digest, self._shard = checksum, (shard_bits, shard)
+        self.digest, self._shard, self._head = checksum, (shard_bits, shard), header + description
         try:
-            self._read_description(description)
+            self._read_description(said, description.rstrip(b" \n"))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise self._unreadable(description, error) from None
         self.key = self._key_of(material, key)
         if self.key.fingerprint(b"") != key_check:
             raise self._error("the saved set has another secret")
-        if maps and self.count:
-            self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        try:
-            self._use(directory)
-        except ValueError as error:
-            raise self._error(f"damaged saved set: {error}") from None
+        self._use(directory)
+
+    def _failure(self, error: BaseException) -> BaseException:
+        """Return the error for what went wrong while the set was opened: whatever a file contains, it is not ours."""
+        if isinstance(error, SetError):
+            return error
+        if isinstance(error, (ValueError, ArithmeticError, LookupError, TypeError, RecursionError)):
+            return self._error(f"damaged saved set: {error}")
+        return self.fail(error) if isinstance(error, (OSError, MemoryError)) else error
 
     @property
     def number(self) -> int:
@@ -200,25 +218,50 @@ class StoredSet:
         return SetError(f"{self.name}: {reason}")
 
     def _unreadable(self, description: bytes, reason: object) -> SetError:
-        return self._error(f"cannot read {description.decode(errors='replace').rstrip()}: {reason}")
+        shown = description.decode(errors="replace").rstrip()
+        return self._error(f"cannot read {shown if len(shown) <= SHOWN else shown[:SHOWN] + '...'}: {reason}")
 
     def fail(self, error: BaseException) -> Exception:
         """Return the error for what went wrong with the file."""
-        if self._file.closed:
+        if self._closed:
             return ValueError("cannot use a closed set")
         return streams.failure(self.name, error) if isinstance(error, OSError) else self._error(str(error))
 
+    def __enter__(self) -> StoredSet:
+        """Keep the file open until the `with` block ends: another thread may call close().
+
+        Raises:
+            ValueError: If the set is closed.
+        """
+        with self._lock:
+            if self._closed:
+                raise ValueError("cannot use a closed set")
+            self._users += 1
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._closed and not self._users:
+                self._free()
+
     def check_unchanged(self) -> None:
-        """Raise FileError if the file was written to after it was opened: what is mapped may be gone."""
-        status = os.fstat(self._file.fileno())
+        """Raise FileError if the file was written to after it was opened: what was not read yet may be gone."""
+        with self:
+            status = os.fstat(self._file.fileno())
         # Not the change time: that changes, too, when another file takes the name of this one.
         if (status.st_size, status.st_mtime_ns) != self._version:
             raise streams.FileError(self.name, "file was changed while it was read")
 
     def close(self) -> None:
-        """Close the file, and free the memory that it is mapped to."""
-        if self._map is not None:
-            self._map.close()
+        """Close the file when no thread uses it any more."""
+        with self._lock:
+            self._closed = True
+            if not self._users:
+                self._free()
+
+    def _free(self) -> None:
+        """Close the file, and free the memory for its data."""
         self._file.close()
 
     def __del__(self) -> None:

@@ -619,6 +619,7 @@ class Output:
 
     Args:
         path (str | None): The path of the file; None or "-" for standard output.
+        alone (bool): Whether it is an error if another process is writing the same file, see Temporary.
 
     Attributes:
         end (int): The byte that ends a line.
@@ -629,8 +630,8 @@ class Output:
         BrokenPipeError: The reader of the output has closed it.
     """
 
-    def __init__(self, path=None):
-        self._path = None if path in (None, "-") else path
+    def __init__(self, path=None, alone=False):
+        self._path, self._alone = None if path in (None, "-") else path, alone
         self.name = "<stdout>" if self._path is None else printable(path)
         self.end, self.in_line = 0x0A, False
         self._temporary = None
@@ -669,7 +670,7 @@ class Output:
 
         self._handlers = catch_signals()
         try:
-            self._temporary = Temporary(self._path)
+            self._temporary = Temporary(self._path, self._alone)
         finally:
             if self._temporary is None:
                 restore_signals(self._handlers)

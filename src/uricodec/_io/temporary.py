@@ -3,8 +3,8 @@
 A process that is killed cannot remove its temporary file. Therefore the file's name depends only on the target, and the
 process that writes it holds a lock (flock), which the system releases when the process ends. If the next writer of the
 same target finds the name taken and the lock free, it removes the file and creates it again. If the lock is held,
-another process is writing the target, and the new file gets a random name. On systems without such locks the name is
-always random.
+another process is writing the target, and the new file gets a random name; or is an error, for a target that depends
+on what was there before. On systems without such locks the name is always random.
 
 The file is private (mode 0600) until it is complete. Then it gets the owner, the group and the permissions of the file
 that it replaces, its data are synced to the disk, it is renamed, and the rename is synced. So a crash at any moment
@@ -55,15 +55,19 @@ class Temporary:
 
     Args:
         path (str): The path of the target.
+        alone (bool): Whether another process must not write the same target until replace() or discard(). Without file
+            locks, others cannot be kept away.
 
     Attributes:
         raw (io.FileIO): The file, open for writing.
 
     Raises:
+        BlockingIOError: With `alone`, another process is writing the target.
         OSError: The file cannot be created.
     """
 
-    def __init__(self, path):
+    def __init__(self, path, alone=False):
+        self._alone = alone
         self._folder, self._target = find_target(path)
         try:
             self._before = status_of(self._target, self._folder)
@@ -78,7 +82,12 @@ class Temporary:
         """Create the file, under the name of the target or a random one. Return its name and descriptor."""
         head, name = os.path.split(self._target)
         path = os.path.join(head, name_for(name))
-        number = take(path, self._folder, mode) if fcntl else None
+        try:
+            number = take(path, self._folder, mode) if fcntl else None
+        except BlockingIOError:
+            if self._alone:
+                raise
+            number = None
         if number is None:
             path = os.path.join(head, f".uricodec-{os.urandom(6).hex()}.tmp")
             number = make(path, self._folder, mode)
@@ -285,7 +294,10 @@ def take(path, folder, mode):
     """Create a file and lock it. A file of that name that no process has locked is removed first.
 
     Returns:
-        int | None: The descriptor; None if the name is in use.
+        int | None: The descriptor; None if the file cannot be created or locked.
+
+    Raises:
+        BlockingIOError: If the name is in use.
     """
     for _ in range(TRIES):
         try:
@@ -293,7 +305,7 @@ def take(path, folder, mode):
         except FileExistsError:
             if clear(path, folder):
                 continue
-            return None
+            break
         except OSError:
             return None
         try:
@@ -302,10 +314,12 @@ def take(path, folder, mode):
                 return number
         except BlockingIOError:
             pass  # another process took it for an abandoned file and is removing it
-        except OSError:
-            remove(path, folder)  # this file system does not support locks
+        except OSError:  # this file system does not support locks
+            remove(path, folder)
+            close(number)
+            return None
         close(number)
-    return None
+    raise BlockingIOError(errno.EWOULDBLOCK, f"another process is writing this file, it holds {path!r}")
 
 
 def clear(path, folder):

@@ -973,7 +973,7 @@ def dedup_files(  # noqa: PLR0913
     target: Any = _output(output)
     report_to = nullcontext() if groups is None else _output(groups)
     with (
-        known_set(names, update, Rules.of(kind, level), given, exact) as known,  # replaced after all others
+        known_set(names, update, Rules.of(kind, level), given, exact, size) as known,  # replaced after all others
         Scratch(spill_dir) as scratch,  # entered before the outputs: it checks that the folder is writable
         target as file,
         report_to as group_file,
@@ -984,6 +984,7 @@ def dedup_files(  # noqa: PLR0913
             with corpus_of(_inputs(only_in), [], ()) as corpus:
                 only = set_of(corpus, make, Rules.of(kind, level), known.key, size, scratch)
                 sets.append((stack.enter_context(only), False))
+        size -= sum(saved.held for saved, _ in sets)
         corpus = stack.enter_context(corpus_of(_inputs(inputs), _inputs(exclude), sets, on_invalid))
         file.end = line_terminator[0]
         found = None
@@ -1197,7 +1198,7 @@ def unique_dataset(  # noqa: PLR0913
     report_to = nullcontext() if groups is None else _output(groups)
     set_path = None if seen is None else os.fsdecode(seen)
     with (
-        known_set(set_path, update, Rules.of(kind, level), given, exact) as known,  # replaced after all others
+        known_set(set_path, update, Rules.of(kind, level), given, exact, size) as known,  # replaced after all others
         Scratch(spill_dir) as scratch,
         ExitStack() as stack,
     ):
@@ -1212,6 +1213,7 @@ def unique_dataset(  # noqa: PLR0913
             others = _dataset.Dataset(wanted, [], threads, on_progress)
             only = set_of(others, make, Rules.of(kind, level), known.key, size, scratch)
             sets.append((stack.enter_context(only), False))
+        size -= sum(saved.held for saved, _ in sets)
         dataset = _dataset.Dataset(files, excluded, threads, on_progress, sets)
         counts = report != "unique" or keep != "first"
         partitions = PartitionedTable(size, exact, counts, scratch, runs=known.runs, keep=keep)

@@ -11,9 +11,9 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base.extras import need
 from uricodec._io import streams
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, column_of, mask
-from uricodec.dedup._partitions import Scratch
+from uricodec.dedup._partitions import Scratch, parse_memory
 from uricodec.dedup._set_file import Merge, first_of
-from uricodec.dedup._sets import Rules, SavedSet, Shard, open_set, temporary_set
+from uricodec.dedup._sets import Rules, SavedSet, Shard, memory_of_sets, open_set, temporary_set
 from uricodec.errors import SetError
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ MOST_SHARDS = 1 << 16
 class SeenSet:
     """A set of identifiers, saved in a file of their fingerprints: 16 bytes for each, whatever its length.
 
-    `open`, `build`, `merge`, `split` and the operators make sets. A file is mapped to memory, not read into it. Sets
-    that are not saved are in temporary files without a name.
+    `open`, `build`, `merge`, `split` and the operators make sets. What a question needs of a file is read, checked, and
+    stays in memory, unless all fingerprints would take more than an eighth of the machine's memory: then it is read
+    again. Sets that are not saved are in temporary files without a name.
 
     An identifier is in the set if an equivalent one was put in. The probability that another one is taken for a member
     is below 10^-26, in a set of 10^11 identifiers of up to 100 bytes: docs/concepts/fingerprint.md.
@@ -58,16 +59,15 @@ class SeenSet:
     """
 
     _saved: SavedSet
-    _scratch: Scratch | None  # of a set that is not saved
     _path: str | None
 
     def __init__(self) -> None:
         raise TypeError("cannot create a SeenSet: use SeenSet.open() or SeenSet.build()")
 
     @classmethod
-    def _of(cls, saved: SavedSet, path: str | None = None, scratch: Scratch | None = None) -> Self:
+    def _of(cls, saved: SavedSet, path: str | None = None) -> Self:
         self = object.__new__(cls)
-        self._saved, self._path, self._scratch = saved, path, scratch
+        self._saved, self._path = saved, path
         return self
 
     @classmethod
@@ -82,7 +82,7 @@ class SeenSet:
         """Return a set of sorted fingerprints."""
         scratch = Scratch(None)
         try:
-            return cls._of(temporary_set(blocks, most, rules, key, scratch, shard, True), None, scratch)
+            return cls._of(temporary_set(blocks, most, rules, key, scratch, shard, _memory()))
         except BaseException:
             scratch.close()
             raise
@@ -109,7 +109,7 @@ class SeenSet:
         """
         key = secret if secret is None or isinstance(secret, FingerprintKey) else FingerprintKey(secret)
         name = os.fsdecode(path)
-        return cls._of(open_set(name, key, True), os.path.abspath(name))
+        return cls._of(open_set(name, key, _memory()), os.path.abspath(name))
 
     @classmethod
     def build(  # noqa: PLR0913
@@ -387,10 +387,8 @@ class SeenSet:
                 output.write(part)
 
     def close(self) -> None:
-        """Close the file. The set cannot be used afterwards."""
+        """Close the file. The set cannot be used afterwards; calls in other threads end first, or raise ValueError."""
         self._saved.close()
-        if self._scratch is not None:
-            self._scratch.close()
 
     def __enter__(self) -> Self:
         return self
@@ -416,12 +414,16 @@ def must_match(seen: SeenSet, kind: str, level: str | None, secret: Any = None) 
     seen._saved.must_match(rules, None if secret is None else _fingerprint_key(secret, False))
 
 
+def _memory() -> int:
+    return memory_of_sets(parse_memory(None))
+
+
 def _restore(kind: type[SeenSet], data: bytes, key: FingerprintKey | None) -> SeenSet:
     scratch = Scratch(None)
     try:
         file = scratch.file()
         scratch.write(file, data)
-        return kind._of(SavedSet(file, scratch.shown, key, True), None, scratch)
+        return kind._of(SavedSet(file, scratch.shown, key, _memory()))
     except BaseException:
         scratch.close()
         raise

@@ -5,17 +5,20 @@ so their highest bits divide them into buckets of about 100, and where a fingerp
 to within a few places: looking it up costs a row of the directory and one or two cache lines of the fingerprints.
 
 Each row of the directory also has a checksum of its bucket. It is a sum, so that two buckets can be made one without
-reading them again: how many there will be is known only when all fingerprints are written. A bucket is checked when
-it is read for the first time from a mapped file, and whenever it is read otherwise.
+reading them again: how many there will be is known only when all fingerprints are written.
+
+A bucket is read from the file when it is needed, and checked. It stays in memory if there is enough for the whole file;
+otherwise it is read again for each batch. The file is not mapped to memory: a process dies that reads from a mapped
+file which another one has truncated, and it compares whatever is written there meanwhile.
 """
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
-from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memcpy
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
 
-from uricodec._base._atomic cimport uc_glance8, uc_give, uc_put8
+from uricodec._base._atomic cimport uc_give, uc_publish8, uc_read8, uc_take
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, multiply, store_word
 from uricodec._base._kernels cimport prefetch
 from uricodec.dedup._table cimport *
@@ -342,6 +345,22 @@ cdef struct Probe:
     size_t guess
 
 
+cdef struct Memo:           # the rows of a batch that were looked up, for equal ones after them
+    uint32_t *rows          # by fingerprint: the number of a row, from 1
+    size_t mask
+
+
+cdef inline size_t known_row(Memo *memo, IdentifierBatch names, size_t row, const Probe *probe) noexcept nogil:
+    """Return a row that was looked up with the same fingerprint; if none is known, remember this row, and return it."""
+    cdef uint32_t *slot = memo.rows + (probe.high & memo.mask)
+    cdef size_t equal = slot[0]
+    if equal and memcmp(names.fingerprints + UC_FINGERPRINT * (equal - 1), names.fingerprints + UC_FINGERPRINT * row,
+                        UC_FINGERPRINT) == 0:
+        return equal - 1
+    slot[0] = <uint32_t>(row + 1)
+    return row
+
+
 @cython.final
 cdef class SetFile:
     """The fingerprints of an open set.
@@ -353,12 +372,16 @@ cdef class SetFile:
         shard_bits (int): See Directory.
         place (int): Where the fingerprints are in the file.
         number (int): The descriptor of the file.
-        mapped (mmap | None): The file in memory; None: it is read bucket by bucket, which keeps the process small.
+        memory (mmap | None): Memory for all fingerprints, in which those that were read stay; None: they are read again.
+
+    Attributes:
+        directory (bytes), count (int): As above.
+        buckets (int): The number of buckets.
 
     Raises:
         ValueError: If the directory is damaged.
     """
-    cdef bytes directory
+    cdef readonly bytes directory
     cdef const uint8_t *rows
     cdef readonly uint64_t count
     cdef readonly size_t buckets
@@ -366,17 +389,18 @@ cdef class SetFile:
     cdef int shard_bits
     cdef uint64_t place
     cdef int number
-    cdef object mapped
-    cdef uint8_t *sound     # for each bucket of a mapped file, whether it was checked
+    cdef object memory
+    cdef uint8_t *held      # for each bucket, whether it is in the memory
+    cdef char storing       # a thread writes to the memory
 
     def __cinit__(self, bytes directory not None, uint64_t count, int bits, int shard_bits, uint64_t place, int number,
-                  mapped=None):
+                  memory=None):
         cdef uint64_t start = 0, after
         cdef size_t i
         self.directory, self.rows = directory, <const uint8_t *>PyBytes_AS_STRING(directory)
         self.count, self.bits, self.buckets = count, bits, <size_t>1 << bits
         self.shard_bits = shard_bits
-        self.place, self.number, self.mapped = place, number, mapped
+        self.place, self.number, self.memory = place, number, memory
         if <size_t>len(directory) != ROW * self.buckets or load_word(self.rows):
             raise ValueError("damaged directory")
         for i in range(self.buckets):
@@ -384,13 +408,15 @@ cdef class SetFile:
             if after < start or after - start > MOST_IN_BUCKET:
                 raise ValueError("damaged directory")
             start = after
-        if mapped is not None:
-            self.sound = <uint8_t *>PyMem_RawCalloc(self.buckets, 1)
-            if self.sound == NULL:
+        if memory is not None:
+            if <uint64_t>len(memory) < UC_FINGERPRINT * count:
+                raise ValueError("too little memory")
+            self.held = <uint8_t *>PyMem_RawCalloc(self.buckets, 1)
+            if self.held == NULL:
                 raise MemoryError  # pragma: no cover: no memory
 
     def __dealloc__(self):
-        PyMem_RawFree(self.sound)
+        PyMem_RawFree(self.held)
 
     cdef inline uint64_t start_of(self, size_t bucket) noexcept nogil:
         return load_word(self.rows + ROW * bucket) if bucket < self.buckets else self.count
@@ -408,18 +434,29 @@ cdef class SetFile:
             OSError: If the file cannot be read.
         """
         cdef Py_buffer view
-        cdef const uint8_t *data = NULL
+        cdef uint8_t *memory = NULL
+        cdef Memo memo
         cdef Found found
+        memo.rows = NULL
         names.use()
         try:
-            if self.mapped is not None:
-                PyObject_GetBuffer(self.mapped, &view, PyBUF_SIMPLE)
-                data = <const uint8_t *>view.buf + self.place
+            if self.memory is not None:
+                PyObject_GetBuffer(self.memory, &view, PyBUF_WRITABLE)
+                memory = <uint8_t *>view.buf
+            else:
+                memo.mask = 1
+                while memo.mask < names.count:
+                    memo.mask *= 2
+                memo.rows = <uint32_t *>PyMem_RawCalloc(memo.mask, sizeof(uint32_t))
+                memo.mask -= 1
+                if memo.rows == NULL:
+                    raise MemoryError  # pragma: no cover: no memory
             with nogil:
-                found = self.mark_rows(names, data, present, mark)
-            if self.mapped is not None:
+                found = self.mark_rows(names, memory, &memo, present, mark)
+            if self.memory is not None:
                 PyBuffer_Release(&view)
         finally:
+            PyMem_RawFree(memo.rows)
             uc_give(&names.busy)
         if found == DAMAGED:
             raise ValueError("damaged fingerprints")
@@ -428,10 +465,11 @@ cdef class SetFile:
         if found == UNREADABLE:
             raise OSError(None, "cannot read the file")
 
-    cdef Found mark_rows(self, IdentifierBatch names, const uint8_t *data, bint present, Mark mark) noexcept nogil:
+    cdef Found mark_rows(self, IdentifierBatch names, uint8_t *memory, Memo *memo, bint present,
+                         Mark mark) noexcept nogil:
         cdef Probe probes[AT_ONCE]
         cdef uint8_t bucket[UC_FINGERPRINT * MOST_IN_BUCKET]
-        cdef size_t row = 0, first, i, rows
+        cdef size_t row = 0, first, i, rows, equal
         cdef const uint8_t *fingerprint
         cdef const uint8_t *src
         cdef Probe *probe
@@ -451,20 +489,24 @@ cdef class SetFile:
                 probe.start = self.start_of(probe.bucket)
                 probe.size = <size_t>(self.start_of(probe.bucket + 1) - probe.start)
                 probe.guess = <size_t>((probe.low << self.shard_bits << self.bits >> 32) * probe.size >> 32)
-                if data != NULL:
-                    src = data + UC_FINGERPRINT * (probe.start + probe.guess)
+                if memory != NULL:
+                    src = memory + UC_FINGERPRINT * (probe.start + probe.guess)
                     prefetch(src)
                     prefetch(src - LINE)    # the guess is wrong by four places on average
                     prefetch(src + LINE)
-                    prefetch(self.sound + probe.bucket)
+                    prefetch(self.held + probe.bucket)
             for i in range(rows):
                 probe, row = &probes[i], first + i
                 if names.marks[row] != PENDING:
                     continue
                 found = ABSENT
                 if probe.size:
-                    src = data + UC_FINGERPRINT * probe.start if data != NULL else bucket
-                    found = self.get(probe, bucket, src, data != NULL)
+                    if memory == NULL:
+                        equal = known_row(memo, names, row, probe)
+                        if equal != row:
+                            names.marks[row] = names.marks[equal]
+                            continue
+                    src = self.get(probe, memory, bucket, &found)
                     if found == PRESENT:
                         found = search(probe, src)
                 if found > PRESENT:
@@ -473,21 +515,28 @@ cdef class SetFile:
                     names.marks[row] = mark
         return ABSENT
 
-    cdef inline Found get(self, const Probe *probe, uint8_t *bucket, const uint8_t *src, bint mapped) noexcept nogil:
-        """Read a bucket, if the file is not mapped, and check it. PRESENT: it is sound."""
+    cdef inline const uint8_t *get(self, const Probe *probe, uint8_t *memory, uint8_t *bucket,
+                                   Found *found) noexcept nogil:
+        """Return the fingerprints of a bucket: in memory, or read, which has room for them. PRESENT: they are sound."""
+        cdef uint64_t start = UC_FINGERPRINT * probe.start
+        cdef size_t size = UC_FINGERPRINT * probe.size
         cdef int status
-        if mapped:
-            if uc_glance8(self.sound + probe.bucket):
-                return PRESENT
-        else:
-            status = read_at(self.number, bucket, UC_FINGERPRINT * probe.size, self.place + UC_FINGERPRINT * probe.start)
-            if status <= 0:
-                return SHORT if status == 0 else UNREADABLE
-        if not self.is_sound(probe.bucket, src, probe.size):
-            return DAMAGED
-        if mapped:
-            uc_put8(self.sound + probe.bucket, 1)
-        return PRESENT
+        found[0] = PRESENT
+        if memory != NULL and uc_read8(self.held + probe.bucket):
+            return memory + start
+        status = read_at(self.number, bucket, size, self.place + start)
+        if status <= 0:
+            found[0] = SHORT if status == 0 else UNREADABLE
+        elif not self.is_sound(probe.bucket, bucket, probe.size):
+            found[0] = DAMAGED
+        # If another thread is storing a bucket, this one is stored when it is read again. Once it is held, others read
+        # it, so it is not stored twice.
+        elif memory != NULL and uc_take(&self.storing):
+            if not uc_read8(self.held + probe.bucket):
+                memcpy(memory + start, bucket, size)
+                uc_publish8(self.held + probe.bucket, 1)
+            uc_give(&self.storing)
+        return bucket
 
     cdef inline bint is_sound(self, size_t bucket, const uint8_t *src, size_t size) noexcept nogil:
         cdef uint64_t check = 0

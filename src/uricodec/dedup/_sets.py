@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
@@ -22,6 +22,7 @@ from uricodec._io.set_files import (
     StoredSet,
     described,
     digest_of,
+    memory_for,
     open_file,
     padded,
 )
@@ -33,11 +34,6 @@ from uricodec.uri._policies import Policy
 
 if TYPE_CHECKING:
     from uricodec.dedup._dataset import Dataset
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment,unused-ignore]
 
 # Bytes that are read or written at once; and the memory for blocks of all sources of a merge.
 BLOCK = 1 << 20
@@ -72,23 +68,24 @@ class Rules(NamedTuple):
         return described(shown)
 
     @classmethod
-    def read(cls, description: bytes) -> Rules:
+    def read(cls, said: Any, description: bytes) -> Rules:
         """Return the rules that a description has.
 
-        Raises:
-            ValueError: If this version of uricodec does not know them.
-        """
-        import json
+        Args:
+            said (Any): What it says as JSON,
+            description (bytes): and its bytes.
 
-        found = json.loads(description)
-        if found.pop("forms") != FORMS:
+        Raises:
+            ValueError, TypeError, LookupError, AttributeError: If this version of uricodec does not know them.
+        """
+        from uricodec.dedup import _level_of
+
+        if said["forms"] != FORMS:
             raise ValueError("made by a version with other normal forms")
-        kind, level, policy = found.pop("kind"), found.pop("level", None), found.pop("policy", None)
-        if policy is not None:
-            name: Any = policy
-            level = Policy.ready(name) if isinstance(policy, str) else Policy(**policy)
-        rules = cls(kind, level)
-        if found or rules.description() != description.rstrip():
+        policy = said.get("policy")
+        policy = Policy(**policy) if isinstance(policy, dict) else policy
+        rules = cls.of(said["kind"], _level_of(said["kind"], said.get("level"), policy))
+        if rules.description() != description:
             raise ValueError("unknown rules")
         return rules
 
@@ -110,30 +107,52 @@ class Shard(NamedTuple):
 class SavedSet(StoredSet):
     """An open saved set of identifiers; see StoredSet.
 
+    Args:
+        file (io.FileIO), name (str), key (FingerprintKey | None): See StoredSet.
+        memory (int): If the fingerprints need at most so many bytes, those that were read stay in memory.
+
     Attributes:
         rules (Rules): Which identifiers are equivalent.
         shard (Shard): Which part of a set it is.
+        held (int): The bytes of memory for fingerprints; 0: they are read again.
     """
 
     made_by = "uricodec.dedup.SeenSet"
 
-    def _layout(self, count: int, bits: int, description: bytes) -> Layout:
+    def __init__(self, file: Any, name: str, key: FingerprintKey | None = None, memory: int = 0) -> None:
+        self._limit, self._memory = memory, None
+        super().__init__(file, name, key)
+
+    def _layout(self, count: int, bits: int, said: Any) -> Layout:
         return Layout(ROW * count, ROW << bits)
 
-    def _read_description(self, description: bytes) -> None:
-        self.shard, self.rules = Shard(*self._shard), Rules.read(description)
+    def _read_description(self, said: Any, description: bytes) -> None:
+        self.shard, self.rules = Shard(*self._shard), Rules.read(said, description)
 
     def _use(self, directory: bytes) -> None:
+        if self._bits != bits_for(self.count):
+            raise ValueError("damaged directory")
+        size = ROW * self.count
+        self._memory = memory_for(size) if 0 < size <= self._limit else None
+        self.held = size if self._memory is not None else 0
         number = self._file.fileno()
-        self._lookup = SetFile(directory, self.count, self._bits, self.shard.bits, self._place, number, self._map)
+        self._lookup = SetFile(
+            directory, self.count, self._bits, self.shard.bits, self._place, number, self._memory
+        )  # fmt: skip
+
+    def _free(self) -> None:
+        super()._free()
+        if self._memory is not None:
+            self._memory.close()
 
     def mark(self, names: Any, present: bool, mark: int) -> None:
         """Mark the undecided rows of a batch that are in the set, or that are not; see SetFile.mark()."""
-        self.check_unchanged()
-        try:
-            self._lookup.mark(names, present, mark)
-        except (OSError, ValueError) as error:
-            raise self.fail(error) from None
+        with self:
+            self.check_unchanged()
+            try:
+                self._lookup.mark(names, present, mark)
+            except (OSError, ValueError) as error:
+                raise self.fail(error) from None
 
     def blocks(self) -> Iterator[bytes]:
         """Yield all fingerprints in order, in blocks of about BLOCK bytes, checked."""
@@ -150,11 +169,10 @@ class SavedSet(StoredSet):
             raise self.fail(error) from None
 
     def parts(self) -> Iterator[bytes]:
-        """Yield the bytes of the file; the fingerprints among them are checked."""
-        start, stop = self._place, self._place + ROW * self.count
-        yield self._read(0, start)
+        """Yield the bytes of the file, checked."""
+        yield self._head
         yield from self.blocks()
-        yield self._read(stop, ROW * self._lookup.buckets)
+        yield self._lookup.directory
 
     def must_match(self, rules: Rules, key: FingerprintKey | None = None) -> None:
         """Raise SetError unless the set has these rules, and this key if one is given."""
@@ -164,10 +182,15 @@ class SavedSet(StoredSet):
             raise self._error("the saved set has another secret")
 
 
-def open_set(path: str, key: FingerprintKey | None = None, maps: bool = False) -> SavedSet:
+def open_set(path: str, key: FingerprintKey | None = None, memory: int = 0) -> SavedSet:
     """Open the saved set at a path; see SavedSet."""
     file, name = open_file(path)
-    return SavedSet(file, name, key, maps)
+    return SavedSet(file, name, key, memory)
+
+
+def memory_of_sets(memory: int) -> int:
+    """Return how much of the memory of a run, or of the default for one, the fingerprints of a set may need."""
+    return memory // 4
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -361,32 +384,30 @@ class Known:
 class Updated(Known):
     """A saved set that is replaced when the `with` block succeeds.
 
-    On POSIX systems a lock keeps other updates of the same file away.
+    The name of its temporary file keeps other updates of the same file away, where files have locks; also while the set
+    does not exist yet.
 
     Args:
         path (str): The file; it need not exist.
         rules (Rules): The rules of a new set.
+
+    Raises:
+        FileError: If another process is updating the set, or has replaced it after it was opened.
     """
 
     def __init__(self, key: FingerprintKey, saved: SavedSet | None, path: str, rules: Rules) -> None:
         super().__init__(key, saved)
         self._path, self._rules, self.runs = path, rules, SortedRuns()
-        self._output = streams.Output(os.path.join(".", path))
+        self._output = streams.Output(os.path.join(".", path), alone=True)
+        self._output.name = streams.printable(path)
 
     def __enter__(self) -> Known:
-        self._lock()
-        self._output.__enter__()
+        with ExitStack() as stack:
+            stack.push(super().__exit__)
+            stack.enter_context(self._output)
+            self._check_place()  # another update may have ended between the opening and the lock
+            stack.pop_all()
         return self
-
-    def _lock(self) -> None:
-        if fcntl is None or self._saved is None:
-            return
-        try:
-            fcntl.flock(self._saved.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise streams.FileError(self._saved.name, "another process is updating the saved set") from None
-        except OSError:  # not every file system has locks
-            pass
 
     def write(self, scratch: Scratch) -> None:
         runs: Any = self.runs
@@ -412,7 +433,9 @@ class Updated(Known):
             super().__exit__()
 
 
-def known_set(path: str | None, update: bool, rules: Rules, given: FingerprintKey | None, exact: bool) -> Known:
+def known_set(  # noqa: PLR0913, PLR0917
+    path: str | None, update: bool, rules: Rules, given: FingerprintKey | None, exact: bool, memory: int
+) -> Known:
     """Return what a run knows.
 
     Args:
@@ -422,6 +445,7 @@ def known_set(path: str | None, update: bool, rules: Rules, given: FingerprintKe
         given (FingerprintKey | None): The key of the run; None: that of the set, or a random one.
         exact (bool): Whether the run needs no fingerprints: its key is random, since a key that is known would only
             allow attacks on its speed.
+        memory (int): That of the run in bytes.
 
     Raises:
         SetError: See SavedSet.
@@ -432,7 +456,7 @@ def known_set(path: str | None, update: bool, rules: Rules, given: FingerprintKe
         return Known(key)
     saved = None
     if not update or os.path.lexists(path):
-        saved = open_set(path, given)
+        saved = open_set(path, given, memory_of_sets(memory))
         try:
             saved.must_match(rules)
         except BaseException:
@@ -460,7 +484,7 @@ def set_of(  # noqa: PLR0913, PLR0917
     corpus.first_reading(make, False, lambda names, _: partitions.add(names))
     partitions.finish(lambda _: None, None)
     partitions.close()
-    saved = temporary_set(Merge(runs.sources(), "any"), runs.count, rules, key, scratch)
+    saved = temporary_set(Merge(runs.sources(), "any"), runs.count, rules, key, scratch, memory=memory_of_sets(memory))
     runs.close()
     with closing(saved):
         yield saved
@@ -473,9 +497,9 @@ def temporary_set(  # noqa: PLR0913, PLR0917
     key: FingerprintKey,
     scratch: Scratch,
     shard: Shard = Shard(),  # noqa: B008
-    maps: bool = False,
+    memory: int = 0,
 ) -> SavedSet:
     """Write a set to a temporary file, and open it; see write_set()."""
     output = ScratchOutput(scratch)
     write_set(output, blocks, most, rules, key, scratch, shard)
-    return SavedSet(output.file, scratch.shown, key, maps)
+    return SavedSet(output.file, scratch.shown, key, memory)

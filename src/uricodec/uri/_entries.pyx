@@ -18,7 +18,8 @@ that are spread well, so the bits are mixed. Numbers of labels or segments that 
 
 **Blocks.** Slots are prefetched for some rows of a column before these are looked up.
 
-**Mapped files.** A block of data is checked when it is used for the first time. Offsets in it are not trusted anyway.
+**Files.** A block of data is read, unless the file is mapped, and checked when it is used for the first time. Offsets in it are not
+trusted anyway.
 """
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -27,7 +28,7 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._atomic cimport uc_glance8, uc_put8
+from uricodec._base._atomic cimport uc_give, uc_publish8, uc_read8, uc_take
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint, load_word, multiply, store_word
 from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, lower, prefetch, uc_lowest_bit
 from uricodec._base._text cimport *
@@ -45,6 +46,9 @@ from uricodec.uri._whatwg cimport convert_domain
 
 from uricodec.errors import SetError, UriSyntaxError
 
+cdef extern from "simd/file.h" nogil:
+    int read_at "uc_read_at"(int number, uint8_t *dst, size_t size, uint64_t place) noexcept
+
 cdef extern from "Python.h":
     void PyErr_SetString(object type, const char *message) noexcept
     void *PyErr_NoMemory() noexcept
@@ -59,6 +63,7 @@ cdef enum:
     LEAST_BITS = 4              # of the number of slots
     MOST_BITS = 40
     CHECKED = 4096              # bytes of data that have one checksum
+    PATIENCE = 1 << 20          # tries to wait for a thread that copies a block: in a forked process there is none
     DEPTHS = 63                 # numbers of labels or segments that are told apart
     MOST_OF_NAME = 253          # bytes of a domain name, and
     MOST_OF_LABEL = 63          # of a label
@@ -109,7 +114,10 @@ cdef struct Table:
     uint64_t point              # where polynomials are evaluated: the secret
     uint64_t depths             # bit min(d, DEPTHS): some entries have d labels, or segments
     uint64_t surts              # the same for entries that are SURTs
-    uint8_t *sound              # which blocks of a mapped file were checked; NULL: all of them
+    uint8_t *sound              # which blocks of a file were checked; NULL: all of them
+    int number                  # the descriptor of the file that blocks are read from; -1: it is mapped
+    uint64_t place              # where the data are in it
+    char *storing               # whether a thread writes a block
     const uint8_t *directory    # the checksums
     const Key *key
 
@@ -150,13 +158,28 @@ cdef inline uint64_t mixed(uint64_t hash) noexcept nogil:
 
 
 cdef bint check_block(const Table *table, uint64_t block) noexcept nogil:
-    """Return whether a block of a mapped file is as it was written."""
+    """Return whether a block of the file is as it was written. It is read, unless the file is mapped."""
+    cdef uint8_t buffer[CHECKED]
     cdef uint8_t found[UC_FINGERPRINT]
-    cdef uint64_t size = (<uint64_t>SLOT << table.bits) + table.text_size - block * CHECKED
-    fingerprint(table.key, table.slots + block * CHECKED, <size_t>min(size, <uint64_t>CHECKED), found)
+    cdef uint64_t place = block * CHECKED, rest = (<uint64_t>SLOT << table.bits) + table.text_size - place
+    cdef size_t size = <size_t>min(rest, <uint64_t>CHECKED), tries = 0
+    cdef const uint8_t *src = table.slots + place
+    if table.number >= 0:
+        if read_at(table.number, buffer, size, table.place + place) != 1:
+            return False
+        src = buffer
+    fingerprint(table.key, src, size, found)
     if memcmp(found, table.directory + UC_FINGERPRINT * block, UC_FINGERPRINT) != 0:
         return False
-    uc_put8(table.sound + block, 1)
+    if table.number >= 0:
+        while tries < PATIENCE and not uc_take(table.storing):
+            tries += 1
+        if not uc_read8(table.sound + block):   # other threads read a block that is there: it is not written twice
+            memcpy(<uint8_t *>table.slots + place, buffer, size)
+            uc_publish8(table.sound + block, 1)
+        uc_give(table.storing)
+    else:
+        uc_publish8(table.sound + block, 1)
     return True
 
 
@@ -167,7 +190,7 @@ cdef inline bint is_sound(const Table *table, const uint8_t *at, size_t n) noexc
         return True
     block, last = <uint64_t>(at - table.slots) // CHECKED, <uint64_t>(at - table.slots + n - 1) // CHECKED
     while block <= last:
-        if not uc_glance8(table.sound + block) and not check_block(table, block):
+        if not uc_read8(table.sound + block) and not check_block(table, block):
             return False
         block += 1
     return True
@@ -1256,6 +1279,8 @@ cdef class EntryTable:
         directory (bytes | None): The checksums of data that are to be checked when they are used.
         place (int): Where the data are,
         size (int | None): and their size; None: all that follow.
+        file (StoredSet | None): Where each block of data is read from when it is used; None: the data are there.
+        start (int): Where the data are in the file.
 
     Attributes:
         kind (str), count (int), bits (int), depths (int), surts (int), key (FingerprintKey): As above.
@@ -1278,10 +1303,15 @@ cdef class EntryTable:
     cdef Py_buffer view
     cdef bint viewed
     cdef size_t size            # of the data
+    cdef object file            # kept open
+    cdef char storing
 
     def __cinit__(self, str kind not None, data not None, uint64_t count, int bits, uint64_t depths, uint64_t surts,
-                  FingerprintKey key not None, bytes directory=None, size_t place=0, size=None):
+                  FingerprintKey key not None, bytes directory=None, size_t place=0, size=None, file=None,
+                  uint64_t start=0):
         cdef size_t slots
+        self.file, self.table.number, self.table.place = file, -1 if file is None else file.number, start
+        self.table.storing = &self.storing
         self.kind, self.count, self.key = kind, count, key
         self.table.kind, self.table.bits = <Kind>kind_of(kind), bits
         self.table.depths, self.table.surts = depths, surts
@@ -1293,6 +1323,8 @@ cdef class EntryTable:
         self.size = <size_t>self.view.len - place if size is None else size
         slots = <size_t>SLOT << bits
         if self.size > <size_t>self.view.len - place or self.size <= slots:
+            raise ValueError("damaged table")
+        if count >= <uint64_t>1 << bits or count > (self.size - slots) // HEAD:
             raise ValueError("damaged table")
         self.table.slots = <const uint8_t *>self.view.buf + place
         self.table.text, self.table.text_size = self.table.slots + slots, self.size - slots
@@ -1375,7 +1407,10 @@ cdef class EntryTable:
             n = entry_size(s)
             if at + HEAD + n > self.table.text_size or not is_sound(&self.table, s, HEAD + n):
                 raise SetError("damaged saved set: entries")
-            yield utf8_text(s + HEAD, n, NULL)
+            try:
+                yield utf8_text(s + HEAD, n, NULL)
+            except UnicodeDecodeError:
+                raise SetError("damaged saved set: entries") from None
             at += HEAD + n
 
     def verify(self):
@@ -1538,7 +1573,7 @@ cdef inline void find_places(const Table *table, Probe *probe) noexcept nogil:
             at |= (slot & PLACE) & -<uint64_t>(slot >> 40 == tag)
         # A second entry with the same bits, and an entry of a full line that is in the next one, are left to find().
         full = load_word(line + LINE - SLOT) != 0
-        if table.sound != NULL and not uc_glance8(table.sound + <size_t>(line - table.slots) // CHECKED):
+        if table.sound != NULL and not uc_read8(table.sound + <size_t>(line - table.slots) // CHECKED):
             at, full = 0, True
         prefetch(table.text + min(at, table.text_size))
         probe.at[i] = at if at else <uint64_t>full * PLACE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 from codecs import BOM_UTF8
@@ -20,6 +21,7 @@ from uricodec._io.set_files import (
     StoredSet,
     described,
     digest_of,
+    memory_for,
     open_file,
     padded,
 )
@@ -58,53 +60,56 @@ class ListReport(NamedTuple):
 
 
 class _StoredEntries(StoredSet):
-    """An open file with a set of hosts or prefixes; see StoredSet."""
+    """An open file with a set of hosts or prefixes; see StoredSet.
 
-    def __init__(self, file: Any, name: str, kind: str, made_by: str) -> None:
-        self.made_by, self._kind = made_by, kind
-        super().__init__(file, name, None, True)
+    Args:
+        file (io.FileIO), name (str): See StoredSet.
+        kind (str), made_by (str): "hosts" or "prefixes", and the class.
+        memory_map (bool): Whether to map the file to memory.
+    """
 
-    def _layout(self, count: int, bits: int, description: bytes) -> Layout:
-        size = (_SLOT << bits) + _said(description).get("text", 0)
+    def __init__(self, file: Any, name: str, kind: str, made_by: str, memory_map: bool) -> None:
+        self.made_by, self._kind, self._maps = made_by, kind, memory_map
+        super().__init__(file, name)
+
+    def _layout(self, count: int, bits: int, said: Any) -> Layout:
+        size = (_SLOT << bits) + _numbers(said).get("text", 0)
         return Layout(size, ROW * -(-size // _CHECKED))
 
-    def _read_description(self, description: bytes) -> None:
-        said = _said(description)
-        wanted = _description(self._kind, said.get("text"), said.get("depths"), said.get("surts"))
-        if wanted != description.rstrip():
+    def _read_description(self, said: Any, description: bytes) -> None:
+        numbers = _numbers(said)
+        if _description(self._kind, **numbers) != description or any(self._shard):
             raise ValueError("unknown rules")
-        self._depths, self._surts, self._size = said["depths"], said["surts"], (_SLOT << self._bits) + said["text"]
+        self._depths, self._surts, self._text = numbers["depths"], numbers["surts"], numbers["text"]
 
     def _use(self, directory: bytes) -> None:
-        data: Any = self._map
-        place = self._place
-        if data is None:  # a set without entries has no map
-            data, place = aligned(self._read(place, self._size))
-        self.table = EntryTable(
-            self._kind, data, self.count, self._bits, self._depths, self._surts, self.key, directory, place, self._size
-        )
+        size = (_SLOT << self._bits) + self._text
+        data: Any
+        if self._maps:
+            data, place = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ), self._place
+        else:
+            data, place = memory_for(size + _LINE), 0
+            if data is None:
+                raise MemoryError
+        numbers = self.count, self._bits, self._depths, self._surts
+        reader = None if self._maps else self
+        self.table = EntryTable(self._kind, data, *numbers, self.key, directory, place, size, reader, self._place)
 
-    def close(self) -> None:
-        """Close the file; the memory that it is mapped to is freed with the table."""
-        self._file.close()
+    def take_table(self) -> EntryTable:
+        """Return the table, which refers to this, not the other way round any more."""
+        table = self.table
+        del self.table
+        return table
 
 
-def _said(description: bytes) -> dict[str, int]:
+def _numbers(said: Any) -> dict[str, int]:
     """Return the numbers of a description, which may be damaged."""
-    import json
-
-    try:
-        said = json.loads(description)
-        return {
-            name: said[name]
-            for name in ("text", "depths", "surts")
-            if type(said[name]) is int and 0 <= said[name] < 1 << 64
-        }
-    except (ValueError, LookupError, TypeError):
-        return {}
+    found = said if isinstance(said, dict) else {}
+    numbers = {name: found.get(name) for name in ("text", "depths", "surts")}
+    return {name: n for name, n in numbers.items() if type(n) is int and 0 <= n < 1 << 64}
 
 
-def _description(kind: str, text: Any, depths: Any, surts: Any) -> bytes:
+def _description(kind: str, text: int, depths: int, surts: int) -> bytes:
     return described({"kind": kind, "text": text, "depths": depths, "surts": surts})
 
 
@@ -142,12 +147,13 @@ class _ListReader(Worker):
 class EntrySet:
     """The base class of HostSet and PrefixSet. A set does not change, and any number of threads may use it."""
 
-    __slots__ = ("__weakref__", "_path", "_report", "_stored", "_table")
+    __slots__ = ("__weakref__", "_maps", "_path", "_report", "_stored", "_table")
     _kind: ClassVar[str]
     _what: ClassVar[str]
     _table: EntryTable
     _stored: _StoredEntries | None  # of a set that was opened
     _path: str | None
+    _maps: bool
     _report: ListReport | None
 
     def __new__(cls, entries: Iterable[str | Buffer] = ()) -> Self:
@@ -171,10 +177,11 @@ class EntrySet:
         table: EntryTable,
         stored: _StoredEntries | None = None,
         path: str | None = None,
+        maps: bool = False,
         report: ListReport | None = None,
     ) -> Self:
         self = object.__new__(cls)
-        self._table, self._stored, self._path, self._report = table, stored, path, report
+        self._table, self._stored, self._path, self._maps, self._report = table, stored, path, maps, report
         return self
 
     @classmethod
@@ -201,23 +208,27 @@ class EntrySet:
         return cls._of(builder, ListReport(builder.lines, builder.understood, builder.unknown, examples))
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a set that `save` has written. The file is mapped to memory, not read.
+    def open(cls, path: str | os.PathLike[str], *, memory_map: bool = False) -> Self:
+        """Open a set that `save` has written. What is needed of the file is read, checked, and stays in memory.
 
         Args:
             path (str | PathLike): The file.
+            memory_map (bool): Map the file to memory, so that processes which open it share this memory. While it is
+                mapped, no program may write to the file: to make it shorter may end this process (SIGBUS), and what is
+                written to it may be used unchecked. To replace it by another file, as `save` does, is safe.
 
         Raises:
             SetError: If the file is not such a set, or is damaged. The entries are checked when they are used.
             OSError: If the file cannot be read.
         """
-        file, shown = open_file(os.fsdecode(path))
-        return cls._stored_in(file, shown, path)
+        name = os.fsdecode(path)
+        file, shown = open_file(name)
+        return cls._stored_in(file, shown, name, memory_map)
 
     @classmethod
-    def _stored_in(cls, file: Any, shown: str, path: str | os.PathLike[str]) -> Self:
-        stored = _StoredEntries(file, shown, cls._kind, f"uricodec.uri.{cls.__name__}")
-        return cls._with(stored.table, stored, os.path.abspath(os.fsdecode(path)))
+    def _stored_in(cls, file: Any, shown: str, path: str, memory_map: bool = False) -> Self:
+        stored = _StoredEntries(file, shown, cls._kind, f"uricodec.uri.{cls.__name__}", memory_map)
+        return cls._with(stored.take_table(), stored, os.path.abspath(path), memory_map)
 
     @classmethod
     def _load(cls, path: str) -> Self:
@@ -323,13 +334,17 @@ class EntrySet:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle an opened set as its path, any other one as its bytes."""
         if self._path is not None:
-            return type(self).open, (self._path,)
+            return _reopened, (type(self), self._path, self._maps)
         table = self._table
         with table.data() as data:
             return _restore, (
                 type(self), bytes(data), table.count, table.bits, table.depths, table.surts, table.key._material,
                 self._report and tuple(self._report),
             )  # fmt: skip
+
+
+def _reopened(cls: type[EntrySet], path: str, memory_map: bool) -> EntrySet:
+    return cls.open(path, memory_map=memory_map)
 
 
 def _restore(  # noqa: PLR0913, PLR0917

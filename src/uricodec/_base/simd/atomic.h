@@ -25,6 +25,11 @@ static __forceinline uint16_t uc_read16(const uint16_t *word) {
     UC_FENCE();
     return value;
 }
+static __forceinline uint8_t uc_read8(const uint8_t *word) {
+    uint8_t value = *(const volatile uint8_t *)word;
+    UC_FENCE();
+    return value;
+}
 static __forceinline uint64_t uc_glance64(const uint64_t *word) { return *(const volatile uint64_t *)word; }
 static __forceinline uint32_t uc_glance32(const uint32_t *word) { return *(const volatile uint32_t *)word; }
 static __forceinline uint8_t uc_glance8(const uint8_t *word) { return *(const volatile uint8_t *)word; }
@@ -35,6 +40,10 @@ static __forceinline void uc_publish(void **word, void *value) {
 static __forceinline void uc_publish16(uint16_t *word, uint16_t value) {
     UC_FENCE();
     *(volatile uint16_t *)word = value;
+}
+static __forceinline void uc_publish8(uint8_t *word, uint8_t value) {
+    UC_FENCE();
+    *(volatile uint8_t *)word = value;
 }
 static __forceinline size_t uc_glance_size(const size_t *word) { return *(const volatile size_t *)word; }
 static __forceinline void uc_put_size(size_t *word, size_t value) { *(volatile size_t *)word = value; }
@@ -48,6 +57,7 @@ static __forceinline void uc_give(char *flag) { (void)_InterlockedExchange8(flag
 
 static inline void *uc_read(void *const *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 static inline uint16_t uc_read16(const uint16_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+static inline uint8_t uc_read8(const uint8_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 /* Relaxed: the value, without ordering other accesses. */
 #if UINTPTR_MAX > 0xFFFFFFFF
 static inline uint64_t uc_glance64(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
@@ -60,6 +70,7 @@ static inline uint32_t uc_glance32(const uint32_t *word) { return __atomic_load_
 static inline uint8_t uc_glance8(const uint8_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline void uc_publish(void **word, void *value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 static inline void uc_publish16(uint16_t *word, uint16_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static inline void uc_publish8(uint8_t *word, uint8_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 static inline size_t uc_glance_size(const size_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline void uc_put_size(size_t *word, size_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline void uc_put32(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
