@@ -255,7 +255,7 @@ COMPOSED = {
     "%r": "%I:%M:%S %p",
     "%k": "%H",
 }
-AROUND_TIME = re.compile(r"([\s\[\](){}<>\"'|,;]*)(.*?)([\s\[\](){}<>\"'|,;]*)", re.DOTALL)
+AROUND_TIME = re.compile(r"([\s\[\](){}<>\"'|,;]*)(.*?)([\s\[\](){}<>\"'|,;]*)\Z", re.DOTALL)
 FRACTIONS = {"msec_frac": "123", "usec_frac": "123456"}
 EPOCHS = {"sec": "1700000000", "msec": "1700000000123", "usec": "1700000000123456"}
 
@@ -271,7 +271,7 @@ def time_directive(argument: str | None, written: str, offset: int) -> list[Toke
         pattern = pattern.replace(composed, parts)
     directive = extra(written, "time") if argument in FRACTIONS else standard("time")
     # A format of strftime() may have what stands around the time: "[" in "%{[%d/%b/%Y:%T}t.%{msec_frac}t %{%z]}t".
-    before, pattern, after = AROUND_TIME.fullmatch(pattern or "%d/%b/%Y:%H:%M:%S %z").groups()  # type: ignore[union-attr]
+    before, pattern, after = AROUND_TIME.findall(pattern or "%d/%b/%Y:%H:%M:%S %z")[0]
     time = Token(written, offset, directive, written, pattern)
     return [Token(before, offset), time, Token(after, offset)]
 
@@ -615,7 +615,7 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False, encode
     Args:
         pairs (Iterable[tuple[str, str]]): Fields, and paths of members. A field is one of FIELDS or `extra.NAME`; a
             duration may have a unit (`duration.ms`, `.us`, `.ns`), a client a port (`client.endpoint`), and a time its
-            date apart (`time.date`). A path that some products decode, and others do not, is `path.uncertain`. The names
+            date apart (`time.date`). A path that some products decode, and others do not, is `path.uncertain`. Names
             of a path are separated by dots; alternative paths by "|", the best one first.
         rest (bool): Whether other members become `extra` fields.
         encoded (bool): Whether values are percent-encoded for the log.
