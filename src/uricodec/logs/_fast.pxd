@@ -264,7 +264,7 @@ cdef Text text_in_record(const Writer *w, const FastRecord *record, const FastMe
 cdef uint8_t *put_text_in_record(const Writer *w, const FastRecord *record, const FastMember *member, Text text, bint masked,
                                  Place place, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil
-cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
+cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const Writer *w, list kept) except -1
 cdef void free_fast(FastFormat *format) noexcept
 cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil
 cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_extra, FastRun *run, uint8_t *dst,

@@ -312,7 +312,7 @@ cdef int set_plan(FastPlan *fast, const Plan *plan, const Writer *w, list kept) 
     return set_members(fast, w, of_slot, kept)
 
 
-cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1:
+cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const Writer *w, list kept) except -1:
     """Compile the variants of a format. `kept` gets what they point to. free_fast() must be called, in any case."""
     cdef int i
     cdef size_t k
@@ -336,7 +336,7 @@ cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const siz
             continue
         for k in range(fast.steps):
             fast.step[k].is_word = is_word(fast.step + k)
-        fast.shared = shared[i] if i and format.plan[i - 1] != NULL else 0
+        fast.shared = shared_steps(plan[i - 1], plan[i], False) if i and format.plan[i - 1] != NULL else 0
         for k in range(i if fast.shared else <size_t>0):    # the line may be read again from there
             if format.plan[k] != NULL and fast.shared < format.plan[k].steps:
                 format.plan[k].step[fast.shared].is_word = False

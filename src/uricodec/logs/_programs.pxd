@@ -103,7 +103,7 @@ cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n,
 cdef size_t end_of_text(const Step *step, bint before_time, const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t end_of_list(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil
-cdef size_t shared_steps(const Plan *one, const Plan *other) noexcept nogil
+cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) noexcept nogil
 cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil
 cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil
 cdef size_t without_colors(uint8_t *s, size_t n) noexcept nogil

@@ -330,8 +330,11 @@ cdef bint read_text(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) 
     return read_steps(plan, 0, s, n, entry)
 
 
-cdef size_t shared_steps(const Plan *one, const Plan *other) noexcept nogil:
-    """Return how many steps two variants begin with in common, none of which is the last one that a line must have."""
+cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) noexcept nogil:
+    """Return how many steps two variants begin with in common, none of which is the last one that a line must have.
+
+    `odd_quotes`: also in lines that have more quotes than the format.
+    """
     cdef size_t k = 0, most = STEPS_KEPT - 1
     cdef const Step *a
     cdef const Step *b
@@ -342,7 +345,9 @@ cdef size_t shared_steps(const Plan *one, const Plan *other) noexcept nogil:
     while k < most:
         a, b = one.step + k, other.step + k
         if (a.take != b.take or a.kind != b.kind or a.slot != b.slot or a.unit != b.unit or a.n != b.n
-                or a.number_follows != b.number_follows or a.quotes != b.quotes or a.spaces != b.spaces or memcmp(a.literal, b.literal, a.n) != 0):
+                or a.number_follows != b.number_follows or memcmp(a.literal, b.literal, a.n) != 0):
+            break
+        if odd_quotes and (a.quotes != b.quotes or a.spaces != b.spaces):
             break
         if a.slot >= MEMBERS and (one.name[a.slot - MEMBERS].n != other.name[b.slot - MEMBERS].n or memcmp(
                 one.name[a.slot - MEMBERS].at, other.name[b.slot - MEMBERS].at, one.name[a.slot - MEMBERS].n) != 0):
@@ -711,8 +716,8 @@ cdef size_t split_values(const Columns *columns, uint8_t delimiter, bint quotes,
     cdef int slot
     cdef Text value
     quoted[0] = 0
-    for k in range(MEMBERS + columns.extras):
-        entry.text[k] = text_of(NULL, 0)
+    for k in range(columns.extras):
+        entry.text[MEMBERS + k] = text_of(NULL, 0)
     while True:
         slot = columns.slot[column] if column < columns.count and column < COLUMNS else -1
         end = end_of_value(s, i, n, delimiter, entry, &value) if quotes and i < n and s[i] == c'"' else n + 1

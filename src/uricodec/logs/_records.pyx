@@ -316,7 +316,7 @@ cdef class LogReader:
             program = item
             self.plan[k] = &program.plan
             self.objects += program.plan.notation == JSON_LINES
-            self.shared[k] = shared_steps(self.plan[k - 1], &program.plan) if k else 0
+            self.shared[k] = shared_steps(self.plan[k - 1], &program.plan, True) if k else 0
             self.record_extra += 6 * NAMES_CAPACITY if program.plan.columns != NULL else 0
             self.writer.members |= program.plan.members
             self.writer.own_fields |= program.plan.own_fields
@@ -350,7 +350,7 @@ cdef class LogReader:
             set_fast_json(&self.json, self.plan[0], &self.writer, self._kept)
             self.has_json = True
         elif fast and not strict and self.variants:
-            set_fast(&self.fast, self.plan, self.variants, self.shared, &self.writer, self._kept)
+            set_fast(&self.fast, self.plan, self.variants, &self.writer, self._kept)
             self.has_fast = self.fast.plan[0] != NULL
         self.begin()
 
