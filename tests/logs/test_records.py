@@ -135,7 +135,8 @@ def test_what_is_not_there():
     [
         (b"192.0.2.1 - john doe [", "192.0.2.1", "john doe"),
         (rb"192.0.2.1 - a\"b\\c [x] \"GET [", "192.0.2.1", 'a"b\\c [x] "GET'),
-        (b'192.0.2.1 - "" [', "192.0.2.1", '""'),
+        (b'192.0.2.1 - "" [', "192.0.2.1", ""),  # Apache
+        (b"192.0.2.1 -  -  [", "192.0.2.1", None),  # Jetty
         (b"192.0.2.1 -  [", "192.0.2.1", ""),
         ("2001:db8::1 - J\u00e9r\u00f4me [".encode(), "2001:db8::1", "Jérôme"),
     ],
@@ -565,7 +566,7 @@ def test_cloudfront():
 )
 def test_agents_of_cloudfront(logged, agent):
     """They are as they were sent, of older logs, which have them encoded twice, and of newer ones."""
-    fields = b"#Fields: x cs(User-Agent)\n"
+    fields = b"#Fields: x-edge-location cs(User-Agent)\n"
     assert records_of(fields + b"-\t" + logged, "cloudfront")[0]["user_agent"] == agent
     [line] = CLOUDFRONT.splitlines()[2:]
     assert one(line.replace(b"Mozilla/5.0%20(X11;%20Linux)", logged), "cloudfront")["user_agent"] == agent

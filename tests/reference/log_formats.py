@@ -4,6 +4,7 @@ record() gives a record as a dict, Invalid for a line that is none, and DIRECTIV
 all sixteen fields; shown() leaves those that JSON lines have. logs.py has the escapes, requests, masks and flags.
 """
 
+import ipaddress
 import json
 import re
 from datetime import datetime, timedelta
@@ -75,7 +76,7 @@ def without_prefix(line, of_objects):
     for size in prefixes_of(line):
         yield line[size:], size, True
     if found := DOCKER.match(line):
-        yield undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r"), 8, False
+        yield COLORS.sub(b"", undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r")), 8, False
     if found := LABEL.match(line):
         yield line[found.end() :], found.end(), True
         if found["time"]:
@@ -110,13 +111,14 @@ def text_in(line):
         at = after(key.end(), b":")
         is_text, found = key[1] in (b"log", b"message", b"MESSAGE"), STRING.match(line, at)
         if found and is_text:
-            text = undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r")
+            text = COLORS.sub(b"", undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r"))
             return (text, at + 1) if text else None
         numbers = OCTETS.match(line, at)
         if numbers and is_text:
             octets = [int(number) for number in numbers[1].split(b",")]
             if max(octets) < 256:
-                return bytes(octets), at + 1
+                text = COLORS.sub(b"", bytes(octets))
+                return (text, at + 1) if text else None
         if line[at : at + 1] in (b"{", b"["):
             end = end_of_nested(line, at)
         else:
@@ -150,6 +152,8 @@ def read_text(line, program):  # noqa: PLR0912
         if not line.startswith(steps[0]):
             raise NoRecord("format", 0)
         at = len(steps[0])
+    elif steps[0].name in {"client", "forwarded_for"}:
+        at = source_before(steps[0], steps[1][:1] if len(steps) > 1 else b" ", line)
     for i, step in enumerate(steps):
         if isinstance(step, bytes):
             continue
@@ -158,17 +162,22 @@ def read_text(line, program):  # noqa: PLR0912
         may_end = program.optional < len(steps) and i + 1 >= program.optional
         if step.kind in NUMBERS:  # Squid pads them
             at += len(line[at:]) - len(line[at:].lstrip(b" "))
-        end = end_of(program, i, after, following, may_end, line, at)
+        sure_end = last_end(program, i, after, following, line, at) if step.kind == "quoted" and not may_end else None
+        end = end_of(program, i, after, following, may_end, line, at) if sure_end is None else sure_end
         if step.kind != "quoted" and after and end in (None, len(line)):
             end = len(line) if may_end else None
         if end is None:
             # Of a text in quotes, where these begin.
             raise NoRecord(code_of(step), at - 1 if step.kind == "quoted" else at)
         data = line[at:end]
-        if step.kind == "quoted" and b'"' in (
-            data if program.escapes in {"none", "hash"} else re.sub(rb"\\.", b"", data)
+        if (
+            step.kind == "quoted"
+            and sure_end is None
+            and b'"' in (data if program.escapes in {"none", "hash"} else re.sub(rb"\\.", b"", data))
         ):
             fields["has odd quotes"] = True
+        if step.name == "user":
+            data = {b" - ": b"-"}.get(data, data)  # Jetty
         if step.name is not None:
             fields[step.name] = given(data, program, step.kind)
             if step.kind in NUMBERS and fields[step.name] is not None:
@@ -274,7 +283,9 @@ def undo_all(fields, program):
         if program.escapes == "hash":
             data = undo_hashes(data, b"".join(program.steps[i + 1 : i + 2])[:1])
         if step.kind == "endpoint":
-            data = without_port(data)
+            fields["is endpoint"] = True
+        if step.name == "user" and data == b'""':  # Apache
+            data = b""
         if step.kind == "query":
             data = data.removeprefix(b"?") if data else None
         fields[step.name] = data
@@ -306,19 +317,68 @@ def is_decimal(data):
     return found and 1 <= len(found[1] + found[2]) <= 40 and -40 <= len(found[1]) + int(found[3] or 0) <= 40
 
 
-def without_port(data):
-    """The address of "192.0.2.1:80", "[2001:db8::1]:80" or, as HAProxy writes it, "2001:db8::1:80"."""
-    if data.startswith(b"[") and len(data) > 2:
-        found = re.fullmatch(rb"\[([^\]]+)\](?::[0-9]*)?", data)
-        return found[1] if found else data
-    found = re.fullmatch(rb"(.+):[0-9]+", data, re.DOTALL)
-    if not found:
-        return data
-    # Without the last group, "2001:db8::1" would be no address: the group was no port.
-    is_address = (
-        b":" not in found[1] or (b"::" in found[1] and not found[1].endswith(b":")) or found[1].count(b":") == 7
-    )
-    return found[1] if is_address else data
+def is_address(data):
+    """Whether it is an IPv4 address, or an IPv6 address with or without a zone."""
+    try:
+        ipaddress.ip_address(data.partition(b"%")[0].decode("latin-1") if b":" in data else data.decode("latin-1"))
+    except ValueError:
+        return False
+    return True
+
+
+def split_port(data, endpoint=False):
+    """The address of "192.0.2.1:80", "[2001:db8::1]:80" or, as HAProxy writes it, "2001:db8::1:80"; and the port."""
+    found = re.fullmatch(rb"\[([^\]]+)\](?::([0-9]{0,5}))?", data)
+    if found and is_address(found[1]):
+        return found[1], found[2] or None
+    found = re.fullmatch(rb"(?!\[..)(.+):([0-9]{1,5})", data, re.DOTALL)
+    if not found or (b":" in found[1] and not is_address(found[1])):
+        return data, None
+    # "2001:db8::1:80" is an address itself.
+    return (data, None) if b":" in found[1] and is_address(data) and not endpoint else found.groups()
+
+
+def source_before(step, end, line):
+    """The size of a file name or the like, with a colon, that is before the first address."""
+    word = line.partition(end)[0]
+    word = word.partition(b",")[0] if step.kind == "list" else word
+    address = split_port(word, step.kind == "endpoint")[0]
+    if b":" not in address or is_address(address) or word.startswith(b"unix:"):
+        return 0
+    for colon in places(b":", word, 0):
+        rest = word[colon + 1 :]
+        if len(rest) <= 96 and is_address(split_port(rest, step.kind == "endpoint")[0]):
+            return colon + 1
+    raise NoRecord(step.name, 0)
+
+
+# Fields that visitors write, so that they may have quotes.
+WRITTEN = {"user", "request", "target", "path", "path_decoded", "target_decoded", "query", "referer", "user_agent"}
+WRITTEN |= {"forwarded_for"}
+
+
+def last_end(program, i, after, following, line, at):  # noqa: PLR0913, PLR0917
+    """The last quote that the rest of the format allows; None if a later field may have quotes."""
+    later = program.steps[i + 1 :]
+    literals = [each for k, each in enumerate(later, i + 1) if isinstance(each, bytes) and k < program.optional]
+    quotes, spaces = (sum(each.count(sign) for each in literals) for sign in (b'"', b" "))
+    if any(isinstance(each, Field) and each.name in WRITTEN for each in later) or (program.open_end and not spaces):
+        return None
+    pattern = rb'"' if program.escapes in {"none", "hash"} else rb'\\.|"'
+    found = [each.start() for each in re.compile(pattern, re.DOTALL).finditer(line, at) if each[0] == b'"']
+    if len(found) <= quotes:
+        return None
+    for left, quote in enumerate(reversed(found)):
+        rest = line[quote + len(after) :]
+        if left < quotes - 1 or line.count(b" ", quote) < spaces or not line.startswith(after, quote):
+            continue
+        if following is None:
+            allowed = rest == b"" or (program.open_end and rest.startswith(b" "))
+        else:
+            allowed = following.kind not in NUMBERS or re.match(rb"[-0-9]", rest)
+        if allowed:
+            return quote
+    return None
 
 
 JSON_ESCAPE = re.compile(
@@ -402,15 +462,18 @@ def scalar(value):
     return None if data in (None, b"", b"-") else data if isinstance(value, Number) else undo_json(data)
 
 
-def read_json(line, program, is_preset):
+def read_json(line, program, is_preset):  # noqa: PLR0912
     whole = members_of(line)
     found, fields = [*leaves(whole)], {}
     for names, field in program.members:
         values = [scalar(value) for path, value in found if path == ".".join(names)]
         values = [value for value in values if value is not None]
         if fields.get(field.name) is None and values:
-            value = values[-1].removeprefix(b"?") if field.kind == "query" else values[-1]
-            fields[field.name] = without_port(value) if field.kind == "endpoint" else value
+            fields[field.name] = values[-1].removeprefix(b"?") if field.kind == "query" else values[-1]
+            if field.name == "client":
+                fields["is endpoint"] = field.kind == "endpoint"
+            if field.kind == "uncertain":
+                fields["is uncertain"] = True
             fields[f"unit of {field.name}"] = field.unit
     if program.rest:
         taken = {".".join(names) for names, _ in program.members}
@@ -422,6 +485,11 @@ def read_json(line, program, is_preset):
         raise NoRecord("request" if is_preset else "fields", 0)
     if program.encoded:
         undo_cloudfront(fields)
+    path = fields.get("path_decoded") or b""
+    if fields.get("is uncertain") and re.fullmatch(rb"[^ ]*(?:\?|%[0-9A-Fa-f]{2})[^ ]*", path):
+        fields["path"] = fields.pop("path_decoded")
+        if b"?" in path:
+            fields["query"] = None
     for name, kind in ("status", "number"), ("bytes_sent", "number"), ("duration", "decimal"):
         if fields.get(name) is not None:
             fields[name] = checked_number(Field(name, kind), fields[name])
@@ -444,27 +512,43 @@ W3C_FIELDS = logs.COLUMNS | {
 def read_w3c(line, program, state):  # noqa: PLR0912
     if line.startswith(b"#"):
         if line.startswith(b"#Fields:"):
-            state["columns"] = re.findall(r"[^ \t]+", line[8:].decode("utf-8", "surrogateescape"))
+            written = line[8:].decode("utf-8", "surrogateescape")
+            state["columns"], state["commas"] = re.findall(r"[^ \t,]+", written), "," in written
             if not state["columns"]:
                 del state["columns"]
         return DIRECTIVE
-    columns = state.get("columns") or program.fields.split()
-    values = line.split(program.separator)
-    if len(values) < len(columns) or (program.dialect == "iis" and len(values) > len(columns)):
+    columns, delimiter = state.get("columns") or program.fields.split(), program.separator
+    values = line.split(delimiter)
+    cloudfront = any(column.startswith("x-edge-") for column in columns)
+    quoted = set()
+    if "columns" in state:
+        # What separates the first value from the others; a value in quotes may have it, too.
+        first = re.match(rb'(?:"[^"]*(?:"|$))?[^ \t,]*([ \t,]?)', line)
+        delimiter = b"," if state["commas"] else first[1] or b" "
+        values = line.split(delimiter)
+        items = w3c_values(line, delimiter)
+        if len(items) >= len(columns):
+            values = [value for value, _ in items]
+            quoted = {column for column, (_, was_quoted) in zip(columns, items, strict=False) if was_quoted}
+    if len(values) < len(columns) or (not cloudfront and len(values) > len(columns)):
         raise NoRecord("fields", len(line))
-    fields = {}
+    fields, quoted_fields = {}, set()
+    others = {"cs-ip": ("c-ip", "client"), "c-status": ("sc-status", "status")}
     for column, value in zip(columns, values, strict=False):
         name = W3C_FIELDS.get(column, f"extra.{column}")
         if column == "cs(Host)" and "x-host-header" in columns:  # the name of the distribution
             name = "extra.cs(Host)"
+        if column in others and others[column][0] not in columns:
+            name = others[column][1]
         fields[name] = value
+        quoted_fields |= {name} if column in quoted else set()
     if "columns" not in state and not logs.plausible(fields):
         raise NoRecord("fields", 0)
     fields = {name: None if value == b"-" else value for name, value in fields.items()}
-    if program.dialect == "cloudfront":
+    if cloudfront:
         undo_cloudfront(fields)
-    else:
-        for name in ("user_agent", "forwarded_for"):
+    elif delimiter == b" ":  # IIS
+        for name in {"user_agent", "forwarded_for"} - quoted_fields:
             if fields.get(name) is not None:
                 fields[name] = fields[name].replace(b"+", b" ")
         fields["path_decoded"] = fields.pop("path", None)
@@ -473,6 +557,19 @@ def read_w3c(line, program, state):  # noqa: PLR0912
         if fields.get(name) is not None:
             fields[name] = checked_number(Field(name, kind), fields[name])
     return fields
+
+
+def w3c_values(line, delimiter):
+    """The values of a line, and whether they were in quotes, in which a quote is written twice."""
+    item = re.compile(rb'"((?:[^"]|"")*)"(?=%b|$)|([^%b]*)' % (delimiter, delimiter), re.DOTALL)
+    found, at = [], 0
+    while True:
+        value = item.match(line, at)
+        is_quoted = value[1] is not None
+        found.append((value[1].replace(b'""', b'"') if is_quoted else value[2], is_quoted))
+        at = value.end() + 1
+        if at > len(line):
+            return found
 
 
 def undo_cloudfront(fields):
@@ -535,6 +632,10 @@ def since_1970(seconds, fraction):
 # --- records ----------------------------------------------------------------------------------------------------------
 
 
+# Control sequences of ECMA-48, but for those with intermediate bytes.
+COLORS = re.compile(rb"\x1b\[[0-?]*[@-~]")
+
+
 def record(line, format, state=None, **options):
     """The record of a line in a format: the first of its variants that the line matches.
 
@@ -546,6 +647,15 @@ def record(line, format, state=None, **options):
     if "begun" not in state and line.startswith(b"\xef\xbb\xbf"):
         line, skipped = line[3:], 3
     state["begun"] = True
+    colors = [found.span() for found in COLORS.finditer(line)]
+    if colors:
+        found = record(COLORS.sub(b"", line), format, state, **options)
+        if isinstance(found, Invalid):
+            offset = found.offset
+            for start, stop in colors:
+                offset += stop - start if start <= offset else 0
+            return Invalid(found.code, skipped + min(offset, len(line)))
+        return found
     best = Invalid("", -1)
     for rest, at, counts in without_prefix(line, isinstance(programs_of(format)[0], Json)):
         if rest == b"":
@@ -606,12 +716,19 @@ def complete(  # noqa: PLR0913
         if target is not None and proper:
             path, query = split_target(method, target)
     names = {name.encode().lower() for name in mask}
-    forwarded = fields.get("forwarded_for")
-    addresses = [text(each.strip(b" ")) for each in (forwarded or b"").split(b",")]
-    addresses = [each for each in addresses if each not in ("", "-")]
+    forwarded = [each.strip(b" ") for each in (fields.get("forwarded_for") or b"").split(b",")]
+    forwarded = [split_port(each) for each in forwarded if each not in (b"", b"-")]
+    addresses = [text(address) for address, _ in forwarded]
+    peer = (None, None)
+    if client == "forwarded" and forwarded:
+        peer = forwarded[0]
+    elif fields.get("client") is not None:
+        peer = split_port(fields["client"], fields.get("is endpoint"))
+    if peer[1] is not None and fields.get("extra.client_port") is None:
+        fields["extra.client_port"] = peer[1]
     pairs = None if query is None else raw_pairs(masked(b"?" + query, names)[1:])
     values = {
-        "client": addresses[0] if addresses and client == "forwarded" else text(fields.get("client")),
+        "client": text(peer[0]),
         "user": text(fields.get("user")),
         "time": logs.date_and_time(fields.get("date"), fields.get("time"), errors)
         if fields.get("time") is None or fields.get("date") is not None

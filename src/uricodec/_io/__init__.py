@@ -3,6 +3,7 @@
 - runner: the loop over chunks of lines that all commands and functions over files share; what happens to invalid lines
 - reports: invalid lines as messages and rows of reports
 - streams: inputs as chunks of whole lines, outputs, the progress meter
+- terminals: what is written to a terminal, without characters that it would obey
 - sizes: sizes such as 64M
 - set_files: files of saved sets: header, description, checksums
 - sources: paths, files and bytes that functions get, as inputs

@@ -615,7 +615,8 @@ class Output:
     A regular file is written under a temporary name in the same folder and replaces its target at the end of the `with`
     block. If the block ends by an exception, which includes signals that end the process, the temporary file is removed
     and the target is unchanged. A temporary file that a killed process leaves is removed by the next one that writes
-    the same target. Devices and named pipes are written to directly.
+    the same target. Devices and named pipes are written to directly. At a terminal, characters that it would obey, and
+    that are not of ASCII, are written as JSON escapes.
 
     Args:
         path (str | None): The path of the file; None or "-" for standard output.
@@ -636,17 +637,27 @@ class Output:
         self.end, self.in_line = 0x0A, False
         self._temporary = None
         self._handlers = {}
+        self._terminal = None
 
     def __enter__(self):
         if self._path is None:
             self._raw = binary(sys.stdout, self.name)
             sys.stdout.flush()
+            self._find_terminal()
             return self
         try:
             self._open()
         except (OSError, ValueError) as error:
             raise failure(self.name, error) from None
+        if self._temporary is None:
+            self._find_terminal()
         return self
+
+    def _find_terminal(self):
+        if self.isatty():
+            from uricodec._io.terminals import Escapes
+
+            self._terminal = Escapes()
 
     def isatty(self):
         """Return whether the output is a terminal."""
@@ -695,6 +706,9 @@ class Output:
         if not data:
             return
         self.in_line = data[-1] != self.end
+        self._write(self._terminal.escape(data) if self._terminal else data)
+
+    def _write(self, data):
         rest = memoryview(data)
         try:
             with waiting:
@@ -724,6 +738,8 @@ class Output:
         self.write(data)
 
     def __exit__(self, kind, *exception):
+        if self._terminal and kind is None:
+            self._write(self._terminal.rest())
         if self._path is None:
             return
         try:

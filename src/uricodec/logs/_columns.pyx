@@ -236,9 +236,9 @@ cdef void add_seconds(LogColumn *column, Text text, int unit) noexcept nogil:
 
 
 cdef void add_addresses(const Writer *w, const Entry *entry, Text list, Batch *batch, LogColumn *column) noexcept nogil:
-    cdef Text address
+    cdef Text address, port
     cdef LogColumn *texts = batch.column + column.child
-    while next_address(&list, &address):
+    while next_address(&list, &address, &port):
         end_text(texts, put_text(w, entry, address, RAW, texts.data.data + texts.data.size))
     end_list(column, texts)
 
@@ -506,7 +506,7 @@ cdef bint add_json_row(LogReader reader, const FastRun *run, size_t next, Entry 
     """Add a record that read_fast_json() has read, of the line at run.start. False: out of memory."""
     cdef size_t size = next - run.start
     if not set_fast_record(&reader.json, &reader.request, entry, record):
-        reader.read_rest(entry)
+        read_request(entry)
         return add_entry(reader, entry, size, batch, full)
     if record.dropped:
         reader.dropped += 1
@@ -552,7 +552,7 @@ cdef bint write_docker_rows(LogReader reader, FastRun *run, Entry *entry, Batch 
 
 cdef bint add_entry(LogReader reader, const Entry *entry, size_t size, Batch *batch, bint *full) noexcept nogil:
     """Add the record of a line of a size that the exact reader has read. False: out of memory."""
-    if reader.writer.filters and not reader.keeps(entry):
+    if reader.is_dropped(entry):
         reader.dropped += 1
         return True
     batch.reserved_to = 0
@@ -571,6 +571,7 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     cdef Line line
     cdef bint full = False
     cdef FastRun run
+    entry.forwarded = reader.writer.forwarded
     batch.rows = batch.most = batch.reserved_to = 0
     reader.begin_run(&run, src, n)
     while start < n and invalid < limit and not full:

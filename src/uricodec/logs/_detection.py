@@ -136,7 +136,9 @@ def candidates(head: bytes) -> list[Candidate]:
         found = [count(format, b"\n".join(lines), strict) for format in formats]
         return sorted(found, key=lambda each: (-each.votes, -each.reach))
 
-    known = [KNOWN[name] for name in presets()]
+    # Both read any log with a header.
+    unnamed = {"cloudfront", "iis"} - {named_by(head)} if b"#Fields:" in head else set()
+    known = [KNOWN[name] for name in presets() if name not in unnamed]
     found: list[Candidate] = []
     for strict in 2, 1:
         if len(lines) >= 2 * FIRST:
@@ -151,6 +153,11 @@ def candidates(head: bytes) -> list[Candidate]:
     return found
 
 
+def named_by(fields: bytes) -> str:
+    """Return the preset that the names of the fields of a W3C log mean."""
+    return "cloudfront" if b"x-edge-" in fields else "iis"
+
+
 def announced(head: bytes) -> list[Candidate]:
     """Return the candidate that the directives of a W3C log announce; none without them.
 
@@ -160,7 +167,7 @@ def announced(head: bytes) -> list[Candidate]:
     lines = [line for line in voters(head) if line.startswith((b"#Fields:", b"#Software: Microsoft"))]
     if not lines:
         return []
-    format = KNOWN["cloudfront" if b"x-edge-" in lines[0] else "iis"]
+    format = KNOWN[named_by(lines[0])]
     found = count(format, b"\n".join(voters(head)))
     if found.votes * 2 < found.lines:
         return []

@@ -31,7 +31,6 @@ cdef enum FastWork:
     NUMBER_FOLLOWS = 2      # and ends the field
     IS_NUMBER = 4
     IS_DECIMAL = 8
-    IS_ENDPOINT = 16
 
 cdef struct FastStep:
     uint64_t word, mask     # the first 8 bytes of the literal that follows
@@ -48,9 +47,10 @@ cdef struct FastStep:
     size_t index
     const Step *step
 
-# The values of a record: those of the steps, what follows the last one, and the parts of the request.
+# The values of a record: those of the steps, what follows the last one, the parts of the request, and the client.
 cdef enum:
     METHOD_AT = 49, TARGET_AT, PATH_AT, QUERY_AT, PROTOCOL_AT
+    CLIENT_AT, PORT_AT      # of text: the client without its port, and the port
     VALUES
 
 # A field of the record.
@@ -96,6 +96,8 @@ cdef struct FastPlan:
     bint has_request        # or a part of one,
     bint reads_request      # of which a field is written
     bint one_request        # in one piece
+    int odd                 # the first step that may have quotes, see Step.quotes; -1: none
+    bint has_client         # or a list in its place: read_client() is called
     int part[6]             # PARTS: the steps of the request, or of its parts; -1: none
     int step_of[17]         # MEMBERS: those of the standard fields
     FastMember *member
@@ -123,7 +125,7 @@ cdef struct FastRecord:
     bint usual              # they are at their places in the line
     bint whole              # the target is a request that could not be split
     bint dropped            # it does not meet the conditions
-    Text value[54]          # VALUES
+    Text value[56]          # VALUES
     size_t start[49]        # MOST_STEPS + 1
 
 # Lines to read. The window is the part of them that is marked.
@@ -262,7 +264,7 @@ cdef Text text_in_record(const Writer *w, const FastRecord *record, const FastMe
 cdef uint8_t *put_text_in_record(const Writer *w, const FastRecord *record, const FastMember *member, Text text, bint masked,
                                  Place place, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_escaped(const Writer *w, const FastRun *run, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil
-cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1
+cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const Writer *w, list kept) except -1
 cdef void free_fast(FastFormat *format) noexcept
 cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) noexcept nogil
 cdef size_t write_fast(const FastFormat *format, const Writer *w, size_t record_extra, FastRun *run, uint8_t *dst,

@@ -103,8 +103,7 @@ cdef bint set_step(FastPlan *fast, size_t k) noexcept:
     mine.step, mine.index = step, k
     if step.kind > ENDPOINT:    # fix_value() is not called
         return False
-    mine.work |= (IS_NUMBER if step.kind == NUMBER else IS_DECIMAL if step.kind == DECIMAL else
-                  IS_ENDPOINT if step.kind == ENDPOINT else 0)
+    mine.work |= IS_NUMBER if step.kind == NUMBER else IS_DECIMAL if step.kind == DECIMAL else 0
     mine.empty_is_missing = plan.escapes != BACKSLASHES or mine.work & (IS_NUMBER | IS_DECIMAL)
     mine.may_end = k + 1 >= plan.optional
     if step.number_follows and (step.take == QUOTED or step.take == TEXT):
@@ -191,8 +190,8 @@ cdef int place_of(const FastPlan *fast, const Field *field, const int *of_slot, 
         return -1
     if METHOD <= field.slot <= PROTOCOL:
         return METHOD_AT + field.slot - METHOD if fast.has_request else -1
-    if field.kind == CLIENT_VALUE and of_slot[FORWARDED_FOR] >= 0:
-        return max(of_slot[CLIENT], 0)
+    if field.slot == CLIENT:
+        return CLIENT_AT if fast.has_client else of_slot[CLIENT]
     return of_slot[field.slot]
 
 
@@ -242,8 +241,7 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
         if at < 0:
             before += key
             continue
-        if value == CLIENT_VALUE and of_slot[FORWARDED_FOR] < 0 or (
-                value == EXTRA_VALUE and not dynamic and w.names == NULL and at < <int>fast.steps):
+        if value == EXTRA_VALUE and not dynamic and w.names == NULL and at != <int>fast.steps:
             value = COPIED
         member = fast.member + fast.members
         set_member(member, before, key, value, at, kept)
@@ -261,8 +259,6 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
         if at >= 0 and not are_checked(fast, field, at):
             return 0
         member.at, member.field, member.value = at, field, field.kind
-        if field.kind == CLIENT_VALUE and of_slot[FORWARDED_FOR] < 0:
-            member.value = COPIED
         member.late = fast.has_request and needs_request(at, field.kind)
         fast.reads_request |= member.late
     before += b"\n" if w.csv else b"}\n"
@@ -301,6 +297,14 @@ cdef int set_plan(FastPlan *fast, const Plan *plan, const Writer *w, list kept) 
         return 0
     for i in range(MEMBERS):
         fast.step_of[i] = of_slot[i]
+    fast.has_client = plan.port >= 0
+    if fast.has_client:
+        if of_slot[plan.port] >= 0:     # the format has it, too
+            return 0
+        of_slot[plan.port] = PORT_AT
+    fast.odd = -1
+    for k in reversed(range(plan.steps)):
+        fast.odd = <int>k if plan.step[k].quotes >= 0 else fast.odd
     for i in range(PARTS):
         fast.part[i] = of_slot[PART_SLOTS[i]]
         fast.has_request |= fast.part[i] >= 0
@@ -308,7 +312,7 @@ cdef int set_plan(FastPlan *fast, const Plan *plan, const Writer *w, list kept) 
     return set_members(fast, w, of_slot, kept)
 
 
-cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const size_t *shared, const Writer *w, list kept) except -1:
+cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const Writer *w, list kept) except -1:
     """Compile the variants of a format. `kept` gets what they point to. free_fast() must be called, in any case."""
     cdef int i
     cdef size_t k
@@ -332,7 +336,7 @@ cdef int set_fast(FastFormat *format, const Plan **plan, int variants, const siz
             continue
         for k in range(fast.steps):
             fast.step[k].is_word = is_word(fast.step + k)
-        fast.shared = shared[i] if i and format.plan[i - 1] != NULL else 0
+        fast.shared = shared_steps(plan[i - 1], plan[i], False) if i and format.plan[i - 1] != NULL else 0
         for k in range(i if fast.shared else <size_t>0):    # the line may be read again from there
             if format.plan[k] != NULL and fast.shared < format.plan[k].steps:
                 format.plan[k].step[fast.shared].is_word = False
@@ -532,29 +536,51 @@ cdef inline uint64_t little_word_at(const uint8_t *s) noexcept nogil:
     return word  # pragma: no cover: big-endian
 
 
-cdef bint drop_usual_port(Text *text) noexcept nogil:
-    """Drop the port of an address."""
-    cdef const uint8_t *s = text.at
-    cdef size_t i = 0, n = text.n
-    cdef uint64_t found = 0
-    while i < n and found == 0:
-        found = bytes_equal(little_word_at(s + i), c':')
+cdef inline size_t find_colon(Text text) noexcept nogil:
+    """Return the offset of the first ":"; the size if there is none."""
+    cdef size_t i = 0
+    cdef uint64_t found
+    while i < text.n:
+        found = bytes_equal(little_word_at(text.at + i), c':')
+        if found:
+            return min(i + (lowest_bit(found) >> 3), text.n)
         i += 8
-    i = i - 8 + (lowest_bit(found) >> 3) if found else n
-    if 0 < i and i + 1 < n <= i + 9 and s[0] != c'[' and is_of_digits(s + i + 1, n - i - 1):
-        text.n = i      # the only colon is before a port
-    else:
-        drop_port(text)
+    return text.n
+
+
+cdef inline bint read_client(const FastPlan *fast, bint forwarded, FastRecord *record) noexcept nogil:
+    """Determine the client and its port, like read_client() of `_programs`. False: something else is before the address."""
+    cdef const Plan *plan = fast.plan
+    cdef int at = fast.step_of[CLIENT]
+    cdef Text client = record.value[at] if at >= 0 else text_of(NULL, 0)
+    cdef Text port = text_of(NULL, 0), word = client, list
+    cdef size_t colon = find_colon(client)
+    if colon < client.n or client.n and client.at[0] == c'[':
+        if 0 < colon and colon + 1 < client.n <= colon + 6 and client.at[0] != c'[' and is_of_digits(
+                client.at + colon + 1, client.n - colon - 1):
+            client.n, port = colon, text_of(client.at + colon + 1, client.n - colon - 1)      # the only colon is before a port
+        else:
+            port = split_port(&client, plan.endpoint)
+            if plan.begins_with_client and at == 0 and source_before(word, plan.endpoint):
+                return False
+    if plan.begins_with_client and at != 0 and record.value[0].at != NULL:
+        word = record.value[0]
+        if find_colon(word) < word.n:
+            if plan.step.take == LIST:
+                word.n = find(word.at, 0, find(word.at, 0, word.n, fast.step.byte if fast.step.n else c' '), c',')
+            if source_before(word, plan.endpoint):
+                return False
+    if forwarded and fast.step_of[FORWARDED_FOR] >= 0:
+        list = record.value[fast.step_of[FORWARDED_FOR]]
+        if next_address(&list, &word, &port):
+            client = word
+    record.value[CLIENT_AT], record.value[PORT_AT] = client, port
     return True
 
 
-cdef inline bint is_usual_value(const FastStep *step, Text *text) noexcept nogil:
-    """Return whether a number needs no care; drop the port of an address."""
-    if step.work & IS_NUMBER:
-        return is_number(text[0])
-    if step.work & IS_DECIMAL:
-        return is_decimal(text[0])
-    return not step.work & IS_ENDPOINT or drop_usual_port(text)
+cdef inline bint is_usual_value(const FastStep *step, Text text) noexcept nogil:
+    """Return whether a number needs no care."""
+    return is_number(text) if step.work & IS_NUMBER else is_decimal(text)
 
 
 cdef inline size_t prefix_of(const uint8_t *s, size_t n, bint *unknown) noexcept nogil:
@@ -615,7 +641,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
     cdef Ends ends
     if first == 0:
         record.known_time = NULL
-        record.stopped = 0
+        record.stopped, record.start[0] = 0, i
         if not stands_at(s + i, &fast.start):
             return NO_MATCH
         i += fast.start.n
@@ -720,7 +746,7 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
         value.at, value.n = s + i, n
         if n <= 1 and (n == 0 and step.empty_is_missing or n == 1 and s[i] == c'-'):
             value.at, value.n = NULL, 0
-        elif step.work & (IS_NUMBER | IS_DECIMAL | IS_ENDPOINT) and not is_usual_value(step, value):
+        elif step.work & (IS_NUMBER | IS_DECIMAL) and not is_usual_value(step, value[0]):
             return DECLINED
         i = next
         value += 1
@@ -739,8 +765,24 @@ cdef FastOutcome read_fields(FastPlan *fast, size_t first, size_t i, const FastR
         value.at, value.n = NULL, 0
         value += 1
     if i < end:
+        if quote < end and fast.odd >= 0:
+            return DECLINED
         return read_rest(fast, s, i, end, record)
     return READ
+
+
+cdef inline bint has_odd_quotes(const FastPlan *fast, const FastRun *run, size_t end, const FastRecord *record) noexcept nogil:
+    """Return whether a line that did not match has more quotes than the format, so that a text may end later."""
+    cdef size_t at
+    cdef int left
+    if fast.odd < 0 or record.stopped < <size_t>fast.odd:
+        return False
+    left = fast.plan.step[fast.odd].quotes + 1
+    at = next_mark(run.mark[<int>QUOTES], record.start[fast.odd])
+    while at < end and left:
+        at = next_mark(run.mark[<int>QUOTES], at + 1)
+        left -= 1
+    return at < end
 
 
 cdef FastOutcome read_rest(const FastPlan *fast, const uint8_t *s, size_t i, size_t end, FastRecord *record) noexcept nogil:
@@ -969,8 +1011,12 @@ cdef bint read_fast(const FastFormat *format, FastRun *run, FastRecord *record) 
             outcome = read_fields(fast, 0, run.start + skipped - run.window, run, record.end - run.window, record)
         elif record.stopped >= fast.shared:
             outcome = read_fields(fast, fast.shared, record.start[fast.shared], run, record.end - run.window, record)
+        if outcome == NO_MATCH and has_odd_quotes(fast, run, record.end - run.window, record):
+            return False
         if outcome == READ:
             record.plan = fast
+            if fast.has_client and not read_client(fast, format.writer.forwarded, record):
+                return False
             record.dropped = format.writer.filters > 0 and not keeps(format.writer, record, False)
             if fast.reads_request and not record.dropped:
                 read_the_request(fast, run, record)
@@ -1083,9 +1129,9 @@ cdef uint8_t *put_any_query(const Writer *w, const FastRun *run, const FastRecor
 cdef uint8_t *put_fast_addresses(Text list, bint csv, uint8_t *dst) noexcept nogil:
     """Write a list of addresses as a JSON array; nothing if it has none."""
     cdef uint8_t *start = dst
-    cdef Text address
+    cdef Text address, port
     cdef size_t quote = 2 if csv else 1
-    while next_address(&list, &address):
+    while next_address(&list, &address, &port):
         memcpy(dst, b',""', 3)
         dst = copy_blocks(address.at, address.n, dst + 1 + quote)
         memcpy(dst, b'""', 2)
@@ -1125,7 +1171,7 @@ cdef uint8_t *put_fast_extras(const FastPlan *fast, const Writer *w, const FastR
 cdef Text text_in_record(const Writer *w, const FastRecord *record, const FastMember *member, bint *masked) noexcept nogil:
     """Return the text of which a field is written, like text_in(). Not for `extra` and flags."""
     cdef const FastPlan *fast = record.plan
-    cdef Text text, list, address
+    cdef Text text, list, address, port
     cdef size_t k
     masked[0] = False
     if member.value == PARAMETER_VALUE:
@@ -1138,15 +1184,9 @@ cdef Text text_in_record(const Writer *w, const FastRecord *record, const FastMe
                 return record.value[fast.extra[k].at]
         return text_of(NULL, 0)
     text = record.value[member.at]
-    if member.value == CLIENT_VALUE:
-        list = record.value[fast.step_of[FORWARDED_FOR]]
-        if fast.step_of[CLIENT] < 0:
-            text = text_of(NULL, 0)
-        if next_address(&list, &address):
-            text = address
-    elif member.value == ADDRESSES_VALUE:
+    if member.value == ADDRESSES_VALUE:
         list = text
-        if not next_address(&list, &address):
+        if not next_address(&list, &address, &port):
             text = text_of(NULL, 0)
     elif member.value == CLASS_VALUE and text.n != 3:
         text = text_of(NULL, 0)
@@ -1279,7 +1319,8 @@ cdef uint8_t *put_fast(FastPlan *fast, const Writer *w, FastRun *run, const Fast
         elif member.value == TIME_VALUE and text.at == record.known_time and text.at != NULL:
             dst = put_end(w, member, start, put_known_time(fast.time, text.at, dst))
             seen |= member.bit
-        elif member.value == EXTRAS_VALUE and fast.extras == 1 and record.value[fast.extra.at].at == NULL:
+        elif (member.value == EXTRAS_VALUE and 0 < fast.extras <= 2 and record.value[fast.extra.at].at == NULL
+                and record.value[fast.extra[fast.extras - 1].at].at == NULL):
             dst = dst - member.own if member.field.optional and not w.csv else put_missing(w, member, dst)
         else:
             dst = put_other(fast, w, run, record, member, dst)
@@ -1311,7 +1352,7 @@ cdef bint keeps(const Writer *w, const FastRecord *record, bint late) noexcept n
             if not (read_moment(record, text, w.zone, &micros) and matches_moment(filter, micros)):
                 return False
             continue
-        if text.at != NULL and not (member.value == COPIED or member.value == CLIENT_VALUE or member.value == ADDRESSES_VALUE
+        if text.at != NULL and not (member.value == COPIED or member.value == ADDRESSES_VALUE
                                     or member.value == PATH_VALUE and (record.plain or record.decoded)):
             text = text_of(w.value, put_value_of_record(w, record, member, text, masked, w.value) - w.value)
             if text.n == 0 and member.value == PERIOD_VALUE:

@@ -44,7 +44,7 @@ cdef struct FastJson:
     Known *known
     int count               # how many are known
     uint16_t *table
-    int extra[128]          # EXTRAS: which members the extra fields of the line are
+    int extra[129]          # EXTRAS: which members the extra fields of the line are
     bint writes             # whether records may be written by the plan
     FastPlan writing
     FastTime time

@@ -387,6 +387,8 @@ cdef bint read_members(FastJson *json, const FastRun *run, size_t i, size_t end,
     cdef size_t start, stop, at
     cdef Use use
     cdef bint care = next_mark(unusual, i) < end
+    if care and memchr(s + i, 0x1B, end - i) != NULL:      # a color, which is removed first
+        return False
     i += 1
     while True:
         if follows(member, s + i):
@@ -563,6 +565,8 @@ cdef int set_writing(FastPlan *fast, const Plan *plan, const Writer *w, list kep
         of_slot[slot] = slot if slot < MEMBERS + <int>plan.extras and (slot >= MEMBERS or plan.members >> slot & 1) else -1
         if slot < MEMBERS:
             fast.step_of[slot] = of_slot[slot]
+        if slot == FORWARDED_FOR and of_slot[slot] >= 0 and w.forwarded:
+            of_slot[CLIENT] = fast.step_of[CLIENT] = CLIENT
         if REQUEST <= slot <= PROTOCOL:
             fast.has_request |= of_slot[slot] >= 0
     fast.step[<int>STATUS].work = fast.step[<int>BYTES_SENT].work = IS_NUMBER

@@ -21,8 +21,9 @@ cdef enum:
     CLIENT, USER, DATE, TIME, REQUEST, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT
     VHOST, DURATION, FORWARDED_FOR
     MEMBERS
-    EXTRAS = 128
-    SLOTS = 145
+    OWN_EXTRAS = 128        # of a format or a line; there may be the port of the client, too
+    EXTRAS = 129
+    SLOTS = 146
 
 
 # The kinds of errors; others are the slot of the field, plus FIELD. CODE_NAMES of _records has their names.
@@ -32,22 +33,25 @@ cdef enum:
 
 
 cdef struct Entry:
-    Text text[145]          # SLOTS
-    Text name[128]          # EXTRAS: their names
+    Text text[146]          # SLOTS
+    Text name[129]          # EXTRAS: their names
     size_t extras           # how many there are,
     size_t keys             # and how many of them, the first ones, have a key: what JSON has before the value
     const Text *key
-    uint16_t rank[145]      # SLOTS: of JSON, which of a field's alternatives was there
+    uint16_t rank[146]      # SLOTS: of JSON, which of a field's alternatives was there
     bint plain              # all texts are printable ASCII without quote and backslash
     bint decoded            # the path is decoded already
     bint whole              # the target is a whole request that could not be split
-    bint odd_quotes         # a text in quotes has quotes that are not escaped
+    int odd_quotes          # quotes that are not escaped are in a text in quotes: see OddQuotes
+    bint endpoint           # of JSON: the client is an address with a port
+    bint uncertain_path     # of JSON: the path may be a target, see settle_path()
+    bint forwarded          # the client is the first address of forwarded_for; clear() does not change it
     int unit                # of the duration: a power of ten
     uint8_t *room           # the buffer for undone escapes and joined targets: three times the size of the line, and EXTRA_CAPACITY
     size_t step             # where the line stopped matching; and the state before each of the first steps:
     size_t start[64]        # STEPS_KEPT: where it starts
     bint plain_before[64]
-    bint odd_before[64]
+    int odd_before[64]
     size_t quote            # the first quote or unusual byte of the line
     int code                # the error,
     size_t offset           # and its offset in the line
@@ -55,6 +59,11 @@ cdef struct Entry:
 cdef enum:
     EXTRA_CAPACITY = 64
     STEPS_KEPT = 64
+
+# What is known of a text with quotes that are not escaped: the rest of the format shows where it ends, or only the literal
+# that follows it.
+cdef enum OddQuotes:
+    NONE_ODD, ENDS_SURELY, MAY_END
 
 
 # A day by its number since 0000-03-01, as "2025-01-31".
@@ -80,7 +89,8 @@ cdef inline void clear(Entry *entry, uint8_t *room) noexcept nogil:
     entry.step = 0
     entry.unit = 0
     entry.plain = True
-    entry.decoded = entry.whole = entry.odd_quotes = False
+    entry.decoded = entry.whole = entry.endpoint = entry.uncertain_path = False
+    entry.odd_quotes = NONE_ODD
     entry.room = room
     entry.code = FINE
     entry.offset = 0
@@ -113,7 +123,11 @@ cdef void undo_hashes(Entry *entry, int member, bint is_list) noexcept nogil
 cdef size_t json_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void undo_cloudfront(Entry *entry) noexcept nogil
 cdef void undo_plus(Entry *entry, int member) noexcept nogil
-cdef void drop_port(Text *text) noexcept nogil
+cdef bint is_address(Text text) noexcept nogil
+cdef Text split_port(Text *text, bint endpoint) noexcept nogil
+cdef size_t source_before(Text word, bint endpoint) noexcept nogil
+cdef bint next_address(Text *list, Text *address, Text *port) noexcept nogil
+cdef void settle_path(Entry *entry) noexcept nogil
 cdef size_t put_epoch(const uint8_t *s, size_t n, Day *known, uint8_t *dst) noexcept nogil
 cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void join_target(Entry *entry) noexcept nogil

@@ -4,11 +4,12 @@ The order of these steps prevents misreading. First the escapes of the log forma
 (RFC 9112 section 3) is split into method, target and protocol, and the target (section 3.2) into path and query, while
 they are still percent-encoded. Only then are they decoded. So no decoded byte can act as a delimiter.
 """
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport kernels, uc_set
 from uricodec._codec._percent cimport hex_value
+from uricodec.uri._grammar cimport parse_ipv4, parse_ipv6
 
 from uricodec.logs import _times
 
@@ -328,34 +329,26 @@ cdef void join_target(Entry *entry) noexcept nogil:
     set_undone(entry, TARGET, n)
 
 
-cdef void drop_port(Text *text) noexcept nogil:
-    """Remove the port of "192.0.2.1:80", "[2001:db8::1]:80" or, as HAProxy writes it, "2001:db8::1:80"; and the brackets.
+cdef void settle_path(Entry *entry) noexcept nogil:
+    """Determine whether the path of a record is decoded, which products that name it alike do differently.
 
-    The last group is that of a port only if what remains is an address.
+    One with a "?" or a triplet is a target as it was requested, unless it has a space, which no target can have. If it
+    has a query, that is the one.
     """
-    cdef size_t end = text.n, i, colons = 0
-    cdef bint gap = False
-    if text.n > 2 and text.at[0] == c'[':
-        end = find(text.at, 0, text.n, c']')
-        i = end + 1
-        if i < text.n and text.at[i] == c':':
-            i += 1
-            while i < text.n and DIGIT.set.member[text.at[i]]:
-                i += 1
-        if 1 < end < text.n == i:
-            text.at, text.n = text.at + 1, end - 1
+    cdef Text path = entry.text[PATH]
+    cdef size_t i
+    if find(path.at, 0, path.n, c' ') < path.n:
         return
-    while end and DIGIT.set.member[text.at[end - 1]]:
-        end -= 1
-    if end == text.n or end < 2 or text.at[end - 1] != c':':
+    if find(path.at, 0, path.n, c'?') < path.n:
+        entry.text[QUERY] = text_of(NULL, 0)
+        entry.decoded = False
         return
-    end -= 1
-    for i in range(end):
-        if text.at[i] == c':':
-            colons += 1
-            gap = gap or i and text.at[i - 1] == c':'
-    if colons == 0 or gap and text.at[end - 1] != c':' or colons == 7:
-        text.n = end
+    i = find(path.at, 0, path.n, c'%')
+    while i < path.n:
+        if path.n - i > 2 and hex_value(path.at[i + 1]) >= 0 and hex_value(path.at[i + 2]) >= 0:
+            entry.decoded = False
+            return
+        i = find(path.at, i + 1, path.n, c'%')
 
 
 cdef void read_request(Entry *entry) noexcept nogil:
@@ -383,6 +376,90 @@ cdef void read_request(Entry *entry) noexcept nogil:
     else:
         entry.text[TARGET] = entry.text[PATH]
         split_target(entry)
+
+
+# --- addresses --------------------------------------------------------------------------------------------------------
+
+cdef bint is_address(Text text) noexcept nogil:
+    """Return whether a text is an IPv4 or an IPv6 address, the latter perhaps with a zone (RFC 4007 section 11)."""
+    cdef uint16_t groups[8]
+    if find(text.at, 0, text.n, c':') == text.n:
+        return parse_ipv4(text.at, 0, text.n, groups)
+    return parse_ipv6(text.at, find(text.at, 0, text.n, c'%'), groups)
+
+
+cdef Text split_port(Text *text, bint endpoint) noexcept nogil:
+    """Remove the port of "192.0.2.1:80", "host:80" or "[2001:db8::1]:80", and the brackets. Return it; NULL: there is none.
+
+    `endpoint`: the text always has a port, so that the last group of "2001:db8::1:80" is one (HAProxy), provided that an
+    address is before it. Otherwise that is an address itself.
+    """
+    cdef const uint8_t *s = text.at
+    cdef size_t n = text.n, end = n, first
+    if n > 2 and s[0] == c'[':
+        first = find(s, 0, n, c']')
+        while end > first and DIGIT.set.member[s[end - 1]]:
+            end -= 1
+        if first < n and (end == first + 1 == n or end == first + 2 and s[first + 1] == c':' and n - end <= 5) and is_address(
+                text_of(s + 1, first - 1)):
+            text[0] = text_of(s + 1, first - 1)
+            return text_of(s + end if end < n else NULL, n - end)
+        return text_of(NULL, 0)
+    while end and DIGIT.set.member[s[end - 1]]:
+        end -= 1
+    if end < 2 or end == n or n - end > 5 or s[end - 1] != c':':
+        return text_of(NULL, 0)
+    if find(s, 0, end - 1, c':') < end - 1 and (
+            not is_address(text_of(s, end - 1)) or not endpoint and is_address(text[0])):
+        return text_of(NULL, 0)
+    text.n = end - 1
+    return text_of(s + end, n - end)
+
+
+cdef enum:
+    LONGEST_ADDRESS = 96        # with a zone and a port
+
+
+cdef size_t source_before(Text word, bint endpoint) noexcept nogil:
+    """Return the size of what precedes the address at the start of a line, given its first word.
+
+    `grep -H` writes the name of a file, "access.log:", Python's logging the level and the logger, "INFO:werkzeug:". If the
+    word has a colon, but no address at its end, it is neither an address nor a name of a host: return a larger number than
+    its size. "unix:" is the peer of a Unix domain socket.
+    """
+    cdef Text rest = word
+    cdef size_t i = find(word.at, 0, word.n, c':')
+    if i == word.n:
+        return 0
+    split_port(&rest, endpoint)
+    if find(rest.at, 0, rest.n, c':') == rest.n or is_address(rest) or word.n > 4 and memcmp(word.at, b"unix:", 5) == 0:
+        return 0
+    while i < word.n:
+        rest = text_of(word.at + i + 1, word.n - i - 1)
+        if rest.n <= LONGEST_ADDRESS:
+            split_port(&rest, endpoint)
+            if is_address(rest):
+                return i + 1
+        i = find(word.at, i + 1, word.n, c':')
+    return word.n + 1
+
+
+cdef bint next_address(Text *list, Text *address, Text *port) noexcept nogil:
+    """Take the next of the addresses of X-Forwarded-For, without its port. False: there is none."""
+    cdef size_t end
+    while list.n:
+        end = find(list.at, 0, list.n, c',')
+        address.at, address.n = list.at, end
+        end += end < list.n
+        list.at, list.n = list.at + end, list.n - end
+        while address.n and address.at[0] == c' ':
+            address.at, address.n = address.at + 1, address.n - 1
+        while address.n and address.at[address.n - 1] == c' ':
+            address.n -= 1
+        if address.n > 1 or address.n and address.at[0] != c'-':
+            port[0] = split_port(address, False)
+            return True
+    return False
 
 
 # --- single values ----------------------------------------------------------------------------------------------------

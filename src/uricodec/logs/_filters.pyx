@@ -132,14 +132,14 @@ cdef bint matches(const Filter *filter, Text text) noexcept nogil:
 
     The addresses of `forwarded_for` are a list: one must meet the condition; with "!", all.
     """
-    cdef Text address
+    cdef Text address, port
     cdef bint found
     if text.at == NULL:
         return filter.operator == EQUAL and filter.text.n == 0
     if filter.field.kind != ADDRESSES_VALUE or filter.text.n == 0:
         return matches_one(filter, text) != filter.is_negated
     found = filter.operator == UNEQUAL
-    while next_address(&text, &address):
+    while next_address(&text, &address, &port):
         if matches_one(filter, address) != found:
             found = not found
             break

@@ -38,7 +38,8 @@ class Field(NamedTuple):
                 at least) are dropped; a negative number means that there is none.
             list: words separated by ", " or " : "
             address: a word, in detection an address or a host name
-            endpoint: a word, an address with a port, which is dropped
+            endpoint: a word, an address with a port
+            uncertain: of JSON, a decoded path, or a target if it has a "?" or a triplet
             query: a word, whose first "?" is dropped
             time: a time
         unit (int): The power of ten of a duration, in seconds: 0, -3, -6 or -9.
@@ -254,6 +255,7 @@ COMPOSED = {
     "%r": "%I:%M:%S %p",
     "%k": "%H",
 }
+AROUND_TIME = re.compile(r"([\s\[\](){}<>\"'|,;]*)(.*?)([\s\[\](){}<>\"'|,;]*)\Z", re.DOTALL)
 FRACTIONS = {"msec_frac": "123", "usec_frac": "123456"}
 EPOCHS = {"sec": "1700000000", "msec": "1700000000123", "usec": "1700000000123456"}
 
@@ -268,7 +270,10 @@ def time_directive(argument: str | None, written: str, offset: int) -> list[Toke
     for composed, parts in COMPOSED.items():
         pattern = pattern.replace(composed, parts)
     directive = extra(written, "time") if argument in FRACTIONS else standard("time")
-    return [Token(written, offset, directive, written, pattern or "%d/%b/%Y:%H:%M:%S %z")]
+    # A format of strftime() may have what stands around the time: "[" in "%{[%d/%b/%Y:%T}t.%{msec_frac}t %{%z]}t".
+    before, pattern, after = AROUND_TIME.findall(pattern or "%d/%b/%Y:%H:%M:%S %z")[0]
+    time = Token(written, offset, directive, written, pattern)
+    return [Token(before, offset), time, Token(after, offset)]
 
 
 def sample_of(pattern: str) -> str:
@@ -280,7 +285,7 @@ def sample_of(pattern: str) -> str:
 
 # The times with a space that the reader knows the end of.
 KNOWN_TIME = re.compile(
-    r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [-+]\d{4}"
+    r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?:[.,]\d+)? [-+]\d{4}"
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?:[-+]\d\d:?\d\d|Z| [-+]\d{4})?"
 )
 
@@ -610,8 +615,8 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False, encode
     Args:
         pairs (Iterable[tuple[str, str]]): Fields, and paths of members. A field is one of FIELDS or `extra.NAME`; a
             duration may have a unit (`duration.ms`, `.us`, `.ns`), a client a port (`client.endpoint`), and a time its
-            date apart (`time.date`). The names of a path are separated by dots; alternative paths by "|", the best one
-            first.
+            date apart (`time.date`). A path that some products decode, and others do not, is `path.uncertain`. Names
+            of a path are separated by dots; alternative paths by "|", the best one first.
         rest (bool): Whether other members become `extra` fields.
         encoded (bool): Whether values are percent-encoded for the log.
 
@@ -673,6 +678,8 @@ def mapped_field(name: str) -> Field:
         return Field(head, tail)
     if head == "time" and tail == "date":
         return Field(tail, "text")
+    if head == "path" and tail == "uncertain":
+        return Field("path_decoded", tail)
     if kind and not tail:
         return Field(head, "query" if head == "query" else "text" if kind == "word" else kind)
     raise ValueError(f"unknown field {name!r}{suggestion(name, [*FIELDS, f'extra.{name}'])}")

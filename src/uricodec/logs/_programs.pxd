@@ -1,14 +1,14 @@
 """Compiled formats of logs: the steps that read a line and fill an Entry."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
-from uricodec.logs._fields cimport DURATION, EXTRAS, MEMBERS, PATH, Entry, Text, text_of
+from uricodec.logs._fields cimport CLIENT, DURATION, EXTRAS, MEMBERS, PATH, Entry, Text, text_of
 
 
 # How the end of a field is found; what its value has to be.
 cdef enum Take:
     WORD, TEXT, TEXT_BEFORE_TIME, TIME_TEXT, QUOTED, LIST
 cdef enum Kind:
-    ANY, NUMBER, DECIMAL, ENDPOINT, QUERY_MARK, DECODED_PATH, DECODED_TARGET
+    ANY, NUMBER, DECIMAL, ENDPOINT, QUERY_MARK, DECODED_PATH, UNCERTAIN_PATH, DECODED_TARGET
 
 cdef struct Step:
     Take take
@@ -18,6 +18,8 @@ cdef struct Step:
     const uint8_t *literal  # what follows the field
     size_t n
     bint number_follows     # after the literal comes a number or "-"
+    int quotes              # of a text in quotes, if no later field has any: how many quotes the later literals have; or -1
+    size_t spaces           # and how many spaces
 
 # A member of a JSON record: a node of the tree of all paths.
 cdef struct Node:
@@ -39,11 +41,17 @@ cdef enum:
 cdef struct Columns:
     size_t count
     int slot[128]           # COLUMNS; -1: dropped
+    int port                # the slot of the client's port; -1: none
+    bint cloudfront         # values are percent-encoded for the log, see undo_cloudfront()
+    bint commas             # the names are separated by commas
     size_t extras
-    size_t name_at[128]     # of the extra fields, in `names`
-    size_t name_size[128]
+    size_t name_at[129]     # EXTRAS: of the extra fields, in `names`
+    size_t name_size[129]
     uint8_t names[8192]     # NAMES_CAPACITY
     bint announced          # whether this log has a "#Fields:" line
+
+cdef enum:
+    ESCAPE = 0x1B           # ESC, which begins a control sequence
 
 cdef enum Line:
     NO_RECORD, RECORD, DIRECTIVE
@@ -56,9 +64,13 @@ cdef struct Plan:
     bint open_end           # what follows the last step becomes extra.rest
     bint request_needed     # of JSON: a record has a request, or a part of it
     bint keep_rest          # of JSON: scalars that are not mapped are extra fields
-    bint cloudfront         # of W3C: the dialect; of JSON: that values are percent-encoded as in that dialect
-    uint8_t separator
-    int ident, rest         # the slots of "%l" and of what follows the last step; -1: none
+    bint cloudfront         # of JSON: values are percent-encoded for the log
+    uint8_t separator       # of W3C: of a log without "#Fields:"
+    bint begins_with_client # or with a list of addresses
+    bint endpoint           # of text: the client is an address with a port
+    int ident, rest         # the slots of "%l", of what follows the last step,
+    int port                # and of the client's port; -1: none
+    bint own_fields         # there are extra fields besides these
     int duration_unit
     uint32_t members        # bits of the members that a record can have
     size_t steps, optional  # how many there are; after how many the line may end
@@ -79,6 +91,8 @@ cdef class Program:
     cdef int set_field(self, Step *step, field, dict slots) except -1
     cdef int set_text(self, program, dict slots) except -1
     cdef int set_json(self, program, dict slots) except -1
+    cdef int set_last(self, dict slots) except -1
+    cdef int set_quotes(self) except -1
 
 
 cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
@@ -89,9 +103,11 @@ cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n,
 cdef size_t end_of_text(const Step *step, bint before_time, const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t end_of_list(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil
-cdef size_t shared_steps(const Plan *one, const Plan *other) noexcept nogil
+cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) noexcept nogil
 cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil
 cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil
+cdef size_t without_colors(uint8_t *s, size_t n) noexcept nogil
+cdef size_t offset_with_colors(const uint8_t *s, size_t n, size_t offset) noexcept nogil
 cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil
 
 # What other programs write before a line.
@@ -110,7 +126,9 @@ cdef inline void set_value(const Node *node, Entry *entry, const uint8_t *at, si
     entry.rank[field.slot] = <uint16_t>node.rank
     entry.text[field.slot] = text_of(at, n)
     if field.slot == PATH:
-        entry.decoded = False
+        entry.decoded = entry.uncertain_path = False
+    elif field.slot == CLIENT:
+        entry.endpoint = field.kind == ENDPOINT
     elif field.slot == DURATION:
         entry.unit = field.unit
     if field.kind > DECIMAL:

@@ -8,7 +8,7 @@ There are three notations: lines of text, JSON objects (RFC 8259 section 4), and
 WD-logfile-960323), whose "#Fields:" lines say what the columns mean.
 """
 from libc.stdint cimport uint16_t
-from libc.string cimport memchr, memcmp, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._records._framing cimport json_string
@@ -28,7 +28,7 @@ cdef dict SLOTS_BY_NAME = {
 }
 cdef dict KINDS = {
     "word": WORD, "text": TEXT, "quoted": QUOTED, "list": LIST, "number": WORD, "decimal": WORD, "endpoint": WORD,
-    "address": WORD, "time": TIME_TEXT, "query": WORD,
+    "address": WORD, "time": TIME_TEXT, "query": WORD, "uncertain": WORD,
 }
 
 # Bytes of a line in which every text is printable ASCII without quote and backslash, if its fields contain no quote.
@@ -37,6 +37,12 @@ cdef ByteSet NO_QUOTE = NO_BACKSLASH - '"'
 
 
 cdef ByteSet DIGITS = ByteSet("0123456789")
+
+# The extra field for the port of the client.
+cdef const char *CLIENT_PORT = "client_port"
+
+# The fields that visitors write, and which therefore may have quotes.
+cdef uint32_t VISITORS = 1 << USER | 1 << REQUEST | 1 << TARGET | 1 << PATH | 1 << QUERY | 1 << REFERER | 1 << USER_AGENT | 1 << FORWARDED_FOR
 
 # The characters of names of services and containers (Compose Specification, "services"; kubectl has others in brackets).
 cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
@@ -119,15 +125,54 @@ cdef size_t end_of_list(const Step *step, const uint8_t *s, size_t i, size_t n) 
     return end
 
 
+cdef size_t end_before_rest(const Plan *plan, const Step *step, bint last, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the offset of the last quote that can end the text which starts at i; n if there is none, or just one possible.
+
+    The literals of the later fields, which have no quotes themselves, contain all quotes after it.
+    """
+    cdef bint escapes = plan.escapes >= BACKSLASHES
+    cdef size_t at, after, spaces = 0
+    cdef int quotes = 0
+    at = find(s, i, n, c'"')
+    while at < n and quotes <= step.quotes + 1:
+        quotes += not (escapes and is_escaped(s, at))
+        at = find(s, at + 1, n, c'"')
+    if quotes <= step.quotes + 1:
+        return n
+    quotes = 0
+    at = n
+    while at > i:
+        at -= 1
+        if s[at] == c' ':
+            spaces += 1
+        elif s[at] == c'"' and not (escapes and is_escaped(s, at)):
+            after = at + step.n
+            if (quotes >= step.quotes and spaces >= step.spaces and starts_with(s, at, n, step.literal, step.n)
+                    and (not step.number_follows or number_may_start(s, after, n))
+                    and (not last or after == n or plan.open_end and s[after] == c' ')):
+                return at
+            quotes += 1
+    return n
+
+
 cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint may_end, const uint8_t *s, size_t i, size_t n,
                           Entry *entry) noexcept nogil:
     """Return the offset of the quote that ends the text which starts at i; n if it does not end.
 
     The literal that begins with the quote must follow, and a number, if the next field is one. Other unescaped quotes are
-    mistakes of the program that wrote the log, and belong to the text.
+    mistakes of the program that wrote the log, and belong to the text. It ends at the last quote that the rest of the
+    format allows, if no later field has quotes; otherwise at the first one.
     """
     cdef bint first = True, escapes = plan.escapes >= BACKSLASHES and not entry.plain
     cdef size_t after, without_number = n
+    if step.quotes >= 0:
+        after = end_before_rest(plan, step, last, s, i, n)
+        if after < n:
+            entry.plain = False
+            # Without quotes in it, they are in what follows the format.
+            if find(s, i, after, c'"') < after and entry.odd_quotes == NONE_ODD:
+                entry.odd_quotes = ENDS_SURELY
+            return after
     while True:
         if not escapes:
             i = find(s, i, n, c'"')
@@ -153,7 +198,7 @@ cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint ma
         first = False
     if not first:
         entry.plain = False
-        entry.odd_quotes = True
+        entry.odd_quotes = MAY_END
     return i
 
 
@@ -233,16 +278,15 @@ cdef void fix_value(const Step *field, Entry *entry) noexcept nogil:
     text = entry.text + field.slot
     if text.at == NULL:
         return
-    if field.kind == ENDPOINT:
-        drop_port(text)
-    elif field.kind == QUERY_MARK:
+    if field.kind == QUERY_MARK:
         if text.n and text.at[0] == c'?':
             text.at += 1
             text.n -= 1
         elif text.n == 0:       # Apache's "%q" is empty without a query
             text.at = NULL
-    elif field.kind == DECODED_PATH or field.kind == DECODED_TARGET:
+    elif field.kind >= DECODED_PATH:
         entry.decoded = True
+        entry.uncertain_path = field.kind == UNCERTAIN_PATH
         if field.kind == DECODED_TARGET:
             mark = find(text.at, 0, text.n, c'?')
             if mark < text.n:
@@ -263,19 +307,34 @@ cdef inline bint check_text(const Step *step, Entry *entry) noexcept nogil:
     return check_number(text) if step.kind == NUMBER else check_decimal(text)
 
 
+cdef Text first_word(const Plan *plan, const uint8_t *s, size_t n) noexcept nogil:
+    """Return the first address of a line that begins with one, and what another program wrote before it."""
+    cdef size_t end = find(s, 0, n, plan.step.literal[0] if plan.step.n else c' ')
+    return text_of(s, find(s, 0, end, c',') if plan.step.take == LIST else end)
+
+
 cdef bint read_text(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
-    cdef size_t quote
+    cdef size_t quote, start = plan.start_n
+    cdef Text word
     entry.step = 0
     if not starts_with(s, 0, n, plan.start, plan.start_n):
         return fail(entry, FORMAT_ERROR, 0)
+    if plan.begins_with_client:
+        word = first_word(plan, s, n)
+        start = source_before(word, plan.endpoint)
+        if start > word.n:
+            return fail_at(plan.step, 0, entry)
     quote = kernels.span(s, n, &NO_QUOTE.set)       # fields before the first quote contain none
     entry.plain = quote == n or s[quote] == c'"' and kernels.span(s + quote, n - quote, &NO_BACKSLASH.set) == n - quote
-    entry.quote, entry.start[0], entry.plain_before[0], entry.odd_before[0] = quote, plan.start_n, entry.plain, False
+    entry.quote, entry.start[0], entry.plain_before[0], entry.odd_before[0] = quote, start, entry.plain, NONE_ODD
     return read_steps(plan, 0, s, n, entry)
 
 
-cdef size_t shared_steps(const Plan *one, const Plan *other) noexcept nogil:
-    """Return how many steps two variants begin with in common, none of which is the last one that a line must have."""
+cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) noexcept nogil:
+    """Return how many steps two variants begin with in common, none of which is the last one that a line must have.
+
+    `odd_quotes`: also in lines that have more quotes than the format.
+    """
     cdef size_t k = 0, most = STEPS_KEPT - 1
     cdef const Step *a
     cdef const Step *b
@@ -287,6 +346,8 @@ cdef size_t shared_steps(const Plan *one, const Plan *other) noexcept nogil:
         a, b = one.step + k, other.step + k
         if (a.take != b.take or a.kind != b.kind or a.slot != b.slot or a.unit != b.unit or a.n != b.n
                 or a.number_follows != b.number_follows or memcmp(a.literal, b.literal, a.n) != 0):
+            break
+        if odd_quotes and (a.quotes != b.quotes or a.spaces != b.spaces):
             break
         if a.slot >= MEMBERS and (one.name[a.slot - MEMBERS].n != other.name[b.slot - MEMBERS].n or memcmp(
                 one.name[a.slot - MEMBERS].at, other.name[b.slot - MEMBERS].at, one.name[a.slot - MEMBERS].n) != 0):
@@ -331,6 +392,8 @@ cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n,
                 entry.plain = False
         if step.slot >= 0:
             entry.text[step.slot] = text_of(s + i, end - i)
+            if step.slot == USER and end - i == 3 and memcmp(s + i, b" - ", 3) == 0:
+                entry.text[USER] = text_of(s + i + 1, 1)        # Jetty: there is none
             if (step.kind == NUMBER or step.kind == DECIMAL) and not check_text(step, entry):
                 return fail_at(step, i, entry)
         if starts_with(s, end, n, step.literal, step.n):
@@ -447,7 +510,7 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noe
 
 cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     """Undo the escapes of the fields, and check their values."""
-    cdef Text query = entry.text[QUERY]
+    cdef Text query = entry.text[QUERY], user
     cdef size_t k, values = forget_dashes(entry, plan.escapes != BACKSLASHES)
     cdef int slot
     cdef const Step *step
@@ -477,13 +540,35 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *ent
                 undo_backslashes(entry, slot)
     if plan.notation == JSON_LINES and plan.cloudfront:
         undo_cloudfront(entry)
+    if entry.uncertain_path:
+        settle_path(entry)
     if plan.notation == TEXT_LINES:
         entry.unit = plan.duration_unit
         for k in range(plan.steps):
             step = plan.step + k
             if step.kind > DECIMAL:
                 fix_value(step, entry)
+        user = entry.text[USER]
+        if user.n == 2 and user.at[0] == c'"' and user.at[1] == c'"':     # Apache writes these for an empty one
+            entry.text[USER].n = 0
+    read_client(plan.port, plan.endpoint or entry.endpoint, entry)
     return plan.notation != JSON_LINES or check_numbers(entry, s, n)
+
+
+cdef void read_client(int slot, bint endpoint, Entry *entry) noexcept nogil:
+    """Determine the client, and its port, which becomes the extra field of a slot; -1: there is neither."""
+    cdef Text list = entry.text[FORWARDED_FOR], port = text_of(NULL, 0), address
+    cdef size_t k
+    if entry.forwarded and next_address(&list, &address, &port):
+        entry.text[CLIENT] = address
+    elif entry.text[CLIENT].at != NULL:
+        port = split_port(entry.text + CLIENT, endpoint)
+    if port.at == NULL or slot < 0 or entry.text[slot].at != NULL:
+        return
+    for k in range(entry.keys, entry.extras):       # of JSON: a member of this name
+        if entry.text[MEMBERS + k].at != NULL and entry.name[k].n == 11 and memcmp(entry.name[k].at, CLIENT_PORT, 11) == 0:
+            return
+    entry.text[slot] = port
 
 
 cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
@@ -511,14 +596,17 @@ cdef struct Name:
     size_t n
     int slot
 
-cdef Name COLUMN_NAMES[19]
+cdef enum:
+    COLUMN_NAMES_COUNT = 19
+cdef Name COLUMN_NAMES[COLUMN_NAMES_COUNT]
 COLUMN_NAMES = [
-    Name("date", 4, DATE), Name("time", 4, TIME), Name("c-ip", 4, CLIENT), Name("cs-username", 11, USER),
-    Name("cs-method", 9, METHOD), Name("cs-uri", 6, TARGET), Name("cs-uri-stem", 11, PATH), Name("cs-uri-query", 12, QUERY),
-    Name("cs-version", 10, PROTOCOL), Name("cs-protocol-version", 19, PROTOCOL), Name("sc-status", 9, STATUS),
-    Name("sc-bytes", 8, BYTES_SENT), Name("cs(Referer)", 11, REFERER), Name("cs(Referrer)", 12, REFERER),
-    Name("cs(User-Agent)", 14, USER_AGENT), Name("time-taken", 10, DURATION), Name("x-forwarded-for", 15, FORWARDED_FOR),
-    Name("X-Forwarded-For", 15, FORWARDED_FOR), Name("cs(X-Forwarded-For)", 19, FORWARDED_FOR),
+    Name("date", 4, DATE), Name("time", 4, TIME), Name("c-ip", 4, CLIENT),
+    Name("cs-username", 11, USER), Name("cs-method", 9, METHOD), Name("cs-uri", 6, TARGET), Name("cs-uri-stem", 11, PATH),
+    Name("cs-uri-query", 12, QUERY), Name("cs-version", 10, PROTOCOL), Name("cs-protocol-version", 19, PROTOCOL),
+    Name("sc-status", 9, STATUS), Name("sc-bytes", 8, BYTES_SENT),
+    Name("cs(Referer)", 11, REFERER), Name("cs(Referrer)", 12, REFERER), Name("cs(User-Agent)", 14, USER_AGENT),
+    Name("time-taken", 10, DURATION), Name("x-forwarded-for", 15, FORWARDED_FOR), Name("X-Forwarded-For", 15, FORWARDED_FOR),
+    Name("cs(X-Forwarded-For)", 19, FORWARDED_FOR),
 ]
 
 
@@ -526,45 +614,132 @@ cdef inline bint is_named(const uint8_t *s, size_t n, const char *name, size_t s
     return n == size and memcmp(s, name, n) == 0
 
 
+cdef int slot_of_column(Columns *columns, const uint8_t *name, size_t n, size_t most, size_t *used) noexcept nogil:
+    """Return the slot of an extra field, which is new unless another column has its name; -1: there are `most`."""
+    cdef int k
+    for k in range(<int>columns.extras):
+        if n == columns.name_size[k] and memcmp(name, columns.names + columns.name_at[k], n) == 0:
+            return MEMBERS + k
+    if columns.extras == most or n > NAMES_CAPACITY - used[0]:
+        return -1
+    memcpy(columns.names + used[0], name, n)
+    columns.name_at[columns.extras], columns.name_size[columns.extras] = used[0], n
+    used[0] += n
+    columns.extras += 1
+    return MEMBERS + <int>columns.extras - 1
+
+
 cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept nogil:
-    """Read the names after "#Fields:"."""
+    """Read the names after "#Fields:", which are separated by spaces, tabs or commas. They say what wrote the log, too."""
     cdef size_t i = 0, end, used = 0
     cdef int k, slot
+    cdef bint has_client = False
     # CloudFront's cs(Host) is the name of the distribution, and x-host-header that of the site.
     cdef bint host_header = find_literal(s, 0, n, <const uint8_t *>b"x-host-header", 13) < n
+    # Others name the address cs-ip, or the status c-status, instead of the standard's names.
+    cdef bint client_named = find_literal(s, 0, n, <const uint8_t *>b"c-ip", 4) < n
+    cdef bint status_named = find_literal(s, 0, n, <const uint8_t *>b"sc-status", 9) < n
     columns.count = columns.extras = 0
+    columns.commas = find(s, 0, n, c',') < n
+    columns.cloudfront = False
     while i < n:
-        if s[i] == c' ' or s[i] == c'\t':
+        if s[i] == c' ' or s[i] == c'\t' or s[i] == c',':
             i += 1
             continue
         end = i
-        while end < n and s[end] != c' ' and s[end] != c'\t':
+        while end < n and s[end] != c' ' and s[end] != c'\t' and s[end] != c',':
             end += 1
+        columns.cloudfront |= starts_with(s, i, end, <const uint8_t *>b"x-edge-", 7)
         if columns.count < COLUMNS:
             slot = -1
-            for k in range(19):
+            for k in range(COLUMN_NAMES_COUNT):
                 if is_named(s + i, end - i, COLUMN_NAMES[k].name, COLUMN_NAMES[k].n):
                     slot = COLUMN_NAMES[k].slot
+            if not client_named and is_named(s + i, end - i, "cs-ip", 5):
+                slot = CLIENT
+            if not status_named and is_named(s + i, end - i, "c-status", 8):
+                slot = STATUS
             if (is_named(s + i, end - i, "x-host-header", 13) or is_named(s + i, end - i, "cs-host", 7)
                     or is_named(s + i, end - i, "cs(Host)", 8) and not host_header):
                 slot = VHOST
-            for k in range(<int>columns.extras):
-                if slot < 0 and end - i == columns.name_size[k] and memcmp(s + i, columns.names + columns.name_at[k], end - i) == 0:
-                    slot = MEMBERS + k
-            if slot < 0 and columns.extras < EXTRAS and end - i <= NAMES_CAPACITY - used:
-                memcpy(columns.names + used, s + i, end - i)
-                columns.name_at[columns.extras], columns.name_size[columns.extras] = used, end - i
-                used += end - i
-                slot = MEMBERS + <int>columns.extras
-                columns.extras += 1
-            columns.slot[columns.count] = slot
+            has_client |= slot == CLIENT or slot == FORWARDED_FOR
+            columns.slot[columns.count] = slot if slot >= 0 else slot_of_column(
+                columns, s + i, end - i, OWN_EXTRAS, &used)
         columns.count += 1
         i = end
+    columns.port = slot_of_column(columns, <const uint8_t *>CLIENT_PORT, 11, EXTRAS, &used) if has_client else -1
+
+
+cdef uint8_t delimiter_of(const Columns *columns, const uint8_t *s, size_t n) noexcept nogil:
+    """Return what separates the values of a line: what is after the first one, which visitors do not write."""
+    cdef size_t i = 0
+    if columns.commas:
+        return c','
+    if n and s[0] == c'"':
+        i = find(s, 1, n, c'"')
+    while i < n and s[i] != c' ' and s[i] != c'\t' and s[i] != c',':
+        i += 1
+    return s[i] if i < n else c' '
+
+
+cdef size_t end_of_value(const uint8_t *s, size_t i, size_t n, uint8_t delimiter, Entry *entry, Text *value) noexcept nogil:
+    """Return the end of the value in quotes that starts at i, and the value: a quote in it is written twice. n + 1: there is
+    none, or something other than the delimiter follows it."""
+    cdef size_t at = i + 1, size = 0
+    cdef bint doubled = False
+    while True:
+        at = find(s, at, n, c'"')
+        if at == n:
+            return n + 1
+        if at + 1 == n or s[at + 1] != c'"':
+            break
+        doubled = True
+        at += 2
+    if at + 1 < n and s[at + 1] != delimiter:
+        return n + 1
+    value[0] = text_of(s + i + 1, at - i - 1)
+    if doubled:
+        i = 0
+        while i < value.n:
+            entry.room[size] = value.at[i]
+            size += 1
+            i += 2 if value.at[i] == c'"' else 1
+        value[0] = text_of(entry.room, size)
+        entry.room += size
+    return at + 1
+
+
+cdef size_t split_values(const Columns *columns, uint8_t delimiter, bint quotes, const uint8_t *s, size_t n, Entry *entry,
+                         uint32_t *quoted) noexcept nogil:
+    """Set the texts of the columns, and which of the members were in quotes, as bits. Return the number of values."""
+    cdef size_t i = 0, end, column = 0, k
+    cdef int slot
+    cdef Text value
+    quoted[0] = 0
+    for k in range(columns.extras):
+        entry.text[MEMBERS + k] = text_of(NULL, 0)
+    while True:
+        slot = columns.slot[column] if column < columns.count and column < COLUMNS else -1
+        end = end_of_value(s, i, n, delimiter, entry, &value) if quotes and i < n and s[i] == c'"' else n + 1
+        if end > n:
+            end = find(s, i, n, delimiter)
+            value = text_of(s + i, end - i)
+        elif 0 <= slot < MEMBERS:
+            quoted[0] |= 1u << slot
+        if slot >= 0:
+            entry.text[slot] = value
+        column += 1
+        if end == n:
+            return column
+        i = end + 1
 
 
 cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
-    cdef size_t i = 0, end, column = 0, k
-    cdef int slot
+    cdef size_t count, k
+    cdef uint8_t delimiter = plan.separator
+    cdef uint8_t *room = entry.room
+    cdef uint32_t quoted
+    cdef bint is_iis
     if s[0] == c'#':
         if n >= 8 and memcmp(s, b"#Fields:", 8) == 0:
             read_columns(columns, s + 8, n - 8)
@@ -574,32 +749,34 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
         return DIRECTIVE
     entry.plain = kernels.span(s, n, &NO_QUOTE.set) == n
     entry.extras = columns.extras
-    entry.unit = 0 if plan.cloudfront else -3
     for k in range(columns.extras):
-        entry.text[MEMBERS + k] = text_of(NULL, 0)
         entry.name[k] = text_of(columns.names + columns.name_at[k], columns.name_size[k])
-    while True:
-        end = find(s, i, n, plan.separator)
-        if column < columns.count and column < COLUMNS and columns.slot[column] >= 0:
-            entry.text[columns.slot[column]] = text_of(s + i, end - i)
-        column += 1
-        if end == n:
-            break
-        i = end + 1
-    if column < columns.count or column > columns.count and not plan.cloudfront:
+    if columns.announced:
+        delimiter = delimiter_of(columns, s, n)
+    count = split_values(columns, delimiter, columns.announced and not entry.plain, s, n, entry, &quoted)
+    if count < columns.count and not entry.plain:       # a quote that is not one of a pair
+        entry.room = room
+        count = split_values(columns, delimiter, False, s, n, entry, &quoted)
+    if count < columns.count or count > columns.count and not columns.cloudfront:
         fail(entry, FIELDS_ERROR, n)
         return NO_RECORD
     if not columns.announced and not check_default_columns(entry, s):
         return NO_RECORD
     forget_dashes(entry, False)
-    if plan.cloudfront:
+    # IIS separates by spaces. It decodes the path, and writes "+" for a space. Its durations are milliseconds.
+    is_iis = not columns.cloudfront and delimiter == c' '
+    entry.unit = -3 if is_iis else 0
+    if columns.cloudfront:
         undo_cloudfront(entry)
-    else:
-        undo_plus(entry, USER_AGENT)
-        undo_plus(entry, FORWARDED_FOR)
+    elif is_iis:
+        if not quoted >> <int>USER_AGENT & 1:
+            undo_plus(entry, USER_AGENT)
+        if not quoted >> <int>FORWARDED_FOR & 1:
+            undo_plus(entry, FORWARDED_FOR)
         entry.decoded = entry.text[PATH].at != NULL
     if not check_numbers(entry, s, n):
         return NO_RECORD
+    read_client(columns.port, False, entry)
     if entry.text[PATH].at != NULL:
         join_target(entry)
     else:
@@ -704,6 +881,59 @@ cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil:
     return 0
 
 
+cdef size_t end_of_sequence(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the end of the control sequence that starts at i, such as that of a color; i if there is none.
+
+    ECMA-48 section 5.4: CSI, parameter bytes 30-3F, and a final byte 40-7E. CSI is ESC "[". Those of colors (SGR) and of
+    erasing, which `grep --color` writes, have no intermediate bytes.
+    """
+    cdef size_t end = i + 2
+    if n - i < 3 or s[i] != ESCAPE or s[i + 1] != c'[':
+        return i
+    while end < n and 0x30 <= s[end] <= 0x3F:
+        end += 1
+    return end + 1 if end < n and 0x40 <= s[end] <= 0x7E else i
+
+
+cdef size_t without_colors(uint8_t *s, size_t n) noexcept nogil:
+    """Remove the control sequences of a line where it is. Return its size."""
+    cdef size_t i = find(s, 0, n, ESCAPE), size = i, end
+    while i < n:
+        end = end_of_sequence(s, i, n)
+        if end == i:
+            s[size] = s[i]
+            size += 1
+            end += 1
+        i = find(s, end, n, ESCAPE)
+        memmove(s + size, s + end, i - end)
+        size += i - end
+    return size
+
+
+cdef size_t offset_with_colors(const uint8_t *s, size_t n, size_t offset) noexcept nogil:
+    """Return where in a line an offset is that counts without its control sequences."""
+    cdef size_t i = 0, end
+    while i < n:
+        end = end_of_sequence(s, i, n)
+        if end > i:
+            i = end
+        elif offset == 0:
+            return i
+        else:
+            offset -= 1
+            i += 1
+    return n
+
+
+cdef void end_line(Text *line, uint8_t *room) noexcept nogil:
+    """Remove the end of a line that is in a buffer, and its control sequences."""
+    if line.n and room[line.n - 1] == c'\n':
+        line.n -= 1
+    if line.n and room[line.n - 1] == c'\r':
+        line.n -= 1
+    line.n = without_colors(room, line.n)
+
+
 cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil:
     """Return whether a line is a record of Docker's json-file driver, and its line: {"log":"line\\n","stream":...}"""
     cdef size_t start, end
@@ -716,10 +946,7 @@ cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noe
     if end == n:
         return False
     line.at, line.n = room, json_text(s + start + 1, end - start - 1, room)
-    if line.n and room[line.n - 1] == c'\n':
-        line.n -= 1
-    if line.n and room[line.n - 1] == c'\r':
-        line.n -= 1
+    end_line(line, room)
     return True
 
 
@@ -773,17 +1000,15 @@ cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line
                 return 0
             if named:
                 line.at, line.n = room, json_text(s + key + 1, i - key - 1, room)
-                if line.n and room[line.n - 1] == c'\n':
-                    line.n -= 1
-                if line.n and room[line.n - 1] == c'\r':
-                    line.n -= 1
+                end_line(line, room)
                 return key + 1 if line.n else 0
             i += 1
         elif s[i] == c'{' or s[i] == c'[':
             if named and s[i] == c'[':
                 line.at, line.n = room, numbers_of(s, i, n, room)
                 if line.n:
-                    return key + 1
+                    line.n = without_colors(room, line.n)
+                    return key + 1 if line.n else 0
             i = skip_nested(s, i, n, False)
         else:
             while i < n and (c'0' <= s[i] <= c'9' or c'a' <= s[i] <= c'z' or s[i] == c'.' or s[i] == c'-' or s[i] == c'+'
@@ -820,7 +1045,7 @@ cdef class Program:
     def __cinit__(self, program, request_needed=True):
         cdef dict slots = {}
         self._kept = []
-        self.plan.ident = self.plan.rest = -1
+        self.plan.ident = self.plan.rest = self.plan.port = -1
         kind = type(program).__name__
         if kind == "Text":
             self.plan.notation = TEXT_LINES
@@ -831,7 +1056,6 @@ cdef class Program:
             self.plan.request_needed = request_needed
         else:
             self.plan.notation = W3C_LINES
-            self.plan.cloudfront = program.dialect == "cloudfront"
             self.plan.separator = program.separator[0]
             self.plan.columns = <Columns *>PyMem_Calloc(1, sizeof(Columns))
             if self.plan.columns == NULL:
@@ -839,6 +1063,7 @@ cdef class Program:
             self.plan.members = (1u << MEMBERS) - 1
             fields = program.fields.encode()
             read_columns(self.plan.columns, <const uint8_t *>PyBytes_AS_STRING(fields), len(fields))
+            self.plan.own_fields = True
         self.names = tuple(slots)
         self.plan.extras = len(slots)
         self.plan.name = <Text *>PyMem_Calloc(2 * self.plan.extras + 1, sizeof(Text))
@@ -875,7 +1100,7 @@ cdef class Program:
         if name is None:
             return 0
         if name == "path_decoded":
-            step.kind = DECODED_PATH
+            step.kind = UNCERTAIN_PATH if field.kind == "uncertain" else DECODED_PATH
         elif name == "target_decoded":
             step.kind = DECODED_TARGET
         if name in SLOTS_BY_NAME:
@@ -888,8 +1113,8 @@ cdef class Program:
             raise ValueError(f"unknown field {name!r}")
         name = name[6:]
         if name not in slots:
-            if len(slots) == EXTRAS:
-                raise ValueError(f"a format can have at most {EXTRAS} fields of its own")
+            if len(slots) == OWN_EXTRAS:
+                raise ValueError(f"a format can have at most {OWN_EXTRAS} fields of its own")
             slots[name] = MEMBERS + len(slots)
         step.slot = slots[name]
         if name == "ident":
@@ -927,10 +1152,43 @@ cdef class Program:
             self.plan.steps += 1
         if self.plan.optional == 0:
             self.plan.optional = self.plan.steps + 1
+        step = self.plan.step
+        self.plan.begins_with_client = self.plan.start_n == 0 and (step.slot == CLIENT or step.slot == FORWARDED_FOR)
+        self.plan.endpoint = any(isinstance(part, tuple) and part.kind == "endpoint" for part in parts)
+        self.set_last(slots)
+        self.set_quotes()
+        return 0
+
+    cdef int set_last(self, dict slots) except -1:
+        """Set the slots of the fields that are not in the format: the rest of the line, and the port of the client."""
+        self.plan.own_fields = self.plan.keep_rest or len(slots) > (self.plan.ident >= 0)
         if self.plan.open_end:
             slots["rest"] = self.plan.rest = MEMBERS + len(slots)
-            if self.plan.rest >= SLOTS:
-                raise ValueError(f"a format can have at most {EXTRAS} fields of its own")
+            if len(slots) > OWN_EXTRAS:
+                raise ValueError(f"a format can have at most {OWN_EXTRAS} fields of its own")
+        if self.plan.members & (1 << CLIENT | 1 << FORWARDED_FOR):
+            self.plan.port = slots.setdefault("client_port", MEMBERS + len(slots))
+        return 0
+
+    cdef int set_quotes(self) except -1:
+        """Set which texts in quotes end at the last quote that the rest of the format allows.
+
+        After the end of an open format may be anything, but not before fields that it has.
+        """
+        cdef Step *step
+        cdef bytes literal
+        cdef bint may_have_quotes = False
+        cdef size_t k, quotes = 0, spaces = 0
+        for k in reversed(range(self.plan.steps)):
+            step = self.plan.step + k
+            literal = (<const char *>step.literal)[:step.n] if step.n else b""
+            step.quotes = -1
+            if k + 1 < self.plan.optional:
+                quotes += literal.count(b'"')
+                spaces += literal.count(b" ")
+                if step.take == QUOTED and not may_have_quotes and (spaces or not self.plan.open_end):
+                    step.quotes, step.spaces = <int>quotes - 1, spaces
+            may_have_quotes |= step.slot >= 0 and step.slot < MEMBERS and VISITORS >> step.slot & 1
         return 0
 
     cdef int set_json(self, program, dict slots) except -1:
@@ -973,4 +1231,4 @@ cdef class Program:
                 self.set_field(&node[parent].field, field, slots)
                 rank += 1
                 node[parent].rank = rank
-        return 0
+        return self.set_last(slots)

@@ -54,6 +54,7 @@ cdef class LogReader:
     cdef int strict
     cdef Writer writer
     cdef uint8_t *memory
+    cdef size_t plain           # where the buffer for a line without its colors begins in it
     cdef size_t capacity        # the longest line that `memory` has capacity for
     cdef size_t max_line
     cdef size_t record_extra    # of a record, besides what depends on the size of the line
@@ -69,11 +70,13 @@ cdef class LogReader:
     cdef uint8_t *put_json(self, FastRun *run, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
     cdef void begin_docker(self, const FastRun *run, FastRun *outer, FastRun *inner) noexcept nogil
     cdef bint read_docker(self, FastRun *outer, FastRun *inner, Entry *entry, FastRecord *record, size_t *next) noexcept nogil
-    cdef void read_rest(self, Entry *entry) noexcept nogil
+    cdef bint is_dropped(self, const Entry *entry) noexcept nogil
     cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil
     cdef void end_run(self, const FastRun *run) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
+    cdef Line read_colored(self, const uint8_t *s, size_t size, size_t mark, Entry *entry) noexcept nogil
+    cdef Line read_plain(self, const uint8_t *s, size_t size, size_t mark, Entry *entry) noexcept nogil
     cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
     cdef Line read_in_object(self, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil

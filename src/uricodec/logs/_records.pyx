@@ -4,7 +4,7 @@ A record is always one line, whatever the log contains. Most lines are read and 
 lines that need no care; this module reads all others, and defines what the records are.
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memcmp, memcpy, memmove
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
@@ -47,11 +47,9 @@ DERIVED = (*PERIODS, "status:class")
 
 cdef Text text_in(const Writer *w, const Entry *entry, const Field *field, bint *masked) noexcept nogil:
     """Return the text of which a field is written; NULL if it is missing. `masked`: it must be hidden."""
-    cdef Text list, first
+    cdef Text list, first, port
     cdef size_t k
     masked[0] = False
-    if field.kind == CLIENT_VALUE:
-        return client_of(w, entry)
     if field.kind == PARAMETER_VALUE:
         return parameter_of(w, entry.text[QUERY], &field.name, masked)
     if field.kind == EXTRA_VALUE:
@@ -62,7 +60,7 @@ cdef Text text_in(const Writer *w, const Entry *entry, const Field *field, bint 
         return text_of(NULL, 0)
     if field.kind == ADDRESSES_VALUE:
         list = entry.text[FORWARDED_FOR]
-        return entry.text[FORWARDED_FOR] if next_address(&list, &first) else text_of(NULL, 0)
+        return entry.text[FORWARDED_FOR] if next_address(&list, &first, &port) else text_of(NULL, 0)
     if field.kind == CLASS_VALUE:
         return entry.text[STATUS] if entry.text[STATUS].n == 3 else text_of(NULL, 0)
     return entry.text[field.slot]
@@ -111,10 +109,10 @@ cdef inline uint8_t *put_quote(const Writer *w, uint8_t *dst) noexcept nogil:
 
 cdef uint8_t *put_addresses(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
     """Write the addresses of X-Forwarded-For as a JSON array."""
-    cdef Text list = entry.text[FORWARDED_FOR], address
+    cdef Text list = entry.text[FORWARDED_FOR], address, port
     cdef bint first = True
     dst = put("[", 1, dst)
-    while next_address(&list, &address):
+    while next_address(&list, &address, &port):
         if not first:
             dst = put(",", 1, dst)
         first = False
@@ -318,11 +316,10 @@ cdef class LogReader:
             program = item
             self.plan[k] = &program.plan
             self.objects += program.plan.notation == JSON_LINES
-            self.shared[k] = shared_steps(self.plan[k - 1], &program.plan) if k else 0
+            self.shared[k] = shared_steps(self.plan[k - 1], &program.plan, True) if k else 0
             self.record_extra += 6 * NAMES_CAPACITY if program.plan.columns != NULL else 0
             self.writer.members |= program.plan.members
-            self.writer.own_fields |= (program.plan.columns != NULL or program.plan.keep_rest or program.plan.extras > (
-                <size_t>(program.plan.ident >= 0) + <size_t>(program.plan.rest >= 0)))
+            self.writer.own_fields |= program.plan.own_fields
             for name in program.names:
                 self.record_extra += 6 * len(name.encode()) + 16
         names = bytearray()     # each after its length
@@ -353,7 +350,7 @@ cdef class LogReader:
             set_fast_json(&self.json, self.plan[0], &self.writer, self._kept)
             self.has_json = True
         elif fast and not strict and self.variants:
-            set_fast(&self.fast, self.plan, self.variants, self.shared, &self.writer, self._kept)
+            set_fast(&self.fast, self.plan, self.variants, &self.writer, self._kept)
             self.has_fast = self.fast.plan[0] != NULL
         self.begin()
 
@@ -397,9 +394,7 @@ cdef class LogReader:
         else:
             field.kind = PARAMETER_VALUE if name.startswith("param.") else EXTRA_VALUE
             own = name[6:].encode("utf-8", "surrogateescape")
-        if field.slot == CLIENT and self.writer.forwarded:
-            field.kind = CLIENT_VALUE
-        elif (field.slot == REFERER or field.slot == TARGET) and self.writer.names != NULL:
+        if (field.slot == REFERER or field.slot == TARGET) and self.writer.names != NULL:
             field.kind = MASKED_VALUE
         field.is_number = field.kind == COPIED and field.slot in (STATUS, BYTES_SENT) or field.kind == SECONDS_VALUE
         field.is_text = not field.is_number and field.kind not in (QUERY_VALUE, ADDRESSES_VALUE, EXTRAS_VALUE, FLAGS_VALUE)
@@ -465,15 +460,16 @@ cdef class LogReader:
         size = max(min(size, self.max_line), <size_t>4096)
         if self.memory == NULL or size > self.capacity:
             PyMem_RawFree(self.memory)
-            # For a line of Docker; for undone escapes and joined targets; for decoded texts; from another encoding.
-            # The last part is for a value that is compared.
-            self.memory = <uint8_t *>PyMem_RawMalloc((5 + CHARSET_FACTOR + value) * size + 7 * EXTRA_CAPACITY)
+            # For a line of Docker; for undone escapes and joined targets; for decoded texts; from another encoding; for a
+            # value that is compared; for a line without its colors.
+            self.memory = <uint8_t *>PyMem_RawMalloc((6 + CHARSET_FACTOR + value) * size + 8 * EXTRA_CAPACITY)
             if self.memory == NULL:
                 raise MemoryError  # pragma: no cover: no memory
             self.capacity = size
             self.writer.room = self.memory + 4 * size + 2 * EXTRA_CAPACITY
             self.writer.wide = self.writer.room + size + EXTRA_CAPACITY
             self.writer.value = self.writer.wide + CHARSET_FACTOR * size + EXTRA_CAPACITY
+            self.plain = (5 + CHARSET_FACTOR + value) * size + 7 * EXTRA_CAPACITY
         return 0
 
     def capacity_for(self, size):
@@ -556,7 +552,7 @@ cdef class LogReader:
 
     @property
     def missing(self):
-        """Those of IMPORTANT (frozenset[str]) of which no record so far had a value."""
+        """Those of IMPORTANT (frozenset[str]) of which no record that met the conditions so far had a value."""
         cdef int i
         missing = set(IMPORTANT) & set(self.fields)
         for i in range(4):
@@ -616,6 +612,7 @@ cdef class LogReader:
         cdef Entry entry
         cdef Line line
         cdef FastRun run
+        entry.forwarded = self.writer.forwarded
         self.begin_run(&run, src, n)
         while start < n and invalid < limit:
             if (self.has_fast or self.has_json) and not self.first:
@@ -635,7 +632,7 @@ cdef class LogReader:
             if size <= self.max_line and cap - written < FACTOR * size + self.record_extra:
                 break
             line = self.read(src, start, size, &entry)
-            if line == RECORD and self.writer.filters and not self.keeps(&entry):
+            if line == RECORD and self.is_dropped(&entry):
                 self.dropped += 1
             elif line == RECORD:
                 written = put_record(&self.writer, &entry, dst + written) - dst
@@ -681,20 +678,22 @@ cdef class LogReader:
         """Write the record of a line of `run`, or count it among those that are dropped."""
         cdef bint whole = set_fast_record(&self.json, &self.request, entry, record)
         if not whole:
-            self.read_rest(entry)
-            record.dropped = self.writer.filters and not self.keeps(entry)
+            read_request(entry)
+            record.dropped = self.is_dropped(entry)
         if record.dropped:
             run.dropped += 1
             return dst
         return put_fast(record.plan, &self.writer, &self.request, record, dst) if whole else put_record(
             &self.writer, entry, dst)
 
-    cdef void read_rest(self, Entry *entry) noexcept nogil:
-        """Read the request of an entry of JSON."""
+    cdef bint is_dropped(self, const Entry *entry) noexcept nogil:
+        """Return whether a record does not meet all conditions; otherwise note which of IMPORTANT it has."""
         cdef int i
-        read_request(entry)
+        if self.writer.filters and not self.keeps(entry):
+            return True
         for i in range(4):
             self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
+        return False
 
     cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
         """Write the records of lines of Docker's json-file driver, like write_fast()."""
@@ -739,14 +738,30 @@ cdef class LogReader:
         """
         cdef const uint8_t *s = src + start
         cdef size_t mark = 3 if self.first and size >= 3 and memcmp(s, b"\xEF\xBB\xBF", 3) == 0 else 0
-        cdef Line line
-        cdef int kind, code = FINE, failed = 0
-        cdef size_t offset = 0
         self.first = False
         if size > self.max_line:
             fail(entry, TOO_LONG, self.max_line)
             return NO_RECORD
         s, size = s + mark, size - mark
+        if memchr(s, ESCAPE, size) != NULL:
+            return self.read_colored(s, size, mark, entry)
+        return self.read_plain(s, size, mark, entry)
+
+    cdef Line read_colored(self, const uint8_t *s, size_t size, size_t mark, Entry *entry) noexcept nogil:
+        """Read a line without its control sequences."""
+        cdef uint8_t *plain = self.memory + self.plain
+        cdef Line line
+        memcpy(plain, s, size)
+        line = self.read_plain(plain, without_colors(plain, size), 0, entry)
+        if line == NO_RECORD:
+            entry.offset = mark + offset_with_colors(s, size, entry.offset)
+        return line
+
+    cdef Line read_plain(self, const uint8_t *s, size_t size, size_t mark, Entry *entry) noexcept nogil:
+        """Read a line that begins after the byte order mark, perhaps after a prefix."""
+        cdef Line line
+        cdef int kind, code = FINE, failed = 0
+        cdef size_t offset = 0
         for kind in range(PREFIXES):
             line = self.read_after(kind, s, size, entry)
             if line != NO_RECORD:
@@ -827,12 +842,8 @@ cdef class LogReader:
         Texts with quotes that are not escaped are read only if no variant matches without: they could be several fields.
         """
         cdef Line line = self.read_each(False, s, n, entry)
-        cdef int i
         if line == NO_RECORD and entry.odd_quotes and self.strict < 2:
             line = self.read_each(True, s, n, entry)
-        if line == RECORD:
-            for i in range(4):
-                self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
         return line
 
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
@@ -854,7 +865,7 @@ cdef class LogReader:
                 continue
             else:
                 line = self.read_again(k, s, n, entry)
-            if line == RECORD and entry.odd_quotes and not odd_quotes:
+            if line == RECORD and not odd_quotes and entry.odd_quotes > (NONE_ODD if self.strict else ENDS_SURELY):
                 would = True
                 fail(entry, FORMAT_ERROR, 0)
                 line = NO_RECORD

@@ -13,7 +13,7 @@ cdef enum Place:
 
 # How the value of a field is written.
 cdef enum ValueKind:
-    COPIED, TIME_VALUE, PATH_VALUE, QUERY_VALUE, SECONDS_VALUE, ADDRESSES_VALUE, CLIENT_VALUE, MASKED_VALUE
+    COPIED, TIME_VALUE, PATH_VALUE, QUERY_VALUE, SECONDS_VALUE, ADDRESSES_VALUE, MASKED_VALUE
     EXTRAS_VALUE, EXTRA_VALUE, PARAMETER_VALUE, FLAGS_VALUE
     PERIOD_VALUE            # the day, the hour or the minute of the time: its first bytes
     CLASS_VALUE             # the class of the status, such as 5xx
@@ -95,8 +95,6 @@ cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint p
 cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_t *dst) noexcept nogil
 cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nogil
 cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint parameters, Place place, uint8_t *dst) noexcept nogil
-cdef bint next_address(Text *list, Text *address) noexcept nogil
-cdef Text client_of(const Writer *w, const Entry *entry) noexcept nogil
 cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *masked) noexcept nogil
 cdef int flags_of_request(const Writer *w, Text path, Text query, bint decoded, bint whole) noexcept nogil
 cdef inline uint8_t *put_class(Text status, uint8_t *dst) noexcept nogil:

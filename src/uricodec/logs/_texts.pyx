@@ -17,7 +17,7 @@ from uricodec._codec._percent cimport hex_value, is_plain
 from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._records._framing cimport put_unit
-from uricodec.logs._fields cimport CLIENT, FORWARDED_FOR, PATH, QUERY, Entry, Text, find, text_of
+from uricodec.logs._fields cimport PATH, QUERY, Entry, Text, find, text_of
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------
@@ -246,33 +246,6 @@ cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_
         i = end + 1
     dst[0] = c']'
     return dst + 1
-
-
-# --- addresses --------------------------------------------------------------------------------------------------------
-
-cdef bint next_address(Text *list, Text *address) noexcept nogil:
-    """Take the next of the addresses of X-Forwarded-For. False: there is none."""
-    cdef size_t end
-    while list.n:
-        end = find(list.at, 0, list.n, c',')
-        address.at, address.n = list.at, end
-        end += end < list.n
-        list.at, list.n = list.at + end, list.n - end
-        while address.n and address.at[0] == c' ':
-            address.at, address.n = address.at + 1, address.n - 1
-        while address.n and address.at[address.n - 1] == c' ':
-            address.n -= 1
-        if address.n > 1 or address.n and address.at[0] != c'-':
-            return True
-    return False
-
-
-cdef Text client_of(const Writer *w, const Entry *entry) noexcept nogil:
-    """Return the client: the peer, or the first address of the list, if the user trusts it."""
-    cdef Text list = entry.text[FORWARDED_FOR], address
-    if w.forwarded and next_address(&list, &address):
-        return address
-    return entry.text[CLIENT]
 
 
 # --- flags ------------------------------------------------------------------------------------------------------------
