@@ -279,6 +279,9 @@ def test_long_names(size):
         name = "x" * at + "token" + "y" * (size - at)
         assert uri.redact(f"?{name}=1", ["*token*"]) == f"?{name}=REDACTED"
         assert uri.redact(f"?{name}[pin]=1", ["pin", "*no*"]) == f"?{name}[pin]=REDACTED"
+    # What goes on after a name is another name.
+    for name in f"{'x' * size}tokens", f"{'x' * size}[pint]":
+        assert uri.redact(f"?{name}=1", ["*token", "pin"]) == f"?{name}=1"
 
 
 # Names of public reports of leaks, as their applications spell them.
