@@ -922,7 +922,8 @@ def dedup_files(  # noqa: PLR0913
         DedupStats: The figures of the run.
 
     Raises:
-        UriError: If a line is invalid, with errors="raise". The message begins "FILE:LINE:COLUMN (byte N): ".
+        UriError: If a line is invalid, with errors="raise". The message begins with
+            ``FILE:LINE:COLUMN (byte N):``.
         ValueError: If kind, level or another option is invalid, a header lacks a field, or no record has a value in it.
         SetError: If `seen` is not a saved set, is damaged, or has another kind, level, policy or secret.
         OSError: If a file fails, or an input changes while it is read; with filename and strerror.
@@ -1154,7 +1155,8 @@ def unique_dataset(  # noqa: PLR0913
         DedupStats: The figures of the run. All nulls count as one identifier.
 
     Raises:
-        UriError: If a row is invalid, with errors="raise". The message begins "FILE: row N: ", with N from 0.
+        UriError: If a row is invalid, with errors="raise". The message begins with ``FILE: row N:``,
+            with N from 0.
         SetError: As in `dedup_files`.
         ValueError: If kind, level or another option is invalid, `output` is not empty, or inside one of `paths`, or no
             row has a readable value in `by`.
