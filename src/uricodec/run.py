@@ -143,7 +143,7 @@ class Profile:
     def print(self, file: TextIO) -> None:
         """Write the table. Time saved is that of all calls, if the others are like those that were compared.
 
-        There is no ratio if a call takes less time than measuring it: it would be one of errors.
+        The ratio is left out if a call takes less time than measuring it: it would compare errors.
         """
         print(f"\n{'function':20}{'calls':>10}{'urllib':>12}{'uricodec':>12}{'saved':>12}{'ratio':>8}", file=file)
         total = 0.0

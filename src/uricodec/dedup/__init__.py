@@ -305,7 +305,7 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
 
 
 def _inputs(paths: Path | Sequence[Path | None] | None) -> list[str]:
-    """Return the names of inputs as the command line has them, where "-" is standard input: here that is None."""
+    """Return the names of inputs as the command line has them, where "-" means standard input, as None does here."""
     given = [paths] if paths is None or isinstance(paths, (str, os.PathLike)) else paths
     return ["-" if path is None else _file(path) for path in given]
 
@@ -316,7 +316,7 @@ def _output(path: Path | streams.Output | None) -> streams.Output:
 
 
 def _file(path: Path) -> str:
-    """Return the path of a file for streams, for which "-" is no file."""
+    """Return the path of a file for streams, for which "-" alone means standard input or output."""
     name = os.fsdecode(path)
     return os.path.join(os.curdir, name) if name == "-" else name
 
