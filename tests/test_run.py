@@ -1,5 +1,6 @@
 """`python -m uricodec.run` and `pytest -p uricodec.pytest_plugin`: programs and test suites with the drop-in."""
 
+import io
 import os
 import py_compile
 import subprocess
@@ -178,6 +179,24 @@ def test_calls_within_calls_are_not_counted():
     assert urlencode([("a", "b")]) == urlencode({"a": "b"}) == "a=b"
     figures = profile.figures["urlencode"]
     assert (profile.figures["quote"].calls, figures.calls, len(figures.ours)) == (0, 3, 2)
+
+
+def test_the_profile_leaves_out_what_measuring_costs():
+    profile, shown = Profile(), io.StringIO()
+    assert profile.cost >= 0
+    profile.cost = 80
+    for name, theirs, ours in ("quote", 1080, 280), ("unquote", 130, 100), ("urlsplit", 70, 60):
+        profile.wrap(name, getattr(parse, name))
+        figures = profile.figures[name]
+        figures.calls = 1_000_000
+        figures.theirs.extend([theirs] * 100)
+        figures.ours.extend([ours] * 100)
+    profile.print(shown)
+    rows = {line.split()[0]: line.split() for line in shown.getvalue().splitlines() if line}
+    assert rows["quote"][2:] == ["1000.00", "ms", "200.00", "ms", "800.00", "ms", "5.0"]
+    assert rows["unquote"][2:] == ["50.00", "ms", "20.00", "ms", "30.00", "ms", "-"]
+    assert rows["urlsplit"][2:] == ["0.00", "ms", "0.00", "ms", "0.00", "ms", "-"]
+    assert rows["all"][1:] == ["3000000", "830.00", "ms"]
 
 
 def test_values_that_contain_themselves_are_not_compared():

@@ -71,14 +71,28 @@ class _Figures:
         self.ours = array("q")
         self.theirs = array("q")
 
-    def total(self, times: "array[int]") -> float:
-        """Return the milliseconds of all calls.
+    def mean(self, times: "array[int]", cost: int) -> float:
+        """Return the nanoseconds of a call, given what measuring one costs, which is a part of each time.
 
         The slowest hundredth counts like the one before it: what made it slow is mostly another process.
         """
         in_order = sorted(times)
         cap = in_order[-1 - len(in_order) // 100]
-        return sum(min(time, cap) for time in in_order) / len(in_order) * self.calls / 1e6
+        return sum(max(min(time, cap) - cost, 0) for time in in_order) / len(in_order)
+
+
+def _cost_of_measuring() -> int:
+    """Return the nanoseconds that are measured for a call of a function that does nothing: the median."""
+
+    def nothing(*arguments: Any, **options: Any) -> None:
+        pass
+
+    arguments, options, times = ("a b",), {"safe": ""}, []
+    for _ in range(1001):
+        start = perf_counter_ns()
+        nothing(*arguments, **options)
+        times.append(perf_counter_ns() - start)
+    return sorted(times)[500]
 
 
 class Profile:
@@ -86,6 +100,7 @@ class Profile:
 
     def __init__(self) -> None:
         self.figures: dict[str, _Figures] = {}
+        self.cost = _cost_of_measuring()
         self._untouched = _untouched()
         self._thread = local()  # what a function calls in its turn is not counted again
 
@@ -126,15 +141,20 @@ class Profile:
         return profiled
 
     def print(self, file: TextIO) -> None:
-        """Write the table. Time saved is that of all calls, if the others are like those that were compared."""
+        """Write the table. Time saved is that of all calls, if the others are like those that were compared.
+
+        The ratio is left out if a call takes less time than measuring it: it would compare errors.
+        """
         print(f"\n{'function':20}{'calls':>10}{'urllib':>12}{'uricodec':>12}{'saved':>12}{'ratio':>8}", file=file)
         total = 0.0
         for name, figures in sorted(self.figures.items()):
             if not figures.ours:
                 continue
-            theirs, ours = figures.total(figures.theirs), figures.total(figures.ours)
-            total += theirs - ours
-            row = f"{theirs:9.2f} ms{ours:9.2f} ms{theirs - ours:9.2f} ms{theirs / ours:8.1f}"
+            theirs, ours = figures.mean(figures.theirs, self.cost), figures.mean(figures.ours, self.cost)
+            ratio = f"{theirs / ours:8.1f}" if ours > self.cost else f"{'-':>8}"
+            each = figures.calls / 1e6
+            total += (theirs - ours) * each
+            row = f"{theirs * each:9.2f} ms{ours * each:9.2f} ms{(theirs - ours) * each:9.2f} ms{ratio}"
             print(f"{name:20}{figures.calls:10}{row}", file=file)
         print(f"{'all':20}{sum(row.calls for row in self.figures.values()):10}{'':24}{total:9.2f} ms", file=file)
 

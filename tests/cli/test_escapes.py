@@ -41,7 +41,8 @@ def test_escapes(octets, as_json, as_csv, in_report):
     line = line.replace(b"GET ", b"GET /")
     assert f'"path":"/{string[1:]}' in output_of("log", "--format", "common", stdin=line).decode()
     # CSV and TSV: "/" comes first, so that no spreadsheet is in the way
-    assert f'"/x{as_csv}y"' in output_of("log", "--format", "common", "--to", "csv", stdin=line).decode()
+    quote = '"' if octets in b'",' else ""
+    assert f",{quote}/x{as_csv}y{quote}," in output_of("log", "--format", "common", "--to", "csv", stdin=line).decode()
     cell = as_csv if octets != b'"' else '"'
     assert f"\t/x{cell}y\t" in output_of("log", "--format", "common", "--to", "tsv", stdin=line).decode()
     # reports
@@ -57,7 +58,7 @@ def test_iris_have_the_same_escapes():
     assert members in output_of("split", "--kind", "iri", stdin=line.encode()).decode()
     record = f'{{"a":"{line.strip()}"}}\n'
     assert members in output_of("split", "--kind", "iri", "--json-field", "a", "--keep", stdin=record.encode()).decode()
-    assert '"/\u2028é",' in output_of("split", "--kind", "iri", "--to", "csv", stdin=line.encode()).decode()
+    assert ",/\u2028é," in output_of("split", "--kind", "iri", "--to", "csv", stdin=line.encode()).decode()
 
 
 def test_groups_have_the_same_escapes(tmp_path):

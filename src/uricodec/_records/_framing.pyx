@@ -567,7 +567,7 @@ cdef class Framing:
             state (int): The state returned by the previous call; 0 for the beginning of the record.
 
         >>> Framing("csv").skip(b'"a', 0, 2, 0), Framing("csv").skip(b'\\n"\\nb', 0, 4, 2)
-        ((0, 2), (3, 3))
+        ((0, 2), (3, 0))
         """
         count, end, state = self.skip_records(memoryview(buffer)[:stop], start, 1, state)
         return end if count else 0, state
@@ -585,7 +585,7 @@ cdef class Framing:
             tuple[int, int, int]: How many records end in the buffer, at most `most`; the end of the last one of them,
                 or `start`; and the state at the end of the buffer, or 0 after `most` records.
 
-        >>> Framing("lines").skip_records(b"a\nb\nc", 0, 5, 0), Framing("csv").skip_records(b'"a\n",b\nc', 0, 1, 0)
+        >>> Framing("lines").skip_records(b"a\\nb\\nc", 0, 5, 0), Framing("csv").skip_records(b'"a\\n",b\\nc', 0, 1, 0)
         ((2, 4, 0), (1, 7, 0))
         """
         cdef Py_buffer view

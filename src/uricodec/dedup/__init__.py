@@ -305,7 +305,7 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
 
 
 def _inputs(paths: Path | Sequence[Path | None] | None) -> list[str]:
-    """Return the names of inputs as the command line has them, where "-" is standard input: here that is None."""
+    """Return the names of inputs as the command line has them, where "-" means standard input, as None does here."""
     given = [paths] if paths is None or isinstance(paths, (str, os.PathLike)) else paths
     return ["-" if path is None else _file(path) for path in given]
 
@@ -316,7 +316,7 @@ def _output(path: Path | streams.Output | None) -> streams.Output:
 
 
 def _file(path: Path) -> str:
-    """Return the path of a file for streams, for which "-" is no file."""
+    """Return the path of a file for streams, for which "-" alone means standard input or output."""
     name = os.fsdecode(path)
     return os.path.join(os.curdir, name) if name == "-" else name
 
@@ -922,7 +922,8 @@ def dedup_files(  # noqa: PLR0913
         DedupStats: The figures of the run.
 
     Raises:
-        UriError: If a line is invalid, with errors="raise". The message begins "FILE:LINE:COLUMN (byte N): ".
+        UriError: If a line is invalid, with errors="raise". The message begins with
+            ``FILE:LINE:COLUMN (byte N):``.
         ValueError: If kind, level or another option is invalid, a header lacks a field, or no record has a value in it.
         SetError: If `seen` is not a saved set, is damaged, or has another kind, level, policy or secret.
         OSError: If a file fails, or an input changes while it is read; with filename and strerror.
@@ -1155,7 +1156,8 @@ def unique_dataset(  # noqa: PLR0913
         DedupStats: The figures of the run. All nulls count as one identifier.
 
     Raises:
-        UriError: If a row is invalid, with errors="raise". The message begins "FILE: row N: ", with N from 0.
+        UriError: If a row is invalid, with errors="raise". The message begins with ``FILE: row N:``,
+            with N from 0.
         SetError: As in `dedup_files`.
         ValueError: If kind, level or another option is invalid, `output` is not empty, or inside one of `paths`, or no
             row has a readable value in `by`.

@@ -339,7 +339,7 @@ cdef class LineBatch(Identifiers):
         self.rows = None
 
     def read(self, lines not None, first, limit=0, Framing framing=None):
-        """Read lines as identifiers.
+        r"""Read lines as identifiers.
 
         Args:
             lines (bytes-like): The lines; the last one may lack its terminator. They are referenced until the next
@@ -352,6 +352,7 @@ cdef class LineBatch(Identifiers):
                 LineFaults. If one is invalid and `errors` is "raise", only that one is returned and the batch is empty:
                 the caller raises.
 
+        >>> from uricodec._records._framing import Framing
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> names, framing = LineBatch(RowOperation(), FingerprintKey()), Framing("csv", delimiter=b",", fields=[(2, 2)])
         >>> names.read(b'1,"a"\n2,a\n3\n', 0, 1, framing)
@@ -412,7 +413,7 @@ cdef class LineBatch(Identifiers):
         return 0
 
     def find(self, lines not None, first, Framing framing=None):
-        """Find lines without reading identifiers, for a second pass.
+        r"""Find lines without reading identifiers, for a second pass.
 
         Args:
             lines (bytes-like): The lines; the last one may lack its terminator. They are referenced until the next

@@ -85,7 +85,7 @@ cdef class KeyBatch(IdentifierBatch):
             PyBuffer_Release(&self.lines)
 
     def read(self, lines not None, size_t start=0, size_t most=ROWS, values=(), size_t row=0):
-        """Read keys from an offset on.
+        r"""Read keys from an offset on.
 
         Args:
             lines (bytes-like): The lines. They are referenced, and must not change, until the next call or release().

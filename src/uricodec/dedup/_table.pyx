@@ -346,8 +346,8 @@ cdef class Table:
         >>> from uricodec.dedup._table import FingerprintBatch
         >>> table = Table(1 << 20)
         >>> table.add(FingerprintBatch(b"one fingerprint." b"another, like it" b"one fingerprint."))
-        >>> list(table.fingerprints())
-        [b'one fingerprint.another, like it']
+        >>> [sorted([block[:16], block[16:]]) for block in table.fingerprints()]
+        [[b'another, like it', b'one fingerprint.']]
         """
         if self.exact:
             raise ValueError("an exact table has no fingerprints")

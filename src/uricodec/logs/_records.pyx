@@ -500,7 +500,7 @@ cdef class LogReader:
         self.first = True
 
     def go_on(self, LogReader other not None):
-        """Read the lines that follow those which another reader with the same arguments has read.
+        r"""Read the lines that follow those which another reader with the same arguments has read.
 
         >>> from uricodec.logs import Format
         >>> before, after = LogReader(Format("iis").programs), LogReader(Format("iis").programs)
@@ -516,7 +516,7 @@ cdef class LogReader:
         self.first = other.first
 
     def skip(self, src):
-        """Remember the fields that lines announce, without reading their records.
+        r"""Remember the fields that lines announce, without reading their records.
 
         Args:
             src (bytes-like): Whole lines.
@@ -571,7 +571,7 @@ cdef class LogReader:
         return self.failed
 
     def convert(self, src, dst, limit=FAULTS):
-        """Write the records of lines.
+        r"""Write the records of lines.
 
         Args:
             src (bytes-like): The lines; the last one may lack its terminator, "\n" or "\r\n".
@@ -586,8 +586,8 @@ cdef class LogReader:
             MemoryError: If memory for the line cannot be allocated.
 
         >>> from uricodec.logs import Format
-        >>> LogReader(Format("alb").programs).convert(b"what is this\n", bytearray(20000)).invalid
-        [LineFault(line=0, start=0, stop=12, code='client', offset=12)]
+        >>> LogReader(Format("common").programs).convert(b"192.0.2.1\n", bytearray(20000)).invalid
+        [LineFault(line=0, start=0, stop=9, code='client', offset=0)]
         """
         cdef Py_buffer source, target
         cdef Found found[FAULTS]
