@@ -468,7 +468,7 @@ def parts_of(array):
 
 def attempts(source, spoil, uses):
     """What becomes of each use of an array whose struct, or one in it, is spoiled: an error, or its rows."""
-    schema, capsule = source.__arrow_c_array__()
+    _, capsule = source.__arrow_c_array__()
     for part in range(len(list(parts_of(Array.from_address(pointer_of(capsule, b"arrow_array")))))):
         for use in uses:
             changed = spoiled(source, lambda array, part=part: spoil(list(parts_of(array))[part]))
