@@ -279,3 +279,23 @@ def test_a_thread_that_ends_before_it_begins(monkeypatch, kind):
     used = []
     workers.OrderedWorkers(2).run(kind([1, 2, 3]), lambda piece: piece, lambda piece, result: used.append(result))
     assert used == [1, 2, 3]
+
+
+@pytest.mark.parametrize("fails", ["here", "elsewhere", None])
+def test_long_work_is_halted(fails):
+    """By an exception in any thread: halt() is called, and ends what others do. Without one it is not called."""
+    halted, begun, caller = threading.Event(), threading.Barrier(2), threading.get_ident()
+
+    def work(_piece):
+        begun.wait(60)
+        if fails and (threading.get_ident() == caller) == (fails == "here"):
+            raise ZeroDivisionError
+        assert fails is None or halted.wait(60)
+
+    crew = workers.OrderedWorkers(2)
+    if fails is None:
+        crew.run([1, 2], work, halt=halted.set)
+    else:
+        with pytest.raises(ZeroDivisionError):
+            crew.run([1, 2], work, halt=halted.set)
+    assert halted.is_set() == (fails is not None)

@@ -9,7 +9,7 @@ import threading
 import pytest
 from arrow_memory import Lent
 
-from uricodec import bulk
+from uricodec import bulk, dedup
 
 pa = pytest.importorskip("pyarrow")
 
@@ -444,20 +444,109 @@ def test_sizes_that_cannot_be():
             bulk.unquote(spoiled(pa.array(ROWS), lambda array, name=name, value=value: setattr(array, name, value)))
 
 
-def without_buffer(number):
+LONG = ["a" * 20, "%41" * 7, "urn:a1:" + "b" * 13]
+COLUMNS = {
+    **{str(type_): pa.array(LONG, type_) for type_ in (pa.string(), pa.large_string(), pa.string_view())},
+    **{str(type_): pa.array(LONG, type_) for type_ in (pa.binary(), pa.large_binary(), pa.binary_view())},
+    "dictionary": pa.array(LONG).dictionary_encode(),
+    "views in a dictionary": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(LONG, pa.string_view())),
+    "runs": pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 3], pa.int32()), pa.array(LONG)),
+    "table": pa.StructArray.from_arrays([pa.array(LONG)], ["a"]),
+}
+
+
+def parts_of(array):
+    """The struct of an array, and those in it that a column of text has."""
+    yield array
+    address = ctypes.sizeof(ctypes.c_void_p)
+    for i in range(array.n_children):
+        place = ctypes.c_void_p.from_address(array.children + i * address).value
+        yield from parts_of(Array.from_address(place))
+    if array.dictionary:
+        yield from parts_of(Array.from_address(array.dictionary))
+
+
+def attempts(source, spoil, uses):
+    """What becomes of each use of an array whose struct, or one in it, is spoiled: an error, or its rows."""
+    _, capsule = source.__arrow_c_array__()
+    for part in range(len(list(parts_of(Array.from_address(pointer_of(capsule, b"arrow_array")))))):
+        for use in uses:
+            changed = spoiled(source, lambda array, part=part: spoil(list(parts_of(array))[part]))
+            try:
+                yield part, use(changed)
+            except (ValueError, MemoryError) as error:
+                yield part, error
+            except TypeError as error:
+                assert use is USES[3] and "format '+r'" in str(error)
+
+
+USES = [bulk.unquote, bulk.is_valid_urn, bulk.split_urn, lambda source: dedup.unique(source, "urn")]
+USES += [lambda source, run=run: list(run(source)) for run in (bulk.unquote, bulk.split_urn)]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("name", ["length", "offset", "null_count", "n_buffers", "n_children"])
+def test_sizes_that_are_wrong(column, name):
+    values = [-(2**63), -2, -1, 2**31 - 1, 2**59, 2**60, 2**61, 2**62, 2**63 - 16, 2**63 - 1]
+    for value in values:
+        if name in ("length", "offset", "n_buffers", "n_children") and 0 <= value < 2**49:
+            continue  # it cannot be known that there is no such memory
+        if name in ("n_buffers", "n_children") and value > 0:
+            continue
+        for part, found in attempts(COLUMNS[column], lambda array, value=value: setattr(array, name, value), USES):
+            fine = name == "null_count" and value == -1
+            fine |= name == "n_children" and column not in ("runs", "table")
+            fine |= name == "n_buffers" and part == 0 and column in ("runs", "table") and value >= 0
+            assert fine or isinstance(found, (ValueError, MemoryError)), (part, value, found)
+            assert not fine or not isinstance(found, ValueError) or "Arrow" in str(found)
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_arrays_that_lack_a_buffer(column):
+    """Whichever it is, if its rows need it. Without rows, none is needed."""
+    source = COLUMNS[column]
+    for number in range(5):
+
+        def spoil(array, number=number):
+            if number < array.n_buffers:
+                array.buffers[number] = None
+
+        for part, found in attempts(source, spoil, USES):
+            struct = list(parts_of(Array.from_address(pointer_of(source.__arrow_c_array__()[1], b"arrow_array"))))[part]
+            needed = 0 < number < struct.n_buffers
+            assert isinstance(found, ValueError) == needed, (part, number, found)
+            assert not needed or "missing a buffer" in str(found) or "run ends" in str(found)
+        if column in ("runs", "table"):
+            continue
+        for start in 0, 2:
+            empty = spoiled(source[start:start], spoil)
+            if number < (2 if "view" in str(source.type) else 5):
+                assert pyarrow_rows(bulk.unquote(empty)) == []
+
+
+def test_nulls_without_their_buffer():
+    source = pa.array(["a", None, "b"])
+    with pytest.raises(ValueError, match="missing a buffer"):
+        bulk.unquote(spoiled(source, lambda array: array.buffers.__setitem__(0, None)))
+    for nulls in 4, -2:
+        with pytest.raises(ValueError, match="nulls in 3 rows"):
+            bulk.unquote(spoiled(source, lambda array, nulls=nulls: setattr(array, "null_count", nulls)))
+    assert pyarrow_rows(bulk.unquote(spoiled(source, lambda array: setattr(array, "null_count", -1)))) == [
+        "a",
+        None,
+        "b",
+    ]
+
+
+def test_negative_sizes_of_the_buffers_of_views():
+    source = pa.array(LONG, pa.string_view())
+
     def spoil(array):
-        array.buffers[number] = None
+        sizes = ctypes.cast(array.buffers[array.n_buffers - 1], ctypes.POINTER(ctypes.c_int64))
+        sizes[0] = -1
 
-    return spoil
-
-
-@pytest.mark.parametrize("type_", [pa.string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())], ids=str)
-def test_arrays_that_lack_a_buffer(type_):
-    for name in ["split_urn"] if pa.types.is_dictionary(type_) else ["unquote", "split_urn"]:
-        with pytest.raises(ValueError, match="is missing a buffer"):
-            getattr(bulk, name)(spoiled(pa.array(["a"] * 3, type_), without_buffer(1)))
-        empty = spoiled(pa.array(["a"] * 3, type_)[:0], without_buffer(1))  # has no need of it
-        assert pyarrow_rows(getattr(bulk, name)(empty)) == []
+    with pytest.raises(ValueError, match="negative size"):
+        bulk.unquote(spoiled(source, spoil))
 
 
 @pytest.mark.parametrize("struct", ["_type", "_array"])

@@ -11,6 +11,7 @@ import time
 import unicodedata
 from contextlib import suppress
 from copy import copy, deepcopy
+from functools import partial
 from itertools import chain
 from threading import Thread
 from urllib.parse import unquote, urlsplit
@@ -31,6 +32,7 @@ from uricodec._io.set_files import HEADER
 from uricodec.dedup import SeenSet
 from uricodec.errors import SetError, UriSyntaxError
 from uricodec.uri import HostSet, ListReport, PrefixSet
+from uricodec.uri._entries import EntryTable, aligned
 
 ROWS = data_rows("hosts")
 KINDS = {HostSet: (naive.host_entry, naive.match_host), PrefixSet: (naive.prefix_entry, naive.match_prefix)}
@@ -678,6 +680,39 @@ def test_damage_is_found(tmp_path):
     path.write_bytes(data + b"x")
     with pytest.raises(SetError):
         HostSet.open(path)
+
+
+@pytest.mark.parametrize("kind", [HostSet, PrefixSet])
+def test_entries_in_two_blocks(tmp_path, kind):
+    """Nothing but the blocks of an entry is read before it is compared."""
+    path, label = tmp_path / "set", "x" * 60
+    names = [f"{label}.{label}.{label}.n{i:04}.example" for i in range(150)]
+    kind(names).save(path)
+    for memory_map in False, True:
+        for name in names[::3]:
+            opened = kind.open(path, memory_map=memory_map)
+            assert opened.match(f"//{name}") == name
+            assert name in opened
+
+
+def test_sizes_of_entries_that_lie():
+    """An entry ends with the text: one that is longer by a byte is damaged, for a question and for a list."""
+    table = HostSet(["a.example", "b.example"])._table
+    data = bytes(table.data())
+    text = 8 << table.bits
+    assert data[text:] == b"\0\x09\0a.example\x09\0b.example"
+    numbers = table.count, table.bits, table.depths, table.surts, table.key
+    for more in range(4):
+        changed = data[: text + 12] + bytes([9 + more, 0]) + data[text + 14 :]
+        copy, place = aligned(changed)
+        lying = EntryTable("hosts", copy, *numbers, None, place, len(changed))
+        assert lying.match("//a.example", False) == "a.example"
+        if more == 0:
+            assert lying.match("//b.example", False) == "b.example" and list(lying) == ["a.example", "b.example"]
+            continue
+        for use in partial(lying.match, "//b.example", False), partial(lying.has, "b.example"), partial(list, lying):
+            with pytest.raises(SetError, match="damaged"):
+                use()
 
 
 def test_a_file_that_changes(tmp_path):

@@ -22,7 +22,7 @@ cdef class FingerprintKey:
     that the program has not chosen. A key with a given secret can be pickled; the pickle has the secret in plain text.
 
     Args:
-        key (str | bytes-like | None): The secret from which the key is derived; it must not be empty. A str is encoded
+        secret (str | bytes-like | None): The secret from which the key is derived; it must not be empty. A str is encoded
             as UTF-8. None: random. The guarantees of docs/concepts/fingerprint.md require that the secret cannot be
             guessed.
 

@@ -4,7 +4,8 @@
 
 docs/reference/saved_sets.md describes the format. The header, the description and the directory are checked when a set
 is opened, and stay in memory; the directory has the checksums of the data, which are read and checked when they are
-used. Nobody else can change what was checked, and a file that becomes shorter is an error, not the end of the process.
+used. Other programs cannot change what was checked, and a file that becomes shorter is an error, not the end of the
+process.
 """
 
 from __future__ import annotations

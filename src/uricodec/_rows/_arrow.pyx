@@ -535,6 +535,53 @@ cdef Type take_schema(ArrowSchema *schema):
         schema.release(schema)
 
 
+# The least number of buffers of an array; without a row, those of the rows may be NULL. Other formats are not read.
+cdef dict BUFFERS = {b"u": 3, b"z": 3, b"U": 3, b"Z": 3, b"vu": 2, b"vz": 2, b"+l": 2, b"+L": 2, b"b": 2, b"w:16": 2,
+                     b"c": 2, b"C": 2, b"s": 2, b"S": 2, b"i": 2, b"I": 2, b"l": 2, b"L": 2}
+
+cdef int64_t MOST_ROWS = <int64_t>1 << 48   # no memory holds more
+cdef int64_t NO_OFFSETS = 0                 # the offsets of an array without a row
+
+
+cdef int check_parts(Array array, Type type) except -1:
+    """Check what can be checked of an array: its sizes, and that the buffers which its rows need are there.
+
+    The format does not say how large a buffer is, so a length that is only too large remains the producer's fault.
+
+    Source: https://arrow.apache.org/docs/format/CDataInterface.html
+    """
+    cdef bint large = type.format in (b"U", b"Z", b"+L")
+    cdef int64_t i, last
+    cdef const int64_t *sizes
+    if array.length > MOST_ROWS or array.offset > MOST_ROWS:
+        raise ValueError(f"the Arrow array has more rows than memory can hold: {array.length}, offset {array.offset}")
+    if not -1 <= array.nulls <= array.length:
+        raise ValueError(f"the Arrow array has {array.nulls} nulls in {array.length} rows")
+    if type.format not in BUFFERS:
+        return 0
+    if array.n_buffers < <int64_t>BUFFERS[type.format]:
+        raise ValueError(f"the Arrow array has too few buffers for its format: {array.n_buffers}")
+    if array.buffers[1] == NULL and array.length == 0:
+        array.offset, array.buffers[1] = 0, &NO_OFFSETS
+    if array.buffers[1] == NULL or array.buffers[0] == NULL and array.nulls > 0:
+        raise ValueError("the Arrow array is missing a buffer")
+    if type.format in (b"vu", b"vz"):
+        if array.n_buffers > 3:
+            sizes = <const int64_t *>array.buffers[array.n_buffers - 1]
+            if sizes == NULL:
+                raise ValueError("the Arrow array is missing a buffer")
+            for i in range(array.n_buffers - 3):
+                if sizes[i] < 0:
+                    raise ValueError("the Arrow array has a negative size")
+                if sizes[i] and array.length and array.buffers[2 + i] == NULL:
+                    raise ValueError("the Arrow array is missing a buffer")
+    elif type.format in (b"u", b"z", b"U", b"Z"):
+        last = offset_at(array, large, array.length)
+        if array.buffers[2] == NULL and last != offset_at(array, large, 0):
+            raise ValueError("the Arrow array is missing a buffer")
+    return 0
+
+
 cdef Array array_of(const ArrowArray *struct_, Type type, Moved moved):
     cdef Array array = Array()
     cdef int64_t i
@@ -557,6 +604,7 @@ cdef Array array_of(const ArrowArray *struct_, Type type, Moved moved):
     array.children = tuple(children)
     if struct_.dictionary != NULL:
         array.dictionary = array_of(struct_.dictionary, type.dictionary, moved)
+    check_parts(array, type)
     return array
 
 

@@ -109,6 +109,8 @@ cdef list runs_of(Type type, Array array, int64_t start, int64_t stop, errors):
     for row in range(array.offset + start, array.offset + stop):
         while run_end(array.children[0], type.children[0], run) <= row:
             run += 1
+        if run >= len(found):
+            raise ValueError("the Arrow array has no valid run ends")
         values.append(found[run])
     return values
 
@@ -142,8 +144,10 @@ cdef list structs_of(Type type, Array array, int64_t start, int64_t stop, errors
 cdef list lists_of(Type type, Array array, int64_t start, int64_t stop, errors):
     cdef Array child = array.children[0]
     cdef bint large = type.format == b"+L"
-    cdef int64_t i, first = offset_at(array, large, start), last = offset_at(array, large, stop), at = first, end
+    cdef int64_t i, first, last, at, end
     cdef list items, values = []
+    at = first = offset_at(array, large, start)
+    last = offset_at(array, large, stop)
     if not 0 <= first <= last <= child.length:
         raise ValueError("the Arrow array has offsets out of range")
     items = values_of(type.children[0], child, first, last, errors)

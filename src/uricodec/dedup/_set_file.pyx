@@ -517,7 +517,7 @@ cdef class SetFile:
 
     cdef inline const uint8_t *get(self, const Probe *probe, uint8_t *memory, uint8_t *bucket,
                                    Found *found) noexcept nogil:
-        """Return the fingerprints of a bucket: in memory, or read, which has room for them. PRESENT: they are sound."""
+        """Return the fingerprints of a bucket: in memory, or read into `bucket`. PRESENT: they are sound."""
         cdef uint64_t start = UC_FINGERPRINT * probe.start
         cdef size_t size = UC_FINGERPRINT * probe.size
         cdef int status

@@ -33,6 +33,8 @@ from uricodec.dedup._table import Table
 from uricodec.uri._policies import Policy
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     from uricodec.dedup._dataset import Dataset
 
 # Bytes that are read or written at once; and the memory for blocks of all sources of a merge.
@@ -120,7 +122,8 @@ class SavedSet(StoredSet):
     made_by = "uricodec.dedup.SeenSet"
 
     def __init__(self, file: Any, name: str, key: FingerprintKey | None = None, memory: int = 0) -> None:
-        self._limit, self._memory = memory, None
+        self._limit = memory
+        self._memory: mmap | None = None
         super().__init__(file, name, key)
 
     def _layout(self, count: int, bits: int, said: Any) -> Layout:

@@ -42,6 +42,8 @@ class EntryTable:
         directory: bytes | None = None,
         place: int = 0,
         size: int | None = None,
+        file: object = None,
+        start: int = 0,
     ) -> EntryTable: ...
     @property
     def kind(self) -> str: ...
