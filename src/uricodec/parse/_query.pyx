@@ -1,7 +1,8 @@
 """Parse and write query strings: urllib.parse's parse_qsl, parse_qs and urlencode.
 
-The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character; and
-for urlencode any mapping, or a list or tuple of pairs. Everything else is passed to the stdlib's function.
+The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character, or for
+text any str; and for urlencode any mapping, or a list or tuple of pairs. Everything else is passed to the stdlib's
+function.
 """
 from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, raise_set, remove_byte, uc_lowest_bit, uc_set
 from uricodec._codec._percent cimport decode_bytes, decode_text, quote_set
