@@ -319,6 +319,76 @@ def test_rebind_does_not_load_lazy_modules():
         del sys.modules["uricodec_lazy"], sys.modules["uricodec_pretender"]
 
 
+class Odd(type(sys)):
+    """A module whose own code raises an exception, from the first time that it is told to."""
+
+    raises = ()
+
+    def __setattr__(self, name, value):
+        if "set" in self.raises:
+            raise RuntimeError(name)
+        super().__setattr__(name, value)
+
+    def __getattribute__(self, name):
+        if "get" in object.__getattribute__(self, "raises"):
+            raise RuntimeError(name)
+        return super().__getattribute__(name)
+
+
+class WithoutDict(type(sys)):
+    @property
+    def __dict__(self):
+        raise RuntimeError("__dict__")
+
+
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_rebind_skips_modules_that_raise(place):
+    """All other modules are rebound and restored, whether they come before or after."""
+    modules = {"uricodec_a": type(sys)("a"), "uricodec_set": Odd("set"), "uricodec_b": type(sys)("b")}
+    modules |= {"uricodec_dict": WithoutDict("dict"), "uricodec_nameless": type(sys)("c")}
+    for name, module in modules.items():
+        if name != "uricodec_dict":
+            module.quote, module.urljoin = urllib.parse.quote, urllib.parse.urljoin
+    del modules["uricodec_nameless"].__name__
+    modules["uricodec_set"].raises = ("set",)
+    before = dict(sys.modules)
+    sys.modules.clear()
+    sys.modules.update(modules | before if place == "first" else before | modules)
+    others = [module for name, module in modules.items() if name not in {"uricodec_set", "uricodec_dict"}]
+    try:
+        with uricodec.install(rebind=True) as installed:
+            assert {*installed.skipped} == {"uricodec_set", "uricodec_dict"}
+            assert repr(installed).endswith("replaced, 2 modules skipped>")
+            assert all(module.quote is parse.quote and module.urljoin is parse.urljoin for module in others)
+            assert "uricodec_nameless.quote" in installed.replaced and "uricodec_set.quote" not in installed.replaced
+            assert urllib.request.quote is parse.quote
+        assert all(module.quote is ORIGINALS["quote"] for module in others)
+        assert urllib.request.quote is urllib.parse.quote is ORIGINALS["quote"]
+    finally:
+        uricodec.uninstall()
+        for name in modules:
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("how", ["set", "get"])
+def test_uninstall_goes_on_after_a_module_that_raises(how):
+    modules = {"uricodec_a": type(sys)("a"), "uricodec_odd": Odd("odd"), "uricodec_b": type(sys)("b")}
+    for module in modules.values():
+        module.quote = urllib.parse.quote
+    sys.modules.update(modules)
+    try:
+        with uricodec.install(rebind=True) as installed:
+            assert installed.skipped == () and modules["uricodec_odd"].quote is parse.quote
+            Odd.raises = (how,)
+        Odd.raises = ()
+        assert modules["uricodec_odd"].quote is parse.quote
+        assert modules["uricodec_a"].quote is modules["uricodec_b"].quote is urllib.parse.quote is ORIGINALS["quote"]
+    finally:
+        Odd.raises = ()
+        for name in modules:
+            del sys.modules[name]
+
+
 def test_import_order_does_not_matter():
     """The originals are those of the stdlib, even if uricodec.parse is first imported after install()."""
     code = f"""if True:

@@ -642,6 +642,46 @@ def test_differential(name):
     run()
 
 
+SHORT_QUERIES = (
+    "",
+    "a",
+    "a=",
+    "a=1&b",
+    "a=%C3%A9&a=1",
+    "\xe9=1&&b=+",
+    b"",
+    b"a=%41&b",
+    bytearray(b""),
+    bytearray(b"a=1"),
+)
+# Options that callers give to parse_qsl and parse_qs. Some queries of a str are passed on: those that are errors.
+USUAL_OPTIONS = [
+    {},
+    {"max_num_fields": 1000},
+    {"keep_blank_values": True, "max_num_fields": 1000, "encoding": "utf-8"},
+    {"keep_blank_values": 1, "max_num_fields": 3},
+    {"keep_blank_values": True, "encoding": None, "errors": None},
+    {"encoding": "UTF-8", "errors": "strict", "max_num_fields": 1000},
+    {"encoding": "latin-1", "errors": "ignore"},
+    {"separator": "&&"},
+    {"separator": "\xe9", "keep_blank_values": True},
+    {"separator": b"&", "max_num_fields": 1000},
+]
+
+
+@pytest.mark.parametrize("name", ["parse_qsl", "parse_qs"])
+@pytest.mark.parametrize("options", USUAL_OPTIONS, ids=str)
+def test_short_queries_with_usual_options(name, options, monkeypatch):
+    """The same as the interpreter's, and not by a call of it, which costs more than it alone."""
+    for query in SHORT_QUERIES:
+        for more in {}, {"max_num_fields": 0}, {"max_num_fields": 1}, {"strict_parsing": True}:
+            check(name, query, **options | more)
+    monkeypatch.setattr(stdlib, name, None)
+    for query in SHORT_QUERIES:
+        if isinstance(query, str) or "separator" not in options:
+            getattr(parse, name)(query, **options)
+
+
 FORMS = {
     "str": str,
     "bytes": octets_of,

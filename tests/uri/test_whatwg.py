@@ -336,3 +336,17 @@ def test_ada(url, base):
     except ValueError:
         want = None
     assert href(url, base) == want
+
+
+@pytest.mark.parametrize("error", [KeyError, RecursionError, KeyboardInterrupt, MemoryError])
+def test_an_exception_in_the_base_is_passed_on(error, monkeypatch):
+    """Hosts in doubt are mapped by Python code, whose exceptions are no lack of memory."""
+
+    def fail(domain):
+        raise error(domain)
+
+    monkeypatch.setattr("uricodec.iri._domains.domain_to_ascii", fail)
+    for base in "http://\u05d0\u05b0.\U0001f469\u200d\U0001f680/", "http://xn--a\u0301\U0001f469\u200d/":
+        with pytest.raises(error) as caught:
+            uri.normalize("a", policy="whatwg", base=base)
+        assert type(caught.value) is error

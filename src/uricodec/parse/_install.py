@@ -8,17 +8,19 @@ from typing import Any
 
 __all__ = ["install", "uninstall"]
 
-# What was replaced, in order: the owner, a module or a class; the name of its attribute; what was there, and what is.
-_replaced: list[tuple[Any, str, Any, Any]] = []
+# What was replaced, in order: the owner, a module or a class, and its name; the name of its attribute; what was there,
+# and what is.
+_replaced: list[tuple[Any, str, str, Any, Any]] = []
 _lock = allocate_lock()  # a thread that installs beside one that uninstalls could save fast functions as the originals
 
 
 class _Installed:
     """The result of install(), a context manager: its end uninstalls, unless the functions were installed before."""
 
-    def __init__(self, first: bool, replaced: tuple[str, ...]) -> None:
+    def __init__(self, first: bool, replaced: tuple[str, ...], skipped: tuple[str, ...]) -> None:
         self._first = first
         self.replaced = replaced
+        self.skipped = skipped
 
     def __enter__(self) -> "_Installed":
         return self
@@ -28,30 +30,33 @@ class _Installed:
             uninstall()
 
     def __repr__(self) -> str:
-        return f"<uricodec.install(): {len(self.replaced)} replaced>"
+        skipped = f", {len(self.skipped)} modules skipped" if self.skipped else ""
+        return f"<uricodec.install(): {len(self.replaced)} replaced{skipped}>"
 
 
-def _name_of(owner: Any, name: str) -> str:
-    if isinstance(owner, type):
-        return f"{owner.__module__}.{owner.__name__}.{name}"
-    return f"{owner.__name__}.{name}"
-
-
-def _replace(owner: Any, name: str, before: Any, after: Any) -> None:
+def _replace(owner: Any, owner_name: str, name: str, before: Any, after: Any) -> None:
     setattr(owner, name, after)
-    _replaced.append((owner, name, before, after))
+    _replaced.append((owner, owner_name, name, before, after))
 
 
-def _rebind(functions: dict[int, tuple[Any, Any]]) -> None:
-    """Replace functions that modules imported by name. Lazy modules are not loaded."""
+def _rebind(functions: dict[int, tuple[Any, Any]]) -> tuple[str, ...]:
+    """Replace functions that modules imported by name. Lazy modules are not loaded.
+
+    Return the names of modules that do not allow it, because their code raises an exception.
+    """
+    skipped = []
     for module_name, module in list(sys.modules.items()):
         # An object may say that it is a module: one of cffi's does, and has no __dict__.
-        if not issubclass(type(module), ModuleType) or module_name.partition(".")[0] == "uricodec":
+        if not issubclass(type(module), ModuleType) or str(module_name).partition(".")[0] == "uricodec":
             continue
-        for name, value in list(object.__getattribute__(module, "__dict__").items()):
-            before, after = functions.get(id(value), (None, None))
-            if before is not None and before is value:
-                _replace(module, name, before, after)
+        try:
+            for name, value in list(object.__getattribute__(module, "__dict__").items()):
+                before, after = functions.get(id(value), (None, None))
+                if before is not None and before is value:
+                    _replace(module, module_name, name, before, after)
+        except Exception:  # of the module's own __dict__ or __setattr__
+            skipped.append(module_name)
+    return tuple(skipped)
 
 
 def install(rebind: bool = False) -> _Installed:
@@ -66,7 +71,8 @@ def install(rebind: bool = False) -> _Installed:
 
     Returns:
         ContextManager: For `with uricodec.install()`, which uninstalls at its end; you may ignore it. Its attribute
-        `replaced` is a tuple of the names that are replaced.
+        `replaced` is a tuple of the names that are replaced, `skipped` one of the modules that raised an exception when
+        they were read or changed, and that keep the old functions.
 
     >>> import urllib.parse, urllib.request, uricodec
     >>> with uricodec.install() as installed:
@@ -93,26 +99,28 @@ def install_functions(rebind: bool, wrap: Callable[[str, Any], Any] | None = Non
     functions = {name: (getattr(_stdlib, name), getattr(parse, name)) for name in (*_stdlib.FAST, "clear_cache")}
     if wrap:
         functions = {name: (before, wrap(name, after)) for name, (before, after) in functions.items()}
+    skipped: tuple[str, ...] = ()
     _lock.acquire()
     try:
         first = not _replaced
         if first:
             for name, (_, after) in functions.items():
-                _replace(target, name, getattr(target, name), after)
+                _replace(target, target.__name__, name, getattr(target, name), after)
             for owner, name, after in _split.replacements():
-                _replace(owner, name, owner.__dict__[name], after)
+                _replace(owner, f"{owner.__module__}.{owner.__name__}", name, owner.__dict__[name], after)
         if rebind:
-            _rebind({id(before): (before, after) for before, after in functions.values()})
-        names = tuple(_name_of(owner, name) for owner, name, _, _ in _replaced)
+            skipped = _rebind({id(before): (before, after) for before, after in functions.values()})
+        names = tuple(f"{owner_name}.{name}" for _, owner_name, name, _, _ in _replaced)
     finally:
         _lock.release()  # `with` needs memory for it
-    return _Installed(first, names)
+    return _Installed(first, names, skipped)
 
 
 def uninstall() -> None:
     """Restore all attributes that install() has replaced, if any.
 
-    Names of other modules that were assigned to in the meantime are left unchanged.
+    Names of other modules that were assigned to in the meantime are left unchanged, and so are those of modules that
+    raise an exception now.
 
     >>> import uricodec
     >>> _ = uricodec.install()
@@ -121,9 +129,14 @@ def uninstall() -> None:
     _lock.acquire()
     try:
         while _replaced:
-            owner, name, before, after = _replaced.pop()
-            in_urllib = isinstance(owner, type) or owner.__name__ == "urllib.parse"
-            if in_urllib or getattr(owner, name, None) is after:
+            owner, owner_name, name, before, after = _replaced.pop()
+            if issubclass(type(owner), type) or owner_name == "urllib.parse":
                 setattr(owner, name, before)
+                continue
+            try:
+                if getattr(owner, name, None) is after:
+                    setattr(owner, name, before)
+            except Exception:  # of the module's own __getattribute__ or __setattr__
+                continue
     finally:
         _lock.release()  # `with` needs memory for it

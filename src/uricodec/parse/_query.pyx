@@ -1,7 +1,8 @@
 """Parse and write query strings: urllib.parse's parse_qsl, parse_qs and urlencode.
 
-The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character; and
-for urlencode any mapping, or a list or tuple of pairs. Everything else is passed to the stdlib's function.
+The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character, or for
+text any str; and for urlencode any mapping, or a list or tuple of pairs. Everything else is passed to the stdlib's
+function.
 """
 from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, raise_set, remove_byte, uc_lowest_bit, uc_set
 from uricodec._codec._percent cimport decode_bytes, decode_text, quote_set
@@ -29,6 +30,10 @@ cdef extern from "Python.h":
 
 # Bytes stay bytes; before 3.13, they are read as ASCII, and what they decode to has to be ASCII as well.
 cdef bint KEEPS_BYTES = stdlib().keeps_bytes()
+
+# An empty query has no field, or in some versions one: max_num_fields=0 rejects that, and so does strict_parsing.
+cdef bint EMPTY_IS_FIELD = stdlib().has_empty_field(max_num_fields=0)
+cdef bint EMPTY_IS_FAULT = stdlib().has_empty_field(strict_parsing=True)
 
 
 cdef inline bint are_ascii(bytes data) noexcept:  # pragma: no cover: another Python
@@ -186,13 +191,20 @@ cdef object parse_text(str text, str separator, const Rules *rules):
     return result
 
 
+cdef inline bint is_number(object argument) noexcept:
+    return type(argument) is bool or type(argument) is int
+
+
 cdef object parse(object query, object keep_blank, object strict, object encoding, object errors, object max_fields,
                   object separator, bint grouped):
     """Return the fields as a list of pairs, or grouped in a dict; None if the stdlib must parse the query."""
     cdef Rules rules
     cdef uint8_t by
+    cdef bint is_byte = True        # the separator
     cdef object given = usable(query, BOOL | LENGTH | COUNT | SPLIT | BUFFERS)
-    if given is None or type(keep_blank) is not bool or type(strict) is not bool or encoding is None or errors is None:
+    if given is None or not is_number(keep_blank) or not is_number(strict):
+        return None
+    if max_fields is not None and not is_number(max_fields):
         return None
     if not find_codec(encoding, errors, "replace", &rules.codec):
         if not is_custom_handler(encoding, errors):
@@ -202,21 +214,24 @@ cdef object parse(object query, object keep_blank, object strict, object encodin
     if type(separator) is bytes and len(<bytes>separator) == 1 and (<bytes>separator).isascii():
         separator = (<bytes>separator).decode("ascii")
     if type(separator) is not str or len(<str>separator) != 1 or not PyUnicode_IS_ASCII(separator):
-        return None
+        is_byte = False
+        if type(separator) is not str or not separator or not PyUnicode_Check(given):
+            return None
     rules.keep_blank, rules.strict, rules.grouped, rules.in_bytes = keep_blank, strict, grouped, type(given) is bytes
     rules.unusual = rules.in_bytes or rules.codec.encoding != UTF_8
     if not given:
-        return None if strict or max_fields is not None else {} if grouped else []
-    by = (<const uint8_t *>PyUnicode_DATA(separator))[0]
-    if max_fields is not None:
-        if type(max_fields) is not int or max_fields < 1 + given.count(by if rules.in_bytes else separator):
+        if strict and EMPTY_IS_FAULT or max_fields is not None and max_fields < EMPTY_IS_FIELD:
             return None
+        return {} if grouped else []
+    by = (<const uint8_t *>PyUnicode_DATA(separator))[0]
+    if max_fields is not None and max_fields < 1 + given.count(by if rules.in_bytes else separator):
+        return None
     if rules.in_bytes:
         if not KEEPS_BYTES and not are_ascii(<bytes>given):
             return None  # pragma: no cover: another Python
         return parse_ascii(<const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), by, &rules)
     PyUnicode_READY(given)
-    if PyUnicode_IS_ASCII(given):
+    if is_byte and PyUnicode_IS_ASCII(given):
         return parse_ascii(<const uint8_t *>PyUnicode_DATA(given), <size_t>PyUnicode_GET_LENGTH(given), by, &rules)
     return parse_text(PyUnicode_FromObject(given), <str>separator, &rules)
 

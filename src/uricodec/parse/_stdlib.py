@@ -59,6 +59,18 @@ def keeps_bytes():
         return False
 
 
+def has_empty_field(**options):
+    """Return whether parse_qsl() rejects an empty query with these options, because it has one field, an empty one.
+
+    >>> has_empty_field(max_num_fields=1)
+    False
+    """
+    try:
+        return module.parse_qsl("", **options) != []
+    except ValueError:
+        return True
+
+
 def checks_handlers():
     """Return whether decoding looks up an error handler for valid bytes, too, as Python's development mode does."""
     try:

@@ -882,7 +882,7 @@ cdef class WhatwgBase:
                         <uint8_t *>PyBytes_AS_STRING(room), &made, &outcome)
         if size == UC_REJECTED:
             if outcome.code == UC_RAISED:
-                raise MemoryError
+                raise_set()
             raise UriSyntaxError("invalid base URL", base, 0)
         self.memory = room[:size]
         self.href = made
