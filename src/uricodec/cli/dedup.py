@@ -42,7 +42,7 @@ def run(arguments):
     """Deduplicate all inputs, or estimate the number of identifiers.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
 
     Returns:
         int: 0
@@ -264,7 +264,7 @@ class TableOutput(CountsOutput):
     """Standard output, where counts become a table.
 
     Args:
-        arguments (argparse.Namespace): The arguments of the command.
+        arguments (Arguments): The arguments of the command.
     """
 
     def __init__(self, arguments):

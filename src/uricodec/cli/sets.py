@@ -14,7 +14,7 @@ def load_sets(arguments):
     """Return the sets in files, and say which lines of lists were not understood.
 
     Args:
-        arguments (argparse.Namespace): With hosts, prefixes (list[str] | None): The files: lists, or saved sets; and
+        arguments (Arguments): With hosts, prefixes (list[str] | None): The files: lists, or saved sets; and
             quiet.
 
     Raises:
