@@ -248,6 +248,9 @@ LOOPS = {
     "Charset.decode": Charset("euc-jp").decode,
     "Framing.cut": lambda buffer: FRAMINGS["csv"].cut(buffer, 0, len(buffer)),
     "Framing.skip": lambda buffer: [FRAMINGS["csv"].skip(buffer, 0, len(buffer), state) for state in range(4)],
+    "Framing.skip_records": lambda buffer: [
+        framing.skip_records(buffer, 0, most, 0) for framing in (FRAMINGS["csv"], Framing("lines")) for most in (1, 9)
+    ],
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
     "LineBatch.find": lines_found,
     "find_part": lambda buffer: find_part(buffer, 128, False),

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import io
 import os
 import pkgutil
 import subprocess
@@ -249,6 +250,7 @@ PUBLIC = [
 def test_values_of_a_wrong_type(function, tmp_path, monkeypatch):
     """They are a TypeError or a ValueError that says what is wrong, whatever other argument they are for."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))  # [None] is a list of inputs with it
     if function is logs.to_arrow:
         pytest.importorskip("pyarrow")
     try:

@@ -342,17 +342,18 @@ def test_cve_2022_27780_delimiters_after_triplets_in_a_host(triplet):
 
 
 class Counted:
-    """What `idna` gets to see."""
+    """How long a text `idna` gets to see at most: to convert, and to map, which takes linear time."""
 
     def __init__(self, monkeypatch):
-        self.longest = 0
+        self.longest = self.mapped = 0
         idna = pytest.importorskip("idna")
-        for name in "encode", "decode", "alabel", "ulabel", "uts46_remap", "check_label":
-            monkeypatch.setattr(idna, name, self.counting(getattr(idna, name)))
+        for name in "encode", "decode", "alabel", "ulabel", "check_label":
+            monkeypatch.setattr(idna, name, self.counting(getattr(idna, name), "longest"))
+        monkeypatch.setattr(idna, "uts46_remap", self.counting(idna.uts46_remap, "mapped"))
 
-    def counting(self, function):
+    def counting(self, function, what):
         def counted(text, *args, **options):
-            self.longest = max(self.longest, len(text))
+            setattr(self, what, max(getattr(self, what), len(text)))
             return function(text, *args, **options)
 
         return counted
@@ -374,6 +375,7 @@ def test_cve_2022_45061_long_hosts_are_rejected_before_any_work(monkeypatch, hos
         assert uri.normalize(given, level="iri") == f"http://{urllib.parse.quote(host)}/"
         assert_dropped_in(given)
     assert counted.longest == 0
+    assert counted.mapped <= 4 * 253
 
 
 @pytest.mark.parametrize("host", ["xn--" + "a" * 100_000, "xn--a." * 50_000, "xn--" + "9" * 60, "a" * 64 + ".xn--a"])
@@ -385,6 +387,7 @@ def test_cve_2022_45061_long_a_labels_are_rejected_before_any_work(monkeypatch, 
     assert uri.normalize(f"http://{host}/", level="iri") == f"http://{host}/"
     assert_dropped_in(f"http://{host}/")
     assert counted.longest == 0
+    assert counted.mapped <= 4 * 253
 
 
 def test_cve_2024_3651_idna_gets_no_more_than_a_host(monkeypatch):

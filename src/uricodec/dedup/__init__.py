@@ -304,9 +304,9 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
     return [os.fsdecode(path) for path in paths]
 
 
-def _inputs(paths: Path | Sequence[Path | None] | None) -> list[str]:
-    """Return the names of inputs as the command line has them, where "-" means standard input, as None does here."""
-    given = [paths] if paths is None or isinstance(paths, (str, os.PathLike)) else paths
+def _inputs(paths: Path | Sequence[Path | None]) -> list[str]:
+    """Return the names of inputs as the command line has them, where "-" means standard input, as [None] does here."""
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return ["-" if path is None else _file(path) for path in given]
 
 
@@ -828,7 +828,7 @@ def _pieces(column: Any) -> Iterator[memoryview]:
 
 
 def dedup_files(  # noqa: PLR0913
-    inputs: Path | Sequence[Path | None] | None,
+    inputs: Path | Sequence[Path | None],
     output: Path | None = None,
     *,
     kind: IdentifierKind,
@@ -866,8 +866,8 @@ def dedup_files(  # noqa: PLR0913
     invalid: with errors="keep" it is equivalent to records of the same bytes only. An empty value is an identifier.
 
     Args:
-        inputs (Path | None | Sequence[Path | None]): The input files, perhaps compressed; None is standard input, at
-            most once.
+        inputs (Path | Sequence[Path | None]): The input files, perhaps compressed; None in a list is standard input,
+            at most once.
         output (Path | None): The output; None: standard output. A file appears only when it is complete.
         kind (str): "urn", "uri", "iri", "web" (URLs in which all parsers find the same host) or "bytes".
         level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs,
@@ -1239,7 +1239,7 @@ def unique_dataset(  # noqa: PLR0913
 
 
 def estimate_files(  # noqa: PLR0913
-    inputs: Path | Sequence[Path | None] | None,
+    inputs: Path | Sequence[Path | None],
     *,
     kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
