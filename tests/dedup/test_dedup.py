@@ -553,7 +553,8 @@ def test_standard_input_that_is_a_file(tmp_path, memory, pack, report):
     (tmp_path / "in").write_bytes(b"urn:first:line\n" + pack(DATA))
     code = (
         "import os, sys; from uricodec import dedup; os.lseek(0, 15, 0)\n"
-        f"dedup.dedup_files([None], {str(tmp_path / 'out')!r}, kind='urn', memory={memory}, report={report!r}, threads=1)"
+        f"dedup.dedup_files([None], {str(tmp_path / 'out')!r}, kind='urn', memory={memory}, report={report!r},"
+        "threads=1)"
     )
     with (tmp_path / "in").open("rb") as file:
         subprocess.run([sys.executable, "-c", code], stdin=file, check=True)

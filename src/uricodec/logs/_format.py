@@ -155,10 +155,13 @@ def expected(program: Text, code: str, line: bytes, offset: int) -> tuple[str, i
             return f"{shown(after)} after {code}", offset
         if not line[:start].rstrip(b" ").endswith(before.rstrip(b" ")):
             return f"{shown(before)} before {code}", offset
+        wanted = ""
         if step.kind in ("number", "decimal") and line[start:].strip(b"+-.0123456789"):
-            return f"a number in {code}", offset
-        if code == "client" and after in line[start:]:
-            return "an address or a host in client", offset
+            wanted = "a number"
+        elif code == "client" and after in line[start:]:
+            wanted = "an address or a host"
+        if wanted:
+            return f"{wanted} in {code}", offset
         return f"{shown(after)} after {code}", offset if after in line[start:] else len(line.removesuffix(b"\n"))
     if offset == 0 and isinstance(steps[0], bytes):
         return shown(steps[0]), offset
