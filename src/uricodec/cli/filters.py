@@ -88,6 +88,7 @@ def normalize(arguments):
 
     rows = NormalizeRows(level) if arguments.policy is None else operation_of(arguments.policy)
     production = arguments.production or (None if keeps else production_of(kind, level, arguments.policy))
+    production = None if production == "any" else production
     rows = checked(rows, production)
     if arguments.explain:
         from uricodec.cli.policies import Explanations
