@@ -359,7 +359,10 @@ _PRODUCTIONS = {
     "absolute-IRI": "an IRI without a fragment",
     "irelative-ref": "a relative reference",
 }
-_OF_URIS, _OF_IRIS = "URI-reference URI absolute-URI relative-ref whatwg", "IRI-reference IRI absolute-IRI irelative-ref"
+_OF_URIS, _OF_IRIS = (
+    "URI-reference URI absolute-URI relative-ref whatwg",
+    "IRI-reference IRI absolute-IRI irelative-ref",
+)
 
 _AMBIGUITY = {"raise": "the line is invalid", "allow": "accept the URL"}
 
