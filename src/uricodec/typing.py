@@ -33,6 +33,7 @@ __all__ = [
     "KeepOrDrop",
     "LogClient",
     "LogErrors",
+    "NormalizeProduction",
     "PolicyName",
     "QueryPolicy",
     "RecordFormat",
@@ -81,9 +82,10 @@ UriLevel = Literal["simple", "case", "percent", "path", "scheme", "iri", "rfc239
 UrnLevel = Literal["bytes", "2141", "8141", "namespace", "functional"]
 
 # Productions of RFC 3986 appendix A and RFC 3987 section 2.2, what the WHATWG URL Standard accepts, and the RFC whose
-# grammar a URN is read by.
+# grammar a URN is read by. "any": any text.
 UriProduction = Literal["URI-reference", "URI", "absolute-URI", "relative-ref", "whatwg"]
 IriProduction = Literal["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
+NormalizeProduction = Literal[UriProduction, IriProduction, "any"]
 UrnRfc = Literal["2141", "8141", "any", 2141, 8141]
 
 # Policies for URLs: the ready ones, and values of fields of `uricodec.uri.Policy`.

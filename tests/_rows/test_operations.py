@@ -698,7 +698,7 @@ def test_unique(kind, level, name, normal, errors, path):  # noqa: PLR0913, PLR0
     """Of columns the rows, of lines the lines; each gets an end."""
     how = PATHS[path]
     rows = rows_for(how, with_spellings(name))
-    first, _ = reference.first_rows(rows, normal, errors)
+    first, _ = reference.first_rows(rows, kind, level, normal, errors)
     lines = [line + end for line, end in zip_ends(how, rows)] if how.form == "lines" else None
     for tier in TIERS if path in MAIN else TIERS[-1:]:
         for exact in False, True:
@@ -738,7 +738,7 @@ def dedup_cases():
 def test_dedup(kind, level, name, normal, errors, options, tmp_path):  # noqa: PLR0913, PLR0917
     end = b"\0" if options == ["-z"] else b"\n"
     rows = [row for row in with_spellings(name) if end not in row and not (end == b"\n" and row.endswith(b"\r"))]
-    first, report = reference.first_rows(rows, normal, errors)
+    first, report = reference.first_rows(rows, kind, level, normal, errors)
     data = b"".join(row + end for row in rows)
     source, invalid = tmp_path / "input", tmp_path / "invalid"
     source.write_bytes(gzip.compress(data) if options == ["gzip"] else data)

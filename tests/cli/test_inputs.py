@@ -189,6 +189,16 @@ def test_limit_counts_records():
     assert output_of("decode", "-z", "--limit", 1, stdin=b"a\n\0b\0") == b"a\n\0"
 
 
+@pytest.mark.parametrize("header", [[], ["--header"]])
+def test_the_legend_of_an_index_is_no_record(header):
+    legend, lines = b" CDX N b a\n", [b"com,%c)/ 1 http://%c.com/\n" % (each, each) for each in b"abc"]
+    index, command = legend + b"".join(lines), ["dedup", "--kind", "uri", "-d", " ", "-f", "3", *header]
+    assert output_of(*command, "--limit", 2, stdin=index) == legend + lines[0] + lines[1]
+    assert output_of(*command, "--limit", 1, stdin=legend) == legend
+    sampled = [output_of(*command, "--sample", 1, "--seed", seed, stdin=index) for seed in range(12)]
+    assert {*sampled} == {legend + line for line in lines}
+
+
 def test_limit_before_invalid_input():
     """What is not reached is not checked."""
     assert output_of("decode", "--errors", "raise", "--limit", 1, stdin=b"a\n%zz\n", chunk=13) == b"a\n"
@@ -234,7 +244,7 @@ def test_samples_are_records(records, size, cuts):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", standard := Text())
         patch.setattr(SampledOutput, "ENOUGH", 7)
-        with SampledOutput(None, Framing("lines"), False, sample) as output:
+        with SampledOutput(None, Framing("lines"), sample) as output:
             for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(data)], strict=True):
                 output.write(memoryview(data)[start:stop])
     numbers = [number for number, _ in sorted(sample._taken)]

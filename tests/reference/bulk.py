@@ -109,6 +109,20 @@ def set_of(entries):
     return uri.HostSet(entries) if isinstance(entries, list) else entries
 
 
+def default_production(level, policy, errors):
+    """What a row must match where no production is given: none is invalid if it is kept, or by a normal form alone."""
+    if errors == "keep" or level == "rfc1630" or policy in {"w3lib", "whatwg"}:
+        return "any"
+    return "IRI-reference" if policy or level == "iri" else "URI-reference"
+
+
+def normalized(row, level, policy, production):
+    module = iri if production in {"IRI-reference", "IRI", "absolute-IRI", "irelative-ref"} else uri
+    if production != "any" and (fault := module.check(row, production)):
+        raise UriSyntaxError(fault.reason, row, fault.offset)
+    return uri.normalize(row, level, policy=policy)
+
+
 # name of the operation -> function of a row (str or bytes) and its arguments, for strict options. The function for one
 # value, unless the table has another.
 ROWS = SINGLE | {
@@ -125,6 +139,9 @@ ROWS = SINGLE | {
     ),
     "check_iri": lambda row, production="IRI-reference", safe_host=False: fault_of(
         iri.check, row, production=production, safe_host=safe_host
+    ),
+    "normalize_uri": lambda row, level="path", policy=None, production=None, errors="keep": normalized(
+        row, level, policy, production or default_production(level, policy, errors)
     ),
     "split_uri": lambda row: parts("split_uri", uri.split(row)),
     "split_iri": lambda row: parts("split_iri", iri.split(row)),
@@ -163,6 +180,7 @@ def policies(name):
 def column(name, rows, errors, /, **how):
     """The results of a list, and the rows that are rejected: (row, position). The first error with errors="raise"."""
     function = ROWS[name]
+    how |= {"errors": errors} if OPERATIONS[name].takes_errors else {}
     result, rejected = [], []
     for number, row in enumerate(rows):
         if row is None:

@@ -318,6 +318,29 @@ IDENTIFIERS = (
     ("iri", None, "uris", partial(normal_uri, level="iri")),
 )
 
+
+def in_grammar(function, production):
+    """A function of a row that reports what does not match a production."""
+    iri = production in naive_uri.IRI_PRODUCTIONS
+    return lambda row: naive_uri.check(row, production, iri) or function(row)
+
+
+def unless_kept(function, production):
+    """The reference of a function of a row: one that does not match a production is invalid, unless it is kept."""
+    kept, others = (
+        strict(function, text=True),
+        strict(in_grammar(function, production), text=True) if production else None,
+    )
+    return lambda row, errors, way: (kept if errors == "keep" or others is None else others)(row, errors, way)
+
+
+def named(kind, level, normal, errors):
+    """The normal form of an identifier, or why it is invalid: only where they are kept, any text is a URI or IRI."""
+    if errors == "keep" or kind not in {"uri", "iri"} or level == "rfc1630":
+        return normal
+    return in_grammar(normal, f"{kind.upper()}-reference")
+
+
 HOSTS = ["a.example", "*.B\u00fccher.example", "127.0.0.1", "::1", "org", "x.y.a.example", "::ffff:7f00:1"]
 PREFIXES = [
     *(
@@ -385,13 +408,18 @@ def _operations():  # noqa: PLR0912, PLR0915
     yield Operation("split_urn", {}, strict(urn_parts), "urns", "struct", STRUCT, fields=URN_FIELDS)
     for level in URI_LEVELS:
         command = ("normalize", "--kind", "uri", "--level", level)
-        normal = strict(partial(normal_uri, level=level), text=True)
+        production = {"iri": "IRI-reference", "rfc1630": None}.get(level, "URI-reference")
+        normal = unless_kept(partial(normal_uri, level=level), production)
         yield Operation("normalize_uri", {"level": level}, normal, "uris", command=command)
+    for production in "URI", "any":
+        command = ("normalize", "--kind", "uri", "--production", production)
+        normal = strict(normal_uri if production == "any" else in_grammar(normal_uri, production), text=True)
+        yield Operation("normalize_uri", {"production": production}, normal, "uris", command=command)
     for policy in "tracking", "crawl", "surt", "w3lib":
         command = ("normalize", "--kind", "uri", "--policy", policy)
         by_fields = partial(naive_policies.normalize, policy=Policy.ready(policy))
         keys = {"surt": naive_surt.key, "w3lib": naive_w3lib.key}
-        normal = strict(keys.get(policy, by_fields), text=True)
+        normal = unless_kept(keys.get(policy, by_fields), None if policy == "w3lib" else "IRI-reference")
         yield Operation("normalize_uri", {"policy": policy}, normal, "uris", command=command)
     command = ("normalize", "--kind", "uri", "--policy", "whatwg")
     href = strict(naive_whatwg.href_or_fault)
@@ -508,7 +536,8 @@ def handled(operation, rows, errors, way):
         if row is None:
             results.append(None)
             continue
-        made, fault = done(operation.id, row, "replace" if errors == "replace" else "keep", way)
+        depends = errors == "replace" or operation.name == "normalize_uri"
+        made, fault = done(operation.id, row, errors if depends else "keep", way)
         if fault:
             report.append((number, *fault))
             if operation.result == "verdict":
@@ -527,12 +556,13 @@ def handled(operation, rows, errors, way):
     return results, report
 
 
-def first_rows(rows, normal, errors):
+def first_rows(rows, kind, level, normal, errors):
     """Deduplication: the numbers of the first row of each identifier, and the report, (row, code, offset).
 
     A row that is invalid stands for itself, or with "drop" is never the first. All nulls are one.
     """
     seen, first, report = set(), [], []
+    normal = named(kind, level, normal, errors)
     for number, row in enumerate(rows):
         form, fault = (None, None) if row is None else strict(normal)(row, None, OCTETS)
         if fault:

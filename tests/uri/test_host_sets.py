@@ -167,7 +167,7 @@ def test_rows_of_all_kinds_have_their_entries(tier):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "entry", ["192.0.2.0/24", b"10.0.0.0/8", "0.0.0.0/0", "2001:db8::/32", "a b", "", "a.example?x"]
+    "entry", ["192.0.2.0/24", b"10.0.0.0/8", "0.0.0.0/0", "2001:db8::/32", "[2001:db8::]/32", "a b", "", "a.example?x"]
 )
 def test_a_rejected_entry_is_named_with_its_index(kind, entry):
     for before in 0, 1, 7:
@@ -182,7 +182,10 @@ def test_a_rejected_entry_is_named_with_its_index(kind, entry):
 
 
 def test_a_network_is_no_prefix():
-    assert PrefixSet.read(b"192.0.2.0/24\n10.0.0.0/8\n").report.not_understood == 2
+    assert PrefixSet.read(b"192.0.2.0/24\n10.0.0.0/8\n[2001:db8::]/32\n[::]/0\n[::1]/128\n").report.not_understood == 5
+    addresses = ["[2001:db8::]/129", "[2001:db8::]/1280", "[2001:db8::]/32/x", "[2001:db8::]/x", "[2001:db8::]:8080/32"]
+    assert list(PrefixSet(addresses)) == addresses
+    assert PrefixSet(["http://[::1]/32"]).match("http://[::1]/32/a") == "[::1]/32"
     entries = ["192.0.2.0/240", "192.0.2.0/33", "192.0.2.0/24/x", "192.0.2.0:8080/24", "a.example/24", "192.0.2.0/x"]
     assert list(PrefixSet(entries)) == entries
     assert PrefixSet(["http://192.0.2.0/24"]).match("http://192.0.2.0/24/a") == "192.0.2.0/24"

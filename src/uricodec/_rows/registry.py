@@ -103,6 +103,7 @@ class Operation(NamedTuple):
         rows (str): tests/data/rows/NAME.txt, the edge cases for tests; by default those of URIs.
         page (str): The page that explains the operation: "guides/uri", the default, is docs/guides/uri.md.
         needs (tuple[str, ...]): Optional libraries that the operation imports.
+        takes_errors (bool): Whether `make` also takes `errors`.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Operation(NamedTuple):
     sql: tuple[SqlFunction, ...] = ()
     command: Filter | None = None
     needs: tuple[str, ...] = ()
+    takes_errors: bool = False
 
     @property
     def required(self) -> dict[str, Any]:
@@ -182,6 +184,7 @@ _SPLIT = ("null", "keep", "raise", "drop")
 
 # In SQL, `is_valid_*` are false for invalid rows and `*_check` return the reason, whatever policy other functions use.
 _KEEP = MappingProxyType({"errors": "keep"})
+_ANY = MappingProxyType({"production": "any"})
 
 _DIAGNOSTIC_FIELDS = ("code", "offset")
 _URI_FIELDS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
@@ -253,6 +256,15 @@ _IRI_PRODUCTION = Parameter(
     "IRI-reference",
     'The production: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or "irelative-ref".',
     get_args(types.IriProduction),
+)
+_NORMALIZE_PRODUCTION = Parameter(
+    "production",
+    "NormalizeProduction | None",
+    None,
+    'The production that rows must match, as in `is_valid_uri` and `is_valid_iri`, or "any" text. None: "any" with '
+    'errors="keep"; else "IRI-reference" with level "iri" or a policy, "URI-reference" with the other levels, and "any" '
+    'with what rejects rows itself: level "rfc1630", and the policies "w3lib" and "whatwg".',
+    (None, *get_args(types.NormalizeProduction)),
 )
 _SAFE_HOST = Parameter(
     "safe_host",
@@ -560,12 +572,22 @@ _ROWS = (
             ['http://example.org/b']
             >>> normalize_uri(["https://example.com?utm_source=x&b=2&a=1#top"], policy="crawl")
             ['https://example.com/?a=1&b=2']
+            >>> normalize_uri(b"HTTP://a/\\nhttp://a b/\\n", errors="drop")
+            b'http://a/\\n'
         """,
+        invalid=(
+            "Invalid are rows that are not UTF-8, that do not match `production`, and what level rfc1630 and the "
+            "policies w3lib and whatwg reject."
+        ),
         make=f"{_MADE}:normalize_uri",
         result="text",
-        parameters=(_URI_LEVEL, _POLICY),
-        sql=(SqlFunction("uri_normalize", ("level",)), SqlFunction("uri_policy", ("policy",))),
-        command=Filter("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
+        parameters=(_URI_LEVEL, _POLICY, _NORMALIZE_PRODUCTION),
+        # In SQL, where errors="null" is the default, URLs that are not quite right have a normal form all the same.
+        sql=(SqlFunction("uri_normalize", ("level",), _ANY), SqlFunction("uri_policy", ("policy",), _ANY)),
+        command=Filter(
+            "normalize --kind uri", {"level": "--level", "policy": "--policy", "production": "--production"}
+        ),
+        takes_errors=True,
         needs=("idna",),
     ),
     Operation(

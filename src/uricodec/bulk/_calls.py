@@ -138,7 +138,7 @@ class Call:
             for each in operation.parameters
             if each.column and _is_column(arguments[each.name])
         }
-        self._make = make_plan(operation, arguments | dict.fromkeys(self._columns, EACH_ROW))
+        self._make = make_plan(operation, arguments | dict.fromkeys(self._columns, EACH_ROW), errors)
         self.fields = () if operation.result == "list" else operation.fields or self._make(True, b"").fields
         if not (invalid is None or isinstance(invalid, InvalidRows)):
             raise TypeError(f"invalid must be an InvalidRows, not {type(invalid).__name__}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
@@ -20,6 +20,7 @@ from uricodec._rows._tasks import Plan
 from uricodec._rows._tuples import EACH_ROW
 from uricodec._rows.registry import Operation
 from uricodec.errors import UriSyntaxError
+from uricodec.typing import NormalizeProduction
 
 if TYPE_CHECKING:
     from uricodec.uri import Policy
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Make = Callable[[bool, bytes], Plan]
 
 
-def make_plan(operation: Operation, arguments: dict[str, Any]) -> Make:
+def make_plan(operation: Operation, arguments: dict[str, Any], errors: str = "keep") -> Make:
     """Return what makes the plan for a kind of rows.
 
     >>> from uricodec._rows.registry import OPERATIONS
@@ -38,7 +39,7 @@ def make_plan(operation: Operation, arguments: dict[str, Any]) -> Make:
     make, fields = _loaded.get(operation.name) or _load(operation)
     if operation.result in ("component", "list") and not operation.make.startswith(__name__):
         return lambda text, terminator: _part(make(**arguments, text=text, checks=bool(terminator)), operation)
-    made = make(**arguments)
+    made = make(**arguments, errors=errors) if operation.takes_errors else make(**arguments)
     if not isinstance(made, RowOperation):
         return made
     plan = Plan(made, operation.result, fields)
@@ -210,11 +211,11 @@ def fingerprint(
         key = secret if isinstance(secret, FingerprintKey) else FingerprintKey(secret)
     rows: RowOperation
     if kind in ("uri", "iri"):
-        rows = normalize_uri(level, policy, "path" if kind == "uri" else "iri")
+        rows = _normalize(level, policy, "path" if kind == "uri" else "iri")
     elif kind == "web":
         from uricodec.uri._rows import CheckedWebRows
 
-        rows = CheckedWebRows(normalize_uri(level, policy, "scheme"))
+        rows = CheckedWebRows(_normalize(level, policy, "scheme"))
     elif policy is not None:
         raise ValueError(f"policy is only supported with kind='uri', kind='iri' and kind='web', got kind={kind!r}")
     elif kind == "bytes":
@@ -234,8 +235,20 @@ def fingerprint(
 # --- URIs -------------------------------------------------------------------------------------------------------------
 
 
-def normalize_uri(level: str | None, policy: Policy | str | None, default: str = "path") -> RowOperation:
-    """Return the operation of `bulk.normalize_uri`; `default` is the level without any."""
+def normalize_uri(level: str, policy: Policy | str | None, production: str | None, errors: str) -> RowOperation:
+    """Return the operation of `bulk.normalize_uri`."""
+    from uricodec.uri._policies import checked, production_of
+
+    choices = get_args(NormalizeProduction)
+    if production is None:
+        production = "any" if errors == "keep" else production_of("uri", level, policy)
+    elif production not in choices:
+        raise ValueError(f"unknown production {production!r}; choose from {', '.join(choices)}")
+    return checked(_normalize(level, policy, "path"), None if production == "any" else production)
+
+
+def _normalize(level: str | None, policy: Policy | str | None, default: str) -> RowOperation:
+    """Return the operation of a level or policy; `default` is the level without any."""
     if policy is not None:
         from uricodec.uri._policies import operation_of
 

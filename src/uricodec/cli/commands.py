@@ -171,8 +171,8 @@ spelling; --level selects which ones are equivalent.
             "uricodec normalize --policy crawl urls.txt     # of URIs",
             "uricodec normalize --policy crawl --explain urls.txt",
         ),
-        f"{_FILES} kind level policy explain get:normalize count:get top:get rfc production {_COLUMNS} to:lines "
-        f"errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} kind level policy explain get:normalize count:get top:get rfc production:normalize "
+        f"{_COLUMNS} to:lines errors:normalize {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:normalize",
     ),
     Command(

@@ -142,7 +142,7 @@ def records_output(arguments, options):
         return CountRecordsOutput(arguments.output, arguments.to)
     form = options.get("format")
     csv = (options["delimiter"] or b",") if form == "csv" else None
-    return output_of(arguments, options["line_terminator"], csv, arguments.header, ends=False)
+    return output_of(arguments, options["line_terminator"], csv, ends=False)
 
 
 def deduplicate_parquet(arguments):

@@ -73,9 +73,9 @@ def normalize(arguments):
     """Normalize lines or fields; see lines.filter_inputs()."""
     if arguments.parquet:
         return parquet(arguments)
-    only = arguments.get is not None
-    if only:
-        arguments.errors = "null" if arguments.errors == "keep" else arguments.errors
+    only, keeps = arguments.get is not None, arguments.errors == "keep"
+    if only and keeps:
+        arguments.errors = "null"
     kind, level, rfc = arguments.kind, arguments.level or DEFAULT_LEVELS[arguments.kind], arguments.rfc
     if kind == "urn":
         from uricodec.urn._rows import NidRows, NormalizeUrnRows
@@ -83,19 +83,19 @@ def normalize(arguments):
         rows = NormalizeUrnRows(level, rfc)
         rfc = rfc or ("2141" if level == "2141" else "8141")
         return run(arguments, rows, "namespaces", NidRows(rfc) if arguments.stats else None, only)
-    from uricodec.uri._policies import operation_of
-    from uricodec.uri._rows import CheckedRows, CheckedWebRows, NormalizeRows
+    from uricodec.uri._policies import checked, operation_of, production_of
+    from uricodec.uri._rows import CheckedWebRows, NormalizeRows
 
+    rows = NormalizeRows(level) if arguments.policy is None else operation_of(arguments.policy)
+    production = arguments.production or (None if keeps else production_of(kind, level, arguments.policy))
+    production = None if production == "any" else production
+    rows = checked(rows, production)
     if arguments.explain:
         from uricodec.cli.policies import Explanations
 
-        return lines.filter_inputs(Explanations(arguments.policy, terminator_of(arguments)), arguments)
-    rows = NormalizeRows(level) if arguments.policy is None else operation_of(arguments.policy)
-    if arguments.production:
-        rows = CheckedRows(kind, arguments.production, rows)
-    if kind == "web":
-        rows = CheckedWebRows(rows)
-    return run(arguments, rows, only=only)
+        transform = Explanations(arguments.policy, rows, production, terminator_of(arguments))
+        return lines.filter_inputs(transform, arguments)
+    return run(arguments, CheckedWebRows(rows) if kind == "web" else rows, only=only)
 
 
 def check(arguments):

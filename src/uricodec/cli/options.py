@@ -359,6 +359,10 @@ _PRODUCTIONS = {
     "absolute-IRI": "an IRI without a fragment",
     "irelative-ref": "a relative reference",
 }
+_OF_URIS, _OF_IRIS = (
+    "URI-reference URI absolute-URI relative-ref whatwg",
+    "IRI-reference IRI absolute-IRI irelative-ref",
+)
 
 _AMBIGUITY = {"raise": "the line is invalid", "allow": "accept the URL"}
 
@@ -665,13 +669,19 @@ OPTIONS = {
     "production": Option(
         "--production RULE",
         "the grammar of URIs and IRIs, such as absolute-URI",
-        "'normalize' accepts any line by default.",
         choices=_PRODUCTIONS,
         conflicts="--kind=urn --kind=web",
-        only={
-            "--kind=uri": "URI-reference URI absolute-URI relative-ref whatwg",
-            "--kind=iri": "IRI-reference IRI absolute-IRI irelative-ref",
-        },
+        only={"--kind=uri": _OF_URIS, "--kind=iri": _OF_IRIS},
+        hint="--rfc selects the grammar of URNs",
+    ),
+    "production:normalize": Option(
+        "--production RULE",
+        "the grammar of URIs and IRIs, such as absolute-URI",
+        "The default is 'any' with --errors keep. Else it is URI-reference, or IRI-reference with --kind iri, --level iri "
+        "and policies; but 'any' with --level rfc1630 and the policies w3lib and whatwg, which reject lines themselves.",
+        choices={**_PRODUCTIONS, "any": "any text"},
+        conflicts="--kind=urn --kind=web",
+        only={"--kind=uri": f"{_OF_URIS} any", "--kind=iri": f"{_OF_IRIS} any"},
         hint="--rfc selects the grammar of URNs",
     ),
     "safe-host": Option(
@@ -1122,7 +1132,7 @@ OPTIONS = {
         conflicts=" ".join(
             [
                 "--csv --delimiter --header --json-field --null-data --text --max-line --raw",
-                "--encoding --to=jsonl --to=csv --to=tsv --get --count --keep --explain --production --kind=web",
+                "--encoding --to=jsonl --to=csv --to=tsv --get --count --keep --explain --kind=web",
             ]
         ),
     ),
@@ -1231,6 +1241,12 @@ OPTIONS = {
     "null-data": Option("-z --null-data", "lines end with NUL instead of newline", category=RECORDS),
     # --- invalid input and reports
     "errors": _errors("how to handle invalid records", {"keep": "write the record unchanged"} | _NULL),
+    "errors:normalize": _errors(
+        "how to handle invalid records",
+        {"keep": "write the record unchanged"} | _NULL,
+        "Lines that are not UTF-8 are invalid, lines that are not URNs, with --kind web URLs that parsers may read in two "
+        "ways, and what --production says: 'keep' writes the normal form of text that is not quite a URI.",
+    ),
     "errors:decode": _errors(
         "how to handle malformed %HH and invalid UTF-8",
         {"keep": "do not change them (with --iri: the record)", "replace": "write U+FFFD in their place"} | _NULL,
@@ -1269,7 +1285,8 @@ OPTIONS = {
         {"keep": "compare them byte by byte, as --kind bytes does"} | _DROP,
         "Lines that are not URNs are invalid, with --kind web URLs that parsers may read in two ways, with the "
         "policies whatwg and w3lib what these reject, at --level rfc1630 lines with a % that does not begin %HH, and "
-        "records without one text in the field.",
+        "records without one text in the field. With 'drop' and 'raise', lines that are not URI references are invalid, "
+        "too, or with --kind iri, --level iri and other policies IRI references; 'keep' compares their normal forms.",
     ),
     "errors:log": Option(
         "--errors POLICY",

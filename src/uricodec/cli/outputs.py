@@ -12,18 +12,17 @@ class EnoughError(Exception):
     """No more records are needed: a command that reads lines ends here, and succeeds."""
 
 
-def output_of(arguments, end=b"\n", csv=None, header=False, ends=True):
+def output_of(arguments, end=b"\n", csv=None, ends=True):
     """Return the output of a command (Output).
 
     Args:
         arguments (Arguments): With output, limit, sample, seed, get and count; `log` counts records itself.
         end (bytes): What ends a record.
         csv (bytes | None): The delimiter if records are CSV, in which newlines may be in quotes.
-        header (bool): Whether the first record is a header that is written as records are.
         ends (bool): Whether the command may end when the limit is reached.
     """
     output = counted_output(arguments, end) if arguments.count is True and ends else None
-    output = output or records_output(arguments, end, csv, header, ends)
+    output = output or records_output(arguments, end, csv, ends)
     if arguments.get is None:
         return output
     from uricodec.cli import templates
@@ -37,15 +36,15 @@ def output_of(arguments, end=b"\n", csv=None, header=False, ends=True):
     return templates.TemplateOutput(output, render, end)
 
 
-def records_output(arguments, end, csv, header, ends):
+def records_output(arguments, end, csv, ends):
     """Return what output_of() does, for records that are written as they are."""
     path = arguments.output
     if arguments.limit is None and arguments.sample is None:
         return Output(path)
     framing = Framing("csv", delimiter=csv) if csv else Framing("lines", end)
     if arguments.sample is not None:
-        return SampledOutput(path, framing, header, Reservoir(arguments.sample, arguments.seed))
-    return LimitedOutput(path, framing, header, arguments.limit, ends)
+        return SampledOutput(path, framing, Reservoir(arguments.sample, arguments.seed))
+    return LimitedOutput(path, framing, arguments.limit, ends)
 
 
 def counted_output(arguments, end):
@@ -153,14 +152,13 @@ class LimitedOutput(Output):
     Args:
         path (str | None): As for Output.
         framing (Framing): Finds the ends of records.
-        header (bool): Whether the first record is a header.
         most (int): How many.
         ends (bool): Whether to raise EnoughError after the last one; else the others are not written.
     """
 
-    def __init__(self, path, framing, header, most, ends):
+    def __init__(self, path, framing, most, ends):
         super().__init__(path)
-        self._framing, self._state, self._left, self._ends = framing, 0, most + header, ends
+        self._framing, self._state, self._left, self._ends = framing, 0, most, ends
 
     def write_header(self, data):
         super().write(data)
@@ -240,15 +238,14 @@ class SampledOutput(Output):
     Args:
         path (str | None): As for Output.
         framing (Framing): Finds the ends of records.
-        header (bool): Whether the first record is a header.
         sample (Reservoir): The sample, whose items become the places of records in the file.
     """
 
     ENOUGH = 4 * CHUNK
 
-    def __init__(self, path, framing, header, sample):
+    def __init__(self, path, framing, sample):
         super().__init__(path)
-        self._framing, self._state, self._sample, self._header = framing, 0, sample, header
+        self._framing, self._state, self._sample = framing, 0, sample
         self._skip = 0  # so many records are skipped, of which the first one may have begun
         self._start = self._size = 0  # of the record that is being taken, in the file
 
@@ -274,13 +271,9 @@ class SampledOutput(Output):
                 continue
             part = view[at : end if count else None]
             at += len(part)
-            if self._header:
-                super().write(part)
-                self._header = not count
-            else:
-                self._put(part)
-                if count:
-                    self._take()
+            self._put(part)
+            if count:
+                self._take()
         self.in_line = data[-1] != self.end
 
     def _put(self, part):

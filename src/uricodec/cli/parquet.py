@@ -295,6 +295,11 @@ def operation_of(arguments):
         from uricodec.cli.filters import DEFAULT_LEVELS
 
         options["level"] = DEFAULT_LEVELS[arguments.kind]
+    if arguments.command == "normalize" and arguments.kind == "iri" and arguments.errors != "keep":
+        from uricodec.uri._policies import production_of
+
+        default = production_of("iri", arguments.level or "iri", arguments.policy) or "any"
+        options.setdefault("production", default)  # that of `bulk` depends on the level alone
     if arguments.command == "redact":
         options["nested"] = not arguments.no_nested
     return operation, options

@@ -3,7 +3,7 @@
 from uricodec._records._framing import json_string
 from uricodec.cli.lines import LineTransform
 from uricodec.errors import UriError
-from uricodec.uri._policies import operation_of
+from uricodec.iri import is_valid
 
 
 class Explanations(LineTransform):
@@ -11,14 +11,16 @@ class Explanations(LineTransform):
 
     Args:
         policy (Policy): The policy.
+        rows (RowOperation): That of the policy, which says which lines are invalid.
+        production (str | None): "IRI-reference" if lines that are none are invalid.
         terminator (bytes): The line terminator of the input.
     """
 
     whole = True
 
-    def __init__(self, policy, terminator):
-        super().__init__(operation_of(policy), terminator)
-        self._policy, self.out = policy, b"\n"
+    def __init__(self, policy, rows, production, terminator):
+        super().__init__(rows, terminator)
+        self._policy, self._production, self.out = policy, production, b"\n"
 
     def work(self, lines, errors, limit):
         read, found, _ = super().work(lines, errors, limit)
@@ -34,10 +36,11 @@ class Explanations(LineTransform):
         try:
             row.decode()
             steps = self._policy.explain(row)
+            is_invalid = self._production is not None and not is_valid(row, self._production)
         except (UnicodeDecodeError, UriError):
-            if errors != "keep":
-                return b"null\n" if errors == "null" else b""
-            steps = []
+            is_invalid, steps = True, []
+        if is_invalid and errors != "keep":
+            return b"null\n" if errors == "null" else b""
         texts = [(json_string(step.step.encode()), json_string(step.after)) for step in steps]
         shown = b",".join([b'{"step":%s,"result":%s}' % each for each in texts])
         return b'{"input":%s,"steps":[%s]}\n' % (json_string(row), shown)

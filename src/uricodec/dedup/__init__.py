@@ -44,7 +44,7 @@ from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.dedup._sets import Known, Rules, SortedRuns, known_set, set_of, union, write_set
 from uricodec.dedup._table import Cardinality, FingerprintBatch
 from uricodec.errors import SetError, UriError
-from uricodec.uri._policies import operation_of, policy_of
+from uricodec.uri._policies import checked, operation_of, policy_of, production_of
 from uricodec.uri._rows import CheckedWebRows, NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows
 
@@ -201,16 +201,22 @@ def _level_of(kind: str, level: str | None, policy: Policy | str | None) -> Any:
     return level or _LEVELS[kind]
 
 
-def _rows_of(kind: str, level: Any, last: Any = None) -> RowOperation:
-    """Return the operation that normalizes identifiers. All levels read identifiers by the RFC of the `last` level."""
-    if kind == "bytes" or level is None:
-        return RowOperation()
-    if kind != "urn":
+def _rows_of(kind: str, level: Any, errors: str = "keep", last: Any = None) -> RowOperation:
+    """Return the operation that normalizes identifiers.
+
+    All levels read identifiers by the RFC of the `last` level. Unless invalid URIs and IRIs are kept, the operation also
+    rejects those that do not match the grammar. Others with the same normal form stay equivalent.
+    """
+    if kind == "urn" and level is not None:
+        if level in ("namespace", "functional"):
+            import uricodec.urn  # noqa: F401  (it registers the rules of namespaces)
+        return NormalizeUrnRows(level, "2141" if (last or level) == "2141" else "8141")
+    rows = RowOperation()
+    if level is not None:
         rows = NormalizeRows(level) if isinstance(level, str) else operation_of(level)
-        return CheckedWebRows(rows) if kind == "web" else rows
-    if level in ("namespace", "functional"):
-        import uricodec.urn  # noqa: F401  (it registers the rules of namespaces)
-    return NormalizeUrnRows(level, "2141" if (last or level) == "2141" else "8141")
+        if kind == "web":
+            return CheckedWebRows(rows)
+    return rows if errors == "keep" else checked(rows, production_of(kind, last or level))
 
 
 def _form_of(kind: str, level: Any, last: Any) -> Callable[[bytes], bytes]:
@@ -393,7 +399,7 @@ class Deduplicator:
         seen: SeenSet | None = None,
     ) -> None:
         level = _level_of(kind, level, policy)
-        rows, fingerprint_key = _rows_of(kind, level), _fingerprint_key(secret, exact)
+        rows, fingerprint_key = _rows_of(kind, level, errors), _fingerprint_key(secret, exact)
         self._rules, self._saved = Rules.of(kind, level), None
         if seen is not None:
             from uricodec.dedup._seen import SeenSet
@@ -963,7 +969,7 @@ def dedup_files(  # noqa: PLR0913
     names = None if seen is None else os.fsdecode(seen)
 
     def make(at: Any = level, ordered: bool = False) -> LineBatch:
-        return LineBatch(_rows_of(kind, at, level), known.key, line_terminator, errors, exact, ordered)
+        return LineBatch(_rows_of(kind, at, errors, level), known.key, line_terminator, errors, exact, ordered)
 
     def corpus_of(inputs: list[str], others: list[str], sets: Any, tell: Any = None) -> Corpus:
         return Corpus(
@@ -1190,7 +1196,7 @@ def unique_dataset(  # noqa: PLR0913
     from uricodec.dedup import _dataset, _dataset_output
 
     def make(at: Any = level, ordered: bool = False) -> ColumnBatch:
-        return ColumnBatch(_rows_of(kind, at, level), known.key, errors, exact, nulls=True, ordered=ordered)
+        return ColumnBatch(_rows_of(kind, at, errors, level), known.key, errors, exact, nulls=True, ordered=ordered)
 
     def files_of(folders: list[str], by: str | None = None) -> list[Any]:
         return [_dataset.DatasetFile(*file, column, names, by) for file in _dataset.find_files(folders)]
@@ -1282,7 +1288,7 @@ def estimate_files(  # noqa: PLR0913
         _inputs(inputs), [], line_terminator, threads, None, on_progress, errors, max_line, records=records
     ) as corpus:
         corpus.first_reading(
-            lambda: LineBatch(_rows_of(kind, level), fingerprint_key, line_terminator, errors, False),
+            lambda: LineBatch(_rows_of(kind, level, errors), fingerprint_key, line_terminator, errors, False),
             False,
             lambda names, _: found.add(names),
         )

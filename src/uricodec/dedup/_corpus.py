@@ -517,7 +517,7 @@ class Lines:
         """Write the header of the records, once, when it is known."""
         records, self._records = self._records, None
         if records:
-            self._output.write(records.header(self._counted))
+            self._output.write_header(records.header(self._counted))
             if records.has_header and self._output.in_line:  # no record follows
                 self._output.write(bytes([self._output.end]))
 

@@ -274,7 +274,7 @@ class SeenSet:
         from uricodec.dedup import _is_arrow, _pieces, _rows_of, error_of
 
         rules = self._saved.rules
-        rows, found = _rows_of(rules.kind, rules.level), []
+        rows, found = _rows_of(rules.kind, rules.level, errors), []
         arrow = _is_arrow(column)
         if arrow or isinstance(column, (list, tuple)):
             names = ColumnBatch(rows, self.key, errors, False, True)

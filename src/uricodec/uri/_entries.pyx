@@ -766,17 +766,26 @@ cdef size_t from_surt(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
 
 
 cdef bint is_network(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether an entry is an IPv4 address and a prefix length: a network (RFC 4632 section 3.1), not a path."""
+    """Return whether an entry is an address and a prefix length: a network (RFC 4632 section 3.1), not a path."""
     cdef uint16_t groups[GROUPS]
     cdef const uint8_t *slash = <const uint8_t *>memchr(s, c'/', n)
-    cdef size_t i, bits = 0
-    if slash == NULL or not parse_ipv4(s, 0, <size_t>(slash - s), groups) or not 1 < n - <size_t>(slash - s) <= 3:
+    cdef size_t size, i, bits = 0, most = 32
+    if slash == NULL:
         return False
-    for i in range(<size_t>(slash - s) + 1, n):
+    size = <size_t>(slash - s)
+    if size > 2 and s[0] == c'[' and s[size - 1] == c']':
+        most = 128
+        if not parse_ipv6(s + 1, size - 2, groups):
+            return False
+    elif not parse_ipv4(s, 0, size, groups):
+        return False
+    if not 1 < n - size <= 4:
+        return False
+    for i in range(size + 1, n):
         if not <uint8_t>(s[i] - c'0') < 10:
             return False
         bits = 10 * bits + s[i] - c'0'
-    return bits <= 32
+    return bits <= most
 
 
 cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base, bint *is_surt) noexcept nogil:

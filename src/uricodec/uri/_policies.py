@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from uricodec._rows._engine import RowOperation
     from uricodec.typing import PolicyName, UriLevel
 
-__all__ = ["READY", "Policy", "PolicyStep", "operation_of", "policy_of", "ready_rows"]
+__all__ = ["READY", "Policy", "PolicyStep", "checked", "operation_of", "policy_of", "production_of", "ready_rows"]
 
 _LEVELS = get_args(types.UriLevel)
+_IRI_PRODUCTIONS = get_args(types.IriProduction)
 _ADDED = ("simple", "case", "percent", "path", "scheme", "iri")  # each level includes the ones before it
 
 # Parameters that carry sessions: of PHP, Java, ASP and ColdFusion.
@@ -478,6 +480,38 @@ def operation_of(policy: Policy | str, level: str | None = None, base: str | byt
     if found._form != "whatwg":
         raise ValueError(f"base is only supported with policy='whatwg', got policy={policy!r}")
     return PolicyRows(found, base)
+
+
+def production_of(kind: str, level: Any = None, policy: Policy | str | None = None) -> str | None:
+    """Return the production that identifiers must match if invalid ones are not kept.
+
+    Args:
+        kind (str): "uri", "iri", or another kind, of which other things are invalid.
+        level (str | Policy | None): The level of the normal form, or a policy.
+        policy (Policy | str | None): A policy, instead of a level. Policies read IRIs.
+
+    Returns:
+        str | None: "URI-reference" or "IRI-reference"; None if the normal form itself says what is invalid.
+
+    >>> production_of("uri", "path"), production_of("uri", policy="crawl"), production_of("uri", "rfc1630")
+    ('URI-reference', 'IRI-reference', None)
+    """
+    found = policy if policy is not None else level
+    found = READY.get(found, found) if isinstance(found, str) else found
+    is_policy = isinstance(found, Policy)
+    form, at = (found._form, found.level) if is_policy else (None, found)
+    if kind not in ("uri", "iri") or form in ("w3lib", "whatwg") or at == "rfc1630":
+        return None
+    return "IRI-reference" if is_policy or kind == "iri" or at == "iri" else "URI-reference"
+
+
+def checked(rows: RowOperation, production: str | None) -> RowOperation:
+    """Return an operation on URIs or IRIs that also rejects rows which do not match a production, if there is one."""
+    if production is None:
+        return rows
+    from uricodec.uri._rows import CheckedRows
+
+    return CheckedRows("iri" if production in _IRI_PRODUCTIONS else "uri", production, rows)
 
 
 def ready_rows() -> dict[str, PolicyRows]:
