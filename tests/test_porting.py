@@ -354,8 +354,6 @@ CASES = {
         {
             "http://h:x/": ("ValueError!", "h:x)/"),
             "http://h:99999/": ("ValueError!", "h:99999)/"),
-            "HTTP:/a": ("HTTP:/a", "a)/"),
-            "http://@:8080/b": ("b:8080)/", ":8080)/b"),
         },
     ),
     "surt.surt(url, surt=False, with_scheme=True)": Case(
