@@ -36,6 +36,13 @@ LEAKING = (
         "http://u:12\\{}@h",
         "http://us\\er:{}@h",
     ),
+    *(
+        "/cb?next=http://u:{}&x=1@h/",
+        "/cb?x=1&next=http://{}&x@h",
+        "/?next=http://u&x=1:/{}@h",
+        "/?next=http://{}&@h:1?a=b",
+    ),
+    *("/?next=http://u:80&x:{}@h", "/?next=http://u:1&x=1:{}/y@h", "#next=http://u:{}&@h", "/?next=http://u:#{}&x@h"),
 )
 
 
@@ -77,7 +84,13 @@ ORDINARY = (
         "http://h:/?next=http://i/@me",
     ),
     *(
-        "/?next=http://h&email=a@b",
+        "/?next=http://h/&email=a@b",
+        "/?next=http://h?x&email=a@b",
+        "/?a=http://h&b=http://i/@me",
+        "/?a=http://h:80&b=http://i/@me",
+        "/?a=http://h:80&b=http://i:81&c=/@me",
+        "/?a=http://h:80&amp;b=/x?c=a@b",
+        "/?a=http://[::1]:80&b=/@me",
         "/?next=http%3A%2F%2Fh&email=a@b",
         "/?next=http%3A%2F%2Fh%3A80%26email%3Da&email=a@b",
     ),
