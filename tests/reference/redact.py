@@ -52,6 +52,16 @@ def chars(text, i, depth):
         i = end
 
 
+def chars_and_pairs(text, i, depth):
+    """The same, but two backslashes that begin no escape are one character: the second one begins none, either."""
+    while i < len(text):
+        char, deep, end = char_at(text, i)
+        if text[i : i + 2] == b"\\\\" and end == i + 1:
+            end += 1
+        yield char if deep <= depth else b"", deep, i, end
+        i = end
+
+
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
@@ -136,19 +146,17 @@ def is_line_escape(text, i):
 
 def authority(text, start, slashes, depth, around):
     """The characters of an authority up to where all readers end it, the delimiter there, and where that is."""
-    found, skipped = [], start
-    for char, deep, i, end in chars(text, start, depth):
+    found = []
+    for char, deep, i, end in chars_and_pairs(text, start, depth):
         is_byte = end == i + 1
         if char in {b"/", b"?", b"#"} and (slashes.is_escaped or is_byte or text[end - 1 : end] == b"/"):
             return found, char, i
-        if char == b"\\" and (slashes.has_backslash or (around.in_text and i >= skipped and is_line_escape(text, i))):
+        if char == b"\\" and (slashes.has_backslash or (around.in_text and is_line_escape(text, i))):
             return found, char, i
         if char == b"&" and deep < depth:  # the URL is encoded in a value, which ends here
             return found, b"", i
         if around.in_text and is_byte and char in around.active:
             return found, b"", i
-        if text[i : i + 2] == b"\\\\" and is_byte and i >= skipped:
-            skipped = i + 2  # two backslashes stand for one
         found.append((char or b"x", i, end))
     return found, b"", len(text)
 
@@ -168,17 +176,15 @@ def begins_reference(text, i, depth):
 
 def later_at(text, start, slashes, depth, around, is_empty, is_path, is_after_colon):  # noqa: PLR0913, PLR0917
     """The last "@" of a password that goes on at `start`."""
-    at, is_name, skipped = None, False, start
+    at, is_name = None, False
     if is_after_colon and (around.in_text or is_path) and begins_reference(text, start, depth):
         return None
-    for char, deep, i, end in chars(text, start, depth):
+    for char, deep, i, end in chars_and_pairs(text, start, depth):
         if (deep < depth and char in {b"&", b"?", b"#"}) or (deep < slashes.depth and char in {b"/", b"\\"}):
             break
-        is_end = char in around.active or (i > start and i >= skipped and is_line_escape(text, i))
+        is_end = char in around.active or (i > start and is_line_escape(text, i))
         if around.in_text and is_empty and end == i + 1 and is_end:
             break
-        if text[i : i + 2] == b"\\\\" and end == i + 1 and i >= skipped:
-            skipped = i + 2
         if char in {b":", b"="} and (around.in_text or is_path) and begins_reference(text, end, depth):
             break
         if char == b"@":
@@ -222,7 +228,7 @@ def userinfo(text, slashes, depth, around, has_port=True):
     start = slashes.end
     if not at:
         return [], start
-    for char, _, i, end in chars(text[: at[0]], start, depth):
+    for char, _, i, end in chars_and_pairs(text[: at[0]], start, depth):
         if char == b":":
             return [(start, i), (end, at[0])], at[0]
     return [(start, at[0])], at[0]

@@ -411,7 +411,21 @@ PIECES = (
         b"%",
         b"%2",
     ),
-    *(b"&#", b"*", b"<", b">", b"%25", b"\\u0022", b"\\\\u0026", b"REDACTED", b"?sig=", b"&token=", b"://u:p@h"),
+    *(
+        b"&#",
+        b"*",
+        b"<",
+        b">",
+        b"%25",
+        b"\\u0022",
+        b"\\\\u0026",
+        b"\\u0040",
+        b"\\\\\\u003f",
+        b"REDACTED",
+        b"?sig=",
+        b"&token=",
+        b"://u:p@h",
+    ),
 )
 NAMES = st.sampled_from(["default", "extended", ("token", "x-*"), "*", "a,sig", "*o*,*q", "*ke*"])
 

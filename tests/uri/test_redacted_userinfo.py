@@ -120,10 +120,33 @@ def test_ordinary_texts_stay(text):
     assert uri.redact_text(text) is text
 
 
+@pytest.mark.parametrize(
+    ("url", "redacted"),
+    [
+        ("http://u:p\\u0040h", "http://REDACTED:REDACTED\\u0040h"),
+        ("http://u:p\\\\u0040h", "http://REDACTED:REDACTED\\\\u0040h"),
+        ("http:\\/\\/u:p\\\\\\u0040h", "http:\\/\\/REDACTED:REDACTED\\u0040h"),
+        ("a%3A%2F%2Fu%3Ap%40h", "a%3A%2F%2FREDACTED%3AREDACTED%40h"),
+        ("a%253a//u%253ap%2540h", "a%253a//REDACTED%253AREDACTED%2540h"),
+        ("/a\\u003fsig=x", "/a\\u003fsig=REDACTED"),
+        ("/a?sig=x", "/a?sig=REDACTED"),
+        ("//u:p@h", "//REDACTED:REDACTED@h"),
+    ],
+)
+def test_urls_at_any_offset_of_a_text(url, redacted):
+    """What shows a URL is found wherever it is among bytes that are looked at together."""
+    redacted = redacted.replace("%253A", "%253a")
+    for before in ("a\\u0434 ", "a%D0%BE%20 "), ("\\\\ % ", "x "):
+        for offset in *range(64), *range(4030, 4100), *range(8160, 8200):
+            text = (before[0] * (offset // len(before[0]) + 1))[:offset] + " "
+            assert uri.redact_text(f"{text}{url} {before[1]}") == f"{text}{redacted} {before[1]}"
+
+
 def test_a_search_ends_before_the_next_url():
     for text, redacted in {
         "http://a:/,http://u:p@h": "http://a:/,http://REDACTED:REDACTED@h",
         "http://a:x,http://u:p@h": "http://a:x,http://REDACTED:REDACTED@h",
+        "://a=//u:p@h": "://a=//REDACTED:REDACTED@h",
         "http://a:#f,//u:p@h": "http://REDACTED:REDACTED@h",
         "http://a:#f http://u:#p@h": "http://a:#f http://REDACTED:REDACTED@h",
         "http://http://h:/a@b": "http://http://REDACTED:REDACTED@b",

@@ -20,10 +20,10 @@ bracket that was opened before the URL, and before final punctuation.
 Whatever is in doubt is part of the value.
 """
 cimport cython
-from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t
+from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
+from uricodec._base._kernels cimport ByteSet, bits_ahead, kernels, lower, uc_classes, uc_lowest_bit, uc_set
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport *
@@ -352,8 +352,6 @@ cdef ByteSet TRIMMED = ByteSet(".,:;!?'\\")
 cdef ByteSet OPENING = ByteSet("'([{`|=,")          # what may precede "//" in a word
 cdef ByteSet SLASHES = ByteSet("/\\&")                 # what a slash may be spelled with
 cdef ByteSet MAY_BE_SLASH = SLASHES | "%"
-cdef ByteSet NO_TRIGGER = ~ByteSet("?#&;@%\\")
-cdef ByteSet NO_TRIGGER_OF_BARE = ~ByteSet("?#&;@=%\\")
 # Bytes of no interest to each of the loops. Others are looked at as characters.
 cdef ByteSet SKIPPED = ~ByteSet("?&;#=:%\\")
 cdef ByteSet SKIPPED_PLAIN = ~ByteSet("?&;#=:\\")       # if "%" begins no delimiter
@@ -598,7 +596,7 @@ cdef size_t redact_authority(Work *work, Slashes slashes, size_t end, int depth,
     while i < end and IN_AUTHORITY.set.member[s[i]]:
         i += 1
     if i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#':
-        return i        # the usual case: a host
+        return i - (i > start and s[i - 1] == c'=')     # the usual case: a host; "=//" begins the next one
     if s[i] == c':':
         i += 1
         stop = i
@@ -854,45 +852,97 @@ cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
         i += character.size
 
 
-cdef bint is_trigger(const uint8_t *s, size_t n, const uc_set *skipped) noexcept nogil:
-    """Return whether an encoded "://", or the escape of JSON of a trigger, is at s, which begins with "%" or a backslash."""
+# Triggers: characters that show that a word may be a URL. "%" may begin an encoded "://", and a backslash the escape of
+# a trigger, if what they stand before fits: "%3A", "%253A", "\\u0040", "\\\\u0040". All bytes are looked at 64 at a time.
+cdef enum:
+    TRIGGER = 0b111             # the sets of bytes below, by their place
+    LEAD = 0b11000
+    AFTER_LEAD = 0b1110000
+    TRIGGER_OF_BARE = 0b10000111
+    WINDOW = 4096               # bytes that are marked at once
+    WINDOW_WORDS = WINDOW // 64
+
+cdef uc_classes CLASSES, CLASSES_OF_BARE
+
+cdef struct Triggers:
+    const uc_classes *classes
+    uint64_t marks[4 * WINDOW_WORDS]    # the first bitmap: what may be a trigger
+    size_t start, end                   # of the window
+
+
+cdef void set_classes(uc_classes *classes, uint8_t trigger):
+    """Set the classes of triggers, of what may begin their spelling, and of the byte after that."""
+    cdef int place
+    cdef uint8_t byte
+    memset(classes, 0, sizeof(uc_classes))
+    # The bytes of each set have the same high half.
+    for place, text in enumerate((b"#&", b";?", b"@", b"%", b"\\", b"23", b"u", b"=")):
+        for byte in text:
+            classes.low[byte & 15] |= 1 << place
+            classes.high[byte >> 4] |= 1 << place
+    classes.mask = [trigger, LEAD, AFTER_LEAD, 0]
+
+
+set_classes(&CLASSES, TRIGGER)
+set_classes(&CLASSES_OF_BARE, TRIGGER_OF_BARE)
+
+
+cdef bint is_trigger(const uint8_t *s, size_t n, const uc_classes *classes) noexcept nogil:
+    """Return whether an encoded "://", or the escape of a trigger, is at s, which begins with "%" or a backslash."""
     cdef Character character
     read_character(s, n, &character)
     if s[0] == c'%':
         return character.byte == c':' and slashes_at(s, character.size, n, DEEPEST).end
-    return not skipped.member[character.byte] and character.byte != c'%' and character.byte != c'\\'
+    return classes.low[character.byte & 15] & classes.high[character.byte >> 4] & classes.mask[0]
 
 
-cdef inline size_t find_trigger(const uint8_t *s, size_t i, size_t n, const uc_set *skipped) noexcept nogil:
-    """Return where the next character, or encoded "://", is that shows that a word may be a URL."""
-    cdef size_t near
-    while True:
-        near = min(n, i + NEAR)
-        while i < near and skipped.member[s[i]]:
-            i += 1
-        if i == near:
-            i += kernels.span(s + i, n - i, skipped)
-        if i >= n or s[i] != c'%' and s[i] != c'\\':
-            return i
-        # Most of these are no "%3A" or "%253A", in texts beyond ASCII many in a row.
-        while n - i > 3 and s[i] == c'%' and s[i + 1] > c'3' and (
-                skipped.member[s[i + 1]] and skipped.member[s[i + 2]]):
-            i += 3
-        if s[i] == c'%' or s[i] == c'\\':
-            if is_trigger(s + i, n - i, skipped):
-                return i
-            i += 1
+cdef void mark_triggers(Triggers *found, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Mark what may be triggers in a window that begins at s[i]."""
+    cdef size_t size = min(n - i, <size_t>WINDOW), words = (size + 63) // 64, w
+    cdef uint64_t *marks = found.marks
+    kernels.mark_classes(s + i, size, found.classes, marks)
+    marks[3 * words] = 1        # what follows the window is not known
+    for w in range(words):
+        marks[w] |= marks[words + w] & bits_ahead(marks + 2 * words, w, 1)
+    found.start, found.end = i, i + size
+
+
+cdef inline size_t find_trigger(Triggers *found, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return where the next trigger is; n: there is none."""
+    cdef size_t w, end
+    cdef uint64_t word
+    while i < n:
+        if i >= found.end:
+            mark_triggers(found, s, i, n)
+        w, end = (i - found.start) // 64, (found.end - found.start + 63) // 64
+        word = found.marks[w] >> (i - found.start) % 64 << (i - found.start) % 64
+        while True:
+            while word:
+                i = found.start + 64 * w + <size_t>uc_lowest_bit(word)
+                if s[i] != c'%' and s[i] != c'\\':
+                    return i
+                # Most escapes of JSON are those of characters beyond ASCII, such as "\\u0434".
+                if n - i > 3 and (s[i + 3] == c'0' or s[i + 1] != c'u') and is_trigger(s + i, n - i, found.classes):
+                    return i
+                word &= word - 1
+            w += 1
+            if w == end:
+                break
+            word = found.marks[w]
+        i = found.end
+    return n
 
 
 cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
     """Redact the URLs in s[:n]. `joins`: "=" at the end of a line joins it to the next (RFC 2045 section 6.7)."""
     cdef const uint8_t *s = work.s
     cdef size_t i = 0, done = 0, start, end = 0
-    cdef const uc_set *skipped = &NO_TRIGGER_OF_BARE.set if work.how.bare else &NO_TRIGGER.set
+    cdef Triggers triggers
+    triggers.classes, triggers.end = &CLASSES_OF_BARE if work.how.bare else &CLASSES, 0
     work.in_text = True
     memset(work.active, 0, 256)
     while True:
-        i = find_trigger(s, i, n, skipped)
+        i = find_trigger(&triggers, s, i, n)
         if i >= n:
             return
         start = i
