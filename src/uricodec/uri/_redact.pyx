@@ -1197,7 +1197,7 @@ def redact(uri, names="default", nested=True):
 
     Returns:
         str | bytes: The redacted URL; the userinfo is REDACTED, or REDACTED:REDACTED if it has a colon. Redacting it
-            again changes nothing.
+            again changes nothing, unless a value that was redacted has the delimiter that ended an authority.
 
     Raises:
         TypeError: If a name is not a str.
