@@ -142,6 +142,23 @@ def in_json_of_go(text):
     return b"".join(JSON[byte] if byte in b'&<>"\\' else bytes([byte]) for byte in text)
 
 
+def in_json_with_at(text):
+    """Some escape "@", too."""
+    return in_json(text).replace(b"@", b"\\u0040")
+
+
+def in_json_of_symbols(text):
+    """Others escape all but letters and digits, with upper case; "/" stays here."""
+    return b"".join(
+        b"\\u%04X" % byte
+        if byte < 128 and byte not in b"/\\" and not chr(byte).isalnum()
+        else JSON[92]
+        if byte == 92
+        else bytes([byte])
+        for byte in text
+    )
+
+
 def in_html(text):
     return b"".join(HTML.get(byte, bytes([byte])) for byte in text)
 
@@ -151,10 +168,13 @@ ENCODINGS = {
     "plain": (plain, b"", b""),
     "json": (in_json, b"", b""),
     "json of Go": (in_json_of_go, b"", b""),
+    "json with @": (in_json_with_at, b"", b""),
+    "json of symbols": (in_json_of_symbols, b"", b""),
     "html": (in_html, b"", b""),
     "encoded": (quoted, b"", b""),
     "encoded, lower case": (quoted_lower, b"", b""),
     "encoded twice": (quoted_twice, b"", b""),
+    "raw parameter": (plain, b"https://o.example/cb?x=1&next=", b"&c=3#f"),
     "parameter": (quoted, b"https://o.example/cb?x=1&next=", b"&c=3#f"),
     "parameter, encoded twice": (quoted_twice, b"/cb?next=", b"&c=3"),
     "parameter of a parameter": (
@@ -235,7 +255,7 @@ def draw(source, in_text):
     around = source.choice(TEXTS) if in_text else (b"", b"", b"")
     user, password = draw_userinfo(source, allowed_in(around, name) if in_text else IN_URL, is_special)
     userinfo = user if password is None else user + b":" + password
-    if in_text and name in {"plain", "html"} and has_line_escape(userinfo):
+    if in_text and name in {"plain", "html", "raw parameter"} and has_line_escape(userinfo):
         user, password, userinfo = b"user", b"password", b"user:password"
     start = source.choice(SCHEMES).encode() + b"://"
     # Without a scheme, a URL is found in the beginning of a text, after a blank and after "=".

@@ -17,7 +17,7 @@ from uricodec.uri import SENSITIVE_NAMES
 # A character as it is spelled: percent-encoded one to four times, an escape of JSON, a reference of HTML, or a byte.
 SPELLED = re.compile(
     rb"%(?:25){0,3}(?P<encoded>[0-9A-Fa-f]{2})"
-    rb"|\\{1,8}(?:(?P<slash>/)|u00(?P<json>[0-7][0-9A-Fa-f]))"
+    rb"|\\{1,8}(?P<slash>/|u002[fF])|(?:\\|(?:\\\\){1,4})u00(?P<json>[0-7][0-9A-Fa-f])"
     rb"|&(?:(?P<amp>amp;)|(?P<equals>equals;)|#(?P<decimal>[0-9]{1,7});|#[xX](?P<hexadecimal>[0-9A-Fa-f]{1,7});)"
     rb"|(?P<byte>.)",
     re.DOTALL,
@@ -48,6 +48,16 @@ def chars(text, i, depth):
     """The characters from i on, those of a greater depth as b""; with where they begin and end."""
     while i < len(text):
         char, deep, end = char_at(text, i)
+        yield char if deep <= depth else b"", deep, i, end
+        i = end
+
+
+def chars_and_pairs(text, i, depth):
+    """The same, but two backslashes that begin no escape are one character: the second one begins none, either."""
+    while i < len(text):
+        char, deep, end = char_at(text, i)
+        if text[i : i + 2] == b"\\\\" and end == i + 1:
+            end += 1
         yield char if deep <= depth else b"", deep, i, end
         i = end
 
@@ -126,7 +136,6 @@ def slashes_at(text, i, depth):
 class Around(NamedTuple):
     """What a URL is in."""
 
-    queries: Collection[int]  # see secrets()
     in_text: bool
     active: Collection[bytes]
 
@@ -137,19 +146,17 @@ def is_line_escape(text, i):
 
 def authority(text, start, slashes, depth, around):
     """The characters of an authority up to where all readers end it, the delimiter there, and where that is."""
-    found, skipped = [], start
-    for char, deep, i, end in chars(text, start, depth):
+    found = []
+    for char, deep, i, end in chars_and_pairs(text, start, depth):
         is_byte = end == i + 1
         if char in {b"/", b"?", b"#"} and (slashes.is_escaped or is_byte or text[end - 1 : end] == b"/"):
             return found, char, i
-        if char == b"\\" and (slashes.has_backslash or (around.in_text and i >= skipped and is_line_escape(text, i))):
+        if char == b"\\" and (slashes.has_backslash or (around.in_text and is_line_escape(text, i))):
             return found, char, i
-        if char == b"&" and (depth in around.queries or deep < depth):
+        if char == b"&" and deep < depth:  # the URL is encoded in a value, which ends here
             return found, b"", i
         if around.in_text and is_byte and char in around.active:
             return found, b"", i
-        if text[i : i + 2] == b"\\\\" and is_byte and i >= skipped:
-            skipped = i + 2  # two backslashes stand for one
         found.append((char or b"x", i, end))
     return found, b"", len(text)
 
@@ -157,6 +164,7 @@ def authority(text, start, slashes, depth, around):
 def port_of(host):
     """What follows the ":" of a host; None: it has none."""
     host = host.rpartition(b"]")[2] if host[:1] == b"[" else host
+    host = re.sub(rb"(?:[^:]*:[0-9]+&)+", b"", host, count=1)  # ports of hosts in a query
     return host.partition(b":")[2] if b":" in host else None
 
 
@@ -168,19 +176,15 @@ def begins_reference(text, i, depth):
 
 def later_at(text, start, slashes, depth, around, is_empty, is_path, is_after_colon):  # noqa: PLR0913, PLR0917
     """The last "@" of a password that goes on at `start`."""
-    at, is_name, skipped = None, False, start
+    at, is_name = None, False
     if is_after_colon and (around.in_text or is_path) and begins_reference(text, start, depth):
         return None
-    for char, deep, i, end in chars(text, start, depth):
-        if char == b"&" and (depth in around.queries or deep < depth):
+    for char, deep, i, end in chars_and_pairs(text, start, depth):
+        if (deep < depth and char in {b"&", b"?", b"#"}) or (deep < slashes.depth and char in {b"/", b"\\"}):
             break
-        if (deep < depth and char in {b"?", b"#"}) or (deep < slashes.depth and char in {b"/", b"\\"}):
-            break
-        is_end = char in around.active or (i > start and i >= skipped and is_line_escape(text, i))
+        is_end = char in around.active or (i > start and is_line_escape(text, i))
         if around.in_text and is_empty and end == i + 1 and is_end:
             break
-        if text[i : i + 2] == b"\\\\" and end == i + 1 and i >= skipped:
-            skipped = i + 2
         if char in {b":", b"="} and (around.in_text or is_path) and begins_reference(text, end, depth):
             break
         if char == b"@":
@@ -224,7 +228,7 @@ def userinfo(text, slashes, depth, around, has_port=True):
     start = slashes.end
     if not at:
         return [], start
-    for char, _, i, end in chars(text[: at[0]], start, depth):
+    for char, _, i, end in chars_and_pairs(text[: at[0]], start, depth):
         if char == b":":
             return [(start, i), (end, at[0])], at[0]
     return [(start, at[0])], at[0]
@@ -299,18 +303,17 @@ def value_end(text, start, depth, most, in_path, in_text, active, every):  # noq
     return start + len(value) if in_text else i, i
 
 
-def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
+def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0912, PLR0913, PLR0917
     """The spans of what is secret in a URL, and its end."""
     most, spans, every = 2 if nested else 0, [], matches(b"", names)
     start, is_name, depth, i = 0, bare or not in_text, 0, 0
     in_query = in_path = has_slash = False
-    queries = set()  # how often the URLs are encoded in whose query or fragment i is
     if in_text and text[:1] and text[:1] in b"'([{`|=,":
         start = 1
     first = start
     slashes = slashes_at(text, start, 0)
     if slashes.end:
-        spans, i = userinfo(text, slashes, 0, Around(queries, in_text, active))
+        spans, i = userinfo(text, slashes, 0, Around(in_text, active))
         has_slash = True
     while i < len(text):
         char, deep, end = char_at(text, i)
@@ -320,7 +323,6 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
             if is_name and start == first:  # a query without "?", or a path
                 is_name = not has_slash and b"/" not in text[start:i]
                 in_query |= is_name
-                queries |= {0} if is_name else set()
             is_secret = is_name and is_sensitive(text[start:i], names, depth)
             i = end
             if is_secret:
@@ -331,23 +333,21 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
             else:
                 slashes = slashes_at(text, end, most)
                 if begins_reference(text, end, most):
-                    found, i = userinfo(text, slashes, slashes.depth, Around(queries, in_text, active))
+                    found, i = userinfo(text, slashes, slashes.depth, Around(in_text, active))
                     spans += found
             is_name = False
         elif char in {b"?", b"#", b"&", b";"}:
             if not in_query and char in {b"&", b";"}:
                 has_slash |= b"/" in text[start:i]
             is_name = not in_text or bare or in_query or has_slash or char in {b"?", b"#"}
-            if is_name and char != b";":
-                queries = {each for each in queries if each < deep} | {deep}
-            in_query = 0 in queries
+            in_query |= is_name and char != b";" and deep == 0
             in_path = not in_query and char == b";"
             start, depth, i = end, deep, end
         else:
             slashes = slashes_at(text, end, most) if char == b":" else NO_SLASHES
             if slashes.end:
                 has_port = text[max(0, i - 4) : i].lower() != b"file"
-                around = Around(queries, in_text, active)
+                around = Around(in_text, active)
                 found, i = userinfo(text, slashes, max(deep, slashes.depth), around, has_port)
                 spans += found
                 is_name, has_slash = False, True
@@ -379,10 +379,11 @@ def redact_text(text, names="default", nested=True, bare=False, joins=True):
         for i, byte in enumerate(word):
             if byte in triggers:
                 return i
-            if byte == ord("%"):
-                char, _, end = char_at(word, i)
-                if char == b":" and slashes_at(word, end, 2).end:
-                    return i
+            char, _, end = char_at(word, i)
+            if byte == ord("\\") and char[0] in triggers:
+                return i
+            if byte == ord("%") and char == b":" and slashes_at(word, end, 2).end:
+                return i
         return None
 
     def redacted(word):

@@ -411,7 +411,21 @@ PIECES = (
         b"%",
         b"%2",
     ),
-    *(b"&#", b"*", b"<", b">", b"%25", b"\\u0022", b"\\\\u0026", b"REDACTED", b"?sig=", b"&token=", b"://u:p@h"),
+    *(
+        b"&#",
+        b"*",
+        b"<",
+        b">",
+        b"%25",
+        b"\\u0022",
+        b"\\\\u0026",
+        b"\\u0040",
+        b"\\\\\\u003f",
+        b"REDACTED",
+        b"?sig=",
+        b"&token=",
+        b"://u:p@h",
+    ),
 )
 NAMES = st.sampled_from(["default", "extended", ("token", "x-*"), "*", "a,sig", "*o*,*q", "*ke*"])
 
@@ -495,6 +509,10 @@ def test_time_is_linear():
             "%3A%2F%2Fa:/",
             "://u;k=v:",
             "://@:#",
+            "&a=http://h:80",
+            "=//a:1&b:",
+            "://a:\\u0040",
+            "\\\\\\u0040",
             "%3A",
             "%D0",
             "a=(",

@@ -36,6 +36,13 @@ LEAKING = (
         "http://u:12\\{}@h",
         "http://us\\er:{}@h",
     ),
+    *(
+        "/cb?next=http://u:{}&x=1@h/",
+        "/cb?x=1&next=http://{}&x@h",
+        "/?next=http://u&x=1:/{}@h",
+        "/?next=http://{}&@h:1?a=b",
+    ),
+    *("/?next=http://u:80&x:{}@h", "/?next=http://u:1&x=1:{}/y@h", "#next=http://u:{}&@h", "/?next=http://u:#{}&x@h"),
 )
 
 
@@ -77,7 +84,13 @@ ORDINARY = (
         "http://h:/?next=http://i/@me",
     ),
     *(
-        "/?next=http://h&email=a@b",
+        "/?next=http://h/&email=a@b",
+        "/?next=http://h?x&email=a@b",
+        "/?a=http://h&b=http://i/@me",
+        "/?a=http://h:80&b=http://i/@me",
+        "/?a=http://h:80&b=http://i:81&c=/@me",
+        "/?a=http://h:80&amp;b=/x?c=a@b",
+        "/?a=http://[::1]:80&b=/@me",
         "/?next=http%3A%2F%2Fh&email=a@b",
         "/?next=http%3A%2F%2Fh%3A80%26email%3Da&email=a@b",
     ),
@@ -107,10 +120,33 @@ def test_ordinary_texts_stay(text):
     assert uri.redact_text(text) is text
 
 
+@pytest.mark.parametrize(
+    ("url", "redacted"),
+    [
+        ("http://u:p\\u0040h", "http://REDACTED:REDACTED\\u0040h"),
+        ("http://u:p\\\\u0040h", "http://REDACTED:REDACTED\\\\u0040h"),
+        ("http:\\/\\/u:p\\\\\\u0040h", "http:\\/\\/REDACTED:REDACTED\\u0040h"),
+        ("a%3A%2F%2Fu%3Ap%40h", "a%3A%2F%2FREDACTED%3AREDACTED%40h"),
+        ("a%253a//u%253ap%2540h", "a%253a//REDACTED%253AREDACTED%2540h"),
+        ("/a\\u003fsig=x", "/a\\u003fsig=REDACTED"),
+        ("/a?sig=x", "/a?sig=REDACTED"),
+        ("//u:p@h", "//REDACTED:REDACTED@h"),
+    ],
+)
+def test_urls_at_any_offset_of_a_text(url, redacted):
+    """What shows a URL is found wherever it is among bytes that are looked at together."""
+    redacted = redacted.replace("%253A", "%253a")
+    for before in ("a\\u0434 ", "a%D0%BE%20 "), ("\\\\ % ", "x "):
+        for offset in *range(64), *range(4030, 4100), *range(8160, 8200):
+            text = (before[0] * (offset // len(before[0]) + 1))[:offset] + " "
+            assert uri.redact_text(f"{text}{url} {before[1]}") == f"{text}{redacted} {before[1]}"
+
+
 def test_a_search_ends_before_the_next_url():
     for text, redacted in {
         "http://a:/,http://u:p@h": "http://a:/,http://REDACTED:REDACTED@h",
         "http://a:x,http://u:p@h": "http://a:x,http://REDACTED:REDACTED@h",
+        "://a=//u:p@h": "://a=//REDACTED:REDACTED@h",
         "http://a:#f,//u:p@h": "http://REDACTED:REDACTED@h",
         "http://a:#f http://u:#p@h": "http://a:#f http://REDACTED:REDACTED@h",
         "http://http://h:/a@b": "http://http://REDACTED:REDACTED@b",

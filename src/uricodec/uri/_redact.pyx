@@ -14,16 +14,16 @@ may be encoded twice in it, which is twice more than the delimiter before them.
 
 Userinfo follows "://" or "=//", at any depth, up to the last "@" of the authority; see redact_authority(). A URL is read
 in one pass. In other text, a word is what is between white space, double quotes or angle brackets; words with "?", "#",
-";", "@" or an encoded "://" are read like URLs, but a value also ends where the text around it goes on: at a quote or
+"&", ";" or "@", escapes of JSON for them, or an encoded "://" are read like URLs, but a value also ends where the text around it goes on: at a quote or
 bracket that was opened before the URL, and before final punctuation.
 
 Whatever is in doubt is part of the value.
 """
 cimport cython
-from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t
+from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
+from uricodec._base._kernels cimport ByteSet, bits_ahead, kernels, lower, uc_classes, uc_lowest_bit, uc_set
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport *
@@ -118,7 +118,10 @@ cdef inline size_t read_reference(const uint8_t *s, size_t n, uint8_t *byte) noe
 
 
 cdef inline size_t read_escape(const uint8_t *s, size_t n, uint8_t *byte) noexcept nogil:
-    """Return the length of the escape of JSON at s, "\\/" or "\\u00HH", perhaps with more backslashes; 0: none."""
+    """Return the length of the escape of JSON at s, "\\/" or "\\u00HH", perhaps with more backslashes; 0: none.
+
+    JSON in JSON doubles backslashes. Of an odd number, the others are text, unless they escape a slash: "\\\\\\/".
+    """
     cdef size_t i = 1
     cdef int high, low
     while i < n and i < MOST_BACKSLASHES and s[i] == c'\\':
@@ -129,7 +132,7 @@ cdef inline size_t read_escape(const uint8_t *s, size_t n, uint8_t *byte) noexce
     if n - i < 5 or s[i] != c'u' or s[i + 1] != c'0' or s[i + 2] != c'0':
         return 0
     high, low = hex_value(s[i + 3]), hex_value(s[i + 4])
-    if low < 0 or not 0 <= high < 8:
+    if low < 0 or not 0 <= high < 8 or i > 1 and i & 1 and (high << 4 | low) != c'/':
         return 0
     byte[0] = <uint8_t>(high << 4 | low)
     return i + 5
@@ -349,8 +352,6 @@ cdef ByteSet TRIMMED = ByteSet(".,:;!?'\\")
 cdef ByteSet OPENING = ByteSet("'([{`|=,")          # what may precede "//" in a word
 cdef ByteSet SLASHES = ByteSet("/\\&")                 # what a slash may be spelled with
 cdef ByteSet MAY_BE_SLASH = SLASHES | "%"
-cdef ByteSet NO_TRIGGER = ~ByteSet("?#&;@%")
-cdef ByteSet NO_TRIGGER_OF_BARE = ~ByteSet("?#&;@=%")
 # Bytes of no interest to each of the loops. Others are looked at as characters.
 cdef ByteSet SKIPPED = ~ByteSet("?&;#=:%\\")
 cdef ByteSet SKIPPED_PLAIN = ~ByteSet("?&;#=:\\")       # if "%" begins no delimiter
@@ -366,7 +367,7 @@ cdef struct Work:
     size_t written
     size_t copied               # all before s[copied] has been written
     bint in_text                # the URL is part of other text
-    bint in_query[DEEPEST + 1]  # the query or fragment of the URL that is encoded so often
+    bint in_query               # of the URL, or in its fragment
     bint at_end_of_word         # nothing of the URL follows the value that was read last,
     size_t least                # whose last escape ends here
     size_t line                 # from here on, no "=" of the word has been looked at
@@ -504,8 +505,8 @@ cdef size_t scan_authority(Work *work, size_t i, size_t end, Authority *found) n
                 doubtful, port_of_doubtful, delimiter = i, port, character.byte
                 port = NO_PORT
             character.size += is_escaped_backslash(s, i, end)
-        elif character.byte == c'&' and (work.in_query[found.depth] or character.depth < found.depth):
-            break
+        elif character.byte == c'&' and character.depth < found.depth:
+            break               # the URL is encoded in a value, which ends here
         elif work.in_text and character.size == 1 and work.active[character.byte]:
             break
         if character.byte == c'@':
@@ -521,6 +522,8 @@ cdef size_t scan_authority(Work *work, size_t i, size_t end, Authority *found) n
             found.after_colon = i + character.size
             if found.colon == SIZE_MAX:
                 found.colon, found.colon_size = i, character.size
+        elif character.byte == c'&' and port == NUMBER:
+            port = NO_PORT      # of a URL in a query, whose next parameter this may be
         elif port != NO_PORT:
             port = NUMBER if port != NO_NUMBER and c'0' <= character.byte <= c'9' else NO_NUMBER
         i += character.size
@@ -547,10 +550,8 @@ cdef size_t search_at(Work *work, size_t i, size_t end, Authority *found) noexce
     while i < end:
         read_character(s + i, end - i, &character)
         if character.depth <= found.depth:
-            if character.byte == c'&' and (work.in_query[found.depth] or character.depth < found.depth):
-                break
             if character.depth < found.depth and (
-                    character.byte in (c'?', c'#')
+                    character.byte in (c'&', c'?', c'#')
                     or character.byte in (c'/', c'\\') and character.depth < found.slashes.depth):
                 break
             if work.in_text and found.port == EMPTY_PORT and character.size == 1 and (
@@ -595,7 +596,7 @@ cdef size_t redact_authority(Work *work, Slashes slashes, size_t end, int depth,
     while i < end and IN_AUTHORITY.set.member[s[i]]:
         i += 1
     if i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#':
-        return i        # the usual case: a host
+        return i - (i > start and s[i - 1] == c'=')     # the usual case: a host; "=//" begins the next one
     if s[i] == c':':
         i += 1
         stop = i
@@ -737,13 +738,13 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept 
     cdef const uint8_t *s = work.s
     cdef const Options *how = work.how
     cdef size_t name = i, first = i, next, value
-    cdef int depth = 0, deeper
+    cdef int depth = 0
     cdef bint in_path = False, has_slash = False
     cdef Character character
     cdef Slashes slashes
     cdef const uc_set *skipped = &SKIPPED.set if how.most else &SKIPPED_PLAIN.set
     work.line = i
-    work.in_query[0] = work.in_query[1] = work.in_query[2] = False
+    work.in_query = False
     if i < end:
         next = i + 1 if work.in_text and OPENING.set.member[s[i]] else i
         if s[i] != c'=':        # which ends an empty name
@@ -774,7 +775,7 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept 
             if is_name and name == first:
                 # A query without "?", or a path.
                 is_name = not has_slash and memchr(s + name, c'/', i - name) == NULL
-                work.in_query[0] |= is_name
+                work.in_query |= is_name
             if is_name and not is_other(s + name, i - name, how) and is_sensitive(s + name, i - name, depth, how):
                 i = end_of_value(work, value, end, min(depth, character.depth), in_path)
                 put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
@@ -790,15 +791,13 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept 
             continue
         if character.byte == c'?' or character.byte == c'#' or character.byte == c'&' or character.byte == c';':
             is_name = True
-            if not work.in_query[0] and (character.byte == c'&' or character.byte == c';'):
+            if not work.in_query and (character.byte == c'&' or character.byte == c';'):
                 # A word of text may be no URL.
                 has_slash = has_slash or memchr(s + name, c'/', i - name) != NULL
                 is_name = has_slash or not work.in_text or how.bare
-            if character.byte != c';' and is_name:
-                work.in_query[character.depth] = True
-                for deeper in range(character.depth + 1, DEEPEST + 1):
-                    work.in_query[deeper] = False
-            in_path = not work.in_query[0] and character.byte == c';'
+            if character.byte != c';' and is_name and character.depth == 0:
+                work.in_query = True
+            in_path = not work.in_query and character.byte == c';'
             name, depth = i + character.size, character.depth
         elif character.byte == c':':
             slashes = slashes_at(s, i + character.size, end, how.most)
@@ -853,43 +852,97 @@ cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
         i += character.size
 
 
-cdef bint is_encoded_url(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether an encoded "://" is at s, which begins with "%"."""
+# Triggers: characters that show that a word may be a URL. "%" may begin an encoded "://", and a backslash the escape of
+# a trigger, if what they stand before fits: "%3A", "%253A", "\\u0040", "\\\\u0040". All bytes are looked at 64 at a time.
+cdef enum:
+    TRIGGER = 0b111             # the sets of bytes below, by their place
+    LEAD = 0b11000
+    AFTER_LEAD = 0b1110000
+    TRIGGER_OF_BARE = 0b10000111
+    WINDOW = 4096               # bytes that are marked at once
+    WINDOW_WORDS = WINDOW // 64
+
+cdef uc_classes CLASSES, CLASSES_OF_BARE
+
+cdef struct Triggers:
+    const uc_classes *classes
+    uint64_t marks[4 * WINDOW_WORDS]    # the first bitmap: what may be a trigger
+    size_t start, end                   # of the window
+
+
+cdef void set_classes(uc_classes *classes, uint8_t trigger):
+    """Set the classes of triggers, of what may begin their spelling, and of the byte after that."""
+    cdef int place
+    cdef uint8_t byte
+    memset(classes, 0, sizeof(uc_classes))
+    # The bytes of each set have the same high half.
+    for place, text in enumerate((b"#&", b";?", b"@", b"%", b"\\", b"23", b"u", b"=")):
+        for byte in text:
+            classes.low[byte & 15] |= 1 << place
+            classes.high[byte >> 4] |= 1 << place
+    classes.mask = [trigger, LEAD, AFTER_LEAD, 0]
+
+
+set_classes(&CLASSES, TRIGGER)
+set_classes(&CLASSES_OF_BARE, TRIGGER_OF_BARE)
+
+
+cdef bint is_trigger(const uint8_t *s, size_t n, const uc_classes *classes) noexcept nogil:
+    """Return whether an encoded "://", or the escape of a trigger, is at s, which begins with "%" or a backslash."""
     cdef Character character
     read_character(s, n, &character)
-    return character.byte == c':' and slashes_at(s, character.size, n, DEEPEST).end
+    if s[0] == c'%':
+        return character.byte == c':' and slashes_at(s, character.size, n, DEEPEST).end
+    return classes.low[character.byte & 15] & classes.high[character.byte >> 4] & classes.mask[0]
 
 
-cdef inline size_t find_trigger(const uint8_t *s, size_t i, size_t n, const uc_set *skipped) noexcept nogil:
-    """Return where the next byte, or encoded "://", is that shows that a word may be a URL."""
-    cdef size_t near
-    while True:
-        near = min(n, i + NEAR)
-        while i < near and skipped.member[s[i]]:
-            i += 1
-        if i == near:
-            i += kernels.span(s + i, n - i, skipped)
-        if i >= n or s[i] != c'%':
-            return i
-        # Most of these are no "%3A" or "%253A", in texts beyond ASCII many in a row.
-        while n - i > 3 and s[i] == c'%' and s[i + 1] > c'3' and (
-                skipped.member[s[i + 1]] and skipped.member[s[i + 2]]):
-            i += 3
-        if s[i] == c'%':
-            if is_encoded_url(s + i, n - i):
-                return i
-            i += 1
+cdef void mark_triggers(Triggers *found, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Mark what may be triggers in a window that begins at s[i]."""
+    cdef size_t size = min(n - i, <size_t>WINDOW), words = (size + 63) // 64, w
+    cdef uint64_t *marks = found.marks
+    kernels.mark_classes(s + i, size, found.classes, marks)
+    marks[3 * words] = 1        # what follows the window is not known
+    for w in range(words):
+        marks[w] |= marks[words + w] & bits_ahead(marks + 2 * words, w, 1)
+    found.start, found.end = i, i + size
+
+
+cdef inline size_t find_trigger(Triggers *found, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return where the next trigger is; n: there is none."""
+    cdef size_t w, end
+    cdef uint64_t word
+    while i < n:
+        if i >= found.end:
+            mark_triggers(found, s, i, n)
+        w, end = (i - found.start) // 64, (found.end - found.start + 63) // 64
+        word = found.marks[w] >> (i - found.start) % 64 << (i - found.start) % 64
+        while True:
+            while word:
+                i = found.start + 64 * w + <size_t>uc_lowest_bit(word)
+                if s[i] != c'%' and s[i] != c'\\':
+                    return i
+                # Most escapes of JSON are those of characters beyond ASCII, such as "\\u0434".
+                if n - i > 3 and (s[i + 3] == c'0' or s[i + 1] != c'u') and is_trigger(s + i, n - i, found.classes):
+                    return i
+                word &= word - 1
+            w += 1
+            if w == end:
+                break
+            word = found.marks[w]
+        i = found.end
+    return n
 
 
 cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
     """Redact the URLs in s[:n]. `joins`: "=" at the end of a line joins it to the next (RFC 2045 section 6.7)."""
     cdef const uint8_t *s = work.s
     cdef size_t i = 0, done = 0, start, end = 0
-    cdef const uc_set *skipped = &NO_TRIGGER_OF_BARE.set if work.how.bare else &NO_TRIGGER.set
+    cdef Triggers triggers
+    triggers.classes, triggers.end = &CLASSES_OF_BARE if work.how.bare else &CLASSES, 0
     work.in_text = True
     memset(work.active, 0, 256)
     while True:
-        i = find_trigger(s, i, n, skipped)
+        i = find_trigger(&triggers, s, i, n)
         if i >= n:
             return
         start = i
@@ -1144,7 +1197,7 @@ def redact(uri, names="default", nested=True):
 
     Returns:
         str | bytes: The redacted URL; the userinfo is REDACTED, or REDACTED:REDACTED if it has a colon. Redacting it
-            again changes nothing.
+            again changes nothing, unless a value that was redacted has the delimiter that ended an authority.
 
     Raises:
         TypeError: If a name is not a str.
