@@ -802,7 +802,7 @@ def test_what_is_no_uri_is_invalid_unless_it_is_kept(options, normal, invalid, t
     nulls = output_of("normalize", *options, "--errors", "null", stdin=DIRTY).split(b"\n")
     assert [number for number, line in enumerate(nulls[:-1], 1) if not line] == invalid
     status, _, said = run("normalize", *options, "--errors", "raise", stdin=DIRTY)
-    assert status == (1 if invalid else 0) and (not invalid or f"<stdin>:{invalid[0]}:" in said and "hint:" in said)
+    assert status == (1 if invalid else 0) and (not invalid or f"<stdin>:{invalid[0]}:" in said)
 
 
 def test_the_steps_of_what_is_no_iri():

@@ -204,8 +204,8 @@ def _level_of(kind: str, level: str | None, policy: Policy | str | None) -> Any:
 def _rows_of(kind: str, level: Any, errors: str = "keep", last: Any = None) -> RowOperation:
     """Return the operation that normalizes identifiers.
 
-    All levels read identifiers by the RFC of the `last` level. Unless invalid URIs and IRIs are kept, the operation also
-    rejects those that do not match the grammar. Others with the same normal form stay equivalent.
+    All levels read identifiers by the RFC of the `last` level. Unless invalid URIs and IRIs are kept, the operation
+    also rejects those that do not match the grammar.
     """
     if kind == "urn" and level is not None:
         if level in ("namespace", "functional"):
