@@ -101,9 +101,18 @@ COMMANDS = [NORMALIZE, CHECK, SPLIT, [*SPLIT, "--to", "csv"], RESOLVE, ENCODE, D
 every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 
 
+def unless_kept(case):
+    """The same, where lines that are no URI or IRI are invalid."""
+    words = case.command
+    if words[0] != "normalize" or "--production" in words or "rfc1630" in words:
+        return case
+    kind = "iri" if "iri" in words else "uri"
+    return case._replace(function=both(checked(kind, f"{kind.upper()}-reference"), case.function))
+
+
 def expected_of(data, case, errors="keep"):
     """The results of lines, and the rejected ones: number, offset, code and text."""
-    output, found = model(data, case, errors)
+    output, found = model(data, case if errors == "keep" else unless_kept(case), errors)
     texts = [text for text, _ in lines_of(data)]
     return output, [(fault.line + 1, fault.offset, fault.code, texts[fault.line]) for fault in found.faults]
 
@@ -333,13 +342,13 @@ def test_check_takes_references(kind):
 def test_a_fault_is_found_where_it_is(case, data, chunk):
     """And what was written is what comes before its line."""
     status, output, complaint = run(*case.command, "--errors", "raise", stdin=data, chunk=chunk)
-    expected, invalid = expected_of(data, case)
+    expected, invalid = expected_of(data, case, "raise")
     if not invalid:
         assert (status, output, complaint) == (0, case.header + with_last_end(expected, data, "keep"), "")
         return
     number, offset = invalid[0][:2]
     before = b"".join(text + tail for text, tail in lines_of(data)[: number - 1])
-    assert (status, output) == (1, case.header + expected_of(before, case)[0])
+    assert (status, output) == (1, case.header + expected_of(before, case, "raise")[0])
     assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (byte {len(before) + offset}): ")
     assert complaint.endswith(HINT) and complaint.count("\n") == 3
 
@@ -757,3 +766,47 @@ def test_check_web():
     assert (status, report) == (1, b"<stdin>\t2\t8\tbackslash\thttp://a\\\\@b/\n")
     assert json.loads(counts)["schemes"] == {"http": 1, "https": 1}
     assert run("check", "--kind", "web", stdin=source)[:2] == (status, report)
+
+
+# --- text that is no URI or IRI ---------------------------------------------------------------------------------------
+
+DIRTY = "HTTP://a.example/1\nhttp://us er@h/\nhttp://[::1/\nhttp://a.example/é\nhttp://h/%zz\nhttp://h:x/\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("options", "normal", "invalid"),
+    [
+        ([], b"http://a.example/1\n", [2, 3, 4, 5, 6]),
+        (["--kind", "iri", "--level", "path"], "http://a.example/1\nhttp://a.example/é\n".encode(), [2, 3, 5, 6]),
+        (["--level", "iri"], b"http://a.example/1\nhttp://a.example/%C3%A9\n", [2, 3, 5, 6]),
+        (["--policy", "crawl"], b"http://a.example/1\nhttp://a.example/%C3%A9\n", [2, 3, 5, 6]),
+        (["--policy", "surt"], b"example,a)/1\nexample,a)/%c3%a9\n", [2, 3, 5, 6]),
+        (["--policy", "whatwg"], None, [3, 6]),
+        (["--policy", "w3lib"], None, [3, 6]),
+        (["--level", "rfc1630"], None, [5]),
+        (["--production", "any"], None, []),
+        (["--kind", "web"], None, [2, 3, 6]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) and value and isinstance(value[0], str) else "",
+)
+def test_what_is_no_uri_is_invalid_unless_it_is_kept(options, normal, invalid, tmp_path):
+    bad = tmp_path / "bad"
+    for threads in "1", "2":
+        status, output, said = run(
+            "normalize", *options, "--errors", "drop", "--stats", "--invalid-to", bad, "-j", threads, stdin=DIRTY
+        )
+        assert status == 0 and (normal is None or output == normal) and output.count(b"\n") == 6 - len(invalid)
+        assert [json.loads(said)[name] for name in ("valid", "invalid")] == [6 - len(invalid), len(invalid)]
+        assert [int(row.split("\t")[1]) for row in bad.read_text("utf-8").splitlines()] == invalid
+    assert output_of("normalize", *options, stdin=DIRTY).count(b"\n") == 6
+    nulls = output_of("normalize", *options, "--errors", "null", stdin=DIRTY).split(b"\n")
+    assert [number for number, line in enumerate(nulls[:-1], 1) if not line] == invalid
+    status, _, said = run("normalize", *options, "--errors", "raise", stdin=DIRTY)
+    assert status == (1 if invalid else 0) and (not invalid or f"<stdin>:{invalid[0]}:" in said)
+
+
+def test_the_steps_of_what_is_no_iri():
+    command = ["normalize", "--policy", "crawl", "--explain", "--errors"]
+    assert output_of(*command, "drop", stdin=b"http://a/\nhttp://a b/\n") == b'{"input":"http://a/","steps":[]}\n'
+    assert output_of(*command, "null", stdin=b"http://a b/\n") == b"null\n"
+    assert output_of(*command, "keep", stdin=b"http://a b/\n") == b'{"input":"http://a b/","steps":[]}\n'

@@ -21,6 +21,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from marks import long
 from reference import codec as naive
+from reference import uri as naive_uri
 
 from uricodec import bulk, dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
@@ -48,8 +49,12 @@ TINY = 1  # octets of memory: a table has some hundred names anyway
 # --- the reference implementation -------------------------------------------------------------------------------------
 
 
-def name_of(octets, kind, level):
+def name_of(octets, kind, level, errors="keep"):
     """The normal form of a name (bytes), and whether it has one; what is rejected stands for itself."""
+    if errors != "keep" and kind in {"uri", "iri"} and level != "rfc1630":
+        reads_iris = kind == "iri" or level == "iri"
+        if naive_uri.check(octets, "IRI-reference" if reads_iris else "URI-reference", reads_iris):
+            return octets, False
     try:
         if kind == "bytes":
             return octets, True
@@ -85,13 +90,13 @@ class Reference:
             for line, name in lines_of(data.removeprefix(b"\xef\xbb\xbf"), line_terminator)
             if len(line) <= max_line + len(line_terminator)
         ]
-        before = {name_of(name, kind, level) for name in known}
+        before = {name_of(name, kind, level, errors) for name in known}
         before = {name for name, valid in before if valid or errors == "keep"}
         cache = {}
         for data in inputs:
             for line, spelled in lines_of(data.removeprefix(b"\xef\xbb\xbf"), line_terminator):
                 if spelled not in cache:
-                    cache[spelled] = name_of(spelled, kind, level)
+                    cache[spelled] = name_of(spelled, kind, level, errors)
                 name, valid = cache[spelled]
                 if len(line) > max_line + len(line_terminator):
                     name, valid = (self.rows, "is not compared"), False
@@ -1138,3 +1143,49 @@ def test_identifiers_in_hosts_are_not_merged():
     texts = ["ipfs://QmAb/a", "ipfs://Qmab/a", "IPFS://QmAb/a", "http://Ab/", "http://ab/"]
     for level in "case", "path", "scheme", "iri":
         assert dedup.unique(texts, kind="uri", level=level) == ["ipfs://QmAb/a", "ipfs://Qmab/a", "http://Ab/"]
+
+
+# --- text that is no URI or IRI ---------------------------------------------------------------------------------------
+
+DIRTY = ["http://a/é", "http://us er@h/", "HTTP://a/", "http://[::1/", "http://a/", "http://h/%zz", "http://h:x/"]
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({"kind": "uri"}, [2]),
+        ({"kind": "uri", "level": "scheme"}, [2]),
+        ({"kind": "uri", "level": "iri"}, [0, 2]),
+        ({"kind": "iri"}, [0, 2]),
+        ({"kind": "uri", "policy": "crawl"}, [0, 2]),
+        ({"kind": "iri", "policy": "surt"}, [0, 2]),
+        ({"kind": "uri", "policy": "whatwg"}, [0, 1, 2, 5]),
+        ({"kind": "uri", "policy": "w3lib"}, [0, 1, 2, 5]),
+        ({"kind": "uri", "level": "rfc1630"}, [0, 1, 2, 3, 4, 6]),
+        ({"kind": "bytes"}, [0, 1, 2, 3, 4, 5, 6]),
+    ],
+    ids=lambda value: " ".join(value.values()) if isinstance(value, dict) else "",
+)
+def test_what_is_no_uri_is_invalid_unless_it_is_kept(options, kept, tmp_path):
+    wanted, source, out = [DIRTY[row] for row in kept], tmp_path / "in", tmp_path / "out"
+    source.write_text("".join(f"{row}\n" for row in DIRTY), "utf-8")
+    rows = 1 if 4 in kept else 2  # how many are http://a/
+    for exact in False, True:
+        how = {"errors": "drop", "rules": True, "exact": exact, **options}
+        done = dedup.dedup_files(source, out, **how)
+        assert out.read_text("utf-8").splitlines() == wanted
+        counts = len(DIRTY), len(kept), rows - 1, len(DIRTY) - len(kept) - (rows - 1)
+        assert (done.rows, done.unique, done.duplicates, done.invalid) == counts
+        assert sum(done.merged.values()) == rows - 1
+    assert dedup.estimate_files(source, errors="drop", **options) == len(kept)
+    kind, more = options["kind"], {name: value for name, value in options.items() if name != "kind"}
+    assert dedup.unique(DIRTY, kind, errors="drop", **more) == wanted
+    assert dedup.unique("\n".join(DIRTY).encode(), kind, errors="drop", **more).decode().splitlines() == wanted
+    invalid = done.invalid
+    if invalid:
+        with pytest.raises(UriError):
+            dedup.unique(DIRTY, kind, errors="raise", **more)
+        assert dedup.unique(DIRTY[1:2], kind, errors="keep", **more) == DIRTY[1:2]
+    seen = dedup.SeenSet.build(DIRTY, kind, errors="keep", **more)
+    assert sum(seen.contains(DIRTY, "drop")) == len(DIRTY) - invalid and all(seen.contains(DIRTY))
+    assert len(dedup.SeenSet.build(DIRTY, kind, errors="drop", **more)) == len(kept)

@@ -262,8 +262,8 @@ _NORMALIZE_PRODUCTION = Parameter(
     "NormalizeProduction | None",
     None,
     'The production that rows must match, as in `is_valid_uri` and `is_valid_iri`, or "any" text. None: "any" with '
-    'errors="keep"; else "IRI-reference" with level "iri" or a policy, "URI-reference" with the other levels, and "any" '
-    'with what rejects rows itself: level "rfc1630", and the policies "w3lib" and "whatwg".',
+    'errors="keep"; else "IRI-reference" with level "iri" or a policy, "URI-reference" with the other levels, and '
+    '"any" with what rejects rows itself: level "rfc1630", and the policies "w3lib" and "whatwg".',
     (None, *get_args(types.NormalizeProduction)),
 )
 _SAFE_HOST = Parameter(

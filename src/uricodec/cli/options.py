@@ -677,8 +677,9 @@ OPTIONS = {
     "production:normalize": Option(
         "--production RULE",
         "the grammar of URIs and IRIs, such as absolute-URI",
-        "The default is 'any' with --errors keep. Else it is URI-reference, or IRI-reference with --kind iri, --level iri "
-        "and policies; but 'any' with --level rfc1630 and the policies w3lib and whatwg, which reject lines themselves.",
+        "The default is 'any' with --errors keep. Else it is URI-reference, or IRI-reference with --kind iri, --level "
+        "iri and policies; but 'any' with --level rfc1630 and the policies w3lib and whatwg, which reject lines "
+        "themselves.",
         choices={**_PRODUCTIONS, "any": "any text"},
         conflicts="--kind=urn --kind=web",
         only={"--kind=uri": f"{_OF_URIS} any", "--kind=iri": f"{_OF_IRIS} any"},
@@ -1244,8 +1245,8 @@ OPTIONS = {
     "errors:normalize": _errors(
         "how to handle invalid records",
         {"keep": "write the record unchanged"} | _NULL,
-        "Lines that are not UTF-8 are invalid, lines that are not URNs, with --kind web URLs that parsers may read in two "
-        "ways, and what --production says: 'keep' writes the normal form of text that is not quite a URI.",
+        "Lines that are not UTF-8 are invalid, lines that are not URNs, with --kind web URLs that parsers may read in "
+        "two ways, and what --production says: 'keep' writes the normal form of text that is not quite a URI.",
     ),
     "errors:decode": _errors(
         "how to handle malformed %HH and invalid UTF-8",
@@ -1285,8 +1286,8 @@ OPTIONS = {
         {"keep": "compare them byte by byte, as --kind bytes does"} | _DROP,
         "Lines that are not URNs are invalid, with --kind web URLs that parsers may read in two ways, with the "
         "policies whatwg and w3lib what these reject, at --level rfc1630 lines with a % that does not begin %HH, and "
-        "records without one text in the field. With 'drop' and 'raise', lines that are not URI references are invalid, "
-        "too, or with --kind iri, --level iri and other policies IRI references; 'keep' compares their normal forms.",
+        "records without one text in the field. With 'drop' and 'raise', lines that are not URI references are "
+        "invalid, too, or with --kind iri, --level iri and other policies IRI references; 'keep' compares their normal forms.",
     ),
     "errors:log": Option(
         "--errors POLICY",

@@ -12,7 +12,7 @@ class Explanations(LineTransform):
     Args:
         policy (Policy): The policy.
         rows (RowOperation): That of the policy, which says which lines are invalid.
-        production (str | None): "IRI-reference" if lines that are none are invalid.
+        production (str | None): What lines must match, if not any text is valid.
         terminator (bytes): The line terminator of the input.
     """
 

@@ -204,8 +204,8 @@ def _level_of(kind: str, level: str | None, policy: Policy | str | None) -> Any:
 def _rows_of(kind: str, level: Any, errors: str = "keep", last: Any = None) -> RowOperation:
     """Return the operation that normalizes identifiers.
 
-    All levels read identifiers by the RFC of the `last` level. Unless invalid URIs and IRIs are kept, the operation also
-    rejects those that do not match the grammar. Others with the same normal form stay equivalent.
+    All levels read identifiers by the RFC of the `last` level. Unless invalid URIs and IRIs are kept, the operation
+    also rejects those that do not match the grammar.
     """
     if kind == "urn" and level is not None:
         if level in ("namespace", "functional"):
@@ -363,9 +363,11 @@ class Deduplicator:
         spill_dir (str | PathLike | None): The folder for temporary files; None: the system's default.
         exact (bool): Whether to compare normal forms, not only fingerprints. A given secret is then ignored.
         secret (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
-        errors (str): How an invalid row, which has no normal form, is handled. "keep": its bytes are its identifier;
+        errors (str): How an invalid row is handled. "keep": its bytes are its identifier if it has no normal form;
             "drop": it is never the first; "raise": an error is raised, and it is undefined which rows of the call have
-            been added.
+            been added. With "drop" and "raise", rows that are not URI references are invalid, too; with kind or level
+            "iri" and policies, those that are not IRI references. The policies "w3lib" and "whatwg", and level
+            "rfc1630", reject others.
         seen (SeenSet | None): Identifiers that count as seen before. Its key is that of the fingerprints.
 
     Attributes:
@@ -911,7 +913,7 @@ def dedup_files(  # noqa: PLR0913
         exact (bool): Whether to compare normal forms, not only fingerprints.
         secret (FingerprintKey | str | bytes | None): The key of fingerprints; None: random, or that of `seen`.
         errors (str): How an invalid line is handled. "keep": its bytes are its identifier; "drop": it is omitted;
-            "raise": an error is raised.
+            "raise": an error is raised. What is invalid is said at `Deduplicator`.
         line_terminator (bytes): The control character that ends a line.
         threads (int | None): The number of threads, at most 64 or the number of cores; None: automatic.
         max_line (int): The limit for the bytes of a line, without its terminator: each thread has a buffer for one such
@@ -1153,7 +1155,7 @@ def unique_dataset(  # noqa: PLR0913
         seen (Path | None), update (bool): As in `dedup_files`. Null is an identifier of a set like others.
         memory, spill_dir, exact, secret: As in `dedup_files`.
         errors (str): How an invalid row is handled. "keep": its bytes are its identifier; "drop": it is omitted;
-            "raise": an error is raised.
+            "raise": an error is raised. What is invalid is said at `Deduplicator`.
         threads (int | None): The number of threads, at most 64 or the number of cores; None: automatic.
         rules (bool): Whether to count which level merged the rows, as in `dedup_files`.
         on_progress (Callable[[Progress], None] | None): Called from time to time with the progress.
