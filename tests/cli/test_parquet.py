@@ -340,7 +340,6 @@ def test_without_pyarrow(files, monkeypatch):
         (["--production", "any"], 0),
         (["--kind", "iri", "--production", "IRI"], 1),
     ],
-    ids=" ".join,
 )
 def test_what_is_no_uri_is_invalid_unless_it_is_kept(options, invalid, tmp_path):
     pq.write_table(pa.table({"url": ["HTTP://a/", "http://us er@h/", "http://a/é"]}), tmp_path / "in")
