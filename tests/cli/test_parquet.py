@@ -329,3 +329,23 @@ def test_without_pyarrow(files, monkeypatch):
         b"",
         "uricodec: --parquet: pyarrow is not installed\n\nhint: pip install 'uricodec[arrow]'\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "invalid"),
+    [
+        ([], 2),
+        (["--kind", "iri", "--level", "path"], 1),
+        (["--policy", "crawl"], 1),
+        (["--production", "any"], 0),
+        (["--kind", "iri", "--production", "IRI"], 1),
+    ],
+)
+def test_what_is_no_uri_is_invalid_unless_it_is_kept(options, invalid, tmp_path):
+    pq.write_table(pa.table({"url": ["HTTP://a/", "http://us er@h/", "http://a/é"]}), tmp_path / "in")
+    for errors, count in ("drop", invalid), ("keep", 0 if "IRI" not in options else 1):
+        command = ["normalize", "--parquet", "-f", "url", *options, "--errors", errors, "--stats"]
+        status, _, said = run(*command, "-o", tmp_path / "out", tmp_path / "in")
+        assert (status, json.loads(said)["invalid"]) == (0, count)
+        left = pq.read_table(tmp_path / "out").num_rows
+        assert left == (3 - invalid if errors == "drop" else 3)

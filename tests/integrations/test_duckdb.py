@@ -711,3 +711,10 @@ def test_sets_of_hosts_and_prefixes(con):
         assert 10 < sum(each is not None for each in wanted) < 101
     with pytest.raises(ValueError, match="as the name of a set"):
         hook.register_set(con, "a b", hosts)
+
+
+def test_any_text_has_a_normal_form():
+    con = duckdb.connect()
+    hook.register(con)
+    made = con.sql("SELECT uri_normalize('HTTP://us er@h/'), uri_policy('HTTP://us er@h/', 'crawl')").fetchall()
+    assert made == [("http://us er@h/", "http://us er@h/")]

@@ -1287,7 +1287,8 @@ OPTIONS = {
         "Lines that are not URNs are invalid, with --kind web URLs that parsers may read in two ways, with the "
         "policies whatwg and w3lib what these reject, at --level rfc1630 lines with a % that does not begin %HH, and "
         "records without one text in the field. With 'drop' and 'raise', lines that are not URI references are "
-        "invalid, too, or with --kind iri, --level iri and other policies IRI references; 'keep' compares their normal forms.",
+        "invalid, too, or with --kind iri, --level iri and other policies IRI references; 'keep' compares their normal "
+        "forms.",
     ),
     "errors:log": Option(
         "--errors POLICY",
