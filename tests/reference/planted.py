@@ -255,6 +255,9 @@ def draw(source, in_text):
     around = source.choice(TEXTS) if in_text else (b"", b"", b"")
     user, password = draw_userinfo(source, allowed_in(around, name) if in_text else IN_URL, is_special)
     userinfo = user if password is None else user + b":" + password
+    if name == "raw parameter" and b"&" in userinfo and (b"sig=" in userinfo or b"token=" in userinfo):
+        # "&sig=x@h" may also be a parameter of the URL around, whose value is secret up to its end.
+        user, password, userinfo = b"user", b"pass&word", b"user:pass&word"
     if in_text and name in {"plain", "html", "raw parameter"} and has_line_escape(userinfo):
         user, password, userinfo = b"user", b"password", b"user:password"
     start = source.choice(SCHEMES).encode() + b"://"

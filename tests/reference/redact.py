@@ -303,7 +303,18 @@ def value_end(text, start, depth, most, in_path, in_text, active, every):  # noq
     return start + len(value) if in_text else i, i
 
 
-def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0912, PLR0913, PLR0917
+def extended(spans, start, text, at, names, most, in_text, active, every):  # noqa: PLR0913, PLR0917
+    """Where the value ends that userinfo, the last span, ends in if a parameter with such a name begins in it."""
+    name = text.rfind(b"&", start, at) + 1
+    equals = text.find(b"=", name, at)
+    if not name or equals < 0 or not is_sensitive(text[name:equals], names, 0):
+        return at
+    stop, _ = value_end(text, at, 0, most, False, in_text, active, every)
+    spans[-1] = spans[-1][0], stop
+    return stop
+
+
+def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     """The spans of what is secret in a URL, and its end."""
     most, spans, every = 2 if nested else 0, [], matches(b"", names)
     start, is_name, depth, i = 0, bare or not in_text, 0, 0
@@ -335,6 +346,8 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
                 if begins_reference(text, end, most):
                     found, i = userinfo(text, slashes, slashes.depth, Around(in_text, active))
                     spans += found
+                    if found and in_query:
+                        i = extended(spans, found[0][0], text, i, names, most, in_text, active, every)
             is_name = False
         elif char in {b"?", b"#", b"&", b";"}:
             if not in_query and char in {b"&", b";"}:
@@ -350,6 +363,8 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
                 around = Around(in_text, active)
                 found, i = userinfo(text, slashes, max(deep, slashes.depth), around, has_port)
                 spans += found
+                if found and in_query:
+                    i = extended(spans, found[0][0], text, i, names, most, in_text, active, every)
                 is_name, has_slash = False, True
             else:
                 i = end

@@ -46,6 +46,21 @@ LEAKING = (
 )
 
 
+@pytest.mark.parametrize(
+    ("url", "redacted"),
+    [
+        ("?url=http://h&token=a@b", "?url=http://REDACTED"),
+        ("/?to=http://h:80&token=p@ss&x=1", "/?to=http://REDACTED:REDACTED&x=1"),
+        ("/?to=http://u:p&x=1&token=p@s@s#f", "/?to=http://REDACTED:REDACTED#f"),
+        ("/?to=http://h&x=a@b&token=c", "/?to=http://REDACTED@b&token=REDACTED"),
+    ],
+)
+def test_a_secret_after_a_url_without_a_path(url, redacted):
+    for text in url, f"see {url} now":
+        assert uri.redact_text(text, names="extended") == text.replace(url, redacted)
+    assert uri.redact(url, names="extended") == redacted
+
+
 @pytest.mark.parametrize("encoding", planted.ENCODINGS)
 def test_what_leaked(encoding):
     encode, before, after = planted.ENCODINGS[encoding]

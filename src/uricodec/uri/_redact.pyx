@@ -579,57 +579,6 @@ cdef inline bint is_file(const uint8_t *s, size_t colon) noexcept nogil:
         lower(s[colon - 2]) == c'l' and lower(s[colon - 1]) == c'e')
 
 
-cdef size_t redact_authority(Work *work, Slashes slashes, size_t end, int depth, bint has_port) noexcept nogil:
-    """Redact the userinfo of the authority after these slashes; return where the URL goes on.
-
-    Userinfo is everything up to the last "@" before "/", "?" or "#". A password with one of these in it shows by its
-    ":", which no number follows; it is up to the last "@" of the URL.
-
-        http://u:p/w@h      http://host:80/x@y      http://u:#w@h       http://u:/w@h       http://host:/p?q=a@b
-                   ^ last @         a number, so no password   ^                   ^        the @ is in the query
-    """
-    cdef const uint8_t *s = work.s
-    cdef size_t start = slashes.end, i = start, stop, at
-    cdef Authority found
-    found.depth, found.slashes, found.at, found.at_size = depth, slashes, SIZE_MAX, 0
-    found.colon = found.colon_size = found.after_colon = SIZE_MAX
-    while i < end and IN_AUTHORITY.set.member[s[i]]:
-        i += 1
-    if i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#':
-        return i - (i > start and s[i - 1] == c'=')     # the usual case: a host; "=//" begins the next one
-    if s[i] == c':':
-        i += 1
-        stop = i
-        while i < end and c'0' <= s[i] <= c'9':
-            i += 1
-        if i > stop and (i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'):
-            return i    # and a port
-    i = start
-    while True:
-        stop = scan_authority(work, i, end, &found)
-        at = found.at
-        if stop < work.no_at[depth]:
-            break
-        if found.port == EMPTY_PORT:
-            # After userinfo, ":/" is how URLs of repositories are written: ssh://git@h:/a@1
-            if not has_port or found.delimiter == 0 or found.delimiter == c'/' and at != SIZE_MAX:
-                break
-        elif found.port != NO_NUMBER or at != SIZE_MAX:
-            break
-        stop = search_at(work, stop, end, &found)
-        if found.at == at:
-            work.no_at[depth] = stop
-            break
-        i = found.at + found.at_size
-    if at == SIZE_MAX:
-        return start        # "&" may still begin a name
-    if found.colon < at:
-        put_redacted(work, start, found.colon)
-        start = found.colon + found.colon_size
-    put_redacted(work, start, at)
-    return at
-
-
 cdef inline uint8_t opening_of(uint8_t closing) noexcept nogil:
     """Return the opening bracket of a closing one; 0 for other bytes."""
     return c'(' if closing == c')' else closing - 2 if closing == c']' or closing == c'}' else 0
@@ -731,6 +680,76 @@ cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint i
             work.least = i
     work.at_end_of_word = True
     return min(i, end)
+
+
+cdef size_t end_of_parameter(Work *work, size_t start, size_t at, size_t end) noexcept nogil:
+    """Return the end of the value that the "@" after the userinfo s[start:at] may stand in; `at`: it stands in none.
+
+        ?url=http://i&token=a@b     for some readers a host b after userinfo, for others the token a@b: both are secret
+    """
+    cdef const uint8_t *s = work.s
+    cdef const uint8_t *equals
+    cdef size_t name = at, stop
+    while name > start and s[name - 1] != c'&':
+        name -= 1
+    equals = <const uint8_t *>memchr(s + name, c'=', at - name) if name > start else NULL
+    if equals == NULL or is_other(s + name, <size_t>(equals - s) - name, work.how) or not is_sensitive(
+            s + name, <size_t>(equals - s) - name, 0, work.how):
+        return at
+    stop = end_of_value(work, at, end, 0, False)
+    return trimmed(s, at, work.least, stop) if work.in_text and work.at_end_of_word else stop
+
+
+cdef size_t redact_authority(Work *work, Slashes slashes, size_t end, int depth, bint has_port) noexcept nogil:
+    """Redact the userinfo of the authority after these slashes; return where the URL goes on.
+
+    Userinfo is everything up to the last "@" before "/", "?" or "#". A password with one of these in it shows by its
+    ":", which no number follows; it is up to the last "@" of the URL.
+
+        http://u:p/w@h      http://host:80/x@y      http://u:#w@h       http://u:/w@h       http://host:/p?q=a@b
+                   ^ last @         a number, so no password   ^                   ^        the @ is in the query
+    """
+    cdef const uint8_t *s = work.s
+    cdef size_t start = slashes.end, i = start, stop, at
+    cdef Authority found
+    found.depth, found.slashes, found.at, found.at_size = depth, slashes, SIZE_MAX, 0
+    found.colon = found.colon_size = found.after_colon = SIZE_MAX
+    while i < end and IN_AUTHORITY.set.member[s[i]]:
+        i += 1
+    if i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#':
+        return i - (i > start and s[i - 1] == c'=')     # the usual case: a host; "=//" begins the next one
+    if s[i] == c':':
+        i += 1
+        stop = i
+        while i < end and c'0' <= s[i] <= c'9':
+            i += 1
+        if i > stop and (i == end or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'):
+            return i    # and a port
+    i = start
+    while True:
+        stop = scan_authority(work, i, end, &found)
+        at = found.at
+        if stop < work.no_at[depth]:
+            break
+        if found.port == EMPTY_PORT:
+            # After userinfo, ":/" is how URLs of repositories are written: ssh://git@h:/a@1
+            if not has_port or found.delimiter == 0 or found.delimiter == c'/' and at != SIZE_MAX:
+                break
+        elif found.port != NO_NUMBER or at != SIZE_MAX:
+            break
+        stop = search_at(work, stop, end, &found)
+        if found.at == at:
+            work.no_at[depth] = stop
+            break
+        i = found.at + found.at_size
+    if at == SIZE_MAX:
+        return start        # "&" may still begin a name
+    stop = end_of_parameter(work, start, at, end) if work.in_query else at
+    if found.colon < at:
+        put_redacted(work, start, found.colon)
+        start = found.colon + found.colon_size
+    put_redacted(work, start, stop)
+    return stop
 
 
 cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept nogil:
@@ -1078,7 +1097,7 @@ cdef class RedactRows(RowOperation):
         self.how.whole.names = self.how.inner.names = NULL
         self.how.most, self.how.bare = DEEPEST if nested else 0, bare
         self.how.all = b"*" in texts
-        texts = [text for text in texts if text != b"*"]
+        texts = list(filter(b"*".__ne__, texts))
         self.held = list_names(texts, False, &self.how.whole), list_names(texts, True, &self.how.inner)
         self.how.has_inner = self.how.inner.first[256] > 0
         memset(self.how.pairs, 0, PAIRS)
