@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -700,6 +701,64 @@ def test_damage_that_an_update_meets(place):
     assert (place / "seen").read_bytes() == octets
 
 
+def crafted(rows, starts, shard_bits=0, shard=0):
+    """A file with these fingerprints, and these starts of its buckets, whose checksums are right."""
+    octets = naive.write(set(rows), {"forms": 1, "kind": "bytes"}, bytes(64), KEY.fingerprint(b""), shard_bits, shard)
+    ends = [*starts[1:], len(rows)]
+    directory = b"".join(
+        start.to_bytes(8, "little") + naive.check(rows[start:end]).to_bytes(8, "little")
+        for start, end in zip(starts, ends, strict=True)
+    )
+    size = naive.little(octets[12:16])
+    head, description = octets[:144], octets[160 : 160 + size]
+    return (
+        head
+        + blake2b(head + description + directory, digest_size=16).digest()
+        + description
+        + b"".join(rows)
+        + directory
+    )
+
+
+def crafted_files():
+    few = sorted(map(naive.stored, prints_of(names_of(100))), key=naive.order)
+    many = sorted(map(naive.stored, prints_of(names_of(200))), key=naive.order)
+    half = sum(naive.order(row)[0] < 1 << 63 for row in many)
+    upper = [row for row in few if naive.order(row)[0] >> 63]
+    yield "sound", crafted(few, [0])
+    yield "sound", crafted(many, [0, half])
+    yield "sound", crafted(upper, [0], 1, 1)
+    yield "not ascending", crafted([few[1], few[0], *few[2:]], [0])
+    yield "not ascending", crafted([*few[:-2], few[-1], few[-2]], [0])
+    yield "in another bucket", crafted(many, [0, half - 1])
+    yield "in another bucket", crafted(many, [0, half + 1])
+    yield "in another shard", crafted(few, [0], 1, 1)
+    yield "in another shard", crafted(upper, [0], 1, 0)
+    yield "in another shard", crafted(upper, [0], 48, 5)
+
+
+@pytest.mark.parametrize(("kind", "octets"), [*crafted_files()])
+def test_crafted_fingerprints(place, kind, octets):
+    """Their checksums are right, their order or place is not: each way to read them is an error of the file."""
+    (place / "crafted").write_bytes(octets)
+    with SeenSet.open("crafted", SECRET) as seen:
+        uses = [
+            seen.verify,
+            lambda: seen | seen,
+            lambda: seen - seen,
+            lambda: seen.split(2),
+            lambda: SeenSet.merge([seen, seen]),
+            lambda: seen.save("again"),
+            lambda: list(seen.fingerprints()),
+        ]
+        if seen.shard == (0, 1):
+            options = {"kind": "bytes", "seen": "crafted", "secret": SECRET, "update": True}
+            uses.append(lambda: dedup.dedup_files("day0", "out", **options))
+        for use in uses:
+            with contextlib.nullcontext() if kind == "sound" else pytest.raises(SetError, match="damaged fingerprints"):
+                use()
+
+
 def test_files_that_are_no_sets(tmp_path, monkeypatch):
     (tmp_path / "foreign").write_bytes(b"urn:isbn:1\n" * 100)
     (tmp_path / "empty").write_bytes(b"")
@@ -757,9 +816,9 @@ def test_directories_that_lie():
     row = bytes(16)
     for directory, count in (b"", 0), (row * 2, 0), (b"\1" + row[1:], 1), (row, 1025):
         with pytest.raises(ValueError, match="damaged directory"):
-            SetFile(directory, count, 0, 0, 0, -1)
+            SetFile(directory, count, 0, 0, 0, 0, -1)
     with pytest.raises(ValueError, match="damaged directory"):
-        SetFile(row + b"\5" + row[1:], 4, 1, 0, 0, -1)
+        SetFile(row + b"\5" + row[1:], 4, 1, 0, 0, 0, -1)
 
 
 @pytest.mark.parametrize("mode", ["counts, spilling", *long("unique")])

@@ -671,7 +671,8 @@ def test_damage_is_found(tmp_path):
         ):
             try:
                 wanted = use(opened)
-            except SetError:
+            except SetError as error:
+                assert str(error) == f"{path}: damaged saved set: entries"
                 found += 1
             else:
                 assert wanted == names or place > size + 8

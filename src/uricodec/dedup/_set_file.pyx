@@ -369,7 +369,7 @@ cdef class SetFile:
         directory (bytes): The directory.
         count (int): The number of fingerprints.
         bits (int): The directory has 2**bits rows.
-        shard_bits (int): See Directory.
+        shard_bits (int), shard (int): See Directory.
         place (int): Where the fingerprints are in the file.
         number (int): The descriptor of the file.
         memory (mmap | None): Memory for all fingerprints, in which those that were read stay; None: they are read again.
@@ -387,19 +387,20 @@ cdef class SetFile:
     cdef readonly size_t buckets
     cdef int bits
     cdef int shard_bits
+    cdef uint64_t shard
     cdef uint64_t place
     cdef int number
     cdef object memory
     cdef uint8_t *held      # for each bucket, whether it is in the memory
     cdef char storing       # a thread writes to the memory
 
-    def __cinit__(self, bytes directory not None, uint64_t count, int bits, int shard_bits, uint64_t place, int number,
-                  memory=None):
+    def __cinit__(self, bytes directory not None, uint64_t count, int bits, int shard_bits, uint64_t shard, uint64_t place,
+                  int number, memory=None):
         cdef uint64_t start = 0, after
         cdef size_t i
         self.directory, self.rows = directory, <const uint8_t *>PyBytes_AS_STRING(directory)
         self.count, self.bits, self.buckets = count, bits, <size_t>1 << bits
-        self.shard_bits = shard_bits
+        self.shard_bits, self.shard = shard_bits, shard
         self.place, self.number, self.memory = place, number, memory
         if <size_t>len(directory) != ROW * self.buckets or load_word(self.rows):
             raise ValueError("damaged directory")
@@ -539,11 +540,20 @@ cdef class SetFile:
         return bucket
 
     cdef inline bint is_sound(self, size_t bucket, const uint8_t *src, size_t size) noexcept nogil:
-        cdef uint64_t check = 0
+        """Return whether fingerprints have the checksum of their bucket, are ascending, and belong to it."""
+        cdef uint64_t check = 0, low, high, last_low = 0, last_high = 0
+        cdef bint sorted = True
         cdef size_t i
         for i in range(size):
-            check += check_of(load_word(src + UC_FINGERPRINT * i), load_word(src + UC_FINGERPRINT * i + 8))
-        return check == load_word(self.rows + ROW * bucket + 8)
+            low, high = load_word(src + UC_FINGERPRINT * i), load_word(src + UC_FINGERPRINT * i + 8)
+            check += check_of(low, high)
+            sorted &= not i or is_below(last_low, last_high, low, high)
+            last_low, last_high = low, high
+        return check == load_word(self.rows + ROW * bucket + 8) and sorted and (not size or (
+            self.is_in(load_word(src), bucket) and self.is_in(last_low, bucket)))
+
+    cdef inline bint is_in(self, uint64_t low, size_t bucket) noexcept nogil:
+        return low >> 1 >> (63 - self.shard_bits) == self.shard and bucket_of(low, self.shard_bits, self.bits) == bucket
 
     def span(self, size_t bucket, size_t most):
         """Return the fingerprints to read at once from a bucket on: the place in the file, size, and the bucket after.

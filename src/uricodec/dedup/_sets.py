@@ -140,7 +140,7 @@ class SavedSet(StoredSet):
         self.held = size if self._memory is not None else 0
         number = self._file.fileno()
         self._lookup = SetFile(
-            directory, self.count, self._bits, self.shard.bits, self._place, number, self._memory
+            directory, self.count, self._bits, *self.shard, self._place, number, self._memory
         )  # fmt: skip
 
     def _free(self) -> None:

@@ -44,6 +44,7 @@ class EntryTable:
         size: int | None = None,
         file: object = None,
         start: int = 0,
+        name: str = "",
     ) -> EntryTable: ...
     @property
     def kind(self) -> str: ...

@@ -50,7 +50,7 @@ cdef extern from "simd/file.h" nogil:
     int read_at "uc_read_at"(int number, uint8_t *dst, size_t size, uint64_t place) noexcept
 
 cdef extern from "Python.h":
-    void PyErr_SetString(object type, const char *message) noexcept
+    void *PyErr_Format(object type, const char *format, ...) noexcept
     void *PyErr_NoMemory() noexcept
 
 
@@ -120,6 +120,7 @@ cdef struct Table:
     char *storing               # whether a thread writes a block
     const uint8_t *directory    # the checksums
     const Key *key
+    const char *name            # the file, as messages show it
 
 
 cdef enum Found:
@@ -1224,9 +1225,9 @@ ctypedef Found (*match_function)(const Table *table, const uint8_t *s, size_t n,
 cdef match_function[2] MATCHES = [match_host, match_prefix]
 
 
-cdef void raise_found(Found found) noexcept with gil:
+cdef void raise_found(const Table *table, Found found) noexcept with gil:
     if found == DAMAGED:
-        PyErr_SetString(SetError, b"damaged saved set: entries")
+        PyErr_Format(SetError, b"%s: damaged saved set: entries", table.name)
 
 
 def checksums(data not None, FingerprintKey key not None):
@@ -1313,14 +1314,17 @@ cdef class EntryTable:
     cdef bint viewed
     cdef size_t size            # of the data
     cdef object file            # kept open
+    cdef bytes name             # of the file, as messages show it
     cdef char storing
 
     def __cinit__(self, str kind not None, data not None, uint64_t count, int bits, uint64_t depths, uint64_t surts,
                   FingerprintKey key not None, bytes directory=None, size_t place=0, size=None, file=None,
-                  uint64_t start=0):
+                  uint64_t start=0, str name not None=""):
         cdef size_t slots
         self.file, self.table.number, self.table.place = file, -1 if file is None else file.number, start
         self.table.storing = &self.storing
+        self.name = name.encode("utf-8", "replace")
+        self.table.name = PyBytes_AS_STRING(self.name)
         self.kind, self.count, self.key = kind, count, key
         self.table.kind, self.table.bits = <Kind>kind_of(kind), bits
         self.table.depths, self.table.surts = depths, surts
@@ -1381,9 +1385,14 @@ cdef class EntryTable:
             return None
         return text_or_bytes(type(text) is str, entry.text, entry.size)
 
+    def damaged(self):
+        """Return the error for data that are not what was saved.
+        """
+        return SetError(f"{self.name.decode()}: damaged saved set: entries")
+
     cdef int check(self, Found found) except -1:
         if found > PRESENT:
-            raise_found(found)
+            raise_found(&self.table, found)
             raise_set()
         return 0
 
@@ -1412,14 +1421,14 @@ cdef class EntryTable:
         for i in range(self.count):
             s = self.table.text + at
             if at + HEAD > self.table.text_size or not is_sound(&self.table, s, HEAD):
-                raise SetError("damaged saved set: entries")
+                raise self.damaged()
             n = entry_size(s)
             if at + HEAD + n > self.table.text_size or not is_sound(&self.table, s, HEAD + n):
-                raise SetError("damaged saved set: entries")
+                raise self.damaged()
             try:
                 yield utf8_text(s + HEAD, n, NULL)
             except UnicodeDecodeError:
-                raise SetError("damaged saved set: entries") from None
+                raise self.damaged() from None
             at += HEAD + n
 
     def verify(self):
@@ -1433,7 +1442,7 @@ cdef class EntryTable:
             for block in range((self.size + CHECKED - 1) // CHECKED):
                 sound = sound and check_block(&self.table, block)
         if not sound:
-            raise SetError("damaged saved set: entries")
+            raise self.damaged()
 
     def data(self):
         """Return the data (memoryview), checked.
@@ -1451,10 +1460,10 @@ cdef struct MatchOptions:
     bint exact
 
 
-cdef inline bint rejects(Found found, Outcome *outcome) noexcept nogil:
+cdef inline bint rejects(const Table *table, Found found, Outcome *outcome) noexcept nogil:
     if found <= PRESENT:
         return False
-    raise_found(found)
+    raise_found(table, found)
     outcome.code, outcome.offset = UC_RAISED, 0
     return True
 
@@ -1475,14 +1484,14 @@ cdef size_t entry_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef const MatchOptions *how = <const MatchOptions *>options
     cdef Entry entry
     cdef Found found = how.match(how.table, src, n, how.exact, &entry)
-    return UC_REJECTED if rejects(found, outcome) else put_entry(found, &entry, dst)
+    return UC_REJECTED if rejects(how.table, found, outcome) else put_entry(found, &entry, dst)
 
 
 cdef size_t verdict_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const MatchOptions *how = <const MatchOptions *>options
     cdef Entry entry
     cdef Found found = how.match(how.table, src, n, how.exact, &entry)
-    if rejects(found, outcome):
+    if rejects(how.table, found, outcome):
         return UC_REJECTED
     if found == PRESENT:
         return 0
@@ -1695,7 +1704,7 @@ cdef size_t filter_row(const uint8_t *src, size_t n, const void *options, uint8_
     while i < how.count and found == ABSENT:
         found = how.sets[i].match(how.sets[i].table, src, n, how.sets[i].exact, &entry)
         i += 1
-    if rejects(found, outcome):
+    if rejects(how.sets[max(i - 1, 0)].table, found, outcome):
         return UC_REJECTED
     if (found == PRESENT) == how.inverted:
         outcome.code, outcome.offset = LEFT_OUT, 0

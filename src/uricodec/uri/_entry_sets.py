@@ -93,7 +93,9 @@ class _StoredEntries(StoredSet):
                 raise MemoryError
         numbers = self.count, self._bits, self._depths, self._surts
         reader = None if self._maps else self
-        self.table = EntryTable(self._kind, data, *numbers, self.key, directory, place, size, reader, self._place)
+        self.table = EntryTable(
+            self._kind, data, *numbers, self.key, directory, place, size, reader, self._place, self.name
+        )  # fmt: skip
 
     def take_table(self) -> EntryTable:
         """Return the table, which refers to this, not the other way round any more."""
@@ -160,7 +162,7 @@ class EntrySet:
         if not hasattr(cls, "_kind"):
             raise TypeError("cannot create an EntrySet: use HostSet or PrefixSet")
         if isinstance(entries, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"expected an iterable of {cls._what}s, got {type(entries).__name__}")
+            raise TypeError(f"expected an iterable of {cls._kind}, got {type(entries).__name__}")
         builder = EntryBuilder(cls._kind, FingerprintKey())
         rejected = builder.add_all(entries)
         if rejected is not None:
