@@ -27,11 +27,15 @@ def address(text):
 
 
 def a_label(label):
-    """The A-label of a label (bytes, from str), or the label itself if it has none of 63 bytes."""
-    with suppress(whatwg.Failure):
-        found = whatwg.domain_to_ascii(label).encode()
-        if len(found) <= 63:
-            return found
+    """The A-label of a label (bytes, from str), or the label itself if it has none of 63 bytes.
+
+    Joiners that are not in their place are left out.
+    """
+    for text in label, label.replace("\u200c", "").replace("\u200d", ""):
+        with suppress(whatwg.Failure):
+            found = whatwg.domain_to_ascii(text).encode()
+            if len(found) <= 63:
+                return found
     return label.encode()
 
 

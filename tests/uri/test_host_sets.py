@@ -361,6 +361,27 @@ def test_ignored_characters_do_not_hide_a_host(character, count):
             assert uri.normalize(url, level="iri") == "http://evil.example/a"
 
 
+@pytest.mark.parametrize("character", ["\u200c", "\u200d", "%E2%80%8C", "%e2%80%8d"])
+@pytest.mark.parametrize("count", [1, 60, 1000, 100_000])
+def test_joiners_out_of_place_do_not_hide_a_host(character, count):
+    """As in http.client, whose IDNA 2003 ignores them; browsers reject the host."""
+    blocked = HostSet(["evil.example"])
+    many = character * count
+    for host in f"{many}evil.example", f"ev{many}il.example", f"x.evil.{many}example", f"evil.example{many}":
+        if count == 1:
+            assert unquote(host).encode("idna").endswith(b"evil.example")
+        assert blocked.match(f"http://{host}/a") == blocked.match(host) == "evil.example"
+
+
+def test_joiners_in_their_place_are_part_of_a_label():
+    """RFC 5892 appendix A.1: between letters that join in Persian, and after a virama."""
+    with_joiner = "\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.example"
+    without = with_joiner.replace("\u200c", "")
+    assert HostSet([with_joiner]).match(f"//{with_joiner}/") == "xn--mgba3gch31f060k.example"
+    assert HostSet([with_joiner]).match(f"//{without}/") is None
+    assert HostSet([without]).match(f"//{with_joiner}/") is None
+
+
 def test_an_entry_is_as_long_as_its_normal_form():
     many = "\u200b" * 500
     assert list(HostSet([f"ev{many}il.example.{many}"])) == ["evil.example"]

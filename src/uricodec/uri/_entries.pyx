@@ -271,11 +271,8 @@ cdef inline size_t label_start(const uint8_t *host, size_t end) noexcept nogil:
     return end
 
 
-cdef size_t write_label(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Write the A-label of a label beyond ASCII, as browsers do. Return the size; UC_REJECTED: an exception is set.
-
-    0: the label is invalid or too long, so no entry has it. dst has LABEL_CAPACITY bytes.
-    """
+cdef size_t write_valid_label(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """write_label() for a label whose joiners, if it has any, are in their place."""
     cdef size_t i, characters = 0
     cdef Py_ssize_t size
     if n > LABEL_UTF8:
@@ -288,6 +285,28 @@ cdef size_t write_label(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
     if size == -2:
         return UC_REJECTED
     return <size_t>size if 0 < size <= MOST_OF_LABEL else 0
+
+
+cdef size_t write_label(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write the A-label of a label beyond ASCII, as browsers do. Return the size; UC_REJECTED: an exception is set.
+
+    U+200C and U+200D are valid between some letters only. Elsewhere browsers reject a host, but IDNA 2003, and so Python's
+    urllib, ignores them (RFC 3454 table B.1): then the label is that without them.
+
+    0: the label is invalid or too long, so no entry has it. dst has LABEL_CAPACITY bytes.
+    """
+    cdef uint8_t label[LABEL_UTF8]
+    cdef size_t i = 0, o = 0, size = write_valid_label(s, n, dst)
+    if size:
+        return size
+    while i < n and o < sizeof(label):
+        if n - i >= 3 and s[i] == 0xE2 and s[i + 1] == 0x80 and s[i + 2] & 0xFE == 0x8C:
+            i += 3
+            continue
+        label[o] = s[i]
+        i += 1
+        o += 1
+    return write_valid_label(label, o, dst) if i == n and o < n else 0
 
 
 cdef size_t write_labels(const uint8_t *host, size_t n, uint8_t *dst, bint *is_cut) noexcept nogil:
