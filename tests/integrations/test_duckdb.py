@@ -153,11 +153,11 @@ def test_values_that_repeat(con):
         calls = "uri_normalize(url, 'case'), uri_equivalent(url, 'http://a/~b'), uri_relation(url, '//a')"
         found = con.sql(f"select {calls} from repeated order by id").fetchall()
         columns = (
-            bulk.normalize_uri(rows, "case", errors="null"),
+            bulk.normalize_uri(rows, "case", errors="null", production="any"),
             bulk.equivalent(rows, "http://a/~b"),
             bulk.relation(rows, "//a", errors="null"),
         )
-        assert found == list(zip(*columns, strict=True))
+        assert [pair for pair in zip(found, zip(*columns, strict=True), strict=True) if pair[0] != pair[1]] == []
 
 
 def test_columns_as_arguments(con):
