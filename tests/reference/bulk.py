@@ -119,7 +119,7 @@ def default_production(level, policy, errors):
 def normalized(row, level, policy, production):
     module = iri if production in {"IRI-reference", "IRI", "absolute-IRI", "irelative-ref"} else uri
     if production != "any" and (fault := module.check(row, production)):
-        raise UriSyntaxError(fault.reason, row, fault.offset)
+        raise UriSyntaxError(fault.message, row, fault.offset)
     return uri.normalize(row, level, policy=policy)
 
 
