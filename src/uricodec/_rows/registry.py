@@ -920,7 +920,7 @@ _ROWS = (
                 None,
                 'Names and values, or a query such as "page=2&sort=name". The first field of a name becomes a field '
                 "for each of its values, others of that name are dropped; a name that is missing is added at the end.",
-                examples=("page=2&é=a b", "q=&x=%26", {"q": "", "x": "é&"}, [("x", "1"), ("q", ["2", "a b"])]),
+                examples=("page=2&é=a b", [("x", "1"), ("q", ["2", "a b"])], "q=&x=%26", {"q": "", "x": "é&"}),
             ),
             Parameter(
                 "drop",

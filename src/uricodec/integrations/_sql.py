@@ -21,7 +21,7 @@ def fixed_arguments(name: str, errors: str) -> dict[str, Any]:
     Args:
         errors (str): "null", "keep", "raise" or "replace"; see `register`.
 
-    >>> [fixed_arguments(name, "replace") for name in ("uri_decode", "uri_normalize", "is_valid_urn")]
+    >>> [fixed_arguments(name, "replace") for name in ("uri_decode", "urn_normalize", "is_valid_urn")]
     [{'errors': 'replace'}, {'errors': 'null'}, {'errors': 'keep'}]
     """
     if name not in SQL_FUNCTIONS:
