@@ -498,11 +498,13 @@ def production_of(kind: str, level: Any = None, policy: Policy | str | None = No
     """
     found = policy if policy is not None else level
     found = READY.get(found, found) if isinstance(found, str) else found
-    is_policy = isinstance(found, Policy)
-    form, at = (found._form, found.level) if is_policy else (None, found)
-    if kind not in ("uri", "iri") or form in ("w3lib", "whatwg") or at == "rfc1630":
+    if kind not in ("uri", "iri"):
         return None
-    return "IRI-reference" if is_policy or kind == "iri" or at == "iri" else "URI-reference"
+    if isinstance(found, Policy):
+        return None if found._form in ("w3lib", "whatwg") or found.level == "rfc1630" else "IRI-reference"
+    if found == "rfc1630":
+        return None
+    return "IRI-reference" if "iri" in (kind, found) else "URI-reference"
 
 
 def checked(rows: RowOperation, production: str | None) -> RowOperation:
