@@ -23,7 +23,7 @@ EXAMPLE_FILES = Path(__file__).parent.parent / "examples"
 # For `from reference import codec`: importlib mode adds no directory by itself.
 sys.path.append(str(Path(__file__).parent))
 
-from marks import TIERS, tier_fixture  # noqa: E402
+from support.marks import TIERS, tier_fixture  # noqa: E402
 
 # What starts in the background of a shell, or under nohup, is told to ignore them, and so would be what is tested.
 for number, handler in (signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", None), signal.SIG_DFL):

@@ -18,8 +18,8 @@ import threading
 import time
 
 import pytest
-from arrow_memory import Lent
-from calls import CALLS, FOREIGN
+from support.arrow_memory import Lent
+from support.calls import CALLS, FOREIGN
 
 import uricodec
 from uricodec import bulk
@@ -52,7 +52,7 @@ def test_any_allocation_may_fail(group, tmp_path):
     place.write_bytes(bytes(256))
     path = os.pathsep.join([str(pathlib.Path(uricodec.__file__).parents[1]), *sys.path])
     done = subprocess.run(
-        [sys.executable, str(HERE / "sweep.py"), str(place), MOST, *GROUPS[group]],
+        [sys.executable, str(HERE / "support/sweep.py"), str(place), MOST, *GROUPS[group]],
         env={**os.environ, "PYTHONPATH": path, "PYTHONMALLOC": "malloc_debug"},
         capture_output=True,
         text=True,
@@ -179,7 +179,7 @@ def test_large_blocks_may_not_be_there(call):
     code = f"""
 import resource, sys
 sys.path.insert(0, {str(HERE)!r})
-from arrow_memory import Lent
+from support.arrow_memory import Lent
 import uricodec
 from uricodec import bulk, dedup, uri
 data = b"".join(b"/%07d a b" % i + b" " * 80 + b"\\n" for i in range(120_000))

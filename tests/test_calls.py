@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from calls import ALONE, CALLS, FOREIGN, THREADED, outcome
+from support.calls import ALONE, CALLS, FOREIGN, THREADED, outcome
 
 import uricodec
 from uricodec.parse import _stdlib
@@ -68,7 +68,7 @@ def public():
 def test_everything_public_has_a_row():
     rows = {id(find(name)): name for name in CALLS}
     missing = {name for name in public() if name not in CALLS and id(find(name)) not in rows}
-    assert not missing, f"tests/calls.py lacks {missing}"
+    assert not missing, f"tests/support/calls.py lacks {missing}"
 
 
 def test_every_row_is_of_something_public():

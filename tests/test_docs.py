@@ -9,7 +9,6 @@ import functools
 import importlib
 import itertools
 import json
-import os
 import pkgutil
 import re
 import shlex
@@ -91,13 +90,6 @@ def test_docstring(doc, names):
     assert run(doc, names, "docstring")
 
 
-def test_every_public_function_has_an_example():
-    public = [getattr(uricodec, name) for name in uricodec.__all__]
-    public += [getattr(importlib.import_module("uricodec.parse"), name) for name in uricodec.parse._stdlib.FAST]
-    functions = [item for item in public if callable(item) and not isinstance(item, type)]
-    assert [function.__name__ for function in functions if ">>>" not in (function.__doc__ or "")] == []
-
-
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if "```python" in page.read_text("utf-8")], ids=lambda page: page.name
 )
@@ -167,15 +159,6 @@ def test_shell_examples(line, reader, samples):
         pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     done = subprocess.run(["bash", "-c", line], cwd=samples, env=reader, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_commands_stand_in_blocks_that_run():
-    for page in PAGES:
-        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=FENCES)
-        commands = re.findall(
-            r"^    (?:\$ |uricodec |python3? -|pip |URICODEC_\w+=|\.ci/|benchmarks/).*", text, re.MULTILINE
-        )
-        assert commands == [], page.name
 
 
 def inline_commands():
@@ -277,26 +260,6 @@ def test_table_of_operations(monkeypatch):
             assert subprocess.run(run, cwd=ROOT, capture_output=True, check=False).returncode == 0, line
 
 
-def test_every_public_module_has_a_page():
-    """A page of docs/reference is made from its docstrings, or, for the engines' hooks, from the operations."""
-    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs/reference").glob("*.md"))
-    documented = set(re.findall(r"automodule:: ([\w.]+)", pages))
-    public = {"uricodec"}
-    for found in pkgutil.walk_packages(uricodec.__path__, "uricodec."):
-        if not re.search(r"\._|\.cli\b", found.name):
-            public.add(found.name)
-    hooks = {"uricodec.integrations", "uricodec.integrations.polars", "uricodec.integrations.pandas"}
-    assert public - documented == hooks
-    assert all(f"`{name}`" in pages or name in pages for name in hooks)
-
-
-def test_pictures(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "docs")
-    pictures = importlib.import_module("make_pictures")
-    found = {path.name: path.read_text("utf-8") for path in pictures.FOLDER.iterdir()}
-    assert found == {name: make() for name, make in pictures.PICTURES.items()}
-
-
 def test_table_of_codes():
     from uricodec.urn import _parse as _urn
 
@@ -385,44 +348,6 @@ def test_table_of_attacks(text, fault):
     assert fault == f"{found.code} at {found.offset}"
 
 
-def test_pages_have_the_results_of_the_benchmarks(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    texts = importlib.import_module("report").documents()
-    assert {path: path.read_text("utf-8") for path in texts} == texts
-    assert set((ROOT / "docs/concepts/performance").iterdir()) < texts.keys()
-
-
-def test_chart_of_applications(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    assert (ROOT / "docs/guides/drop_in.svg").read_text("utf-8") == importlib.import_module("drop_in").chart()
-
-
-def test_chart_of_steps(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    assert (ROOT / "docs/guides/url_corpora.svg").read_text("utf-8") == importlib.import_module("url_lists").chart()
-
-
-def test_results_are_not_replaced_by_a_part_of_them(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    report = importlib.import_module("report")
-    monkeypatch.setattr(report, "RESULTS", tmp_path)
-    run = json.loads(next((ROOT / "benchmarks/results").glob("*.json")).read_text("utf-8"))
-    report.keep([run])
-    kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    run["benchmarks"] = [row for row in run["benchmarks"] if "test_split.py" not in row["fullname"]]
-    with pytest.raises(SystemExit, match=r"not measured: test_split\.py"):
-        report.keep([run])
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == kept != {}
-
-
-def test_tests_that_the_pages_name():
-    for page in PAGES:
-        for file, name in re.findall(r"`(?:tests/)?((?:\w+/)?test_\w+\.py)(?:::(\w+))?`", page.read_text("utf-8")):
-            folder = ROOT if file.startswith("benchmarks/") else ROOT / "tests"
-            text = (folder / file).read_text("utf-8")
-            assert re.search(rf"^(def|class) {name or 'test_'}", text, re.MULTILINE), (page.name, file, name)
-
-
 FAST = """
 quote("a b") quote(b"a b") quote(bytearray(b"a b")) quote("a b", b"/") quote_plus("a b", safe="+")
 quote("\\xe9", encoding="latin-1") quote("\\ud800", errors="replace") quote(Text("a"))
@@ -483,12 +408,6 @@ def anchors(page):
     return {re.sub(r"[^\w -]", "", head).replace(" ", "-") for head in words}
 
 
-def test_readme_has_links_to_files():
-    """It is read in a clone: nothing is published, so addresses of this project would lead nowhere."""
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert len(re.findall(r"\]\((?!https?:|#)[^)]*", text)) > 10 and not re.search(OURS, text)
-
-
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_between_pages(page):
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
@@ -497,79 +416,3 @@ def test_links_between_pages(page):
         path = page.parent / target if target else page
         assert path.exists(), target
         assert not anchor or anchor in anchors(path), (target, anchor)
-
-
-def test_ci_runs_the_test_command_of_the_readme():
-    pattern = re.search(r"^command=\$\(grep '(.*)' README.md\)$", (ROOT / ".ci/run").read_text("utf-8"), re.MULTILINE)[
-        1
-    ]
-    [command] = re.findall(pattern, (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-    assert command.count("&&") == 2
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
-@pytest.mark.parametrize(
-    ("settings", "chosen"),
-    [
-        ({}, "pyenv/versions/3.99.0/bin/python3"),
-        ({"PYTHON": "python3"}, "bin/python3"),
-        ({"PYENV_ROOT": "/"}, "bin/python3"),
-    ],
-)
-def test_ci_takes_a_python_that_has_the_tests_of_cpython(settings, chosen, tmp_path):
-    """Where python3 has none; unless PYTHON names another, or there is none."""
-    if shutil.which("bash") is None or not (ROOT / ".ci/python").exists():
-        pytest.skip("needs bash and .ci")
-    other = tmp_path / "pyenv/versions/3.99.0/bin/python3"
-    for path, status in (tmp_path / "bin/python3", 1), (other, 0):
-        path.parent.mkdir(parents=True)
-        path.write_text(
-            f'#!/bin/sh\ncase "$*" in *test_urllib*) exit {status} ;; *ensurepip*) exit 0 ;; esac\necho 3.99\n'
-        )
-        path.chmod(0o755)
-    for name in "bash", "env":
-        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
-    environment = {"PATH": str(tmp_path / "bin"), "PYENV_ROOT": str(tmp_path / "pyenv"), **settings}
-    done = subprocess.run(["bash", ROOT / ".ci/python"], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == f"{tmp_path / chosen}\n"
-    assert ("libpython3.99-testsuite" in done.stderr) == (chosen == "bin/python3")
-
-
-def test_changelog_knows_the_version():
-    assert f"## {uricodec.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
-
-
-def test_conda_recipe_is_that_of_the_package():
-    recipe = (ROOT / ".ci/conda/recipe.yaml").read_text("utf-8")
-    project = (ROOT / "pyproject.toml").read_text("utf-8")
-    assert f'version: "{uricodec.__version__}"\n' in recipe
-    summary = re.search('^description = "(.*)"$', project, re.MULTILINE)[1]
-    assert f"summary: {summary}\n" in recipe
-    for line in re.search(r"^requires = (\[.*\])\n[^@]*^dependencies = (\[.*\])$", project, re.MULTILINE).groups():
-        for name, versions in re.findall('"([a-zA-Z]+)([^"]*)"', line):
-            assert f"- {name.lower()} {versions}\n" in recipe
-
-
-@pytest.mark.long  # .ci/types asks it, too
-@pytest.mark.parametrize(
-    ("uses", "libraries"),
-    [("typical_uses.py", ["mypy"]), ("integrations/typical_uses.py", ["mypy", "polars"])],
-    ids=["core", "engines"],
-)
-def test_types_of_typical_uses(uses, libraries, tmp_path):
-    for library in libraries:
-        pytest.importorskip(library, reason=f"{library} is not installed")
-    options = ["--strict", "--follow-imports", "silent", "--cache-dir", str(tmp_path)]
-    environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
-    command = [sys.executable, "-m", "mypy", *options, str(ROOT / "tests" / uses)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.long  # .ci/types asks it, too
-def test_stubs():
-    pytest.importorskip("mypy", reason="mypy is part of the test extra on CPython")
-    options = ["--allowlist", str(ROOT / "tests/stubtest.txt"), "--mypy-config-file", str(ROOT / "pyproject.toml")]
-    command = [sys.executable, "-m", "mypy.stubtest", "uricodec", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from arrow_memory import Lent, rows_of
-from calls import CALLS, outcome
-from lines import decode_lines, encode_lines
+from support.arrow_memory import Lent, rows_of
+from support.calls import CALLS, outcome
+from support.lines import decode_lines, encode_lines
 
 from uricodec import ByteSet, bulk, dedup
 from uricodec._base._fingerprint import FingerprintKey

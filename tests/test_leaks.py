@@ -11,7 +11,7 @@ import sys
 import tracemalloc
 
 import pytest
-from calls import CALLS, FOREIGN, outcome
+from support.calls import CALLS, FOREIGN, outcome
 
 SOAK = int(os.environ.get("URICODEC_SOAK", "40"))
 # Not on 3.10, which makes a cache for each function of Python when that is called for the 1024th time; nor on 3.12,

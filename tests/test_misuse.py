@@ -11,8 +11,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-import misuse
 import pytest
+from support import misuse
 
 import uricodec
 from uricodec import bulk, dedup, iri, logs, uri, urn
@@ -51,7 +51,7 @@ ROOMS = rooms()
 @pytest.mark.parametrize("room", ROOMS)
 def test_classes_and_functions(room, tmp_path):
     path = str(Path(uricodec.__file__).parent.parent)
-    program = f"import sys; sys.path.insert(0, {path!r}); import misuse; misuse.main(*{ROOMS[room]!r})"
+    program = f"import sys; sys.path.insert(0, {path!r}); from support import misuse; misuse.main(*{ROOMS[room]!r})"
     command = [sys.executable, "-X", "faulthandler", "-c", program]
     done = subprocess.run(
         command,

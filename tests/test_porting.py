@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from command import process
+from support.command import process
 
 import uricodec
 from uricodec import bulk, iri, uri

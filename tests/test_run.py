@@ -10,7 +10,7 @@ import zipapp
 from pathlib import Path
 
 import pytest
-from marks import long
+from support.marks import long
 
 import uricodec
 from uricodec import parse

@@ -11,7 +11,7 @@ import urllib.parse
 from pathlib import Path
 
 import pytest
-from diagnostics import brief
+from support.diagnostics import brief
 
 import uricodec
 from uricodec import iri, parse, uri

@@ -16,7 +16,7 @@ DOC = Path(__file__).parent.parent / "docs/concepts/free_threading.md"
 PROGRAM = r"""
 import ctypes, importlib, pkgutil, struct, sys
 sys.path[:] = SYS_PATH
-import calls, uricodec
+import support.calls, uricodec
 for module in pkgutil.walk_packages(uricodec.__path__, "uricodec."):
     try:
         importlib.import_module(module.name)

@@ -13,8 +13,8 @@ import threading
 import time
 import urllib.parse
 
-import calls
 import pytest
+from support import calls
 
 import uricodec
 from uricodec import bulk, bytesets, dedup, iri, logs, parse, urn

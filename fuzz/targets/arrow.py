@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 from reference import bulk as naive
 from reference import rows as reference
 from reference.logs import microseconds
-from support import run, text_of
+from common import run, text_of
 from targets import bulk as lists
 
 from uricodec import bulk, dedup, logs

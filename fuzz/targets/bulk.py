@@ -4,7 +4,7 @@ import io
 
 from reference import bulk as naive
 from reference import fingerprint as naive_fingerprint
-from support import is_refusal, lines_of, outcome, run, text_of
+from common import is_refusal, lines_of, outcome, run, text_of
 
 from uricodec import bulk, uri, urn
 from uricodec._rows import registry

@@ -3,7 +3,7 @@
 import urllib.parse
 
 from reference import codec as naive
-from support import GIVEN, behaviour, exact, is_refusal, outcome, run, text_of
+from common import GIVEN, behaviour, exact, is_refusal, outcome, run, text_of
 
 import uricodec
 from uricodec import ByteSet, bytesets, parse

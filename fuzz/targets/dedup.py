@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reference.records import Reference, csv_records
-from support import is_refusal, lines_of, octets_of, outcome, run
+from common import is_refusal, lines_of, octets_of, outcome, run
 
 from uricodec import dedup, uri, urn
 from uricodec._io.compress import format_of

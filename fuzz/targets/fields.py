@@ -5,7 +5,7 @@ import io
 import json
 
 from reference import codec as naive
-from support import lines_of, run
+from common import lines_of, run
 
 from uricodec import ByteSet, bytesets, uri, urn
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows

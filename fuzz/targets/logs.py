@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from reference import log_formats as naive
 from reference import logs as texts
-from support import run
+from common import run
 
 from uricodec import logs
 from uricodec._io import compress

@@ -3,7 +3,7 @@
 from collections import ChainMap, OrderedDict
 from types import MappingProxyType
 
-from support import GIVEN, behaviour, exact, run
+from common import GIVEN, behaviour, exact, run
 
 from uricodec import parse
 from uricodec.parse import _split, _stdlib

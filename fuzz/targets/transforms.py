@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-from support import is_refusal, outcome, run, text_of
+from common import is_refusal, outcome, run, text_of
 
 from uricodec import urn
 from uricodec.errors import UrnError

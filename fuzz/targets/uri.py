@@ -6,7 +6,7 @@ from reference import redact as naive_redact
 from reference import uri as naive_uri
 from reference import uri_find, urls, whatwg
 from reference import uri_forms as forms
-from support import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
+from common import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 
 from uricodec import iri, uri
 from uricodec._rows import registry

@@ -5,7 +5,7 @@ import pickle
 import re
 
 from reference import urn as naive
-from support import BETWEEN, GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
+from common import BETWEEN, GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 
 from uricodec import urn
 from uricodec.errors import UnknownNamespaceError, UrnError

@@ -10,8 +10,8 @@ from array import array
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lines import capacity_for, decode_lines, encode_lines
 from reference import codec as naive
+from support.lines import capacity_for, decode_lines, encode_lines
 
 from uricodec import (
     ByteSet,

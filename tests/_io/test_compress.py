@@ -12,7 +12,7 @@ import types
 import zlib
 
 import pytest
-from command import Text, output_of, run
+from support.command import Text, output_of, run
 
 from uricodec._io import compress, streams
 

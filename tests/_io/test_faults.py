@@ -10,8 +10,8 @@ import time
 from itertools import pairwise
 
 import pytest
-from command import run
-from marks import long
+from support.command import run
+from support.marks import long
 
 from uricodec._io import streams, temporary
 from uricodec.cli import dedup

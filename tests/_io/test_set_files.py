@@ -12,8 +12,8 @@ import threading
 from hashlib import blake2b
 
 import pytest
-from arrow_memory import Lent, rows_of
-from command import process, run
+from support.arrow_memory import Lent, rows_of
+from support.command import process, run
 
 from uricodec import bulk, dedup, uri
 from uricodec._io import set_files

@@ -5,7 +5,7 @@ import time
 from threading import Thread
 
 import pytest
-from command import run
+from support.command import run
 
 from uricodec._io import sources, streams
 from uricodec.uri import Policy, registrable_domain

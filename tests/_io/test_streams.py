@@ -7,7 +7,7 @@ import select
 import sys
 
 import pytest
-from command import Text, run
+from support.command import Text, run
 
 from uricodec import logs
 from uricodec._io import streams

@@ -13,7 +13,7 @@ import time
 import warnings
 
 import pytest
-from command import COMMAND, output_of, process, run, wait_for_output
+from support.command import COMMAND, output_of, process, run, wait_for_output
 
 from uricodec._io import folders, streams, temporary
 

@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from command import COMMAND
+from support.command import COMMAND
 
 from uricodec._io import streams, workers
 

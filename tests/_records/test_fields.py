@@ -10,11 +10,11 @@ import sys
 import urllib.parse
 
 import pytest
-from command import HINT, output_of, process, run
 from hypothesis import given
 from hypothesis import strategies as st
-from marks import long
 from reference.codec import ill_formed
+from support.command import HINT, output_of, process, run
+from support.marks import long
 
 import uricodec
 from uricodec import ByteSet, uri, urn

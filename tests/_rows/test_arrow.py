@@ -7,7 +7,7 @@ import sys
 import threading
 
 import pytest
-from arrow_memory import Lent
+from support.arrow_memory import Lent
 
 from uricodec import bulk, dedup
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from arrow_memory import Lent
+from support.arrow_memory import Lent
 
 from uricodec import ByteSet, bulk
 from uricodec.dedup._identifiers import borrow

@@ -6,8 +6,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import pytest
-from arrow_memory import Lent as Memory
-from arrow_memory import rows_of
+from support.arrow_memory import Lent as Memory
+from support.arrow_memory import rows_of
 
 from uricodec import bulk
 from uricodec.errors import UriError

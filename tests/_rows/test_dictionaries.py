@@ -6,8 +6,8 @@ import urllib.parse
 from collections import Counter
 
 import pytest
-from arrow_memory import Lent
 from reference import bulk as naive
+from support.arrow_memory import Lent
 
 from uricodec import bulk, dedup
 from uricodec._rows._tasks import set_limit_of_offsets

@@ -5,8 +5,8 @@ import json
 from functools import cache, partial
 
 import pytest
-from command import run
 from reference import codec as naive
+from support.command import run
 
 from uricodec import bulk
 from uricodec.bytesets import RFC3986_UNRESERVED

@@ -15,13 +15,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
-from arrow_memory import Lent, rows_of
-from command import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import rows as reference
 from reference.codec import CONTROLS, decode, ill_formed
 from reference.rows import COLUMN, OCTETS, OPERATIONS, Way, handled, way_of_lines
+from support.arrow_memory import Lent, rows_of
+from support.command import run
 
 import uricodec
 from uricodec import ByteSet, bulk, dedup

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from arrow_memory import Lent
+from support.arrow_memory import Lent
 
 from uricodec import bulk, typing
 from uricodec._rows import registry

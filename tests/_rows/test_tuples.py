@@ -3,11 +3,11 @@
 from functools import partial
 
 import pytest
-from arrow_memory import Lent, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import rows as reference
 from reference.codec import ill_formed
+from support.arrow_memory import Lent, rows_of
 
 from uricodec import ByteSet, bulk, uri
 from uricodec.errors import UriError

@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 import pytest
-from command import COMMAND, HINT, growth, output_of, output_to_nobody, process, run, wait_for_output
 from hypothesis import given
 from hypothesis import strategies as st
-from marks import long
+from support.command import COMMAND, HINT, growth, output_of, output_to_nobody, process, run, wait_for_output
+from support.marks import long
 
 import uricodec
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from command import process
+from support.command import process
 
 from uricodec.cli.commands import COMMANDS
 from uricodec.cli.completion import script

@@ -12,9 +12,9 @@ import subprocess
 import sys
 
 import pytest
-from command import HINT, growth, output_of, process, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.command import HINT, growth, output_of, process, run
 
 from uricodec import dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey

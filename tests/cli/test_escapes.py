@@ -3,7 +3,7 @@
 from urllib.parse import quote_from_bytes
 
 import pytest
-from command import output_of
+from support.command import output_of
 
 from uricodec._io.reports import InvalidLine
 from uricodec._records._framing import json_string

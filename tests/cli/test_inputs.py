@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import Text, growth, output_of, process, run
 from hypothesis import given
 from hypothesis import strategies as st
+from support.command import Text, growth, output_of, process, run
 
 from uricodec._records._framing import Framing
 from uricodec.cli import colors

@@ -16,11 +16,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from command import COMMAND, growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
-from marks import long
 from reference import logs as naive_logs
+from support.command import COMMAND, growth, output_of, output_to_nobody, process, run
+from support.marks import long
 
 from uricodec import logs
 from uricodec._io import streams

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from command import run
+from support.command import run
 
 from uricodec.cli import parser
 from uricodec.cli.commands import COMMANDS

@@ -5,7 +5,7 @@ import os
 import sys
 
 import pytest
-from command import output_of, run
+from support.command import output_of, run
 
 from uricodec import bulk, uri
 from uricodec.cli import parquet

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command import output_of, run
+from support.command import output_of, run
 
 LINES = b"HTTP://h?b&a#f\nhttp://h/\r\nhttp://h/\xff?utm_a=1\nhttp://h/%C3%A9?b&a"
 EXPLAIN = ["normalize", "--kind", "uri", "--policy", "crawl", "--explain"]

@@ -12,9 +12,9 @@ import sys
 import time
 
 import pytest
-from command import COMMAND, growth, output_to_nobody, process, run, wait_for_output
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.command import COMMAND, growth, output_to_nobody, process, run, wait_for_output
 
 from uricodec._io import workers
 from uricodec.cli.commands import COMMANDS as TABLE

@@ -4,9 +4,9 @@ import os
 import subprocess
 
 import pytest
-from command import COMMAND, output_of, run
 from hypothesis import given
 from hypothesis import strategies as st
+from support.command import COMMAND, output_of, run
 
 from uricodec import uri
 from uricodec.cli.templates import COMPONENTS, TemplateError, TemplateOutput, checked_names, of_urls, parts_of

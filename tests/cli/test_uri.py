@@ -10,10 +10,8 @@ import sys
 from typing import Any, NamedTuple
 
 import pytest
-from command import HINT, growth, output_of, output_to_nobody, process, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import long
 from reference.codec import lines_of
 from reference.uri_lines import (
     BASE,
@@ -36,6 +34,8 @@ from reference.uri_lines import (
     to_tsv,
     tsv_record,
 )
+from support.command import HINT, growth, output_of, output_to_nobody, process, run
+from support.marks import long
 
 from uricodec import iri, uri
 from uricodec._io.reports import visible

@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 import pytest
-from command import HINT, growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
-from marks import long
 from reference import urn as naive_urn
+from support.command import HINT, growth, output_of, output_to_nobody, process, run
+from support.marks import long
 
 from uricodec._io import runner
 from uricodec._io.reports import visible

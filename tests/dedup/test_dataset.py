@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from command import run
+from support.command import run
 
 from uricodec import dedup, uri, urn
 from uricodec._io import streams

@@ -16,12 +16,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from arrow_memory import Lent, rows_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from marks import long
 from reference import codec as naive
 from reference import uri as naive_uri
+from support.arrow_memory import Lent, rows_of
+from support.marks import long
 
 from uricodec import bulk, dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey

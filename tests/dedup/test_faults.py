@@ -16,8 +16,8 @@ import tempfile
 import time
 
 import pytest
-from command import COMMAND, output_to_nobody, process, run
-from marks import long
+from support.command import COMMAND, output_to_nobody, process, run
+from support.marks import long
 
 import uricodec
 from uricodec._io import streams

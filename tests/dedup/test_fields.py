@@ -6,10 +6,10 @@ import io
 import json
 
 import pytest
-from command import HINT, output_of, run
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference.records import Reference, bare, csv_records, json_records
+from support.command import HINT, output_of, run
 
 from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey

@@ -6,10 +6,10 @@ import threading
 import time
 
 import pytest
-from arrow_memory import Lent
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.codec import lines_of
+from support.arrow_memory import Lent
 
 from uricodec import uri, urn
 from uricodec._base._fingerprint import FingerprintKey

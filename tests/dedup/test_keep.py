@@ -8,8 +8,8 @@ import random
 from pathlib import Path
 
 import pytest
-from command import run
 from reference.dedup import kept_rows, order_of
+from support.command import run
 
 from uricodec import dedup, uri
 from uricodec.dedup._partitions import Scratch

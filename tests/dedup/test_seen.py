@@ -16,13 +16,13 @@ from hashlib import blake2b
 from pathlib import Path
 
 import pytest
-from arrow_memory import Lent, rows_of
-from command import COMMAND, process
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import long
 from reference import fingerprint as naive_fingerprint
 from reference import saved_sets as naive
+from support.arrow_memory import Lent, rows_of
+from support.command import COMMAND, process
+from support.marks import long
 
 import uricodec
 from uricodec import dedup

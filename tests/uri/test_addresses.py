@@ -6,9 +6,9 @@ from ipaddress import IPv6Address
 from itertools import product
 
 import pytest
-from command import run
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.command import run
 
 from uricodec import bulk, dedup, iri, uri
 from uricodec.errors import IriError

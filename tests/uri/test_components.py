@@ -14,12 +14,12 @@ import time
 import unicodedata
 
 import pytest
-from diagnostics import brief
 from hypothesis import example, given
 from hypothesis import strategies as st
-from marks import long
 from reference import uri as naive
 from reference.uri_lines import csv_cell
+from support.diagnostics import brief
+from support.marks import long
 
 from uricodec import bulk, iri, uri
 from uricodec.errors import IriError, UriSyntaxError

@@ -12,8 +12,8 @@ import os
 from pathlib import Path
 
 import pytest
-from diagnostics import brief
 from reference import uri as naive
+from support.diagnostics import brief
 
 from uricodec import iri, uri
 from uricodec.errors import IriError, UriSyntaxError

@@ -18,13 +18,13 @@ from urllib.parse import unquote, urlsplit
 
 import idna
 import pytest
-from arrow_memory import Lent, rows_of
-from command import run
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import host_sets as naive
 from reference.rows import HOSTS, PREFIXES
 from reference.rows import rows_of as data_rows
+from support.arrow_memory import Lent, rows_of
+from support.command import run
 
 from uricodec import bulk, uri
 from uricodec._io import sources, streams

@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 
 import pytest
-from arrow_memory import Lent, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import whatwg as reference
+from support.arrow_memory import Lent, rows_of
 
 from uricodec import bulk, dedup, uri
 from uricodec.errors import UriSyntaxError

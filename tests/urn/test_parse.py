@@ -6,13 +6,13 @@ import pickle
 import random
 
 import pytest
-from arrow_memory import Lent
-from diagnostics import brief
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import uri_find
 from reference import urn as naive
 from reference.codec import lines_of
+from support.arrow_memory import Lent
+from support.diagnostics import brief
 
 from uricodec import ByteSet, bulk
 from uricodec._rows._tasks import transform_lines

@@ -1,4 +1,4 @@
-"""Calls whose first, second, third ... allocation fails: python tests/sweep.py PLACE MOST NAME ...
+"""Calls whose first, second, third ... allocation fails: python tests/support/sweep.py PLACE MOST NAME ...
 
 For each call of the table of that name, `_testcapi.set_nomemory` fails all allocations from one on, and that one alone,
 for each that the call makes, or MOST of them (0: all). The call has to raise MemoryError, or to give what it gives
@@ -18,7 +18,7 @@ import sys
 import tracemalloc
 
 import _testcapi  # isort: skip
-from calls import CALLS, outcome, plain
+from support.calls import CALLS, outcome, plain
 
 SPREAD = 300  # octets by which memory may differ: what the interpreter keeps for itself
 

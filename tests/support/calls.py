@@ -24,7 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
-from arrow_memory import Lent, rows_of
+from support.arrow_memory import Lent, rows_of
 
 import uricodec
 from uricodec import bulk, bytesets, dedup, iri, logs, parse, uri, urn
