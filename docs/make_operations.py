@@ -58,7 +58,7 @@ ELSEWHERE = {
 # What is not done row by row: heading, what, one value or list, SQL, command.
 OTHERS = [
     (
-        "[find](../guides/uri.md#find-urls-in-text)",
+        "[find](../guides/find.md)",
         "find the URLs or URNs in any text",
         "uri.find, urn.find",
         "",

@@ -216,7 +216,7 @@ def dedup():
     return picture("How deduplication stays in memory", 388, lines)
 
 
-# A folder imports only those below it, and to its right: tests/test_house.py compares this with its own list.
+# A folder imports only those below it, and to its right: as tests/test_imports.py checks.
 LAYERS = [
     ("faces", ["integrations", "cli"], "box"),
     ("many values", ["logs", "dedup", "bulk"], "box"),
