@@ -137,7 +137,7 @@ def test_console_examples_of_a_page(page, reader):
 
 
 # Commands of blocks "sh" that make environments, or take long.
-NOT_RUN = r"python3 -m venv .*|\. .venv/bin/activate|job/bin/venv-pack .*|pip install .*|benchmarks/.*"
+NOT_RUN = r"python3 -m venv .*|\. .venv/bin/activate|job/bin/venv-pack .*|pip install .*|python .*benchmarks.*"
 
 
 def shell_commands():
