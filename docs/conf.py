@@ -15,6 +15,7 @@ import uricodec
 from uricodec.cli.errors import SITE
 
 sys.path.append(str(Path(__file__).parent))
+from make_cli import reference
 from make_operations import sections
 
 project = "uricodec"
@@ -106,10 +107,12 @@ def shorten(*event):
 
 
 def prepare(app, name, source):
-    """Drop the empty line that ends an example for doctest; add the sections of the page of operations."""
+    """Drop the empty line that ends an example for doctest; add what is made from tables of the package."""
     source[0] = re.sub(r"(^```py(?:thon)?\n.*?\n)\n(?=```$)", r"\1", source[0], flags=re.DOTALL | re.MULTILINE)
     if name == "reference/operations":
         source[0] += sections()
+    elif name == "reference/cli":
+        source[0] += reference()
 
 
 def add_card(app, name, template, context, doctree):

@@ -1,6 +1,5 @@
-"""Writes the man page and the reference page of the command line: `python docs/make_cli.py`.
-
-Both come from the tables of commands and options.
+"""The man page, which `python docs/make_cli.py` writes, and docs/reference/cli.md, which docs/conf.py completes when
+the site is built. Both come from the tables of commands and options.
 """
 
 from pathlib import Path
@@ -59,13 +58,9 @@ def cell(text):
     return text.replace("|", "\\|").replace("<", "&lt;")
 
 
-def reference_page():
-    """Return the source of the reference page."""
-    lines = [
-        "# Command line",
-        "",
-        "All commands and options, as `--help` describes them. The man page is `docs/uricodec.1`.",
-    ]
+def reference():
+    """Return the sections of the reference page."""
+    lines = []
     for name, command in COMMANDS.items():
         lines += ["", f"## {name}", "", "```text", usage(command), "", command.description.strip("\n"), "```"]
         for category in CATEGORIES:
@@ -85,8 +80,5 @@ def reference_page():
     return "\n".join(lines) + "\n"
 
 
-PAGES = {DOCS / "uricodec.1": man_page, DOCS / "reference/cli.md": reference_page}
-
 if __name__ == "__main__":
-    for path, make in PAGES.items():
-        path.write_text(make(), "utf-8")
+    (DOCS / "uricodec.1").write_text(man_page(), "utf-8")

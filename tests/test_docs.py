@@ -141,9 +141,9 @@ NOT_RUN = r"python3 -m venv .*|\. .venv/bin/activate|job/bin/venv-pack .*|pip in
 
 
 def shell_commands():
-    """The lines of blocks "sh"; those of cli.md are examples of `tests/cli/test_options.py`."""
+    """The lines of blocks "sh"."""
     for page in PAGES:
-        blocks = [] if page.name == "cli.md" else re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), FENCES)
+        blocks = re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), FENCES)
         for line in "".join(blocks).splitlines():
             if not re.fullmatch(NOT_RUN, line):
                 yield pytest.param(line, id=f"{page.name}-{line}")
