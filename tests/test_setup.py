@@ -68,7 +68,7 @@ def test_no_compiler():
     assert "uricodec: expected a C compiler. Debian and Ubuntu: apt-get install gcc" in done.stderr.splitlines()[-1]
 
 
-# --- what Cython 3.3 does without memory (CONTRIBUTING.md) ------------------------------------------------------------
+# --- what Cython 3.3 does without memory (docs/developing/recipes.md) -------------------------------------------------
 
 SOURCES = sorted(path for ending in ("pyx", "pxd") for path in Path(ROOT, "src").rglob(f"*.{ending}"))
 

@@ -444,7 +444,7 @@ cdef class Stream:
     cdef list arrays        # the remaining arrays, in reverse order
 
 
-# fill_schema() and fill_array() for callers that look at the exception themselves (see CONTRIBUTING.md, "Cython 3.3").
+# fill_schema() and fill_array() for callers that look at the exception themselves (see docs/developing/recipes.md).
 ctypedef int (*unchecked_schema)(ArrowSchema *, Type) noexcept
 ctypedef int (*unchecked_array)(ArrowArray *, Array) noexcept
 

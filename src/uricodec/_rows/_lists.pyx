@@ -96,7 +96,7 @@ cdef inline bint has_components(Plan plan) noexcept:
 
 # --- items of one type --------------------------------------------------------------------------------------------------
 
-# borrow_row() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+# borrow_row() for a caller that looks at the exception itself (see docs/developing/recipes.md).
 ctypedef int (*unchecked_borrow)(object, size_t, Py_buffer *) noexcept
 
 

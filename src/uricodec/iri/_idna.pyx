@@ -115,7 +115,7 @@ cdef int learn(uint32_t c) except -1:
     return store(c, entry)
 
 
-# learn() for a caller that hands the exception on (see CONTRIBUTING.md, "Cython 3.3").
+# learn() for a caller that hands the exception on (see docs/developing/recipes.md).
 ctypedef int (*unchecked_learn)(uint32_t) noexcept
 
 

@@ -496,7 +496,7 @@ cdef int ask_hosts(const uint8_t *label, size_t n) except -1:
     return 1
 
 
-# ask_hosts() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+# ask_hosts() for a caller that looks at the exception itself (see docs/developing/recipes.md).
 ctypedef int (*unchecked_ask)(const uint8_t *, size_t) noexcept
 
 

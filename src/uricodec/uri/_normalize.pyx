@@ -230,7 +230,7 @@ cdef size_t copy_name(const uint8_t *host, size_t n, uint8_t *dst) except? UC_RE
     return <size_t>len(name)
 
 
-# copy_name() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+# copy_name() for a caller that looks at the exception itself (see docs/developing/recipes.md).
 ctypedef size_t (*unchecked_copy)(const uint8_t *, size_t, uint8_t *) noexcept
 
 

@@ -1007,7 +1007,7 @@ cdef size_t copy_result(const uint8_t *src, size_t n, const Hosts *hosts, uint8_
     return <size_t>len(<bytes>result)
 
 
-# copy_result() for a caller that hands the exception on (see CONTRIBUTING.md, "Cython 3.3").
+# copy_result() for a caller that hands the exception on (see docs/developing/recipes.md).
 ctypedef size_t (*unchecked_result)(const uint8_t *, size_t, const Hosts *, uint8_t *, Outcome *) noexcept
 
 

@@ -329,7 +329,7 @@ cdef size_t ask_mapping(const uint8_t *host, size_t n, uint8_t *dst) except? UC_
     return <size_t>len(mapped)
 
 
-# ask_mapping() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+# ask_mapping() for a caller that looks at the exception itself (see docs/developing/recipes.md).
 ctypedef size_t (*unchecked_mapping)(const uint8_t *, size_t, uint8_t *) noexcept
 
 

@@ -119,7 +119,7 @@ cdef Py_ssize_t copy_domain(const uint8_t *domain, size_t n, uint8_t *dst, size_
     return len(<bytes>found)
 
 
-# copy_domain() for a caller that hands the exception on (see CONTRIBUTING.md, "Cython 3.3").
+# copy_domain() for a caller that hands the exception on (see docs/developing/recipes.md).
 ctypedef Py_ssize_t (*unchecked_domain)(const uint8_t *, size_t, uint8_t *, size_t) noexcept
 
 
