@@ -79,7 +79,7 @@ class BuildModules(build_ext):
         for extension, generated in zip(self.extensions, generate_sources(nthreads=CORES), strict=True):
             generated.extra_compile_args = [*FLAGS, *generated.extra_compile_args, *DEBUG_FLAGS]
             vars(extension).update(vars(generated))
-        super().run()
+        super(build_ext, self).run()  # setuptools' own would compile all again that pip has compiled in place
 
 
 if __name__ == "__main__":
