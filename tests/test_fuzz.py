@@ -75,7 +75,7 @@ FINDINGS = [path for path in sorted((FUZZ / "findings").iterdir()) if path.name.
 
 
 @pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.name)
-def test_what_was_found_once(path):
+def test_past_findings(path):
     """For each finding, on every tier."""
     module, octets = module_of(path.name.partition("-")[0]), path.read_bytes()
     module.target(octets)

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """Encodings other than UTF-8: Latin-1, Windows-1251, Shift_JIS, GBK and others, decoded to UTF-8.
 
 Each encoding that Python knows and that is a superset of ASCII becomes a trie of tables. A table has an entry for each

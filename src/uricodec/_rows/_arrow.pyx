@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """The Arrow C data interface: import of other libraries' arrays, export of ours, in capsules (PyCapsule interface).
 
 Nothing is copied or computed here. An imported array is moved out of its capsule, so that a capsule can be used once,

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """Operations on Arrow columns and on lines in buffers: calls, and the assembly of their results.
 
 The result of text has the layout of the input. Views share the memory of unchanged rows. For dictionary arrays, only

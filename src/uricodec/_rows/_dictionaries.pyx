@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Dictionaries with distinct values, selection of rows, and rows by number.
 
 An operation on a dictionary array processes the values of the dictionary. Afterwards some values may be equal or null,

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """Runs over the rows of arrays and buffers, and the threads that execute them.
 
 An array is one run, or several if there are several threads. Results do not depend on the number of runs or on which

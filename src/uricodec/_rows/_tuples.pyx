@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Rows of several values: columns and lists, put side by side into one column of bytes, which the row engine runs.
 
 The values that an operation takes besides the column are each fixed or a column, too. With a column, the rows of all

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """The first rows of the identifiers of a corpus: a bit for each row, and a count for each bit that is set.
 
 The first pass over the corpus sets bits, in any order, and the second one reads them. The count of an identifier is

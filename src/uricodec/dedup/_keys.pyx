@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Lines as keys to be counted, as they are: a batch whose normal forms are the lines of the caller's buffer.
 
 No operation runs and nothing is copied: a pass over the buffer finds the lines and computes their fingerprints. A key is

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """The order of values: which row of equivalent identifiers is the newest.
 
 A value is a number or a time, as text:

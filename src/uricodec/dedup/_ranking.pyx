@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """The identifiers of a counting table in the order of their counts: the most frequent first, and of equally frequent ones
 the one that occurred first.
 

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Saved sets of fingerprints: looking them up, merging them, and the directory of such a file.
 
 docs/reference/saved_sets.md has the format byte by byte. The fingerprints of a set are sorted. They are spread evenly,

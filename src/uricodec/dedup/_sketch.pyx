@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """Quantiles of many numbers from 0 on, with a relative error below 1 %, in bounded memory.
 
 A bucket holds how many numbers are in ( g^(i-1), g^i ], where g = (1 + e) / (1 - e) and e is the relative error. A quantile

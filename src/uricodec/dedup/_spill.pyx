@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """Undecided rows, to be spilled to disk by partition: fingerprint and row number, and the normal form if exact.
 
 A full table cannot decide whether identifiers that it does not hold are new. Their rows go to the partition that some

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """Conditions on the fields of records: which records are written.
 
 A value is compared as it is written. Only "field=" is met by a missing value, and by an empty one; "field!=" by the others.

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """Compiled formats of logs. A format is a program of steps; each reads one field, up to the literal that follows it.
 
 uricodec.logs._formats makes programs from LogFormat strings, log_format strings, presets and JSON mappings. They run over

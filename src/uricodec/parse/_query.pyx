@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Parse and write query strings: urllib.parse's parse_qsl, parse_qs and urlencode.
 
 The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character, or for

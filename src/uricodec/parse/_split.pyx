@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Split URLs into components: urllib.parse's urlsplit and urlparse, and the offsets that _join uses.
 
 Like the stdlib, and unlike RFC 3986, they do not keep an empty component apart from an undefined one. The fast paths

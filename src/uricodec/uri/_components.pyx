@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Single URIs and IRIs: checking, splitting and joining them (RFC 3986, RFC 3987)."""
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcmp

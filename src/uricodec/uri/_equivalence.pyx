@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Normal forms and equivalence of single URIs and IRIs (RFC 3986 section 6).
 
 Two references are equivalent at a level if their normal forms at that level are equal.

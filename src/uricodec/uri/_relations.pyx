@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """How two references are related: whether their normal forms are equal, and if not, how much of them is.
 
     a = b                                   equal

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Relative references: resolve a reference against a base (RFC 3986 section 5.2), and make one from base and target.
 
 resolve() copies the components of the target from the base or the reference, then removes dot segments in the written

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-Os
 """Row operations on several values: resolving, making references relative, joining components.
 
 Each class holds the options of one operation at a fixed address, where its row function reads them. A value is that of

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """Other parameters in a query, while all other bytes of the URL stay.
 
 The query is what RFC 3986 appendix B finds in any text. It has fields between "&", and a field has a name, which ends

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args=-O2
 """URNs as Python objects: checking, parsing, normalizing and comparing them (RFC 2141, RFC 8141); finding them in text."""
 cimport cython
 from libc.stdint cimport uint8_t, uint64_t

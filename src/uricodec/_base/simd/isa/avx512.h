@@ -105,7 +105,7 @@ AVX512 static void avx512_mark_classes(const uint8_t *src, size_t n, const uc_cl
         _store_mask64((__mmask64 *)(bits + 3 * words), _mm512_test_epi8_mask(found, d));
     }
     if (n % 64)
-        for (size_t k = 0; k < 4; k++) bits[k * words - 1] &= first64(n % 64);
+        for (size_t k = 0; k < 4; k++) *(bits + k * words - 1) &= first64(n % 64);
 }
 
 /* --- encode ---------------------------------------------------------------------------------------------------------

@@ -1,23 +1,16 @@
-"""Writes the type stubs of what is made from the table of operations: `python docs/make_stubs.py`.
+"""Writes the type stubs of what is made from the table of operations: `python tools/make_stubs.py`.
 
-setup.py runs it before each build, so nothing here imports a compiled module. The stubs are those of the parts of URLs
-for single values, of the functions of `bulk`, and of the hooks into engines. git ignores them.
+They are those of the parts of URLs for single values, of the functions of `bulk`, and of the hooks into engines.
 """
 
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
+
+from uricodec import typing
+from uricodec._rows.registry import OPERATIONS, REQUIRED
 
 SOURCE = Path(__file__).parent.parent / "src/uricodec"
-if "uricodec" not in sys.modules:
-    sys.modules["uricodec"] = ModuleType("uricodec")  # its own __init__ imports compiled modules
-    sys.modules["uricodec"].__path__ = [str(SOURCE)]
-
-from uricodec import typing  # noqa: E402
-from uricodec._rows.registry import OPERATIONS, REQUIRED  # noqa: E402
-
-HEAD = '"""Written by docs/make_stubs.py from the table of operations."""\n'
+HEAD = '"""Written by tools/make_stubs.py from the table of operations."""\n'
 # What a stub may use: the last word is the name.
 IMPORTS = """\
 from collections.abc import Collection
@@ -117,13 +110,6 @@ def stubs():
     yield "integrations/_signatures.pyi", stub(OPERATIONS, "\n".join(lines) + "\n")
 
 
-def write():
-    """Write those that are missing or differ."""
-    for name, text in stubs():
-        path = SOURCE / name
-        if not path.exists() or path.read_text("utf-8") != text:
-            path.write_text(text, "utf-8")
-
-
 if __name__ == "__main__":
-    write()
+    for name, text in stubs():
+        SOURCE.joinpath(name).write_text(text, "utf-8")
