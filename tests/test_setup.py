@@ -143,7 +143,7 @@ def c_code(path):
 
 
 def test_what_only_gnu_c_has_is_in_few_headers():
-    """Each of them has another way for MSVC, which .ci/cross compiles and runs."""
+    """Each of them has another way for MSVC, which tools/cross.py compiles and runs."""
     sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in {".h", ".c", ".pyx", ".pxd"}]
     found = {path.name: {*GNU.findall(c_code(path))} for path in sources}
     assert {name for name, words in found.items() if words} == {"target.h", "atomic.h", "dispatch.c", "fingerprint.h"}
