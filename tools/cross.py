@@ -1,27 +1,22 @@
-#!/usr/bin/env python3
-"""Compiles all C of the package for every system that has wheels or may build them, links it, and runs the kernels.
+"""Compile all C of the package for systems that have wheels or may build them, link it, and run the kernels.
 
-    .ci/cross                      all targets; prints a table and exits with 1 if any of it fails
-    .ci/cross windows-x64 ...      these alone
-    .ci/cross --write ...          and writes their rows of the table in docs/reference/support.md, if nothing fails
+    python tools/cross.py              all targets; prints a table, and exits with 1 if any of it fails
+    python tools/cross.py TARGET ...   such as musl-aarch64 (NEON, with qemu-user-static), windows-x64 (with Wine)
 
-The compiler is zig cc (clang with all C libraries), from .ci/requirements/qemu.txt. Warnings are errors.
+It needs the dependency group `cross`: zig cc (clang with all C libraries), Cython and setuptools. Warnings are errors.
 
 - "compiled": each module, as Cython generates it, and our own C once more by itself with stricter warnings (PEDANTIC).
 - "linked": each module is a shared library in which nothing is undefined but what Python's headers declare. These names
-  are in a library of empty functions, made here, that stands for the interpreter. So what the C library lacks, or an
-  atomic operation that the machine lacks, is found, but nothing that is linked here can be imported.
-- "kernels ran": fuzz/random.c, which compares all kernels that are C with naive ones, on the target: under qemu-user or
-  Wine. "-" if there is nothing to run it with. (The portable loops are Cython, and run in .ci/qemu.)
+  are in a library of empty functions that stands for the interpreter. So what the C library lacks, or an atomic
+  operation that the machine lacks, is found, but nothing that is linked here can be imported.
+- "kernels ran": fuzz/random.c, which compares all kernels in C with naive ones, on the target: under qemu-user or
+  Wine. "-" if there is nothing to run it with.
 
-Headers of Python: Debian's for the architecture, if apt has them ("Debian" in the table). For the others there are none
-to be had without that system, so these are the headers of the Python at hand, with a pyconfig.h that this script writes
-from what the compiler says of the target ("generated"): sizes, byte order, threads, and whether it is Windows.
+The headers are those of the Python at hand, with a pyconfig.h that is made from what the compiler says of the target:
+sizes, byte order, threads, and whether it is Windows.
 
-And as a stand-in for Microsoft's compiler, for which there is no license here: clang in its mode for MSVC, with the
-branches of the headers that MSVC takes, and everything that only GNU C has an error (MSVC below).
-
-PYTHON=.. selects the Python whose headers are taken; all that is written is in build/cross.
+As a stand-in for Microsoft's compiler: clang in its mode for MSVC, with the branches of the headers that MSVC takes,
+and everything that only GNU C has an error (AS_MSVC below).
 """
 
 import os
@@ -29,42 +24,41 @@ import re
 import shutil
 import subprocess
 import sys
-import venv
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build/cross"
-PACKAGES = ROOT / ".ci/requirements/qemu.txt"
-PAGE = ROOT / "docs/reference/support.md"
-BASE = ROOT / "src/uricodec/_base"
+SOURCE = ROOT / "src/uricodec"
+BASE = SOURCE / "_base"
 
-# Name: the target of zig, the architecture of Debian, and what starts its programs.
+# Name: the target of zig, and what starts its programs.
 TARGETS = {
-    "linux-x86_64": ("x86_64-linux-gnu.2.28", "amd64", None),
-    "linux-aarch64": ("aarch64-linux-gnu.2.28", "arm64", None),
-    "linux-i686": ("x86-linux-gnu.2.28", "i386", None),
-    "linux-armv7": ("arm-linux-gnueabihf.2.28", "armhf", None),
-    "linux-ppc64le": ("powerpc64le-linux-gnu.2.28", "ppc64el", None),
-    "linux-s390x": ("s390x-linux-gnu.2.28", "s390x", None),
-    "linux-riscv64": ("riscv64-linux-gnu.2.28", None, None),
-    "musl-x86_64": ("x86_64-linux-musl", None, "qemu-x86_64-static -cpu max"),
-    "musl-aarch64": ("aarch64-linux-musl", None, "qemu-aarch64-static"),
-    "musl-i686": ("x86-linux-musl", None, "qemu-i386-static -cpu max"),
-    "musl-armv7": ("arm-linux-musleabihf", None, "qemu-arm-static"),
-    "musl-ppc64le": ("powerpc64le-linux-musl", None, "qemu-ppc64le-static"),
-    "musl-s390x": ("s390x-linux-musl", None, "qemu-s390x-static"),
-    "musl-riscv64": ("riscv64-linux-musl", None, "qemu-riscv64-static"),
-    "macos-arm64": ("aarch64-macos.11.0", None, None),
-    "macos-x86_64": ("x86_64-macos.11.0", None, None),
-    "windows-x64": ("x86_64-windows-gnu", None, "wine64"),
-    "windows-x86": ("x86-windows-gnu", None, None),
-    "windows-arm64": ("aarch64-windows-gnu", None, None),
+    "linux-x86_64": ("x86_64-linux-gnu.2.28", None),
+    "linux-aarch64": ("aarch64-linux-gnu.2.28", None),
+    "linux-i686": ("x86-linux-gnu.2.28", None),
+    "linux-armv7": ("arm-linux-gnueabihf.2.28", None),
+    "linux-ppc64le": ("powerpc64le-linux-gnu.2.28", None),
+    "linux-s390x": ("s390x-linux-gnu.2.28", None),
+    "linux-riscv64": ("riscv64-linux-gnu.2.28", None),
+    "musl-x86_64": ("x86_64-linux-musl", "qemu-x86_64-static -cpu max"),
+    "musl-aarch64": ("aarch64-linux-musl", "qemu-aarch64-static"),
+    "musl-i686": ("x86-linux-musl", "qemu-i386-static -cpu max"),
+    "musl-armv7": ("arm-linux-musleabihf", "qemu-arm-static"),
+    "musl-ppc64le": ("powerpc64le-linux-musl", "qemu-ppc64le-static"),
+    "musl-s390x": ("s390x-linux-musl", "qemu-s390x-static"),
+    "musl-riscv64": ("riscv64-linux-musl", "qemu-riscv64-static"),
+    "macos-arm64": ("aarch64-macos.11.0", None),
+    "macos-x86_64": ("x86_64-macos.11.0", None),
+    "windows-x64": ("x86_64-windows-gnu", "wine64"),
+    "windows-x86": ("x86-windows-gnu", None),
+    "windows-arm64": ("aarch64-windows-gnu", None),
 }
 MSVC = {
     "windows-x64": ("x86_64-windows-gnu", "icelake_server", "wine64"),
-    "windows-x86": ("x86-windows-gnu", "haswell", None),
-    "windows-arm64": ("aarch64-windows-gnu", "generic", None),
+    "windows-x86": ("x86-windows-gnu", None),
+    "windows-arm64": ("aarch64-windows-gnu", None),
 }
 
 # No optimization: warnings do not depend on it here, and it takes half of the time.
@@ -82,6 +76,7 @@ PEDANTIC = [
     *["-Wno-long-long", "-Wno-language-extension-token"],  # __int128, where the compiler says that it has it
 ]
 INPUTS = 5000
+ZIG = [sys.executable, "-m", "ziglang", "cc"]
 OWN = "".join(f'#include "simd/{name}"\n' for name in ("dispatch.c", "fingerprint.h", "atomic.h", "memory.h", "file.h"))
 
 # For build_as_msvc: clang's own intrin.h has more for MSVC, which MinGW has already defined otherwise.
@@ -92,8 +87,72 @@ SHIM = """\
 #endif
 """
 
+# Makes clang for Windows see our C as Microsoft's compiler would; included first, with -fms-extensions, for which its
+# keywords and intrinsics are known. The system's headers are read as they are. After them, the macros are those of
+# MSVC, and what only GNU C has is an error: attributes, inline assembly, built-in functions, 128-bit integers. (The
+# extensions in syntax are: -Wgnu, -Wvla.) Vector code needs no attribute in MSVC, so -mcpu allows all instructions.
+AS_MSVC = r"""
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <intrin.h>
+#include <io.h>
+#include <windows.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#include <immintrin.h>
+static inline void uc_cpuidex(int r[4], int leaf, int subleaf) { __cpuid_count(leaf, subleaf, r[0], r[1], r[2], r[3]); }
+#else
+#include <arm_neon.h>
+#endif
+static inline void uc_barrier(void) { __asm__ volatile("" ::: "memory"); }
+
+#undef _M_X64
+#undef _M_IX86
+#undef _M_ARM64
+#if defined(__x86_64__)
+#define _M_X64 100
+#elif defined(__i386__)
+#define _M_IX86 600
+#else
+#define _M_ARM64 1
+#define _ARM64_BARRIER_ISH 0xB
+#define __dmb(kind) __builtin_arm_dmb(kind)
+#endif
+#undef _ReadWriteBarrier
+#define _ReadWriteBarrier() uc_barrier()
+#undef __cpuidex
+#define __cpuidex(r, leaf, subleaf) uc_cpuidex(r, leaf, subleaf)
+
+/* Macros of MinGW for what are keywords and intrinsics. */
+#undef __forceinline
+#undef __declspec
+#undef _BitScanForward
+
+#pragma clang diagnostic ignored "-Wbuiltin-macro-redefined"
+#undef __x86_64__
+#undef __i386__
+#undef __aarch64__
+#undef __BYTE_ORDER__
+#undef __SIZEOF_INT128__
+#undef __clang__
+#undef __GNUC__
+#define _MSC_VER 1940
+#define __attribute__(attributes) only_GNU_C_has_attributes
+#define __asm__ only_GNU_C_has_inline_assembly
+#pragma GCC poison __int128 typeof __typeof__ __builtin_expect __builtin_unreachable __builtin_prefetch
+#pragma GCC poison __builtin_ctz __builtin_ctzl __builtin_ctzll __builtin_clz __builtin_clzl __builtin_clzll
+#pragma GCC poison __builtin_popcount __builtin_popcountll __builtin_parityll __builtin_bswap32 __builtin_bswap64
+#pragma GCC poison __builtin_add_overflow __builtin_mul_overflow __builtin_memcpy __builtin_assume_aligned
+#pragma GCC poison __atomic_load_n __atomic_store_n __atomic_test_and_set __atomic_clear __atomic_fetch_add
+"""
+
 PYCONFIG = """\
-/* Written by .ci/cross, from what the compiler says of the target: enough of pyconfig.h to compile, not to run. */
+/* From what the compiler says of the target: enough of pyconfig.h to compile, not to run. */
 #define SIZEOF_SHORT __SIZEOF_SHORT__
 #define SIZEOF_INT __SIZEOF_INT__
 #define SIZEOF_LONG __SIZEOF_LONG__
@@ -164,80 +223,20 @@ def run(*command, **options):
     return text
 
 
-def make_tools():
-    """Return the zig of an environment of its own, and its Python."""
-    python = WORK / "tools" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not python.exists():
-        venv.create(WORK / "tools", with_pip=True)
-    run(python, "-m", "pip", "install", "-q", "--require-hashes", "-r", PACKAGES)
-    os.environ["ZIG_GLOBAL_CACHE_DIR"] = os.environ["ZIG_LOCAL_CACHE_DIR"] = str(WORK / "zig")
-    zig = run(python, "-c", "import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).with_name('zig'))").strip()
-    return python, Path(zig)
-
-
-def cythonize(python):
-    """Return the C files of all modules."""
-    code = """if True:
-        import setup
-        for each in setup.generate_sources(quiet=True):
-            print(each.sources[0])"""
-    lines = run(python, "-c", code, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}).split("\n")
-    return [ROOT / line for line in lines if line.endswith(".c")]
-
-
-def fetch_headers(architectures):
-    """Return Debian's headers of Python for the architectures that apt has them for: their include directories.
-
-    apt's own state stays as it is.
-    """
-    root = WORK / "debian"
-    state, archives = root / "state", root / "archives"
-    if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
-        return {}
-    if not archives.exists():
-        (state / "lists/partial").mkdir(parents=True, exist_ok=True)
-        (root / "cache/archives/partial").mkdir(parents=True, exist_ok=True)
-        (root / "status").touch()
-        options = ["-q", "-o", f"Dir::State={state}", "-o", f"Dir::State::status={root / 'status'}"]
-        options += ["-o", f"Dir::Cache={root / 'cache'}", "-o", "APT::Sandbox::User="]
-        options += ["-o", "APT::Architecture=amd64", "-o", f"APT::Architectures={','.join(architectures)}"]
-        subprocess.run(
-            ["apt-get", *options, "update"], stdout=subprocess.DEVNULL, check=False
-        )  # some sources have fewer
-        text = run("apt-cache", *options, "show", "libpython3-dev:amd64")
-        package = re.search(r"^Depends:.*\b(libpython3\.\d+-dev)\b", text, re.MULTILINE)[1]
-        part = root / "archives.part"
-        part.mkdir(exist_ok=True)
-        for architecture in architectures:
-            try:
-                run("apt-get", *options, "download", f"{package}:{architecture}", cwd=part)
-            except Failed as error:
-                print(f"No {package} for {architecture}: {error}", file=sys.stderr)
-        part.rename(archives)
-    found = {}
-    for archive in archives.glob("*.deb"):
-        architecture = archive.stem.rpartition("_")[2]
-        headers = root / architecture
-        if not headers.exists():
-            run("dpkg-deb", "--extract", archive, headers)
-        python = next(headers.glob("usr/include/python3.*"))
-        # The compiler has the headers of C; that of the architecture's pyconfig.h alone is not of it.
-        include = root / f"include-{architecture}"
-        for folder in headers.glob(f"usr/include/*-linux-gnu*/{python.name}"):
-            shutil.copytree(folder, include / folder.parent.name / python.name, dirs_exist_ok=True)
-        found[architecture] = [python, include]
-    return found
+def generate_sources():
+    """Return the C files of all modules. Cython writes them as soon as setup.py is asked about build_ext."""
+    run(sys.executable, "setup.py", "-q", "build_ext", "--help", cwd=ROOT)
+    sources = [ROOT / "build/cython/src/uricodec" / path.relative_to(SOURCE) for path in SOURCE.rglob("*.pyx")]
+    return [*(path.with_suffix(".c") for path in sources), ROOT / "build/cython/src/uricodec/_base/_cython.c"]
 
 
 def make_headers(name):
-    """Return the headers of the Python at hand, with a pyconfig.h of ours before its own."""
-    code = "import sysconfig; print(sysconfig.get_path('include'))"
-    source = Path(run(os.environ.get("PYTHON", sys.executable), "-c", code).strip())
+    """Return the headers of the Python at hand, with the target's pyconfig.h instead of its own."""
     copy = WORK / name / "include"
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(source, copy)
+    shutil.copytree(sysconfig.get_path("include"), copy)
     (copy / "pyconfig.h").write_text(PYCONFIG, encoding="utf-8")
-    return [copy]
+    return copy
 
 
 def write_interpreter(folder, include):
@@ -259,16 +258,17 @@ def attempt(function, faults, what):
         return None
 
 
-def build(zig, name, sources, headers, pool):
+def build(name, sources, pool):
     """Return a row of the table, and the faults."""
-    target, _, runner = TARGETS[name]
+    target, runner = TARGETS[name]
     folder = WORK / name
     folder.mkdir(parents=True, exist_ok=True)
-    includes = [option for path in headers for option in ("-isystem", path)] + ["-I", BASE]
+    headers = make_headers(name)
+    includes = ["-isystem", headers, "-I", BASE]
     windows, faults = name.startswith("windows"), []
-    cc = [zig, "cc", "-target", target]
+    cc = [*ZIG, "-target", target]
     interpreter = folder / ("python3.dll" if windows else "libpython3.so")
-    stub = write_interpreter(folder, headers[0])
+    stub = write_interpreter(folder, headers)
     run(*cc, "-O0", "-g0", "-w", "-fno-builtin", "-shared", stub, "-o", interpreter, cwd=folder)
     library = folder / "python3.lib" if windows else interpreter
 
@@ -314,59 +314,39 @@ def run_kernels(cc, runner, out, faults, name):
     return "-" if text is None else text.strip().splitlines()[-1].partition(":")[0]
 
 
-def build_as_msvc(zig, name):
+def build_as_msvc(name):
     """Return what ran, and the faults, of our own C as Microsoft's compiler sees it."""
     target, cpu, runner = MSVC[name]
     folder, faults = WORK / f"{name}-msvc", []
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "intrin.h").write_text(SHIM, encoding="utf-8")
     (folder / "own.c").write_text(OWN, encoding="utf-8")
-    cc = [zig, "cc", "-target", target, f"-mcpu={cpu}", "-fms-extensions", "-I", folder]
-    cc += ["-include", ROOT / ".ci/as_msvc.h", "-Werror", "-Wall", "-Wextra", "-Wvla", "-Wgnu", "-Wno-unused-function"]
+    (folder / "as_msvc.h").write_text(AS_MSVC, encoding="utf-8")
+    cc = [*ZIG, "-target", target, f"-mcpu={cpu}", "-fms-extensions", "-I", folder]
+    cc += ["-include", folder / "as_msvc.h", "-Werror", "-Wall", "-Wextra", "-Wvla", "-Wgnu", "-Wno-unused-function"]
     command = [*cc, "-O0", "-g0", "-I", BASE, "-c", folder / "own.c", "-o", folder / "own.o"]
     ok = attempt(lambda: run(*command), faults, f"{name} as MSVC") is not None
     return ["yes" if ok else "no", "-", run_kernels(cc, runner, folder / "random", faults, f"{name} as MSVC")], faults
 
 
-def write_rows(rows):
-    """Write rows of the table into the page, in their order; those of other targets stay."""
-    before, mark, rest = PAGE.read_text("utf-8").partition("<!-- .ci/cross -->\n")
-    lines, end, after = rest.partition("<!-- end -->")
-    head, rule, *old = lines.splitlines()
-    found = {row.split(" | ")[0].removeprefix("| "): row for row in [*old, *rows]}
-    names = [*TARGETS, *(f"{name}, own C as MSVC" for name in MSVC)]
-    lines = "\n".join([head, rule, *(found[name] for name in names if name in found)])
-    PAGE.write_text(f"{before}{mark}{lines}\n{end}{after}", encoding="utf-8")
-
-
-def main(arguments):
-    write = "--write" in arguments
-    names = [name for name in arguments if name != "--write"] or [*TARGETS]
+def main(names):
     if {*names} - {*TARGETS}:
-        print(__doc__, "Targets: " + " ".join(TARGETS), sep="\n", file=sys.stderr)
-        return 2
+        raise SystemExit(f"{__doc__}\nTargets: {' '.join(TARGETS)}")
     WORK.mkdir(parents=True, exist_ok=True)
-    python, zig = make_tools()
-    sources = cythonize(python)
-    debian = fetch_headers([architecture for _, architecture, _ in TARGETS.values() if architecture])
-    table = ["| target | headers of Python | compiled | linked | kernels ran |", "|---|---|---|---|---|"]
+    os.environ["ZIG_GLOBAL_CACHE_DIR"] = os.environ["ZIG_LOCAL_CACHE_DIR"] = str(WORK / "zig")
+    sources = generate_sources()
     faults = []
-    print(*table, sep="\n", flush=True)
+    print("| target | compiled | linked | kernels ran |\n|---|---|---|---|", flush=True)
     with ThreadPoolExecutor(2) as pool:
-        for name in names:
-            headers = debian.get(TARGETS[name][1])
-            row, new = build(zig, name, sources, headers or make_headers(name), pool)
-            table.append("| " + " | ".join([name, "Debian" if headers else "generated", *row]) + " |")
-            print(table[-1], flush=True)
-            faults += new
-    for name in [name for name in MSVC if name in names]:
-        row, new = build_as_msvc(zig, name)
-        table.append("| " + " | ".join([f"{name}, own C as MSVC", "none", *row]) + " |")
-        print(table[-1], flush=True)
-        faults += new
+        for name in names or TARGETS:
+            row, found = build(name, sources, pool)
+            print(f"| {' | '.join([name, *row])} |", flush=True)
+            faults += found
+    for name in [name for name in MSVC if name in (names or MSVC)]:
+        row, found = build_as_msvc(name)
+        print(f"| {' | '.join([name + ', own C as MSVC', *row])} |", flush=True)
+        faults += found
     print(*faults, sep="\n\n")
-    if write and not faults:
-        write_rows(table[2:])
     return bool(faults)
 
 
