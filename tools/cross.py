@@ -57,8 +57,8 @@ TARGETS = {
 }
 MSVC = {
     "windows-x64": ("x86_64-windows-gnu", "icelake_server", "wine64"),
-    "windows-x86": ("x86-windows-gnu", None),
-    "windows-arm64": ("aarch64-windows-gnu", None),
+    "windows-x86": ("x86-windows-gnu", "haswell", None),
+    "windows-arm64": ("aarch64-windows-gnu", "generic", None),
 }
 
 # No optimization: warnings do not depend on it here, and it takes half of the time.
