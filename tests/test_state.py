@@ -131,6 +131,7 @@ print(len(before), *sorted(changed))
 
 @pytest.mark.skipif(sys.platform != "linux" or sys.maxsize < 2**32, reason="reads ELF, of 64 bits")
 @pytest.mark.skipif(sys.byteorder != "little", reason="reads little-endian ELF")
+@pytest.mark.process
 def test_calls_change_only_known_state():
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.replace("SYS_PATH", repr(sys.path))],

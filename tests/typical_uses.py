@@ -1,4 +1,4 @@
-"""What callers write, for type checkers: each use has the type that they count on. Nothing runs this; see .ci/types.
+"""What callers write, for type checkers: each use has the type that they count on. Nothing runs this; see `nox -s types`.
 
 Everything public is used (test_calls.py looks); hooks into engines are in integrations/typical_uses.py.
 """
