@@ -39,8 +39,9 @@ def name_of(row, kind, level):
         if kind == "urn":
             return urn.normalize(octets_of(row), level or "8141"), True
         if kind != "bytes":
+            octets_of(row).decode()  # what is no UTF-8 is no URI or IRI
             return uri.normalize(octets_of(row), level or ("path" if kind == "uri" else "iri")), True
-    except UriError:
+    except (UriError, UnicodeDecodeError):
         return octets_of(row), False
     return octets_of(row), True
 
