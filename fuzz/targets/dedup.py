@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from reference import uri as naive_uri
 from reference.records import Reference, csv_records
 from common import is_refusal, lines_of, octets_of, outcome, run
 
@@ -33,23 +34,28 @@ LADDERS = {
 }
 
 
-def name_of(row, kind, level):
+def name_of(row, kind, level, errors="keep"):
     """Return the normal form of a row (bytes), and whether it is a valid identifier."""
+    row = octets_of(row)
+    if errors != "keep" and kind in {"uri", "iri"} and level != "rfc1630":
+        reads_iris = kind == "iri" or level == "iri"
+        if naive_uri.check(row, "IRI-reference" if reads_iris else "URI-reference", reads_iris):
+            return row, False
     try:
         if kind == "urn":
-            return urn.normalize(octets_of(row), level or "8141"), True
+            return urn.normalize(row, level or "8141"), True
         if kind != "bytes":
-            return uri.normalize(octets_of(row), level or ("path" if kind == "uri" else "iri")), True
+            return uri.normalize(row, level or ("path" if kind == "uri" else "iri")), True
     except UriError:
-        return octets_of(row), False
-    return octets_of(row), True
+        return row, False
+    return row, True
 
 
 def firsts(rows, kind, level, errors):
     """Return for each row whether its identifier is new, and the number of invalid rows; None: a row raises."""
     seen, found, invalid = set(), [], 0
     for row in rows:
-        name, valid = (None, True) if row is None else name_of(row, kind, level)
+        name, valid = (None, True) if row is None else name_of(row, kind, level, errors)
         invalid += not valid
         if not valid and errors == "raise":
             return None, invalid
@@ -103,7 +109,11 @@ def piece_by_piece(draw):
             piece = rows[start : start + size]
             marks += names.add(b"".join(row + b"\n" for row in piece) if as_lines else piece)
         count = len(
-            {name_of(row, kind, level)[0] for row, first in zip(rows, found, strict=True) if first and row is not None}
+            {
+                name_of(row, kind, level, errors)[0]
+                for row, first in zip(rows, found, strict=True)
+                if first and row is not None
+            }
         )
         later = names.finish()
         assert names.rows == len(rows) and names.invalid == invalid and names.count == count
@@ -127,11 +137,11 @@ def of_files(draw):
     data, other = draw.parts(2)
     if format_of(data) or format_of(other):  # what a compressed file has is another matter
         return
-    before = {name_of(line, kind, level) for line, _ in lines_of(other)}
+    before = {name_of(line, kind, level, errors) for line, _ in lines_of(other)}
     before = {name for name, valid in before if valid or errors == "keep"}
     first, counts, invalid, lines = {}, Counter(), 0, lines_of(data)
     for line, tail in lines:
-        name, valid = name_of(line, kind, level)
+        name, valid = name_of(line, kind, level, errors)
         invalid += not valid
         if valid or errors == "keep":
             counts[name] += 1
@@ -194,19 +204,19 @@ def of_sets(draw):
     options = {"kind": kind, "level": level, "errors": errors, "memory": memory}
 
     def known(rows):
-        found = (name_of(row, kind, level) for row in rows)
+        found = (name_of(row, kind, level, errors) for row in rows)
         return {name for name, valid in found if valid or errors == "keep"}
 
     mine, theirs = known(rows), known(others)
-    asked = [name_of(row, kind, level)[0] in mine for row in others]
+    asked = [name_of(row, kind, level, errors)[0] in mine for row in others]
     one = dedup.SeenSet.build(rows, secret="k", **options)
     two = dedup.SeenSet.build(others, secret=one.key, **options)
     assert one.contains(others) == asked and one.contains(
         b"".join(row + b"\n" for row in rows if b"\r" not in row)
-    ) == [name_of(row, kind, level)[0] in mine for row in rows if b"\r" not in row]
+    ) == [name_of(row, kind, level, errors)[0] in mine for row in rows if b"\r" not in row]
     for made, expected in (one | two, mine | theirs), (one & two, mine & theirs), (one - two, mine - theirs):
         assert len(made) == len(expected)
-        assert made.contains(rows) == [name_of(row, kind, level)[0] in expected for row in rows]
+        assert made.contains(rows) == [name_of(row, kind, level, errors)[0] in expected for row in rows]
     assert dedup.SeenSet.merge(one.split(shards)) == one
     with TemporaryDirectory() as folder:
         path, lines, target = (Path(folder) / name for name in ("seen", "lines", "target"))
