@@ -209,3 +209,16 @@ def cases(inputs, libraries=LIBRARIES):
         for library in libraries[function]
         if library != "urllib.parse"
     ]
+
+
+# --- by the megabyte --------------------------------------------------------------------------------------------------
+
+SIZE = 1 << 20
+COPY = Library(bytes, lambda args: [list(map(bytearray, args[0]))], None)
+
+# glibc gives large blocks back to the system at once; when a larger one has been freed it keeps them.
+bytes(16 * SIZE)
+
+
+def megabyte(text):
+    return (text * (SIZE // len(text) + 1))[:SIZE]

@@ -1,17 +1,5 @@
-"""The drop-in beside urllib.parse, kind of call by kind of call, and inside whole operations of real libraries.
+"""The drop-in beside urllib.parse, and inside whole operations of real libraries. See compare.py."""
 
-    python benchmarks/drop_in.py                    every kind
-    python benchmarks/drop_in.py urljoin "IPv6"     those whose names contain one of these texts
-    python benchmarks/drop_in.py --applications     operations of the libraries that are installed
-    python benchmarks/drop_in.py --write            both, into docs/guides/drop_in.md and the chart of README.md
-    python benchmarks/drop_in.py --chart            the chart again, from the table of docs/guides/drop_in.md
-
-All inputs of a kind are distinct, and both sides get the same ones in turns, round by round. A figure is the smallest
-of the rounds, in nanoseconds per call with the loop that calls; every output is compared with urllib.parse's first. Of
-operations it is the median.
-"""
-
-import argparse
 import base64
 import importlib
 import json
@@ -23,23 +11,17 @@ from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from itertools import cycle
-from pathlib import Path
 from statistics import median
 from time import process_time
 
 from corpus import WORDS
-from plot import bars
+from programs import options
 
 import uricodec
 from uricodec import parse
 from uricodec.parse._install import install_functions
 
-ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs/guides/drop_in.md"
-CHART = ROOT / "docs/guides/drop_in.svg"
-TITLE = "Time of whole operations of libraries"
 COUNT = 1000  # distinct inputs
-ROUNDS = 15
 
 
 class SafeText(str):
@@ -199,7 +181,7 @@ def seconds(call, columns):
     return process_time() - start
 
 
-def in_turns(*calls, rounds=ROUNDS, pick=min):
+def in_turns(*calls, rounds=15, pick=min):
     """The times that several calls return, in turns."""
     times = [[call() for call in calls] for _ in range(rounds)]
     return [pick(column) for column in zip(*times, strict=True)]
@@ -233,10 +215,10 @@ def measure(function, columns, options):
 
 
 def measured_kinds(chosen=()):
-    for function, kind, columns, *options in KINDS:
+    for function, kind, columns, *more in KINDS:
         name = f"{function}, {kind}"
         if not chosen or any(text in name for text in chosen):
-            yield function, kind, *measure(function, columns, options[0] if options else {})
+            yield function, kind, *measure(function, columns, more[0] if more else {})
 
 
 # --- applications -----------------------------------------------------------------------------------------------------
@@ -371,14 +353,14 @@ def scrapy_links():
 
 
 APPLICATIONS = [
-    ("botocore", s3_presign, 200, "presigned S3 URL"),
-    ("botocore", s3_presign_with_token, 200, "presigned S3 URL, session token"),
-    ("Flask", flask_request, 50, "request"),
-    ("Django", django_request, 200, "request"),
-    ("requests", requests_prepare, 200, "prepared request"),
-    ("Scrapy", scrapy_links, 2, "links of a page"),
-    ("starlette", starlette_request, 200, "request"),
-    ("botocore", botocore_body, 30, "body of 40 KB for SQS"),
+    ("botocore", s3_presign, 200),
+    ("botocore", s3_presign_with_token, 200),
+    ("Flask", flask_request, 50),
+    ("Django", django_request, 200),
+    ("requests", requests_prepare, 200),
+    ("Scrapy", scrapy_links, 2),
+    ("starlette", starlette_request, 200),
+    ("botocore", botocore_body, 30),
 ]
 
 
@@ -435,7 +417,7 @@ def without_urllib(run):
 
 
 def measured_applications(chosen=()):
-    for library, make, times, label in APPLICATIONS:
+    for library, make, times in APPLICATIONS:
         if chosen and not any(text in f"{library} {make.__doc__}" for text in chosen):
             continue
         try:
@@ -446,82 +428,30 @@ def measured_applications(chosen=()):
         call = make()
         run = partial(seconds, lambda _, call=call: call(), [range(times)])
         ways = run, partial(with_drop_in, run), without_urllib(run)
-        found = in_turns(*ways, rounds=3 * ROUNDS, pick=median)
+        found = in_turns(*ways, rounds=45, pick=median)
         found = [time / times * 1e6 for time in found]
-        yield f"{library} {version(library.lower())}", make.__doc__.rstrip("."), *found, f"{library}, {label}"
+        yield f"{library} {version(library.lower())}", make.__doc__.rstrip("."), *found
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------
+def drop_in(arguments):
+    """The drop-in beside urllib.parse: kinds of calls, and whole operations of libraries.
 
-
-def ratio(theirs, ours):
-    return f"{theirs / ours:.{1 if theirs < 20 * ours else 0}f}"
-
-
-def kinds_table(rows):
-    yield "| function | argument | urllib.parse, ns | uricodec, ns | times as fast |"
-    yield "|---|---|---|---|---|"
-    for function, kind, theirs, ours in rows:
-        names = ", ".join(f"`{name}`" for name in function.split(", "))
-        yield f"| {names} | {kind} | {theirs:.0f} | {ours:.0f} | {ratio(theirs, ours)} |"
-
-
-def applications_table(rows):
-    yield "| library | operation | before, µs | with `install(rebind=True)`, µs | times as fast | at most |"
-    yield "|---|---|---|---|---|---|"
-    for library, operation, theirs, ours, least, _ in rows:
-        figures = f"{theirs:,.0f} | {ours:,.0f} | {theirs / ours:.3g} | {theirs / min(ours, least):.3g}"
-        yield f"| {library} | {operation} | {figures} |"
-
-
-def chart():
-    """Return the chart of the applications in the table of the page: what gains most comes first."""
-    labels = {make.__doc__.rstrip("."): f"{library}, {label}" for library, make, _, label in APPLICATIONS}
-    table = PAGE.read_text("utf-8").partition("<!-- applications:")[2].partition("<!-- end of applications")[0]
-    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[3:]]
-    times = [(labels[row[1]], float(row[4])) for row in rows]
-    return "\n".join(bars(TITLE, sorted(times, key=lambda row: -row[1]))) + "\n"
-
-
-def write(kinds, applications):
-    """Write what was measured: the tables of the page, and the chart."""
-    text = PAGE.read_text("utf-8")
-    for name, lines in ("kinds", kinds_table(kinds)), ("applications", applications_table(applications)):
-        marks = f"<!-- {name}: made by benchmarks/drop_in.py -->\n", f"<!-- end of {name} -->"
-        if text.count(marks[0]) != 1 or text.count(marks[1]) != 1:
-            raise SystemExit(f"{PAGE} has no place for the table of {name}")
-        table = "\n".join(lines)
-        if table.count("\n") > 1:
-            start, end = text.index(marks[0]) + len(marks[0]), text.index(marks[1])
-            text = f"{text[:start]}{table}\n{text[end:]}"
-    PAGE.write_text(text, "utf-8")
-    CHART.write_text(chart(), "utf-8")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME")
+    All inputs of a kind are distinct, and both sides get the same ones in turns, round by round. A figure is the
+    smallest of 15 rounds, in nanoseconds per call with the loop that calls; every output is compared with
+    urllib.parse's first. With --applications, it is the median of 45, in microseconds per operation before and after
+    `install(rebind=True)`; "at most" is what it would be if urllib.parse took no time. Libraries that are not installed
+    are left out. --lines and --rounds are not used.
+    """
+    parser = options(drop_in, COUNT)
     parser.add_argument("--applications", action="store_true")
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--chart", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.chart:
-        CHART.write_text(chart(), "utf-8")
-        return
-    kinds, applications = [], []
-    if not arguments.applications:
-        for row in measured_kinds(arguments.names):
-            kinds.append(row)
-            print(f"{row[2]:8.0f}{row[3]:8.0f}{row[2] / row[3]:8.2f}  {row[0]}, {row[1]}", flush=True)
-    if arguments.applications or arguments.write:
-        for row in measured_applications(arguments.names):
-            applications.append(row)
-            library, operation, theirs, ours, least, _ = row
-            figures = f"{theirs:8.1f}{ours:8.1f}{theirs / ours:8.2f}{theirs / least:8.2f}"
+    given = parser.parse_args(arguments)
+    names = [given.only] if given.only else []
+    if given.applications:
+        print(f"{'before':>9}{'after':>9}{'times':>7}{'at most':>9}  operation (µs)")
+        for library, operation, theirs, ours, least in measured_applications(names):
+            figures = f"{theirs:9.1f}{ours:9.1f}{theirs / ours:7.2f}{theirs / min(ours, least):9.2f}"
             print(f"{figures}  {library}: {operation}", flush=True)
-    if arguments.write:
-        write(kinds, applications)
-
-
-if __name__ == "__main__":
-    main()
+        return
+    print(f"{'urllib':>8}{'ours':>8}{'times':>8}  call (ns)")
+    for function, kind, theirs, ours in measured_kinds(names):
+        print(f"{theirs:8.0f}{ours:8.0f}{theirs / ours:8.2f}  {function}, {kind}", flush=True)

@@ -1,48 +1,18 @@
-"""Sets of hosts against the usual loops, on one core: building, opening, and matching URLs; with all results compared.
+"""Sets of hosts against the usual loops. See compare.py."""
 
-    python benchmarks/host_sets.py
-    python benchmarks/host_sets.py --hosts 5000000 --rows 1000000
-    URICODEC_CORPORA=FOLDER python benchmarks/host_sets.py --differences 1000000
-
-The usual loop is that of filters of crawls: the host by urllib.parse.urlsplit, and it and its parent domains looked up
-in a set of Python; and the same with tldextract, if it is installed, for the registrable domain. Times are those of the
-processor. The last form counts differences between the loop and HostSet on URLs of files *.txt of a folder, as they are
-and mutated: letter case, subdomains, userinfo, ports, dots, percent-encoding, IDN, other bytes.
-"""
-
-import argparse
 import os
 import random
-import re
-import sys
 import tempfile
 from functools import partial
-from itertools import chain, cycle, islice
-from pathlib import Path
 from time import perf_counter, process_time
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
-import idna
+from programs import options
 
 from uricodec import bulk
 from uricodec.uri import HostSet
 
-WORDS = [
-    "shop",
-    "ads",
-    "track",
-    "cdn",
-    "mail",
-    "img",
-    "static",
-    "news",
-    "blue",
-    "green",
-    "red",
-    "fast",
-    "data",
-    "cloud",
-]
+WORDS = "shop ads track cdn mail img static news blue green red fast data cloud".split()  # noqa: SIM905
 ENDS = ["com", "net", "org", "de", "co.uk", "fr", "io", "ru", "info", "cn"]
 BEFORE = ["", "www.", "a.", "m.", "x.y."]
 
@@ -81,23 +51,6 @@ def usual(url, entries):
     return parents(host.rstrip("."), entries)
 
 
-def careful(url, entries):
-    """The same, with what HostSet does for hosts beyond ASCII, percent-encoding and the dot at the end."""
-    try:
-        host = unquote(urlsplit(url).hostname or "", errors="surrogateescape")
-    except ValueError:
-        return None
-    if not host.isascii():
-        try:
-            host = idna.encode(host, uts46=True, std3_rules=True).decode()
-        except ValueError:
-            host = re.sub("[\u3002\uff0e\uff61]", ".", host)
-    host = host.lower().removesuffix(".")
-    if re.fullmatch("[0-9]+|0x[0-9a-f]*", host.rpartition(".")[2]):
-        return host if host in entries else None  # nothing is above an address
-    return parents(host, entries)
-
-
 def timed(call, *arguments, clock=process_time):
     """Return how long a call took, and its result."""
     start = clock()
@@ -109,12 +62,20 @@ def row(what, seconds, count, unit, checked=""):
     print(f"| {what} | {seconds:.3f} s | {count / seconds / 1e6:.2f} M {unit}/s | {checked} |", flush=True)
 
 
-def measure(hosts_count, rows):
-    """Print the tables."""
+def host_sets(arguments):
+    """Sets of hosts on one core: building, opening, and matching URLs.
+
+    The usual loop is that of filters of crawls: the host by urllib.parse.urlsplit, and it and its parent domains looked
+    up in a set of Python; and the same with tldextract, if it is installed, for the registrable domain. Times are those
+    of the processor. There are twice as many hosts as URLs.
+    """
     import pyarrow as pa
 
-    chance = random.Random(43)
-    hosts = names(hosts_count, chance)
+    parser = options(host_sets, 500_000)
+    parser.add_argument("--hosts", type=int)
+    given = parser.parse_args(arguments)
+    rows, chance = given.lines, random.Random(43)
+    hosts = names(given.hosts or 2 * rows, chance)
     lines = "\n".join(hosts).encode()
     urls = list(urls_of(hosts, rows, chance))
     column = pa.array(urls)
@@ -165,91 +126,3 @@ def tldextract_row(urls, entries, wanted):
 
     seconds, found = timed(lambda: list(map(one, urls)))
     row("tldextract and a set", seconds, len(urls), "rows", "the same" if found == wanted[: len(urls)] else "DIFFERENT")
-
-
-# --- differences ------------------------------------------------------------------------------------------------------
-
-
-def real_urls(folder):
-    """The lines of files that are http or https URLs, in files in turns."""
-    for path in sorted(Path(folder).glob("*.txt")):
-        for line in path.read_bytes().splitlines():
-            if line[:4].lower() == b"http" and line[4:8].lstrip(b"sS")[:3] == b"://":
-                yield line.decode("utf-8", "replace")
-
-
-def mutated(url, chance):
-    """A URL that is spelled in another way, or is another one, perhaps an invalid one."""
-    scheme, _, rest = url.partition("://")
-    cut = next((i for i, each in enumerate(rest) if each in "/?#"), len(rest))
-    authority, rest = rest[:cut], rest[cut:]
-    before, at, host = authority.rpartition("@")
-    host, colon, port = host.partition(":")
-    kind = chance.randrange(10)
-    if kind == 0:
-        host = "".join(chance.choice((each.upper(), each.lower())) for each in host)
-    elif kind == 1:
-        host = chance.choice(["www.", "a.b.", "not", "-"]) + host
-    elif kind == 2:
-        before, at = chance.choice(["me", "u:p", "a@b", "example.com"]), "@"
-    elif kind == 3:
-        colon, port = ":", chance.choice(["80", "", "8080", "x", "80:90"])
-    elif kind == 4:
-        host += "."
-    elif kind == 5 and host:
-        i = chance.randrange(len(host))
-        host = host[:i] + "".join(f"%{byte:02X}" for byte in host[i].encode()) + host[i + 1 :]
-    elif kind == 6:
-        host = chance.choice(["bücher.", "ü.", "例え.", "xn--bcher-kva.", "BÜCHER。", "😀."]) + host
-    elif kind == 7:
-        rest = chance.choice(["", "/", "?", "#", "/a@b.com", "?u=//x.com/", "#//x.com", "//x.com"])
-    elif kind == 8:
-        i = chance.randrange(len(host) + 1)
-        host = host[:i] + chance.choice("!$&'()*+,;=_~ \"<>^`{|}.é") + host[i:]
-    else:
-        scheme = chance.choice(["HTTP", "ftp", "x-y", "https"])
-    return f"{scheme}://{before}{at}{host}{colon}{port}{rest}"
-
-
-def differences(count):
-    """Print how many of real and mutated URLs have another result than the careful loop."""
-    folder = os.environ.get("URICODEC_CORPORA")
-    if not folder:
-        sys.exit("URICODEC_CORPORA is not set: the folder with files of URLs")
-    chance = random.Random(7)
-    urls = sorted({*real_urls(folder)})
-    hosts = sorted({host for url in urls if (host := careful(url, Everything()))})
-    listed = [*chance.sample(hosts, len(hosts) // 5), "ua", "co.uk", "xn--bcher-kva.com"]
-    report = HostSet.read("\n".join(listed).encode())
-    entries = {*report}
-    chance.shuffle(urls)
-    tried = list(islice(chain(urls, (mutated(url, chance) for url in cycle(urls))), count))
-    found = bulk.match(tried, report)
-    wrong = [
-        (url, mine, wanted) for url, mine in zip(tried, found, strict=True) if (wanted := careful(url, entries)) != mine
-    ]
-    print(
-        f"{len(tried)} URLs, {min(len(urls), count)} of them real; {len(entries)} entries; "
-        f"{sum(map(bool, found))} matches; {len(wrong)} differences"
-    )
-    for url, mine, wanted in wrong[:20]:
-        print(f"  {url!r}: {mine!r} instead of {wanted!r}")
-
-
-class Everything:
-    """A set that has whatever is asked for."""
-
-    def __contains__(self, _item):
-        return True
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hosts", type=int, default=1_000_000)
-    parser.add_argument("--rows", type=int, default=500_000)
-    parser.add_argument("--differences", type=int)
-    given = parser.parse_args()
-    if given.differences:
-        differences(given.differences)
-    else:
-        measure(given.hosts, given.rows)

@@ -1,10 +1,26 @@
-"""Run programs in turns: elapsed and processor time, memory, and whether the output is right."""
+"""Runs programs in turns: elapsed and processor time, memory, and whether the output is right."""
 
-import json
+import argparse
 import os
 import statistics
 import subprocess
+import sys
 import time
+
+URICODEC = [sys.executable, "-m", "uricodec"]
+
+
+def options(function, lines, rounds=3):
+    """Return the parser of what all subjects take."""
+    parser = argparse.ArgumentParser(
+        prog=f"compare.py {function.__name__}",
+        description=function.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--lines", type=int, default=lines, help=f"the size of the input (default: {lines:,})")
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"how often each runs (default: {rounds})")
+    parser.add_argument("--only", default="", help="programs whose names contain this text")
+    return parser
 
 
 def run(command, threads=1):
@@ -18,19 +34,16 @@ def run(command, threads=1):
     return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def compare(file, commands, is_right, rounds, threads=1, prepare=lambda: None):  # noqa: PLR0913, PLR0917
-    """Run all programs in each round. Print the medians.
+def compare(commands, is_right, rounds, threads=1, prepare=lambda: None):
+    """Run all programs in each round. Print the medians, compared with the first program.
 
     Args:
-        file (str): The name of the benchmark.
         commands (dict[str, list[str]]): Command lines by the names of programs.
-        is_right (Callable[[str], bool]): Called with a name, when that program has run for the first time.
+        is_right (Callable[[str], bool]): Called with a name, when that program has run for the first time. The memory
+            of this process counts as that of programs which it starts: large checks belong to another one.
         rounds (int): The number of rounds.
         threads (int): How many threads Polars may use.
         prepare (Callable[[], None]): Called before each run.
-
-    Returns:
-        list[dict]: The rows for benchmarks/report.py.
     """
     found, right = {name: [] for name in commands}, {}
     for _ in range(rounds):
@@ -38,23 +51,11 @@ def compare(file, commands, is_right, rounds, threads=1, prepare=lambda: None): 
             prepare()
             found[name].append(run(command, threads))
             if name not in right:
-                right[name] = "yes" if is_right(name) else "no"
-    first = statistics.median(wall for wall, _, _ in next(iter(found.values())))
-    rows = []
+                right[name] = "yes" if is_right(name) else "NO"
+    print(f"{'seconds':>9}{'times':>7}{'processor':>10}{'MB':>7}  right  (medians of {rounds})")
+    first = None
     for name, figures in found.items():
         wall, processor = (statistics.median(each[i] for each in figures) for i in (0, 1))
-        extra = {
-            "times the first": round(wall / first, 2),
-            "processor seconds": round(processor, 2),
-            "memory, MB": round(max(each[2] for each in figures)),
-            "output checked": right[name],
-        }
-        rows.append({"name": name, "fullname": file, "extra_info": extra, "stats": {"median": wall, "rounds": rounds}})
-        print(f"{name}: {wall:.2f} s, {extra}", flush=True)
-    return rows
-
-
-def write(path, rows, versions):
-    """Write rows for benchmarks/report.py."""
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({"machine_info": {"measured": versions}, "benchmarks": rows}, file)
+        first = first or wall
+        memory = max(each[2] for each in figures)
+        print(f"{wall:9.2f}{wall / first:7.2f}{processor:10.2f}{memory:7.0f}  {right[name]:5}  {name}", flush=True)

@@ -1,25 +1,113 @@
-"""Commands over files of a million to a hundred million lines: time a line, memory, and the slope of time over size.
+"""Whether time is in proportion to the number of rows, to their lengths, and to the size of files. See compare.py."""
 
-    python benchmarks/sizes.py --folder /tmp/sizes              10**6 and 10**7 lines
-    python benchmarks/sizes.py --folder /tmp/sizes --most 8     up to 10**8 lines: 4.4 GB of URLs and 17 GB of logs
-
-Files are written to the folder in streams, one at a time, and removed afterwards; the output of a command is discarded.
-A command is run on one core, twice at most, and the faster run counts. The slope is the exponent of the lines in the
-processor time, between a size and the one before: 1 is linear. The number of identifiers that `dedup` finds, and the
-numbers of lines, are compared with those that the files have.
-"""
-
-import argparse
 import json
 import math
-import multiprocessing
 import os
 import random
 import subprocess
-import sys
 import tempfile
-import time
-from pathlib import Path
+from statistics import median
+from time import process_time
+
+import pyarrow as pa
+from lines import isolated
+from programs import URICODEC, options
+
+from uricodec import bulk
+from uricodec._rows.registry import OPERATIONS
+
+ROW = 40
+TOTAL = 32 << 20
+DISTINCT = 10_000
+PIECES = "caf%C3%A9 a%20b index item search x=1&y=2 100%25 a+b 2025-03-21 q=%E4%BE%8B Path".split()  # noqa: SIM905
+
+
+def sizes(arguments):
+    """Cost against size, of uricodec alone: each operation of bulk, and commands over files.
+
+    First come 1000, 10,000 ... --lines rows of 40 bytes in Arrow columns: nanoseconds a row; then rows of 10, 100 ...
+    1,000,000 bytes, 32 MiB of each: nanoseconds a byte. Figures are medians of processor time. The growth is the
+    greatest between any two sizes, from 10,000 rows, and 100 bytes, on: an operation that takes quadratic time would
+    have 10 or more there. At last come commands over files of up to --lines lines: the slope is the exponent of the
+    lines in the processor time, 1 is linear. The numbers of lines and of identifiers are compared with those of the
+    files. 10**8 lines take 12 GB of memory and 17 GB of disk.
+    """
+    given = options(sizes, 10_000_000).parse_args(arguments)
+    most = round(math.log10(given.lines))
+    operations = [each for each in OPERATIONS.values() if given.only in each.name]
+    counts, lengths = [10**power for power in range(3, most + 1)], [10**power for power in range(1, 7)]
+    by_count, by_length = {}, {}
+    for kind in "uri", "urn":
+        some = [each for each in operations if ("urn" in each.name) == (kind == "urn")]
+        for count in counts:
+            rows = column(kind, count, ROW)
+            for each in some:
+                by_count.setdefault(each.name, []).append(nanoseconds(each, rows) / count)
+        for length in lengths:
+            rows = column(kind, -(-TOTAL // length), length)
+            for each in some:
+                by_length.setdefault(each.name, []).append(nanoseconds(each, rows) / (len(rows) * length))
+    table(f"Nanoseconds a row, by the number of rows of {ROW} bytes", [f"{count:,}" for count in counts], by_count)
+    table("Nanoseconds a byte, by the bytes of a row", [f"{length:,}" for length in lengths], by_length)
+    of_files([10**power for power in range(5, most + 1)], given)
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+
+def row(rng, kind, size):
+    """Return a URL or a URN of `size` bytes, or one of a few more."""
+    start = {"uri": "http://a.b/", "urn": "urn:abc:"}[kind][: max(size - 1, 8)]
+    pieces = []
+    while size > 0:
+        pieces.append(rng.choice(PIECES))
+        size -= len(pieces[-1]) + 1
+    text = (start + "/".join(pieces)).encode()
+    return text
+
+
+def column(kind, count, size):
+    """Return a column of `count` rows of `size` bytes."""
+    rng = random.Random(size)
+    distinct = [cut(row(rng, kind, size), size) for _ in range(min(count, DISTINCT, max(TOTAL // size, 1)))]
+    found = pa.array(distinct, pa.large_binary())
+    indices = pa.array(range(len(distinct)), pa.int64())
+    repeated = pa.chunked_array([indices] * -(-count // len(distinct))).combine_chunks().slice(0, count)
+    return found.take(repeated)
+
+
+def cut(text, size):
+    """Return the first `size` bytes of a text, without a part of a triplet at the end."""
+    text = text[:size]
+    percent = text.rfind(b"%", -2)
+    return text if percent < 0 else text[:percent] + b"x" * (len(text) - percent)
+
+
+def nanoseconds(operation, rows):
+    """Return the median processor time of a call."""
+    call = getattr(bulk, operation.name)
+    found = []
+    while len(found) < 3 or (len(found) < 100 and sum(found) < 2e8):
+        start = process_time()
+        result = call(rows, **operation.required, threads=1)
+        found.append((process_time() - start) * 1e9)
+        del result  # freeing memory is not timed
+    return median(found)
+
+
+def growth(values):
+    """Return how many times as much as the least of the values before it a value is, at most."""
+    return max(value / min(values[: i + 1]) for i, value in enumerate(values))
+
+
+def table(title, heads, curve_of):
+    print(f"\n{title}\n\n| operation |", *(f"{head} |" for head in heads), "growth |")
+    print("| --- |" + " ---: |" * (len(heads) + 1))
+    for name, values in curve_of.items():
+        print(f"| {name} |", *(f"{value:.3g} |" for value in values), f"{growth(values[1:]):.2f} |")
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
 
 BLOCK = 100_000  # lines
 NEW = 3  # of ten lines are in one block only
@@ -68,17 +156,14 @@ def write(path, make, count):
 def run(arguments, path):
     """Return elapsed and processor seconds, memory in MB, and what --stats writes."""
     with tempfile.TemporaryFile() as told:
-        start = time.perf_counter()
-        command = [sys.executable, "-m", "uricodec", *arguments, "-j", "1", "--stats", "--no-progress", path]
+        command = [*URICODEC, *arguments, "-j", "1", "--stats", "--no-progress", path]
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=told)
         _, status, used = os.wait4(child.pid, 0)
-        seconds = time.perf_counter() - start
         told.seek(0)
         text = told.read().decode()
     if status:
         raise SystemExit(f"failed: {command}\n{text}")
-    stats = json.loads(text.splitlines()[-1])
-    return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, stats
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, json.loads(text.splitlines()[-1])
 
 
 COMMANDS = {
@@ -98,43 +183,21 @@ def check(name, count, stats):
         raise SystemExit(f"{name}: {stats['unique']} identifiers instead of {distinct}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, required=True, help="where files are written")
-    parser.add_argument("--most", type=int, default=7, help="the most lines, as a power of ten (default: 7)")
-    parser.add_argument("--only", default="", help="commands whose names contain this text")
-    arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    path = str(arguments.folder / "lines.txt")
-    # Another process writes: the memory of this one would count as that of the commands that it starts.
-    processes = multiprocessing.get_context("spawn")
+def of_files(counts, given):
+    """Print what commands take. The faster one of the runs counts."""
     before = {}
-    print("| command | lines | GB | seconds | processor seconds | ns a line | MB of memory | slope | load |")
-    print("| --- |" + " ---: |" * 8)
-    try:
-        for make in urls, requests:
-            some = {n: a for n, (m, a) in COMMANDS.items() if m is make and arguments.only in n}
-            for power in range(6, arguments.most + 1) if some else ():
-                count = 10**power
-                writer = processes.Process(target=write, args=(path, make, count))
-                writer.start()
-                writer.join()
-                size = os.path.getsize(path)
-                for name, options in some.items():
-                    load = os.getloadavg()[0]
-                    runs = [run(options, path) for _ in range(2 if power < 8 else 1)]
-                    seconds, processor, memory, stats = min(runs, key=lambda each: each[1])
+    print("\n| command | lines | GB | processor seconds | ns a line | MB of memory | slope |")
+    print("| --- |" + " ---: |" * 6)
+    for make in urls, requests:
+        some = {name: options for name, (kind, options) in COMMANDS.items() if kind is make and given.only in name}
+        for count in counts if some else ():
+            with tempfile.TemporaryDirectory() as folder:
+                path = f"{folder}/lines.txt"
+                isolated(write, path, make, count)
+                for name, command in some.items():
+                    processor, memory, stats = min((run(command, path) for _ in range(2)), key=lambda each: each[0])
                     check(name, count, stats)
                     slope = f"{math.log10(processor / before[name]):.2f}" if name in before else ""
                     before[name] = processor
-                    print(
-                        f"| {name} | {count:,} | {size / 1e9:.2f} | {seconds:.2f} | {processor:.2f} | "
-                        f"{processor / count * 1e9:.0f} | {memory:.0f} | {slope} | {load:.1f} |",
-                        flush=True,
-                    )
-    finally:
-        Path(path).unlink(missing_ok=True)
-
-
-if __name__ == "__main__":
-    main()
+                    figures = f"{processor:.2f} | {processor / count * 1e9:.0f} | {memory:.0f} | {slope}"
+                    print(f"| {name} | {count:,} | {os.path.getsize(path) / 1e9:.2f} | {figures} |", flush=True)

@@ -1,26 +1,11 @@
-"""URLs beside other libraries, on one core: normal forms, parts as columns, hosts beyond ASCII, deduplication.
-
-    python -m pip install '.[bench,interop]' courlan url-normalize turbohtml tldextract polars-tldextract
-    python benchmarks/urls.py                    print the tables, in about four minutes
-    python benchmarks/urls.py --write            and write them to docs/guides/url_corpora.md
-    python benchmarks/urls.py --lines 1000000    with a file of a tenth of the size; corpus.py makes its lines
-
-The URLs of the first three tables are real ones if URICODEC_CORPORA names a folder with lists of URLs (urls_*.txt and
-hosts_idn_only.txt), generated ones otherwise. All functions of a table run in turns, round by round, each once before
-the pass that counts; a figure is the least processor time of the rounds, of deduplication the median of three. The
-outputs are compared: of functions that do the same as uricodec's, a difference is an error; of others, the table says
-how many outputs are the same. Only duckdb and polars have to be installed.
-"""
+"""URLs beside other libraries, on one core: normal forms, parts as columns, hosts beyond ASCII. See compare.py."""
 
 import os
 
 os.environ["POLARS_MAX_THREADS"] = "1"
 
-import argparse
 import pkgutil
-import platform
 import random
-import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable
@@ -29,19 +14,15 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import cycle, islice
 from operator import attrgetter
-from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
 import corpus
 import duckdb
 import polars as pl
-import programs
 import pyarrow as pa
-from report import digits, filled
-from url_lists import PAGE, web_urls
+from programs import URICODEC, compare, options
 
-import uricodec
 from uricodec import bulk, iri, uri
 
 PACKAGES = (
@@ -69,9 +50,8 @@ RULES = {
     "--policy surt": {"policy": "surt"},
     "--policy w3lib": {"policy": "w3lib"},
 }
-DEDUP = [sys.executable, "-m", "uricodec", "dedup", "--kind", "uri", "-j", "1", "--memory", "64M"]
-COUNT, ROWS, FEW = 1000, 1_000_000, 20_000  # URLs of calls, of columns, and of a loop over a column
-MARKS = "<!-- begin: speed, written by benchmarks/urls.py -->\n", "<!-- end: speed, written by benchmarks/urls.py -->\n"
+DEDUP = [*URICODEC, "dedup", "--kind", "uri", "-j", "1", "--memory", "64M"]
+COUNT, FEW = 1000, 20_000  # URLs of calls, and of a loop over a column
 
 
 class Way(NamedTuple):
@@ -102,22 +82,16 @@ def calls(name, call, arguments, result=lambda output: output):
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
-def some_urls():
-    """Return valid URLs of http and https, distinct and in random order, and what they are."""
+def some_urls(count):
+    """Return distinct URLs of http and https, as links spell them."""
     rng = random.Random("urls")
-    if "URICODEC_CORPORA" in os.environ:
-        found = {line.decode() for line in web_urls(Path(os.environ["URICODEC_CORPORA"])) if uri.is_valid(line)}
-        return rng.sample(sorted(found), len(found)), "real URLs"
-    return list({corpus.link(corpus.page(rng), rng): None for _ in range(200_000)}), "generated URLs"
+    return list({corpus.link(corpus.page(rng), rng): None for _ in range(count)})
 
 
 def some_hosts():
-    """Return hosts beyond ASCII, and what they are."""
-    if "URICODEC_CORPORA" in os.environ:
-        names = Path(os.environ["URICODEC_CORPORA"], "hosts_idn_only.txt").read_text("utf-8").split()
-        return [name for name in names if not name.isascii()], "real hosts"
+    """Return hosts beyond ASCII."""
     rng = random.Random("hosts")
-    return ["".join(rng.choices("äöüéàñçαβγδεζηθклмнопр", k=8)) + ".example" for _ in range(COUNT)], "generated hosts"
+    return ["".join(rng.choices("äöüéàñçαβγδεζηθклмнопр", k=8)) + ".example" for _ in range(COUNT)]
 
 
 def accepted(urls, functions):
@@ -145,15 +119,16 @@ def columns(urls):
     con = duckdb.connect(config={"threads": 1})
     con.register("arrow", pa.table({"url": arrow}))
     con.execute("create table crawl as from arrow")
-    for rule, options in RULES.items():
-        yield [column(f"`bulk.normalize_uri`, {rule[2:]}", partial(bulk.normalize_uri, arrow, threads=1, **options))]
+    column = partial(of_column, len(urls))
+    for rule, how in RULES.items():
+        yield [column(f"`bulk.normalize_uri`, {rule[2:]}", partial(bulk.normalize_uri, arrow, threads=1, **how))]
     host, value = partial(bulk.host, arrow, threads=1), partial(bulk.query_value, arrow, "id", threads=1)
     for ours, pattern, agrees in (  # a pattern does not decode values
         (column("`bulk.host`", host), HOST, True),
         (column("`bulk.query_value`", value), IDENTIFIER, False),
     ):
         theirs = column("Polars, `str.extract`", partial(series.str.extract, pattern), agrees)
-        yield [ours, in_duckdb(con, pattern, agrees), theirs]
+        yield [ours, in_duckdb(con, len(urls), pattern, agrees), theirs]
     domains = [column("`bulk.registrable_domain`", partial(bulk.registrable_domain, arrow, threads=1))]
     for name, function in installed("polars_tldextract.registrable_domain"):
         select = partial(pl.DataFrame({"url": series}).select, function("url", parallel=False))
@@ -165,15 +140,15 @@ def columns(urls):
     yield domains
 
 
-def column(name, call, agrees=False):
-    return Way(name, call, ROWS, lambda: pl.DataFrame({"": call()}).to_series().to_list(), agrees)
+def of_column(rows, name, call, agrees=False):
+    return Way(name, call, rows, lambda: pl.DataFrame({"": call()}).to_series().to_list(), agrees)
 
 
-def in_duckdb(con, pattern, agrees):
+def in_duckdb(con, rows, pattern, agrees):
     text = f"regexp_extract(url, '{pattern}', 1)"
     run = lambda: con.execute(f"select sum(strlen({text})) from crawl").fetchall()  # noqa: E731
     outputs = lambda: [row for (row,) in con.execute(f"select {text} from crawl").fetchall()]  # noqa: E731
-    return Way("DuckDB, `regexp_extract`", run, ROWS, outputs, agrees)
+    return Way("DuckDB, `regexp_extract`", run, rows, outputs, agrees)
 
 
 def a_labels(names):
@@ -217,12 +192,11 @@ def measured(groups, rounds):
             yield way.name, seconds, seconds / ours, same
 
 
-def of_files(lines):
-    """Return the rows of deduplication, and the size of the file. A set of normal forms says which lines are first."""
+def of_files(lines, rounds):
+    """Compare the rules of deduplication. A set of normal forms says which lines are first."""
     with tempfile.TemporaryDirectory() as folder:
-        source, target = os.path.join(folder, "urls.txt"), os.path.join(folder, "unique.txt")
+        source, target = f"{folder}/urls.txt", f"{folder}/unique.txt"
         corpus.write(corpus.urls(lines, random.Random("urls")), source)
-        commands = {rule: [*DEDUP, *rule.split(), source, "-o", target] for rule in RULES}
 
         def is_right(rule):
             seen = set()
@@ -234,10 +208,7 @@ def of_files(lines):
                             return False
                 return file.readline() == ""
 
-        rows = programs.compare("urls.py", commands, is_right, 3)
-        if any(row["extra_info"]["output checked"] != "yes" for row in rows):
-            raise SystemExit("dedup: other lines than those of a set of normal forms")
-        return rows, os.path.getsize(source)
+        compare({rule: [*DEDUP, *rule.split(), source, "-o", target] for rule in RULES}, is_right, rounds)
 
 
 def with_forms(path, rule):
@@ -252,11 +223,10 @@ def with_forms(path, rule):
 
 
 def table(title, rows, unit, convert):
-    yield f"| {title} | {unit} | uricodec is faster | same output |"
-    yield "|---|---:|---:|---:|"
+    print(f"\n| {title} | {unit} | uricodec is faster | same output |\n|---|---:|---:|---:|")
     for name, seconds, times, same in rows:
-        compared = f"{digits(times)} times | {f'{int(same * 1000) / 10} %' if same < 1 else 'all'}" if times else " | "
-        yield f"| {name} | {digits(convert(seconds))} | {compared} |"
+        compared = f"{times:.3g} times | {f'{int(same * 1000) / 10} %' if same < 1 else 'all'}" if times else " | "
+        print(f"| {name} | {convert(seconds):.3g} | {compared} |", flush=True)
 
 
 def nanoseconds(seconds):
@@ -267,58 +237,25 @@ def million_rows(seconds):
     return 1e-6 / seconds
 
 
-def report(lines):
-    """Yield the lines of the section of the page."""
-    (urls, kind), (names, kind_of_names) = some_urls(), some_hosts()
-    rows = list(islice(cycle(urls), ROWS))
-    found = {name: version_of(name) for name in PACKAGES}
-    missing = ", ".join(name for name in found if found[name] is None)
-    yield f"{machine()}; uricodec {uricodec.__version__} ({uricodec.cpu_tier()}), Python {platform.python_version()},"
-    yield f"{', '.join(f'{name} {found[name]}' for name in found if found[name])}."
-    if missing:
-        yield f"Not installed, and not measured: {missing}."
-    yield f"\nA call, {COUNT:,} {kind}:\n"
-    yield from table("normal form", measured(normal_forms(urls), 10), "ns", nanoseconds)
-    size = sum(map(len, rows)) / ROWS
-    yield f"\nA column of {ROWS:,} rows, which repeat the {kind}, {size:.0f} characters on average:\n"
-    yield from table("column", measured(columns(rows), 3), "million rows/s", million_rows)
-    yield f"\nA call, {len(names)} {kind_of_names} beyond ASCII:\n"
-    yield from table("A-labels", measured(a_labels(names), 10), "ns", nanoseconds)
-    hosts = pa.array(list(islice(cycle(f"http://{name}/" for name in names), ROWS)))
-    [(_, seconds, _, _)] = measured([[column("", partial(bulk.iri_to_uri, hosts, host="idna", threads=1))]], 5)
-    yield f"\n`bulk.iri_to_uri` converts {digits(million_rows(seconds))} million such URLs a second."
-    rows, size = of_files(lines)
-    yield f"\n`uricodec dedup --memory 64M -j 1` of {lines:,} generated URLs, {size / 1e6:,.0f} MB, file to file:\n"
-    yield "| option | processor seconds | compared with the first |"
-    yield "|---|---:|---:|"
-    seconds = {row["name"]: row["extra_info"]["processor seconds"] for row in rows}
-    for rule, used in seconds.items():
-        yield f"| `{rule}` | {used:.2f} | {used / next(iter(seconds.values())):.2f} times |"
+def urls(arguments):
+    """Normal forms, parts as columns, hosts beyond ASCII, deduplication of URLs, on one core.
+
+    All functions of a table run in turns, round by round, each once before the pass that counts; a figure is the least
+    processor time of the rounds. Of functions that do the same as uricodec's, a difference of outputs is an error; of
+    others, the table says how many outputs are the same. Peers that are not installed are left out: surt, w3lib,
+    courlan, url-normalize, turbohtml, ada-url, idna, tldextract, polars-tldextract. --only is not used.
+    """
+    given = options(urls, 1_000_000).parse_args(arguments)
+    found = some_urls(min(given.lines, 200_000))
+    rows = list(islice(cycle(found), given.lines))
+    print(", ".join(f"{name} {version_of(name) or '-'}" for name in ("uricodec", *PACKAGES)))
+    table(f"{COUNT} calls", measured(normal_forms(found), 3 * given.rounds), "ns", nanoseconds)
+    table(f"a column of {len(rows):,} rows", measured(columns(rows), given.rounds), "million rows/s", million_rows)
+    table("A-labels", measured(a_labels(some_hosts()), 3 * given.rounds), "ns", nanoseconds)
+    print("\ndedup, from file to file")
+    of_files(given.lines, given.rounds)
 
 
 def version_of(name):
     with suppress(PackageNotFoundError):
         return version(name)
-
-
-def machine():
-    for _, info in installed("cpuinfo.get_cpu_info"):  # of pytest-benchmark
-        return f"{info().get('brand_raw', platform.machine())}, {platform.system()}"
-    return f"{platform.machine()}, {platform.system()}"
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lines", type=int, default=10_000_000)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    found = []
-    for line in report(arguments.lines):
-        print(line, flush=True)
-        found.append(line)
-    if arguments.write:
-        PAGE.write_text(filled(PAGE.read_text("utf-8"), found, MARKS), "utf-8")
-
-
-if __name__ == "__main__":
-    main()

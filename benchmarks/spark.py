@@ -1,31 +1,19 @@
-"""Spark on two cores: deduplication and decoding, compared with Spark's own functions.
+"""Spark on two cores, compared with its own functions. See compare.py."""
 
-A measurement is a query from cached Parquet files to a sink that discards its input. The session has started, and each
-query has run once before. The contenders take turns. The table has medians of the elapsed time, and of the processor
-time of Spark and its Python workers, which other programs disturb less. Shuffled bytes are those that Spark reports for
-its stages. The results are checked in the same run: duplicates against a dict of `uricodec.urn.key`, and decoded paths
-against urllib.parse.
-
-    python benchmarks/spark_dedup.py urns.txt paths.txt --json spark.json
-
-benchmarks/corpus.py generates both files.
-"""
-
-import argparse
-import json
 import os
-import platform
+import random
 import sys
 import tempfile
 import time
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from urllib.parse import unquote
 
+import corpus
 import pyarrow as pa
 import pyarrow.parquet
 import pyspark
+from programs import options
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
@@ -48,21 +36,13 @@ def session(folder, memory):
     return builder.config("spark.sql.shuffle.partitions", "8").getOrCreate()
 
 
-def lines_of(path):
-    with open(path, encoding="utf-8", newline="\n") as lines:
-        for line in lines:
-            yield line.removesuffix("\n")
-
-
 def to_parquet(lines, column, path):
-    """Return a table of the lines of a file and their numbers."""
+    """Write a table of lines and their numbers."""
     schema = pa.schema({"id": pa.int64(), column: pa.string()})
-    rest, number = lines_of(lines), 0
     with pyarrow.parquet.ParquetWriter(path, schema) as table:
-        while piece := list(islice(rest, ROWS)):
-            table.write_table(pa.table([pa.array(range(number, number + len(piece))), pa.array(piece)], schema))
-            number += len(piece)
-    return number
+        for start in range(0, len(lines), ROWS):
+            piece = lines[start : start + ROWS]
+            table.write_table(pa.table([pa.array(range(start, start + len(piece))), pa.array(piece)], schema))
 
 
 class Stages:
@@ -122,8 +102,6 @@ def compare(spark, title, queries, rounds):
             if turn:
                 rows[name]["seconds"].append(seconds)
                 rows[name]["processor_seconds"].append(busy)
-    for row in rows.values():
-        row["median"], row["processor"] = median(row["seconds"]), median(row["processor_seconds"])
     return list(rows.values())
 
 
@@ -137,7 +115,7 @@ def key(name):
 def check_duplicates(found, lines):
     """Check that the result is the first line of each group, unchanged."""
     first = {}
-    for number, name in enumerate(lines_of(lines)):
+    for number, name in enumerate(lines):
         first.setdefault(key(name), (number, name))
     kept = found.orderBy("id").toArrow()
     ids, names = zip(*first.values(), strict=True)
@@ -147,25 +125,30 @@ def check_duplicates(found, lines):
     return len(first)
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("urns", help="a file of URNs, one in a line")
-    options.add_argument("paths", help="a file of paths, one in a line")
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--memory", default="4g", help="of Spark's machine (default: 4g)")
-    options.add_argument("--json", help="where to write the figures, for benchmarks/report.py")
-    given = options.parse_args()
+def spark(arguments):
+    """Deduplication of URNs and decoding of a fifth as many paths in Spark on two cores.
+
+    A measurement is a query from cached Parquet files to a sink that discards its input. The session has started, and
+    each query has run once before. The figures are medians of the elapsed time, and of the processor time of Spark and
+    its Python workers. Shuffled bytes are those that Spark reports for its stages. Duplicates are compared with a dict
+    of `uricodec.urn.key`, and decoded paths with urllib.parse. Needs the extra spark, Java, Linux. --only is not used.
+    """
+    parser = options(spark, 10_000_000)
+    parser.add_argument("--memory", default="4g", help="of Spark's machine (default: 4g)")
+    given = parser.parse_args(arguments)
+    names = [name for batch in corpus.urns(given.lines, random.Random("urns")) for name in batch]
+    paths = [path for batch in corpus.paths(given.lines // 5, random.Random("paths")) for path in batch]
     with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder, given.memory)
-        names = to_parquet(given.urns, "name", f"{folder}/urns.parquet")
-        paths = to_parquet(given.paths, "path", f"{folder}/paths.parquet")
-        urns = spark.read.parquet(f"{folder}/urns.parquet")
-        log = spark.read.parquet(f"{folder}/paths.parquet")
+        engine = session(folder, given.memory)
+        to_parquet(names, "name", f"{folder}/urns.parquet")
+        to_parquet(paths, "path", f"{folder}/paths.parquet")
+        urns = engine.read.parquet(f"{folder}/urns.parquet")
+        log = engine.read.parquet(f"{folder}/paths.parquet")
         python_unquote = sf.udf(unquote, "string")
 
         rows = compare(
-            spark,
-            f"duplicates, {names:,} URNs",
+            engine,
+            f"duplicates, {len(names):,} URNs",
             {
                 "distinct of normalize_urn": lambda: urns.select(us.normalize_urn("name").alias("name")).distinct(),
                 "dedup": lambda: us.dedup(urns, "name", order="id"),
@@ -173,12 +156,12 @@ def main():
             },
             given.rounds,
         )
-        kept = check_duplicates(us.dedup(urns, "name", order="id"), given.urns)
+        kept = check_duplicates(us.dedup(urns, "name", order="id"), names)
         assert urns.select(us.normalize_urn("name")).distinct().count() == kept
 
         rows += compare(
-            spark,
-            f"decoding, {paths:,} paths",
+            engine,
+            f"decoding, {len(paths):,} paths",
             {
                 "udf of urllib.parse.unquote": lambda: log.select(python_unquote("path")),
                 "try_url_decode": lambda: log.select(sf.try_url_decode("path")),
@@ -193,42 +176,12 @@ def main():
             us.unquote("path", plus=True, errors="null").alias("ours"), sf.try_url_decode("path").alias("theirs")
         )
         same = java.where(sf.col("ours").eqNullSafe(sf.col("theirs"))).count()
-        spark.stop()
+        engine.stop()
 
-    print(f"Python {platform.python_version()}, PySpark {pyspark.__version__}, uricodec {uricodec.__version__}")
-    print(f"{kept:,} URNs are left; {paths - same:,} of {paths:,} paths differ from those of try_url_decode\n")
-    print("| | median, s | fastest, s | processor, s | shuffled, MB | shuffled rows |\n|---|---:|---:|---:|---:|---:|")
+    print(f"PySpark {pyspark.__version__}: {kept:,} URNs are left")
+    print(f"{len(paths) - same:,} paths differ from try_url_decode")
+    print(f"{'seconds':>9}{'fastest':>9}{'processor':>10}{'shuffled MB':>12}{'rows':>12}")
     for row in rows:
-        figures = f"{row['median']:.2f} | {min(row['seconds']):.2f} | {row['processor']:.2f}"
-        figures += f" | {row['shuffled_bytes'] / 1e6:.1f}"
-        print(f"| {row['group']}: {row['query']} | {figures} | {row['shuffled_rows']:,} |")
-    pairs = {
-        "dedup beside distinct": ("distinct of normalize_urn", "dedup"),
-        "unquote beside the udf": ("udf of urllib.parse.unquote", "unquote"),
-        "unquote beside try_url_decode": ("try_url_decode", "unquote, plus and null"),
-    }
-    by = {row["query"]: row for row in rows}
-    for title, (other, ours) in pairs.items():
-        wall, processor = (by[other][figure] / by[ours][figure] for figure in ("median", "processor"))
-        print(f"\n{title}: {wall:.2f}x by the clock, {processor:.2f}x by the time of processors")
-    if given.json:
-        run = {"machine_info": {"measured": {"pyspark": pyspark.__version__}}, "benchmarks": list(map(kept_row, rows))}
-        Path(given.json).write_text(json.dumps(run), "utf-8")
-
-
-def kept_row(row):
-    extra = {
-        "processor seconds": round(row["processor"], 2),
-        "shuffled MB": round(row["shuffled_bytes"] / 1e6, 1),
-        "shuffled rows": row["shuffled_rows"],
-    }
-    return {
-        "name": f"{row['group']}: {row['query']}",
-        "fullname": Path(__file__).name,
-        "extra_info": extra,
-        "stats": {"median": row["median"], "rounds": len(row["seconds"])},
-    }
-
-
-if __name__ == "__main__":
-    main()
+        wall, processor = (median(row[figure]) for figure in ("seconds", "processor_seconds"))
+        figures = f"{wall:9.2f}{min(row['seconds']):9.2f}{processor:10.2f}{row['shuffled_bytes'] / 1e6:12.1f}"
+        print(f"{figures}{row['shuffled_rows']:12,}  {row['group']}: {row['query']}")
