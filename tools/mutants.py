@@ -412,14 +412,14 @@ class Judge:
     def run(self, job):
         """Run tests until enough files of them have failed. Write "> test" before each, and "! test" for a failure."""
         names = [name for name in job["tests"] if name in self.items]
-        files, end = set(), time.monotonic() + self.task["seconds"]
+        files = set()
         file = os.open(job["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)  # for a loop without end
         for i, name in enumerate(names):
             item, following = self.items[name], self.items[names[i + 1]] if i + 1 < len(names) else None
             if name.partition("::")[0] in files:
                 continue
-            if time.monotonic() > end:
+            if sum(os.times()[:4]) > self.task["seconds"]:  # of processors; a fork begins at 0
                 os.write(file, b"limit\n")
                 break
             os.write(file, f"> {name}\n".encode())
