@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from support.command import Text, run
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec._io import streams
@@ -90,7 +91,7 @@ def test_an_input_that_does_not_block_is_waited_for(pipe, monkeypatch):
     assert waited == [([reading], [], [])]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "end"),
     [
         (b"\x80", 1),  # what continues nothing may be anywhere

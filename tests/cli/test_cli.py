@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.command import COMMAND, HINT, growth, output_of, output_to_nobody, process, run, wait_for_output
 from support.marks import long
+from support.tables import each_row
 
 import uricodec
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows
@@ -76,7 +77,7 @@ def log(tmp_path):
 # --- decode: every option ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "line", "expected"),
     [
         ([], b"caf%C3%A9 a+b %2B", b"caf\xc3\xa9 a+b +"),
@@ -97,13 +98,13 @@ def test_decode(options, line, expected):
     assert output_of("decode", *options, stdin=line + b"\n") == expected + b"\n"
 
 
-@pytest.mark.parametrize("octet", [*range(0x20), 0x7F])
+@each_row("octet", [*range(0x20), 0x7F])
 def test_controls_of_ascii_stay_encoded(octet):
     line = b"a%%%02xb%%%02X\n" % (octet, octet)
     assert output_of("decode", stdin=line) == line
 
 
-@pytest.mark.parametrize("octet", range(0x80, 0xA0))
+@each_row("octet", range(0x80, 0xA0))
 def test_c1_controls_stay_encoded(octet):
     line = b"a%%C2%%%02Xb \xc2%%%02x c\n" % (octet, octet)
     assert output_of("decode", stdin=line) == line
@@ -125,7 +126,7 @@ def test_decoding_brings_no_control(data):
 # --- encode: every option ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "line", "expected"),
     [
         ([], b"/a b/~c-d_e.f?g=h&\xc3\xa9", b"/a%20b/~c-d_e.f%3Fg%3Dh%26%C3%A9"),
@@ -179,9 +180,9 @@ def convert_at_once(command, errors, data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["decode", "encode"])
-@pytest.mark.parametrize("errors", ["keep", "replace"])
-@pytest.mark.parametrize("line", INTERESTING)
+@each_row("command", ["decode", "encode"])
+@each_row("errors", ["keep", "replace"])
+@each_row("line", INTERESTING)
 def test_chunks_end_anywhere(command, errors, line):
     """Pieces of lines longer than the buffer give what the whole line gives, wherever the buffer ends."""
     for chunk in 13, 14, 15, 16, 29:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.command import HINT, growth, output_of, process, run
+from support.tables import each_row
 
 from uricodec import dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
@@ -147,8 +148,8 @@ def test_against_other_files(tmp_path_factory, lines, others, errors):
     assert json.loads(said)["unique"] == len(names)
 
 
-@pytest.mark.parametrize("data", [b"", b"x" * 11 + b"\n"])
-@pytest.mark.parametrize("report", [[], ["--count"], ["--repeated"]])
+@each_row("data", [b"", b"x" * 11 + b"\n"])
+@each_row("report", [[], ["--count"], ["--repeated"]])
 def test_standard_input_has_nothing_for_later(tmp_path, data, report):
     """The names of the other file do not fit the memory, and wait; no line of the input does."""
     (tmp_path / "old").write_bytes(b"".join(b"%d\n" % number for number in range(20_000)))
@@ -487,7 +488,7 @@ def test_outputs_that_are_no_files(tmp_path):
     assert (pipe.returncode, pipe.stdout.count(b"\n")) == (0, 3)
 
 
-@pytest.mark.parametrize("size", ["1000000", "64M", "1.5g", "64MB", "64MiB", "50%", "12.5%"])
+@each_row("size", ["1000000", "64M", "1.5g", "64MB", "64MiB", "50%", "12.5%"])
 def test_sizes(size):
     assert output_of(*URN, "--memory", size, stdin=b"urn:ab:1\nURN:ab:1\n") == b"urn:ab:1\n"
 
@@ -608,7 +609,7 @@ def table_of_levels():
     return re.findall(r"^\| `(\w+)` \| `(.*)` \| `(\w+)` \| `(.*)` \|$", page, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("kind", "one", "level", "other"), table_of_levels())
+@each_row(("kind", "one", "level", "other"), table_of_levels())
 def test_what_the_documentation_says_of_levels(kind, one, level, other):
     rules = dedup.rules_of(kind, LEVELS[kind][4 if kind == "urn" else 5])
     for rule in rules:
@@ -616,7 +617,7 @@ def test_what_the_documentation_says_of_levels(kind, one, level, other):
         assert found == (1 if rules.index(rule) >= rules.index(level) else 2)
 
 
-@pytest.mark.parametrize("to", ["text", "tsv", "csv", "jsonl"])
+@each_row("to", ["text", "tsv", "csv", "jsonl"])
 def test_counts_in_all_formats(to):
     data = b'a\t"b"\r\nc,\xff\nc,\xff\n\xc3\xa9'
     for top in [], ["--top", "9"]:

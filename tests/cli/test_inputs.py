@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.command import Text, growth, output_of, process, run
+from support.tables import each_row
 
 from uricodec._records._framing import Framing
 from uricodec.cli import colors
@@ -104,7 +105,7 @@ def test_the_output_is_not_read(tmp_path):
     assert run("decode", "-r", tmp_path / "empty")[0] == run("decode", "-r")[0] == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "looks"),
     [
         ("http://a/b?c=1&d", True),
@@ -152,7 +153,7 @@ def test_marks_are_skipped(name, tmp_path):
 
 
 @every_reader
-@pytest.mark.parametrize("threads", [1, 3])
+@each_row("threads", [1, 3])
 def test_limit(name, threads, tmp_path):
     line, options, _ = LINES[name]
     path = tmp_path / "in"
@@ -215,7 +216,7 @@ def test_limit_of_columns(tmp_path):
             assert pytest.importorskip("pyarrow.parquet").read_table(out).num_rows == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [
         ["decode", "--limit", "0"],
@@ -226,7 +227,6 @@ def test_limit_of_columns(tmp_path):
         ["log", "--limit", "1", "--count", "path"],
         ["dedup", "--kind", "uri", "--count", "--sample", "1"],
     ],
-    ids=" ".join,
 )
 def test_wrong_usage(words):
     assert run(*words)[:2] == (2, b"")
@@ -310,7 +310,7 @@ def test_quiet():
     assert json.loads(run("decode", "-q", "--stats", stdin=data)[2])["lines"] == 1
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_row("name", COMMANDS)
 def test_version_in_every_command(name):
     assert output_of(name, "-V") == output_of("--version") == output_of("-V")
 

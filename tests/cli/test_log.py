@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from reference import logs as naive_logs
 from support.command import COMMAND, growth, output_of, output_to_nobody, process, run
 from support.marks import long
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec._io import streams
@@ -200,7 +201,7 @@ SORTED = b"".join(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "sort", "value", "descends"),
     [
         ("client", "sum.bytes_sent", lambda row: row["sum.bytes_sent"], True),
@@ -365,10 +366,8 @@ REJECTED = {
 }
 
 
-@pytest.mark.parametrize("format", REJECTED)
-@pytest.mark.parametrize(
-    "target",
-    [
+@each_row("format", REJECTED)
+@each_row("target", [
         rb"token=|SEC;RET", rb"token=|SEC\"RET", rb"token=|\SECRET", rb'token=|SEC"RET', rb"token=|SEC RET",
         rb"token=|SEC&RET", rb"token=|SEC%26RET", rb"tok\x65n=|SECRET", rb"token\x3d|SECRET",
         rb"\x3ftoken=|SECRET", rb"&TOKEN=|SECRET",
@@ -377,8 +376,7 @@ REJECTED = {
         rb"\\token\\=|SECRET", rb"\token=|SECRET", rb"a+key=|SECRET", rb"a%20key=|SECRET", rb"a\tname=|SECRET",
         rb"a\u0009name=|SECRET", rb"cl\u00e9=|SECRET", rb"cl\xC3\xA9=|SECRET", b"cl\xc3\xa9=|SECRET",
         rb"\ud83d\ude00=|SECRET", rb"%25F0%9F\x98\x80=|SECRET",
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_what_cannot_be_read_is_masked_too(format, target):
     shown = rejected(
         REJECTED[format] % target.replace(b"|", b""), "Token", "a key", "a\tname", "clé", "😀", format=format
@@ -445,7 +443,7 @@ def test_what_looks_like_surrogates_can_be_masked():
     assert Mask(["token"]).hide(line + b"token=secret") == line + b"token=***"
 
 
-@pytest.mark.parametrize("unit", [b"25", b"%", b"\\", rb"\x5cx41", b"%41", rb"\ud83d"])
+@each_row("unit", [b"25", b"%", b"\\", rb"\x5cx41", b"%41", rb"\ud83d"])
 def test_the_time_to_mask_is_linear(unit):
     line = b"%" + unit * (100_000 // len(unit))
     assert Mask(["token"]).hide(line + b"&token=secret") == line + b"&token=***"
@@ -552,7 +550,7 @@ def test_format_strings_and_maps():
     assert run("log", *maps, stdin=b'{"other":1}')[:2] == (1, b"")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "said"),
     [
         (["--format", "combind"], "unknown format 'combind'; did you mean 'combined'"),
@@ -933,8 +931,8 @@ def outcomes(data, tmp_path, max_line=1000):
     return found[0]
 
 
-@pytest.mark.parametrize("size", [1, 200, 5000])
-@pytest.mark.parametrize(("before", "after"), [(b"", BASE), (BASE, BASE), (BASE, b""), (BASE + b"\n", b"\n" + BASE)])
+@each_row("size", [1, 200, 5000])
+@each_row(("before", "after"), [(b"", BASE), (BASE, BASE), (BASE, b""), (BASE + b"\n", b"\n" + BASE)])
 def test_blocks_of_nul_are_skipped(tmp_path, size, before, after):
     """A program went on writing at its offset in a file that was truncated."""
     data = before + bytes(size) + after

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.command import run
+from support.tables import each_row
 
 from uricodec.cli import parser
 from uricodec.cli.commands import COMMANDS
@@ -84,7 +85,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("key", [key for key, option in OPTIONS.items() if option.read is not str])
+@each_row("key", [key for key, option in OPTIONS.items() if option.read is not str])
 def test_values(key):
     """What a value is not, in quotes, what it is, and an example."""
     option, messages = OPTIONS[key], set()
@@ -103,7 +104,7 @@ def test_values(key):
         assert "'" in message or "got" in message
 
 
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=list(COMMANDS))
+@each_row("command", COMMANDS.values())
 def test_missing_and_unknown_values(command):
     """An option without its value, or with one that it does not have; unknown options."""
     for option in command.options:
@@ -123,7 +124,7 @@ def test_missing_and_unknown_values(command):
         assert found.value.hint.startswith("did you mean '--")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "said"),
     [
         (

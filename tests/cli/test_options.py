@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.command import output_of, run
+from support.tables import each_row
 
 from uricodec.cli import help as texts
 from uricodec.cli import options
@@ -225,9 +226,7 @@ def test_conditions():
     assert not (holds("--null-data", given) or holds("--kind=uri", given) or holds("--unknown", given))
 
 
-@pytest.mark.parametrize(
-    ("line", "message", "hint"),
-    [
+@each_row(("line", "message", "hint"), [
         ("", "expected a command", "'uricodec --help' lists the commands"),
         ("normalise", "unknown command 'normalise'", "did you mean 'normalize'?"),
         ("unquote", "unknown command 'unquote'", "did you mean 'decode'?"),
@@ -297,8 +296,7 @@ def test_conditions():
         ("resolve --base //a/b", "--base: base URI has no scheme in '//a/b'; expected a base such as http://a/b", ""),
         ("resolve --base http://a/\x85", "--base: invalid control character '\\x85' in 'http://a/\\x85'; expected "
          "a base such as http://a/b", ""),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_errors_of_the_command_line(line, message, hint):
     status, output, said = run(*line.split(" ") if line else ())
     assert (status, output) == (2, b"")
@@ -315,8 +313,8 @@ def test_hints_of_invalid_records():
 NO_SIZES = ["", "K", "0", "-1", "1.", ".5M", "1e3", "0.0001K", "1X", "M1", "9" * 19, "\u0661", "nan"]
 
 
-@pytest.mark.parametrize("text", NO_SIZES)
-@pytest.mark.parametrize("option", ["decode --max-line", "log --max-line", "dedup --kind urn --memory"])
+@each_row("text", NO_SIZES)
+@each_row("option", ["decode --max-line", "log --max-line", "dedup --kind urn --memory"])
 def test_invalid_sizes(option, text):
     """All options have one parser of sizes."""
     status, _, said = run(*option.split(), text)

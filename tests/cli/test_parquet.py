@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from support.command import output_of, run
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.cli import parquet
@@ -90,9 +91,9 @@ def column_of(table, name="url"):
     return table[name].combine_chunks()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
-@pytest.mark.parametrize("type", TYPES)
+@each_row("name", COMMANDS)
+@each_row("errors", ["keep", "null", "drop"])
+@each_row("type", TYPES)
 def test_texts(files, name, errors, type):
     table = files(TYPES[type])
     command, function, options = COMMANDS[name]
@@ -228,7 +229,7 @@ def test_folders_and_empty_files(files, tmp_path):
     assert pq.read_table("d/a.parquet").num_rows == table.num_rows
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "status", "message"),
     [
         (

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.command import COMMAND, growth, output_to_nobody, process, run, wait_for_output
+from support.tables import each_row
 
 from uricodec._io import workers
 from uricodec.cli.commands import COMMANDS as TABLE
@@ -44,7 +45,7 @@ def reports(name):
 
 
 @every_command
-@pytest.mark.parametrize("errors", ["keep", "null", "drop", "raise"])
+@each_row("errors", ["keep", "null", "drop", "raise"])
 def test_threads_do_not_show(tmp_path, monkeypatch, name, errors):
     """Output, reports, counts, complaint and status."""
     monkeypatch.chdir(tmp_path)
@@ -127,8 +128,8 @@ def hostile_text(line, bad, chunk, seed):
     )
 
 
-@pytest.mark.parametrize("max_line", [None, "500"])
-@pytest.mark.parametrize("name", HOSTILE)
+@each_row("max_line", [None, "500"])
+@each_row("name", HOSTILE)
 def test_threads_do_not_show_in_hostile_input(tmp_path, name, max_line):
     """Output, complaint and status: of a file, a compressed one, and standard input."""
     command, line, bad = HOSTILE[name]

@@ -36,6 +36,7 @@ from reference.uri_lines import (
 )
 from support.command import HINT, growth, output_of, output_to_nobody, process, run
 from support.marks import long
+from support.tables import each_row
 
 from uricodec import iri, uri
 from uricodec._io.reports import visible
@@ -130,7 +131,7 @@ def report(invalid, name="<stdin>"):
 # --- what the commands write ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "line", "expected"),
     [
         (NORMALIZE, "HTTP://Example.com:80/a/../%7Eb", "http://example.com:80/~b"),
@@ -315,7 +316,7 @@ def test_chunks_do_not_show(case, data, chunk, errors):
     assert output_of(*case.command, "--errors", errors, stdin=data, chunk=chunk) == expected
 
 
-@pytest.mark.parametrize("production", [*URI_PRODUCTIONS, *IRI_PRODUCTIONS, None, "iri"])
+@each_row("production", [*URI_PRODUCTIONS, *IRI_PRODUCTIONS, None, "iri"])
 @settings(max_examples=25)
 @given(data=TEXT, chunk=st.integers(128, 256))
 def test_check_agrees_with_the_reference(production, data, chunk):
@@ -380,7 +381,7 @@ def test_the_words_of_a_fault(tmp_path):
 
 @every_filter
 @every_policy
-@pytest.mark.parametrize("length", [129, 200, 256, 1000])
+@each_row("length", [129, 200, 256, 1000])
 def test_lines_that_are_too_long(tmp_path, case, errors, length):
     """They stay whole, or become one record, are counted once, and do not take their neighbours with them."""
     line = b"urn:ex:" + b"A" * (length - 7)
@@ -773,7 +774,7 @@ def test_check_web():
 DIRTY = "HTTP://a.example/1\nhttp://us er@h/\nhttp://[::1/\nhttp://a.example/é\nhttp://h/%zz\nhttp://h:x/\n".encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "normal", "invalid"),
     [
         ([], b"http://a.example/1\n", [2, 3, 4, 5, 6]),
@@ -787,7 +788,6 @@ DIRTY = "HTTP://a.example/1\nhttp://us er@h/\nhttp://[::1/\nhttp://a.example/é\
         (["--production", "any"], None, []),
         (["--kind", "web"], None, [2, 3, 6]),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) and value and isinstance(value[0], str) else "",
 )
 def test_what_is_no_uri_is_invalid_unless_it_is_kept(options, normal, invalid, tmp_path):
     bad = tmp_path / "bad"

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from reference import urn as naive_urn
 from support.command import HINT, growth, output_of, output_to_nobody, process, run
 from support.marks import long
+from support.tables import each_row
 
 from uricodec._io import runner
 from uricodec._io.reports import visible
@@ -87,7 +88,7 @@ def report(invalid, name="<stdin>"):
 # --- normalize --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "line", "expected"),
     [
         ([], b"URN:ISBN:0-395-36341-1%2f?+r?=q#f", b"urn:isbn:0-395-36341-1%2F"),
@@ -109,9 +110,9 @@ def test_normalize(options, line, expected):
     assert output_of(*NORMALIZE, *options, stdin=line) == expected
 
 
-@pytest.mark.parametrize("level", naive_urn.LEVELS)
-@pytest.mark.parametrize("spec", [None, "2141", "8141", "any"])
-@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+@each_row("level", naive_urn.LEVELS)
+@each_row("spec", [None, "2141", "8141", "any"])
+@each_row("errors", ["keep", "null", "drop"])
 def test_normalize_agrees_with_the_reference(level, spec, errors, tmp_path):
     data = b"\n".join(LINES) + b"\r\n" + b"\r\n".join(LINES)
     options = ["--level", level, "--errors", errors] + (["--rfc", spec] if spec else [])
@@ -167,11 +168,8 @@ def test_the_words_of_a_fault(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("errors", "expected"),
-    [("keep", "{0}\nurn:ex:a\n{0}"), ("null", "\nurn:ex:a\n\n"), ("drop", "urn:ex:a\n")],
-)
-@pytest.mark.parametrize("length", [129, 200, 256, 1000])
+@each_row(("errors", "expected"), [("keep", "{0}\nurn:ex:a\n{0}"), ("null", "\nurn:ex:a\n\n"), ("drop", "urn:ex:a\n")])
+@each_row("length", [129, 200, 256, 1000])
 def test_lines_that_are_too_long(tmp_path, errors, expected, length):
     """They stay whole, are counted once, and do not take their neighbours with them."""
     line = "urn:ex:" + "A" * (length - len("urn:ex:"))
@@ -293,8 +291,8 @@ def test_what_cannot_be_shown(octets, shown):
 # --- --stats ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("level", naive_urn.LEVELS)
-@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+@each_row("level", naive_urn.LEVELS)
+@each_row("errors", ["keep", "null", "drop"])
 def test_stats(level, errors):
     data = b"".join(line + b"\n" for line in 3 * LINES)
     options = ["--level", level, "--rfc", "any", "--errors", errors]
@@ -374,9 +372,9 @@ def test_extract_across_the_borders_of_chunks(data, chunk):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("before", [b"", b" ", b"-", b"x", b"%", b"%4", b"urn:ab:c~", b"urn:ab:%00"])
-@pytest.mark.parametrize("name", [b"urn:isbn:0395363411", b"urn:" + b"n" * 32 + b":%c3", b"urn:x:" + b"%C3%A9" * 99])
-@pytest.mark.parametrize("behind", [b"", b"%", b"%4", b"%00", b"%zzurn:b:c", b"~urn:b:c", b" "])
+@each_row("before", [b"", b" ", b"-", b"x", b"%", b"%4", b"urn:ab:c~", b"urn:ab:%00"])
+@each_row("name", [b"urn:isbn:0395363411", b"urn:" + b"n" * 32 + b":%c3", b"urn:x:" + b"%C3%A9" * 99])
+@each_row("behind", [b"", b"%", b"%4", b"%00", b"%zzurn:b:c", b"~urn:b:c", b" "])
 def test_extract_at_every_place(before, name, behind):
     """Also of a buffer without any octet that ends a URN."""
     for shift in range(48, 73, 5):  # two chunks

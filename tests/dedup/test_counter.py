@@ -14,6 +14,7 @@ from itertools import chain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each_row
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io.runner import Runner, Worker
@@ -72,8 +73,8 @@ def test_agrees_with_the_reference(lines, top):
     assert count(lines, top) == expected(lines, top)
 
 
-@pytest.mark.parametrize("memory", [TINY, 60_000, 1 << 20, 1 << 26])
-@pytest.mark.parametrize("top", [None, 1, 10, FEW, FEW + 1, 10**9])
+@each_row("memory", [TINY, 60_000, 1 << 20, 1 << 26])
+@each_row("top", [None, 1, 10, FEW, FEW + 1, 10**9])
 def test_neither_memory_nor_top_changes_the_order(memory, top):
     lines = squares(30_000, 9000)
     assert count([lines], top, memory) == expected([lines], top)
@@ -143,8 +144,8 @@ def test_a_look_while_it_counts():
         assert next(counter.most_common()) == (b"a", 3) and counter.distinct == 5002
 
 
-@pytest.mark.parametrize("memory", [TINY, 1 << 26])
-@pytest.mark.parametrize("top", [None, 5, FEW + 1])
+@each_row("memory", [TINY, 1 << 26])
+@each_row("top", [None, 5, FEW + 1])
 def test_another_order(memory, top):
     """By the last digit of the key; what is equal stays in the order of the counts."""
     lines = squares(30_000, 9000)
@@ -252,8 +253,8 @@ def test_sums_and_quantiles(rows, columns, top):
     assert with_numbers(rows, sums, quantiles, top)[0] == list(reference(rows, sums, quantiles, top))
 
 
-@pytest.mark.parametrize(("sums", "quantiles"), [(1, 0), (0, 1), (1, 1), (2, 3), (6, 0), (0, 12)])
-@pytest.mark.parametrize("top", [None, 10, FEW + 1])
+@each_row(("sums", "quantiles"), [(1, 0), (0, 1), (1, 1), (2, 3), (6, 0), (0, 12)])
+@each_row("top", [None, 10, FEW + 1])
 def test_spilled_numbers(sums, quantiles, top):
     chance = random.Random(3)
     rows = []
@@ -371,7 +372,7 @@ def test_both_ways_to_rank(counts, most, least, exact):
         assert found == wanted
 
 
-@pytest.mark.parametrize("rows", [11, 12, 13, 14, 100, 3000])
+@each_row("rows", [11, 12, 13, 14, 100, 3000])
 def test_sorting(rows):
     for counts in (range(rows), range(rows, 0, -1), [1] * rows, [i * 7919 % 11 for i in range(rows)]):
         table = Table(1 << 20, counting=True)

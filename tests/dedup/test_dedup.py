@@ -22,6 +22,7 @@ from reference import codec as naive
 from reference import uri as naive_uri
 from support.arrow_memory import Lent, rows_of
 from support.marks import long
+from support.tables import each_row
 
 from uricodec import bulk, dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
@@ -717,7 +718,7 @@ def test_progress(tmp_path):
         dedup.dedup_files(tmp_path / "in", tmp_path / "out", kind="urn", on_progress=lambda _: 1 / 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("memory", "size"),
     [
         ("64M", 1 << 26),

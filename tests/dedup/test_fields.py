@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference.records import Reference, bare, csv_records, json_records
 from support.command import HINT, output_of, run
+from support.tables import each_row
 
 from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey
@@ -293,8 +294,8 @@ def test_quotes_that_are_not_closed(field, errors):
     assert status == 1 and "; the last one ends within quotes, which are not closed\n" in said
 
 
-@pytest.mark.parametrize("header", [(), ("--header",)])
-@pytest.mark.parametrize(
+@each_row("header", [(), ("--header",)])
+@each_row(
     ("data", "found"), [(b"a,1\na,1\n", False), (b"a;1\nb\na\n", True), (b"a\n", False), (b"", True), (b"\n", True)]
 )
 def test_a_delimiter_that_no_record_contains(data, found, header):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.codec import lines_of
 from support.arrow_memory import Lent
+from support.tables import each_row
 
 from uricodec import uri, urn
 from uricodec._base._fingerprint import FingerprintKey
@@ -89,7 +90,7 @@ def test_all_kinds(tier, make, key):
     check(b"\n".join(line * 3 for line in LINES) + b"\n" + b"\n".join(LINES), make, key, names=names)
 
 
-@pytest.mark.parametrize("make, key", [KINDS[0][1:], KINDS[3][1:], KINDS[4][1:]], ids=["bytes", "8141", "namespace"])
+@each_row(("make", "key"), [KINDS[0][1:], KINDS[3][1:], KINDS[4][1:]])
 def test_every_length(tier, make, key):
     names = LineBatch(make(), KEY)
     for n in range(131):
@@ -132,7 +133,7 @@ def test_nothing_beyond_the_end_is_read(tier, fences, n):
 
 
 @kinds
-@pytest.mark.parametrize("rows, size", [(1, 64), (3, 20), (1000, 1), (1000, 64)])
+@each_row(("rows", "size"), [(1, 64), (3, 20), (1000, 1), (1000, 64)])
 def test_small_blocks(make, key, rows, size):
     set_block_size(rows, size)
     try:
@@ -144,8 +145,8 @@ def test_small_blocks(make, key, rows, size):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("errors", ["keep", "drop"])
-@pytest.mark.parametrize("forms", [False, True])
+@each_row("errors", ["keep", "drop"])
+@each_row("forms", [False, True])
 @kinds
 def test_columns(make, key, errors, forms):
     """Short and long items, nulls and what has no UTF-8, in more rows than a block has: from lists as from columns."""
@@ -176,8 +177,8 @@ def test_a_form_that_is_many_times_longer():
     check(data, lambda: NormalizeRows("iri"), lambda line: uri.key(line, "iri"))
 
 
-@pytest.mark.parametrize("errors", ["keep", "drop"])
-@pytest.mark.parametrize("limit", [0, 1, 3, 100, 101])
+@each_row("errors", ["keep", "drop"])
+@each_row("limit", [0, 1, 3, 100, 101])
 def test_as_many_faults_as_are_asked_for(errors, limit):
     found = LineBatch(NormalizeUrnRows("8141"), KEY, errors=errors).read(b"x\n" * 100, 0, limit)
     assert (found.invalid, [fault.line for fault in found.faults]) == (100, list(range(min(limit, 100))))
@@ -224,16 +225,15 @@ def test_lines_that_are_only_found_have_no_forms():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("errors", ["keep", "drop"])
-@pytest.mark.parametrize(
-    "make, one, other",
+@each_row("errors", ["keep", "drop"])
+@each_row(
+    ("make", "one", "other"),
     [
         (RowOperation, b"aaaaaaaa", b"\n\n\n\n\n\n\n\n"),
         (lambda: NormalizeUrnRows("8141"), b"urn:example:a\n", b"\nu\nu\nu\nu\nu\nu\nu"),
         (lambda: NormalizeUrnRows("namespace"), b"urn:isbn:0\n", b"urn:isbn:\n\n"),
         (lambda: NormalizeRows("iri"), b"http://hhhhhhh/\n", "http://é/éé/\n".encode()),
     ],
-    ids=["ends", "rejected", "no NSS", "growing"],
 )
 def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
     """Wrong names at worst."""

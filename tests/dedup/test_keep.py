@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from reference.dedup import kept_rows, order_of
 from support.command import run
+from support.tables import each_row
 
 from uricodec import dedup, uri
 from uricodec.dedup._partitions import Scratch
@@ -78,7 +79,7 @@ def with_options(*others):
     return [(*each, *options) for number, each in combinations for options in OPTIONS[number % 2 :: 2]]
 
 
-@pytest.mark.parametrize(("keep", "report", "memory", "threads", "exact"), with_options(["first", "last"], REPORTS))
+@each_row(("keep", "report", "memory", "threads", "exact"), with_options(["first", "last"], REPORTS))
 def test_lines(keep, report, memory, threads, exact):
     urls, values = some_rows()
     write("in1", urls[:2500])
@@ -120,9 +121,7 @@ def records(form, urls, values):
     return lines, {"format": "jsonl", "field": "url", "by": "a.time"}
 
 
-@pytest.mark.parametrize(
-    ("form", "report", "memory", "threads", "exact"), with_options(["csv", "delimited", "jsonl"], REPORTS)
-)
+@each_row(("form", "report", "memory", "threads", "exact"), with_options(["csv", "delimited", "jsonl"], REPORTS))
 def test_the_newest_record(form, report, memory, threads, exact):
     urls, values = some_rows()
     lines, options = records(form, urls, values)
@@ -198,8 +197,8 @@ def test_wrong_options(options, said):
 # --- Python -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("keep", ["last", "newest"])
-@pytest.mark.parametrize(("memory", "threads", "exact"), OPTIONS)
+@each_row("keep", ["last", "newest"])
+@each_row(("memory", "threads", "exact"), OPTIONS)
 def test_unique(keep, memory, threads, exact):
     urls, values = some_rows(2)
     options = {"kind": "uri", "keep": keep, "memory": memory, "exact": exact}
@@ -460,7 +459,7 @@ def test_the_command():
     assert json.loads(said)["unordered"] == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "status", "said"),
     [
         ("--keep newest -f 1", 2, "--keep newest: not allowed without --by\n\nhint: add --by FIELD"),

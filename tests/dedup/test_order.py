@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.dedup import UNIT, order_of
+from support.tables import each_row
 
 from uricodec.dedup._order import orders_of
 
@@ -73,12 +74,12 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize("text", EXAMPLES)
+@each_row("text", EXAMPLES)
 def test_values(text):
     assert orders([text.encode()]) == [EXAMPLES[text]] == [order_of(text)]
 
 
-@pytest.mark.parametrize("text", UNREADABLE)
+@each_row("text", UNREADABLE)
 def test_what_is_not_readable(text):
     assert orders([text.encode()]) == [None] == [order_of(text)]
 

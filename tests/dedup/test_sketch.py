@@ -8,6 +8,7 @@ from itertools import chain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each_row
 
 from uricodec.dedup._sketch import RELATIVE_ERROR, Quantiles
 
@@ -66,7 +67,7 @@ def test_memory_is_what_the_span_needs():
     assert Quantiles(array("d", [1e-9, 1e24, 0, -5])).size <= 4096 + 64
 
 
-@pytest.mark.parametrize("count", [254, 255, 256, 257, 65535, 65536, 65537])
+@each_row("count", [254, 255, 256, 257, 65535, 65536, 65537])
 def test_counts_of_any_size(count):
     """Buckets become wider when a count needs it; those of other buckets stay."""
     sketch = Quantiles(array("d", [4.0, 1.0] + [2.0] * count + [1.0, 4.0, 4.0]))

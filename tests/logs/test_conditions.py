@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import logs as naive
 from reference.fast_logs import EXAMPLES, check
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec.logs import Format
@@ -115,7 +116,7 @@ def plain(value):
     return value
 
 
-@pytest.mark.parametrize("name", [*SAMPLES, "mixed"])
+@each_row("name", [*SAMPLES, "mixed"])
 def test_conditions(name, tier):
     """Against the reference, from all outputs, by marks and without."""
     chance = random.Random(name)
@@ -158,7 +159,7 @@ def test_what_visitors_write_is_compared_decoded_and_masked():
         assert list(logs.parse(data, where=[condition], **masked)) == [], condition
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("condition", "message"),
     [
         ("status", "expected a condition such as"),
@@ -252,7 +253,7 @@ def test_times_of_other_zones(tier):
     assert zoneinfo
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@each_row("name", SAMPLES)
 def test_fields(name, tier):
     """Records of chosen fields are what they are of all fields."""
     chance = random.Random(name)
@@ -314,7 +315,7 @@ def counted(records, fields):
     return sorted(counts.items(), key=lambda item: (-item[1], keys.index(item[0])))
 
 
-@pytest.mark.parametrize("name", [*SAMPLES, "mixed"])
+@each_row("name", [*SAMPLES, "mixed"])
 def test_counts(name):
     data, format = (MIXED, "combined") if name == "mixed" else (SAMPLES[name], name)
     chance = random.Random(name)
@@ -426,7 +427,7 @@ def numbered(name, values):
     return [combined(**{name: value, "agent": b"%d" % i}) for i, value in enumerate(values)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "values"),
     [
         ("status", [b"499", b"500", b"501", b"-"]),
@@ -445,7 +446,7 @@ def test_operators_at_the_boundary(tier, field, values):
         assert kept(lines, f"{field}{operator}{value}") == wanted, operator
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("network", "wanted"),
     [
         ("10.0.0.0/8", [0, 1, 2]),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec.logs import Candidate, Format, FormatError, _detection
@@ -27,7 +28,7 @@ def found(data):
     return candidate and (str(candidate.format), candidate.votes, candidate.lines)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_samples(name):
     assert found(SAMPLES[name]) == (name, COUNTS[name], COUNTS[name])
     expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
@@ -44,7 +45,7 @@ def decision(head):
         return str(error)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_formats_that_match_none_of_the_first_lines(name, monkeypatch):
     """They are not tried on the others, and the outcome is that of trying all formats on all lines."""
     chance = random.Random(name)
@@ -60,7 +61,7 @@ def test_formats_that_match_none_of_the_first_lines(name, monkeypatch):
             assert decision(head) == staged
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_a_line_that_is_cut_off_is_one_line(name):
     """The first one where the log was rotated, the last one where it is being written."""
     *header, last = SAMPLES[name].splitlines(keepends=True)
@@ -73,8 +74,8 @@ def test_a_line_that_is_cut_off_is_one_line(name):
     assert header
 
 
-@pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize(
+@each_row("name", PRESETS)
+@each_row(
     "prefix",
     [
         *(b"2016-10-06T00:17:09.669794202Z stdout F ", b"Jan 31 12:00:00 web nginx[1]: ", b"web-1    | "),
@@ -86,7 +87,7 @@ def test_prefixes(name, prefix):
     assert found(b"".join(prefix + line for line in lines)) == (name, COUNTS[name], COUNTS[name])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("log", "message"),
     [
         (
@@ -265,10 +266,8 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("name", MORE)
-@pytest.mark.parametrize(
-    "agent", [b"agent", b"a\\x41", b"\\", b"-", b"", b"[1] {2} 3/4 5:6", b"192.0.2.1 - -", b'{"a":1}']
-)
+@each_row("name", MORE)
+@each_row("agent", [b"agent", b"a\\x41", b"\\", b"-", b"", b"[1] {2} 3/4 5:6", b"192.0.2.1 - -", b'{"a":1}'])
 def test_visitors_do_not_change_the_format(name, agent):
     line = MORE[name]
     strange = line.replace(b"agent", agent) if b'"agent"' in line or b"[" not in agent else line
@@ -425,7 +424,7 @@ def visited(chance, name, line, record):
     return line
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_a_strange_line_never_changes_the_format(name, request):
     """Nor do several of them, as long as some are as the server writes them usually."""
     chance = random.Random(name)
@@ -447,7 +446,7 @@ TRAPS = [b'a "quoted" agent', b"back\\slash", b"\x16\x03\x01", b"[x] {y} | z", b
 ESCAPING = [name for name in PRESETS if WRITTEN[name] not in {bytes, pluses}]
 
 
-@pytest.mark.parametrize("name", ESCAPING)
+@each_row("name", ESCAPING)
 def test_what_visitors_send_is_read_back(name):
     header = b"".join(re.findall(rb"^#.*\n", SAMPLES[name], re.MULTILINE))
     lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
@@ -465,7 +464,7 @@ def test_what_visitors_send_is_read_back(name):
     assert tried or name in without, f"no referer or agent of the example is written as {WRITTEN[name].__name__}() does"
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_ipv6_clients(name):
     lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
     records = list(map(json.loads, (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()))
@@ -481,7 +480,7 @@ def test_ipv6_clients(name):
     assert tried or name in {"django", "traefik-json"}
 
 
-@pytest.mark.parametrize("name", [name for name in PRESETS if WRITTEN[name] is backslashes])
+@each_row("name", [name for name in PRESETS if WRITTEN[name] is backslashes])
 def test_tls_instead_of_a_request(name):
     data = re.sub(rb'"(?:GET|POST|HEAD) [^"]*"', rb'"\\x16\\x03\\x01"', SAMPLES[name])
     assert found(data + SAMPLES[name])[0] == name

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from reference.fast_logs import EXAMPLES, OPTIONS, check
+from support.tables import each_row
 
 from uricodec.logs import Format, presets
 from uricodec.logs._columns import convert_columns
@@ -66,8 +67,8 @@ def cuts_of(rng, data):
     return sorted(rng.sample(ends, min(len(ends), 20)))
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(options) or "default")
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("options", OPTIONS)
+@each_row("name", PRESETS)
 def test_samples(name, options):
     data = (EXAMPLES / f"{name}.log").read_bytes()
     fast = check(Format(name), 40 * data, **options)
@@ -248,8 +249,8 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("name", ["status", "bytes_sent", "duration", "duration_ms", "duration_ns"])
-@pytest.mark.parametrize("after", [b" an_end of the line", b"/an_end of the line", b' "an_end" of the line'])
+@each_row("name", ["status", "bytes_sent", "duration", "duration_ms", "duration_ns"])
+@each_row("after", [b" an_end of the line", b"/an_end of the line", b' "an_end" of the line'])
 def test_numbers(name, after):
     format = "the_beginning $" + name + re.sub("an_end", "$end", after.decode())
     check(Format(format), lines_of(NUMBERS, b"the_beginning ", after))
@@ -288,10 +289,8 @@ TIMES = [
 ]
 
 
-@pytest.mark.parametrize("time", TIMES)
-@pytest.mark.parametrize(
-    "format", ["combined", "$client $time $user_agent", "$time|$request $status", '"$time" $request_id $host']
-)
+@each_row("time", TIMES)
+@each_row("format", ["combined", "$client $time $user_agent", "$time|$request $status", '"$time" $request_id $host'])
 def test_times(format, time):
     """Each byte of a time changes after the time has been read."""
     start, end = (
@@ -309,14 +308,14 @@ def test_times(format, time):
     check(Format(format), b"".join(start + each + end + b"\n" for each in times))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@each_row("name", TEXTS)
 def test_long_lines(name):
     lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
     for size in {max(map(len, lines)), min(map(len, lines)), min(map(len, lines)) - 1}:
         check(Format(name), 40 * b"".join(line + b"\n" for line in lines), max_line=size)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_adversarial_lines(name, tier):
     data = adversarial(name, 1000, tier)
     rng = random.Random(name)
@@ -324,7 +323,7 @@ def test_adversarial_lines(name, tier):
         check(Format(name), data, cuts_of(rng, data), **options)
 
 
-@pytest.mark.parametrize("name", ["combined", "haproxy", "alb"])
+@each_row("name", ["combined", "haproxy", "alb"])
 def test_windows(name, tier):
     """Lines of any length, and at any place of what is marked at once."""
     rng = random.Random(name)
@@ -406,7 +405,7 @@ DIRECTIVES = {
 LITERALS = [" ", " ", " ", " - ", "|", " [", "] ", ": ", "/", " {", "} {", "\t", " /"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "format",
     [
         '%q %l:%q] "%X","%{msec}t',
@@ -442,7 +441,7 @@ def test_a_time_that_contains_what_ends_it():
     check(Format('x %{msec}t:%a] "%t "%{%Y-%m-%d}t "%H y'), data)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_row("seed", range(60))
 def test_random_formats(seed):
     rng = random.Random(seed)
     names = rng.sample([*DIRECTIVES], rng.randrange(3, 13))
@@ -465,7 +464,7 @@ def test_random_formats(seed):
     check(format, data, **rng.choice(OPTIONS))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@each_row("name", TEXTS)
 def test_between_guard_pages(fences, name):
     """Nothing is read past the lines, and the capacity for one of them is enough."""
     source, target = fences[0], type(fences[0])(1 << 18)

@@ -5,6 +5,7 @@ import random
 
 import pytest
 from reference.fast_logs import EXAMPLES, OPTIONS, check, converted
+from support.tables import each_row
 
 from uricodec.logs import Format, presets
 from uricodec.logs._fast_json import marks_of
@@ -241,7 +242,7 @@ def objects_of(name):
     return [json.loads(line) for line in (EXAMPLES / f"{name}.log").read_bytes().splitlines()]
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_presets(name, tier):
     data = adversarial(f"{name} {tier}", objects_of(name), 1000)
     assert check(Format(name), data) > 150
@@ -372,7 +373,7 @@ def test_more_members_than_are_remembered():
     check(Format(map={"status": "status", "path": "request.uri"}), data)
 
 
-@pytest.mark.parametrize("size", range(WINDOW - 3, WINDOW + 4))
+@each_row("size", range(WINDOW - 3, WINDOW + 4))
 def test_lines_as_long_as_a_window(size):
     line = b'{"status":200,"request":{"uri":"/%s"}}'
     long = line % (b"a" * (size - len(line) + 1))
@@ -403,7 +404,7 @@ def test_every_cut():
             assert converted(fast, data, [cut]) == converted(exact, data, [cut]), cut
 
 
-@pytest.mark.parametrize("name", ["caddy", "nginx-json", "map", "combined", "common", "haproxy", "iis", "cloudfront"])
+@each_row("name", ["caddy", "nginx-json", "map", "combined", "common", "haproxy", "iis", "cloudfront"])
 def test_docker(name, tier):
     """Lines in records of Docker's json-file driver."""
     format = Format(map={"status": "status", "time": "time"}) if name == "map" else Format(name)
@@ -459,7 +460,7 @@ def test_any_capacity():
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_fenced(name, fences, every_tier):
     """Nothing outside the lines is read."""
     source, target = fences

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import log_formats as naive
 from reference.log_strategies import cases
+from support.tables import each_row
 
 from uricodec.logs._formats import (
     FIELDS,
@@ -56,7 +57,7 @@ def test_the_formats_of_apaches_documentation():
     assert compile_format("%h %s")[0][1:] == ("backslash", False, 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("directive", "field"),
     [
         ("%a", "client address"),
@@ -173,7 +174,7 @@ def test_other_variables():
 # --- all strings ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("format", "steps"),
     [
         ("%h\t%s", ["client address", b"\t", "status number"]),
@@ -199,7 +200,7 @@ def test_where_a_line_may_end():
     assert (program.optional, program.open_end, len(program.steps)) == (3, True, 6)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("format", "message"),
     [
         ("combind", "unknown format 'combind'; did you mean 'combined' or 'vhost_combined'?"),
@@ -322,7 +323,7 @@ def test_each_preset_has_an_example_and_a_row_in_the_guide():
     assert {name for row in rows for name in re.findall("`(.*?)`", row.split("|")[1])} == {*NAMES}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_a_preset_compiles(name):
     programs = compile_format(name)
     assert len({type(program) for program in programs}) == 1
@@ -339,7 +340,7 @@ def test_a_preset_compiles(name):
         assert all(name is None or name in {*FIELDS, "date"} or name.startswith("extra.") for name in found)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_the_sample_of_a_preset(name):
     """The expected records were checked against the documentation that presets.ini names."""
     state, records = {}, []
@@ -363,7 +364,7 @@ def test_more_presets(tmp_path):
         compile_format("mind", presets)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         ("[a]\nformat = $a$b\n", r"\[a\]: '\$b' at offset 2 of the format follows '\$a' without a separator"),
@@ -396,7 +397,7 @@ def test_what_a_server_writes_is_read_back(case):
 CASES = [json.loads(line) for line in (ROOT / "tests/data/logs/cases.jsonl").read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['format']}: {case['line']}"[:80])
+@each_row("case", CASES)
 def test_cases(case):
     """A case has the fields of the record that it is about, or the field that cannot be read and the offset."""
     record = naive.record(case["line"].encode(), case["format"], **case.get("options", {}))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from reference.fast_logs import check
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec.logs import Format
@@ -52,7 +53,7 @@ CLIENTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "client", "port"), CLIENTS)
+@each_row(("written", "client", "port"), CLIENTS)
 def test_clients_lose_their_port(written, client, port):
     for format in "combined", '%h - %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i"':
         [record] = read(format, written.encode() + b" - - " + REST)
@@ -104,7 +105,7 @@ def test_conditions_and_counts_of_clients_with_ports():
     assert [r.client for r in logs.parse(data, "combined", where=["extra.client_port=3"])] == ["192.0.2.1"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "client"),
     [
         (b"INFO:werkzeug:198.51.100.7", "198.51.100.7"),
@@ -220,8 +221,8 @@ PRODUCTS = {
 }
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-@pytest.mark.parametrize("agent", AGENTS)
+@each_row("name", PRODUCTS)
+@each_row("agent", AGENTS)
 def test_agents_with_quotes(name, agent):
     line, has_the_rest = PRODUCTS[name]
     record, other = read(name, line % agent, line % b"x")
@@ -290,7 +291,7 @@ def test_cloudfront_is_decoded_twice():
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("members", "target", "path", "query"),
     [
         # Echo, Workhorse: RequestURI

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from reference import log_formats as naive
 from reference import logs as texts
 from reference.log_strategies import HOSTILE, cases, pools, shuffled
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec._codec._charsets import Charset
@@ -79,7 +80,7 @@ def agree(line, format, text, **options):
 # --- presets ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_samples(name):
     state, found = {}, []
     reader = LogReader(Format(name).programs)
@@ -93,7 +94,7 @@ OPTIONS = {"mask": ["q"], "flags": True, "params": ["q", "page"]}
 BYTES = b"\"' \\-[]{}():,;/?&=%|0a5\t\r\xff\xc3x#.+"
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_prefixes_and_changes_of_samples(name, request):
     """Lines that were cut off, and lines with one byte more, less, or another one."""
     format, chance = Format(name), random.Random(name)
@@ -145,8 +146,8 @@ def with_prefix(kind, line):
     return json.dumps(objects[kind], ensure_ascii=False, separators=(",", ":")).encode()
 
 
-@pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("kind", BEFORE)
+@each_row("name", PRESETS)
+@each_row("kind", BEFORE)
 def test_prefixes(name, kind):
     state, found = {}, []
     reader = LogReader(Format(name).programs)
@@ -157,7 +158,7 @@ def test_prefixes(name, kind):
     assert [record for record in found if record is not naive.DIRECTIVE] == list(map(json.loads, EXPECTED[name]))
 
 
-@pytest.mark.parametrize("kind", BEFORE)
+@each_row("kind", BEFORE)
 def test_cut_off_and_changed_prefixes(kind):
     line, format, chance = SAMPLES["combined"][0], Format("combined"), random.Random(kind)
     whole = with_prefix(kind, line)
@@ -176,7 +177,7 @@ def test_ends_of_lines_in_docker():
     assert read(b'\xef\xbb\xbf{"log":"\\n"}', Format("common"))[:2] == ("empty", 11)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "found"),
     [
         (b'{"message":"a","MESSAGE":"%b"}', "invalid"),  # the first one
@@ -213,7 +214,7 @@ def test_an_object_that_is_a_record_is_not_unwrapped():
     assert read(b'{"message":"x","level":"info"}', Format("ecs")) == ("request", 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "duration"),
     [
         (b"1e-3", 0.001),
@@ -491,7 +492,7 @@ NEIGHBOURS = [b'"' * 64, b"\\" * 64, b" " * 64, b"]" * 64, b"%41" * 22, b"0" * 6
 EXTENDED = '%h %{X-Forwarded-For}i [%t] "%r" %q %D %{a"b}e "%{c}C" %U %b'
 
 
-@pytest.mark.parametrize("name", [*PRESETS, EXTENDED])
+@each_row("name", [*PRESETS, EXTENDED])
 def test_between_guard_pages(fences, name):
     """Nothing is read past the line, and exactly the capacity that is asked for is enough."""
     Fence = type(fences[0])
@@ -510,7 +511,7 @@ def test_between_guard_pages(fences, name):
                     assert found.read == len(line)
 
 
-@pytest.mark.parametrize("name", [*PRESETS, EXTENDED])
+@each_row("name", [*PRESETS, EXTENDED])
 def test_every_end_of_a_line_between_guard_pages(fences, name):
     """Each prefix of a line at the end of what may be read."""
     reader = LogReader(Format(name).programs)

@@ -25,6 +25,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import log_formats
 from reference import logs as naive
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec._io import compress, streams
@@ -130,7 +131,7 @@ def test_what_is_not_there():
     assert (record["time"], record["target"], record["referer"], record["user_agent"]) == ("", "", "", "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "host", "user"),
     [
         (b"192.0.2.1 - john doe [", "192.0.2.1", "john doe"),
@@ -146,7 +147,7 @@ def test_who(line, host, user):
     assert (record["client"], record["user"]) == (host, user)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("logged", "time"),
     [
         (b"29/Feb/2024:23:59:60 +0530", "2024-02-29T23:59:60+05:30"),
@@ -176,7 +177,7 @@ def test_every_month():
         assert one(logged)["time"] == f"2025-{number:02}-01T00:00:00+00:00"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("escaped", "octets"),
     [
         (rb"\x16\x03\x01", "\x16\x03\x01"),
@@ -239,7 +240,7 @@ def test_quotes_that_are_not_escaped():
     assert (record["target"], record["status"], record["referer"]) == ('/"a', 200, 'x" y')
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "code", "offset"),
     [
         (b"", "empty", 0),
@@ -270,7 +271,7 @@ def test_invalid_lines(line, code, offset):
 # --- requests ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("logged", "method", "target", "path", "query", "protocol"),
     [
         (b"GET / HTTP/1.1", "GET", "/", "/", None, "HTTP/1.1"),
@@ -310,7 +311,7 @@ def test_request(logged, method, target, path, query, protocol):  # noqa: PLR091
     assert (record["path"], record["query"]) == (path, query)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("target", "path"),
     [
         (b"/%C3%A9", "/é"),
@@ -382,9 +383,7 @@ def test_names_to_mask_are_names():
         reader_of("combined", mask=["x" * 256])
 
 
-@pytest.mark.parametrize(
-    ("logged", "flags"),
-    [
+@each_row(("logged", "flags"), [
         (b"GET /a%20b?q=%2F HTTP/1.1", []),
         (b"GET /100% HTTP/1.1", ["malformed"]),
         (b"GET /?%u002f HTTP/1.1", ["malformed"]),
@@ -421,8 +420,7 @@ def test_names_to_mask_are_names():
         (rb"GET /a\x00 HTTP/1.1", ["nul"]),
         (b"GET /%252e%00/%2F..%c0%af% HTTP/1.1",
          ["malformed", "double-encoded", "overlong-utf8", "encoded-slash", "nul"]),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_flags(logged, flags):
     assert one(request(logged), flags=True)["flags"] == flags
 
@@ -456,7 +454,7 @@ def test_nginx_json():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "target", "path", "query"),
     [
         (b'{"request_method":"GET","request_uri":"/a%20b?c=d"}', "/a%20b?c=d", "/a b", [["c", "d"]]),
@@ -490,7 +488,7 @@ def test_null_and_a_protocol_of_its_own():
     assert record["referer"] is record["status"] is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "code", "offset"),
     [
         (b"GET", "json", 0),
@@ -548,7 +546,7 @@ def test_cloudfront():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("logged", "agent"),
     [
         (b"Mozilla/5.0%20(X11;%20Linux)", "Mozilla/5.0 (X11; Linux)"),
@@ -613,7 +611,7 @@ def test_iis_without_a_header():
     assert rejected(line[:-3], "iis") == ("fields", len(line) - 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("date", "time", "logged"),
     [
         (b"2024-02-29", b"23:59:60", "2024-02-29T23:59:60Z"),
@@ -641,8 +639,8 @@ def test_dates_of_iis(date, time, logged):
         assert rejected(line, "iis") == ("time", len(date) + 1 if day else 0)
 
 
-@pytest.mark.parametrize("format", ["iis", "cloudfront"])
-@pytest.mark.parametrize(
+@each_row("format", ["iis", "cloudfront"])
+@each_row(
     ("column", "value", "code"),
     [
         ("date", b"-", "time"),
@@ -760,7 +758,7 @@ def test_alb():
     assert record["flags"] == ["malformed"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "code", "offset"),
     [
         (b"h2", "extra.type", 0),
@@ -1046,7 +1044,7 @@ def test_time_is_linear(format, unit):
         convert(line, format, flags=True, mask=["a"])
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each_row("format", FORMATS)
 def test_a_buffer_that_changes(format):
     """Another thread writes into the lines while they are read: wrong records at worst."""
     data = bytearray(b"\n".join([COMBINED, ALB, IIS, CLOUDFRONT, b'{"request":"GET /?a=b HTTP/1.1"}'] * 20))
@@ -1091,7 +1089,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("text", [*FORMULAS, *HARMLESS])
+@each_row("text", [*FORMULAS, *HARMLESS])
 def test_safe_csv(text):
     """Each text of a record, but no number; a query is JSON, and begins with "["."""
     members = {"remote_addr": text, "remote_user": text, "msec": text, "request_method": text, "request_uri": text}
@@ -1347,7 +1345,7 @@ def test_batches_of_columns():
 # --- real logs --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.log")), ids=lambda path: path.name)
+@each_row("path", sorted(EXAMPLES.glob("*.log")))
 def test_examples(path):
     data = path.read_bytes()
     format = str(logs.detect(data)[0].format)
