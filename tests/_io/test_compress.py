@@ -13,6 +13,7 @@ import zlib
 
 import pytest
 from support.command import Text, output_of, run
+from support.tables import each_row
 
 from uricodec._io import compress, streams
 
@@ -97,11 +98,11 @@ FORMATS = {
     "xz": lzma.compress,
     "zstd": stand_in,
 }
-every_format = pytest.mark.parametrize("form", FORMATS)
+every_format = each_row("form", FORMATS)
 
 
 @every_format
-@pytest.mark.parametrize("name", ["x", "x.gz"])
+@each_row("name", ["x", "x.gz"])
 @pytest.mark.usefixtures("zstd")
 def test_known_by_its_content(tmp_path, form, name):
     path = tmp_path / name
@@ -125,7 +126,7 @@ def test_members_follow_each_other(form):
 
 
 @every_format
-@pytest.mark.parametrize("piece", [1, 7, 64])
+@each_row("piece", [1, 7, 64])
 @pytest.mark.usefixtures("zstd")
 def test_small_pieces(monkeypatch, form, piece):
     monkeypatch.setattr(streams, "COMPRESSED_CHUNK", piece)

@@ -29,7 +29,7 @@ def test_each_character():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_parts(size):
+def test_characters_in_parts(size):
     data = ("a\u202eb\u0085\u061c\u2066é€\u200d\u0660" + "".join(OBEYED)).encode() + b"\xe2\x80"
     terminal = Escapes()
     parts = [terminal.escape(data[i : i + size]) for i in range(0, len(data), size)]
@@ -56,7 +56,7 @@ URL = "http://a/" + HOSTILE
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
-def test_commands(tmp_path, command, text):
+def test_commands_write_nothing_that_controls_a_terminal(tmp_path, command, text):
     """A terminal shows them escaped; a file gets what it would get without a terminal."""
     pty = pytest.importorskip("pty")
     path = tmp_path / "input"

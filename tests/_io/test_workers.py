@@ -69,7 +69,7 @@ def nobody_waits():
 
 
 @every_number
-def test_order(threads):
+def test_results_come_in_order(threads):
     taken, busy = [], threading.Lock()
 
     def take(chunk, octets):

@@ -342,7 +342,7 @@ def test_without_pyarrow(files, monkeypatch):
         (["--kind", "iri", "--production", "IRI"], 1),
     ],
 )
-def test_what_is_no_uri_is_invalid_unless_it_is_kept(options, invalid, tmp_path):
+def test_text_that_is_no_uri_is_invalid_unless_it_is_kept(options, invalid, tmp_path):
     pq.write_table(pa.table({"url": ["HTTP://a/", "http://us er@h/", "http://a/é"]}), tmp_path / "in")
     for errors, count in ("drop", invalid), ("keep", 0 if "IRI" not in options else 1):
         command = ["normalize", "--parquet", "-f", "url", *options, "--errors", errors, "--stats"]

@@ -114,7 +114,7 @@ def test_ranks_of_all_rows():
             rank += row in set(numbers[rank : rank + 1])
 
 
-def test_what_changes_is_no_longer_sealed():
+def test_changes_unseal_a_table():
     rows = FirstRows()
     for change in (
         lambda: rows.reserve(len(rows) + 1),
@@ -278,7 +278,7 @@ def test_the_memory_is_held_until_release():
     assert rows.count == 1
 
 
-def test_what_is_rejected():
+def test_wrong_arguments_are_rejected():
     for wrong in bytes(8), memoryview(bytes(8)):
         with pytest.raises(BufferError):
             FirstRows(wrong)

@@ -80,7 +80,7 @@ def with_options(*others):
 
 
 @each_row(("keep", "report", "memory", "threads", "exact"), with_options(["first", "last"], REPORTS))
-def test_lines(keep, report, memory, threads, exact):
+def test_lines_agree_with_the_reference(keep, report, memory, threads, exact):
     urls, values = some_rows()
     write("in1", urls[:2500])
     write("in2", urls[2500:])
@@ -476,7 +476,7 @@ def test_the_command():
         ("--keep last --estimate", 2, "--estimate: not allowed with --keep"),
     ],
 )
-def test_what_the_command_rejects(arguments, status, said):
+def test_the_command_rejects_wrong_options(arguments, status, said):
     write("in", ["a,x"])
     found, output, message = run("dedup", "--kind", "bytes", *arguments.split(), "in")
     assert (found, output) == (status, b"") and said in message

@@ -75,12 +75,12 @@ UNREADABLE = [
 
 
 @each_row("text", EXAMPLES)
-def test_values(text):
+def test_values_are_read_by_their_kinds(text):
     assert orders([text.encode()]) == [EXAMPLES[text]] == [order_of(text)]
 
 
 @each_row("text", UNREADABLE)
-def test_what_is_not_readable(text):
+def test_unreadable_values_are_rejected(text):
     assert orders([text.encode()]) == [None] == [order_of(text)]
 
 
@@ -92,7 +92,7 @@ def test_no_values():
 @given(
     st.lists(st.from_regex(r"\A *[+-]?[0-9]{0,22}\.?[0-9]{0,24}(e[+-]?[0-9]{1,3})?\Z") | st.text("0123456789-+.eTZ: "))
 )
-def test_numbers(texts):
+def test_numbers_are_in_numeric_order(texts):
     assert orders([text.encode() for text in texts]) == [order_of(text) for text in texts]
 
 

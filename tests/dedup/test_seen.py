@@ -298,7 +298,7 @@ def test_invalid_rows():
         SeenSet()
 
 
-def test_what_it_says():
+def test_attributes_and_repr():
     seen = set_of(names_of(3))
     assert repr(seen) == "<SeenSet of 3 identifiers, kind 'bytes'>"
     assert repr(set_of(["a"]).split(2)[0]).startswith("<SeenSet of ")

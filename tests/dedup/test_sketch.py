@@ -99,7 +99,7 @@ def test_one_number_is_exact():
         assert {Quantiles(array("d", [number])).quantile(share) for share in SHARES} == {number}
 
 
-def test_what_is_skipped():
+def test_values_that_are_no_numbers_are_skipped():
     sketch = Quantiles(array("d", [math.nan, math.inf, -math.inf]))
     assert sketch.count == 0 and sketch.quantile(0.5) is None
     assert Quantiles(array("d")).quantile(1) is None
@@ -113,7 +113,7 @@ def test_a_sketch_merged_with_itself():
     assert (sketch.count, sketch.quantile(0), sketch.quantile(1)) == (6, 1, 3)
 
 
-def test_what_it_cannot_take():
+def test_wrong_arguments_are_rejected():
     for wrong in array("f", [1]), array("q", [1]), b"12345678":
         with pytest.raises(TypeError, match=r"^expected a buffer of numbers in format 'd'$"):
             Quantiles(wrong)

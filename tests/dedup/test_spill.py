@@ -211,7 +211,7 @@ def test_a_long_block_is_cleared_and_its_buffer_is_a_usual_one():
         buffers.clear(0)
 
 
-def test_what_is_rejected():
+def test_wrong_arguments_are_rejected():
     for depth in -1, 20:
         with pytest.raises(ValueError, match="depth"):
             SpillBuffers(depth)

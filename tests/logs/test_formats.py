@@ -5,8 +5,10 @@ tests/reference/log_formats.py reads lines by these programs; random formats are
 
 import json
 import re
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
@@ -353,6 +355,39 @@ def test_the_sample_of_a_preset(name):
     assert records == [json.loads(line) for line in expected] and len(records) in {3, 10}
 
 
+def readings(line):
+    """A line in which percent-encoding, "+" for a space, and escapes of texts are undone or not."""
+    changes = unquote, lambda text: text.replace("+", " "), lambda text: re.sub(r'\\(["\\/])', r"\1", text)
+    found = {line}
+    for _ in range(4):
+        found |= {change(text) for text in found for change in changes}
+    return found
+
+
+def values_of(value):
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from values_of(inner)
+    elif value not in (None, "") and str(value).isprintable():
+        yield str(value)
+
+
+@each_row("name", NAMES)
+def test_values_of_samples_are_in_their_lines(name):
+    """What nobody has computed: each text and number of the expected records stands in the line."""
+    lines = (ROOT / f"examples/logs/{name}.log").read_text("utf-8").splitlines()
+    records = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
+    for line, text in zip([line for line in lines if line[0] != "#"], records, strict=True):
+        record = json.loads(text)
+        found, time, duration = readings(line), record.pop("time"), record.pop("duration", None)
+        del record["target"]  # of which path and query are parts
+        assert [value for value in values_of(record) if not any(value in reading for reading in found)] == []
+        if time:
+            seconds = datetime.fromisoformat(time[:19] + "+00:00").timestamp()
+            assert time[11:19] in line or str(int(seconds)) in line
+        assert not duration or f"{duration:.9f}".replace(".", "").strip("0") in line.replace(".", "")
+
+
 def test_more_presets(tmp_path):
     path = tmp_path / "mine.ini"
     path.write_text('# a comment\n[mine]\nformat =\n    $client "$request"\n    $client\n[j]\npath = a.b\nrest = yes\n')
@@ -390,7 +425,7 @@ def test_errors_of_a_file(tmp_path, text, message):
 
 
 @given(cases())
-def test_what_a_server_writes_is_read_back(case):
+def test_lines_of_servers_are_read_back(case):
     assert naive.record(case.line, case.format) == case.record
 
 

@@ -120,7 +120,7 @@ def test_conditions_and_counts_of_clients_with_ports():
         (b"a:" * 5000 + b"x", None),
     ],
 )
-def test_what_precedes_the_client(before, client):
+def test_names_before_the_client_are_skipped(before, client):
     record, other = read("combined", before + b" - - " + REST, b"192.0.2.1 - - " + REST)
     assert (record and record["client"]) == client and other["client"] == "192.0.2.1"
     record, _ = read(
