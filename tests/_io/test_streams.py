@@ -181,13 +181,8 @@ def act_after_the_first_read(monkeypatch, act):
 
 
 COMMANDS = [
-    "decode",
-    "encode -j 2",
-    "normalize --kind urn",
-    "check --kind urn",
-    "extract --kind urn",
-    "extract --kind uri",
-]
+    "decode", "encode -j 2", "normalize --kind urn", "check --kind urn", "extract --kind urn", "extract --kind uri",
+]  # fmt: skip
 COMMANDS += ["log --format common", "decode -f 1", "dedup --kind urn", "dedup --kind urn -j 2 --count"]
 
 

@@ -325,12 +325,8 @@ def test_several_logs_of_several_formats(tmp_path):
     bad = tmp_path / "bad"
     status, output, said = run("log", *names, "--invalid-to", bad)
     assert [json.loads(line)["path"] for line in output.splitlines()] == [
-        "/café%20",
-        "/b",
-        "/café",
-        "/café/100%",
-        "/café",
-    ]
+        "/café%20", "/b", "/café", "/café/100%", "/café",
+    ]  # fmt: skip
     assert status == 1 and f"{names[1]}: unknown log format" in said and not bad.read_bytes()
     # The fields of one log are not those of the next.
     assert run("log", "--format", "iis", names[0], names[1])[0] == 1

@@ -22,27 +22,12 @@ CHECK = ["check", "--kind", "urn"]
 EXTRACT = ["extract", "--kind", "urn"]
 
 LINES = [
-    b"urn:isbn:0-395-36341-1",
-    b"URN:ISBN:0395363411",
-    b"urn:ISBN:9780395363416",
-    b"urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6",
-    b"urn:example:a%2fb%C3%a9",
-    b"Urn:Example:a?+r?=q#f%2f",
-    b"urn:example:a~b&c/",
-    b"urn:x:Y",
-    b"urn:nbn:DE:101-A",
-    b"urn:example:%00",
-    b"urn:example:100%",
-    b"urn:example:a b",
-    b"urn:example:caf\xc3\xa9\xff",
-    b"urn:example:\x1b[2J\\",
-    b"urn:example:",
-    b"urn:example",
-    b"urn",
-    b"",
-    b"\r",
-    b"url:example:a",
-]
+    b"urn:isbn:0-395-36341-1", b"URN:ISBN:0395363411", b"urn:ISBN:9780395363416",
+    b"urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", b"urn:example:a%2fb%C3%a9", b"Urn:Example:a?+r?=q#f%2f",
+    b"urn:example:a~b&c/", b"urn:x:Y", b"urn:nbn:DE:101-A", b"urn:example:%00", b"urn:example:100%",
+    b"urn:example:a b", b"urn:example:caf\xc3\xa9\xff", b"urn:example:\x1b[2J\\", b"urn:example:", b"urn:example",
+    b"urn", b"", b"\r", b"url:example:a",
+]  # fmt: skip
 
 TEXT = (
     st.lists(

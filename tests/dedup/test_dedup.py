@@ -185,40 +185,18 @@ def test_top_needs_counts(tmp_path):
 # --- what is deduplicated ---------------------------------------------------------------------------------------------
 
 URNS = [
-    "urn:isbn:%d",
-    "URN:ISBN:%d",
-    "urn:ISBN:%d",
-    "urn:x:%d",
-    "URN:x:%d",
-    "urn:example:a%%2f%d",
-    "urn:example:a%%2F%d",
-]
+    "urn:isbn:%d", "URN:ISBN:%d", "urn:ISBN:%d", "urn:x:%d", "URN:x:%d", "urn:example:a%%2f%d", "urn:example:a%%2F%d",
+]  # fmt: skip
 URNS += [
-    "urn:example:%d#f",
-    "urn:example:%d?+r",
-    "urn:example:%d?=q",
-    "urn:isbn:0-395-36341-%d",
-    "urn:lex:A%d",
-    "urn:%d",
-]
+    "urn:example:%d#f", "urn:example:%d?+r", "urn:example:%d?=q", "urn:isbn:0-395-36341-%d", "urn:lex:A%d", "urn:%d",
+]  # fmt: skip
 URIS = ["http://a/%d", "HTTP://A/%d", "http://a:80/%d", "http://a/./b/../%d", "http://a/%%7e%d", "http://a/~%d", "é/%d"]
 URIS += ["http://a/%%C3%%A9%d", "http://a/é%d", "http://bücher.example/%d", "mailto:a@B%d", "100%%%d", "//a//%d", "%d"]
 URIS += ["http://[0:0::%d]/", "http://[::%d]", "data:a/../%d", "data:%d"]
 HOSTILE = [
-    b"",
-    b"\0",
-    b"\0\0",
-    b"\xff\xfe",
-    b"a\0b",
-    b"\xc3",
-    b"\xed\xa0\x80",
-    b"%",
-    b"urn:",
-    b"urn:a:\0",
-    b"\r",
-    b"\r\r",
+    b"", b"\0", b"\0\0", b"\xff\xfe", b"a\0b", b"\xc3", b"\xed\xa0\x80", b"%", b"urn:", b"urn:a:\0", b"\r", b"\r\r",
     b"\t",
-]
+]  # fmt: skip
 
 
 def corpus(kind, rows, names, seed=1, line_terminator=b"\n"):
@@ -918,16 +896,9 @@ def test_threads_that_share_one(exact):
 
 
 LAYOUTS = [
-    "string",
-    "large_string",
-    "string_view",
-    "binary",
-    "large_binary",
-    "binary_view",
-    "dictionary",
-    "nulls",
+    "string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary", "nulls",
     "chunked",
-]
+]  # fmt: skip
 LAYOUTS += ["sliced", "table"]
 
 

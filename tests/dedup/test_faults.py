@@ -107,7 +107,7 @@ def test_spilling_does_not_show(clean):
 
 
 @pytest.mark.slow
-@main_modes
+@pytest.mark.parametrize("mode", ["spilling", "groups"])
 def test_killed_at_any_moment(place, clean, mode):
     """Five times before the end: outputs are as they were, or complete; the rerun is like any other."""
     expected, seconds = clean(mode)

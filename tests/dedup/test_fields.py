@@ -104,14 +104,8 @@ MEMBERS = st.one_of(
     st.text(max_size=3),
 )
 BROKEN = [
-    b"",
-    b"x",
-    b"[]",
-    b'{"u":"urn:isbn:1"',
-    b'{"u":"\\ud800"}',
-    b'{"u":"\\x"}',
-    b'{"u":"urn:isbn:1","u":"urn:ab:2"}',
-]
+    b"", b"x", b"[]", b'{"u":"urn:isbn:1"', b'{"u":"\\ud800"}', b'{"u":"\\x"}', b'{"u":"urn:isbn:1","u":"urn:ab:2"}',
+]  # fmt: skip
 
 
 @settings(max_examples=60)

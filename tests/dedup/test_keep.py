@@ -165,13 +165,10 @@ def test_all_records_are_as_old():
     write(
         "json",
         [
-            '{"a":"x","b":[1,2]}',
-            '{"a":"x","b":[3]}',
-            '{"a":"y","b":{"c":1}}',
-            '{"a":"z","b":null}',
+            '{"a":"x","b":[1,2]}', '{"a":"x","b":[3]}', '{"a":"y","b":{"c":1}}', '{"a":"z","b":null}',
             '{"a":"z","b":true}',
         ],
-    )
+    )  # fmt: skip
     with pytest.raises(ValueError, match=r"number or time in field 'b'"):
         dedup.dedup_files("json", "out", kind="bytes", field="a", by="b", format="jsonl", keep="newest")
     assert not os.path.exists("out")

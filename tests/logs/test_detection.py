@@ -387,30 +387,13 @@ WRITTEN["cloudfront-json"] = lambda text: in_json(triplets(text))
 WITHOUT_SPACES = {"iis", "squid", "cloudfront", "cloudfront-json", "uvicorn", "alb", "elb", "s3"}
 VISITS = [
     *(
-        b'"',
-        b"\\",
-        b"'",
-        b" ",
-        b"[",
-        b"]",
-        b"{",
-        b"}",
-        b",",
-        b":",
-        b"-",
-        b"/",
-        b"?",
-        b"=",
-        b"&",
-        b"0",
-        b"\t",
-        b"#",
+        b'"', b"\\", b"'", b" ", b"[", b"]", b"{", b"}", b",", b":", b"-", b"/", b"?", b"=", b"&", b"0", b"\t", b"#",
         b"%22",
     ),
     *(b'" "', b'" 200 5 "', b'" 404 -', INGRESS, b'" 1 "w@docker" "http://192.0.2.2:80" 12ms', b"\x16\x03\x01", b"\0"),
     *(b"192.0.2.1 - - [10/Oct/2024:13:55:36 +0000]", b'{"a":1}', b'","status":200,"request_uri":"/"', b"#Fields: date"),
     *(b"\xff\xfe", b"GET / HTTP/1.1", b"x" * 300, b"a | ", b"[pod/a/b] ", b'{"message":"', b'","message":"', b"#22"),
-]
+]  # fmt: skip
 
 
 def visited(chance, name, line, record):

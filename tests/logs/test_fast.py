@@ -156,20 +156,12 @@ def test_many_fields(count):
 ESCAPED = [
     *(b"+", b"%", b"%4", b"%41", b"%2B", b"%22", b"%5C", b"%5c%7e", b"%zz", b"%0A", b"%7F", b"%C3%A9", b"%E9", b"%"),
     *(
-        b"%C3",
-        b"%A9",
-        b"%e2%80%a8",
-        b"%ED%A0%80",
-        b"%E4%BD%A0",
-        b"%E4%BD",
-        b"%C2%85",
-        b"%C2%A9",
-        b"%F0%9F%98%80",
+        b"%C3", b"%A9", b"%e2%80%a8", b"%ED%A0%80", b"%E4%BD%A0", b"%E4%BD", b"%C2%85", b"%C2%A9", b"%F0%9F%98%80",
         b"%C0%80",
     ),
     *(b"%C3%C3", b"%E4%41", b"%E0%80%80", b"%EF%BB%BF", b"%c3+%a9", b"%C3x%A9", b"%DF%BF", b"%80%BF"),
     *(b"a=b", b"a?b", b"", b"c" * 40, b"%41" + b"c" * 33, b"c" * 31 + b"%20"),
-]
+]  # fmt: skip
 
 
 def test_escapes():
@@ -213,37 +205,14 @@ def test_endpoints(after):
 
 NUMBERS = [
     *(
-        b"0.5",
-        b"0",
-        b"00",
-        b"007",
-        b"7",
-        b".5",
-        b"5.",
-        b".",
-        b"1.2.3",
-        b"12345678",
-        b"123456789",
-        b"1234567.",
+        b"0.5", b"0", b"00", b"007", b"7", b".5", b"5.", b".", b"1.2.3", b"12345678", b"123456789", b"1234567.",
         b".1234567",
     ),
     *(
-        b"0.123456",
-        b"0.1234567",
-        b"12.34567",
-        b"1e3",
-        b"5s",
-        b"-",
-        b"-1",
-        b"+1",
-        b"",
-        b" 5",
-        b"  0.5",
-        b"1x",
-        b"1:2",
-        b"0.50",
+        b"0.123456", b"0.1234567", b"12.34567", b"1e3", b"5s", b"-", b"-1", b"+1", b"", b" 5", b"  0.5", b"1x",
+        b"1:2", b"0.50",
     ),
-]
+]  # fmt: skip
 
 
 @each_row("name", ["status", "bytes_sent", "duration", "duration_ms", "duration_ns"])
@@ -256,13 +225,10 @@ def test_numbers_agree_with_the_exact_reader(name, after):
 @pytest.mark.parametrize(
     "format",
     [
-        "$a $b $c - $d [$e] $f",
-        "$a/$b $c|$d: $e $f x$rest",
-        '"$a" "$b" $c "$d" $e "$f"',
-        '$a - "$b" "$c" - $d "$e" $f/x',
-        "$a $b $status $c $bytes_sent $d $e",
+        "$a $b $c - $d [$e] $f", "$a/$b $c|$d: $e $f x$rest", '"$a" "$b" $c "$d" $e "$f"',
+        '$a - "$b" "$c" - $d "$e" $f/x', "$a $b $status $c $bytes_sent $d $e",
     ],
-)
+)  # fmt: skip
 def test_sizes(format):
     """Words and quoted texts of any size: some of them are found with marks that are loaded once."""
     rng = random.Random(format)
@@ -378,11 +344,7 @@ DIRECTIVES = {
     "%u": [b"-", b"al", b"a b", b""],
     "%t": [b"[01/Jan/2025:12:00:00 +0000]", b"[31/Dec/2024:23:59:60 -0130]", b"[30/Feb/2025:24:00:00 +0000]", b"[-]"],
     '"%r"': [
-        b'"GET /a%20b?q=1&r HTTP/1.1"',
-        b'"-"',
-        b'"CONNECT h:1 HTTP/1.1"',
-        b'"GET http://h/a?b HTTP/2.0"',
-        b'"GET /"',
+        b'"GET /a%20b?q=1&r HTTP/1.1"', b'"-"', b'"CONNECT h:1 HTTP/1.1"', b'"GET http://h/a?b HTTP/2.0"', b'"GET /"',
         b'""',
     ],
     "%m": [b"GET", b"-"],
@@ -400,22 +362,17 @@ DIRECTIVES = {
     "%p": [b"443", b"-"],
     "%{a}C": [b"x", b"-", b"a=b"],
     "%{%Y-%m-%dT%H:%M:%S%z}t": [b"2025-01-01T12:00:00+0000", b"2025-01-01 12:00:00"],
-}
+}  # fmt: skip
 LITERALS = [" ", " ", " ", " - ", "|", " [", "] ", ": ", "/", " {", "} {", "\t", " /"]
 
 
 @each_row(
     "format",
     [
-        '%q %l:%q] "%X","%{msec}t',
-        "%h %q %s",
-        '%h "%q" %s %q',
-        "%h %U %s %q",
-        '%h "%U" %q',
-        '%h %t "%m %U%q %H" %s %b',
-        "%q|%U",
+        '%q %l:%q] "%X","%{msec}t', "%h %q %s", '%h "%q" %s %q', "%h %U %s %q", '%h "%U" %q',
+        '%h %t "%m %U%q %H" %s %b', "%q|%U",
     ],
-)
+)  # fmt: skip
 def test_values_that_a_format_writes_something_around(format):
     """A "?" before a query, also where it is a field of its own; decoded paths."""
     rng, values = random.Random(format), [b"?", b"?a=1&b", b"a=1", b"-", b"", b"/%41?x=1", b"/a b", b"??"]

@@ -54,39 +54,12 @@ def test_marks(every_tier):
 
 TEXTS = [
     *(
-        "",
-        "-",
-        "a",
-        "é",
-        '"',
-        "\\",
-        "\t",
-        "\x00",
-        "\x7f",
-        "\u2028",
-        "\U0001f600",
-        "a,b",
-        "]}",
-        "{[",
-        "null",
-        "?",
-        "?a=b",
-        "/p%41?q=%3D+x",
+        "", "-", "a", "é", '"', "\\", "\t", "\x00", "\x7f", "\u2028", "\U0001f600", "a,b", "]}", "{[", "null", "?",
+        "?a=b", "/p%41?q=%3D+x",
     ),
     *(
-        "GET /a?q=b HTTP/1.1",
-        "/",
-        "*",
-        "http://h/p",
-        "CONNECT",
-        "10.0.0.1:80",
-        "[::1]:80",
-        "1.5s",
-        "200",
-        "007",
-        "+5",
-        "-1",
-        "1e3",
+        "GET /a?q=b HTTP/1.1", "/", "*", "http://h/p", "CONNECT", "10.0.0.1:80", "[::1]:80", "1.5s", "200", "007",
+        "+5", "-1", "1e3",
     ),
     *(
         "2024-10-10T13:55:36Z",
@@ -96,41 +69,17 @@ TEXTS = [
         "1728568536.125",
         "x" * 70,
     ),
-]
+]  # fmt: skip
 SCALARS = [
     *(
-        "0",
-        "-0",
-        "200",
-        "007",
-        "-1",
-        "+5",
-        "1.5",
-        "1e3",
-        "1E-3",
-        "1.",
-        ".5",
-        "1234567890123456789",
-        "1728568536.5",
+        "0", "-0", "200", "007", "-1", "+5", "1.5", "1e3", "1E-3", "1.", ".5", "1234567890123456789", "1728568536.5",
         "0.000929675",
     ),
     *(
-        "true",
-        "false",
-        "null",
-        "nul",
-        "nulls",
-        "NaN",
-        "E",
-        "1/2",
-        "0x1F",
-        "1_0",
-        "",
-        "-",
-        "200 1",
+        "true", "false", "null", "nul", "nulls", "NaN", "E", "1/2", "0x1F", "1_0", "", "-", "200 1",
         "12345678901234567890123456789012345",
     ),
-]
+]  # fmt: skip
 
 
 def dumped(rng, value):
@@ -217,20 +166,15 @@ def adversarial(seed, objects, count):
             lines[-1] = (
                 rng.choice(
                     [
-                        b"<13>Oct 10 13:55:36 web app: ",
-                        b'<13>Oct 10 13:55:36 web a"pp: ',
+                        b"<13>Oct 10 13:55:36 web app: ", b'<13>Oct 10 13:55:36 web a"pp: ',
                         b'<13>1 2024-10-10T13:55:36Z h a 1 - [x y="z"] ',
                         b'<13>1 2024-10-10T13:55:36Z h a 1 - [x y="z\\"] ',
-                        b"2016-10-06T00:17:09.669794202Z stdout F ",
-                        b"2016-10-06T00:17:09Z stdout P ",
-                        b" ",
-                        b"\t",
-                        b'"',
-                        b"\xef\xbb\xbf",
+                        b"2016-10-06T00:17:09.669794202Z stdout F ", b"2016-10-06T00:17:09Z stdout P ", b" ", b"\t",
+                        b'"', b"\xef\xbb\xbf",
                     ]
                 )
                 + lines[-1]
-            )
+            )  # fmt: skip
         elif not rng.randrange(15):
             lines[-1] += rng.choice([b" ", b"\t ", b"}", b",", b"x", b"\r", b' {"status":200}'])
         elif not rng.randrange(30):
@@ -250,28 +194,10 @@ def test_presets(name, tier):
 
 
 FIELDS = [
-    "client",
-    "client.endpoint",
-    "user",
-    "time",
-    "request",
-    "method",
-    "target",
-    "path",
-    "query",
-    "protocol",
-    "status",
-    "bytes_sent",
-    "referer",
-    "user_agent",
-    "vhost",
-    "duration",
-    "duration.ms",
-    "forwarded_for",
-    "extra.a",
-    "extra.b",
+    "client", "client.endpoint", "user", "time", "request", "method", "target", "path", "query", "protocol", "status",
+    "bytes_sent", "referer", "user_agent", "vhost", "duration", "duration.ms", "forwarded_for", "extra.a", "extra.b",
     "extra.é",
-]
+]  # fmt: skip
 
 
 def test_mappings(tier):
@@ -314,16 +240,12 @@ EXAMPLES_OF_CHECKS = [
     r'{"status":500,"x":[\"a"],"msg":"a backslash outside a string"}',
     r'{"status":500,"x":{"a":\"}"},"msg":"a backslash outside a string"}',
     r'{"st\u0061tus":500,"msg":"a key with an escape","size":1}',
-    r'{"status":200,"msg":"an escape \u00e9 \"","size":1}',
-    '{"status":200/1,"msg":"no number","size":1}',
-    '{"status":20:0,"msg":"no number","size":1}',
-    '{"status":"200","msg":"a text that is not closed,"size":1}',
+    r'{"status":200,"msg":"an escape \u00e9 \"","size":1}', '{"status":200/1,"msg":"no number","size":1}',
+    '{"status":20:0,"msg":"no number","size":1}', '{"status":"200","msg":"a text that is not closed,"size":1}',
     '{"status":"200","msg":"the last text is not closed,"size":1,"x":"y}',
-    '{"status":200 "msg":"no comma at all","size":1}',
-    '{"status":200;"msg":"another byte than a comma","size":1}',
+    '{"status":200 "msg":"no comma at all","size":1}', '{"status":200;"msg":"another byte than a comma","size":1}',
     '{"status"=200,"msg":"another byte than a colon","size":1}',
-    '{"status":200,"msg":"something after the object"} x',
-    '{"status":200,"msg":"another object"}{"status":200}',
+    '{"status":200,"msg":"something after the object"} x', '{"status":200,"msg":"another object"}{"status":200}',
     '{"status":200,"msg":"an object that does not end"',
     '{"status":200,"msg":"an object of an object","request":{"uri":"/"}',
     '{"status":200,"x":[{"a":1},"msg":"an array that does not end"}',
@@ -338,7 +260,7 @@ EXAMPLES_OF_CHECKS = [
     '<13>Oct 10 13:55:36 web a"pp: {"status":200,"msg":"after a quote","size":1}',
     '<13>Oct 10 13:55:36 web app: {"status":200,"msg":"after a prefix","size":1}',
     '{"status":200,"msg":"spaces" , "size" :\t1 , "request" : { "uri" : "/a" } }  ',
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["caddy", "nginx-json", "map"])

@@ -167,23 +167,10 @@ def test_any_bytes_are_explained_by_any_format(case, line):
 @each_row(
     "unit",
     [
-        "%%",
-        "%h ",
-        "%{",
-        "%{a}i ",
-        "#",
-        "\n",
-        "'",
-        "'a' ",
-        "\\",
-        "\\\n",
-        "%{usec_frac}t.",
-        "%{%T}t ",
-        "%U%q ",
-        "$a ",
-        "a",
+        "%%", "%h ", "%{", "%{a}i ", "#", "\n", "'", "'a' ", "\\", "\\\n", "%{usec_frac}t.", "%{%T}t ", "%U%q ",
+        "$a ", "a",
     ],
-)
+)  # fmt: skip
 @each_row("start", ["", "#LogFormat", "log_format x ", "LogFormat ", 'CustomLog "'])
 def test_long_formats_end(start, unit):
     """In a moment: a format has a limit, below which no step takes more than linear time, or much of it."""

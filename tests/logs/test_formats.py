@@ -236,23 +236,10 @@ PIECES = [
     *("%h", "%>s", "%{X}i", "%t", "%{%d %b}t", "%{sec}t", "%{msec_frac}t", "%U", "%q", "%%", "%", "{", "}", "%^", "%{"),
     *("$status", "${a}", "$", "$uri", "$is_args", "$args", "$rest", "$optional", "$time", " ", " ", " ", "|", '"', "'"),
     *(
-        "\\",
-        "\n",
-        "\t",
-        "\\n",
-        '\\"',
-        "log_format a ",
-        "escape=json ",
-        "LogFormat ",
-        ";",
-        "#",
-        "[",
-        "]",
-        "é",
-        "0",
+        "\\", "\n", "\t", "\\n", '\\"', "log_format a ", "escape=json ", "LogFormat ", ";", "#", "[", "]", "é", "0",
         "\0",
     ),
-]
+]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))

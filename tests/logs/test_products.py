@@ -204,15 +204,10 @@ TRAEFIK = (
     b"12ms"
 )
 AGENTS = [
-    b'linux64 sra-toolkit prefetch.2.11.0 "2.11" (phid=1)',
-    b'Safari/604.1"',
-    b'"x',
-    b'a" - b',
-    b'a" "b" "c',
-    b'" "',
+    b'linux64 sra-toolkit prefetch.2.11.0 "2.11" (phid=1)', b'Safari/604.1"', b'"x', b'a" - b', b'a" "b" "c', b'" "',
     b'a" - s9lzHYrFp76= SigV4 ECDHE-RSA AuthHeader b.s3.amazonaws.com TLSV1.2 - - b',
     b'a" ECDHE-RSA TLSv1.2 arn:aws:x "Root=1" "-" "-',
-]
+]  # fmt: skip
 PRODUCTS = {
     "s3": (S3, lambda record: record["extra"]["signature_version"] == "SigV4" and "rest" not in record["extra"]),
     "elb": (ELB, lambda record: record["extra"]["ssl_protocol"] == "TLSv1.2" and "rest" not in record["extra"]),

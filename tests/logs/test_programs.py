@@ -402,16 +402,8 @@ records = st.recursive(values, lambda inner: st.dictionaries(names, inner, max_s
 )
 FIELDS = ["client", "client.endpoint", "user", "time", "request", "method", "target", "path", "path_decoded", "query"]
 FIELDS += [
-    "protocol",
-    "status",
-    "bytes_sent",
-    "referer",
-    "user_agent",
-    "vhost",
-    "duration.ms",
-    "forwarded_for",
-    "extra.x",
-]
+    "protocol", "status", "bytes_sent", "referer", "user_agent", "vhost", "duration.ms", "forwarded_for", "extra.x",
+]  # fmt: skip
 
 
 @st.composite
