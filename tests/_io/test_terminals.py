@@ -6,6 +6,7 @@ import sys
 import unicodedata
 
 import pytest
+from support.tables import each_row
 
 from uricodec._io.terminals import Escapes
 
@@ -41,8 +42,9 @@ HOSTILE = "a" + "".join(each for each in OBEYED if each > "\xa0") + "z"
 URL = "http://a/" + HOSTILE
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
-@pytest.mark.parametrize(
+@each_row(
     ("command", "text"),
     [
         *((["log", "--format", "combined", *more], LINE.format(HOSTILE, HOSTILE)) for more in (
@@ -54,7 +56,6 @@ URL = "http://a/" + HOSTILE
         (["extract"], f"see {URL}\n"),
         (["decode"], "a%E2%80%AEz%C2%9B%E2%81%A6%D8%9C%E2%80%8F\n"),
     ],
-    ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
 def test_commands_write_nothing_that_controls_a_terminal(tmp_path, command, text):
     """A terminal shows them escaped; a file gets what it would get without a terminal."""

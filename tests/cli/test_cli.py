@@ -636,7 +636,7 @@ def test_meter_and_output_do_not_mix(log, tmp_path):
 READING = [name for name, command in COMMANDS.items() if "progress" in command.keys.split()]
 
 
-@pytest.mark.parametrize("name", READING)
+@each_row("name", READING)
 def test_progress_of_each_command(log, tmp_path, name):
     required = {"--kind": "uri", "--base": "a:", "SHELL": ""}
     words = [
@@ -645,9 +645,9 @@ def test_progress_of_each_command(log, tmp_path, name):
     words += ["--drop", "a"] if name == "query" else []
     words += ["--hosts", ROOT / "examples/blocked.txt"] if name == "filter" else []
     log = ROOT / "examples/access.log" if name == "log" else log
-    done = process(name, *words, "--progress", log, "-o", tmp_path / "out")
-    assert done.returncode < 2 and re.fullmatch(rb".*( MB/s| lines/s)\n", done.stderr)
-    assert process(name, *words, "--no-progress", log, "-o", tmp_path / "out").stderr == b""
+    status, _, said = run(name, *words, "--progress", log, "-o", tmp_path / "out")
+    assert status < 2 and re.fullmatch(r".*( MB/s| lines/s)\n", said)
+    assert run(name, *words, "--no-progress", log, "-o", tmp_path / "out")[2] == ""
 
 
 def test_progress_in_lines(monkeypatch):

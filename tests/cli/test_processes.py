@@ -131,6 +131,7 @@ def hostile_text(line, bad, chunk, seed):
     )
 
 
+@pytest.mark.slow
 @each_row("max_line", [None, "500"])
 @each_row("name", HOSTILE)
 def test_threads_do_not_show_in_hostile_input(tmp_path, name, max_line):
@@ -147,13 +148,14 @@ def test_threads_do_not_show_in_hostile_input(tmp_path, name, max_line):
             assert results[0] == results[1] == results[2]
 
 
+@pytest.mark.slow
 @each_row("name", HOSTILE)
 def test_several_threads_write_in_order(tmp_path, name):
     """Chunks of the size of a real run."""
     command, line, bad = HOSTILE[name]
     path = tmp_path / "in"
     body = line[:-1]
-    path.write_bytes(b"".join((body + b"%d" % i + line[-1:]) for i in range(60_000)) + bad)
+    path.write_bytes(b"".join((body + b"%d" % i + line[-1:]) for i in range(30_000)) + bad)
     results = [run(*command, "-j", jobs, path) for jobs in (1, 2)]
     assert results[0] == results[1]
 

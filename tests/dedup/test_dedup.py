@@ -2,6 +2,7 @@
 
 import bz2
 import ctypes
+import functools
 import gzip
 import io
 import itertools
@@ -49,6 +50,7 @@ TINY = 1  # octets of memory: a table has some hundred names anyway
 # --- the reference implementation -------------------------------------------------------------------------------------
 
 
+@functools.cache
 def name_of(octets, kind, level, errors="keep"):
     """The normal form of a name (bytes), and whether it has one; what is rejected stands for itself."""
     if errors != "keep" and kind in {"uri", "iri"} and level != "rfc1630":
@@ -92,12 +94,9 @@ class Reference:
         ]
         before = {name_of(name, kind, level, errors) for name in known}
         before = {name for name, valid in before if valid or errors == "keep"}
-        cache = {}
         for data in inputs:
             for line, spelled in lines_of(data.removeprefix(b"\xef\xbb\xbf"), line_terminator):
-                if spelled not in cache:
-                    cache[spelled] = name_of(spelled, kind, level, errors)
-                name, valid = cache[spelled]
+                name, valid = name_of(spelled, kind, level, errors)
                 if len(line) > max_line + len(line_terminator):
                     name, valid = (self.rows, "is not compared"), False
                 self.rows += 1
@@ -431,6 +430,7 @@ def test_levels_are_nested(kind):
                 assert form_of(form, kind, coarser, last) == form_of(line, kind, coarser, last), (line, finer, coarser)
 
 
+@functools.cache
 def form_of(octets, kind, level, last):
     try:
         if kind == "urn":
