@@ -92,12 +92,7 @@ def stored(data):
     return b"\x28\xb5\x2f\xfd\xa0" + size + block + data
 
 
-FORMATS = {
-    "gzip": gzip.compress,
-    "bzip2": bz2.compress,
-    "xz": lzma.compress,
-    "zstd": stand_in,
-}
+FORMATS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "zstd": stand_in}
 every_format = each_row("form", FORMATS)
 
 

@@ -347,11 +347,7 @@ def test_a_failure_leaves_nothing_behind(log, tmp_path, arguments):
 
 
 def test_output_that_cannot_be_written(log, tmp_path):
-    assert run("decode", log, "-o", tmp_path) == (
-        3,
-        b"",
-        f"uricodec: {tmp_path}: Is a directory\n",
-    )
+    assert run("decode", log, "-o", tmp_path) == (3, b"", f"uricodec: {tmp_path}: Is a directory\n")
     nowhere = tmp_path / "no" / "out"
     assert run("decode", log, "-o", nowhere) == (3, b"", f"uricodec: {nowhere}: No such file or directory\n")
     if os.geteuid():

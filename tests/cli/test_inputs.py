@@ -395,11 +395,7 @@ def test_colors_of_help(words):
 @pytest.mark.parametrize("to", ["text", "tsv", "csv", "jsonl"])
 def test_one_spelling_of_outputs(to):
     """The same values, whatever the format."""
-    rows = {
-        "split": ("http://a/b", 8 * [None] + [None, None]),
-        "check": ("http://a b", None),
-        "log": (LOG_LINE, None),
-    }
+    rows = {"split": ("http://a/b", 8 * [None] + [None, None]), "check": ("http://a b", None), "log": (LOG_LINE, None)}
     for name, (line, _) in rows.items():
         output = run(name, "--to", to, "--text", line)[1].decode()
         if to == "jsonl":

@@ -388,12 +388,7 @@ def test_the_first_of_the_names_that_are_masked():
     assert rejected(line, "secret") == line.decode()
 
 
-LAYERS = [
-    (b"%", "%{:02x}"),
-    (b"%", "%{:02X}"),
-    (b"\\", r"\x{:02x}"),
-    (b"\\", r"\u{:04X}"),
-]
+LAYERS = [(b"%", "%{:02x}"), (b"%", "%{:02X}"), (b"\\", r"\x{:02x}"), (b"\\", r"\u{:04X}")]
 
 
 @given(

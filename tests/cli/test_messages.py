@@ -97,18 +97,9 @@ def test_missing_and_unknown_values(command):
             "<text>:1:6 (byte 5): NID must have 2 to 32 characters\n\nhint: --errors drop skips "
             "invalid records, --invalid-to FILE lists them",
         ),
-        (
-            "decode -o",
-            "--output: expected a value\n\nhint: such as --output FILE",
-        ),
-        (
-            "decode --plus=1",
-            "--plus: expected no value, got '1'\n\nhint: such as --plus",
-        ),
-        (
-            "query",
-            "expected --set, --drop or --keep\n\nhint: such as --drop 'utm_*'",
-        ),
+        ("decode -o", "--output: expected a value\n\nhint: such as --output FILE"),
+        ("decode --plus=1", "--plus: expected no value, got '1'\n\nhint: such as --plus"),
+        ("query", "expected --set, --drop or --keep\n\nhint: such as --drop 'utm_*'"),
     ],
 )
 def test_messages(line, said):

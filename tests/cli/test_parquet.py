@@ -224,11 +224,7 @@ def test_folders_and_empty_files(files, tmp_path):
 @each_row(
     ("line", "status", "message"),
     [
-        (
-            "decode --parquet one.parquet",
-            2,
-            "--parquet: not allowed without --fields\n\nhint: add --fields\n",
-        ),
+        ("decode --parquet one.parquet", 2, "--parquet: not allowed without --fields\n\nhint: add --fields\n"),
         (
             "decode --parquet -f url",
             2,
@@ -249,16 +245,8 @@ def test_folders_and_empty_files(files, tmp_path):
             3,
             "one.parquet: no column 'x'; the columns are 'id', 'url', 'other'\n",
         ),
-        (
-            "decode --parquet -f id one.parquet -o out",
-            3,
-            "one.parquet: column 'id' must be text or bytes, got int64\n",
-        ),
-        (
-            "decode --parquet -f url missing -o out",
-            3,
-            "missing: No such file or directory\n",
-        ),
+        ("decode --parquet -f id one.parquet -o out", 3, "one.parquet: column 'id' must be text or bytes, got int64\n"),
+        ("decode --parquet -f url missing -o out", 3, "missing: No such file or directory\n"),
         (
             "decode --parquet -f url one.parquet other.parquet -o out",
             3,
@@ -270,11 +258,7 @@ def test_folders_and_empty_files(files, tmp_path):
             "one.parquet: column 'url': row 1: \"%\" not followed by two hexadecimal digits at "
             "offset 0\n\nhint: --errors drop leaves out such rows\n",
         ),
-        (
-            "split --errors raise --parquet -f url one.parquet -o out",
-            1,
-            "one.parquet: column 'url': row 1: ",
-        ),
+        ("split --errors raise --parquet -f url one.parquet -o out", 1, "one.parquet: column 'url': row 1: "),
     ],
 )
 def test_failures(files, line, status, message, tmp_path):

@@ -82,10 +82,7 @@ def test_threads_do_not_show_in_any_text(parts, options, errors):
 
 LOG = b'1 - - [-] "GET / HTTP/1.1" 200 5\n'
 FOUND = b"<a href='http://a.example/b_(c)'>urn:ex:a</a>\n"
-OTHERS = {
-    "extract": (["extract", "--kind", "urn"], b"urn:example:a\n", b""),
-    "log": (["log"], LOG, b""),
-}
+OTHERS = {"extract": (["extract", "--kind", "urn"], b"urn:example:a\n", b""), "log": (["log"], LOG, b"")}
 BLOCKED = pathlib.Path(__file__).parents[2] / "examples/blocked.txt"
 HOSTILE = {
     **COMMANDS,

@@ -41,7 +41,7 @@ def test_escapes():
     keys = ["a\\b", "a\\\n", b"\xff", b"\xc3\xa9", "\x1b[31m", "\x9b", "\u202e", "\u200b", "\ud800", "é\x7f"]
     lines = CountTable(["k"]).lines([([key], 1, []) for key in keys], 10)[1:]
     assert [line.split("  ")[-1] for line in lines] == [
-        *(r"a\b", r"a\\\n", r"\xff", "é", r"\x1b[31m", r"\x9b", r"\u202e", r"\u200b", r"\ud800", r"é\x7f"),
+        *(r"a\b", r"a\\\n", r"\xff", "é", r"\x1b[31m", r"\x9b", r"\u202e", r"\u200b", r"\ud800", r"é\x7f")
     ]
 
 

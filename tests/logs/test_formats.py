@@ -114,13 +114,11 @@ def test_each_directive_of_apache(directive, field):
 def test_the_best_directive_has_the_name():
     assert fields_of("%s %>s") == ["extra.%s number", "status number"]
     assert fields_of("%T %D %{ms}T") == ["extra.%T decimal", "duration decimal -6", "extra.%{ms}T decimal"]
-    assert fields_of("%h %a %b %O") == [
-        *("client address", "extra.%a address", "bytes_sent number", "extra.%O number"),
-    ]
+    assert fields_of("%h %a %b %O") == [*("client address", "extra.%a address", "bytes_sent number", "extra.%O number")]
     assert fields_of("%{Etag}i %{Etag}o|%{Etag}n") == ["extra.Etag word", "extra.%{Etag}o word", "extra.%{Etag}n text"]
     assert fields_of("$bytes_sent $body_bytes_sent") == ["extra.bytes_sent number", "bytes_sent number"]
     assert fields_of("$server_name $http_host $host") == [
-        *("extra.server_name word", "extra.http_host word", "vhost text"),
+        *("extra.server_name word", "extra.http_host word", "vhost text")
     ]
     assert fields_of("$a $a") == ["extra.a word", "None text"]
 

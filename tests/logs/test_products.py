@@ -135,10 +135,7 @@ def test_names_before_the_client_are_skipped(before, client):
 def test_users():
     for format in "combined", '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i"':
         jetty, apache, name = read(
-            format,
-            b"198.51.100.7 -  -  " + REST,
-            b'198.51.100.7 - "" ' + REST,
-            b"198.51.100.7 - a-b " + REST,
+            format, b"198.51.100.7 -  -  " + REST, b'198.51.100.7 - "" ' + REST, b"198.51.100.7 - a-b " + REST
         )
         assert [each["user"] for each in (jetty, apache, name)] == [None, "", "a-b"]
 
