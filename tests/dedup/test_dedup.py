@@ -219,7 +219,7 @@ def pieces(data, n):
 @every_kind
 @each_row("memory", [None, TINY])
 def test_files_agree_with_the_reference(tmp_path, kind, level, memory):
-    inputs = pieces(corpus(kind, 4000, 900), 3)
+    inputs = pieces(corpus(kind, 2000, 600), 3)
     for report in "unique", "counts", "repeated":
         done = check(tmp_path, inputs, kind, level, report=report, memory=memory)
         assert bool(done.spilled) == (memory is not None)
@@ -227,7 +227,7 @@ def test_files_agree_with_the_reference(tmp_path, kind, level, memory):
 
 @every_kind
 def test_files_exactly_and_in_threads(tmp_path, kind, level):
-    inputs = pieces(corpus(kind, 3000, 700, 2), 2)
+    inputs = pieces(corpus(kind, 1500, 600, 2), 2)
     for report, exact, threads in ("unique", True, 3), ("counts", True, 1), ("unique", False, 3), ("counts", True, 2):
         for memory in None, TINY:
             check(tmp_path, inputs, kind, level, report=report, exact=exact, threads=threads, memory=memory)
@@ -240,7 +240,7 @@ def test_against(tmp_path, kind, level, memory, errors):
     for size in 300, 6000:
         exclude = [corpus(kind, size, 500, 3), b"", corpus(kind, size, 200, 4)]
         for report in "unique", "counts", "repeated":
-            inputs = pieces(corpus(kind, 3000, 900, 5), 2)
+            inputs = pieces(corpus(kind, 2000, 900, 5), 2)
             reference = Reference(inputs, kind, level, exclude, errors)
             if report == "unique":
                 check(tmp_path, inputs, kind, level, exclude, report, memory=memory, errors=errors)
@@ -389,7 +389,7 @@ def test_any_lines(tmp_path_factory, inputs, exclude, kind, exact):
 @each_row("memory", [None, TINY])
 def test_rules(tmp_path, kind, level, memory):
     """Each level merges as many lines as are lost from one level to the next, read by one specification."""
-    data = corpus(kind, 4000, 500, 7)
+    data = corpus(kind, 2000, 400, 7)
     for exclude in [], [corpus(kind, 1000, 100, 8)]:
         done = check(tmp_path, [data], kind, level, exclude, rules=True, memory=memory)
         rules = dedup.rules_of(kind, level)

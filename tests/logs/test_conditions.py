@@ -111,13 +111,13 @@ def plain(value):
 
 
 @each_row("name", [*SAMPLES, "mixed"])
-def test_conditions(name, tier):
+def test_conditions(name):
     """Against the reference, from all outputs, by marks and without."""
     chance = random.Random(name)
     data, format = (MIXED, "combined") if name == "mixed" else (SAMPLES[name], name)
     data = b"".join([data] * 3)
     records = records_of(data, format)
-    for condition in conditions_on(records, chance, 60 if name == "mixed" else 25):
+    for condition in conditions_on(records, chance, 60 if name == "mixed" else 15):
         where = [condition_of(condition)]
         wanted = [record for record in records if naive.meets(record, condition)]
         for fast in True, False:

@@ -164,6 +164,7 @@ def test_any_bytes_are_explained_by_any_format(case, line):
 # --- limits -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @each_row(
     "unit",
     [
@@ -330,6 +331,7 @@ def sample(name):
     return [line for line in lines if not line.startswith(b"#")]
 
 
+@pytest.mark.slow
 @each_row("names", MIXED)
 def test_a_line_has_the_first_format_that_it_matches(names):
     """Whatever their notations and their order are, and with marks as without."""

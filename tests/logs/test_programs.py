@@ -24,7 +24,7 @@ from uricodec.logs import Format
 from uricodec.logs._records import NAMES, LogReader
 
 ROOT = Path(__file__).parents[2]
-SOAK = int(os.environ.get("URICODEC_SOAK", "40"))
+SOAK = int(os.environ.get("URICODEC_SOAK", "20"))
 PRESETS = logs.presets()
 SAMPLES = {name: (ROOT / f"examples/logs/{name}.log").read_bytes().splitlines() for name in PRESETS}
 EXPECTED = {name: (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines() for name in PRESETS}
@@ -324,7 +324,7 @@ class TestOnEveryTier:
             agree(line, Format(case.format), case.format)
 
     @given(cases(), options)
-    def test_csv(self, tier, case, options):
+    def test_csv(self, case, options):
         reader = LogReader(Format(case.format).programs, "csv", **compiled(options))
         table = bytearray(reader.capacity_for(len(case.line)))
         found = reader.convert(case.line, table)

@@ -959,7 +959,7 @@ class TestOnEveryTier:
         assert_harmless(records.decode())
 
     @given(logs_of, OPTIONS)
-    def test_csv(self, tier, log, options):
+    def test_csv(self, log, options):
         format, data = log
         wanted, _ = expected(data, format, **options)
         # With csv_safe, an apostrophe is put before some of these cells, and nothing else changes.
