@@ -96,6 +96,7 @@ FORMATS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "z
 every_format = each_row("form", FORMATS)
 
 
+@pytest.mark.slow
 @every_format
 @each_row("name", ["x", "x.gz"])
 @pytest.mark.usefixtures("zstd")
@@ -130,6 +131,7 @@ def test_small_pieces(monkeypatch, form, piece):
         assert output_of("decode", stdin=data + data, chunk=chunk) == b"caf\xc3\xa9\n" * 200
 
 
+@pytest.mark.slow
 @every_format
 @pytest.mark.usefixtures("zstd")
 def test_truncated_data(form):
@@ -164,6 +166,7 @@ def test_damaged_data(tmp_path, form):
     assert not out.exists()
 
 
+@pytest.mark.slow
 @every_format
 def test_too_short_to_be_anything(form):
     """The first octets of a magic number alone are text, and wait for no more than there is."""
@@ -313,6 +316,7 @@ def test_the_best_zstd_is_used(zstd, monkeypatch):
 # --- memory ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("form", ["gzip", "bzip2", "xz"])
 def test_memory_of_a_bomb_is_flat(tmp_path, form):

@@ -277,6 +277,7 @@ def test_memory_maps(tmp_path):
             del opened, copied, each
 
 
+@pytest.mark.slow
 def test_closing_beside_questions(tmp_path):
     """In another thread: the answer, or the error that the set is closed."""
     SeenSet.build(URLS, "uri").save(tmp_path / "set")

@@ -608,6 +608,7 @@ def test_many_at_once(tmp_path):
     assert left_in(tmp_path) == ["out"]
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(tmp_path):
     """The next run for the same output leaves that, and nothing else."""
     path, out = tmp_path / "in", tmp_path / "out"

@@ -23,6 +23,7 @@ def escaped(text):
     return "".join(f"\\u{ord(each):04x}" if each in OBEYED else each for each in text)
 
 
+@pytest.mark.slow
 def test_each_character():
     everything = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
     terminal = Escapes()

@@ -231,6 +231,7 @@ def test_inputs_follow_each_other(tmp_path):
     assert output_of("decode", "-", stdin=b"%41\n") == b"A\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["paths.gz", "paths.log"])
 def test_gzip_is_known_by_its_content(tmp_path, name):
     path = tmp_path / name
@@ -293,6 +294,7 @@ def test_memory_of_a_line_that_is_read_as_a_whole(tmp_path, command, line):
         assert growth([*command.split(), "--invalid-to", tmp_path / "bad"], path, tmp_path / "out") < 20 * 8_000
 
 
+@pytest.mark.slow
 def test_the_memory_of_a_gzip_bomb_is_flat():
     block = gzip.compress(bytes(10_000_000))
     code = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({1 << 30}, {1 << 30}))\n"
@@ -608,6 +610,7 @@ def test_meter_stays_away(log):
         assert output_of("decode", log) == "/café\n/a b\n".encode()  # standard error is no terminal
 
 
+@pytest.mark.slow
 def test_meter_and_output_do_not_mix(log, tmp_path):
     """What goes to a terminal, or to a pipe that somebody may show on it, keeps the meter away."""
     pty = pytest.importorskip("pty")

@@ -212,6 +212,7 @@ def test_groups_of_what_is_not_dropped(tmp_path):
     assert (group["first"], group["line"], group["rows"]) == ("urn:example:a", 2, 2)
 
 
+@pytest.mark.slow
 def test_groups_that_are_larger_than_memory(tmp_path):
     """All lines are of one name, or of a few; runs of the sort are merged, more than once."""
     for names in 1, 7:
@@ -480,6 +481,7 @@ def test_sizes(size):
 # --- processes --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("more", [[], ["-c"], ["--groups", os.devnull]], ids=["unique", "count", "groups"])
 def test_memory_is_bounded(tmp_path, more):
@@ -541,6 +543,7 @@ def at_terminal(*arguments, width=60, encoding="utf-8"):
     return said.decode(encoding).replace("\r\n", "\n").splitlines()
 
 
+@pytest.mark.slow
 def test_a_table_on_a_terminal(tmp_path):
     path = tmp_path / "in"
     path.write_bytes(b"urn:ab:1\n" * 3 + b"URN:ab:2\n" * 8 + b"\x1b[1m\xff\n" + b"urn:ab:3\n" * 1000)

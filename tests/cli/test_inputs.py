@@ -297,6 +297,7 @@ def test_samples_are_records(records, size, cuts):
     assert taken.items() == numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [["--limit", "2"], ["--sample", "1", "--seed", "1"], ["--csv", "--max-line", "1M", "--limit", "2"]]
 )

@@ -200,6 +200,7 @@ SORTED = b"".join(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @each_row(
     ("fields", "sort", "value", "descends"),
     [
@@ -433,6 +434,7 @@ def test_texts_like_surrogates_are_masked():
     assert Mask(["token"]).hide(line + b"token=secret") == line + b"token=***"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @each_row("unit", [b"25", b"%", b"\\", rb"\x5cx41", b"%41", rb"\ud83d"])
 def test_the_time_to_mask_is_linear(unit):
@@ -653,6 +655,7 @@ def test_files_that_cannot_be_read(tmp_path):
         assert run("log", *[tmp_path / "missing"] * number)[:2] == (3, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_threads_do_not_change_the_records(tmp_path, threads):
     data = b"".join(IIS.replace(b"/b", b"/%d" % i) + b"\r\njunk\n" for i in range(300))
@@ -704,6 +707,7 @@ def read_terminal(terminal, until=b""):
     return said.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 def test_counts_on_a_terminal(tmp_path):
     """As a table; of a log that grows, drawn again."""
@@ -758,6 +762,7 @@ def test_memory_of_counts_is_bounded(tmp_path):
     assert growth([*command, "--memory", "1G"], path, tmp_path / "out") > 20_000
 
 
+@pytest.mark.slow
 def test_a_line_of_a_log_may_have_256_megabytes():
     """Columns have 32 bits for the offsets of their texts."""
     assert process("log", "--max-line", "256M", os.devnull).returncode == 0

@@ -83,6 +83,7 @@ def column_of(table, name="url"):
     return table[name].combine_chunks()
 
 
+@pytest.mark.slow
 @each_row("name", COMMANDS)
 @each_row("errors", ["keep", "null", "drop"])
 @each_row("type", TYPES)
@@ -175,6 +176,7 @@ def test_several_columns_and_bases(files):
     assert pq.read_table("out.parquet")["url"][0].as_py() == "http://a/c"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", TYPES)
 def test_the_first_rows_and_samples(files, type):
     """The rows of --limit and --sample are those of the whole output, in its order."""

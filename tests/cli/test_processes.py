@@ -47,6 +47,7 @@ def reports(name):
     return [] if name == "check" else ["--invalid-to", "bad"]
 
 
+@pytest.mark.slow
 @every_command
 @each_row("errors", ["keep", "null", "drop", "raise"])
 def test_threads_do_not_show(tmp_path, monkeypatch, name, errors):
@@ -292,6 +293,7 @@ def test_a_file_size_limit_leaves_nothing(tmp_path, command):
         assert os.listdir(tmp_path) == ["in"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_a_full_disk_is_reported(tmp_path):
     (tmp_path / "in").write_bytes(HARD_LINE * 10_000)
@@ -312,6 +314,7 @@ def test_a_pipe_to_head_is_quiet(tmp_path):
         assert done.stdout.count(b"\n") == 1 and done.stderr == b""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/fd/2"), reason="no /dev/fd")
 def test_files_behind_descriptors_stay_files(tmp_path):
     """What others have written to a file, or write to it later, stays there."""
@@ -370,6 +373,7 @@ def test_an_input_that_its_own_output_follows(tmp_path, name):
     assert run_into(path, "wb", *command, other, path) == ((3, complaint.format(path)) if name != "check" else (0, ""))
 
 
+@pytest.mark.slow
 def test_an_output_that_an_input_does_not_follow(tmp_path):
     path = tmp_path / "s"
     path.write_bytes(b"%41\n%42\n")
@@ -422,6 +426,7 @@ SIGNALS = [("decode", signal.SIGINT), ("decode", signal.SIGHUP), ("decode", sign
 SIGNALS += [("dedup", signal.SIGINT), ("dedup", signal.SIGTERM), ("log", signal.SIGINT), ("extract", signal.SIGTERM)]
 
 
+@pytest.mark.slow
 @each_row(("name", "number"), SIGNALS)
 def test_signals_end_commands(tmp_path, name, number):
     """Nothing is said, and the file of --output stays what it was."""

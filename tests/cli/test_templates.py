@@ -172,6 +172,7 @@ def test_counts_to_a_file(tmp_path):
     assert out.read_bytes() == b"1\ta\n"
 
 
+@pytest.mark.slow
 def test_counts_at_a_terminal():
     """A table with the names of the columns, which fits the width."""
     pty = pytest.importorskip("pty")

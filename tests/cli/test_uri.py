@@ -303,6 +303,7 @@ def test_filters_agree_with_their_references(case, errors, tmp_path):
         assert bad.read_text("utf-8") == report(invalid)
 
 
+@pytest.mark.slow
 @every_filter
 @settings(max_examples=8)
 @given(data=TEXT, chunk=st.integers(128, 256), errors=st.sampled_from(["keep", "null", "drop"]))
@@ -311,6 +312,7 @@ def test_chunks_do_not_show(case, data, chunk, errors):
     assert output_of(*case.command, "--errors", errors, stdin=data, chunk=chunk) == expected
 
 
+@pytest.mark.slow
 @each_row("production", [*URI_PRODUCTIONS, *IRI_PRODUCTIONS, None, "iri"])
 @settings(max_examples=25)
 @given(data=TEXT, chunk=st.integers(128, 256))
@@ -332,6 +334,7 @@ def test_check_takes_references(kind):
     assert run("check", "--kind", kind, *strict, stdin=b"/a\n")[:2] == (1, b"<stdin>\t1\t0\tscheme\t/a\n")
 
 
+@pytest.mark.slow
 @every_filter
 @settings(max_examples=15)
 @given(data=TEXT, chunk=st.integers(128, 256))
@@ -366,6 +369,7 @@ def test_a_line_stays_a_line(case, data):
 # --- long lines -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_filter
 @every_policy
 @each_row("length", [129, 200, 256, 1000])
@@ -400,6 +404,7 @@ def test_lines_that_are_too_long(tmp_path, case, errors, length):
     assert complaint == said + HINT[:-1] + "; --max-line SIZE allows longer ones\n"
 
 
+@pytest.mark.slow
 @every_filter
 def test_long_lines(case):
     """Some that take more room than there is, and fit."""

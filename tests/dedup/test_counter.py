@@ -172,6 +172,7 @@ def test_most_common_may_be_asked_once():
         counter.add_lines(b"a\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sizes in kilobytes")
 @pytest.mark.parametrize("top", [10, 2000, None])
 def test_memory_is_bounded(top):
@@ -253,8 +254,11 @@ def test_sums_and_quantiles(rows, columns, top):
     assert with_numbers(rows, sums, quantiles, top)[0] == list(reference(rows, sums, quantiles, top))
 
 
-@each_row(("sums", "quantiles"), [(1, 0), (0, 1), (1, 1), (2, 3), (6, 0), (0, 12)])
-@each_row("top", [None, 10, FEW + 1])
+@pytest.mark.slow
+@each_row(
+    ("sums", "quantiles", "top"),
+    [(1, 0, None), (0, 1, 10), (1, 1, FEW + 1), (2, 3, None), (6, 0, 10), (0, 12, FEW + 1)],
+)
 def test_spilled_numbers(sums, quantiles, top):
     chance = random.Random(3)
     rows = []

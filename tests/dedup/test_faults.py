@@ -101,6 +101,7 @@ def start(place, mode, *more, **options):
     return subprocess.Popen(command, cwd=place, stderr=subprocess.PIPE, **options)
 
 
+@pytest.mark.slow
 def test_spilling_does_not_show(clean):
     assert clean("memory")[0] == clean("spilling")[0]
     assert clean("groups")[0]["groups"].count(b"\n") > 5_000
@@ -304,6 +305,7 @@ def test_a_spill_folder_that_cannot_be(tmp_path, kind):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["-o", "--groups", "--invalid-to"])
 def test_an_output_that_cannot_be(tmp_path, option):
     reading, writing = os.pipe()
@@ -319,6 +321,7 @@ def test_an_output_that_cannot_be(tmp_path, option):
 # --- inputs that fail -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @main_modes
 @pytest.mark.parametrize("share", [0.2, 0.9])
 def test_a_truncated_input_says_where(place, mode, share):
@@ -456,6 +459,7 @@ def test_a_truncated_temporary_file_is_an_error(place, monkeypatch, mode):
     assert contents(place).keys() == {"in"} and os.listdir(place / "spill") == []
 
 
+@pytest.mark.slow
 @every_mode
 def test_the_output_may_be_the_input(place, clean, mode, monkeypatch):
     monkeypatch.chdir(place)
@@ -466,6 +470,7 @@ def test_the_output_may_be_the_input(place, clean, mode, monkeypatch):
     assert {name: octets for name, octets in contents(place).items() if name in expected} == expected
 
 
+@pytest.mark.slow
 @main_modes
 def test_standard_input_is_the_same(place, clean, mode):
     done = process(*DEDUP, *MODES[mode], "--spill-dir", "spill", "-o", "out", input=LINES, cwd=place)
@@ -474,6 +479,7 @@ def test_standard_input_is_the_same(place, clean, mode):
     assert os.listdir(place / "spill") == []
 
 
+@pytest.mark.slow
 def test_two_at_once(place, clean):
     """Both are right, and neither takes the other's files."""
     children = [start(place, "groups") for _ in range(2)]

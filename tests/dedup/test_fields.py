@@ -188,6 +188,7 @@ def bare_line(line):
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("report", ["unique", "counts", "repeated"])
 @pytest.mark.parametrize("exact", [False, True])
 def test_more_than_fits_in_memory(tmp_path, report, exact):

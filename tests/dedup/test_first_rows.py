@@ -152,6 +152,7 @@ def test_bits_that_are_there_already():
     assert [rows.rank(row) for row in (0, 1, 64, 639, 640)] == [0, 1, 64, 639, 640]
 
 
+@pytest.mark.slow
 def test_rows_beyond_2_to_the_32():
     """In a mapping that has pages where bits are."""
     room = mmap.mmap(-1, (2**33 + 2**12) // 8)
@@ -195,6 +196,7 @@ def test_memory_that_is_too_small():
     assert room[16:] == bytes(4)
 
 
+@pytest.mark.slow
 def test_memory_grows():
     rows, numbers = FirstRows(), list(range(0, 2_000_000, 997))
     assert len(rows) == 0

@@ -143,8 +143,7 @@ def test_small_blocks(make, key, rows, size):
 
 
 @pytest.mark.slow
-@each_row("errors", ["keep", "drop"])
-@each_row("forms", [False, True])
+@each_row(("errors", "forms"), [("keep", False), ("drop", True)])
 @kinds
 def test_columns(make, key, errors, forms):
     """Short and long items, nulls and what has no UTF-8, in more rows than a block has: from lists as from columns."""

@@ -79,6 +79,7 @@ def with_options(*others):
     return [(*each, *options) for number, each in combinations for options in OPTIONS[number % 2 :: 2]]
 
 
+@pytest.mark.slow
 @each_row(("keep", "report", "memory", "threads", "exact"), with_options(["first", "last"], REPORTS))
 def test_lines_agree_with_the_reference(keep, report, memory, threads, exact):
     urls, values = some_rows()
@@ -121,6 +122,7 @@ def records(form, urls, values):
     return lines, {"format": "jsonl", "field": "url", "by": "a.time"}
 
 
+@pytest.mark.slow
 @each_row(("form", "report", "memory", "threads", "exact"), with_options(["csv", "delimited", "jsonl"], REPORTS))
 def test_the_newest_record(form, report, memory, threads, exact):
     urls, values = some_rows()
@@ -194,6 +196,7 @@ def test_wrong_options(options, said):
 # --- Python -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @each_row("keep", ["last", "newest"])
 @each_row(("memory", "threads", "exact"), OPTIONS)
 def test_unique(keep, memory, threads, exact):

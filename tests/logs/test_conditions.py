@@ -110,6 +110,7 @@ def plain(value):
     return value
 
 
+@pytest.mark.slow
 @each_row("name", [*SAMPLES, "mixed"])
 def test_conditions(name):
     """Against the reference, from all outputs, by marks and without."""
@@ -309,6 +310,7 @@ def counted(records, fields):
     return sorted(counts.items(), key=lambda item: (-item[1], keys.index(item[0])))
 
 
+@pytest.mark.slow
 @each_row("name", [*SAMPLES, "mixed"])
 def test_counts(name):
     data, format = (MIXED, "combined") if name == "mixed" else (SAMPLES[name], name)

@@ -326,6 +326,7 @@ def test_every_cut():
             assert converted(fast, data, [cut]) == converted(exact, data, [cut]), cut
 
 
+@pytest.mark.slow
 @each_row("name", ["caddy", "nginx-json", "map", "combined", "common", "haproxy", "iis", "cloudfront"])
 def test_docker(name, tier):
     """Lines in records of Docker's json-file driver."""
