@@ -398,7 +398,7 @@ def test_a_time_that_contains_what_ends_it():
 
 
 @pytest.mark.slow
-@each_row("seed", range(40))
+@each_row("seed", range(60))
 def test_random_formats(seed):
     rng = random.Random(seed)
     names = rng.sample([*DIRECTIVES], rng.randrange(3, 13))
