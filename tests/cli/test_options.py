@@ -64,6 +64,11 @@ def test_help_of_the_program(flag):
     assert headings[: len(TASKS)] == TASKS and {command.task for command in COMMANDS.values()} == {*TASKS}
 
 
+@every_command
+def test_each_command_has_the_version(command):
+    assert output_of(command.name, "-V") == output_of("--version") == output_of("-V")
+
+
 def test_help_comes_before_other_errors():
     assert output_of("normalize", "--level", "x", "--help") == output_of("normalize", "--help")
 
