@@ -13,6 +13,7 @@ import zlib
 
 import pytest
 from support.command import Text, output_of, run
+from support.tables import each_row
 
 from uricodec._io import compress, streams
 
@@ -91,17 +92,13 @@ def stored(data):
     return b"\x28\xb5\x2f\xfd\xa0" + size + block + data
 
 
-FORMATS = {
-    "gzip": gzip.compress,
-    "bzip2": bz2.compress,
-    "xz": lzma.compress,
-    "zstd": stand_in,
-}
-every_format = pytest.mark.parametrize("form", FORMATS)
+FORMATS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "zstd": stand_in}
+every_format = each_row("form", FORMATS)
 
 
+@pytest.mark.slow
 @every_format
-@pytest.mark.parametrize("name", ["x", "x.gz"])
+@each_row("name", ["x", "x.gz"])
 @pytest.mark.usefixtures("zstd")
 def test_known_by_its_content(tmp_path, form, name):
     path = tmp_path / name
@@ -125,7 +122,7 @@ def test_members_follow_each_other(form):
 
 
 @every_format
-@pytest.mark.parametrize("piece", [1, 7, 64])
+@each_row("piece", [1, 7, 64])
 @pytest.mark.usefixtures("zstd")
 def test_small_pieces(monkeypatch, form, piece):
     monkeypatch.setattr(streams, "COMPRESSED_CHUNK", piece)
@@ -134,6 +131,7 @@ def test_small_pieces(monkeypatch, form, piece):
         assert output_of("decode", stdin=data + data, chunk=chunk) == b"caf\xc3\xa9\n" * 200
 
 
+@pytest.mark.slow
 @every_format
 @pytest.mark.usefixtures("zstd")
 def test_truncated_data(form):
@@ -168,6 +166,7 @@ def test_damaged_data(tmp_path, form):
     assert not out.exists()
 
 
+@pytest.mark.slow
 @every_format
 def test_too_short_to_be_anything(form):
     """The first octets of a magic number alone are text, and wait for no more than there is."""
@@ -317,6 +316,7 @@ def test_the_best_zstd_is_used(zstd, monkeypatch):
 # --- memory ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("form", ["gzip", "bzip2", "xz"])
 @pytest.mark.process

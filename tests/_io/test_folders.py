@@ -23,7 +23,7 @@ def put(folder, name="file"):
 
 @pytest.mark.parametrize("exists", [False, True])
 @pytest.mark.parametrize("spelling", ["out", "out/", "link"])
-def test_it_appears_at_the_end(tmp_path, exists, spelling):
+def test_a_folder_appears_at_the_end(tmp_path, exists, spelling):
     target = tmp_path / "out"
     (tmp_path / "link").symlink_to("out")
     if exists:
@@ -64,7 +64,7 @@ def test_targets_that_are_taken(tmp_path):
     assert os.listdir(tmp_path / "out") == ["of another process"]
 
 
-def test_what_a_killed_process_leaves_is_removed(tmp_path):
+def test_leftovers_of_a_killed_process_are_removed(tmp_path):
     code = "import os, sys; from uricodec._io.folders import OutputFolder; folder = OutputFolder('out').__enter__();"
     code += "open(folder.path + '/old', 'w').close(); os.kill(os.getpid(), 9)"
     paths = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)

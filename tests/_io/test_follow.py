@@ -76,7 +76,7 @@ def append(path, data):
 # --- a file that grows ------------------------------------------------------------------------------------------------
 
 
-def test_what_is_appended_in_small_pieces(log):
+def test_lines_appended_in_small_pieces(log):
     text = "één\nzwei\n\n日本\nend\n".encode()
     with Reader(log) as reader:
         for i in range(len(text)):
@@ -96,7 +96,7 @@ def test_a_partial_line_waits(log, part):
     assert reader.made == b"first\n" + part + b"rest\nx"  # the end of the input
 
 
-def test_what_is_there_already(log):
+def test_lines_that_are_there_already_are_read(log):
     lines = b"".join(b"line %d\n" % i for i in range(5000))
     append(log, lines)
     with Reader(log) as reader:
@@ -304,7 +304,7 @@ with FollowedInput(sys.argv[1]) as source, streams.Output() as output:
     assert output == b"" and said.endswith(b"KeyboardInterrupt\n")
 
 
-def test_what_cannot_be_followed(log, tmp_path):
+def test_other_things_than_files_are_not_followed(log, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "log.gz").write_bytes(gzip.compress(b"a\n"))
     cases = {

@@ -14,6 +14,7 @@ from hashlib import blake2b
 import pytest
 from support.arrow_memory import Lent, rows_of
 from support.command import process, run
+from support.tables import each_row
 
 from uricodec import bulk, dedup, uri
 from uricodec._io import set_files
@@ -194,8 +195,7 @@ def attacks(octets):
     return [truncate, empty, erase, other]
 
 
-@pytest.mark.parametrize("number", range(4))
-@pytest.mark.parametrize("before", [0, 1, 1000])
+@each_row(("number", "before"), [(0, 0), (0, 1000), (1, 1), (2, 0), (2, 1000), (3, 1), (3, 1000)])
 def test_a_file_that_changes_in_place(saved, tmp_path, monkeypatch, number, before):
     """Before a question, or after some: an error, or what the set had when it was opened. The process goes on."""
     kind, octets, ask = saved
@@ -208,13 +208,14 @@ def test_a_file_that_changes_in_place(saved, tmp_path, monkeypatch, number, befo
     with pytest.raises(OSError, match="changed"):
         ask(opened)
     # between the check and the use
-    monkeypatch.setattr(set_files.StoredSet, "check_unchanged", lambda self: None)
-    for question in ask, lambda _: [one(url) for url in URLS]:
-        try:
-            found = question(opened)
-        except (SetError, OSError):
-            continue
-        assert found == [True] * len(URLS)
+    with monkeypatch.context() as patched:
+        patched.setattr(set_files.StoredSet, "check_unchanged", lambda self: None)
+        for question in ask, lambda _: [one(url) for url in URLS]:
+            try:
+                found = question(opened)
+            except (SetError, OSError):
+                continue
+            assert found == [True] * len(URLS)
 
 
 def test_a_file_of_the_same_size_at_another_time(saved, tmp_path):
@@ -276,6 +277,7 @@ def test_memory_maps(tmp_path):
             del opened, copied, each
 
 
+@pytest.mark.slow
 def test_closing_beside_questions(tmp_path):
     """In another thread: the answer, or the error that the set is closed."""
     SeenSet.build(URLS, "uri").save(tmp_path / "set")

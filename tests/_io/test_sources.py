@@ -40,7 +40,7 @@ def fed(path, *parts, pause=0.0):
 
 @pytest.mark.parametrize("pause", [0.0, 0.1])
 @pytest.mark.parametrize("parts", [[b"abc", b"de"], [b"a"], []])
-def test_what_is_written_is_read(pipe, monkeypatch, parts, pause):
+def test_pipes_are_read_to_their_end(pipe, monkeypatch, parts, pause):
     monkeypatch.setattr(sources, "WRITER_DELAY", 60.0 if parts else 0.5)
     thread = fed(pipe, *parts, pause=pause)
     try:

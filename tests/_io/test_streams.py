@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from support.command import Text, run
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec._io import streams
@@ -90,7 +91,7 @@ def test_an_input_that_does_not_block_is_waited_for(pipe, monkeypatch):
     assert waited == [([reading], [], [])]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "end"),
     [
         (b"\x80", 1),  # what continues nothing may be anywhere
@@ -179,31 +180,22 @@ def act_after_the_first_read(monkeypatch, act):
     monkeypatch.setattr(streams.Input, "read_into", read_and_act)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["decode"],
-        ["encode", "-j", "2"],
-        ["normalize", "--kind", "urn"],
-        ["check", "--kind", "urn"],
-        ["extract", "--kind", "urn"],
-        ["extract", "--kind", "uri"],
-        ["log", "--format", "common"],
-        ["decode", "-f", "1"],
-        ["dedup", "--kind", "urn"],
-        ["dedup", "--kind", "urn", "-j", "2", "--count"],
-    ],
-    ids=" ".join,
-)
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("size", [0, 300_000])
+COMMANDS = [
+    "decode", "encode -j 2", "normalize --kind urn", "check --kind urn", "extract --kind urn", "extract --kind uri",
+]  # fmt: skip
+COMMANDS += ["log --format common", "decode -f 1", "dedup --kind urn", "dedup --kind urn -j 2 --count"]
+
+
+@each_row("command", COMMANDS)
+@each_row(("compressed", "size"), [(False, 0), (False, 300_000), (True, 300_000)])
 def test_an_input_that_is_truncated_while_it_is_read(tmp_path, monkeypatch, command, compressed, size):
     monkeypatch.chdir(tmp_path)
     data = gzip.compress(LINES, 0) if compressed else LINES
     (tmp_path / "in").write_bytes(data)
     (tmp_path / "out").write_bytes(b"before")
-    act_after_the_first_read(monkeypatch, lambda: os.truncate("in", size))
-    assert run(*command, "in", "-o", "out") == (3, b"", f"uricodec: in: {TRUNCATED}\n")
+    with monkeypatch.context() as patched:
+        act_after_the_first_read(patched, lambda: os.truncate("in", size))
+        assert run(*command.split(), "in", "-o", "out") == (3, b"", f"uricodec: in: {TRUNCATED}\n")
     assert sorted(os.listdir()) == ["in", "out"] and (tmp_path / "out").read_bytes() == b"before"
 
 

@@ -42,7 +42,7 @@ def test_names_that_are_long(tmp_path, name):
     assert left_in(tmp_path) == [name]
 
 
-def test_what_was_left_behind_is_taken_over(tmp_path):
+def test_leftovers_are_taken_over(tmp_path):
     """With nothing of what was in it, and not with its permissions."""
     stale = tmp_path / ".out.uricodec.tmp"
     stale.write_bytes(b"half a line" * 1000)
@@ -144,7 +144,7 @@ def test_owner_and_group_stay(tmp_path, option):
         ([], USER, 0o604, (USER, USER, "0o600")),
     ],
 )
-def test_what_another_user_can_keep(tmp_path, groups, owner, before, after):
+def test_owners_that_another_user_can_keep(tmp_path, groups, owner, before, after):
     """The group, if it is one of theirs. If not, no group may do more than the old group and all others could."""
     tmp_path.chmod(0o777)
     path = tmp_path / "out"
@@ -499,7 +499,7 @@ def test_without_locks_at_all(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("moment", ["before the lock", "behind the lock"])
-def test_somebody_is_faster(tmp_path, monkeypatch, moment):
+def test_another_process_is_faster(tmp_path, monkeypatch, moment):
     """The file that was found is gone, or has become the output, when it is locked: it is not touched."""
     flock, path = fcntl.flock, tmp_path / ".out.uricodec.tmp"
     path.write_bytes(b"complete by now")
@@ -521,7 +521,7 @@ def test_somebody_is_faster(tmp_path, monkeypatch, moment):
     assert (tmp_path / "out").read_bytes() == b"new"
 
 
-def test_somebody_is_always_faster(tmp_path, monkeypatch):
+def test_another_process_is_always_faster(tmp_path, monkeypatch):
     monkeypatch.setattr(temporary, "is_at", lambda number, path, folder: False)
     path = tmp_path / "out"
     output = temporary.Temporary(str(path))
@@ -557,7 +557,7 @@ def test_permissions_that_cannot_be_had(tmp_path, monkeypatch):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_somebody_has_removed_it(tmp_path, monkeypatch):
+def test_another_process_has_removed_it(tmp_path, monkeypatch):
     """There is nothing left to be removed, and what went wrong is what is said."""
     for there in fcntl, None:
         monkeypatch.setattr(temporary, "fcntl", there)
@@ -608,6 +608,7 @@ def test_many_at_once(tmp_path):
     assert left_in(tmp_path) == ["out"]
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(tmp_path):
     """The next run for the same output leaves that, and nothing else."""
     path, out = tmp_path / "in", tmp_path / "out"

@@ -6,6 +6,7 @@ import sys
 import unicodedata
 
 import pytest
+from support.tables import each_row
 
 from uricodec._io.terminals import Escapes
 
@@ -22,6 +23,7 @@ def escaped(text):
     return "".join(f"\\u{ord(each):04x}" if each in OBEYED else each for each in text)
 
 
+@pytest.mark.slow
 def test_each_character():
     everything = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
     terminal = Escapes()
@@ -29,7 +31,7 @@ def test_each_character():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_parts(size):
+def test_characters_in_parts(size):
     data = ("a\u202eb\u0085\u061c\u2066é€\u200d\u0660" + "".join(OBEYED)).encode() + b"\xe2\x80"
     terminal = Escapes()
     parts = [terminal.escape(data[i : i + size]) for i in range(0, len(data), size)]
@@ -41,8 +43,9 @@ HOSTILE = "a" + "".join(each for each in OBEYED if each > "\xa0") + "z"
 URL = "http://a/" + HOSTILE
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
-@pytest.mark.parametrize(
+@each_row(
     ("command", "text"),
     [
         *((["log", "--format", "combined", *more], LINE.format(HOSTILE, HOSTILE)) for more in (
@@ -54,9 +57,8 @@ URL = "http://a/" + HOSTILE
         (["extract"], f"see {URL}\n"),
         (["decode"], "a%E2%80%AEz%C2%9B%E2%81%A6%D8%9C%E2%80%8F\n"),
     ],
-    ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
-def test_commands(tmp_path, command, text):
+def test_commands_write_nothing_that_controls_a_terminal(tmp_path, command, text):
     """A terminal shows them escaped; a file gets what it would get without a terminal."""
     pty = pytest.importorskip("pty")
     path = tmp_path / "input"

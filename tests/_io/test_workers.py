@@ -69,7 +69,7 @@ def nobody_waits():
 
 
 @every_number
-def test_order(threads):
+def test_results_come_in_order(threads):
     taken, busy = [], threading.Lock()
 
     def take(chunk, octets):
@@ -239,6 +239,7 @@ def test_no_more_threads_than_are_of_use(monkeypatch, cores, most):
     assert b"".join(taken) == ALL and started == [most - 1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="other signals")
 @pytest.mark.parametrize(
     ("command", "threads"),

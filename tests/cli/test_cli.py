@@ -4,7 +4,6 @@ import gzip
 import os
 import pathlib
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -14,8 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.command import COMMAND, HINT, growth, output_of, output_to_nobody, process, run, wait_for_output
+from support.command import COMMAND, HINT, growth, output_of, process, run
 from support.marks import long
+from support.tables import each_row
 
 import uricodec
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows
@@ -76,7 +76,7 @@ def log(tmp_path):
 # --- decode: every option ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "line", "expected"),
     [
         ([], b"caf%C3%A9 a+b %2B", b"caf\xc3\xa9 a+b +"),
@@ -97,16 +97,13 @@ def test_decode(options, line, expected):
     assert output_of("decode", *options, stdin=line + b"\n") == expected + b"\n"
 
 
-@pytest.mark.parametrize("octet", [*range(0x20), 0x7F])
-def test_controls_of_ascii_stay_encoded(octet):
-    line = b"a%%%02xb%%%02X\n" % (octet, octet)
-    assert output_of("decode", stdin=line) == line
-
-
-@pytest.mark.parametrize("octet", range(0x80, 0xA0))
-def test_c1_controls_stay_encoded(octet):
-    line = b"a%%C2%%%02Xb \xc2%%%02x c\n" % (octet, octet)
-    assert output_of("decode", stdin=line) == line
+def test_controls_stay_encoded():
+    for octet in *range(0x20), 0x7F:
+        line = b"a%%%02xb%%%02X\n" % (octet, octet)
+        assert output_of("decode", stdin=line) == line
+    for octet in range(0x80, 0xA0):
+        line = b"a%%C2%%%02Xb \xc2%%%02x c\n" % (octet, octet)
+        assert output_of("decode", stdin=line) == line
 
 
 @given(LINES)
@@ -125,7 +122,7 @@ def test_decoding_brings_no_control(data):
 # --- encode: every option ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "line", "expected"),
     [
         ([], b"/a b/~c-d_e.f?g=h&\xc3\xa9", b"/a%20b/~c-d_e.f%3Fg%3Dh%26%C3%A9"),
@@ -162,13 +159,6 @@ def test_ends_of_lines_stay(end, last):
     assert output_of("decode", stdin=lines.replace(b" ", b"%20")) == lines
 
 
-def test_nothing_gives_nothing(tmp_path):
-    (tmp_path / "empty").touch()
-    assert output_of("decode") == output_of("encode") == output_of("decode", tmp_path / "empty") == b""
-    (tmp_path / "empty.gz").write_bytes(gzip.compress(b""))
-    assert output_of("decode", tmp_path / "empty.gz") == b""
-
-
 def convert_at_once(command, errors, data):
     """What the core makes of all octets in one call."""
     rows = DecodeRows(decodable=NO_CONTROL) if command == "decode" else EncodeRows(RFC3986_UNRESERVED | "/\n")
@@ -179,9 +169,9 @@ def convert_at_once(command, errors, data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["decode", "encode"])
-@pytest.mark.parametrize("errors", ["keep", "replace"])
-@pytest.mark.parametrize("line", INTERESTING)
+@each_row("command", ["decode", "encode"])
+@each_row("errors", ["keep", "replace"])
+@each_row("line", INTERESTING)
 def test_chunks_end_anywhere(command, errors, line):
     """Pieces of lines longer than the buffer give what the whole line gives, wherever the buffer ends."""
     for chunk in 13, 14, 15, 16, 29:
@@ -241,6 +231,7 @@ def test_inputs_follow_each_other(tmp_path):
     assert output_of("decode", "-", stdin=b"%41\n") == b"A\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["paths.gz", "paths.log"])
 def test_gzip_is_known_by_its_content(tmp_path, name):
     path = tmp_path / name
@@ -285,25 +276,6 @@ def test_damaged_gzip(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@pytest.mark.parametrize("unit", [b"%E6%9D%B1", b"\n", *long(b"x", b"%C3", b"\r", b"%80", "東".encode())])
-@pytest.mark.parametrize(
-    "command", ["decode", "encode", "decode --stats", "encode --invalid-to bad", "requote --stats"]
-)
-@pytest.mark.process
-def test_memory_is_flat(tmp_path, monkeypatch, command, unit):
-    """32 MB, one line but for the newlines, whatever is reported of it: two threads have up to 8 MB of buffers each."""
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "long"
-    with open(path, "wb") as file:
-        for _ in range(32):
-            file.write(unit * (1_000_000 // len(unit)))
-    assert growth([*command.split(), "-j", "2"], path, tmp_path / "out") < (20_000 if "--" in command else 16_000)
-    if unit == b"%E6%9D%B1" and command.startswith("decode"):
-        assert (tmp_path / "out").read_bytes() == "東".encode() * (32 * (1_000_000 // 9))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize(
     ("command", "line"),
     [
@@ -322,6 +294,7 @@ def test_memory_of_a_line_that_is_read_as_a_whole(tmp_path, command, line):
         assert growth([*command.split(), "--invalid-to", tmp_path / "bad"], path, tmp_path / "out") < 20 * 8_000
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_the_memory_of_a_gzip_bomb_is_flat():
     block = gzip.compress(bytes(10_000_000))
@@ -377,11 +350,7 @@ def test_a_failure_leaves_nothing_behind(log, tmp_path, arguments):
 
 
 def test_output_that_cannot_be_written(log, tmp_path):
-    assert run("decode", log, "-o", tmp_path) == (
-        3,
-        b"",
-        f"uricodec: {tmp_path}: Is a directory\n",
-    )
+    assert run("decode", log, "-o", tmp_path) == (3, b"", f"uricodec: {tmp_path}: Is a directory\n")
     nowhere = tmp_path / "no" / "out"
     assert run("decode", log, "-o", nowhere) == (3, b"", f"uricodec: {nowhere}: No such file or directory\n")
     if os.geteuid():
@@ -408,14 +377,6 @@ def test_a_named_pipe_is_written_to_as_it_is(log, tmp_path):
     with subprocess.Popen([*COMMAND, "decode", log, "-o", pipe]) as child:
         assert pipe.read_bytes() == "/café\n/a b\n".encode()
     assert child.returncode == 0
-
-
-@pytest.fixture
-def interrupts():
-    """Children can be interrupted, even if the tests run in the background, where SIGINT is ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 INTERRUPTED = """
@@ -448,21 +409,6 @@ def test_interrupts_are_handled_as_before_when_the_command_runs():
     assert process.stdout.endswith("\nTrue\n") and not process.stderr
 
 
-@pytest.mark.usefixtures("interrupts")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_leaves_nothing_behind(tmp_path, number):
-    with subprocess.Popen(
-        [*COMMAND, "decode", "-o", tmp_path / "out"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as child:
-        child.stdin.write(b"%41\n")
-        child.stdin.flush()
-        wait_for_output(tmp_path / "out")
-        child.send_signal(number)
-        assert child.wait(60) == 128 + number
-        assert child.stderr.read() == b""
-    assert os.listdir(tmp_path) == []
-
-
 # --- exit statuses and complaints -------------------------------------------------------------------------------------
 
 
@@ -489,26 +435,6 @@ def test_a_fault_in_a_later_input(tmp_path, log):
     )
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["recode"],
-        ["decode", "--nonsense"],
-        ["decode", "--err", "raise"],
-        ["decode", "--safe", "/"],
-        ["encode", "--raw"],
-        ["encode", "--safe", "é"],
-        ["info", "x"],
-    ],
-)
-def test_wrong_usage(capfd, arguments):
-    assert main(arguments) == 2
-    output = capfd.readouterr()
-    assert output.out == ""
-    assert output.err.startswith("uricodec: ")
-
-
 @pytest.mark.parametrize("command", ["decode", "encode"])
 def test_inputs_that_cannot_be_read(log, tmp_path, command):
     missing = tmp_path / "missing"
@@ -531,50 +457,6 @@ def test_names_cannot_write_to_the_terminal():
     assert result.stderr.strip() == b"uricodec: \\udcff\\x1b: No such file or directory"
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-@pytest.mark.parametrize("arguments", [["decode", EXAMPLE], ["info"], ["--help"], ["--version"]])
-def test_a_full_disk(arguments):
-    with open("/dev/full", "wb") as full:
-        result = subprocess.run(
-            [*COMMAND, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60
-        )
-    assert (result.returncode, result.stderr) == (3, b"uricodec: <stdout>: No space left on device\n")
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_a_full_disk_below_output(log):
-    assert run("decode", log, "-o", "/dev/full") == (3, b"", "uricodec: /dev/full: No space left on device\n")
-
-
-@pytest.mark.process
-def test_a_file_size_limit(log, tmp_path):
-    log.write_bytes(b"x" * 100_000)
-    result = subprocess.run(
-        [*COMMAND, "decode", log, "-o", tmp_path / "out"],
-        capture_output=True,
-        check=False,
-        timeout=60,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)),
-    )
-    assert (result.returncode, result.stderr.decode()) == (3, f"uricodec: {tmp_path}/out: File too large\n")
-    assert os.listdir(tmp_path) == ["paths.log"]
-
-
-@pytest.mark.parametrize("arguments", [["decode"], ["info"], ["--help"], ["decode", "--help"]])
-def test_a_closed_pipe_is_quiet(arguments):
-    result = output_to_nobody(*arguments, input=b"x\n" * 1_000_000 if arguments == ["decode"] else b"")
-    assert (result.returncode, result.stderr) == (141, b"")
-
-
-def test_head(tmp_path):
-    path = tmp_path / "big"
-    path.write_bytes(b"%41\n" * 2_000_000)
-    result = subprocess.run(
-        ["sh", "-c", '"$0" -m uricodec decode "$1" | head -n 1', sys.executable, path], capture_output=True, check=True
-    )
-    assert (result.stdout, result.stderr) == (b"A\n", b"")
-
-
 @pytest.mark.parametrize(("redirection", "name"), [("<&-", "<stdin>"), (">&-", "<stdout>")])
 def test_closed_standard_streams(redirection, name):
     result = subprocess.run(
@@ -585,19 +467,6 @@ def test_closed_standard_streams(redirection, name):
         timeout=60,
     )
     assert (result.returncode, result.stderr.decode()) == (3, f"uricodec: {name}: closed\n")
-
-
-@pytest.mark.usefixtures("interrupts")
-def test_interrupted():
-    with subprocess.Popen(
-        [*COMMAND, "decode"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as child:
-        child.stdin.write(b"%41\n")
-        child.stdin.flush()
-        assert child.stdout.readline() == b"A\n"  # lines come out as they go in
-        child.send_signal(signal.SIGINT)
-        assert child.wait(60) == 130
-        assert child.stderr.read() == b""
 
 
 def test_pipes_that_do_not_block():
@@ -672,33 +541,6 @@ def test_module_and_main_are_the_same():
     assert result.stdout.split()[:2] == [b"uricodec", uricodec.__version__.encode()]
 
 
-@pytest.mark.process
-def test_start_imports_little():
-    """What is imported is what start-up costs."""
-    code = "import sys; from uricodec.cli import main; main(['info']); print(*sorted(sys.modules), file=sys.stderr)"
-    result = subprocess.run(
-        [sys.executable, "-S", "-c", code],
-        capture_output=True,
-        check=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    loaded = set(result.stderr.decode().split())
-    assert not loaded & {
-        "zlib",
-        "gzip",
-        "tempfile",
-        "shutil",
-        "subprocess",
-        "threading",
-        "platform",
-        "urllib.parse",
-        "uricodec.cli.filters",
-        "uricodec.bytesets",
-        "logging",
-        "signal",
-    }
-
-
 # --- the example ------------------------------------------------------------------------------------------------------
 
 
@@ -769,6 +611,7 @@ def test_meter_stays_away(log):
         assert output_of("decode", log) == "/café\n/a b\n".encode()  # standard error is no terminal
 
 
+@pytest.mark.slow
 def test_meter_and_output_do_not_mix(log, tmp_path):
     """What goes to a terminal, or to a pipe that somebody may show on it, keeps the meter away."""
     pty = pytest.importorskip("pty")
@@ -793,7 +636,7 @@ def test_meter_and_output_do_not_mix(log, tmp_path):
 READING = [name for name, command in COMMANDS.items() if "progress" in command.keys.split()]
 
 
-@pytest.mark.parametrize("name", READING)
+@each_row("name", READING)
 def test_progress_of_each_command(log, tmp_path, name):
     required = {"--kind": "uri", "--base": "a:", "SHELL": ""}
     words = [
@@ -802,9 +645,9 @@ def test_progress_of_each_command(log, tmp_path, name):
     words += ["--drop", "a"] if name == "query" else []
     words += ["--hosts", ROOT / "examples/blocked.txt"] if name == "filter" else []
     log = ROOT / "examples/access.log" if name == "log" else log
-    done = process(name, *words, "--progress", log, "-o", tmp_path / "out")
-    assert done.returncode < 2 and re.fullmatch(rb".*( MB/s| lines/s)\n", done.stderr)
-    assert process(name, *words, "--no-progress", log, "-o", tmp_path / "out").stderr == b""
+    status, _, said = run(name, *words, "--progress", log, "-o", tmp_path / "out")
+    assert status < 2 and re.fullmatch(r".*( MB/s| lines/s)\n", said)
+    assert run(name, *words, "--no-progress", log, "-o", tmp_path / "out")[2] == ""
 
 
 def test_progress_in_lines(monkeypatch):
@@ -813,10 +656,6 @@ def test_progress_in_lines(monkeypatch):
     said = run("decode", "--progress", stdin=b"%41\n" * 200_000)[2].splitlines()
     assert len(said) > 2
     assert all(re.fullmatch("[01] MB  [0-9]+ MB/s", line) for line in said)
-
-
-def test_a_chunk_has_capacity_for_any_character():
-    assert filters.lines.streams.CHUNK >= streams.COMPRESSED_CHUNK >= 13
 
 
 def test_options_that_are_shown_do_nothing_to_a_terminal():

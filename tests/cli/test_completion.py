@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from support.command import process
+from support.tables import each_row
 
 from uricodec.cli.commands import COMMANDS
 from uricodec.cli.completion import script
@@ -29,7 +30,7 @@ def complete(*words):
 
 
 @needs("bash")
-@pytest.mark.parametrize(
+@each_row(
     ("words", "offered"),
     [
         (["de"], ["decode", "dedup"]),

@@ -14,13 +14,15 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import uri_forms
+from reference import urn as naive_urn
 from support.command import HINT, growth, output_of, process, run
+from support.tables import each_row
 
-from uricodec import dedup, uri, urn
+from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import runner
 from uricodec.cli import dedup as command
-from uricodec.cli import main
 from uricodec.errors import UriError
 
 URN = ["dedup", "--kind", "urn"]
@@ -30,33 +32,15 @@ LEVELS = {
     "iri": ["simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"],
     "bytes": [None],
 }
-every_level = pytest.mark.parametrize(
-    ("kind", "level"), [(kind, level) for kind, levels in LEVELS.items() for level in levels]
-)
+every_level = each_row(("kind", "level"), [(kind, level) for kind, levels in LEVELS.items() for level in levels])
 
 NAMES = [
-    b"urn:isbn:0-395-36341-1",
-    b"URN:ISBN:0395363411",
-    b"urn:ISBN:9780395363416",
-    b"urn:isbn:0395363411#p7",
-    b"urn:example:a%2fb",
-    b"Urn:Example:a%2Fb?=q",
-    b"urn:example:a%2fb#",
-    b"urn:x:Y",
-    b"URN:x:Y",
-    b"urn:example:100%",
-    b"urn:example:caf\xc3\xa9\xff",
-    b"",
-    b"http://example.com",
-    b"HTTP://Example.com:80/",
-    b"http://example.com/%7Ea/../b",
-    b"http://example.com/b",
-    b"http://ex%41mple.com/b%zz",
-    b"http://example.com/\xc3\xa9",
-    b"http://example.com/%C3%A9",
-    b"//a/./b",
-    b"\tnot a name\x0b",
-]
+    b"urn:isbn:0-395-36341-1", b"URN:ISBN:0395363411", b"urn:ISBN:9780395363416", b"urn:isbn:0395363411#p7",
+    b"urn:example:a%2fb", b"Urn:Example:a%2Fb?=q", b"urn:example:a%2fb#", b"urn:x:Y", b"URN:x:Y", b"urn:example:100%",
+    b"urn:example:caf\xc3\xa9\xff", b"", b"http://example.com", b"HTTP://Example.com:80/",
+    b"http://example.com/%7Ea/../b", b"http://example.com/b", b"http://ex%41mple.com/b%zz",
+    b"http://example.com/\xc3\xa9", b"http://example.com/%C3%A9", b"//a/./b", b"\tnot a name\x0b",
+]  # fmt: skip
 LINES = st.lists(st.sampled_from(NAMES), max_size=40)
 
 
@@ -64,8 +48,8 @@ def form_of(line, kind, level):
     """The normal form of a line, and whether it is rejected."""
     try:
         if kind == "urn":
-            return urn.normalize(line, level), False
-        return (line if kind == "bytes" else uri.normalize(line, level)), False
+            return naive_urn.normalize(line, level), False
+        return (line if kind == "bytes" else uri_forms.normalize(line, level)), False
     except UriError:
         return line, True
 
@@ -99,7 +83,7 @@ def options_of(kind, level):
 @every_level
 @settings(max_examples=30)
 @given(LINES)
-def test_it_agrees_with_the_reference(kind, level, lines):
+def test_output_agrees_with_the_reference(kind, level, lines):
     names = reference(lines, kind, level)
     options = options_of(kind, level)
     data = text(lines)
@@ -147,8 +131,8 @@ def test_against_other_files(tmp_path_factory, lines, others, errors):
     assert json.loads(said)["unique"] == len(names)
 
 
-@pytest.mark.parametrize("data", [b"", b"x" * 11 + b"\n"])
-@pytest.mark.parametrize("report", [[], ["--count"], ["--repeated"]])
+@each_row("data", [b"", b"x" * 11 + b"\n"])
+@each_row("report", [[], ["--count"], ["--repeated"]])
 def test_standard_input_has_nothing_for_later(tmp_path, data, report):
     """The names of the other file do not fit the memory, and wait; no line of the input does."""
     (tmp_path / "old").write_bytes(b"".join(b"%d\n" % number for number in range(20_000)))
@@ -183,7 +167,7 @@ def rule_of(first, other, kind, level):
         if first == other:
             return None
         rfc = {"rfc": "2141" if level == "2141" else "8141"} if kind == "urn" else {}
-        normalize = urn.normalize if kind == "urn" else uri.normalize
+        normalize = naive_urn.normalize if kind == "urn" else uri_forms.normalize
         try:
             if normalize(first, rule, **rfc) == normalize(other, rule, **rfc):
                 return rule
@@ -228,6 +212,7 @@ def test_groups_of_what_is_not_dropped(tmp_path):
     assert (group["first"], group["line"], group["rows"]) == ("urn:example:a", 2, 2)
 
 
+@pytest.mark.slow
 def test_groups_that_are_larger_than_memory(tmp_path):
     """All lines are of one name, or of a few; runs of the sort are merged, more than once."""
     for names in 1, 7:
@@ -278,11 +263,14 @@ def test_a_line_that_fails(tmp_path):
 
 
 @every_level
-def test_what_counts_as_a_name(kind, level):
-    """Any line, as the help says, unless names are URNs or the level is rfc1630."""
+def test_lines_that_are_no_identifiers(kind, level):
+    """Each stands for itself, unless --errors drops it."""
     lines = [b"http://a b/", b"http://a/%zz", b"http://a/\xff", b"", b"::: <", b"http://a/\xed\xa0\x80"]
+    assert output_of(*options_of(kind, level), stdin=text(lines)) == text(lines)
+    kept = {"urn": [], "bytes": lines}.get(kind, [b""])
+    if level == "rfc1630":
+        kept = [line for line in lines if b"%zz" not in line]
     status, output, said = run(*options_of(kind, level), "--errors", "drop", "--stats", stdin=text(lines))
-    kept = [] if kind == "urn" else [line for line in lines if level != "rfc1630" or b"%zz" not in line]
     assert (status, output) == (0, text(kept))
     assert json.loads(said)["invalid"] == len(lines) - len(kept)
 
@@ -375,7 +363,7 @@ def test_keys(tmp_path):
 
 
 @pytest.mark.parametrize("errors", ["keep", "drop"])
-def test_stats(errors):
+def test_stats_agree_with_the_reference(errors):
     lines = [name for name in NAMES for _ in range(3)]
     names = reference(lines, errors=errors)
     rejected = 3 * sum(form_of(name, "urn", "8141")[1] for name in NAMES)
@@ -416,7 +404,7 @@ def test_estimate(tmp_path):
 # --- usage ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "said"),
     [
         ([], "--kind is required"),
@@ -463,11 +451,9 @@ def test_estimate(tmp_path):
         ],
     ],
 )
-def test_wrong_usage(capfd, arguments, said):
-    assert main(["dedup", *arguments]) == 2
-    output = capfd.readouterr()
-    assert output.out == ""
-    assert said in re.sub(r"\s+", " ", output.err)
+def test_wrong_options_are_rejected(arguments, said):
+    status, output, found = run("dedup", *arguments)
+    assert (status, output) == (2, b"") and said in re.sub(r"\s+", " ", found)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no devices")
@@ -487,21 +473,15 @@ def test_outputs_that_are_no_files(tmp_path):
     assert (pipe.returncode, pipe.stdout.count(b"\n")) == (0, 3)
 
 
-@pytest.mark.parametrize("size", ["1000000", "64M", "1.5g", "64MB", "64MiB", "50%", "12.5%"])
+@each_row("size", ["1000000", "64M", "1.5g", "64MB", "64MiB", "50%", "12.5%"])
 def test_sizes(size):
     assert output_of(*URN, "--memory", size, stdin=b"urn:ab:1\nURN:ab:1\n") == b"urn:ab:1\n"
-
-
-@pytest.mark.process
-def test_start_imports_little():
-    code = "import sys; from uricodec.cli import main; main(['dedup', '--help']); print(*sys.modules, file=sys.stderr)"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert not set(result.stderr.decode().split()) & {"uricodec.dedup", "tempfile", "json", "mmap"}
 
 
 # --- processes --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("more", [[], ["-c"], ["--groups", os.devnull]], ids=["unique", "count", "groups"])
 @pytest.mark.process
@@ -564,19 +544,17 @@ def at_terminal(*arguments, width=60, encoding="utf-8"):
     return said.decode(encoding).replace("\r\n", "\n").splitlines()
 
 
+@pytest.mark.slow
 def test_a_table_on_a_terminal(tmp_path):
     path = tmp_path / "in"
     path.write_bytes(b"urn:ab:1\n" * 3 + b"URN:ab:2\n" * 8 + b"\x1b[1m\xff\n" + b"urn:ab:3\n" * 1000)
     path.write_bytes(path.read_bytes() + b"".join(b"urn:cd:%d\n" % i for i in range(1000)))
     options = [*URN, "--count", path, "--top", "4"]
     assert at_terminal(*options) == [
-        "count   share                        line",
-        "1,000  49.7 %  ████████████████████  urn:ab:3",
-        "    8   0.4 %  ▏                     URN:ab:2",
-        "    3   0.1 %  ▏                     urn:ab:1",
-        "    1  <0.1 %  ▏                     \\x1b[1m\\xff",
-        "1,000  49.7 %                        1,000 others",
-    ]
+        "count   share                        line", "1,000  49.7 %  ████████████████████  urn:ab:3",
+        "    8   0.4 %  ▏                     URN:ab:2", "    3   0.1 %  ▏                     urn:ab:1",
+        "    1  <0.1 %  ▏                     \\x1b[1m\\xff", "1,000  49.7 %                        1,000 others",
+    ]  # fmt: skip
     assert at_terminal(*options, width=35, encoding="ascii")[1] == "1,000  49.7 %  ######  urn:ab:3"
     assert "others" not in at_terminal(*options, "--exclude", path)[-1]
     plain = b"1000\turn:ab:3\n8\tURN:ab:2\n3\turn:ab:1\n1\t\x1b[1m\xff\n"
@@ -610,15 +588,15 @@ def table_of_levels():
     return re.findall(r"^\| `(\w+)` \| `(.*)` \| `(\w+)` \| `(.*)` \|$", page, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("kind", "one", "level", "other"), table_of_levels())
-def test_what_the_documentation_says_of_levels(kind, one, level, other):
+@each_row(("kind", "one", "level", "other"), table_of_levels())
+def test_the_documented_examples_of_levels(kind, one, level, other):
     rules = dedup.rules_of(kind, LEVELS[kind][4 if kind == "urn" else 5])
     for rule in rules:
         found = output_of(*options_of(kind, rule), stdin=f"{one}\n{other}\n".encode()).count(b"\n")
         assert found == (1 if rules.index(rule) >= rules.index(level) else 2)
 
 
-@pytest.mark.parametrize("to", ["text", "tsv", "csv", "jsonl"])
+@each_row("to", ["text", "tsv", "csv", "jsonl"])
 def test_counts_in_all_formats(to):
     data = b'a\t"b"\r\nc,\xff\nc,\xff\n\xc3\xa9'
     for top in [], ["--top", "9"]:

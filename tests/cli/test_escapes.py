@@ -2,8 +2,8 @@
 
 from urllib.parse import quote_from_bytes
 
-import pytest
 from support.command import output_of
+from support.tables import each_row
 
 from uricodec._io.reports import InvalidLine
 from uricodec._records._framing import json_string
@@ -29,7 +29,7 @@ ESCAPES = [
 ]
 
 
-@pytest.mark.parametrize(("octets", "as_json", "as_csv", "in_report"), ESCAPES, ids=[repr(row[0]) for row in ESCAPES])
+@each_row(("octets", "as_json", "as_csv", "in_report"), ESCAPES)
 def test_escapes(octets, as_json, as_csv, in_report):
     string = f'"x{as_json}y"'
     encoded = b"x" + quote_from_bytes(octets, safe="").encode() + b"y"

@@ -1,75 +1,29 @@
 """The tables of commands and options, and what is made from them: parser, help, man page, reference page."""
 
-import importlib
 import json
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from support.command import output_of, run
+from support.tables import each_row
 
 from uricodec.cli import help as texts
 from uricodec.cli import options
 from uricodec.cli.commands import COMMANDS, TASKS
 from uricodec.cli.errors import PAGES, SITE
-from uricodec.cli.options import CATEGORIES, OPTIONS
-from uricodec.cli.parser import SYNONYMS, Arguments, holds, parse
+from uricodec.cli.options import OPTIONS
+from uricodec.cli.parser import Arguments, holds, parse
 from uricodec.dedup._partitions import parse_memory
-from uricodec.logs._records import NAMES
 
 ROOT = Path(__file__).parents[2]
 MADE = runpy.run_path(str(ROOT / "docs/make_cli.py"))
 
-every_command = pytest.mark.parametrize("command", COMMANDS.values(), ids=list(COMMANDS))
-every_option = pytest.mark.parametrize("key", OPTIONS)
-
-
-# --- the tables -------------------------------------------------------------------------------------------------------
-
-
-@every_option
-def test_options(key):
-    option = OPTIONS[key]
-    assert key.partition(":")[0] == (option.flag.lstrip("-") if option.flags else key)
-    assert option.short and not option.short.endswith(".") and option.short[0] == option.short[0].lower()
-    assert not option.long or option.long.endswith(".")
-    assert len(texts.short(option)) < 80 and option.category in CATEGORIES
-    assert all(re.fullmatch("-[a-zV]|--[a-z]+(-[a-z0-9]+)*", flag) for flag in option.flags)
-    assert not option.choices or option.default in {None, *option.choices}
-    assert not option.choices or option.read is str
-    assert option.value or not (option.choices or option.repeats or option.required or option.default)
-    for choice, meaning in option.choices.items():
-        assert meaning and re.fullmatch("[A-Za-z0-9-]+", choice)
-    for some in option.only.values():
-        assert {*some.split()} < {*option.choices}
-    text = " ".join([option.short, option.long, option.hint, *option.choices.values()])
-    assert text.isascii()
-
-
-def test_each_option_belongs_to_a_command():
-    assert {key for command in COMMANDS.values() for key in command.keys.split()} == {*OPTIONS}
-
-
-@every_command
-def test_commands(command):
-    flags = [flag for option in command.options for flag in option.flags]
-    assert len(flags) == len({*flags}) and {"-h", "--help"} <= {*flags}
-    assert len(command.examples) >= 2
-    assert len([option for option in command.options if not option.flags]) <= 1
-    known = {option.flag: option for option in command.options}
-    for option in command.options:
-        conditions = f"{option.conflicts} {option.needs} {' '.join(option.only)}".split()
-        for name, _, value in (condition.partition("=") for condition in conditions):
-            rows = [row for row in OPTIONS.values() if row.flag == name]
-            assert rows and (not value or any(value in row.choices for row in rows))
-        assert not option.needs or {condition.partition("=")[0] for condition in option.needs.split()} <= {*known}
-    module, _, function = command.run.partition(":")
-    assert callable(getattr(importlib.import_module(module), function))
-    text = " ".join([command.summary, command.description, *command.examples])
-    assert text.isascii()
+every_command = each_row("command", COMMANDS.values())
 
 
 @every_command
@@ -81,18 +35,11 @@ def test_options_with_one_value(command):
             assert (status, out) == (2, b"") and f"{option.flag}: expected one value, got 2" in err
 
 
-def test_names_that_the_core_has():
-    """They are written out, since importing the core for help would be slow."""
-    members = re.search("members (.*?)\\.\n", COMMANDS["log"].description, re.DOTALL)[1]
-    words = re.sub(r"\(.*?\)|\band\b|if the format has them|other fields as", "", members)
-    assert tuple(re.findall(r"\w+", words)) == NAMES
-
-
 # --- help, man page, reference page -----------------------------------------------------------------------------------
 
 
 @every_command
-@pytest.mark.parametrize("flag", ["-h", "--help"])
+@each_row("flag", ["-h", "--help"])
 def test_help(command, flag):
     text = output_of(command.name, flag).decode()
     assert max(map(len, text.splitlines())) < 80 and text.isascii()
@@ -119,16 +66,18 @@ def test_help_of_the_program(flag):
 
 
 @every_command
-def test_the_first_examples_work_in_the_repository(command):
-    """They read its files, or none."""
-    for example in command.examples[:2]:
-        paths = re.findall(r"\b\w+\.(?:txt|csv|log|jsonl|html|gz)\b", example)
-        assert all(f"examples/{path}" in example and (ROOT / "examples" / path).exists() for path in paths)
-        assert " -o " not in example and ">" not in example
+def test_each_command_has_the_version(command):
+    assert output_of(command.name, "-V") == output_of("--version") == output_of("-V")
 
 
 def test_help_comes_before_other_errors():
     assert output_of("normalize", "--level", "x", "--help") == output_of("normalize", "--help")
+
+
+def test_pages_are_made_from_the_tables():
+    """If not: python docs/make_cli.py"""
+    for path, make in runpy.run_path(str(ROOT / "docs/make_cli.py"))["PAGES"].items():
+        assert make() == path.read_text("utf-8")
 
 
 def test_the_man_page_is_made_from_the_tables():
@@ -137,8 +86,7 @@ def test_the_man_page_is_made_from_the_tables():
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
-@pytest.mark.process
-def test_the_man_page_is_one():
+def test_groff_reads_the_man_page():
     done = subprocess.run(
         ["groff", "-man", "-Tutf8", "-ww", ROOT / "docs/uricodec.1"], capture_output=True, check=True, timeout=60
     )
@@ -146,27 +94,43 @@ def test_the_man_page_is_one():
     assert b"uricodec normalize" in done.stdout
 
 
-@pytest.mark.parametrize("example", [example for command in COMMANDS.values() for example in command.examples])
-def test_examples(samples, reader, example):
-    """They run as they are, and print what is said."""
-    line = example.splitlines()[0]
-    shell = "zsh" if "zsh" in example else "bash"
-    if not shutil.which(shell):
-        pytest.skip(f"{shell} is not installed")
-    if "--parquet" in example:
-        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    environment = reader | {"HOME": str(samples)}
-    done = subprocess.run(
-        [shell, "-c", line], cwd=samples, capture_output=True, text=True, env=environment, check=False
-    )
-    assert done.returncode == (1 if "uricodec check" in example else 0), done.stderr
-    assert done.stderr == "" or "--stats" in example
-    assert done.stderr == "" or json.loads(done.stderr)
+EXAMPLES = [example for command in COMMANDS.values() for example in command.examples]
+PLAIN = re.compile(r"uricodec (?:'[^']*'|[^'|<>$;&()`*])*")  # what needs no shell
+
+
+def check_example(example, folder, done):
+    """It prints what is said, or writes what it names."""
+    status, output, said = done
+    assert status == (1 if "uricodec check" in example else 0), said
+    assert said == "" or ("--stats" in example and json.loads(said))
     if "# prints " in example:
-        assert done.stdout == example.partition("# prints ")[2] + "\n"
-    written = re.search(r"(?:-o |>)(\S+)", line)
-    wanted = samples / written[1].replace("~", str(samples)) if written else None
-    assert wanted.stat().st_size if written else done.stdout or "eval" in example
+        assert output == example.partition("# prints ")[2] + "\n"
+    written = re.search(r"(?:-o |>)(\S+)", example.splitlines()[0])
+    wanted = folder / written[1].replace("~", str(folder)) if written else None
+    assert wanted.stat().st_size if written else output or "eval" in example
+
+
+@each_row("example", [example for example in EXAMPLES if PLAIN.fullmatch(example.splitlines()[0])])
+def test_examples(samples, monkeypatch, example):
+    if "--parquet" in example:
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            return
+    monkeypatch.chdir(samples)
+    status, output, said = run(*shlex.split(example.splitlines()[0], comments=True)[1:])
+    check_example(example, samples, (status, output.decode(), said))
+
+
+@pytest.mark.slow
+@each_row("example", [example for example in EXAMPLES if not PLAIN.fullmatch(example.splitlines()[0])])
+def test_examples_for_a_shell(samples, reader, example):
+    shell = "zsh" if "zsh" in example else "bash"
+    if shutil.which(shell):
+        command = [shell, "-c", example.splitlines()[0]]
+        environment = reader | {"HOME": str(samples)}
+        done = subprocess.run(command, cwd=samples, capture_output=True, text=True, env=environment, check=False)
+        check_example(example, samples, (done.returncode, done.stdout, done.stderr))
 
 
 # --- the parser -------------------------------------------------------------------------------------------------------
@@ -176,7 +140,7 @@ def parsed(name, *words):
     return parse(COMMANDS[name], list(words))
 
 
-def test_values():
+def test_values_of_options():
     given = parsed("decode", "-j4", "-zo", "out", "a", "--fields=1", "b", "-f", "2", "--max-line", "1K", "--", "-c")
     assert (given.threads, given.null_data, given.output, given.files) == (4, True, "out", ["a", "b", "-c"])
     assert (given.fields, given.max_line) == (["1", "2"], 1024)
@@ -198,18 +162,6 @@ def test_many_options():
     assert parsed("decode", *[word for text in texts for word in ("--text", text)]).text == texts
 
 
-def test_synonyms_are_names_of_nothing_else():
-    """Each is that of one command, option or value, and none is one of its own kind."""
-    words = [word for name in [*COMMANDS, *SYNONYMS] for word in SYNONYMS.get(name, "").split()]
-    assert not {*words} & {*COMMANDS} and {*SYNONYMS} >= {*COMMANDS} - {"completion"}
-    flags = {flag for option in OPTIONS.values() for flag in option.flags}
-    choices = {choice for option in OPTIONS.values() for choice in option.choices}
-    assert {*SYNONYMS} <= {*COMMANDS} | flags | choices
-    for names in COMMANDS, flags, choices:
-        found = [word for name in names for word in SYNONYMS.get(name, "").split()]
-        assert len(found) == len({*found})
-
-
 def test_defaults():
     given = parsed("decode")
     assert isinstance(given, Arguments)
@@ -225,9 +177,7 @@ def test_conditions():
     assert not (holds("--null-data", given) or holds("--kind=uri", given) or holds("--unknown", given))
 
 
-@pytest.mark.parametrize(
-    ("line", "message", "hint"),
-    [
+@each_row(("line", "message", "hint"), [
         ("", "expected a command", "'uricodec --help' lists the commands"),
         ("normalise", "unknown command 'normalise'", "did you mean 'normalize'?"),
         ("unquote", "unknown command 'unquote'", "did you mean 'decode'?"),
@@ -297,12 +247,89 @@ def test_conditions():
         ("resolve --base //a/b", "--base: base URI has no scheme in '//a/b'; expected a base such as http://a/b", ""),
         ("resolve --base http://a/\x85", "--base: invalid control character '\\x85' in 'http://a/\\x85'; expected "
          "a base such as http://a/b", ""),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_errors_of_the_command_line(line, message, hint):
     status, output, said = run(*line.split(" ") if line else ())
     assert (status, output) == (2, b"")
     assert said == f"uricodec: {message}\n" + (f"\nhint: {hint}\n" if hint else "")
+
+
+# Options of other commands or kinds, values that there are not, and two that exclude each other.
+WRONG = """
+recode
+decode --nonsense
+decode --safe /
+encode --raw
+encode --safe é
+normalize --kind urn --level path
+normalize --kind urn --level 3986
+normalize --kind urn --rfc 3986
+normalize --kind urn --production URI
+normalize --kind urn --errors replace
+normalize --kind uri --rfc 8141
+normalize --kind uri --production IRI
+normalize --kind uri --errors replace
+normalize --kind iri --production URI
+normalize --kind uri --policy crawl --level path
+normalize --kind uri --explain
+normalize --kind urn --policy crawl
+check --kind uri --production uri
+check --kind uri --errors drop
+check --kind uri --level path
+check --kind urn --errors drop
+check --kind urn --level 8141
+split --kind urn
+split --to xml
+split --csv-safe
+split --to jsonl --csv-safe
+split --errors replace
+split --count
+hosts --ports 80,
+hosts --ports 0
+hosts --userinfo drop
+hosts --count --to csv
+hosts --top 2
+hosts --count --limit 1
+resolve --base
+resolve --base //a/b
+encode --iri --plus
+encode --iri --safe /
+encode --iri --errors replace
+encode --iri --host unicode
+encode --iri --disallowed keep
+encode --host idna
+encode --disallowed raise
+decode --iri --raw
+decode --iri --host idna
+decode --iri --disallowed raise
+decode --host keep
+decode --limit 0
+decode --sample -1
+decode --limit 1 --sample 1
+decode --seed 1
+decode --text a -r
+extract --kind urn --rfc 8141
+extract --kind urn --content json
+extract --to csv --offsets
+dedup --kind bytes --to csv
+dedup --kind bytes --count -f 1 --to csv
+dedup --kind uri --count --sample 1
+dedup --kind uri --text a --exclude -
+dedup --level scheme
+log --format apache
+log --to xml
+log --errors keep
+log --names b
+log --redact --names a*b
+log --sample 1 --to arrow
+log --limit 1 --count path
+"""
+
+
+@each_row("line", [*WRONG.strip().splitlines(), "log --mask " + "x" * 256])
+def test_wrong_usage_is_rejected(line):
+    status, output, said = run(*line.split())
+    assert (status, output) == (2, b"") and said.startswith("uricodec: ")
 
 
 def test_hints_of_invalid_records():
@@ -315,8 +342,8 @@ def test_hints_of_invalid_records():
 NO_SIZES = ["", "K", "0", "-1", "1.", ".5M", "1e3", "0.0001K", "1X", "M1", "9" * 19, "\u0661", "nan"]
 
 
-@pytest.mark.parametrize("text", NO_SIZES)
-@pytest.mark.parametrize("option", ["decode --max-line", "log --max-line", "dedup --kind urn --memory"])
+@each_row("text", NO_SIZES)
+@each_row("option", ["decode --max-line", "log --max-line", "dedup --kind urn --memory"])
 def test_invalid_sizes(option, text):
     """All options have one parser of sizes."""
     status, _, said = run(*option.split(), text)

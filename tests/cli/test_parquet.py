@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from support.command import output_of, run
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.cli import parquet
@@ -15,17 +16,9 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
 
 VALUES = [
-    "http://A.example/%7Eb?utm_source=x&sig=c2VjcmV0",
-    "%zz",
-    None,
-    "",
-    "http://a\\b/",
-    "x y",
-    "https://[::1]:443/é",
-    "URN:ISBN:0-395-36341-1",
-    "../c%0Ad",
-    "http://user:secret@a.example/",
-]
+    "http://A.example/%7Eb?utm_source=x&sig=c2VjcmV0", "%zz", None, "", "http://a\\b/", "x y", "https://[::1]:443/é",
+    "URN:ISBN:0-395-36341-1", "../c%0Ad", "http://user:secret@a.example/",
+]  # fmt: skip
 
 # The command, and what it does with a column.
 COMMANDS = {
@@ -90,9 +83,10 @@ def column_of(table, name="url"):
     return table[name].combine_chunks()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.slow
+@each_row("name", COMMANDS)
+@each_row("errors", ["keep", "null", "drop"])
+@each_row("type", TYPES)
 def test_texts(files, name, errors, type):
     table = files(TYPES[type])
     command, function, options = COMMANDS[name]
@@ -182,6 +176,7 @@ def test_several_columns_and_bases(files):
     assert pq.read_table("out.parquet")["url"][0].as_py() == "http://a/c"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", TYPES)
 def test_the_first_rows_and_samples(files, type):
     """The rows of --limit and --sample are those of the whole output, in its order."""
@@ -228,14 +223,10 @@ def test_folders_and_empty_files(files, tmp_path):
     assert pq.read_table("d/a.parquet").num_rows == table.num_rows
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "status", "message"),
     [
-        (
-            "decode --parquet one.parquet",
-            2,
-            "--parquet: not allowed without --fields\n\nhint: add --fields\n",
-        ),
+        ("decode --parquet one.parquet", 2, "--parquet: not allowed without --fields\n\nhint: add --fields\n"),
         (
             "decode --parquet -f url",
             2,
@@ -256,16 +247,8 @@ def test_folders_and_empty_files(files, tmp_path):
             3,
             "one.parquet: no column 'x'; the columns are 'id', 'url', 'other'\n",
         ),
-        (
-            "decode --parquet -f id one.parquet -o out",
-            3,
-            "one.parquet: column 'id' must be text or bytes, got int64\n",
-        ),
-        (
-            "decode --parquet -f url missing -o out",
-            3,
-            "missing: No such file or directory\n",
-        ),
+        ("decode --parquet -f id one.parquet -o out", 3, "one.parquet: column 'id' must be text or bytes, got int64\n"),
+        ("decode --parquet -f url missing -o out", 3, "missing: No such file or directory\n"),
         (
             "decode --parquet -f url one.parquet other.parquet -o out",
             3,
@@ -277,11 +260,7 @@ def test_folders_and_empty_files(files, tmp_path):
             "one.parquet: column 'url': row 1: \"%\" not followed by two hexadecimal digits at "
             "offset 0\n\nhint: --errors drop leaves out such rows\n",
         ),
-        (
-            "split --errors raise --parquet -f url one.parquet -o out",
-            1,
-            "one.parquet: column 'url': row 1: ",
-        ),
+        ("split --errors raise --parquet -f url one.parquet -o out", 1, "one.parquet: column 'url': row 1: "),
     ],
 )
 def test_failures(files, line, status, message, tmp_path):
@@ -341,7 +320,7 @@ def test_without_pyarrow(files, monkeypatch):
         (["--kind", "iri", "--production", "IRI"], 1),
     ],
 )
-def test_what_is_no_uri_is_invalid_unless_it_is_kept(options, invalid, tmp_path):
+def test_text_that_is_no_uri_is_invalid_unless_it_is_kept(options, invalid, tmp_path):
     pq.write_table(pa.table({"url": ["HTTP://a/", "http://us er@h/", "http://a/é"]}), tmp_path / "in")
     for errors, count in ("drop", invalid), ("keep", 0 if "IRI" not in options else 1):
         command = ["normalize", "--parquet", "-f", "url", *options, "--errors", errors, "--stats"]

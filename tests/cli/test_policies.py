@@ -4,6 +4,7 @@ import json
 
 import pytest
 from support.command import output_of, run
+from support.tables import each_row
 
 LINES = b"HTTP://h?b&a#f\nhttp://h/\r\nhttp://h/\xff?utm_a=1\nhttp://h/%C3%A9?b&a"
 EXPLAIN = ["normalize", "--kind", "uri", "--policy", "crawl", "--explain"]
@@ -32,7 +33,7 @@ def test_explanations(options):
     assert run(*EXPLAIN, *options, stdin=b"") == (0, b"", "")
 
 
-def test_files(tmp_path):
+def test_policies_in_files(tmp_path):
     pytest.importorskip("tomllib", reason="Python 3.11")
     path = tmp_path / "mine.toml"
     path.write_text('base = "crawl"\nstrip_www = true\n', "utf-8")
@@ -46,16 +47,14 @@ def test_files(tmp_path):
     assert run(*command, stdin=b"")[0] == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         (["--policy", "no"], "--policy: unknown policy 'no'; choose from tracking, crawl, surt, w3lib"),
         (["--policy", "no.toml"], "--policy: 'no.toml': No such file or directory"),
-        (["--policy", "crawl", "--level", "path"], "--policy: not allowed with --level"),
-        (["--explain"], "--explain: "),
     ],
 )
-def test_wrong_usage(options, message):
+def test_policies_that_there_are_not(options, message):
     status, output, said = run("normalize", "--kind", "uri", *options, stdin=b"")
     assert (status, output) == (2, b"") and message in said
 

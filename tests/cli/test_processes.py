@@ -1,4 +1,7 @@
-"""Processes of the command line: as many threads as one wants write the same, and nothing half-written stays behind."""
+"""What commands have of the runner: threads write the same, memory is flat, signals and failures leave nothing behind.
+
+A property that commands share is tested here, for all of them or for one of each kind.
+"""
 
 import gzip
 import os
@@ -15,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.command import COMMAND, growth, output_to_nobody, process, run, wait_for_output
+from support.tables import each_row
 
 from uricodec._io import workers
 from uricodec.cli.commands import COMMANDS as TABLE
@@ -36,15 +40,16 @@ COMMANDS = {
     "hosts": (["hosts", "--to", "csv"], b"http://A/b?c\n", b"http://a@b/\n"),
     "check": (["check", "--kind", "iri"], "http://a/é\n".encode(), b"%zz\n"),
 }
-every_command = pytest.mark.parametrize("name", COMMANDS)
+every_command = each_row("name", COMMANDS)
 
 
 def reports(name):
     return [] if name == "check" else ["--invalid-to", "bad"]
 
 
+@pytest.mark.slow
 @every_command
-@pytest.mark.parametrize("errors", ["keep", "null", "drop", "raise"])
+@each_row("errors", ["keep", "null", "drop", "raise"])
 def test_threads_do_not_show(tmp_path, monkeypatch, name, errors):
     """Output, reports, counts, complaint and status."""
     monkeypatch.chdir(tmp_path)
@@ -78,10 +83,7 @@ def test_threads_do_not_show_in_any_text(parts, options, errors):
 
 LOG = b'1 - - [-] "GET / HTTP/1.1" 200 5\n'
 FOUND = b"<a href='http://a.example/b_(c)'>urn:ex:a</a>\n"
-OTHERS = {
-    "extract": (["extract", "--kind", "urn"], b"urn:example:a\n", b""),
-    "log": (["log"], LOG, b""),
-}
+OTHERS = {"extract": (["extract", "--kind", "urn"], b"urn:example:a\n", b""), "log": (["log"], LOG, b"")}
 BLOCKED = pathlib.Path(__file__).parents[2] / "examples/blocked.txt"
 HOSTILE = {
     **COMMANDS,
@@ -127,8 +129,9 @@ def hostile_text(line, bad, chunk, seed):
     )
 
 
-@pytest.mark.parametrize("max_line", [None, "500"])
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
+@each_row("max_line", [None, "500"])
+@each_row("name", HOSTILE)
 def test_threads_do_not_show_in_hostile_input(tmp_path, name, max_line):
     """Output, complaint and status: of a file, a compressed one, and standard input."""
     command, line, bad = HOSTILE[name]
@@ -143,13 +146,14 @@ def test_threads_do_not_show_in_hostile_input(tmp_path, name, max_line):
             assert results[0] == results[1] == results[2]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
+@each_row("name", HOSTILE)
 def test_several_threads_write_in_order(tmp_path, name):
     """Chunks of the size of a real run."""
     command, line, bad = HOSTILE[name]
     path = tmp_path / "in"
     body = line[:-1]
-    path.write_bytes(b"".join((body + b"%d" % i + line[-1:]) for i in range(60_000)) + bad)
+    path.write_bytes(b"".join((body + b"%d" % i + line[-1:]) for i in range(30_000)) + bad)
     results = [run(*command, "-j", jobs, path) for jobs in (1, 2)]
     assert results[0] == results[1]
 
@@ -180,8 +184,7 @@ def test_threads_by_default(tmp_path, monkeypatch):
     assert workers.cores() == 1
 
 
-@pytest.mark.parametrize("jobs", ["1", "2", "4"])
-@pytest.mark.parametrize("name", ["decode", "fields", "urns", "extract"])
+@each_row(("name", "jobs"), [("decode", "1"), ("fields", "4"), ("urns", "2"), ("extract", "2")])
 def test_lines_of_a_slow_pipe_are_written_as_they_come(name, jobs):
     command, line, _ = {**COMMANDS, **OTHERS}[name]
     with subprocess.Popen(
@@ -194,34 +197,55 @@ def test_lines_of_a_slow_pipe_are_written_as_they_come(name, jobs):
         assert child.stdout.read() == b""
 
 
+# More commands, a line of each, and what lines of any length are made of.
+MEMORY = {name: (command, line + bad, b"%C3%A9") for name, (command, line, bad) in COMMANDS.items()}
+MEMORY |= {
+    "decode": (["decode", "--stats"], LINE, b"%E6%9D%B1"),
+    "encode": (["encode", "--invalid-to", "bad"], LINE, b"\xff"),
+    "requote": (["requote", "--stats"], LINE, b"%zz"),
+    "resolve": (["resolve", "--base", "http://a/b"], b"../c\n", b"../"),
+    "encode iri": (["encode", "--iri"], "http://a/é\n".encode(), "é".encode()),
+    "decode iri": (["decode", "--iri"], b"http://a/%C3%A9\n", b"%C3%A9"),
+    "drop": (["normalize", "--kind", "urn", "--errors", "drop"], b"urn:x\n", b"urn:isbn:0395363411"),
+    "extract": (["extract", "--kind", "urn", "--offsets"], b"urn:example:a\n", b"urn:isbn:0395363411"),
+    "log": (["log"], LOG, b"x"),
+}
+WHOLE = {"--csv", "--json-field", "-f", "--to=jsonl", "split", "hosts", "check", "normalize", "resolve", "--iri", "log"}
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@every_command
+@each_row("name", MEMORY)
 @pytest.mark.process
-def test_memory_is_flat(tmp_path, name):
-    command, line, bad = COMMANDS[name]
-    path = tmp_path / "long"
-    with open(path, "wb") as file:
-        for _ in range(20):
-            file.write(line * (1_000_000 // len(line)) + bad)
-    assert growth([*command, "-j", "3"], path, tmp_path / "out") < 32_000
+def test_memory_is_flat(tmp_path, monkeypatch, name):
+    """Ten megabytes of lines, and a line of 40: two threads have up to 8 MB of buffers each."""
+    monkeypatch.chdir(tmp_path)
+    command, line, unit = MEMORY[name]
+    with open("long", "wb") as file:
+        for _ in range(10):
+            file.write(line * (1_000_000 // len(line)))
+        for _ in range(40):
+            file.write(unit * (1_000_000 // len(unit)))
+    most = ["--max-line", "1M"] if WHOLE & {*command} else []
+    assert growth([*command, *most, "-j", "2"], "long", "out") < 32_000
 
 
 # --- killed, full, closed ---------------------------------------------------------------------------------------------
 
 HARD_LINE = b"a://caf%C3%A9/a%20b\t%41\n"
-HARD = {"decode": ["decode"], "csv": ["decode", "--csv"], "threads": ["decode", "-j", "3", "--to=jsonl"]}
-HARD["extract"] = ["extract", "--kind", "uri", "-j", "3"]
+HARD = {"lines": ["decode", "-j", "3", "--to=jsonl"], "extract": ["extract", "--kind", "uri", "-j", "3"]}
 every_hard = pytest.mark.parametrize("command", HARD.values(), ids=HARD)
 
 
+@pytest.mark.slow
 @every_hard
 def test_killed_at_any_moment(tmp_path, command):
     """The output is there as a whole, or as it was before."""
     path, out = tmp_path / "in", tmp_path / "out"
-    path.write_bytes(HARD_LINE * 400_000)
+    path.write_bytes(HARD_LINE * 200_000)
     whole = process(*command, path).stdout
     chance = random.Random(7)
-    for _ in range(12):
+    for _ in range(8):
         out.write_bytes(b"before")
         child = subprocess.Popen([*COMMAND, *command, path, "-o", out])
         time.sleep(chance.uniform(0.0, 0.25))
@@ -230,6 +254,7 @@ def test_killed_at_any_moment(tmp_path, command):
         assert out.read_bytes() in (b"before", whole)
 
 
+@pytest.mark.slow
 @every_hard
 def test_interrupted_threads_leave_nothing(tmp_path, command):
     path, out = tmp_path / "in", tmp_path / "out"
@@ -253,48 +278,50 @@ def limit_file_size():
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
 
+@pytest.mark.slow
 @every_hard
-def test_a_full_disk(tmp_path, command):
-    path, out = tmp_path / "in", tmp_path / "out"
+def test_a_file_size_limit_leaves_nothing(tmp_path, command):
+    path, out, bad = tmp_path / "in", tmp_path / "out", tmp_path / "bad"
     path.write_bytes(HARD_LINE * 100_000)
     done = process(*command, path, "-o", out, preexec_fn=limit_file_size)
     assert (done.returncode, done.stdout) == (3, b"")
     assert done.stderr.decode() == f"uricodec: {out}: File too large\n"
-    assert [each.name for each in tmp_path.iterdir()] == ["in"]
+    assert os.listdir(tmp_path) == ["in"]
     if command != HARD["extract"]:
-        bad = tmp_path / "bad"
         path.write_bytes(b"%zz\n" * 100_000)
         done = process(*command, "--invalid-to", bad, "--errors", "drop", path, "-o", out, preexec_fn=limit_file_size)
-        assert done.returncode == 3
-        assert done.stderr.decode() == f"uricodec: {bad}: File too large\n"
-        assert [each.name for each in tmp_path.iterdir()] == ["in"]
-    if os.path.exists("/dev/full"):
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run([*COMMAND, *command, path], stdout=full, stderr=subprocess.PIPE, check=False)
+        assert (done.returncode, done.stderr.decode()) == (3, f"uricodec: {bad}: File too large\n")
+        assert os.listdir(tmp_path) == ["in"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_is_reported(tmp_path):
+    (tmp_path / "in").write_bytes(HARD_LINE * 10_000)
+    for words in *HARD.values(), ["info"], ["--help"], ["--version"]:
+        with open("/dev/full", "wb") as full, open(tmp_path / "in", "rb") as source:
+            done = subprocess.run([*COMMAND, *words], stdin=source, stdout=full, stderr=subprocess.PIPE, check=False)
         assert (done.returncode, done.stderr) == (3, b"uricodec: <stdout>: No space left on device\n")
+    said = "uricodec: /dev/full: No space left on device\n"
+    assert run("decode", tmp_path / "in", "-o", "/dev/full") == (3, b"", said)
 
 
-@every_hard
-def test_a_closed_pipe_is_quiet(tmp_path, command):
+def test_a_pipe_to_head_is_quiet(tmp_path):
     path = tmp_path / "in"
     path.write_bytes(HARD_LINE * 100_000)
-    done = output_to_nobody(*command, path)
-    assert (done.returncode, done.stderr) == (141, b"")
-    done = subprocess.run(
-        ["sh", "-c", f"{' '.join([*COMMAND, *command])} {path} | head -n 1"],
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout.count(b"\n") == 1 and done.stderr == b""
+    for command in HARD.values():
+        shell = f"{' '.join([*COMMAND, *command])} {path} | head -n 1"
+        done = subprocess.run(["sh", "-c", shell], capture_output=True, check=True, timeout=60)
+        assert done.stdout.count(b"\n") == 1 and done.stderr == b""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/fd/2"), reason="no /dev/fd")
 def test_files_behind_descriptors_stay_files(tmp_path):
     """What others have written to a file, or write to it later, stays there."""
     path = tmp_path / "out"
     for mode in "wb", "ab":
-        for name in "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+        for name in "/dev/stdout", "/proc/self/fd/1":
             path.write_bytes(b"")
             with open(path, mode) as out:
                 out.write(b"before\n")
@@ -330,7 +357,7 @@ def run_into(path, mode, *arguments, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*COMMANDS, *OTHERS])
+@each_row("name", ["decode", "split", "check", "extract", "log"])
 def test_an_input_that_its_own_output_follows(tmp_path, name):
     """It would never end."""
     path = tmp_path / "s"
@@ -347,6 +374,7 @@ def test_an_input_that_its_own_output_follows(tmp_path, name):
     assert run_into(path, "wb", *command, other, path) == ((3, complaint.format(path)) if name != "check" else (0, ""))
 
 
+@pytest.mark.slow
 def test_an_output_that_an_input_does_not_follow(tmp_path):
     path = tmp_path / "s"
     path.write_bytes(b"%41\n%42\n")
@@ -377,7 +405,7 @@ READERS = {name: [name] for name, command in TABLE.items() if command.operand an
     "limit": ["decode", "--limit", "1000000000"],
     "sample": ["decode", "--sample", "10"],
 }
-every_reader = pytest.mark.parametrize("name", READERS)
+every_reader = each_row("name", READERS)
 STATUS = {what: status for what, status, _, _ in ENDINGS}
 
 
@@ -395,52 +423,60 @@ def ending(word):
     return status
 
 
-@every_reader
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_end_every_command(tmp_path, name, number):
+SIGNALS = [("decode", signal.SIGINT), ("decode", signal.SIGHUP), ("decode", signal.SIGTERM), ("limit", signal.SIGINT)]
+SIGNALS += [("dedup", signal.SIGINT), ("dedup", signal.SIGTERM), ("log", signal.SIGINT), ("extract", signal.SIGTERM)]
+
+
+@pytest.mark.slow
+@each_row(("name", "number"), SIGNALS)
+def test_signals_end_commands(tmp_path, name, number):
     """Nothing is said, and the file of --output stays what it was."""
     out = tmp_path / "out"
     out.write_bytes(b"before")
     with subprocess.Popen(
         [*words_of(name), "-o", str(out)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as run:
-        run.stdin.write(data_of(name) * 20_000)
-        run.stdin.flush()  # when that has been read, it waits for more
-        run.send_signal(number)
-        said, complaint = run.communicate(timeout=60)
+    ) as child:
+        child.stdin.write(data_of(name) * 20_000)
+        child.stdin.flush()  # when that has been read, it waits for more
+        child.send_signal(number)
+        said, complaint = child.communicate(timeout=60)
     want = ending("SIGINT") if number == signal.SIGINT else 128 + number
     assert number == signal.SIGINT or str(want) in ending("SIGTERM")
-    assert (run.returncode, said, complaint) == (want, b"", b"")
+    assert (child.returncode, said, complaint) == (want, b"", b"")
     assert out.read_bytes() == b"before" and os.listdir(tmp_path) == ["out"]
 
 
-@every_reader
+@pytest.mark.slow
+@each_row("name", [*READERS, "info", "--help", "decode --help"])
 def test_closed_pipes_end_every_command(name):
-    done = output_to_nobody(*READERS[name], input=data_of(name) * 100_000)
+    words, data = (READERS[name], data_of(name) * 100_000) if name in READERS else (name.split(), b"")
+    done = output_to_nobody(*words, input=data)
     assert (done.returncode, done.stderr) == (ending("pipe"), b"")
 
 
 @every_reader
 def test_failures_end_every_command(tmp_path, name):
-    out, missing = tmp_path / "out", tmp_path / "missing"
+    """What was there before stays, and nothing half-written does."""
+    out, missing, good = tmp_path / "out", tmp_path / "missing", tmp_path / "good"
     out.write_bytes(b"before")
-    status, output, said = run(*READERS[name], missing, "-o", out)
-    assert (status, output, said) == (
-        ending("cannot be read"),
-        b"",
-        f"uricodec: {missing}: No such file or directory\n",
-    )
-    status, output, said = run(*READERS[name], "--max-line", "x", "-o", out)
+    good.write_bytes(data_of(name))
+    flags = {option.flag for option in TABLE[READERS[name][0]].options}
+    reports = "--invalid-to" in flags and name != "log"  # which says there why it has failed
+    outputs = ["-o", out, *(["--invalid-to", tmp_path / "bad"] if reports else [])]
+    inputs = [missing] if name == "log" else [good, missing]
+    status, output, said = run(*READERS[name], *inputs, *outputs)
+    assert (status, output) == (ending("cannot be read"), b"")
+    assert said == f"uricodec: {missing}: No such file or directory\n"
+    status, output, said = run(*READERS[name], "--max-line", "x", *outputs)
     assert (status, output) == (ending("command line"), b"") and said.startswith("uricodec: ")
-    if "--errors" in [option.flag for option in TABLE[READERS[name][0]].options] and name != "redact":
-        status, output, said = run(*READERS[name], "--errors", "raise", "-o", out, stdin=b"x%zz\xff\n")
-        if READERS[name][0] != "dedup":  # to which every line is a URI
-            assert (status, output) == (ending("invalid input"), b"") and said
-            assert out.read_bytes() == b"before"
+    if "--errors" in flags and name not in {"redact", "dedup"}:  # to which every line is valid
+        status, output, said = run(*READERS[name], "--errors", "raise", *outputs, stdin=b"x%zz\xff\n")
+        assert (status, output) == (ending("invalid input"), b"") and said
+    assert out.read_bytes() == b"before" and sorted(os.listdir(tmp_path)) == ["good", "out"]
 
 
 @every_reader
-def test_successes(tmp_path, name):
+def test_successes_have_status_0(tmp_path, name):
     out = tmp_path / "out"
     status, output, said = run(*READERS[name], "-o", out, stdin=data_of(name))
     assert (status, output, said) == (ending("invalid input") if name == "check" else ending("succeeds"), b"", "")

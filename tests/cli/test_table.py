@@ -31,7 +31,7 @@ def test_as_it_looks_in_ascii():
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1", "cp437", "no-such"])
-def test_what_it_writes_can_be_encoded(encoding):
+def test_tables_can_be_encoded(encoding):
     keys = ["日本", "é", "█", "\U0001f600", b"\xff\xc3", "\udc80", "\ud800", "\x1b[2J\n\t\0", "\u202e", "\\"]
     for line in CountTable(["k"], ["sum"], 80, encoding).lines([([key], 1, [1]) for key in keys], 10):
         line.encode("ascii" if encoding == "no-such" else encoding)
@@ -41,7 +41,7 @@ def test_escapes():
     keys = ["a\\b", "a\\\n", b"\xff", b"\xc3\xa9", "\x1b[31m", "\x9b", "\u202e", "\u200b", "\ud800", "é\x7f"]
     lines = CountTable(["k"]).lines([([key], 1, []) for key in keys], 10)[1:]
     assert [line.split("  ")[-1] for line in lines] == [
-        *(r"a\b", r"a\\\n", r"\xff", "é", r"\x1b[31m", r"\x9b", r"\u202e", r"\u200b", r"\ud800", r"é\x7f"),
+        *(r"a\b", r"a\\\n", r"\xff", "é", r"\x1b[31m", r"\x9b", r"\u202e", r"\u200b", r"\ud800", r"é\x7f")
     ]
 
 
@@ -101,7 +101,7 @@ def test_fitted_widths(wanted, space):
         assert found == wanted
 
 
-def test_numbers():
+def test_numbers_are_rounded_and_grouped():
     given_numbers = [None, float("nan"), 0, -5, 2**70, 0.5, 999.99, 1000.0, 1e30, -0.0001, 1e-9]
     assert list(map(shown_number, given_numbers)) == [
         *("", "", "0", "-5", "1,180,591,620,717,411,303,424", "0.5", "1000", "1,000"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.command import COMMAND, output_of, run
+from support.tables import each_row
 
 from uricodec import uri
 from uricodec.cli.templates import COMPONENTS, TemplateError, TemplateOutput, checked_names, of_urls, parts_of
@@ -39,7 +40,7 @@ def naive(template, values):
     return template.format(**{numbers[name]: value for name, value in values.items()})
 
 
-@pytest.mark.parametrize("name", VALUES)
+@each_row("name", VALUES)
 def test_names(name):
     pytest.importorskip("publicsuffixlist", reason="publicsuffixlist is not installed")
     template = "<{%s}>{{{%s}}}" % (name, name)  # noqa: UP031
@@ -71,9 +72,7 @@ def test_templates(template):
     assert text.decode() == naive(template, VALUES)
 
 
-@pytest.mark.parametrize(
-    ("template", "message"),
-    [
+@each_row(("template", "message"), [
         ("{host", "'{' without a partner in '{host'; write '{{' for the character"),
         ("host}", "'}' without a partner in 'host}'; write '}}' for the character"),
         ("{a{host}}", "'{' without a partner in '{a{host}}'; write '{{' for the character"),
@@ -87,8 +86,7 @@ def test_templates(template):
         ("{param.}", "unknown name 'param.'; choose from"),
         ("{kind}", "unknown name 'kind'; choose from"),
         ("{param.\udcff}", "invalid UTF-8 in 'param.\\udcff'; expected a name such as 'param.q'"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_invalid_templates(template, message):
     for name in "split", "normalize":
         status, output, said = run(name, "--get", template, "--text", "a")
@@ -174,6 +172,7 @@ def test_counts_to_a_file(tmp_path):
     assert out.read_bytes() == b"1\ta\n"
 
 
+@pytest.mark.slow
 def test_counts_at_a_terminal():
     """A table with the names of the columns, which fits the width."""
     pty = pytest.importorskip("pty")

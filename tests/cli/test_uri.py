@@ -3,7 +3,6 @@
 import csv
 import gzip
 import json
-import os
 import re
 import subprocess
 import sys
@@ -34,12 +33,12 @@ from reference.uri_lines import (
     to_tsv,
     tsv_record,
 )
-from support.command import HINT, growth, output_of, output_to_nobody, process, run
-from support.marks import long
+from support.command import HINT, growth, output_of, run
+from support.tables import each_row
 
 from uricodec import iri, uri
 from uricodec._io.reports import visible
-from uricodec.cli import lines, main
+from uricodec.cli import lines
 from uricodec.uri._rows import CheckRows
 
 NORMALIZE = ["normalize", "--kind", "uri"]
@@ -94,11 +93,8 @@ def filters():
 
 
 FILTERS = [Filter(*row) for row in filters()]
-every_filter = pytest.mark.parametrize("case", FILTERS, ids=[" ".join(case.command) for case in FILTERS])
-every_policy = pytest.mark.parametrize("errors", ["keep", "null", "drop"])
-# One for each command.
-COMMANDS = [NORMALIZE, CHECK, SPLIT, [*SPLIT, "--to", "csv"], RESOLVE, ENCODE, DECODE]
-every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+every_filter = each_row("case", FILTERS)
+every_policy = each_row("errors", ["keep", "null", "drop"])
 
 
 def unless_kept(case):
@@ -130,7 +126,7 @@ def report(invalid, name="<stdin>"):
 # --- what the commands write ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "line", "expected"),
     [
         (NORMALIZE, "HTTP://Example.com:80/a/../%7Eb", "http://example.com:80/~b"),
@@ -156,7 +152,7 @@ def report(invalid, name="<stdin>"):
         ([*DECODE, "--host", "unicode"], "http://xn--99zt52a.example.org/%2f", "http://納豆.example.org/%2f"),
     ],
 )
-def test_lines(command, line, expected):
+def test_documented_lines(command, line, expected):
     line, expected = line.encode(), expected.encode()
     assert output_of(*command, stdin=line + b"\n") == expected + b"\n"
     assert output_of(*command, stdin=2 * (line + b"\r\n")) == 2 * (expected + b"\r\n")
@@ -307,15 +303,17 @@ def test_filters_agree_with_their_references(case, errors, tmp_path):
         assert bad.read_text("utf-8") == report(invalid)
 
 
+@pytest.mark.slow
 @every_filter
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=TEXT, chunk=st.integers(128, 256), errors=st.sampled_from(["keep", "null", "drop"]))
 def test_chunks_do_not_show(case, data, chunk, errors):
     expected = case.header + with_last_end(expected_of(data, case, errors)[0], data, errors)
     assert output_of(*case.command, "--errors", errors, stdin=data, chunk=chunk) == expected
 
 
-@pytest.mark.parametrize("production", [*URI_PRODUCTIONS, *IRI_PRODUCTIONS, None, "iri"])
+@pytest.mark.slow
+@each_row("production", [*URI_PRODUCTIONS, *IRI_PRODUCTIONS, None, "iri"])
 @settings(max_examples=25)
 @given(data=TEXT, chunk=st.integers(128, 256))
 def test_check_agrees_with_the_reference(production, data, chunk):
@@ -336,6 +334,7 @@ def test_check_takes_references(kind):
     assert run("check", "--kind", kind, *strict, stdin=b"/a\n")[:2] == (1, b"<stdin>\t1\t0\tscheme\t/a\n")
 
 
+@pytest.mark.slow
 @every_filter
 @settings(max_examples=15)
 @given(data=TEXT, chunk=st.integers(128, 256))
@@ -367,20 +366,13 @@ def test_a_line_stays_a_line(case, data):
             assert control_count(written) - tabs <= control_count(line)
 
 
-def test_the_words_of_a_fault(tmp_path):
-    path = tmp_path / "uris"
-    path.write_bytes(b"a:b\r\nc:d\r\ne:10%\r\nx\r\n")
-    status, output, complaint = run(*SPLIT, "--to", "csv", "--errors", "raise", path)
-    assert (status, output.count(b"\n")) == (1, 3)
-    assert re.fullmatch(rf"uricodec: {re.escape(str(path))}:3:5 \(byte 14\): [^\n]+\n", complaint.removesuffix(HINT))
-
-
 # --- long lines -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_filter
 @every_policy
-@pytest.mark.parametrize("length", [129, 200, 256, 1000])
+@each_row("length", [129, 200, 256, 1000])
 def test_lines_that_are_too_long(tmp_path, case, errors, length):
     """They stay whole, or become one record, are counted once, and do not take their neighbours with them."""
     line = b"urn:ex:" + b"A" * (length - 7)
@@ -412,6 +404,7 @@ def test_lines_that_are_too_long(tmp_path, case, errors, length):
     assert complaint == said + HINT[:-1] + "; --max-line SIZE allows longer ones\n"
 
 
+@pytest.mark.slow
 @every_filter
 def test_long_lines(case):
     """Some that take more room than there is, and fit."""
@@ -439,55 +432,6 @@ def test_inputs_follow_each_other(tmp_path):
     assert output_of(*SPLIT, *files).count(b"\n") == 4
 
 
-@every_command
-def test_nothing_gives_nothing(tmp_path, command):
-    (tmp_path / "empty").touch()
-    expected = CSV_HEADER if "csv" in command else b""
-    assert output_of(*command) == output_of(*command, tmp_path / "empty") == expected
-
-
-@every_command
-def test_gzip(command, tmp_path):
-    data = b"\n".join(LINES)
-    (tmp_path / "a.gz").write_bytes(gzip.compress(data[:100]) + gzip.compress(data[100:]))
-    assert run(*command, tmp_path / "a.gz", "-o", tmp_path / "out")[0] == run(*command, stdin=data)[0]
-    if command != CHECK:
-        assert (tmp_path / "out").read_bytes() == run(*command, stdin=data)[1]
-    assert run(*command, stdin=gzip.compress(data)) == run(*command, stdin=data)
-
-
-# --- outputs ----------------------------------------------------------------------------------------------------------
-
-
-def test_invalid_lines_are_what_check_says(tmp_path):
-    path, out, bad = tmp_path / "uris", tmp_path / "out", tmp_path / "bad"
-    path.write_bytes(b"\n".join(LINES))
-    assert run(*CHECK, path, "-o", tmp_path / "faults")[::2] == (1, "")
-    for command in [*NORMALIZE, "--production", "URI-reference"], SPLIT:
-        assert output_of(*command, path, "-o", out, "--errors", "drop", "--invalid-to", bad) == b""
-        assert bad.read_bytes() == (tmp_path / "faults").read_bytes()
-        assert output_of(*CHECK, out if command != SPLIT else os.devnull) == b""
-
-
-@pytest.mark.parametrize("command", [NORMALIZE, SPLIT, RESOLVE, ENCODE, DECODE], ids=" ".join)
-def test_outputs_that_are_one_file(tmp_path, command):
-    out = tmp_path / "out"
-    complaint = "uricodec: --output and --invalid-to are the same file\n\nhint: change --invalid-to FILE\n"
-    assert run(*command, "-o", out, "--invalid-to", out) == (2, b"", complaint)
-    assert run(*command, "--invalid-to", "-") == (2, b"", complaint)
-    assert run(*command, "-o", os.devnull, "--invalid-to", os.devnull)[0] == 0  # which is none
-
-
-@pytest.mark.parametrize("command", [[*NORMALIZE, "--production", "URI"], SPLIT, ENCODE, DECODE], ids=" ".join)
-def test_a_failure_leaves_nothing_behind(tmp_path, command):
-    path = tmp_path / "uris"
-    path.write_bytes(b"a:b\nx y\n")
-    for arguments, status in (["--errors", "raise", path], 1), ([path, tmp_path / "missing"], 3):
-        outputs = ["-o", tmp_path / "out", "--invalid-to", tmp_path / "bad"]
-        assert run(*command, *arguments, *outputs)[:2] == (status, b"")
-        assert os.listdir(tmp_path) == ["uris"]
-
-
 # --- --stats ----------------------------------------------------------------------------------------------------------
 
 
@@ -508,7 +452,7 @@ def test_stats_of_check(chunk):
 
 @every_filter
 @every_policy
-def test_stats(case, errors):
+def test_stats_agree_with_the_reference(case, errors):
     data = b"".join(line + b"\n" for line in 3 * LINES)
     status, output, said = run(*case.command, "--errors", errors, "--stats", stdin=data, chunk=256)
     expected, invalid = expected_of(data, case, errors)
@@ -535,67 +479,6 @@ def test_many_faults(tmp_path):
     assert (status, output.count(b"\n")) == (1, 40_000)
     assert output.endswith(b"<stdin>\t40000\t0\tscheme\t\n")
     assert json.loads(said)["faults"] == {"scheme": 40_000}
-
-
-# --- usage ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["normalize", "--kind", "uri", "--level", "8141"],
-        ["normalize", "--kind", "urn", "--level", "path"],
-        ["normalize", "--kind", "urn", "--production", "URI"],
-        [*NORMALIZE, "--rfc", "8141"],
-        [*NORMALIZE, "--production", "IRI"],
-        [*NORMALIZE, "--errors", "replace"],
-        ["normalize", "--kind", "iri", "--production", "URI"],
-        [*CHECK, "--production", "uri"],
-        [*CHECK, "--errors", "drop"],
-        [*CHECK, "--level", "path"],
-        ["split", "--kind", "urn"],
-        [*SPLIT, "--to", "xml"],
-        ["hosts", "--schemes", "http,ftp"],
-        ["hosts", "--ports", "80,"],
-        ["hosts", "--ports", "0"],
-        ["hosts", "--userinfo", "drop"],
-        [*SPLIT, "--csv-safe"],
-        [*SPLIT, "--to", "jsonl", "--csv-safe"],
-        [*SPLIT, "--errors", "replace"],
-        ["resolve"],
-        ["resolve", "--base"],
-        ["resolve", "--base", "//a/b"],
-        ["resolve", "--base", ""],
-        ["resolve", "--base", "http://a/\n"],
-        ["resolve", "--base", "http://a/\x85"],
-        [*ENCODE, "--plus"],
-        [*ENCODE, "--safe", "/"],
-        [*ENCODE, "--errors", "replace"],
-        [*ENCODE, "--host", "unicode"],
-        [*ENCODE, "--disallowed", "keep"],
-        [*DECODE, "--plus"],
-        [*DECODE, "--raw"],
-        [*DECODE, "--errors", "replace"],
-        [*DECODE, "--host", "idna"],
-        [*DECODE, "--disallowed", "raise"],
-        ["encode", "--host", "idna"],
-        ["encode", "--disallowed", "raise"],
-        ["decode", "--host", "keep"],
-    ],
-)
-def test_wrong_usage(capfd, arguments):
-    assert main(arguments) == 2
-    output = capfd.readouterr()
-    assert output.out == ""
-    assert output.err.startswith("uricodec: ")
-
-
-def test_a_wrong_option_says_what_is_right(capfd):
-    assert main([*NORMALIZE, "--level", "8141"]) == 2
-    said = "--level: unknown value '8141' with --kind uri; choose from simple, case,"
-    assert said in capfd.readouterr().err
-    assert main(["encode", "--disallowed", "raise"]) == 2
-    assert "--disallowed: not allowed without --iri" in capfd.readouterr().err
 
 
 def test_a_base_of_bytes():
@@ -681,11 +564,6 @@ def test_an_escaped_url_that_is_too_long_ends():
     assert found[-1] == b"%d\tx://b" % data.rindex(b"x:")
 
 
-def test_content_is_for_urls():
-    status, _, complaint = run("extract", "--kind", "urn", "--content", "json")
-    assert status == 2 and "--content" in complaint
-
-
 def test_extract_from_several_inputs(tmp_path):
     a, b = tmp_path / "a", tmp_path / "b.gz"
     a.write_bytes(b"http://a" * 2)
@@ -707,60 +585,12 @@ def test_a_long_url_is_read_in_linear_time_and_ends(chunk):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@pytest.mark.parametrize("unit", [b"x", b"a://(b", b" a://" + b"b" * 200, b"a://b "])
-@pytest.mark.parametrize("jobs", ["1", "3"])
+@each_row(("unit", "jobs"), [(b"x", "1"), (b"a://(b", "3"), (b" a://" + b"b" * 200, "3"), (b"a://b ", "1")])
 @pytest.mark.process
 def test_extract_in_flat_memory(tmp_path, unit, jobs):
     path = tmp_path / "long"
     path.write_bytes(unit * (20_000_000 // len(unit)))
     assert growth([*EXTRACT, "--offsets", "-j", jobs], path, tmp_path / "out") < 10_000
-
-
-# --- processes --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@pytest.mark.parametrize("unit", [b"%C3%A9", *long(b"%\n", b"x", b"http://a/b?c=d\n", "é".encode(), b"\n")])
-@every_command
-@pytest.mark.process
-def test_memory_is_flat(tmp_path, command, unit):
-    """20 MB, or a million lines."""
-    path = tmp_path / "long"
-    with open(path, "wb") as file:
-        for _ in range(2 if len(unit) < 3 and unit.endswith(b"\n") else 20):
-            file.write(unit * (1_000_000 // len(unit)))
-    assert growth([*command, "-j", "2", "--max-line", "1M"], path, tmp_path / "out") < 32_000
-
-
-@every_command
-def test_a_closed_pipe_is_quiet(command):
-    result = output_to_nobody(*command, input=b"x y\nurn:ex:a\n" * 100_000)
-    assert (result.returncode, result.stderr) == (141, b"")
-
-
-def test_the_status_of_a_process():
-    assert process(*CHECK, input=b"a:b\n").returncode == 0
-    result = process(*CHECK, "--production", "URI", input=b"a:b\nx\n")
-    assert (result.returncode, result.stdout, result.stderr) == (1, b"<stdin>\t2\t1\tscheme\tx\n", b"")
-
-
-@every_command
-@pytest.mark.process
-def test_start_imports_little(command):
-    code = f"import sys; from uricodec.cli import main; main({command!r}); print(*sys.modules, file=sys.stderr)"
-    result = subprocess.run([sys.executable, "-c", code], input=b"http://a/b", capture_output=True, check=True)
-    loaded = set(result.stderr.decode().split())
-    assert not loaded & {
-        "json",
-        "uuid",
-        "zlib",
-        "tempfile",
-        "urllib.parse",
-        "idna",
-        "unicodedata",
-        "uricodec.urn.namespaces",
-    }
 
 
 def test_check_web():
@@ -776,7 +606,7 @@ def test_check_web():
 DIRTY = "HTTP://a.example/1\nhttp://us er@h/\nhttp://[::1/\nhttp://a.example/é\nhttp://h/%zz\nhttp://h:x/\n".encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "normal", "invalid"),
     [
         ([], b"http://a.example/1\n", [2, 3, 4, 5, 6]),
@@ -790,9 +620,8 @@ DIRTY = "HTTP://a.example/1\nhttp://us er@h/\nhttp://[::1/\nhttp://a.example/é\
         (["--production", "any"], None, []),
         (["--kind", "web"], None, [2, 3, 6]),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) and value and isinstance(value[0], str) else "",
 )
-def test_what_is_no_uri_is_invalid_unless_it_is_kept(options, normal, invalid, tmp_path):
+def test_text_that_is_no_uri_is_invalid_unless_it_is_kept(options, normal, invalid, tmp_path):
     bad = tmp_path / "bad"
     for threads in "1", "2":
         status, output, said = run(

@@ -1,8 +1,6 @@
 """The commands over URNs: options against a reference implementation, lines at every place of the buffer."""
 
-import gzip
 import json
-import os
 import re
 import subprocess
 import sys
@@ -11,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import urn as naive_urn
-from support.command import HINT, growth, output_of, output_to_nobody, process, run
-from support.marks import long
+from support.command import HINT, output_of, run
+from support.tables import each_row
 
 from uricodec._io import runner
 from uricodec._io.reports import visible
-from uricodec.cli import lines, main
+from uricodec.cli import lines
 from uricodec.cli.extract import URN_BYTES
 
 NORMALIZE = ["normalize", "--kind", "urn"]
@@ -24,27 +22,12 @@ CHECK = ["check", "--kind", "urn"]
 EXTRACT = ["extract", "--kind", "urn"]
 
 LINES = [
-    b"urn:isbn:0-395-36341-1",
-    b"URN:ISBN:0395363411",
-    b"urn:ISBN:9780395363416",
-    b"urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6",
-    b"urn:example:a%2fb%C3%a9",
-    b"Urn:Example:a?+r?=q#f%2f",
-    b"urn:example:a~b&c/",
-    b"urn:x:Y",
-    b"urn:nbn:DE:101-A",
-    b"urn:example:%00",
-    b"urn:example:100%",
-    b"urn:example:a b",
-    b"urn:example:caf\xc3\xa9\xff",
-    b"urn:example:\x1b[2J\\",
-    b"urn:example:",
-    b"urn:example",
-    b"urn",
-    b"",
-    b"\r",
-    b"url:example:a",
-]
+    b"urn:isbn:0-395-36341-1", b"URN:ISBN:0395363411", b"urn:ISBN:9780395363416",
+    b"urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", b"urn:example:a%2fb%C3%a9", b"Urn:Example:a?+r?=q#f%2f",
+    b"urn:example:a~b&c/", b"urn:x:Y", b"urn:nbn:DE:101-A", b"urn:example:%00", b"urn:example:100%",
+    b"urn:example:a b", b"urn:example:caf\xc3\xa9\xff", b"urn:example:\x1b[2J\\", b"urn:example:", b"urn:example",
+    b"urn", b"", b"\r", b"url:example:a",
+]  # fmt: skip
 
 TEXT = (
     st.lists(
@@ -87,7 +70,7 @@ def report(invalid, name="<stdin>"):
 # --- normalize --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "line", "expected"),
     [
         ([], b"URN:ISBN:0-395-36341-1%2f?+r?=q#f", b"urn:isbn:0-395-36341-1%2F"),
@@ -109,9 +92,9 @@ def test_normalize(options, line, expected):
     assert output_of(*NORMALIZE, *options, stdin=line) == expected
 
 
-@pytest.mark.parametrize("level", naive_urn.LEVELS)
-@pytest.mark.parametrize("spec", [None, "2141", "8141", "any"])
-@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+@each_row("level", naive_urn.LEVELS)
+@each_row("spec", [None, "2141", "8141", "any"])
+@each_row("errors", ["keep", "null", "drop"])
 def test_normalize_agrees_with_the_reference(level, spec, errors, tmp_path):
     data = b"\n".join(LINES) + b"\r\n" + b"\r\n".join(LINES)
     options = ["--level", level, "--errors", errors] + (["--rfc", spec] if spec else [])
@@ -167,11 +150,8 @@ def test_the_words_of_a_fault(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("errors", "expected"),
-    [("keep", "{0}\nurn:ex:a\n{0}"), ("null", "\nurn:ex:a\n\n"), ("drop", "urn:ex:a\n")],
-)
-@pytest.mark.parametrize("length", [129, 200, 256, 1000])
+@each_row(("errors", "expected"), [("keep", "{0}\nurn:ex:a\n{0}"), ("null", "\nurn:ex:a\n\n"), ("drop", "urn:ex:a\n")])
+@each_row("length", [129, 200, 256, 1000])
 def test_lines_that_are_too_long(tmp_path, errors, expected, length):
     """They stay whole, are counted once, and do not take their neighbours with them."""
     line = "urn:ex:" + "A" * (length - len("urn:ex:"))
@@ -205,72 +185,11 @@ def test_more_invalid_lines_than_are_fetched_at_once(tmp_path, monkeypatch, erro
             assert run(*CHECK, "-j", jobs, stdin=data) == (1, report(invalid).encode(), "")
 
 
-def test_inputs_follow_each_other(tmp_path):
-    for name, data in (("a", b"URN:ex:1"), ("b", b""), ("c", b"x\n"), ("d", b"y"), ("e", b"urn:ex:3\n")):
-        (tmp_path / name).write_bytes(data)
-    files = [tmp_path / name for name in "abcde"]
-    assert output_of(*NORMALIZE, *files) == b"urn:ex:1\nx\ny\nurn:ex:3\n"
-    assert output_of(*NORMALIZE, "--errors", "null", *files) == b"urn:ex:1\n\n\nurn:ex:3\n"
-    assert output_of(*NORMALIZE, "--errors", "drop", *files) == b"urn:ex:1\nurn:ex:3\n"
-    assert run(*CHECK, *files)[1].decode() == f"{files[2]}\t1\t0\tscheme\tx\n{files[3]}\t1\t0\tscheme\ty\n"
-
-
-def test_nothing_gives_nothing(tmp_path):
-    (tmp_path / "empty").touch()
-    for command in NORMALIZE, CHECK, EXTRACT:
-        assert output_of(*command) == output_of(*command, tmp_path / "empty") == b""
-
-
-def test_gzip():
-    data = b"\n".join(LINES)
-    for command in NORMALIZE, CHECK, EXTRACT:
-        assert run(*command, stdin=gzip.compress(data)) == run(*command, stdin=data)
-
-
 # --- where the invalid lines go ---------------------------------------------------------------------------------------
 
 
-def test_invalid_lines_are_what_check_says(tmp_path):
-    path, out, bad = tmp_path / "urns", tmp_path / "out", tmp_path / "bad"
-    path.write_bytes(b"\n".join(LINES))
-    assert output_of(*NORMALIZE, path, "-o", out, "--errors", "drop", "--invalid-to", bad) == b""
-    assert run(*CHECK, path, "-o", tmp_path / "faults")[::2] == (1, "")
-    assert bad.read_bytes() == (tmp_path / "faults").read_bytes()
-    assert output_of(*CHECK, out) == b""
-
-
-def test_outputs_that_are_an_input(tmp_path):
-    path = tmp_path / "in"
-    path.write_bytes(b"urn:a1:b\nno\n")
-    for command, option in ("normalize", "--invalid-to"), ("dedup", "--groups"), ("dedup", "--invalid-to"):
-        said = f"uricodec: {option} and an input are the same file\n\nhint: give {option} another FILE\n"
-        assert run(command, "--kind", "urn", path, option, path, "-o", os.devnull) == (2, b"", said)
-    against = ["--exclude", path, "--invalid-to", path]
-    assert run("dedup", "--kind", "urn", *against, os.devnull) == (2, b"", said)
-    assert path.read_bytes() == b"urn:a1:b\nno\n"
-    assert run("normalize", "--kind", "urn", path, "-o", path)[0] == 0  # which appears when it is complete
-
-
-def test_outputs_that_are_one_file(tmp_path):
-    out = tmp_path / "out"
-    complaint = "uricodec: --output and --invalid-to are the same file\n\nhint: change --invalid-to FILE\n"
-    assert run(*NORMALIZE, "-o", out, "--invalid-to", out) == (2, b"", complaint)
-    (tmp_path / "link").symlink_to(out)
-    assert run(*NORMALIZE, "-o", out, "--invalid-to", tmp_path / "link") == (2, b"", complaint)
-    assert run(*NORMALIZE, "--invalid-to", "-") == (2, b"", complaint)
-
-
-def test_a_failure_leaves_nothing_behind(tmp_path):
-    path = tmp_path / "urns"
-    path.write_bytes(b"urn:ex:a\nx\n")
-    for arguments, status in (["--errors", "raise", path], 1), ([path, tmp_path / "missing"], 3):
-        outputs = ["-o", tmp_path / "out", "--invalid-to", tmp_path / "bad"]
-        assert run(*NORMALIZE, *arguments, *outputs)[:2] == (status, b"")
-        assert os.listdir(tmp_path) == ["urns"]
-
-
 @given(st.binary(max_size=20))
-def test_what_is_shown_is_the_line_and_harmless(octets):
+def test_shown_lines_are_harmless_and_complete(octets):
     shown = visible(octets)
     assert shown.isprintable()
     back = re.sub(rb"\\(x..|\\)", lambda escape: bytes.fromhex(escape[1][1:].decode()) or b"\\", shown.encode())
@@ -286,16 +205,16 @@ def test_what_is_shown_is_the_line_and_harmless(octets):
         (b"\xff\xe6\x9d", r"\xff\xe6\x9d"),
     ],
 )
-def test_what_cannot_be_shown(octets, shown):
+def test_bytes_that_cannot_be_shown_are_escaped(octets, shown):
     assert visible(octets) == shown
 
 
 # --- --stats ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("level", naive_urn.LEVELS)
-@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
-def test_stats(level, errors):
+@each_row("level", naive_urn.LEVELS)
+@each_row("errors", ["keep", "null", "drop"])
+def test_stats_agree_with_the_reference(level, errors):
     data = b"".join(line + b"\n" for line in 3 * LINES)
     options = ["--level", level, "--rfc", "any", "--errors", errors]
     status, output, said = run(*NORMALIZE, *options, "--stats", stdin=data, chunk=64)
@@ -374,9 +293,9 @@ def test_extract_across_the_borders_of_chunks(data, chunk):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("before", [b"", b" ", b"-", b"x", b"%", b"%4", b"urn:ab:c~", b"urn:ab:%00"])
-@pytest.mark.parametrize("name", [b"urn:isbn:0395363411", b"urn:" + b"n" * 32 + b":%c3", b"urn:x:" + b"%C3%A9" * 99])
-@pytest.mark.parametrize("behind", [b"", b"%", b"%4", b"%00", b"%zzurn:b:c", b"~urn:b:c", b" "])
+@each_row("before", [b"", b" ", b"-", b"x", b"%", b"%4", b"urn:ab:c~", b"urn:ab:%00"])
+@each_row("name", [b"urn:isbn:0395363411", b"urn:" + b"n" * 32 + b":%c3", b"urn:x:" + b"%C3%A9" * 99])
+@each_row("behind", [b"", b"%", b"%4", b"%00", b"%zzurn:b:c", b"~urn:b:c", b" "])
 def test_extract_at_every_place(before, name, behind):
     """Also of a buffer without any octet that ends a URN."""
     for shift in range(48, 73, 5):  # two chunks
@@ -398,70 +317,3 @@ def test_the_bytes_of_urns():
     terminators = {octet for octet in range(256) if urns(b"urn:x:a%c" % octet) == [(0, b"urn:x:a")]}
     assert terminators - set(URN_BYTES) == terminators - set(b"&~%")
     assert not set(URN_BYTES) & (terminators - set(b"&~%"))
-
-
-# --- processes --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@pytest.mark.parametrize(
-    "unit", [b"urn:isbn:0395363411", *long(b"x", b"urn:isbn:0395363411\n", b"%4", b" urn:x:y", b"\n")]
-)
-@pytest.mark.parametrize(
-    "command",
-    [
-        [*NORMALIZE, "--max-line", "1M"],
-        [*NORMALIZE, "--errors", "drop", "--max-line", "1M"],
-        [*CHECK, "--max-line", "1M"],
-        [*EXTRACT, "--offsets"],
-    ],
-    ids=" ".join,
-)
-@pytest.mark.process
-def test_memory_is_flat(tmp_path, command, unit):
-    """20 MB, or four million empty lines."""
-    path = tmp_path / "long"
-    with open(path, "wb") as file:
-        for _ in range(4 if unit == b"\n" else 20):
-            file.write(unit * (1_000_000 // len(unit)))
-    assert growth(command, path, tmp_path / "out") < 10_000
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["normalize", "--kind", "url"],
-        [*NORMALIZE, "--level", "3986"],
-        [*NORMALIZE, "--rfc", "3986"],
-        [*NORMALIZE, "--errors", "replace"],
-        [*CHECK, "--errors", "drop"],
-        [*CHECK, "--level", "8141"],
-        [*EXTRACT, "--rfc", "8141"],
-    ],
-)
-def test_wrong_usage(capfd, arguments):
-    assert main(arguments) == 2
-    output = capfd.readouterr()
-    assert output.out == ""
-    assert output.err.startswith("uricodec: ")
-
-
-@pytest.mark.parametrize("command", [NORMALIZE, CHECK, EXTRACT], ids=" ".join)
-def test_a_closed_pipe_is_quiet(command):
-    result = output_to_nobody(*command, input=b"x urn:ex:a\n" * 100_000)
-    assert (result.returncode, result.stderr) == (141, b"")
-
-
-def test_the_status_of_a_process():
-    assert process(*CHECK, input=b"urn:ex:a\n").returncode == 0
-    result = process(*CHECK, input=b"urn:ex:a\nx\n")
-    assert (result.returncode, result.stdout, result.stderr) == (1, b"<stdin>\t2\t0\tscheme\tx\n", b"")
-
-
-@pytest.mark.process
-def test_start_imports_little():
-    code = f"import sys; from uricodec.cli import main; main({NORMALIZE!r}); print(*sys.modules, file=sys.stderr)"
-    result = subprocess.run([sys.executable, "-c", code], input=b"", capture_output=True, check=True)
-    loaded = set(result.stderr.decode().split())
-    assert not loaded & {"json", "uuid", "zlib", "tempfile", "urllib.parse", "uricodec.cli.extract", "uricodec.parse"}

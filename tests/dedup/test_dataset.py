@@ -81,7 +81,7 @@ def some_urls(rows, seed=3):
 @pytest.mark.parametrize(("kind", "level"), [("uri", None), ("uri", "scheme"), ("urn", None), ("bytes", None)])
 @pytest.mark.parametrize("memory", [None, TINY])
 @pytest.mark.parametrize(("errors", "exact"), [("keep", False), ("keep", True), ("drop", False)])
-def test_rows(kind, level, memory, errors, exact):
+def test_rows_agree_with_the_reference(kind, level, memory, errors, exact):
     places = ["date=2026-01-01/0.parquet", "date=2026-01-01/1.parquet", "date=2026-01-02/0.parquet", "z.parquet"]
     urls = some_urls(6000)
     for i, place in enumerate(places):
@@ -202,7 +202,7 @@ def test_values_that_are_larger_than_they_are_encoded():
 # --- what files keep --------------------------------------------------------------------------------------------------
 
 
-def test_what_a_file_keeps():
+def test_metadata_and_compression_are_kept():
     rows = 100
     columns = {
         "url": pa.array([f"http://h/{i // 2}" for i in range(rows)]),
@@ -501,7 +501,7 @@ def test_the_command():
         ("-f url --errors raise in -o out", 1, "in/a.parquet: row 0: expected"),
     ],
 )
-def test_what_the_command_rejects(arguments, status, said):
+def test_the_command_rejects_wrong_options(arguments, status, said):
     write("in/a.parquet", ["http://a"])
     found, output, message = run("dedup", "--kind", "urn", "--parquet", *arguments.split())
     assert (found, output) == (status, b"") and said in message

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference.records import Reference, bare, csv_records, json_records
 from support.command import HINT, output_of, run
+from support.tables import each_row
 
 from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey
@@ -103,14 +104,8 @@ MEMBERS = st.one_of(
     st.text(max_size=3),
 )
 BROKEN = [
-    b"",
-    b"x",
-    b"[]",
-    b'{"u":"urn:isbn:1"',
-    b'{"u":"\\ud800"}',
-    b'{"u":"\\x"}',
-    b'{"u":"urn:isbn:1","u":"urn:ab:2"}',
-]
+    b"", b"x", b"[]", b'{"u":"urn:isbn:1"', b'{"u":"\\ud800"}', b'{"u":"\\x"}', b'{"u":"urn:isbn:1","u":"urn:ab:2"}',
+]  # fmt: skip
 
 
 @settings(max_examples=60)
@@ -193,6 +188,7 @@ def bare_line(line):
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("report", ["unique", "counts", "repeated"])
 @pytest.mark.parametrize("exact", [False, True])
 def test_more_than_fits_in_memory(tmp_path, report, exact):
@@ -293,8 +289,8 @@ def test_quotes_that_are_not_closed(field, errors):
     assert status == 1 and "; the last one ends within quotes, which are not closed\n" in said
 
 
-@pytest.mark.parametrize("header", [(), ("--header",)])
-@pytest.mark.parametrize(
+@each_row("header", [(), ("--header",)])
+@each_row(
     ("data", "found"), [(b"a,1\na,1\n", False), (b"a;1\nb\na\n", True), (b"a\n", False), (b"", True), (b"\n", True)]
 )
 def test_a_delimiter_that_no_record_contains(data, found, header):

@@ -114,7 +114,7 @@ def test_ranks_of_all_rows():
             rank += row in set(numbers[rank : rank + 1])
 
 
-def test_what_changes_is_no_longer_sealed():
+def test_changes_unseal_a_table():
     rows = FirstRows()
     for change in (
         lambda: rows.reserve(len(rows) + 1),
@@ -152,6 +152,7 @@ def test_bits_that_are_there_already():
     assert [rows.rank(row) for row in (0, 1, 64, 639, 640)] == [0, 1, 64, 639, 640]
 
 
+@pytest.mark.slow
 def test_rows_beyond_2_to_the_32():
     """In a mapping that has pages where bits are."""
     room = mmap.mmap(-1, (2**33 + 2**12) // 8)
@@ -195,6 +196,7 @@ def test_memory_that_is_too_small():
     assert room[16:] == bytes(4)
 
 
+@pytest.mark.slow
 def test_memory_grows():
     rows, numbers = FirstRows(), list(range(0, 2_000_000, 997))
     assert len(rows) == 0
@@ -278,7 +280,7 @@ def test_the_memory_is_held_until_release():
     assert rows.count == 1
 
 
-def test_what_is_rejected():
+def test_wrong_arguments_are_rejected():
     for wrong in bytes(8), memoryview(bytes(8)):
         with pytest.raises(BufferError):
             FirstRows(wrong)

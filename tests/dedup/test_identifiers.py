@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.codec import lines_of
 from support.arrow_memory import Lent
+from support.tables import each_row
 
 from uricodec import uri, urn
 from uricodec._base._fingerprint import FingerprintKey
@@ -30,7 +31,7 @@ KINDS = [
     *[(f"uri {level}", lambda level=level: NormalizeRows(level), lambda line, level=level: uri.key(line, level))
       for level in URI_LEVELS],
 ]  # fmt: skip
-kinds = pytest.mark.parametrize("make, key", [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
+kinds = each_row(("make", "key"), [row[1:] for row in KINDS])
 
 LINES = [
     b"urn:example:a",
@@ -89,7 +90,7 @@ def test_all_kinds(tier, make, key):
     check(b"\n".join(line * 3 for line in LINES) + b"\n" + b"\n".join(LINES), make, key, names=names)
 
 
-@pytest.mark.parametrize("make, key", [KINDS[0][1:], KINDS[3][1:], KINDS[4][1:]], ids=["bytes", "8141", "namespace"])
+@each_row(("make", "key"), [KINDS[0][1:], KINDS[3][1:], KINDS[4][1:]])
 def test_every_length(tier, make, key):
     names = LineBatch(make(), KEY)
     for n in range(131):
@@ -118,21 +119,19 @@ def test_large_buffers(tier):
         check(b"".join(b"URN:Example:%d%s\n" % (i % 99, b"x" * size) for i in range(count)), None, key, names=names)
 
 
-@pytest.mark.parametrize("n", [*range(131), 4095, 4096, 4097])
-def test_nothing_beyond_the_end_is_read(tier, fences, n):
-    data = (b"urn:x:" + b"\n" * n)[:n] if n < 7 else b"URN:ex:" + b"a" * (n - 7)
-    hostile = fences[0].at_end(data)
+def test_nothing_beyond_the_end_is_read(tier, fences):
     names = LineBatch(NormalizeUrnRows("8141"), KEY)
-    assert names.read(hostile, 0).lines == len(lines_of(data))
-    Table(1 << 20).add(names)
-    room = bytearray(names.capacity())
-    assert bytes(room[: names.write(room)]) == b"".join(
-        line + (tail or b"\n") for line, tail in dict(lines_of(data)).items()
-    )
+    for n in *range(131), 4095, 4096, 4097:
+        data = (b"urn:x:" + b"\n" * n)[:n] if n < 7 else b"URN:ex:" + b"a" * (n - 7)
+        assert names.read(fences[0].at_end(data), 0).lines == len(lines_of(data))
+        Table(1 << 20).add(names)
+        room = bytearray(names.capacity())
+        first = dict(lines_of(data)).items()
+        assert bytes(room[: names.write(room)]) == b"".join(line + (tail or b"\n") for line, tail in first)
 
 
 @kinds
-@pytest.mark.parametrize("rows, size", [(1, 64), (3, 20), (1000, 1), (1000, 64)])
+@each_row(("rows", "size"), [(1, 64), (3, 20), (1000, 1), (1000, 64)])
 def test_small_blocks(make, key, rows, size):
     set_block_size(rows, size)
     try:
@@ -144,8 +143,7 @@ def test_small_blocks(make, key, rows, size):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("errors", ["keep", "drop"])
-@pytest.mark.parametrize("forms", [False, True])
+@each_row(("errors", "forms"), [("keep", False), ("drop", True)])
 @kinds
 def test_columns(make, key, errors, forms):
     """Short and long items, nulls and what has no UTF-8, in more rows than a block has: from lists as from columns."""
@@ -176,14 +174,14 @@ def test_a_form_that_is_many_times_longer():
     check(data, lambda: NormalizeRows("iri"), lambda line: uri.key(line, "iri"))
 
 
-@pytest.mark.parametrize("errors", ["keep", "drop"])
-@pytest.mark.parametrize("limit", [0, 1, 3, 100, 101])
+@each_row("errors", ["keep", "drop"])
+@each_row("limit", [0, 1, 3, 100, 101])
 def test_as_many_faults_as_are_asked_for(errors, limit):
     found = LineBatch(NormalizeUrnRows("8141"), KEY, errors=errors).read(b"x\n" * 100, 0, limit)
     assert (found.invalid, [fault.line for fault in found.faults]) == (100, list(range(min(limit, 100))))
 
 
-def test_what_is_dropped():
+def test_invalid_lines_are_dropped():
     names = LineBatch(NormalizeUrnRows("8141"), KEY, errors="drop")
     found = names.read(b"urn:example:a\nx\nx\nURN:example:a\n\nurn:example:b", 0)
     assert found == (0, 6, 3, [])
@@ -195,7 +193,7 @@ def test_what_is_dropped():
 
 @pytest.mark.parametrize("make, error", [(lambda: NormalizeUrnRows("8141"), UrnError),
                                          (lambda: NormalizeRows("rfc1630"), UriSyntaxError)])  # fmt: skip
-def test_what_fails(make, error):
+def test_an_invalid_line_fails(make, error):
     names = LineBatch(make(), KEY, errors="raise")
     assert names.read(b"urn:example:a\n", 0).lines == 1
     found = names.read(b"urn:example:a\nurn:ex%zz\nurl:x\n", 0)
@@ -224,18 +222,17 @@ def test_lines_that_are_only_found_have_no_forms():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("errors", ["keep", "drop"])
-@pytest.mark.parametrize(
-    "make, one, other",
+@each_row("errors", ["keep", "drop"])
+@each_row(
+    ("make", "one", "other"),
     [
         (RowOperation, b"aaaaaaaa", b"\n\n\n\n\n\n\n\n"),
         (lambda: NormalizeUrnRows("8141"), b"urn:example:a\n", b"\nu\nu\nu\nu\nu\nu\nu"),
         (lambda: NormalizeUrnRows("namespace"), b"urn:isbn:0\n", b"urn:isbn:\n\n"),
         (lambda: NormalizeRows("iri"), b"http://hhhhhhh/\n", "http://é/éé/\n".encode()),
     ],
-    ids=["ends", "rejected", "no NSS", "growing"],
 )
-def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
+def test_lines_that_change_meanwhile(make, one, other, errors):
     """Wrong names at worst."""
     assert len(one) == len(other)
     names, data = LineBatch(make(), KEY, errors=errors), bytearray(one * 5000)
@@ -250,7 +247,7 @@ def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
     thread = threading.Thread(target=change)
     thread.start()
     try:
-        stop = time.monotonic() + 0.4
+        stop = time.monotonic() + 0.2
         while time.monotonic() < stop:
             names.read(data, 0)
             Table(1 << 20, exact=True).add(names)
@@ -293,7 +290,7 @@ def test_a_second_reading():
     assert len(names) == 0
 
 
-def test_what_is_held():
+def test_the_lines_are_held_until_the_next_batch():
     names = LineBatch(RowOperation(), KEY)
     data = bytearray(b"a\nb\n")
     names.read(data, 0)
@@ -318,7 +315,7 @@ def test_options_that_mean_nothing():
         names.write(bytearray(1000), bytes(8))
 
 
-def test_what_is_found_can_be_looked_at():
+def test_lines_that_are_only_found_have_no_fingerprints():
     """A table may be given lines that were only found: they have fingerprints, of which nothing is said."""
     names = LineBatch(RowOperation(), FingerprintKey())
     names.read(b"a\nb\n", 0)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from reference.dedup import kept_rows, order_of
 from support.command import run
+from support.tables import each_row
 
 from uricodec import dedup, uri
 from uricodec.dedup._partitions import Scratch
@@ -78,8 +79,9 @@ def with_options(*others):
     return [(*each, *options) for number, each in combinations for options in OPTIONS[number % 2 :: 2]]
 
 
-@pytest.mark.parametrize(("keep", "report", "memory", "threads", "exact"), with_options(["first", "last"], REPORTS))
-def test_lines(keep, report, memory, threads, exact):
+@pytest.mark.slow
+@each_row(("keep", "report", "memory", "threads", "exact"), with_options(["first", "last"], REPORTS))
+def test_lines_agree_with_the_reference(keep, report, memory, threads, exact):
     urls, values = some_rows()
     write("in1", urls[:2500])
     write("in2", urls[2500:])
@@ -120,9 +122,8 @@ def records(form, urls, values):
     return lines, {"format": "jsonl", "field": "url", "by": "a.time"}
 
 
-@pytest.mark.parametrize(
-    ("form", "report", "memory", "threads", "exact"), with_options(["csv", "delimited", "jsonl"], REPORTS)
-)
+@pytest.mark.slow
+@each_row(("form", "report", "memory", "threads", "exact"), with_options(["csv", "delimited", "jsonl"], REPORTS))
 def test_the_newest_record(form, report, memory, threads, exact):
     urls, values = some_rows()
     lines, options = records(form, urls, values)
@@ -166,13 +167,10 @@ def test_all_records_are_as_old():
     write(
         "json",
         [
-            '{"a":"x","b":[1,2]}',
-            '{"a":"x","b":[3]}',
-            '{"a":"y","b":{"c":1}}',
-            '{"a":"z","b":null}',
+            '{"a":"x","b":[1,2]}', '{"a":"x","b":[3]}', '{"a":"y","b":{"c":1}}', '{"a":"z","b":null}',
             '{"a":"z","b":true}',
         ],
-    )
+    )  # fmt: skip
     with pytest.raises(ValueError, match=r"number or time in field 'b'"):
         dedup.dedup_files("json", "out", kind="bytes", field="a", by="b", format="jsonl", keep="newest")
     assert not os.path.exists("out")
@@ -198,8 +196,9 @@ def test_wrong_options(options, said):
 # --- Python -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("keep", ["last", "newest"])
-@pytest.mark.parametrize(("memory", "threads", "exact"), OPTIONS)
+@pytest.mark.slow
+@each_row("keep", ["last", "newest"])
+@each_row(("memory", "threads", "exact"), OPTIONS)
 def test_unique(keep, memory, threads, exact):
     urls, values = some_rows(2)
     options = {"kind": "uri", "keep": keep, "memory": memory, "exact": exact}
@@ -460,7 +459,7 @@ def test_the_command():
     assert json.loads(said)["unordered"] == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "status", "said"),
     [
         ("--keep newest -f 1", 2, "--keep newest: not allowed without --by\n\nhint: add --by FIELD"),
@@ -477,7 +476,7 @@ def test_the_command():
         ("--keep last --estimate", 2, "--estimate: not allowed with --keep"),
     ],
 )
-def test_what_the_command_rejects(arguments, status, said):
+def test_the_command_rejects_wrong_options(arguments, status, said):
     write("in", ["a,x"])
     found, output, message = run("dedup", "--kind", "bytes", *arguments.split(), "in")
     assert (found, output) == (status, b"") and said in message

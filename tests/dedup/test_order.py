@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.dedup import UNIT, order_of
+from support.tables import each_row
 
 from uricodec.dedup._order import orders_of
 
@@ -61,25 +62,21 @@ UNREADABLE = [
     *("9223372036854775808", "-9223372036854775808", "-9223372036854775807.5", "1e19", "1e99999999999999999999"),
     *("2026-1-1", "2026-13-01", "2026-00-01", "2026-01-00", "2026-02-29", "1900-02-29", "2026-04-31", "20260101T00Z"),
     *(
-        "2026-01-01T",
-        "2026-01-01T24:00",
-        "2026-01-01T00:60",
-        "2026-01-01T00:00:61",
-        "2026-01-01T00:00:00.",
+        "2026-01-01T", "2026-01-01T24:00", "2026-01-01T00:60", "2026-01-01T00:00:61", "2026-01-01T00:00:00.",
         "x026-01-01",
     ),
     *("2026-01-01Z", "2026-01-01T00:00+24:00", "2026-01-01T00:00+0", "2026-01-01T00:00+01:", "2026-01-01T00:00  Z"),
     *("2026-01-01T0:00", "2026-01-01x00:00", "2026-01-01T00:00:00+01:60", "2026-01-01T00", "2026-01-01T00:00UTC+1"),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", EXAMPLES)
-def test_values(text):
+@each_row("text", EXAMPLES)
+def test_values_are_read_by_their_kinds(text):
     assert orders([text.encode()]) == [EXAMPLES[text]] == [order_of(text)]
 
 
-@pytest.mark.parametrize("text", UNREADABLE)
-def test_what_is_not_readable(text):
+@each_row("text", UNREADABLE)
+def test_unreadable_values_are_rejected(text):
     assert orders([text.encode()]) == [None] == [order_of(text)]
 
 
@@ -91,7 +88,7 @@ def test_no_values():
 @given(
     st.lists(st.from_regex(r"\A *[+-]?[0-9]{0,22}\.?[0-9]{0,24}(e[+-]?[0-9]{1,3})?\Z") | st.text("0123456789-+.eTZ: "))
 )
-def test_numbers(texts):
+def test_numbers_are_in_numeric_order(texts):
     assert orders([text.encode() for text in texts]) == [order_of(text) for text in texts]
 
 

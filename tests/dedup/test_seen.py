@@ -298,7 +298,7 @@ def test_invalid_rows():
         SeenSet()
 
 
-def test_what_it_says():
+def test_attributes_and_repr():
     seen = set_of(names_of(3))
     assert repr(seen) == "<SeenSet of 3 identifiers, kind 'bytes'>"
     assert repr(set_of(["a"]).split(2)[0]).startswith("<SeenSet of ")
@@ -355,6 +355,7 @@ def test_sets_that_do_not_fit():
         SeenSet.merge([])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shards", [1, 2, 8, 256])
 def test_shards(shards, tmp_path):
     names = names_of(3000)
@@ -492,6 +493,7 @@ MODES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_day_after_day(place, mode, threads):
@@ -608,6 +610,7 @@ def test_options_that_do_not_fit(place):
     assert sorted(os.listdir()) == ["day0", "day1", "day2"]
 
 
+@pytest.mark.slow
 def test_the_command(place):
     def run(*arguments):
         done = process("dedup", "--kind", "urn", *arguments, cwd=place)
@@ -821,6 +824,7 @@ def test_directories_that_lie():
         SetFile(row + b"\5" + row[1:], 4, 1, 0, 0, 0, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["counts, spilling", *long("unique")])
 def test_each_write_and_rename_fails(place, monkeypatch, mode):
     """Whichever fails: the set and the output are as before, nothing stays, and the next run is like any other."""

@@ -8,6 +8,7 @@ from itertools import chain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each_row
 
 from uricodec.dedup._sketch import RELATIVE_ERROR, Quantiles
 
@@ -66,7 +67,7 @@ def test_memory_is_what_the_span_needs():
     assert Quantiles(array("d", [1e-9, 1e24, 0, -5])).size <= 4096 + 64
 
 
-@pytest.mark.parametrize("count", [254, 255, 256, 257, 65535, 65536, 65537])
+@each_row("count", [254, 255, 256, 257, 65535, 65536, 65537])
 def test_counts_of_any_size(count):
     """Buckets become wider when a count needs it; those of other buckets stay."""
     sketch = Quantiles(array("d", [4.0, 1.0] + [2.0] * count + [1.0, 4.0, 4.0]))
@@ -98,7 +99,7 @@ def test_one_number_is_exact():
         assert {Quantiles(array("d", [number])).quantile(share) for share in SHARES} == {number}
 
 
-def test_what_is_skipped():
+def test_values_that_are_no_numbers_are_skipped():
     sketch = Quantiles(array("d", [math.nan, math.inf, -math.inf]))
     assert sketch.count == 0 and sketch.quantile(0.5) is None
     assert Quantiles(array("d")).quantile(1) is None
@@ -112,7 +113,7 @@ def test_a_sketch_merged_with_itself():
     assert (sketch.count, sketch.quantile(0), sketch.quantile(1)) == (6, 1, 3)
 
 
-def test_what_it_cannot_take():
+def test_wrong_arguments_are_rejected():
     for wrong in array("f", [1]), array("q", [1]), b"12345678":
         with pytest.raises(TypeError, match=r"^expected a buffer of numbers in format 'd'$"):
             Quantiles(wrong)

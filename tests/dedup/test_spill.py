@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import spill as naive
+from support.tables import each_row
 
 from uricodec.dedup._spill import HEADER, SpillBuffers, SpilledBatch, block_size
 from uricodec.dedup._table import IdentifierBatch
@@ -169,9 +170,7 @@ def test_buffers_are_used_to_their_ends():
             assert len(buffers.take(0)) <= room
 
 
-@pytest.mark.parametrize(
-    ("gap", "fits"), [(0, True), (1, True), (2**32 - 1, True), (2**32, False), (2**63, False), (-1, False)]
-)
+@each_row(("gap", "fits"), [(0, True), (1, True), (2**32 - 1, True), (2**32, False), (2**63, False), (-1, False)])
 def test_a_block_spans_less_than_2_to_the_32(gap, fits):
     buffers = SpillBuffers(parts=1)
     buffers.add(made_of([(bytes(16), 2**40, b"")], bytes([LATER])))
@@ -212,7 +211,7 @@ def test_a_long_block_is_cleared_and_its_buffer_is_a_usual_one():
         buffers.clear(0)
 
 
-def test_what_is_rejected():
+def test_wrong_arguments_are_rejected():
     for depth in -1, 20:
         with pytest.raises(ValueError, match="depth"):
             SpillBuffers(depth)
@@ -350,7 +349,7 @@ def test_headers_that_lie(fences, fields, exact, lengths, length):
     assert sum(len(form) for _, _, form in found) == octets
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("exact", "size", "rows", "octets"),
     [
         (False, HEADER, 2**62, 0),

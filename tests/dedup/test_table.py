@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import dedup as naive
 from reference.dedup import LATER, NEW, PENDING, SEEN
+from support.tables import each_row
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec.dedup._table import Cardinality, FingerprintBatch, IdentifierBatch, Table
@@ -18,7 +19,7 @@ from uricodec.dedup._table import Cardinality, FingerprintBatch, IdentifierBatch
 KEY = FingerprintKey("of the tests")
 MODES = [(False, False), (True, False), (False, True), (True, True)]
 LEAST = 1 << 14
-modes = pytest.mark.parametrize(("counting", "exact"), MODES, ids=["plain", "counting", "exact", "counting exact"])
+modes = each_row(("counting", "exact"), MODES)
 
 
 def fingerprints(count, seed=0):
@@ -171,7 +172,7 @@ def test_homes_at_the_end():
 
 @pytest.mark.slow
 @modes
-@pytest.mark.parametrize("limit", [0, 40_000, 1 << 16, 100_001, 1 << 17, 1 << 20, 2_000_000])
+@each_row("limit", [0, 40_000, 1 << 16, 100_001, 1 << 17, 1 << 20, 2_000_000])
 def test_limit(counting, exact, limit):
     values = fingerprints(120_000)
     table = Table(limit, counting, exact)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec.logs import Candidate, Format, FormatError, _detection
@@ -27,8 +28,8 @@ def found(data):
     return candidate and (str(candidate.format), candidate.votes, candidate.lines)
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_samples(name):
+@each_row("name", PRESETS)
+def test_samples_are_detected(name):
     assert found(SAMPLES[name]) == (name, COUNTS[name], COUNTS[name])
     expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
     for source in SAMPLES[name], io.BytesIO(SAMPLES[name]), b"\n\n" + SAMPLES[name]:
@@ -44,14 +45,16 @@ def decision(head):
         return str(error)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.slow
+@each_row("name", PRESETS)
 def test_formats_that_match_none_of_the_first_lines(name, monkeypatch):
     """They are not tried on the others, and the outcome is that of trying all formats on all lines."""
     chance = random.Random(name)
     lines = [line for line in SAMPLES[name].splitlines(keepends=True) if not line.startswith(b"#")]
     other = SAMPLES[chance.choice(PRESETS)].splitlines(keepends=True)[-1]
     cut = lines[-1][len(lines[-1]) // 2 :]
-    for first, middle, last in (0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 0, 2), (60, 0, 0), (49, 0, 0), (0, 0, 90):
+    places = [(0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 0, 2), (60, 0, 0), (49, 0, 0), (0, 0, 90)]
+    for first, middle, last in chance.sample(places, 2):
         strange = chance.choice([other, cut, b"?\n"])
         head = b"".join([strange] * first + lines * 40 + [strange] * middle + lines * 10 + [strange] * last)
         staged = decision(head)
@@ -60,21 +63,22 @@ def test_formats_that_match_none_of_the_first_lines(name, monkeypatch):
             assert decision(head) == staged
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.slow
+@each_row("name", PRESETS)
 def test_a_line_that_is_cut_off_is_one_line(name):
     """The first one where the log was rotated, the last one where it is being written."""
     *header, last = SAMPLES[name].splitlines(keepends=True)
     log = SAMPLES[name] * 4
     count = 4 * COUNTS[name]
     assert found(last[len(last) // 2 :] + log)[:2] == (name, count)
-    for size in range(1, len(last) - 1, 9):
+    for size in range(1, len(last) - 1, 31):
         name_found, votes, lines = found(log + last[:size])
         assert (name_found, lines) == (name, count + 1) and votes >= count
     assert header
 
 
-@pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize(
+@each_row("name", PRESETS)
+@each_row(
     "prefix",
     [
         *(b"2016-10-06T00:17:09.669794202Z stdout F ", b"Jan 31 12:00:00 web nginx[1]: ", b"web-1    | "),
@@ -86,7 +90,7 @@ def test_prefixes(name, prefix):
     assert found(b"".join(prefix + line for line in lines)) == (name, COUNTS[name], COUNTS[name])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("log", "message"),
     [
         (
@@ -118,7 +122,7 @@ def test_logs_of_no_format(log, message):
             read(log)
 
 
-def test_what_is_in_front_of_the_client():
+def test_addresses_in_front_of_the_client():
     assert found((b"192.0.2.9, 192.0.2.8 " + LINE) * 9) == ("combined-forwarded", 9, 9)
     assert found((b"www.example.com " + LINE) * 9) == ("vhost_combined", 9, 9)
     for log in (b"192.0.2.9, 192.0.2.8 " + LINE) * 2, (b"192.0.2.9, 192.0.2.8 " + LINE) + b"192.0.2.9 " + LINE:
@@ -211,7 +215,7 @@ def test_formats_that_other_names_read():
 
 
 @pytest.mark.parametrize("name", ["lighttpd", "uvicorn", "django"])
-def test_what_else_such_a_server_says(name):
+def test_other_lines_of_a_server_change_nothing(name):
     """Lines that are no requests are reported, and change nothing; quotes that are not escaped neither."""
     others = {
         "lighttpd": b'192.0.2.1 www.example.com - [10/Oct/2024:13:55:36 +0000] "\\x16\\x03\\x01" 400 0 "-" "-',
@@ -265,10 +269,8 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("name", MORE)
-@pytest.mark.parametrize(
-    "agent", [b"agent", b"a\\x41", b"\\", b"-", b"", b"[1] {2} 3/4 5:6", b"192.0.2.1 - -", b'{"a":1}']
-)
+@each_row("name", MORE)
+@each_row("agent", [b"agent", b"a\\x41", b"\\", b"-", b"", b"[1] {2} 3/4 5:6", b"192.0.2.1 - -", b'{"a":1}'])
 def test_visitors_do_not_change_the_format(name, agent):
     line = MORE[name]
     strange = line.replace(b"agent", agent) if b'"agent"' in line or b"[" not in agent else line
@@ -385,30 +387,13 @@ WRITTEN["cloudfront-json"] = lambda text: in_json(triplets(text))
 WITHOUT_SPACES = {"iis", "squid", "cloudfront", "cloudfront-json", "uvicorn", "alb", "elb", "s3"}
 VISITS = [
     *(
-        b'"',
-        b"\\",
-        b"'",
-        b" ",
-        b"[",
-        b"]",
-        b"{",
-        b"}",
-        b",",
-        b":",
-        b"-",
-        b"/",
-        b"?",
-        b"=",
-        b"&",
-        b"0",
-        b"\t",
-        b"#",
+        b'"', b"\\", b"'", b" ", b"[", b"]", b"{", b"}", b",", b":", b"-", b"/", b"?", b"=", b"&", b"0", b"\t", b"#",
         b"%22",
     ),
     *(b'" "', b'" 200 5 "', b'" 404 -', INGRESS, b'" 1 "w@docker" "http://192.0.2.2:80" 12ms', b"\x16\x03\x01", b"\0"),
     *(b"192.0.2.1 - - [10/Oct/2024:13:55:36 +0000]", b'{"a":1}', b'","status":200,"request_uri":"/"', b"#Fields: date"),
     *(b"\xff\xfe", b"GET / HTTP/1.1", b"x" * 300, b"a | ", b"[pod/a/b] ", b'{"message":"', b'","message":"', b"#22"),
-]
+]  # fmt: skip
 
 
 def visited(chance, name, line, record):
@@ -425,14 +410,15 @@ def visited(chance, name, line, record):
     return line
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_strange_line_never_changes_the_format(name, request):
+@pytest.mark.slow
+@each_row("name", PRESETS)
+def test_a_strange_line_never_changes_the_format(name):
     """Nor do several of them, as long as some are as the server writes them usually."""
     chance = random.Random(name)
     lines = SAMPLES[name].splitlines(keepends=True)
     records = iter((ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines())
     record_of = {line: json.loads(next(records)) for line in lines if not line.startswith(b"#")}
-    for _ in range(50 if request.config.option.fast else 100):
+    for _ in range(40):
         head = lines * chance.randrange(1, 6)
         for _ in range(chance.choice([1, 1, 1, 2, len(head) // 3])):
             at = chance.randrange(len(head))
@@ -447,8 +433,8 @@ TRAPS = [b'a "quoted" agent', b"back\\slash", b"\x16\x03\x01", b"[x] {y} | z", b
 ESCAPING = [name for name in PRESETS if WRITTEN[name] not in {bytes, pluses}]
 
 
-@pytest.mark.parametrize("name", ESCAPING)
-def test_what_visitors_send_is_read_back(name):
+@each_row("name", ESCAPING)
+def test_texts_of_visitors_are_read_back(name):
     header = b"".join(re.findall(rb"^#.*\n", SAMPLES[name], re.MULTILINE))
     lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
     records = map(json.loads, (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines())
@@ -465,7 +451,7 @@ def test_what_visitors_send_is_read_back(name):
     assert tried or name in without, f"no referer or agent of the example is written as {WRITTEN[name].__name__}() does"
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@each_row("name", PRESETS)
 def test_ipv6_clients(name):
     lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
     records = list(map(json.loads, (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()))
@@ -481,7 +467,7 @@ def test_ipv6_clients(name):
     assert tried or name in {"django", "traefik-json"}
 
 
-@pytest.mark.parametrize("name", [name for name in PRESETS if WRITTEN[name] is backslashes])
+@each_row("name", [name for name in PRESETS if WRITTEN[name] is backslashes])
 def test_tls_instead_of_a_request(name):
     data = re.sub(rb'"(?:GET|POST|HEAD) [^"]*"', rb'"\\x16\\x03\\x01"', SAMPLES[name])
     assert found(data + SAMPLES[name])[0] == name

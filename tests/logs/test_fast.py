@@ -1,19 +1,17 @@
 """Lines that are read by marks (`_fast`) give what the exact reader gives (LogReader(fast=False)), on every tier."""
 
-import os
 import random
 import re
-from pathlib import Path
 
 import pytest
 from reference.fast_logs import EXAMPLES, OPTIONS, check
+from support.tables import each_row
 
 from uricodec.logs import Format, presets
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._formats import Text, compile_format
 from uricodec.logs._records import LogReader
 
-CORPORA = os.environ.get("URICODEC_CORPORA")
 PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
 TEXTS = [name for name in PRESETS if isinstance(compile_format(name)[0], Text)]
 PIECES = [
@@ -66,9 +64,9 @@ def cuts_of(rng, data):
     return sorted(rng.sample(ends, min(len(ends), 20)))
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(options) or "default")
-@pytest.mark.parametrize("name", PRESETS)
-def test_samples(name, options):
+@each_row("options", OPTIONS)
+@each_row("name", PRESETS)
+def test_samples_are_read_by_marks(name, options):
     data = (EXAMPLES / f"{name}.log").read_bytes()
     fast = check(Format(name), 40 * data, **options)
     check(Format(name), data.replace(b"\n", b"\r\n"), **options)
@@ -139,7 +137,7 @@ def test_labels():
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_lines(name):
+def test_odd_lines_agree_with_the_exact_reader(name):
     for line in LINES[name]:
         data = HEAD + b'"GET / HTTP/1.1" 200 5 "-" "-"\n' + HEAD + line + b"\n"
         for options in OPTIONS:
@@ -158,20 +156,12 @@ def test_many_fields(count):
 ESCAPED = [
     *(b"+", b"%", b"%4", b"%41", b"%2B", b"%22", b"%5C", b"%5c%7e", b"%zz", b"%0A", b"%7F", b"%C3%A9", b"%E9", b"%"),
     *(
-        b"%C3",
-        b"%A9",
-        b"%e2%80%a8",
-        b"%ED%A0%80",
-        b"%E4%BD%A0",
-        b"%E4%BD",
-        b"%C2%85",
-        b"%C2%A9",
-        b"%F0%9F%98%80",
+        b"%C3", b"%A9", b"%e2%80%a8", b"%ED%A0%80", b"%E4%BD%A0", b"%E4%BD", b"%C2%85", b"%C2%A9", b"%F0%9F%98%80",
         b"%C0%80",
     ),
     *(b"%C3%C3", b"%E4%41", b"%E0%80%80", b"%EF%BB%BF", b"%c3+%a9", b"%C3x%A9", b"%DF%BF", b"%80%BF"),
     *(b"a=b", b"a?b", b"", b"c" * 40, b"%41" + b"c" * 33, b"c" * 31 + b"%20"),
-]
+]  # fmt: skip
 
 
 def test_escapes():
@@ -215,42 +205,19 @@ def test_endpoints(after):
 
 NUMBERS = [
     *(
-        b"0.5",
-        b"0",
-        b"00",
-        b"007",
-        b"7",
-        b".5",
-        b"5.",
-        b".",
-        b"1.2.3",
-        b"12345678",
-        b"123456789",
-        b"1234567.",
+        b"0.5", b"0", b"00", b"007", b"7", b".5", b"5.", b".", b"1.2.3", b"12345678", b"123456789", b"1234567.",
         b".1234567",
     ),
     *(
-        b"0.123456",
-        b"0.1234567",
-        b"12.34567",
-        b"1e3",
-        b"5s",
-        b"-",
-        b"-1",
-        b"+1",
-        b"",
-        b" 5",
-        b"  0.5",
-        b"1x",
-        b"1:2",
-        b"0.50",
+        b"0.123456", b"0.1234567", b"12.34567", b"1e3", b"5s", b"-", b"-1", b"+1", b"", b" 5", b"  0.5", b"1x",
+        b"1:2", b"0.50",
     ),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["status", "bytes_sent", "duration", "duration_ms", "duration_ns"])
-@pytest.mark.parametrize("after", [b" an_end of the line", b"/an_end of the line", b' "an_end" of the line'])
-def test_numbers(name, after):
+@each_row("name", ["status", "bytes_sent", "duration", "duration_ms", "duration_ns"])
+@each_row("after", [b" an_end of the line", b"/an_end of the line", b' "an_end" of the line'])
+def test_numbers_agree_with_the_exact_reader(name, after):
     format = "the_beginning $" + name + re.sub("an_end", "$end", after.decode())
     check(Format(format), lines_of(NUMBERS, b"the_beginning ", after))
 
@@ -258,13 +225,10 @@ def test_numbers(name, after):
 @pytest.mark.parametrize(
     "format",
     [
-        "$a $b $c - $d [$e] $f",
-        "$a/$b $c|$d: $e $f x$rest",
-        '"$a" "$b" $c "$d" $e "$f"',
-        '$a - "$b" "$c" - $d "$e" $f/x',
-        "$a $b $status $c $bytes_sent $d $e",
+        "$a $b $c - $d [$e] $f", "$a/$b $c|$d: $e $f x$rest", '"$a" "$b" $c "$d" $e "$f"',
+        '$a - "$b" "$c" - $d "$e" $f/x', "$a $b $status $c $bytes_sent $d $e",
     ],
-)
+)  # fmt: skip
 def test_sizes(format):
     """Words and quoted texts of any size: some of them are found with marks that are loaded once."""
     rng = random.Random(format)
@@ -288,10 +252,8 @@ TIMES = [
 ]
 
 
-@pytest.mark.parametrize("time", TIMES)
-@pytest.mark.parametrize(
-    "format", ["combined", "$client $time $user_agent", "$time|$request $status", '"$time" $request_id $host']
-)
+@each_row("time", TIMES)
+@each_row("format", ["combined", "$client $time $user_agent", "$time|$request $status", '"$time" $request_id $host'])
 def test_times(format, time):
     """Each byte of a time changes after the time has been read."""
     start, end = (
@@ -309,22 +271,24 @@ def test_times(format, time):
     check(Format(format), b"".join(start + each + end + b"\n" for each in times))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@each_row("name", TEXTS)
 def test_long_lines(name):
     lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
     for size in {max(map(len, lines)), min(map(len, lines)), min(map(len, lines)) - 1}:
         check(Format(name), 40 * b"".join(line + b"\n" for line in lines), max_line=size)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.slow
+@each_row("name", PRESETS)
 def test_adversarial_lines(name, tier):
-    data = adversarial(name, 1000, tier)
+    data = adversarial(name, 400, tier)
     rng = random.Random(name)
     for options in OPTIONS[0], rng.choice(OPTIONS[1:]):
         check(Format(name), data, cuts_of(rng, data), **options)
 
 
-@pytest.mark.parametrize("name", ["combined", "haproxy", "alb"])
+@pytest.mark.slow
+@each_row("name", ["combined", "haproxy", "alb"])
 def test_windows(name, tier):
     """Lines of any length, and at any place of what is marked at once."""
     rng = random.Random(name)
@@ -332,15 +296,15 @@ def test_windows(name, tier):
     path = b"/wiki/" if any(b"/wiki/" in line for line in lines) else b" /"
     for shift in range(66):
         log = [b"GET " * 6 + b"x" * shift]
-        for _ in range(60):
+        for _ in range(25):
             size = rng.choice([0, 1, 30, 31, 32, 33, 63, 64, 65, 100, 1000, rng.randrange(100)])
             log.append(
                 rng.choice(lines).replace(path, path + size * b"a" + rng.choice([b"", b"%41", b"?a=" + size * b"b"]))
             )
         if shift % 16 == 0:
-            log.insert(rng.randrange(1, 60), lines[0].replace(path, path + rng.randrange(16_000, 40_000) * b"c"))
+            log.insert(rng.randrange(1, 25), lines[0].replace(path, path + rng.randrange(16_000, 40_000) * b"c"))
         data = b"".join(line + rng.choice([b"\n", b"\r\n"]) for line in log)
-        assert check(Format(name), data) >= 20
+        assert check(Format(name), data) >= 8
 
 
 @pytest.mark.parametrize("name", ["common", "nginx", "squid", "elb", "s3"])
@@ -380,11 +344,7 @@ DIRECTIVES = {
     "%u": [b"-", b"al", b"a b", b""],
     "%t": [b"[01/Jan/2025:12:00:00 +0000]", b"[31/Dec/2024:23:59:60 -0130]", b"[30/Feb/2025:24:00:00 +0000]", b"[-]"],
     '"%r"': [
-        b'"GET /a%20b?q=1&r HTTP/1.1"',
-        b'"-"',
-        b'"CONNECT h:1 HTTP/1.1"',
-        b'"GET http://h/a?b HTTP/2.0"',
-        b'"GET /"',
+        b'"GET /a%20b?q=1&r HTTP/1.1"', b'"-"', b'"CONNECT h:1 HTTP/1.1"', b'"GET http://h/a?b HTTP/2.0"', b'"GET /"',
         b'""',
     ],
     "%m": [b"GET", b"-"],
@@ -402,22 +362,17 @@ DIRECTIVES = {
     "%p": [b"443", b"-"],
     "%{a}C": [b"x", b"-", b"a=b"],
     "%{%Y-%m-%dT%H:%M:%S%z}t": [b"2025-01-01T12:00:00+0000", b"2025-01-01 12:00:00"],
-}
+}  # fmt: skip
 LITERALS = [" ", " ", " ", " - ", "|", " [", "] ", ": ", "/", " {", "} {", "\t", " /"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "format",
     [
-        '%q %l:%q] "%X","%{msec}t',
-        "%h %q %s",
-        '%h "%q" %s %q',
-        "%h %U %s %q",
-        '%h "%U" %q',
-        '%h %t "%m %U%q %H" %s %b',
-        "%q|%U",
+        '%q %l:%q] "%X","%{msec}t', "%h %q %s", '%h "%q" %s %q', "%h %U %s %q", '%h "%U" %q',
+        '%h %t "%m %U%q %H" %s %b', "%q|%U",
     ],
-)
+)  # fmt: skip
 def test_values_that_a_format_writes_something_around(format):
     """A "?" before a query, also where it is a field of its own; decoded paths."""
     rng, values = random.Random(format), [b"?", b"?a=1&b", b"a=1", b"-", b"", b"/%41?x=1", b"/a b", b"??"]
@@ -442,7 +397,8 @@ def test_a_time_that_contains_what_ends_it():
     check(Format('x %{msec}t:%a] "%t "%{%Y-%m-%d}t "%H y'), data)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.slow
+@each_row("seed", range(60))
 def test_random_formats(seed):
     rng = random.Random(seed)
     names = rng.sample([*DIRECTIVES], rng.randrange(3, 13))
@@ -454,7 +410,7 @@ def test_random_formats(seed):
     try:
         format = Format("".join(map("".join, zip(literals, [*names, ""], strict=True))))
     except ValueError:
-        pytest.skip("no format")
+        return
     lines = []
     for _ in range(300):
         values = [rng.choice(DIRECTIVES[name]) if rng.random() < 0.3 else DIRECTIVES[name][0] for name in names]
@@ -465,7 +421,8 @@ def test_random_formats(seed):
     check(format, data, **rng.choice(OPTIONS))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.slow
+@each_row("name", TEXTS)
 def test_between_guard_pages(fences, name):
     """Nothing is read past the lines, and the capacity for one of them is enough."""
     source, target = fences[0], type(fences[0])(1 << 18)
@@ -490,13 +447,3 @@ def test_between_guard_pages(fences, name):
                     size = max(len(line), len(after))
                     assert reader.convert(place, target.at_end(bytes(reader.capacity_for(size)))).read >= len(line)
                     convert_columns(reader, place)
-
-
-@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the logs are")
-@pytest.mark.parametrize("path", sorted(Path(CORPORA or ".").glob("log_*.log")), ids=lambda path: path.name)
-@pytest.mark.parametrize("name", PRESETS)
-def test_real_logs(path, name):
-    data = path.read_bytes()
-    fast = check(Format(name), data)
-    if name == "combined":
-        assert fast > data.count(b"\n") * {"log_apache_elastic": 0.99, "log_basjes_hackers": 0.95}.get(path.stem, 0)

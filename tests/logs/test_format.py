@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.fast_logs import check
 from reference.log_strategies import HOSTILE, cases
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec._base.diagnostics import Diagnostic
@@ -25,7 +26,7 @@ LINE = b'192.0.2.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?b HTTP/1.0" 200 
 MAP = {"target": "request.uri", "status": "status | code", "extra.x": "x"}
 
 
-@pytest.mark.parametrize("format", [*map(Format, logs.presets()), Format('%h "%r" %>s'), Format(map=MAP)], ids=str)
+@each_row("format", [*map(Format, logs.presets()), Format('%h "%r" %>s'), Format(map=MAP)])
 def test_copies(format):
     again = pickle.loads(pickle.dumps(format))
     assert again == format == eval(repr(format), {"Format": Format})
@@ -75,7 +76,7 @@ def test_fields():
         assert {"time", "status"} <= {*Format(name).fields} or name == "uvicorn"
 
 
-@pytest.mark.parametrize("name", logs.presets())
+@each_row("name", logs.presets())
 def test_samples_match(name):
     lines = (ROOT / f"examples/logs/{name}.log").read_bytes().splitlines()
     format = Format(name)
@@ -83,7 +84,7 @@ def test_samples_match(name):
         assert [format.explain(line) for line in lines] == [None] * len(lines)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("format", "line", "code", "offset", "message"),
     [
         ("combined", b"", "empty", 0, "the line is empty"),
@@ -163,27 +164,15 @@ def test_any_bytes_are_explained_by_any_format(case, line):
 # --- limits -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@each_row(
     "unit",
     [
-        "%%",
-        "%h ",
-        "%{",
-        "%{a}i ",
-        "#",
-        "\n",
-        "'",
-        "'a' ",
-        "\\",
-        "\\\n",
-        "%{usec_frac}t.",
-        "%{%T}t ",
-        "%U%q ",
-        "$a ",
-        "a",
+        "%%", "%h ", "%{", "%{a}i ", "#", "\n", "'", "'a' ", "\\", "\\\n", "%{usec_frac}t.", "%{%T}t ", "%U%q ",
+        "$a ", "a",
     ],
-)
-@pytest.mark.parametrize("start", ["", "#LogFormat", "log_format x ", "LogFormat ", 'CustomLog "'])
+)  # fmt: skip
+@each_row("start", ["", "#LogFormat", "log_format x ", "LogFormat ", 'CustomLog "'])
 def test_long_formats_end(start, unit):
     """In a moment: a format has a limit, below which no step takes more than linear time, or much of it."""
     text = (start + unit * _formats.LONGEST)[: _formats.LONGEST]
@@ -250,7 +239,7 @@ def test_lone_surrogates(text):
             Format(map=map)
 
 
-@pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 130, 1000])
+@each_row("count", [0, 1, 127, 128, 129, 130, 1000])
 def test_members_that_a_format_does_not_list(count):
     """At most 128 of them become extra fields: the first ones."""
     members = "".join(f',"x{i}":"{i}"' for i in range(count))
@@ -259,7 +248,7 @@ def test_members_that_a_format_does_not_list(count):
     assert (record.target, record.status, record.referer, record.forwarded_for) == ("/", 200, None, None)
 
 
-@pytest.mark.parametrize("count", [1, 127, 128, 129, 130, 1000])
+@each_row("count", [1, 127, 128, 129, 130, 1000])
 def test_fields_that_a_header_names(count):
     """At most 128 columns are read, of which three are others here."""
     names, values = (" ".join(f"{letter}{i}" for i in range(count)) for letter in "xv")
@@ -300,12 +289,13 @@ def test_a_query_of_json_that_is_empty():
     assert queries == [(), None, (("a", ""),)]
 
 
-@pytest.mark.parametrize("name", logs.presets())
+@pytest.mark.slow
+@each_row("name", logs.presets())
 def test_an_empty_line_after_any_other(name):
     """Its variants do not go on where the line before it stopped, which may be beyond its end."""
     lines = Path(__file__).parents[2].joinpath(f"examples/logs/{name}.log").read_bytes().splitlines()
     for line in lines:
-        for end in range(1, len(line) + 1, 5):
+        for end in range(1, len(line) + 1, 17):
             data = line[:end] + b"\n\n\n" + line + b"?\n\n"
             invalid = []
             list(logs.parse(data, name, invalid=invalid))
@@ -341,7 +331,8 @@ def sample(name):
     return [line for line in lines if not line.startswith(b"#")]
 
 
-@pytest.mark.parametrize("names", MIXED, ids=" ".join)
+@pytest.mark.slow
+@each_row("names", MIXED)
 def test_a_line_has_the_first_format_that_it_matches(names):
     """Whatever their notations and their order are, and with marks as without."""
     lines = [line for name in names for line in sample(name)] + [b"junk\n", b'{"a":1}\n']

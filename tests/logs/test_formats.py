@@ -5,14 +5,17 @@ tests/reference/log_formats.py reads lines by these programs; random formats are
 
 import json
 import re
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import log_formats as naive
 from reference.log_strategies import cases
+from support.tables import each_row
 
 from uricodec.logs._formats import (
     FIELDS,
@@ -56,7 +59,7 @@ def test_the_formats_of_apaches_documentation():
     assert compile_format("%h %s")[0][1:] == ("backslash", False, 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("directive", "field"),
     [
         ("%a", "client address"),
@@ -111,13 +114,11 @@ def test_each_directive_of_apache(directive, field):
 def test_the_best_directive_has_the_name():
     assert fields_of("%s %>s") == ["extra.%s number", "status number"]
     assert fields_of("%T %D %{ms}T") == ["extra.%T decimal", "duration decimal -6", "extra.%{ms}T decimal"]
-    assert fields_of("%h %a %b %O") == [
-        *("client address", "extra.%a address", "bytes_sent number", "extra.%O number"),
-    ]
+    assert fields_of("%h %a %b %O") == [*("client address", "extra.%a address", "bytes_sent number", "extra.%O number")]
     assert fields_of("%{Etag}i %{Etag}o|%{Etag}n") == ["extra.Etag word", "extra.%{Etag}o word", "extra.%{Etag}n text"]
     assert fields_of("$bytes_sent $body_bytes_sent") == ["extra.bytes_sent number", "bytes_sent number"]
     assert fields_of("$server_name $http_host $host") == [
-        *("extra.server_name word", "extra.http_host word", "vhost text"),
+        *("extra.server_name word", "extra.http_host word", "vhost text")
     ]
     assert fields_of("$a $a") == ["extra.a word", "None text"]
 
@@ -173,7 +174,7 @@ def test_other_variables():
 # --- all strings ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("format", "steps"),
     [
         ("%h\t%s", ["client address", b"\t", "status number"]),
@@ -199,7 +200,7 @@ def test_where_a_line_may_end():
     assert (program.optional, program.open_end, len(program.steps)) == (3, True, 6)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("format", "message"),
     [
         ("combind", "unknown format 'combind'; did you mean 'combined' or 'vhost_combined'?"),
@@ -233,23 +234,10 @@ PIECES = [
     *("%h", "%>s", "%{X}i", "%t", "%{%d %b}t", "%{sec}t", "%{msec_frac}t", "%U", "%q", "%%", "%", "{", "}", "%^", "%{"),
     *("$status", "${a}", "$", "$uri", "$is_args", "$args", "$rest", "$optional", "$time", " ", " ", " ", "|", '"', "'"),
     *(
-        "\\",
-        "\n",
-        "\t",
-        "\\n",
-        '\\"',
-        "log_format a ",
-        "escape=json ",
-        "LogFormat ",
-        ";",
-        "#",
-        "[",
-        "]",
-        "é",
-        "0",
+        "\\", "\n", "\t", "\\n", '\\"', "log_format a ", "escape=json ", "LogFormat ", ";", "#", "[", "]", "é", "0",
         "\0",
     ),
-]
+]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
@@ -322,7 +310,7 @@ def test_each_preset_has_an_example_and_a_row_in_the_guide():
     assert {name for row in rows for name in re.findall("`(.*?)`", row.split("|")[1])} == {*NAMES}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_a_preset_compiles(name):
     programs = compile_format(name)
     assert len({type(program) for program in programs}) == 1
@@ -339,7 +327,7 @@ def test_a_preset_compiles(name):
         assert all(name is None or name in {*FIELDS, "date"} or name.startswith("extra.") for name in found)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_the_sample_of_a_preset(name):
     """The expected records were checked against the documentation that presets.ini names."""
     state, records = {}, []
@@ -350,6 +338,39 @@ def test_the_sample_of_a_preset(name):
             records.append(naive.shown(record, name))
     expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
     assert records == [json.loads(line) for line in expected] and len(records) in {3, 10}
+
+
+def readings(line):
+    """A line in which percent-encoding, "+" for a space, and escapes of texts are undone or not."""
+    changes = unquote, lambda text: text.replace("+", " "), lambda text: re.sub(r'\\(["\\/])', r"\1", text)
+    found = {line}
+    for _ in range(4):
+        found |= {change(text) for text in found for change in changes}
+    return found
+
+
+def values_of(value):
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from values_of(inner)
+    elif value not in (None, "") and str(value).isprintable():
+        yield str(value)
+
+
+@each_row("name", NAMES)
+def test_values_of_samples_are_in_their_lines(name):
+    """What nobody has computed: each text and number of the expected records stands in the line."""
+    lines = (ROOT / f"examples/logs/{name}.log").read_text("utf-8").splitlines()
+    records = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
+    for line, text in zip([line for line in lines if line[0] != "#"], records, strict=True):
+        record = json.loads(text)
+        found, time, duration = readings(line), record.pop("time"), record.pop("duration", None)
+        del record["target"]  # of which path and query are parts
+        assert [value for value in values_of(record) if not any(value in reading for reading in found)] == []
+        if time:
+            seconds = datetime.fromisoformat(time[:19] + "+00:00").timestamp()
+            assert time[11:19] in line or str(int(seconds)) in line
+        assert not duration or f"{duration:.9f}".replace(".", "").strip("0") in line.replace(".", "")
 
 
 def test_more_presets(tmp_path):
@@ -363,7 +384,7 @@ def test_more_presets(tmp_path):
         compile_format("mind", presets)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         ("[a]\nformat = $a$b\n", r"\[a\]: '\$b' at offset 2 of the format follows '\$a' without a separator"),
@@ -389,14 +410,14 @@ def test_errors_of_a_file(tmp_path, text, message):
 
 
 @given(cases())
-def test_what_a_server_writes_is_read_back(case):
+def test_lines_of_servers_are_read_back(case):
     assert naive.record(case.line, case.format) == case.record
 
 
 CASES = [json.loads(line) for line in (ROOT / "tests/data/logs/cases.jsonl").read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['format']}: {case['line']}"[:80])
+@each_row("case", CASES)
 def test_cases(case):
     """A case has the fields of the record that it is about, or the field that cannot be read and the offset."""
     record = naive.record(case["line"].encode(), case["format"], **case.get("options", {}))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from reference.fast_logs import check
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec.logs import Format
@@ -52,7 +53,7 @@ CLIENTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "client", "port"), CLIENTS)
+@each_row(("written", "client", "port"), CLIENTS)
 def test_clients_lose_their_port(written, client, port):
     for format in "combined", '%h - %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i"':
         [record] = read(format, written.encode() + b" - - " + REST)
@@ -104,7 +105,7 @@ def test_conditions_and_counts_of_clients_with_ports():
     assert [r.client for r in logs.parse(data, "combined", where=["extra.client_port=3"])] == ["192.0.2.1"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "client"),
     [
         (b"INFO:werkzeug:198.51.100.7", "198.51.100.7"),
@@ -119,7 +120,7 @@ def test_conditions_and_counts_of_clients_with_ports():
         (b"a:" * 5000 + b"x", None),
     ],
 )
-def test_what_precedes_the_client(before, client):
+def test_names_before_the_client_are_skipped(before, client):
     record, other = read("combined", before + b" - - " + REST, b"192.0.2.1 - - " + REST)
     assert (record and record["client"]) == client and other["client"] == "192.0.2.1"
     record, _ = read(
@@ -134,10 +135,7 @@ def test_what_precedes_the_client(before, client):
 def test_users():
     for format in "combined", '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i"':
         jetty, apache, name = read(
-            format,
-            b"198.51.100.7 -  -  " + REST,
-            b'198.51.100.7 - "" ' + REST,
-            b"198.51.100.7 - a-b " + REST,
+            format, b"198.51.100.7 -  -  " + REST, b'198.51.100.7 - "" ' + REST, b"198.51.100.7 - a-b " + REST
         )
         assert [each["user"] for each in (jetty, apache, name)] == [None, "", "a-b"]
 
@@ -203,15 +201,10 @@ TRAEFIK = (
     b"12ms"
 )
 AGENTS = [
-    b'linux64 sra-toolkit prefetch.2.11.0 "2.11" (phid=1)',
-    b'Safari/604.1"',
-    b'"x',
-    b'a" - b',
-    b'a" "b" "c',
-    b'" "',
+    b'linux64 sra-toolkit prefetch.2.11.0 "2.11" (phid=1)', b'Safari/604.1"', b'"x', b'a" - b', b'a" "b" "c', b'" "',
     b'a" - s9lzHYrFp76= SigV4 ECDHE-RSA AuthHeader b.s3.amazonaws.com TLSV1.2 - - b',
     b'a" ECDHE-RSA TLSv1.2 arn:aws:x "Root=1" "-" "-',
-]
+]  # fmt: skip
 PRODUCTS = {
     "s3": (S3, lambda record: record["extra"]["signature_version"] == "SigV4" and "rest" not in record["extra"]),
     "elb": (ELB, lambda record: record["extra"]["ssl_protocol"] == "TLSv1.2" and "rest" not in record["extra"]),
@@ -220,8 +213,8 @@ PRODUCTS = {
 }
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-@pytest.mark.parametrize("agent", AGENTS)
+@each_row("name", PRODUCTS)
+@each_row("agent", AGENTS)
 def test_agents_with_quotes(name, agent):
     line, has_the_rest = PRODUCTS[name]
     record, other = read(name, line % agent, line % b"x")
@@ -290,7 +283,7 @@ def test_cloudfront_is_decoded_twice():
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("members", "target", "path", "query"),
     [
         # Echo, Workhorse: RequestURI

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from reference import log_formats as naive
 from reference import logs as texts
 from reference.log_strategies import HOSTILE, cases, pools, shuffled
+from support.tables import each_row
 
 from uricodec import logs
 from uricodec._codec._charsets import Charset
@@ -23,7 +24,7 @@ from uricodec.logs import Format
 from uricodec.logs._records import NAMES, LogReader
 
 ROOT = Path(__file__).parents[2]
-SOAK = int(os.environ.get("URICODEC_SOAK", "40"))
+SOAK = int(os.environ.get("URICODEC_SOAK", "20"))
 PRESETS = logs.presets()
 SAMPLES = {name: (ROOT / f"examples/logs/{name}.log").read_bytes().splitlines() for name in PRESETS}
 EXPECTED = {name: (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines() for name in PRESETS}
@@ -79,8 +80,8 @@ def agree(line, format, text, **options):
 # --- presets ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_samples(name):
+@each_row("name", PRESETS)
+def test_samples_agree_with_the_reference(name):
     state, found = {}, []
     reader = LogReader(Format(name).programs)
     for line in SAMPLES[name]:
@@ -93,15 +94,15 @@ OPTIONS = {"mask": ["q"], "flags": True, "params": ["q", "page"]}
 BYTES = b"\"' \\-[]{}():,;/?&=%|0a5\t\r\xff\xc3x#.+"
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_prefixes_and_changes_of_samples(name, request):
+@pytest.mark.slow
+@each_row("name", PRESETS)
+def test_prefixes_and_changes_of_samples(name):
     """Lines that were cut off, and lines with one byte more, less, or another one."""
     format, chance = Format(name), random.Random(name)
-    fast = request.config.option.fast
     for line in SAMPLES[name]:
-        for end in range(1, len(line), 7 if fast else 2):
+        for end in range(1, len(line), 4):
             agree(line[:end], format, name, **OPTIONS)
-        for _ in range(20 if fast else 100):
+        for _ in range(50):
             at, change = chance.randrange(len(line)), chance.choice(["more", "less", "other"])
             octets = b"" if change == "less" else bytes([chance.choice(BYTES)])
             agree(line[:at] + octets + line[at + (change != "more") :], format, name, **OPTIONS)
@@ -145,8 +146,8 @@ def with_prefix(kind, line):
     return json.dumps(objects[kind], ensure_ascii=False, separators=(",", ":")).encode()
 
 
-@pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("kind", BEFORE)
+@each_row("name", PRESETS)
+@each_row("kind", BEFORE)
 def test_prefixes(name, kind):
     state, found = {}, []
     reader = LogReader(Format(name).programs)
@@ -157,14 +158,15 @@ def test_prefixes(name, kind):
     assert [record for record in found if record is not naive.DIRECTIVE] == list(map(json.loads, EXPECTED[name]))
 
 
-@pytest.mark.parametrize("kind", BEFORE)
+@pytest.mark.slow
+@each_row("kind", BEFORE)
 def test_cut_off_and_changed_prefixes(kind):
     line, format, chance = SAMPLES["combined"][0], Format("combined"), random.Random(kind)
     whole = with_prefix(kind, line)
-    for end in range(1, len(whole)):
+    for end in range(1, len(whole), 2):
         agree(whole[:end], format, "combined")
         agree(whole[end:], format, "combined")
-    for _ in range(500):
+    for _ in range(150):
         at = chance.randrange(len(BEFORE[kind]) or len(whole))
         agree(whole[:at] + bytes([chance.choice(BYTES)]) + whole[at + chance.randrange(2) :], format, "combined")
 
@@ -176,7 +178,7 @@ def test_ends_of_lines_in_docker():
     assert read(b'\xef\xbb\xbf{"log":"\\n"}', Format("common"))[:2] == ("empty", 11)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "found"),
     [
         (b'{"message":"a","MESSAGE":"%b"}', "invalid"),  # the first one
@@ -213,7 +215,7 @@ def test_an_object_that_is_a_record_is_not_unwrapped():
     assert read(b'{"message":"x","level":"info"}', Format("ecs")) == ("request", 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "duration"),
     [
         (b"1e-3", 0.001),
@@ -305,7 +307,7 @@ options = st.fixed_dictionaries(
 
 class TestOnEveryTier:
     @given(cases())
-    def test_what_a_server_writes_is_read_back(self, tier, case):
+    def test_lines_of_servers_are_read_back(self, tier, case):
         record = read(case.line, Format(case.format))
         assert record == naive.shown(case.record, case.format) == expected(case.line, case.format)
 
@@ -322,7 +324,7 @@ class TestOnEveryTier:
             agree(line, Format(case.format), case.format)
 
     @given(cases(), options)
-    def test_csv(self, tier, case, options):
+    def test_csv(self, case, options):
         reader = LogReader(Format(case.format).programs, "csv", **compiled(options))
         table = bytearray(reader.capacity_for(len(case.line)))
         found = reader.convert(case.line, table)
@@ -400,16 +402,8 @@ records = st.recursive(values, lambda inner: st.dictionaries(names, inner, max_s
 )
 FIELDS = ["client", "client.endpoint", "user", "time", "request", "method", "target", "path", "path_decoded", "query"]
 FIELDS += [
-    "protocol",
-    "status",
-    "bytes_sent",
-    "referer",
-    "user_agent",
-    "vhost",
-    "duration.ms",
-    "forwarded_for",
-    "extra.x",
-]
+    "protocol", "status", "bytes_sent", "referer", "user_agent", "vhost", "duration.ms", "forwarded_for", "extra.x",
+]  # fmt: skip
 
 
 @st.composite
@@ -491,7 +485,7 @@ NEIGHBOURS = [b'"' * 64, b"\\" * 64, b" " * 64, b"]" * 64, b"%41" * 22, b"0" * 6
 EXTENDED = '%h %{X-Forwarded-For}i [%t] "%r" %q %D %{a"b}e "%{c}C" %U %b'
 
 
-@pytest.mark.parametrize("name", [*PRESETS, EXTENDED])
+@each_row("name", [*PRESETS, EXTENDED])
 def test_between_guard_pages(fences, name):
     """Nothing is read past the line, and exactly the capacity that is asked for is enough."""
     Fence = type(fences[0])
@@ -510,7 +504,8 @@ def test_between_guard_pages(fences, name):
                     assert found.read == len(line)
 
 
-@pytest.mark.parametrize("name", [*PRESETS, EXTENDED])
+@pytest.mark.slow
+@each_row("name", [*PRESETS, EXTENDED])
 def test_every_end_of_a_line_between_guard_pages(fences, name):
     """Each prefix of a line at the end of what may be read."""
     reader = LogReader(Format(name).programs)

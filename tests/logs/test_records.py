@@ -12,19 +12,20 @@ import itertools
 import json
 import lzma
 import operator
-import os
 import random
 import re
 import threading
 from array import array
 from pathlib import Path
-from urllib.parse import unquote, unquote_to_bytes
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import log_formats
 from reference import logs as naive
+from support.tables import each_row
+from support.timing import assert_linear
 
 from uricodec import logs
 from uricodec._io import compress, streams
@@ -35,7 +36,6 @@ from uricodec.logs._records import NAMES, LogReader
 LONGEST = 1 << 16
 FORMATS = ("combined", "common", "combined-forwarded", "nginx-json", "cloudfront", "iis", "alb")
 EXAMPLES = Path(__file__).parents[2] / "examples"
-CORPORA = os.environ.get("URICODEC_CORPORA")
 
 
 def reader_of(format, to="jsonl", *, errors="keep", **options):
@@ -124,13 +124,13 @@ def test_common_has_neither_referer_nor_agent():
     assert one(COMBINED.split(b' "http')[0]) == record
 
 
-def test_what_is_not_there():
+def test_a_dash_is_no_value():
     assert set(one(b'- - - [-] "-" - - "-" "-"').values()) == {None}
     record = one(b'- - - [] "" 408 - "" ""')
     assert (record["time"], record["target"], record["referer"], record["user_agent"]) == ("", "", "", "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "host", "user"),
     [
         (b"192.0.2.1 - john doe [", "192.0.2.1", "john doe"),
@@ -141,12 +141,12 @@ def test_what_is_not_there():
         ("2001:db8::1 - J\u00e9r\u00f4me [".encode(), "2001:db8::1", "Jérôme"),
     ],
 )
-def test_who(line, host, user):
+def test_clients_and_users(line, host, user):
     record = one(line + b'01/Jan/2025:12:00:00 +0000] "GET / HTTP/1.1" 200 5')
     assert (record["client"], record["user"]) == (host, user)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("logged", "time"),
     [
         (b"29/Feb/2024:23:59:60 +0530", "2024-02-29T23:59:60+05:30"),
@@ -176,7 +176,7 @@ def test_every_month():
         assert one(logged)["time"] == f"2025-{number:02}-01T00:00:00+00:00"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("escaped", "octets"),
     [
         (rb"\x16\x03\x01", "\x16\x03\x01"),
@@ -239,7 +239,7 @@ def test_quotes_that_are_not_escaped():
     assert (record["target"], record["status"], record["referer"]) == ('/"a', 200, 'x" y')
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "code", "offset"),
     [
         (b"", "empty", 0),
@@ -270,7 +270,7 @@ def test_invalid_lines(line, code, offset):
 # --- requests ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("logged", "method", "target", "path", "query", "protocol"),
     [
         (b"GET / HTTP/1.1", "GET", "/", "/", None, "HTTP/1.1"),
@@ -310,7 +310,7 @@ def test_request(logged, method, target, path, query, protocol):  # noqa: PLR091
     assert (record["path"], record["query"]) == (path, query)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("target", "path"),
     [
         (b"/%C3%A9", "/é"),
@@ -382,9 +382,7 @@ def test_names_to_mask_are_names():
         reader_of("combined", mask=["x" * 256])
 
 
-@pytest.mark.parametrize(
-    ("logged", "flags"),
-    [
+@each_row(("logged", "flags"), [
         (b"GET /a%20b?q=%2F HTTP/1.1", []),
         (b"GET /100% HTTP/1.1", ["malformed"]),
         (b"GET /?%u002f HTTP/1.1", ["malformed"]),
@@ -421,8 +419,7 @@ def test_names_to_mask_are_names():
         (rb"GET /a\x00 HTTP/1.1", ["nul"]),
         (b"GET /%252e%00/%2F..%c0%af% HTTP/1.1",
          ["malformed", "double-encoded", "overlong-utf8", "encoded-slash", "nul"]),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_flags(logged, flags):
     assert one(request(logged), flags=True)["flags"] == flags
 
@@ -456,7 +453,7 @@ def test_nginx_json():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "target", "path", "query"),
     [
         (b'{"request_method":"GET","request_uri":"/a%20b?c=d"}', "/a%20b?c=d", "/a b", [["c", "d"]]),
@@ -490,7 +487,7 @@ def test_null_and_a_protocol_of_its_own():
     assert record["referer"] is record["status"] is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "code", "offset"),
     [
         (b"GET", "json", 0),
@@ -548,7 +545,7 @@ def test_cloudfront():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("logged", "agent"),
     [
         (b"Mozilla/5.0%20(X11;%20Linux)", "Mozilla/5.0 (X11; Linux)"),
@@ -613,7 +610,7 @@ def test_iis_without_a_header():
     assert rejected(line[:-3], "iis") == ("fields", len(line) - 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("date", "time", "logged"),
     [
         (b"2024-02-29", b"23:59:60", "2024-02-29T23:59:60Z"),
@@ -641,8 +638,8 @@ def test_dates_of_iis(date, time, logged):
         assert rejected(line, "iis") == ("time", len(date) + 1 if day else 0)
 
 
-@pytest.mark.parametrize("format", ["iis", "cloudfront"])
-@pytest.mark.parametrize(
+@each_row("format", ["iis", "cloudfront"])
+@each_row(
     ("column", "value", "code"),
     [
         ("date", b"-", "time"),
@@ -760,7 +757,7 @@ def test_alb():
     assert record["flags"] == ["malformed"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "code", "offset"),
     [
         (b"h2", "extra.type", 0),
@@ -962,7 +959,7 @@ class TestOnEveryTier:
         assert_harmless(records.decode())
 
     @given(logs_of, OPTIONS)
-    def test_csv(self, tier, log, options):
+    def test_csv(self, log, options):
         format, data = log
         wanted, _ = expected(data, format, **options)
         # With csv_safe, an apostrophe is put before some of these cells, and nothing else changes.
@@ -1035,18 +1032,23 @@ def test_the_longest_target_of_two_fields():
         assert record["target"] == f'/A{"x" * n}?"={"z" * (LONGEST - 200 - n)}'
 
 
-@pytest.mark.parametrize("unit", [*b'" \\" [ { \\ % %41 & &a= .. \xc3 ,'.split(b" "), b'" ', b'] "', b" ["])
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@each_row("unit", [*b'" \\" [ { \\ % %41 & &a= .. \xc3 ,'.split(b" "), b'" ', b'] "', b" ["])
+@each_row("format", FORMATS)
 def test_time_is_linear(format, unit):
-    """A line of a megabyte takes no time to speak of, whatever it is made of."""
-    fill = unit * (900_000 // len(unit))
     befores = {"nginx-json": b'{"request":"GET /?', "alb": b'h2 - - - - - - - - - - 1 "GET /?'}
     before = befores.get(format, b'- - - [-] "GET /?')
-    for line in fill, before + fill, before + fill + b' HTTP/1.1" 200 5 "-" "-"':
-        convert(line, format, flags=True, mask=["a"])
+    for start, end in (b"", b""), (before, b""), (before, b' HTTP/1.1" 200 5 "-" "-"'):
+        assert_linear(
+            lambda line: convert(line, format, flags=True, mask=["a"]),
+            lambda size, start=start, end=end: start + unit * (size // len(unit)) + end,
+            20_000,
+        )
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.slow
+@each_row("format", FORMATS)
 def test_a_buffer_that_changes(format):
     """Another thread writes into the lines while they are read: wrong records at worst."""
     data = bytearray(b"\n".join([COMBINED, ALB, IIS, CLOUDFRONT, b'{"request":"GET /?a=b HTTP/1.1"}'] * 20))
@@ -1061,7 +1063,7 @@ def test_a_buffer_that_changes(format):
     thread = threading.Thread(target=change)
     thread.start()
     dst = bytearray(reader_of(format).capacity_for(len(data)))
-    for to in ["jsonl", "csv"] * 50:
+    for to in ["jsonl", "csv"] * 10:
         reader = reader_of(format, to, mask=["a"], flags=True)
         read = 0
         with memoryview(data) as view:
@@ -1074,24 +1076,11 @@ def test_a_buffer_that_changes(format):
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(1)", "-", "  =1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201", " \uff1d"]
 HARMLESS = [
-    "a",
-    "",
-    " ",
-    "'=1",
-    "a=1",
-    "1-1",
-    "\xad=",
-    "\ufe661",
-    "\u201c=1",
-    '"=1"',
-    "\uff0c",
-    "\uff1e",
-    "\uff2d",
-    "\u3d3d",
-]
+    "a", "", " ", "'=1", "a=1", "1-1", "\xad=", "\ufe661", "\u201c=1", '"=1"', "\uff0c", "\uff1e", "\uff2d", "\u3d3d",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [*FORMULAS, *HARMLESS])
+@each_row("text", [*FORMULAS, *HARMLESS])
 def test_safe_csv(text):
     """Each text of a record, but no number; a query is JSON, and begins with "["."""
     members = {"remote_addr": text, "remote_user": text, "msec": text, "request_method": text, "request_uri": text}
@@ -1267,7 +1256,7 @@ def test_the_format_may_show_in_a_later_chunk():
         assert list(logs.parse(Pieces(packed[:1], packed[1:]))) == expected
 
 
-def test_what_never_shows_a_format(monkeypatch):
+def test_a_log_that_never_shows_its_format_is_combined(monkeypatch):
     for head in b"\n" * 101, b"# " + b"x" * 300 + b"\n":
         monkeypatch.setattr(streams, "CHUNK", 200)
         [_] = logs.parse(io.BytesIO(head + COMBINED))
@@ -1347,7 +1336,7 @@ def test_batches_of_columns():
 # --- real logs --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.log")), ids=lambda path: path.name)
+@each_row("path", sorted(EXAMPLES.glob("*.log")))
 def test_examples(path):
     data = path.read_bytes()
     format = str(logs.detect(data)[0].format)
@@ -1355,28 +1344,3 @@ def test_examples(path):
     records = records_of(data, format, flags=True)
     assert records == shown(expected(data, format, flags=True)[0], format)
     assert len(records) == len(list(logs.parse(path)))
-
-
-@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the logs are")
-@pytest.mark.parametrize("path", sorted(Path(CORPORA or ".").glob("log_*.log")), ids=lambda path: path.name)
-@pytest.mark.parametrize("format", ["combined", "common", "nginx-json"])
-def test_every_line_of_real_logs(path, format):
-    data = path.read_bytes()
-    records, invalid = convert(data, format, flags=True)
-    wanted, missing = expected(data, format, flags=True) if format != "nginx-json" else (None, None)
-    records = [json.loads(line) for line in records.splitlines()]
-    assert len(records) + len(invalid) == len(data.splitlines())
-    if wanted:
-        assert records == shown(wanted, format)
-        assert [number for number, _, _ in invalid] == missing
-    for record in records:
-        target, path = record["target"], record["path"]
-        if path is not None and target.startswith("/"):
-            raw = unquote_to_bytes(target.partition("?")[0])
-            assert path == naive.decoded(target.partition("?")[0].encode())
-            if naive.text(raw).encode() == raw:
-                assert path == unquote(target.partition("?")[0])
-    everything = records_of(data, format, errors="replace")
-    for record in everything:
-        if record["path"] is not None and record["target"].startswith("/"):
-            assert record["path"] == unquote(record["target"].partition("?")[0])

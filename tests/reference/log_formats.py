@@ -2,6 +2,9 @@
 
 record() gives a record as a dict, Invalid for a line that is none, and DIRECTIVE for one that describes the log. It has
 all sixteen fields; shown() leaves those that JSON lines have. logs.py has the escapes, requests, masks and flags.
+
+What a format string or preset consists of is taken from compile_format(): logs/test_formats.py has it literally, and
+reads lines of known records with it.
 """
 
 import ipaddress
@@ -15,7 +18,7 @@ from typing import NamedTuple
 from reference import logs
 from reference.logs import DIRECTIVE, first_of, masked, split_request, split_target, text, undo
 
-from uricodec.logs._formats import Field, Json, Text, W3c, compile_format, compile_mapping
+from uricodec.logs._formats import Field, Json, Text, W3c, compile_format
 
 COMMON = [
     *("client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer"),
@@ -41,7 +44,21 @@ def programs_of_text(format):
 
 def programs_of(format):
     """The programs of a format: its name or string, or a mapping of fields to paths."""
-    return programs_of_text(format) if isinstance(format, str) else [compile_mapping(format.items())]
+    return programs_of_text(format) if isinstance(format, str) else [mapping_of(format)]
+
+
+KINDS = {"client": "address", "time": "time", "status": "number", "bytes_sent": "number", "duration": "decimal"}
+KINDS |= {"forwarded_for": "list", "query": "query"}
+VARIANTS = {"client.endpoint": Field("client", "endpoint"), "path.uncertain": Field("path_decoded", "uncertain")}
+VARIANTS |= {f"duration.{unit}": Field("duration", "decimal", power) for unit, power in zip(
+    ("s", "ms", "us", "ns"), (0, -3, -6, -9), strict=True)}  # fmt: skip
+
+
+def mapping_of(fields):
+    """The program of a mapping: a pair for each path that leads to a field."""
+    pairs = [(name, path.strip()) for name, paths in fields.items() for path in paths.split("|")]
+    found = [(tuple(path.split(".")), VARIANTS.get(name, Field(name, KINDS.get(name, "text")))) for name, path in pairs]
+    return Json(tuple(found), False)
 
 
 # --- prefixes ---------------------------------------------------------------------------------------------------------

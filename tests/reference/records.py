@@ -3,7 +3,8 @@
 import json
 from collections import Counter
 
-from uricodec import urn
+from reference import urn
+
 from uricodec.errors import UriError
 
 
