@@ -74,12 +74,6 @@ def test_help_comes_before_other_errors():
     assert output_of("normalize", "--level", "x", "--help") == output_of("normalize", "--help")
 
 
-def test_pages_are_made_from_the_tables():
-    """If not: python docs/make_cli.py"""
-    for path, make in runpy.run_path(str(ROOT / "docs/make_cli.py"))["PAGES"].items():
-        assert make() == path.read_text("utf-8")
-
-
 def test_the_man_page_is_made_from_the_tables():
     """If not: python docs/make_cli.py"""
     assert MADE["man_page"]() == (ROOT / "docs/uricodec.1").read_text("utf-8")
