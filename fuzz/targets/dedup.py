@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reference.records import Reference, csv_records
 from common import is_refusal, lines_of, octets_of, outcome, run
+from reference.records import Reference, csv_records
 
 from uricodec import dedup, uri, urn
 from uricodec._io.compress import format_of
