@@ -1,4 +1,4 @@
-"""What callers write with the hooks into engines, for type checkers. Nothing runs this; see .ci/types.
+"""What callers write with the hooks into engines, for type checkers. Nothing runs this; see `nox -s types`.
 
 Of the engines, only Polars need be installed.
 """

@@ -1,6 +1,6 @@
-"""What callers write, for type checkers: each use has the type that they count on. Nothing runs this; see .ci/types.
+"""What callers write, for type checkers: each use has the type that they count on. Nothing runs this; see `nox -s types`.
 
-Everything public is used (test_calls.py looks); hooks into engines are in integrations/typical_uses.py.
+Everything public is used (tests/test_calls.py looks); hooks into engines are in engine_uses.py.
 """
 
 import io
