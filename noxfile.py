@@ -171,7 +171,7 @@ def recipes(session):
 @nox.session
 def docs(session):
     """Build the documentation, in build/html: 1 minute."""
-    install(session, "docs")
+    install(session, "docs", "test")
     session.run("sphinx-build", "-q", "-W", "--keep-going", "docs", "build/html", *session.posargs)
 
 
