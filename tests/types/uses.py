@@ -1,4 +1,4 @@
-"""What callers write, for type checkers: each use has the type that they count on. Nothing runs this; see `nox -s types`.
+"""What callers write, for type checkers: each use has the type that they count on. See `nox -s types`.
 
 Everything public is used (tests/test_calls.py looks); hooks into engines are in engine_uses.py.
 """
