@@ -174,6 +174,7 @@ limits = pytest.mark.skipif(sys.platform != "linux", reason="limits of a process
         "dedup.unique(data, kind='bytes', memory=1 << 33)",
     ],
 )
+@pytest.mark.process
 def test_large_blocks_may_not_be_there(call):
     """With an address space that is too small for the result there is a MemoryError, and the next call works."""
     code = f"""

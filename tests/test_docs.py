@@ -135,9 +135,9 @@ def test_console_examples_of_a_page(page, reader):
 # Commands of blocks "sh" that are run elsewhere.
 ELSEWHERE = {
     r"python3 -m venv .* -m pytest": ".ci/run",
-    r"python3 -m venv .venv && .*": ".ci/readme",
-    r"\. .venv/bin/activate": ".ci/readme",
-    r"(python3 -m venv job|job/bin/venv-pack|pip install) .*": ".ci/readme docs/guides/spark.md",
+    r"python3 -m venv .venv && .*": ".ci/run",
+    r"\. .venv/bin/activate": ".ci/run",
+    r"(python3 -m venv job|job/bin/venv-pack|pip install) .*": ".ci/run",
     r"benchmarks/run": "benchmarks/run, whose results are docs/concepts/performance.md",
 }
 

@@ -47,6 +47,7 @@ def grown(calls, rounds, measure):
 @pytest.mark.long
 @pytest.mark.soak
 @pytest.mark.parametrize("name", sorted(CALLS.keys() - FOREIGN))
+@pytest.mark.process
 def test_calls_keep_nothing(name):
     calls = CALLS[name]
     rounds = max(math.ceil(SOAK / len(calls)), 4)

@@ -82,6 +82,7 @@ print(len(before), *sorted(changed))
 
 @pytest.mark.skipif(sys.platform != "linux" or sys.maxsize < 2**32, reason="reads ELF, of 64 bits")
 @pytest.mark.skipif(sys.byteorder != "little", reason="reads little-endian ELF")
+@pytest.mark.process
 def test_nothing_else_lives_longer_than_a_call():
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.replace("SYS_PATH", repr(sys.path))],

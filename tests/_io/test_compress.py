@@ -319,6 +319,7 @@ def test_the_best_zstd_is_used(zstd, monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("form", ["gzip", "bzip2", "xz"])
+@pytest.mark.process
 def test_memory_of_a_bomb_is_flat(tmp_path, form):
     path = tmp_path / "bomb"
     path.write_bytes(FORMATS[form](b"0" * 1_000_000) * 30)

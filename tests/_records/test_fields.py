@@ -1025,6 +1025,7 @@ def test_a_record_may_become_many_times_as_long():
     assert [json.loads(line)["path"] for line in output.splitlines()] == ["a"] * 32
 
 
+@pytest.mark.process
 def test_plain_lines_pay_nothing():
     done = process("decode", input=b"%41\n")
     assert (done.stdout, done.stderr) == (b"A\n", b"")

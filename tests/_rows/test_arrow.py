@@ -170,6 +170,7 @@ def test_streams_of_batches():
 # --- nobody is imported -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_nothing_is_imported_for_a_call():
     import subprocess
 

@@ -289,6 +289,7 @@ def test_damaged_gzip(tmp_path):
 @pytest.mark.parametrize(
     "command", ["decode", "encode", "decode --stats", "encode --invalid-to bad", "requote --stats"]
 )
+@pytest.mark.process
 def test_memory_is_flat(tmp_path, monkeypatch, command, unit):
     """32 MB, one line but for the newlines, whatever is reported of it: two threads have up to 8 MB of buffers each."""
     monkeypatch.chdir(tmp_path)
@@ -321,6 +322,7 @@ def test_memory_of_a_line_that_is_read_as_a_whole(tmp_path, command, line):
         assert growth([*command.split(), "--invalid-to", tmp_path / "bad"], path, tmp_path / "out") < 20 * 8_000
 
 
+@pytest.mark.process
 def test_the_memory_of_a_gzip_bomb_is_flat():
     block = gzip.compress(bytes(10_000_000))
     code = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({1 << 30}, {1 << 30}))\n"
@@ -544,6 +546,7 @@ def test_a_full_disk_below_output(log):
     assert run("decode", log, "-o", "/dev/full") == (3, b"", "uricodec: /dev/full: No space left on device\n")
 
 
+@pytest.mark.process
 def test_a_file_size_limit(log, tmp_path):
     log.write_bytes(b"x" * 100_000)
     result = subprocess.run(
@@ -669,6 +672,7 @@ def test_module_and_main_are_the_same():
     assert result.stdout.split()[:2] == [b"uricodec", uricodec.__version__.encode()]
 
 
+@pytest.mark.process
 def test_start_imports_little():
     """What is imported is what start-up costs."""
     code = "import sys; from uricodec.cli import main; main(['info']); print(*sorted(sys.modules), file=sys.stderr)"

@@ -492,6 +492,7 @@ def test_sizes(size):
     assert output_of(*URN, "--memory", size, stdin=b"urn:ab:1\nURN:ab:1\n") == b"urn:ab:1\n"
 
 
+@pytest.mark.process
 def test_start_imports_little():
     code = "import sys; from uricodec.cli import main; main(['dedup', '--help']); print(*sys.modules, file=sys.stderr)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
@@ -503,6 +504,7 @@ def test_start_imports_little():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("more", [[], ["-c"], ["--groups", os.devnull]], ids=["unique", "count", "groups"])
+@pytest.mark.process
 def test_memory_is_bounded(tmp_path, more):
     """600 000 names, which take 15 MB as fingerprints and 30 MB with counts. The first megabyte pays for buffers."""
     path = tmp_path / "in"

@@ -795,6 +795,7 @@ def test_a_closed_pipe_is_quiet():
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("unit", [COMBINED + b"\n", b"x", *long(b"\n", b"junk\n")])
+@pytest.mark.process
 def test_memory_is_flat(tmp_path, unit):
     path = tmp_path / "long"
     with open(path, "wb") as file:

@@ -138,6 +138,7 @@ def test_pages_are_made_from_the_tables(path):
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
+@pytest.mark.process
 def test_the_man_page_is_one():
     done = subprocess.run(
         ["groff", "-man", "-Tutf8", "-ww", ROOT / "docs/uricodec.1"], capture_output=True, check=True, timeout=60

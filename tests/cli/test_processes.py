@@ -196,6 +196,7 @@ def test_lines_of_a_slow_pipe_are_written_as_they_come(name, jobs):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @every_command
+@pytest.mark.process
 def test_memory_is_flat(tmp_path, name):
     command, line, bad = COMMANDS[name]
     path = tmp_path / "long"

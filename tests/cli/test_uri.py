@@ -709,6 +709,7 @@ def test_a_long_url_is_read_in_linear_time_and_ends(chunk):
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("unit", [b"x", b"a://(b", b" a://" + b"b" * 200, b"a://b "])
 @pytest.mark.parametrize("jobs", ["1", "3"])
+@pytest.mark.process
 def test_extract_in_flat_memory(tmp_path, unit, jobs):
     path = tmp_path / "long"
     path.write_bytes(unit * (20_000_000 // len(unit)))
@@ -722,6 +723,7 @@ def test_extract_in_flat_memory(tmp_path, unit, jobs):
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("unit", [b"%C3%A9", *long(b"%\n", b"x", b"http://a/b?c=d\n", "é".encode(), b"\n")])
 @every_command
+@pytest.mark.process
 def test_memory_is_flat(tmp_path, command, unit):
     """20 MB, or a million lines."""
     path = tmp_path / "long"
@@ -744,6 +746,7 @@ def test_the_status_of_a_process():
 
 
 @every_command
+@pytest.mark.process
 def test_start_imports_little(command):
     code = f"import sys; from uricodec.cli import main; main({command!r}); print(*sys.modules, file=sys.stderr)"
     result = subprocess.run([sys.executable, "-c", code], input=b"http://a/b", capture_output=True, check=True)

@@ -418,6 +418,7 @@ def test_the_bytes_of_urns():
     ],
     ids=" ".join,
 )
+@pytest.mark.process
 def test_memory_is_flat(tmp_path, command, unit):
     """20 MB, or four million empty lines."""
     path = tmp_path / "long"
@@ -458,6 +459,7 @@ def test_the_status_of_a_process():
     assert (result.returncode, result.stdout, result.stderr) == (1, b"<stdin>\t2\t0\tscheme\tx\n", b"")
 
 
+@pytest.mark.process
 def test_start_imports_little():
     code = f"import sys; from uricodec.cli import main; main({NORMALIZE!r}); print(*sys.modules, file=sys.stderr)"
     result = subprocess.run([sys.executable, "-c", code], input=b"", capture_output=True, check=True)

@@ -173,6 +173,7 @@ def test_it_counts_once():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sizes in kilobytes")
 @pytest.mark.parametrize("top", [10, 2000, None])
+@pytest.mark.process
 def test_memory_is_bounded(top):
     """300 000 keys need 15 MB. The first ones pay for buffers."""
     code = f"""

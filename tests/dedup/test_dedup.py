@@ -756,6 +756,7 @@ def test_memory_that_no_machine_has(tmp_path, memory):
 
 
 @pytest.mark.parametrize("report", ["unique", "counts"])
+@pytest.mark.process
 def test_all_memory_that_has_an_address(tmp_path, report):
     check(tmp_path, [DATA], report=report, memory=2 * sys.maxsize + 1)
     dedup.dedup_files(

@@ -1007,6 +1007,7 @@ def test_first_updates_at_once(place):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sizes in kilobytes")
+@pytest.mark.process
 def test_memory_of_a_run(tmp_path):
     """A large set is not read into memory."""
     chance = random.Random(6)

@@ -243,6 +243,7 @@ def test_a_limit_that_no_machine_has():
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of a process")
 @pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.process
 def test_no_memory(exact):
     """The table is still usable, with the names it has."""
     code = f"""
@@ -274,6 +275,7 @@ except MemoryError:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of a process")
+@pytest.mark.process
 def test_no_mappings():
     """Neither address space nor memory: there is a MemoryError, and a table that has its slots can be used again."""
     code = """

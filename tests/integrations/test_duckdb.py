@@ -668,6 +668,7 @@ def test_random_names(con):
         assert [row for (row,) in found] == of_bulk(name, rows=rows)
 
 
+@pytest.mark.process
 def test_nothing_is_imported_before_it_is_used():
     code = "import sys, uricodec.integrations.duckdb; print(*{'duckdb', 'pyarrow', 'numpy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

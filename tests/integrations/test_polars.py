@@ -315,6 +315,7 @@ print(peak() - before)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the unit of ru_maxrss")
+@pytest.mark.process
 def test_memory_does_not_grow_with_the_number_of_chunks():
     def peak(chunks):
         command = [sys.executable, "-c", MEMORY, str(chunks)]

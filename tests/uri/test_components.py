@@ -615,6 +615,7 @@ def test_functions_have_names():
         assert module.__all__ == sorted(module.__all__) and all(hasattr(module, name) for name in module.__all__)
 
 
+@pytest.mark.process
 def test_nothing_else_is_imported():
     code = (
         "import sys, uricodec.uri, uricodec.iri; print({'urllib', 'idna', 'inspect', 'ipaddress'} & set(sys.modules))"

@@ -326,7 +326,7 @@ def test_corpora(name):
 @pytest.mark.interop
 @given(TEXTS, BASES)
 def test_ada(url, base):
-    """.ci/whatwg compares more, and says where Ada is not the standard: right to left, and joiners."""
+    """tools/differential.py compares more, and says where Ada is not the standard: right to left, and joiners."""
     ada_url = pytest.importorskip("ada_url", reason="ada-url is not installed")
     if any(c in url for c in "א\u0660\u200d"):
         return

@@ -169,6 +169,7 @@ def test_hot_functions_are_the_compiled_ones():
         assert type(getattr(urn, name)).__name__ in {"cython_function_or_method", "builtin_function_or_method"}
 
 
+@pytest.mark.process
 def test_the_package_does_not_pay_for_urns():
     code = "import sys, uricodec; print([m for m in sys.modules if 'urn' in m or 'namespaces' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -866,7 +866,7 @@ cdef class LogReader:
                 continue
             else:
                 line = self.read_again(k, s, n, entry)
-            if line == RECORD and not odd_quotes and entry.odd_quotes > (NONE_ODD if self.strict else ENDS_SURELY):
+            if line == RECORD and not odd_quotes and entry.odd_quotes > <int>(NONE_ODD if self.strict else ENDS_SURELY):
                 would = True
                 fail(entry, FORMAT_ERROR, 0)
                 line = NO_RECORD
