@@ -6,8 +6,8 @@ CPU tier, the operation of the target, then the choices of the operation. The re
 
 import warnings
 
-from support.diagnostics import brief  # noqa: F401  (targets take it from here, like all else that they share)
 from reference.codec import lines_of  # noqa: F401  (targets take it from here, like all else that they share)
+from support.diagnostics import brief  # noqa: F401  (targets take it from here, like all else that they share)
 
 from uricodec._base import _kernels
 from uricodec.errors import UriError

@@ -92,7 +92,7 @@ def uses(path):
 
 
 def test_type_checkers_see_everything_public():
-    used = {*uses(TESTS / "typical_uses.py"), *uses(TESTS / "integrations/typical_uses.py")}
+    used = {*uses(TESTS / "types/uses.py"), *uses(TESTS / "types/engine_uses.py")}
     exported = {f"{module}.{name}" for module in MODULES for name in getattr(find(module), "__all__", ())}
     # The drop-in has what the interpreter's has; all sets of bytes have one type; exceptions and more have two names.
     exported = {name for name in exported if not name.startswith(("uricodec.parse.", "uricodec.bytesets."))}
@@ -100,11 +100,11 @@ def test_type_checkers_see_everything_public():
     missing = {name for name in exported - used if id(find(name)) not in found}
     members = {name for name in public() if name not in exported and "__" not in name}
     missing |= {name for name in members if f".{name.rpartition('.')[2]}" not in used}
-    assert not missing, f"tests/typical_uses.py lacks {missing}"
+    assert not missing, f"tests/types/uses.py lacks {missing}"
 
 
 def test_type_checkers_see_all_hooks_into_engines():
-    used = {*uses(TESTS / "integrations/typical_uses.py")}
+    used = {*uses(TESTS / "types/engine_uses.py")}
     for path in (TESTS.parent / "src/uricodec/integrations").glob("[a-z]*.py"):  # an engine may be missing
         names = ast.literal_eval(re.search("^__all__ = (.*)$", path.read_text("utf-8"), re.MULTILINE)[1])
         assert not {name for name in names if f"uricodec.integrations.{path.stem}.{name}" not in used}

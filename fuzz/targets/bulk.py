@@ -2,9 +2,9 @@
 
 import io
 
+from common import is_refusal, lines_of, outcome, run, text_of
 from reference import bulk as naive
 from reference import fingerprint as naive_fingerprint
-from common import is_refusal, lines_of, outcome, run, text_of
 
 from uricodec import bulk, uri, urn
 from uricodec._rows import registry

@@ -2,8 +2,8 @@
 
 import urllib.parse
 
-from reference import codec as naive
 from common import GIVEN, behaviour, exact, is_refusal, outcome, run, text_of
+from reference import codec as naive
 
 import uricodec
 from uricodec import ByteSet, bytesets, parse

@@ -4,8 +4,8 @@ import csv
 import io
 import json
 
-from reference import codec as naive
 from common import lines_of, run
+from reference import codec as naive
 
 from uricodec import ByteSet, bytesets, uri, urn
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows

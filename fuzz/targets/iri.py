@@ -2,9 +2,9 @@
 
 import unicodedata
 
+from common import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, same_on_every_tier, text_of
 from reference import iri as naive_iri
 from reference import uri as naive_uri
-from common import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, same_on_every_tier, text_of
 
 from uricodec import iri, uri
 from uricodec.errors import IriError

@@ -1,9 +1,9 @@
 """The loops of the command line: lines and records against a loop over single values, in any pieces."""
 
-from support.lines import capacity_for, decode_lines, encode_lines
+from common import lines_of, outcome, run
 from reference import codec as naive
 from reference.uri_lines import Rejected, agreed, both, checked, guarded, host_of, of_text, scheme, to_csv, to_json
-from common import lines_of, outcome, run
+from support.lines import capacity_for, decode_lines, encode_lines
 
 from uricodec import bytesets, iri, uri
 from uricodec._rows._engine import RowOperation

@@ -12,9 +12,9 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from common import run
 from reference import log_formats as naive
 from reference import logs as texts
-from common import run
 
 from uricodec import logs
 from uricodec._io import compress

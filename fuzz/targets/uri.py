@@ -1,12 +1,12 @@
 """URIs: `uricodec.uri` against the grammar of RFC 3986 and a reference, and `uricodec.uri.legacy_schemes`."""
 
+from common import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 from reference import agreed_host as naive_host
 from reference import host_sets as naive_sets
 from reference import redact as naive_redact
 from reference import uri as naive_uri
 from reference import uri_find, urls, whatwg
 from reference import uri_forms as forms
-from common import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 
 from uricodec import iri, uri
 from uricodec._rows import registry

@@ -4,8 +4,8 @@ import copy
 import pickle
 import re
 
-from reference import urn as naive
 from common import BETWEEN, GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
+from reference import urn as naive
 
 from uricodec import urn
 from uricodec.errors import UnknownNamespaceError, UrnError

@@ -100,7 +100,7 @@ class Profile:
 
     def __init__(self) -> None:
         self.figures: dict[str, _Figures] = {}
-        self.cost = _cost_of_measuring()
+        self.cost: int = _cost_of_measuring()
         self._untouched = _untouched()
         self._thread = local()  # what a function calls in its turn is not counted again
 

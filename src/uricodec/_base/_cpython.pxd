@@ -2,7 +2,7 @@
 
 | what | CPython |
 |---|---|
-| str (PEP 393): characters are read and, in a new object, written in place | 3.10 and later; PyUnicode_READY does nothing from 3.12 on |
+| str (PEP 393): characters are read and, in a new object, written in place | 3.10 and later; PyUnicode_READY: to 3.11 |
 | bytes are written in place before anyone else has a reference to them; `_PyBytes_Resize` | private, but unchanged from 3.10 to 3.15 |
 | tp_alloc of tuple subclasses; the cached hash of a tuple | the hash is cached since 3.14 |
 | the vectorcall slot of a function (PEP 590) | 3.10 and later |

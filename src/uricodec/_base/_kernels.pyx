@@ -283,10 +283,10 @@ def run_kernel(name, src, dst=None, byte_set=ByteSet(), plus=False, width=1, end
         name (str): The name of the kernel in simd/kernels.h.
         src (bytes-like): The input.
         dst (bytes-like | None): The output, writable, for kernels that have one: whole words for "mark_outside", twice
-            as many for "mark_triplets", four times as many for
-            "mark_classes", len(src) bytes for "upper_triplets" and "normalize_urns", a code unit per character for "from_utf8", and the capacity
-            that simd/kernels.h requires for "to_utf8". For "move_ends" the ends, which become the moved ones, and four
-            bytes more for each word of src.
+            as many for "mark_triplets", four times as many for "mark_classes", len(src) bytes for "upper_triplets" and
+            "normalize_urns", a code unit per character for "from_utf8", and the capacity that simd/kernels.h requires
+            for "to_utf8". For "move_ends" the ends, which become the moved ones, and four bytes more for each word of
+            src.
         byte_set (ByteSet): The set, for kernels that have one.
         plus (bool): The option of "encode" and "decode".
         width (int): Bytes of a code unit: 1, 2 or 4. For "move_ends", by how much a mark moves what follows.

@@ -10,7 +10,8 @@ A record is one of these:
 
 Kernels mark the bytes that may end a value, so that fields are found without searching for each. The row engine runs
 over the values. Its results stay in the first-level cache until the records are written: the bytes before a value, its
-escaped result, the bytes before the next value. Results that are complete lines are written directly to the output. All results of a record are known before its first byte is written.
+escaped result, the bytes before the next value. Results that are complete lines are written directly to the output. All
+results of a record are known before its first byte is written.
 Errors of the record itself have codes after those of the operation, see FRAME_NAMES.
 
 For deduplication, rows are records: select_values() finds one value of each, and nothing is written.

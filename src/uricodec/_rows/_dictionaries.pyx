@@ -310,8 +310,8 @@ cdef Array select_rows(SourceRows rows, const uint8_t *marks, uint8_t chosen):
     return array
 
 
-cdef inline Status copy_run(const arrow_offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src, arrow_offset *ends,
-                            Buffer *data) noexcept nogil:
+cdef inline Status copy_run(const arrow_offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src,
+                            arrow_offset *ends, Buffer *data) noexcept nogil:
     """Copy consecutive rows, none of which is null, and write where each of them ends in the copy."""
     cdef arrow_offset start = offsets[first], before = start, at
     cdef size_t i, most = INT32_MAX if sizeof(arrow_offset) == 4 else <size_t>INT64_MAX

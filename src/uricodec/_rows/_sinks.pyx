@@ -443,10 +443,10 @@ cdef inline void add_items(Run *run, const uint8_t *made, size_t size) noexcept 
     cdef const uint8_t *at = made + sizeof(uint64_t)
     cdef uint64_t count = item_count(made) if size else 0
     cdef size_t n, end = run.offsets.size
-    cdef int field
+    cdef int _
     while count:
         part = run.parts
-        for field in range(run.fields):
+        for _ in range(run.fields):
             n = next_text(&at)
             copy_bytes(part.data + part.size, at, n)
             at += n

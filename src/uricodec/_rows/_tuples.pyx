@@ -300,7 +300,6 @@ cdef class Tuples:
         cdef Buffer *data = &buffers.third
         cdef Reader reader, first = readers[0]
         cdef Py_ssize_t row, count = first.count
-        cdef int64_t end
         cdef bint null, any_null = False
         cdef int kind, wanted
         fill_zeros(valid, (<size_t>count + 7) // 8)

@@ -1015,7 +1015,7 @@ def mask(bytes marks not None):
     return Column(Type(b"b"), [array])
 
 
-def column_of(bytes fingerprints not None):
+def column_of(bytes prints not None):
     """Return fingerprints as a column of 16 bytes in each row.
 
     >>> len(column_of(bytes(32)))
@@ -1025,12 +1025,12 @@ def column_of(bytes fingerprints not None):
     cdef Buffer octets
     memset(&octets, 0, sizeof(Buffer))
     array.set_buffers(2)
-    array.length = <int64_t>len(fingerprints) // UC_FINGERPRINT
+    array.length = <int64_t>len(prints) // UC_FINGERPRINT
     try:
-        if not grow(&octets, <size_t>len(fingerprints) + 1):
+        if not grow(&octets, <size_t>len(prints) + 1):
             raise MemoryError  # pragma: no cover: no memory
-        octets.size = <size_t>len(fingerprints)
-        memcpy(octets.data, PyBytes_AS_STRING(fingerprints), octets.size)
+        octets.size = <size_t>len(prints)
+        memcpy(octets.data, PyBytes_AS_STRING(prints), octets.size)
         array.buffers[1] = hold(array, &octets)
     finally:
         discard(&octets)

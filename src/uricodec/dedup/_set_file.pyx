@@ -99,7 +99,7 @@ cdef class Merge:
     cdef Cursor *heap       # the least fingerprint first
     cdef size_t count       # cursors
     cdef Kept kept
-    cdef uint64_t low, high # the fingerprint that is being counted,
+    cdef uint64_t low, high  # the fingerprint that is being counted,
     cdef size_t found       # in how many sources it is,
     cdef bint in_first      # and whether the first one is among them
 
@@ -261,7 +261,7 @@ cdef class Directory:
     cdef size_t bucket      # the present one
     cdef uint64_t start     # where it starts,
     cdef uint64_t check     # and its checksum so far
-    cdef uint64_t low, high # the last fingerprint
+    cdef uint64_t low, high  # the last fingerprint
 
     def __cinit__(self, int bits, int shard_bits=0, uint64_t shard=0):
         self.bits, self.shard_bits, self.shard = bits, shard_bits, shard

@@ -650,12 +650,12 @@ cdef inline bint is_full_of_sketches(Table table) noexcept nogil:
 
 cdef bint add_values(Table table, uint64_t *slot, const uint8_t *values) noexcept nogil:
     """Add the numbers of a row to the sums and sketches of its identifier. False: out of memory."""
-    cdef size_t i
+    cdef size_t _
     cdef int64_t integer
     cdef uint64_t low
     cdef double number
     slot += COUNTING
-    for i in range(table.sums):
+    for _ in range(table.sums):
         memcpy(&integer, values, 8)
         values += 8
         if integer != INT64_MIN:
@@ -664,7 +664,7 @@ cdef bint add_values(Table table, uint64_t *slot, const uint8_t *values) noexcep
             slot[1] += <uint64_t>(low < slot[0]) - <uint64_t>(integer < 0)
             slot[0] = low
         slot += 2
-    for i in range(table.quantiles):
+    for _ in range(table.quantiles):
         memcpy(&number, values, 8)
         values += 8
         if not add_number(<Sketch **>slot, number, &table.sketched):

@@ -449,7 +449,6 @@ cdef size_t iri_to_uri_idna_row(const uint8_t *src, size_t n, const void *option
 
 cdef size_t with_unicode_host(const uint8_t *src, size_t n, bint safe, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef uint8_t name[U_LABELS_CAPACITY]
-    cdef uint8_t host[MOST_HOST_BYTES]
     cdef size_t start, end, size, whole = decode_uri(src, n, True, dst, outcome)
     if whole == UC_REJECTED or not find_host(dst, whole, &start, &end) or not is_special_host(dst + start, end - start):
         return whole
@@ -634,7 +633,7 @@ cdef object with_host(object given, object iri, str form):
 
 
 cdef object converted(object given, const SizedRow *operation, const void *options):
-    """Return the result of a row operation for a SMALL text; the same object if it does not change. None: it is invalid or in doubt."""
+    """Return the result of a row operation for a SMALL text; the same object if it does not change. None: invalid or in doubt."""
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef uint8_t dst[CONVERTED_CAPACITY]
     cdef Bytes source

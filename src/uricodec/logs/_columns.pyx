@@ -369,7 +369,6 @@ cdef void add_fast_query(const Writer *w, const FastRun *run, Text query, Batch 
 
 cdef void add_fast_row(LogReader reader, FastRun *run, const FastRecord *record, Batch *batch) noexcept nogil:
     """Add a record that `_fast` has read. Columns without a value in it are filled up later."""
-    cdef const Writer *w = &reader.writer
     cdef const FastMember *member = record.plan.member
     cdef const FastMember *last = member + record.plan.members
     cdef LogColumn *column
@@ -502,7 +501,8 @@ cdef bint write_json_rows(LogReader reader, FastRun *run, Entry *entry, Batch *b
     return True
 
 
-cdef bint add_json_row(LogReader reader, const FastRun *run, size_t next, Entry *entry, FastRecord *record, Batch *batch, bint *full) noexcept nogil:
+cdef bint add_json_row(LogReader reader, const FastRun *run, size_t next, Entry *entry, FastRecord *record, Batch *batch,
+                       bint *full) noexcept nogil:
     """Add a record that read_fast_json() has read, of the line at run.start. False: out of memory."""
     cdef size_t size = next - run.start
     if not set_fast_record(&reader.json, &reader.request, entry, record):
@@ -528,7 +528,7 @@ cdef bint write_docker_rows(LogReader reader, FastRun *run, Entry *entry, Batch 
     cdef size_t next
     reader.begin_docker(run, &outer, &inner)
     batch.reserved_to = 0
-    while not full[0] and reader.read_docker(&outer, &inner, entry, &record, &next):
+    while not full[0] and reader.read_docker_line(&outer, &inner, entry, &record, &next):
         if reader.has_json:
             if not add_json_row(reader, &outer, next, entry, &record, batch, full):
                 return False  # pragma: no cover: no memory

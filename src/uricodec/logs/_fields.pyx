@@ -553,7 +553,7 @@ cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
     if unit == 0 and is_usual_fraction(text):
         memcpy(dst, text.at, text.n)
         return text.n
-    cdef int point = unit, exponent = 0, k
+    cdef int point = unit, exponent = 0, k, _
     cdef bint fraction = False, negative = False
     while i < text.n and (DIGIT.set.member[text.at[i]] or text.at[i] == c'.' and not fraction):
         if text.at[i] == c'.':
@@ -592,7 +592,7 @@ cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
     if point <= 0:
         dst[0], dst[1] = c'0', c'.'
         o = 2
-        for k in range(-point):
+        for _ in range(-point):
             dst[o] = c'0'
             o += 1
     for k in range(<int>(count - start)):
@@ -601,7 +601,7 @@ cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
             o += 1
         dst[o] = digits[start + k]
         o += 1
-    for k in range(<int>(count - start), point):
+    for _ in range(<int>(count - start), point):
         dst[o] = c'0'
         o += 1
     if point >= <int>(count - start):

@@ -66,7 +66,7 @@ cdef struct Plan:
     bint keep_rest          # of JSON: scalars that are not mapped are extra fields
     bint cloudfront         # of JSON: values are percent-encoded for the log
     uint8_t separator       # of W3C: of a log without "#Fields:"
-    bint begins_with_client # or with a list of addresses
+    bint begins_with_client  # or with a list of addresses
     bint endpoint           # of text: the client is an address with a port
     int ident, rest         # the slots of "%l", of what follows the last step,
     int port                # and of the client's port; -1: none

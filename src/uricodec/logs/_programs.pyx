@@ -8,7 +8,6 @@ back what an earlier one has decided. If a line does not match, the error names 
 There are three notations: lines of text, JSON objects (RFC 8259 section 4), and the extended format of W3C (Working Draft
 WD-logfile-960323), whose "#Fields:" lines say what the columns mean.
 """
-from libc.stdint cimport uint16_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels
@@ -24,7 +23,8 @@ cimport cython
 # The standard fields by name, with their slots.
 cdef dict SLOTS_BY_NAME = {
     "client": CLIENT, "user": USER, "date": DATE, "time": TIME, "request": REQUEST, "method": METHOD, "target": TARGET,
-    "path": PATH, "path_decoded": PATH, "target_decoded": PATH, "query": QUERY, "protocol": PROTOCOL, "status": STATUS, "bytes_sent": BYTES_SENT,
+    "path": PATH, "path_decoded": PATH, "target_decoded": PATH, "query": QUERY, "protocol": PROTOCOL,
+    "status": STATUS, "bytes_sent": BYTES_SENT,
     "referer": REFERER, "user_agent": USER_AGENT, "vhost": VHOST, "duration": DURATION, "forwarded_for": FORWARDED_FOR,
 }
 cdef dict KINDS = {
@@ -43,7 +43,8 @@ cdef ByteSet DIGITS = ByteSet("0123456789")
 cdef const char *CLIENT_PORT = "client_port"
 
 # The fields that visitors write, and which therefore may have quotes.
-cdef uint32_t VISITORS = 1 << USER | 1 << REQUEST | 1 << TARGET | 1 << PATH | 1 << QUERY | 1 << REFERER | 1 << USER_AGENT | 1 << FORWARDED_FOR
+cdef uint32_t VISITORS = (1 << USER | 1 << REQUEST | 1 << TARGET | 1 << PATH | 1 << QUERY | 1 << REFERER | 1 << USER_AGENT
+                          | 1 << FORWARDED_FOR)
 
 # The characters of names of services and containers (Compose Specification, "services"; kubectl has others in brackets).
 cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
@@ -415,7 +416,7 @@ cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n,
 
 
 cdef bint read_json(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
-    cdef size_t i = skip_space(s, 0, n), quote
+    cdef size_t i = skip_space(s, 0, n)
     if i == n or s[i] != c'{':
         return fail(entry, JSON_ERROR, i)
     entry.plain = kernels.span(s, n, &NO_BACKSLASH.set) == n
@@ -805,7 +806,7 @@ cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
     rsyslog writes the former with a TIMESTAMP of RFC 3339, too.
     """
     cdef size_t i = 0, end
-    cdef int k
+    cdef int _
     if i < n and s[i] == c'<':
         while i < n and i < 5 and s[i] != c'>':
             i += 1
@@ -814,7 +815,7 @@ cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
         i += 1
         if n - i > 2 and s[i] == c'1' and s[i + 1] == c' ':
             i += 2
-            for k in range(5):      # TIMESTAMP HOSTNAME APP-NAME PROCID MSGID
+            for _ in range(5):      # TIMESTAMP HOSTNAME APP-NAME PROCID MSGID
                 i = skip_word(s, i, n)
             if n - i > 1 and s[i] == c'-' and s[i + 1] == c' ':
                 i += 2

@@ -28,7 +28,7 @@ cdef enum:
 
 
 cdef class LogReader:
-    cdef readonly list programs # the variants of the format
+    cdef readonly list programs  # the variants of the format
     cdef const Plan **plan      # their plans,
     cdef size_t *shared         # how many steps each has in common with the one before it,
     cdef Columns *columns       # and what the columns of each mean
@@ -65,11 +65,12 @@ cdef class LogReader:
     cdef bint objects_only      # whether only these are read
     cdef int set_fields(self, tuple names, bint chosen) except -1
     cdef int reserve(self, size_t size) except -1
-    cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
+    cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found,
+                    size_t *counts) noexcept nogil
     cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef uint8_t *put_json(self, FastRun *run, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil
     cdef void begin_docker(self, const FastRun *run, FastRun *outer, FastRun *inner) noexcept nogil
-    cdef bint read_docker(self, FastRun *outer, FastRun *inner, Entry *entry, FastRecord *record, size_t *next) noexcept nogil
+    cdef bint read_docker_line(self, FastRun *outer, FastRun *inner, Entry *entry, FastRecord *record, size_t *next) noexcept nogil
     cdef bint is_dropped(self, const Entry *entry) noexcept nogil
     cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil
     cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil

@@ -607,7 +607,8 @@ cdef class LogReader:
             PyBuffer_Release(&source)
         return lines_of(self, found, counts)
 
-    cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil:
+    cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found,
+                    size_t *counts) noexcept nogil:
         cdef size_t start = 0, size, written = 0, lines = 0, records = 0, invalid = 0, fast
         cdef Entry entry
         cdef Line line
@@ -701,7 +702,7 @@ cdef class LogReader:
         cdef FastRun outer, inner
         cdef size_t lines = 0, next
         self.begin_docker(run, &outer, &inner)
-        while self.read_docker(&outer, &inner, entry, &record, &next):
+        while self.read_docker_line(&outer, &inner, entry, &record, &next):
             if capacity - written[0] < FACTOR * (next - outer.start) + self.record_extra:
                 break
             if self.has_json:
@@ -722,7 +723,7 @@ cdef class LogReader:
         outer.window = outer.window_end = 0
         inner.seen = 0
 
-    cdef bint read_docker(self, FastRun *outer, FastRun *inner, Entry *entry, FastRecord *record, size_t *next) noexcept nogil:
+    cdef bint read_docker_line(self, FastRun *outer, FastRun *inner, Entry *entry, FastRecord *record, size_t *next) noexcept nogil:
         """Read the line in the record of Docker at outer.start, as read_fast_json() or read_fast() do. False: it is declined."""
         if outer.start >= outer.n or not read_docker(outer, self.memory, inner, next):
             return False

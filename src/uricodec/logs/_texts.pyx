@@ -17,7 +17,7 @@ from uricodec._codec._percent cimport hex_value, is_plain
 from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._records._framing cimport put_unit
-from uricodec.logs._fields cimport PATH, QUERY, Entry, Text, find, text_of
+from uricodec.logs._fields cimport QUERY, Entry, Text, find, text_of
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------

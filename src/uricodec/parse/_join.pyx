@@ -80,7 +80,6 @@ cdef object unsplit_plain(object components, Py_ssize_t count):
     cdef tuple items
     cdef object kind, result
     cdef Url url
-    cdef Py_ssize_t i
     if type(components) is tuple or type(components) is list:
         items = tuple(components)
     elif type(components) is (split_result if count == 5 else parse_result) or type(components) is (

@@ -66,7 +66,8 @@ for number, name, reason in (
     (ZONE, "zone", "zone in IP literal (curl and urllib3 accept it, WHATWG parsers reject it)"),
     (PORT, "port", "invalid port (urllib3 reads 0 as the default, httpx accepts 65536, yarl a sign)"),
     (PORT_NOT_ALLOWED, "port-not-allowed", "port is not one of those that the call allows"),
-    (SCHEME_NOT_ACCEPTED, "scheme", "scheme is not one of those that the call accepts: http, https, ws and wss, or fewer with schemes="),
+    (SCHEME_NOT_ACCEPTED, "scheme",
+     "scheme is not one of those that the call accepts: http, https, ws and wss, or fewer with schemes="),
     (SURROGATE, "surrogate", "lone surrogate (httpx and Ada reject it, others fail when they send it)"),
 ):
     AGREED_CODES[number], AGREED_REASONS[number] = name, reason

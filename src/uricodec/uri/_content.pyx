@@ -1,5 +1,5 @@
 # distutils: extra_compile_args=-O2
-"""URLs in text with escapes: JSON (RFC 8259 section 7) and HTML (character references).
+r"""URLs in text with escapes: JSON (RFC 8259 section 7) and HTML (character references).
 
 The text is decoded, the result searched as plain text, and what is found mapped back to the offsets of the original:
 

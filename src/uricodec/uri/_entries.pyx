@@ -22,7 +22,7 @@ that are spread well, so the bits are mixed. Numbers of labels or segments that 
 trusted anyway.
 """
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -455,7 +455,6 @@ cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Compon
     A name without a "." before ":" may be a scheme, as in "mailto:me", except in an entry: it is a host if a port of 1 to 5
     digits follows.
     """
-    cdef uint16_t groups[GROUPS]
     cdef const uint8_t *colon
     cdef size_t end = 0, i
     split_host(s, n, host, port)
@@ -1434,10 +1433,10 @@ cdef class EntryTable:
     def __iter__(self):
         """Yield the entries (str), in the order in which they were put in.
         """
-        cdef uint64_t at = 1, i
+        cdef uint64_t at = 1, _
         cdef const uint8_t *s
         cdef size_t n
-        for i in range(self.count):
+        for _ in range(self.count):
             s = self.table.text + at
             if at + HEAD > self.table.text_size or not is_sound(&self.table, s, HEAD):
                 raise self.damaged()

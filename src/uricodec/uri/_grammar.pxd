@@ -11,7 +11,8 @@ cdef enum Syntax:
     URI_SYNTAX, IRI_SYNTAX
 
 
-# RFC 3986 section 4: URI-reference, URI, absolute-URI, relative-ref, and a URL by the URL Standard (and IRI-reference ... of RFC 3987 section 2.2).
+# RFC 3986 section 4: URI-reference, URI, absolute-URI, relative-ref, and a URL by the URL Standard (and IRI-reference ...
+# of RFC 3987 section 2.2).
 cdef enum Production:
     REFERENCE, FULL, ABSOLUTE, RELATIVE, WHATWG_URL
 

@@ -10,7 +10,7 @@ cdef enum:
     # A key has at most 3 bytes for each of the URL, and KEY_EXTRA, and the URL may be copied to the end of it.
     KEY_FACTOR = 4
     KEY_HOST = 3 * 253         # a domain name of 253 bytes, each of them a triplet
-    KEY_EXTRA = KEY_HOST + 16 # delimiters, and the address that a number stands for
+    KEY_EXTRA = KEY_HOST + 16  # delimiters, and the address that a number stands for
     LONGEST_HOST = 1024         # bytes that are converted to A-labels
 
 

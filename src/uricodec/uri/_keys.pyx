@@ -265,11 +265,10 @@ cdef bint read_numbers(const uint8_t *host, size_t n, uint32_t *address) noexcep
     modulo 2^32, whatever its size. Of several numbers, the last one stands for all bytes that are left.
     """
     cdef uint64_t values[4]
-    cdef size_t i = 0, count = 0, start, k
+    cdef size_t i = 0, count = 0, k
     cdef uint32_t base, single = 0
     cdef bint is_single = memchr(host, c'.', n) == NULL
     while True:
-        start = i
         if count == 4 or i == n or not is_decimal(host[i]):
             return False
         base = 8 if host[i] == c'0' else 10

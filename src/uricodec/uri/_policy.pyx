@@ -13,7 +13,7 @@ from libc.stdint cimport uint8_t, uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy
 
-from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, lower, uc_set
+from uricodec._base._kernels cimport lower
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation, SizedRow
 from uricodec.uri._components cimport CODE_NAMES, REASONS

@@ -14,8 +14,8 @@ may be encoded twice in it, which is twice more than the delimiter before them.
 
 Userinfo follows "://" or "=//", at any depth, up to the last "@" of the authority; see redact_authority(). A URL is read
 in one pass. In other text, a word is what is between white space, double quotes or angle brackets; words with "?", "#",
-"&", ";" or "@", escapes of JSON for them, or an encoded "://" are read like URLs, but a value also ends where the text around it goes on: at a quote or
-bracket that was opened before the URL, and before final punctuation.
+"&", ";" or "@", escapes of JSON for them, or an encoded "://" are read like URLs, but a value also ends where the
+text around it goes on: at a quote or bracket that was opened before the URL, and before final punctuation.
 
 Whatever is in doubt is part of the value.
 """

@@ -72,15 +72,15 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
     """
     cdef uint64_t others[BLOCK_WORDS + 1]     # bytes that are not digits
     cdef uint64_t low[BLOCK_WORDS + 1]        # bytes that are not in FIRST_DIGITS
-    cdef uint64_t lower[BLOCK_WORDS + 1]      # digits in lower case
+    cdef uint64_t lower_case[BLOCK_WORDS + 1]  # digits in lower case
     cdef uint64_t triplets[BLOCK_WORDS]
     cdef uint64_t changing[BLOCK_WORDS]
     cdef size_t words = (n + 63) // 64, w
     kernels.mark_outside(src, n, &HEXDIG.set, others)
     kernels.mark_outside(src, n, &FIRST_DIGITS.set, low)
-    kernels.mark_outside(src, n, &NO_LOWER.set, lower)
+    kernels.mark_outside(src, n, &NO_LOWER.set, lower_case)
     # No digit follows the end.
-    lower[words] = 0
+    lower_case[words] = 0
     others[words] = low[words] = ~<uint64_t>0
     if n & 63:
         others[words - 1] |= ~<uint64_t>0 << (n & 63)
@@ -88,7 +88,7 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
     for w in range(words):
         triplets[w] = percent[w] & ~(bits_ahead(low, w, 1) | bits_ahead(others, w, 2))
         letters[w] &= ~(bits_after(triplets, w, 1) | bits_after(triplets, w, 2))
-        changing[w] = triplets[w] & (bits_ahead(lower, w, 1) | bits_ahead(lower, w, 2))
+        changing[w] = triplets[w] & (bits_ahead(lower_case, w, 1) | bits_ahead(lower_case, w, 2))
         percent[w] = percent[w] & ~triplets[w] | changing[w] & ~bits_after(changing, w, 3)
 
 

@@ -377,13 +377,13 @@ cdef size_t map_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nog
     """Do what map_host() does, for a host without ignored characters and other full stops than "."."""
     cdef uint8_t ascii[A_LABELS_CAPACITY]
     cdef size_t i = 0, o = 0, start, size
-    cdef bint plain
+    cdef bint is_ascii
     while i < n:
-        start, plain = i, True
+        start, is_ascii = i, True
         while i < n and host[i] != c'.':
-            plain &= host[i] < 0x80
+            is_ascii &= host[i] < 0x80
             i += 1
-        if plain:
+        if is_ascii:
             memcpy(dst + o, host + start, i - start)
             o += i - start
         else:
@@ -924,7 +924,9 @@ cdef class QueryRows(ValueRows):
         self.held = []
         for each in names:
             utf8 = bytes_of_name(each)
-            self.spelled[self.how.count] = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), False)
+            self.spelled[self.how.count] = ParameterName(
+                <const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), False
+            )
             self.held.append(utf8)
             self.how.count += 1
         self.how.names = self.spelled

@@ -9,7 +9,7 @@ cdef struct UrnOptions:
     UrnLevel level
     Rfc rfc
     const uc_set *nss       # the bytes of plain NSSs,
-    const uc_set *nss_or_cr # the same, with "\r"
+    const uc_set *nss_or_cr  # the same, with "\r"
     const void *rules       # of namespaces, from freeze_rules()
 
 

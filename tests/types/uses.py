@@ -1,6 +1,6 @@
-"""What callers write, for type checkers: each use has the type that they count on. Nothing runs this; see `nox -s types`.
+"""What callers write, for type checkers: each use has the type that they count on. See `nox -s types`.
 
-Everything public is used (test_calls.py looks); hooks into engines are in integrations/typical_uses.py.
+Everything public is used (tests/test_calls.py looks); hooks into engines are in engine_uses.py.
 """
 
 import io
@@ -414,6 +414,7 @@ def options(  # noqa: PLR0913, PLR0917  (a name for each option)
     policy: typing.PolicyName,
     production: typing.UriProduction,
     iri_production: typing.IriProduction,
+    any_production: typing.NormalizeProduction,
     ambiguity: typing.Ambiguity,
     content: typing.TextContent,
     disallowed: typing.DisallowedCharacters,
