@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.diagnostics import brief
+from support.tables import each_row
 
 import uricodec
 from uricodec import iri, parse, uri
@@ -107,7 +108,7 @@ BLANKS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "offset"), [row for row in BLANKS if row[2] == 0])
+@each_row(("text", "code", "offset"), [row for row in BLANKS if row[2] == 0])
 def test_cve_2023_24329_blanks_before_a_url(text, code, offset):
     """ " http://..." had no scheme for whoever looked, and one for whoever stripped it."""
     assert_refused(text, code, offset)
@@ -120,7 +121,7 @@ def test_cve_2023_24329_blanks_before_a_url(text, code, offset):
         iri.iri_to_uri(text)
 
 
-@pytest.mark.parametrize(("text", "code", "offset"), [row for row in BLANKS if row[2] > 0])
+@each_row(("text", "code", "offset"), [row for row in BLANKS if row[2] > 0])
 def test_cve_2022_0391_blanks_and_controls_within_a_url(text, code, offset):
     assert_refused(text, code, offset)
     assert_dropped_in(text)
@@ -131,9 +132,7 @@ def test_cve_2022_0391_blanks_and_controls_within_a_url(text, code, offset):
     assert caught.value.offset <= offset
 
 
-@pytest.mark.parametrize(
-    "blank", ["\x85", "\xa0", "\u1680", "\u2003", "\u2028", "\u202f", "\u205f", "\u3000", "\ufeff"]
-)
+@each_row("blank", ["\x85", "\xa0", "\u1680", "\u2003", "\u2028", "\u202f", "\u205f", "\u3000", "\ufeff"])
 def test_cve_2023_24329_blanks_beyond_ascii_are_not_stripped(blank):
     text = f"{blank}http://evil.example/"
     assert brief(uri.check(text)) == ("path", 0)
@@ -184,7 +183,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "offset"), BRACKETS)
+@each_row(("text", "code", "offset"), BRACKETS)
 def test_cve_2024_11168_what_is_in_brackets(text, code, offset):
     assert_refused(text, code, offset)
     assert_dropped_in(text)
@@ -192,7 +191,7 @@ def test_cve_2024_11168_what_is_in_brackets(text, code, offset):
         legacy_schemes.parse(text)
 
 
-@pytest.mark.parametrize(("text", "code", "offset"), PLACES)
+@each_row(("text", "code", "offset"), PLACES)
 def test_cve_2025_0938_brackets_out_of_place(text, code, offset):
     assert_refused(text, code, offset)
     assert_dropped_in(text)
@@ -229,7 +228,7 @@ def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
     assert {unicodedata.category(character) for character in set(rejected) - set(ALIKE)} <= {"Cn"}
 
 
-@pytest.mark.parametrize("character", ALIKE, ids=lambda character: f"U+{ord(character):04X}")
+@each_row("character", ALIKE)
 def test_cve_2019_9636_delimiters_that_normalisation_makes_of_a_host(character):
     """What is one host for who looks is another for who connects: IDNA works on compatibility forms."""
     text = f"http://good.example{character}.evil.example/"
@@ -250,7 +249,7 @@ def test_cve_2019_9636_delimiters_that_normalisation_makes_of_a_host(character):
     assert_dropped_in(text)
 
 
-@pytest.mark.parametrize("character", ALIKE, ids=lambda character: f"U+{ord(character):04X}")
+@each_row("character", ALIKE)
 def test_cve_2019_10160_delimiters_that_normalisation_makes_of_a_userinfo(character):
     """The "@" or "#" of the user's name decides what the host is."""
     for text in f"http://good.example{character}@evil.example/", f"http://user:good.example{character}@evil.example":
@@ -304,8 +303,8 @@ def test_cve_2021_42013_triplets_made_of_triplets(text, offset):
     assert caught.value.offset == offset
 
 
-@pytest.mark.parametrize("text", ["/%252e%252E/x", "/%25%32%65/", "/%25%34%31", "/%2541", "/%25252e"])
-@pytest.mark.parametrize("level", ["simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396"])
+@each_row("text", ["/%252e%252E/x", "/%25%32%65/", "/%25%34%31", "/%2541", "/%25252e"])
+@each_row("level", ["simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396"])
 def test_cve_2021_42013_nothing_is_decoded_twice(text, level):
     """Each function decodes once, and a "%" that comes out of a triplet stays one."""
     assert uri.check(text) is None
@@ -322,7 +321,7 @@ def test_cve_2021_42013_nothing_is_decoded_twice(text, level):
 HOSTS = [f"%{code:02X}" for code in [*range(0x21), 0x7F, *map(ord, "/?#@:[]\\%")]]
 
 
-@pytest.mark.parametrize("triplet", HOSTS)
+@each_row("triplet", HOSTS)
 def test_cve_2022_27780_delimiters_after_triplets_in_a_host(triplet):
     """ "good.example%2Fevil.example" was checked as one host, decoded, and read again."""
     for given in triplet, triplet.lower():

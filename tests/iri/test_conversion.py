@@ -1,10 +1,6 @@
 """`uricodec.iri`: IRIs to URIs and back, against the reference, the documents and real data, on every CPU tier."""
 
 import ast
-import itertools
-import json
-import lzma
-import os
 import pickle
 import subprocess
 import sys
@@ -17,12 +13,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import iri as naive_iri
+from support.tables import each_row
+from support.vendored import cases, scalar, web_inputs
 
 from uricodec.errors import IriError
 from uricodec.iri import _hosts, iri_to_uri, uri_to_iri
 
 VECTORS = Path(__file__).parents[1] / "data" / "iri_vectors.tsv"
-CORPORA = os.environ.get("URICODEC_CORPORA")
 CHUNK = 4096  # octets that are worked on at once
 OPTIONS = {"host": {"ToASCII": "idna"}}
 
@@ -68,7 +65,7 @@ def rows():
         yield iri_to_uri if operation == "i2u" else uri_to_iri, options, field(given_), field(expected)
 
 
-@pytest.mark.parametrize(("function", "options", "data", "expected"), list(rows()))
+@each_row(("function", "options", "data", "expected"), list(rows()))
 def test_vectors(tier, function, options, data, expected):
     for value in data, data.encode():
         if expected == "ERROR":
@@ -142,9 +139,7 @@ def test_every_lead_and_continuation(tier):
     assert list(map(uri_to_iri, given_)) == expected
 
 
-@pytest.mark.parametrize(
-    "octets", [b"\xc0\xaf", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc3", b"\xf4\x90\x80\x80", b"\x80"]
-)
+@each_row("octets", [b"\xc0\xaf", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc3", b"\xf4\x90\x80\x80", b"\x80"])
 def test_bytes_that_are_no_utf_8(tier, octets):
     for padding in b"", b"a" * 70, "é".encode() * 40:
         for function in iri_to_uri, uri_to_iri:
@@ -153,7 +148,7 @@ def test_bytes_that_are_no_utf_8(tier, octets):
             assert outcome(function, b"<" + padding + octets) == 0
 
 
-@pytest.mark.parametrize("uri", ["%%341", "%%32%65", "%u0041", "%", "a%4", "%C3%2F%BC%", "%4g", "%-1"])
+@each_row("uri", ["%%341", "%%32%65", "%u0041", "%", "a%4", "%C3%2F%BC%", "%4g", "%-1"])
 def test_malformed_triplets_are_rejected(uri):
     assert outcome(uri_to_iri, uri) == outcome(naive_iri.uri_to_iri, uri) < len(uri)
     assert iri_to_uri(uri) is uri
@@ -165,7 +160,7 @@ def test_nothing_is_decoded_twice():
         assert naive_iri.same(iri_to_uri(uri_to_iri(uri)), uri)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("uri", "iri"),
     [
         *[("%61:b", "%61:b"), ("a%62:/", "a%62:/"), ("%61%62%63:", "%61bc:")],
@@ -219,7 +214,7 @@ def test_there_and_back_is_equivalent(tier, uri):
 SPECIAL = ("%E3%81%82", "%F0%9F%98%80", "%2F", "%41", "%E2%80%AE", "%C3", "%E9x", "é", "%EE%80%80", "あ%A9", "%")
 
 
-@pytest.mark.parametrize("special", SPECIAL)
+@each_row("special", SPECIAL)
 def test_every_length_and_position(tier, special):
     for filler in "a", "é", "%c3%a9":
         for before in range(0, 66):
@@ -230,8 +225,8 @@ def test_every_length_and_position(tier, special):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("special", SPECIAL)
-@pytest.mark.parametrize("filler", ["a", "/", "é", "%c3%a9", "%41", "%2f"])
+@each_row("special", SPECIAL)
+@each_row("filler", ["a", "/", "é", "%c3%a9", "%41", "%2f"])
 def test_pieces_cut_nothing(tier, special, filler):
     width = len(filler.encode())
     text = filler * ((CHUNK - 20) // width)
@@ -250,7 +245,7 @@ def test_pieces_cut_nothing(tier, special, filler):
                 assert iri_to_uri(value) == naive_iri.iri_to_uri(value)
 
 
-@pytest.mark.parametrize("before", range(CHUNK - 9, CHUNK + 1))
+@each_row("before", range(CHUNK - 9, CHUNK + 1))
 def test_pieces_of_bytes_that_are_no_utf8(tier, before):
     """Where a piece ends inside of octets that continue nothing."""
     data = b"a" * before + b"\x80" * 9 + b"/"
@@ -267,7 +262,7 @@ def test_the_place_of_a_character_is_known_across_pieces(tier):
         assert outcome(uri_to_iri, f"?{private}{filler}{private}#{filler}{private}") == 2 * len(filler) + 4
 
 
-@pytest.mark.parametrize("at", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
+@each_row("at", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
 def test_the_first_fault_is_reported(tier, at):
     for fault in "<", "\x00", "\ufdd0", "\x85", "\U0001ffff", "\ud800":
         text = "é" * at + fault + "%zz\x01\ufffe"
@@ -281,7 +276,7 @@ def test_the_first_fault_is_reported(tier, at):
     assert outcome(uri_to_iri, text) == at and outcome(iri_to_uri, text) == at + 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "to_uri", "to_iri"),
     [
         ("a<", "invalid character in IRI", "invalid character in IRI"),
@@ -365,7 +360,7 @@ def test_other_encodings():
 # --- hosts ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("iri", "uri"),
     [
         ("http://résumé.example.org/é", "http://xn--rsum-bpad.example.org/%C3%A9"),
@@ -402,7 +397,7 @@ def test_hosts_to_unicode(uri, iri):
     assert uri_to_iri(uri.encode(), host="unicode") == iri.encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "host",
     [
         *("é_b.org", "-é.org", "é..org", "é\u2260.org", "\u0301é.org", "é%2F.org", "é%zz", "xn--a.é", "a\uff01.é"),
@@ -424,7 +419,7 @@ def test_hosts_that_are_rejected(host):
             assert outcome(iri_to_uri, text.encode(), host="idna") == len(before.encode())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "label", ["xn--a", "xn--", "xn--99zt52a-", "xn--example-", "xn--zzzzzzzzz", "xn--A-ecp", "xn--9ca." * 200 + "a"]
 )
 def test_labels_that_are_no_a_labels(label):
@@ -479,78 +474,29 @@ def test_idna_is_imported_when_it_is_needed():
     assert "idna" not in done.stdout.split()
 
 
-# --- real data, and time ----------------------------------------------------------------------------------------------
+# --- URLs and hosts of others, and time -------------------------------------------------------------------------------
 
 
-def corpus(name):
-    path = Path(CORPORA, name)
-    data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
-    return [line for line in data.decode("utf-8", "surrogateescape").split("\n") if line]
+def hostile_texts():
+    hosts = [scalar(case["input"]) for path in ("wpt/toascii", "idna/IdnaTestV2") for case in cases(path)]
+    return [*web_inputs(), *hosts]
 
 
-def strings_in(value):
-    if isinstance(value, str):
-        return [value]
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-    return list(itertools.chain.from_iterable(map(strings_in, items)))
-
-
-@pytest.mark.skipif(CORPORA is None, reason="no real data")
-@pytest.mark.parametrize(
-    "name", ["iris_wikipedia.txt", "iris_dbpedia.txt.xz", "urls_wikipedia_pct.txt", "urls_mixed_repos.txt.xz"]
-)
-def test_real_ones_come_back(name):
-    rejected = 0
-    for text in corpus(name):
+@each_row("text", hostile_texts)
+def test_hostile_texts(text):
+    assert outcome(uri_to_iri, text) == outcome(naive_iri.uri_to_iri, text)
+    assert outcome(iri_to_uri, text) == outcome(naive_iri.iri_to_uri, text)
+    for host in text, f"http://{text}/":
         try:
-            uri = iri_to_uri(text, disallowed="encode")
+            assert iri_to_uri(host, host="idna").isascii()
         except IriError as error:
-            rejected += 1
-            assert error.offset == outcome(naive_iri.iri_to_uri, text, "encode")
-            continue
-        try:
-            iri = uri_to_iri(uri)
-        except IriError as error:
-            assert uri[error.offset] == "%"
-            rejected += 1
-            continue
-        assert naive_iri.same(iri_to_uri(iri), uri) and uri_to_iri(iri) == iri
-    assert rejected == 0 or name.startswith("urls_mixed")
-
-
-@pytest.mark.skipif(CORPORA is None, reason="no real data")
-@pytest.mark.parametrize(
-    "name", ["urltestdata", "ada_extra_urltestdata", "percent-encoding", "toascii", "IdnaTestV2", "setters_tests"]
-)
-def test_hostile_strings(name):
-    for text in strings_in(json.loads(Path(CORPORA, "wpt", f"{name}.json").read_text("utf-8"))):
-        assert outcome(uri_to_iri, text) == outcome(naive_iri.uri_to_iri, text)
-        assert outcome(iri_to_uri, text) == outcome(naive_iri.iri_to_uri, text)
-        for host in text, f"http://{text}/":
-            try:
-                assert iri_to_uri(host, host="idna").isascii()
-            except IriError as error:
-                assert 0 <= error.offset <= len(host)
-            outcome(uri_to_iri, host, host="unicode")
-            try:
-                ascii_host = _hosts.to_ascii(text)
-            except ValueError:
-                continue
-            assert set(ascii_host) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
-
-
-@pytest.mark.skipif(CORPORA is None, reason="no real data")
-def test_real_hosts_come_back():
-    came_back = 0
-    for host in corpus("hosts_idn_only.txt"):
-        try:
-            iri = uri_to_iri(f"http://{host}/", host="unicode")
-        except IriError:
-            continue
-        if host.isascii():
-            assert iri_to_uri(iri, host="idna") == f"http://{host}/".lower() or "xn--" not in host
-            came_back += not iri.isascii()
-    assert came_back > 100
+            assert 0 <= error.offset <= len(host)
+        outcome(uri_to_iri, host, host="unicode")
+    try:
+        ascii_host = _hosts.to_ascii(text)
+    except ValueError:
+        return
+    assert set(ascii_host) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
 
 
 @given(
@@ -583,7 +529,7 @@ def test_what_was_written_in_ascii_is_the_same_object():
         assert iri_to_uri(text, nfc=True) is text
 
 
-@pytest.mark.parametrize("unit", ["%E9", "%C3%28", "%41", "%25", "%E9a", "?", "%", "é", "%EE%80%80", "%C3", "a"])
+@each_row("unit", ["%E9", "%C3%28", "%41", "%25", "%E9a", "?", "%", "é", "%EE%80%80", "%C3", "a"])
 def test_time_is_linear(unit):
     def seconds(n):
         text = unit * n

@@ -9,6 +9,7 @@ import urllib.request
 from urllib.parse import quote as taken_before
 
 import pytest
+from support.tables import each_row
 
 import uricodec
 from uricodec import parse
@@ -121,7 +122,7 @@ def test_again_and_again():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("name", stdlib.FAST)
+@each_row("name", stdlib.FAST)
 def test_equal_to_the_originals(name):
     """Fallbacks run the stdlib's functions, whose calls of one another now find the fast ones: no recursion."""
     expected = [outcome(ORIGINALS[name], a) for a in ARGUMENTS]

@@ -29,6 +29,7 @@ from encodings.aliases import aliases
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.tables import each_row
 
 from uricodec import parse
 from uricodec.parse import _stdlib as stdlib
@@ -632,7 +633,7 @@ def calls(draw, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each_row("name", FUNCTIONS)
 def test_differential(name):
     @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(calls(name))
@@ -692,8 +693,8 @@ FORMS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["urlsplit", "urlparse", "urldefrag", "urljoin"])
+@each_row("form", FORMS)
+@each_row("name", ["urlsplit", "urlparse", "urldefrag", "urljoin"])
 def test_differential_of_plain_urls(name, form):
     """Arguments as they usually are, of each type, so that the fast paths are taken."""
     count = 2 if name == "urljoin" else 1
@@ -707,10 +708,8 @@ def test_differential_of_plain_urls(name, form):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "name", ["quote", "quote_plus", "unquote", "unquote_plus", "unquote_to_bytes", "parse_qs", "parse_qsl"]
-)
+@each_row("form", FORMS)
+@each_row("name", ["quote", "quote_plus", "unquote", "unquote_plus", "unquote_to_bytes", "parse_qs", "parse_qsl"])
 def test_differential_of_plain_texts(name, form):
     @settings(max_examples=max(EXAMPLES // 2, 1), deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(st.one_of(texts(), query_texts, st.text()))
@@ -736,9 +735,7 @@ codecs.register_error("uricodec.triplets", as_triplets)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["quote", "quote_plus", "unquote", "unquote_plus", "parse_qs", "parse_qsl", "urlencode"]
-)
+@each_row("name", ["quote", "quote_plus", "unquote", "unquote_plus", "parse_qs", "parse_qsl", "urlencode"])
 def test_differential_of_encodings(name):
     """Each encoding that is compiled, by several names, with each error handler of the interpreter's, and another."""
 
@@ -859,7 +856,7 @@ FOUND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "arguments", "options"), FOUND)
+@each_row(("name", "arguments", "options"), FOUND)
 def test_found(name, arguments, options):
     check(name, *arguments, **options)
 
@@ -892,7 +889,7 @@ def loud(name):
     return type("Loud", (str,), {name: body, **({"__hash__": str.__hash__} if name == "__eq__" else {})})
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_row("method", METHODS)
 def test_subclass_with_one_method_of_its_own(method):
     """Whatever the stdlib calls, of which NAMES in parse/_arguments.pyx has to know."""
     kind = loud(method)
@@ -1142,7 +1139,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("reason", HOSTILE)
+@each_row("reason", HOSTILE)
 def test_hostile(reason):
     for text in HOSTILE[reason]:
         for name in FUNCTIONS:
@@ -1235,7 +1232,7 @@ TRAPS = {
 TRAPS["parse_qs"] = TRAPS["parse_qsl"]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each_row("name", FUNCTIONS)
 def test_traps(name):
     for arguments in TRAPS.get(name, ()):
         check(name, *arguments)
@@ -1272,7 +1269,7 @@ def test_every_byte_and_triplet():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("filler", ["a", " ", "%", "%41", "\xe9", "\u20ac", "\U0001f600", "a%zz", "+", "&a=1"])
+@each_row("filler", ["a", " ", "%", "%41", "\xe9", "\u20ac", "\U0001f600", "a%zz", "+", "&a=1"])
 def test_lengths(filler):
     for n in [*range(130), 255, 256, *range(505, 520), 1023, 1024, 1025, 2047, 2048, 2049, 5000]:
         text = (filler * n)[:n]
@@ -1366,7 +1363,7 @@ def test_star_import():
     exec("from uricodec.parse import scheme_chars, _coerce_args, _splituser, uses_netloc, SplitResult", ours)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each_row("name", FUNCTIONS)
 def test_signature(name):
     ours, theirs = getattr(parse, name), getattr(stdlib, name)
     expected = inspect.signature(theirs)
@@ -1384,8 +1381,8 @@ def test_signature(name):
     assert ours.__doc__.strip()
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, "clear_cache"])
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@each_row("name", [*FUNCTIONS, "clear_cache"])
+@each_row("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_functions_pickle(name, protocol):
     function = getattr(parse, name)
     data = pickle.dumps(function, protocol)
@@ -1465,7 +1462,7 @@ def attributes(result):
             yield name, type(error)
 
 
-@pytest.mark.parametrize(("name", "url"), RESULTS)
+@each_row(("name", "url"), RESULTS)
 def test_results(name, url):
     parse.clear_cache()
     ours, theirs = getattr(parse, name)(url), getattr(stdlib, name)(url)
@@ -1588,8 +1585,8 @@ def test_schemes_appended(names):
 
 
 @pytest.mark.usefixtures("schemes")
-@pytest.mark.parametrize("name", ["uses_relative", "uses_netloc", "uses_params"])
-@pytest.mark.parametrize("scheme", ["http", "", None])
+@each_row("name", ["uses_relative", "uses_netloc", "uses_params"])
+@each_row("scheme", ["http", "", None])
 def test_schemes_removed(name, scheme):
     if scheme is None:
         getattr(urllib.parse, name).clear()
@@ -1729,7 +1726,7 @@ LEAKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LEAKS)
+@each_row("name", LEAKS)
 def test_leaks(name):
     """Neither memory nor references stay behind, on the fast paths, on errors and on the way to the stdlib."""
     function = getattr(parse, name)

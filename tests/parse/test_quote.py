@@ -7,6 +7,7 @@ import urllib.parse
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each_row
 
 from uricodec import parse
 
@@ -50,8 +51,8 @@ def check(name, *args, **kwargs):
 # quote
 
 
-@pytest.mark.parametrize("special", [" ", "\xe9", "\u0416", "\u4e00", "\U0001f600", "\ud800", "\udfff"])
-@pytest.mark.parametrize("filler", FILLERS)
+@each_row("special", [" ", "\xe9", "\u0416", "\u4e00", "\U0001f600", "\ud800", "\udfff"])
+@each_row("filler", FILLERS)
 def test_quote_one_character_anywhere(tier, filler, special):
     for length in EDGES:
         for position in {0, 1, length // 2, length - 2, length - 1} & {*range(length)}:
@@ -70,8 +71,8 @@ def test_quote_any_text(tier, text, count):
 # unquote
 
 
-@pytest.mark.parametrize("handler", HANDLERS)
-@pytest.mark.parametrize("filler", FILLERS)
+@each_row("handler", HANDLERS)
+@each_row("filler", FILLERS)
 def test_unquote_ill_formed_bytes_anywhere(every_tier, filler, handler):
     filler = triplets(filler.encode()) if filler != "a" else filler
     texts = [
@@ -87,7 +88,7 @@ def test_unquote_ill_formed_bytes_anywhere(every_tier, filler, handler):
             assert outcome(parse.unquote_plus, text, "utf-8", handler) == want, text
 
 
-@pytest.mark.parametrize("handler", HANDLERS)
+@each_row("handler", HANDLERS)
 def test_unquote_between_other_characters(tier, handler):
     """Each run of ASCII is decoded by itself, and an error knows the whole run."""
     for ill_formed in ILL_FORMED:
@@ -134,7 +135,7 @@ def test_unquote_noise(tier):
         check("unquote", triplets(octets), errors="surrogateescape")
 
 
-@pytest.mark.parametrize("errors", ["nonsense", "xmlcharrefreplace", "", "repl\0ace", "\ud800", 5, b"replace"])
+@each_row("errors", ["nonsense", "xmlcharrefreplace", "", "repl\0ace", "\ud800", 5, b"replace"])
 def test_unquote_with_other_handlers(errors):
     """They are the stdlib's affair."""
     for text in "a", "%41", "%ff":

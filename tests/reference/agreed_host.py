@@ -3,7 +3,8 @@
 import ipaddress
 import re
 
-from uricodec.iri import _hosts
+import idna
+from reference.uri_forms import to_ascii
 
 PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 METADATA = {
@@ -126,10 +127,10 @@ def read(url, schemes, userinfo, trailing_dot, ports):  # noqa: PLR0911, PLR0912
 
 def is_a_label(label):
     try:
-        _hosts.to_unicode(label)
+        text = idna.ulabel(label)
+        return idna.alabel(text).decode() == label and bool(to_ascii(text))
     except ValueError:
         return False
-    return True
 
 
 def ip_literal(url, start, end):

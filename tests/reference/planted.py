@@ -2,7 +2,7 @@
 
 A URL is put together from a scheme, a user, a password, a host and a rest, so that it is known which bytes are secret,
 then encoded byte by byte and put into a text. Nothing is found by reading: what must be left is put together from the
-same parts, with REDACTED for the user and for the password. That `uricodec.uri.userinfo` finds the same userinfo is
+same parts, with REDACTED for the user and for the password. That `uri.userinfo` finds the same userinfo is
 tested in tests/uri/test_redacted_userinfo.py.
 """
 

@@ -20,6 +20,7 @@ from reference import uri as naive
 from reference.uri_lines import csv_cell
 from support.diagnostics import brief
 from support.marks import long
+from support.tables import each_row
 
 from uricodec import bulk, iri, uri
 from uricodec.errors import IriError, UriSyntaxError
@@ -115,7 +116,7 @@ def test_every_byte_at_every_place(tier, reference):
         compare(reference[:place] + reference[place + 1 :])
 
 
-@pytest.mark.parametrize("text", [*REFERENCES, *IRIS])
+@each_row("text", [*REFERENCES, *IRIS])
 def test_references(tier, text):
     compare(text)
     if "\xe9:" not in text:
@@ -199,7 +200,7 @@ def test_long_texts(tier, length, end):
 # --- characters -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("before", ["//", "//u", "//h", "/p", "?q", "#f", ""])
+@each_row("before", ["//", "//u", "//h", "/p", "?q", "#f", ""])
 def test_every_edge_of_a_class_of_characters(tier, before):
     for code in naive.EDGES:
         for after in "", "x@h", "/":
@@ -244,7 +245,7 @@ ILL_FORMED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("octets", ILL_FORMED)
+@each_row("octets", ILL_FORMED)
 def test_ill_formed_utf8(tier, octets):
     for before in b"", b"/p", b"//", b"//u", b"//[", b"?", "é/#é".encode(), b"a b/":
         for after in b"", b"@h", b"/", b"x", "é".encode(), b":":
@@ -272,7 +273,7 @@ NO_IPV4 = [
 NO_IPV4 += ["1.2.3.4a", "1..2.3", "0x1.2.3.4", "1.2.3.260", "1.2.3.300", "1.2.3.1000", "%31.2.3.4"]
 
 
-@pytest.mark.parametrize("host", IPV4 + NO_IPV4)
+@each_row("host", IPV4 + NO_IPV4)
 def test_ipv4(host):
     kind = "IPv4address" if host in IPV4 else "reg-name"
     for text in f"//{host}", f"http://u@{host}:80/", f"//{host}?":
@@ -353,7 +354,7 @@ NO_IPVFUTURE = ["v", "v1", "v.a", "v1.", "vg.a", "v1a", "v1.@", "v1.%41", "v1.a/
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("address", IPV6 + IPVFUTURE + NO_IPV6 + NO_IPVFUTURE)
+@each_row("address", IPV6 + IPVFUTURE + NO_IPV6 + NO_IPVFUTURE)
 def test_ip_literals(address):
     good = address in IPV6 + IPVFUTURE
     for text in (
@@ -429,7 +430,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each_row("name", HOSTILE)
 def test_hostile_texts(tier, name):
     text, code, offset = HOSTILE[name]
     for safe_host in {True, code == "host-delimiter"}:
@@ -448,10 +449,8 @@ def test_blanks_beyond_ascii_are_not_stripped(text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "unit", ["[", "@", ":", "%41", "?", "#", "../", "/", "&", "0:", "1.", "//", "é", "\u2028", "a"]
-)
-@pytest.mark.parametrize("start", ["", "//", "//[", "s:"])
+@each_row("unit", ["[", "@", ":", "%41", "?", "#", "../", "/", "&", "0:", "1.", "//", "é", "\u2028", "a"])
+@each_row("start", ["", "//", "//[", "s:"])
 def test_cve_2025_67899_time_is_linear(unit, start):
     """Nothing recurses, and what is 16 times as long does not take much longer than 16 times."""
     small, large = (start + unit * (n // len(unit)) for n in (1 << 18, 1 << 22))
@@ -665,7 +664,7 @@ def test_unsplit(components):
                 assert 0 <= caught.value.offset < len(whole) and "different components" in caught.value.reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("components", "position"),
     [
         ((None, None, "//a", None, None), 0),
@@ -719,9 +718,7 @@ def fenced_row(fences, name, octets, iri_syntax):
     return results.pop()
 
 
-@pytest.mark.parametrize(
-    "text", [*REFERENCES, *IRIS, "", "?", "//", "//@:", "s:" + "a" * 63, "s:?" + "日" * 600, "//" + "[" * 60]
-)
+@each_row("text", [*REFERENCES, *IRIS, "", "?", "//", "//@:", "s:" + "a" * 63, "s:?" + "日" * 600, "//" + "[" * 60])
 def test_rows_between_guard_pages(tier, fences, text):
     for iri_syntax in False, True:
         for end in range(len(text.encode()) + 1):

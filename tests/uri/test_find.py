@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import uri_find as naive
+from support.tables import each_row
 
 from uricodec import uri
 from uricodec.uri import _content
@@ -38,7 +39,7 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("text", EXAMPLES)
+@each_row("text", EXAMPLES)
 def test_examples(text):
     data = text.encode()
     assert [data[start:stop].decode() for start, stop in uri.find(data)] == EXAMPLES[text]
@@ -115,7 +116,7 @@ HOSTILE += [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_hostile_texts(text):
     """Also a hundred times as long: in linear time, a moment."""
     data = text.encode()
@@ -123,7 +124,7 @@ def test_hostile_texts(text):
     uri.find(data * 100)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "http://a.example/Yahoo!",
@@ -136,7 +137,7 @@ def test_hostile_texts(text):
         "a://é.",
     ],
 )
-@pytest.mark.parametrize(("opening", "close"), ["<>", '""', "''", ('\\"', '\\"'), ("\\'", "\\'")])
+@each_row(("opening", "close"), ["<>", '""', "''", ('\\"', '\\"'), ("\\'", "\\'")])
 def test_what_is_between_delimiters_is_found_whole(url, opening, close):
     """RFC 3986 appendix C."""
     for before, after in ("", ""), ("see ", "."), ('{"a":"b","c":', "}"), ("<a href=", ">x</a>"), ("it's ", "'s"):
@@ -204,7 +205,7 @@ def test_find_and_extract_with_escapes(tier, content):
     run()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "text", "urls"),
     [
         ("json", r'{"a":"http:\/\/a.example\/?b\u0026c"}', ["http://a.example/?b&c"]),
@@ -226,8 +227,8 @@ def test_examples_with_escapes(content, text, urls):
     assert len(uri.find(text.encode(), content=content)) == len(urls)
 
 
-@pytest.mark.parametrize("content", ["json", "html"])
-@pytest.mark.parametrize("url", ["http://a.example/Yahoo!", "http:///", "http://a/b_(c", "http://a/?q=1,&b", "x://é;"])
+@each_row("content", ["json", "html"])
+@each_row("url", ["http://a.example/Yahoo!", "http:///", "http://a/b_(c", "http://a/?q=1,&b", "x://é;"])
 def test_the_start_decides_what_a_text_is(content, url):
     texts = {
         "json": ['{"a":"%s"}\n', ' [{"a":"%s"}]', '["%s"]', '\ufeff{\n  "a": "%s"}', '[[\n{"a":"%s"}]]'],
@@ -255,7 +256,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@each_row("text", PLAIN)
 def test_other_texts_are_plain(text):
     assert content_of(text.encode()) == "plain"
     data = text.encode() + b' "http://a.example/?b&amp;c\\/!"'
@@ -279,8 +280,8 @@ HOSTILE_ESCAPES = ["a://b\\", "a://\\/", "\\ud83d", "a://&", "a://&amp;", "&#", 
 HOSTILE_ESCAPES += ["&quot;a://", "&nGt;"]
 
 
-@pytest.mark.parametrize("content", ["json", "html"])
-@pytest.mark.parametrize("unit", HOSTILE_ESCAPES)
+@each_row("content", ["json", "html"])
+@each_row("unit", HOSTILE_ESCAPES)
 def test_hostile_escapes(content, unit):
     """Also a hundred times as long: in linear time, a moment."""
     data = unit.encode() * 500

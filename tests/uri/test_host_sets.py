@@ -25,6 +25,7 @@ from reference.rows import HOSTS, PREFIXES
 from reference.rows import rows_of as data_rows
 from support.arrow_memory import Lent, rows_of
 from support.command import run
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec._io import sources, streams
@@ -165,8 +166,8 @@ def test_rows_of_all_kinds_have_their_entries(tier):
         assert rows_of(bulk.is_match(Lent(rows, "z"), made)) == [each is not None for _, each in shuffled]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each_row("kind", KINDS)
+@each_row(
     "entry", ["192.0.2.0/24", b"10.0.0.0/8", "0.0.0.0/0", "2001:db8::/32", "[2001:db8::]/32", "a b", "", "a.example?x"]
 )
 def test_a_rejected_entry_is_named_with_its_index(kind, entry):
@@ -226,8 +227,8 @@ INVALID = [
 ]
 
 
-@pytest.mark.parametrize("label", INVALID)
-@pytest.mark.parametrize("dot", [".", "\u3002", "%2E", "\uff61"])
+@each_row("label", INVALID)
+@each_row("dot", [".", "\u3002", "%2E", "\uff61"])
 def test_an_invalid_label_does_not_hide_the_others(label, dot):
     blocked, entry = HostSet(["bücher.example"]), "xn--bcher-kva.example"
     for name in "bücher.example", "BÜCHER.Example.", "b%C3%BCcher.example", "x.bu\u0308cher.example":
@@ -347,8 +348,8 @@ def test_what_a_browser_reaches_is_matched():
     assert rows_of(bulk.match(Lent([url.encode() for url in urls], "z"), blocked)) == [each.encode() for each in wanted]
 
 
-@pytest.mark.parametrize("character", [*IGNORED, *map(escaped, IGNORED)])
-@pytest.mark.parametrize("count", [1, 59, 60, 64, 254, 1000, 100_000])
+@each_row("character", [*IGNORED, *map(escaped, IGNORED)])
+@each_row("count", [1, 59, 60, 64, 254, 1000, 100_000])
 def test_ignored_characters_do_not_hide_a_host(character, count):
     blocked, pages = HostSet(["evil.example"]), PrefixSet(["evil.example/a", "example,evil)/b"])
     many = character * count
@@ -361,8 +362,8 @@ def test_ignored_characters_do_not_hide_a_host(character, count):
             assert uri.normalize(url, level="iri") == "http://evil.example/a"
 
 
-@pytest.mark.parametrize("character", ["\u200c", "\u200d", "%E2%80%8C", "%e2%80%8d"])
-@pytest.mark.parametrize("count", [1, 60, 1000, 100_000])
+@each_row("character", ["\u200c", "\u200d", "%E2%80%8C", "%e2%80%8d"])
+@each_row("count", [1, 60, 1000, 100_000])
 def test_joiners_out_of_place_do_not_hide_a_host(character, count):
     """As in http.client, whose IDNA 2003 ignores them; browsers reject the host."""
     blocked = HostSet(["evil.example"])
@@ -401,8 +402,8 @@ def test_prefixes_of_long_urls():
     assert pages.match("a.example/" + "x" * 1500 + "/y") == "a.example/" + "x" * 1500
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each_row("kind", KINDS)
+@each_row(
     ("text", "found"),
     [
         ("localhost:8080", True),

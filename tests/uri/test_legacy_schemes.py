@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.tables import each_row
 
 from uricodec import uri
 from uricodec.errors import UriSyntaxError
@@ -27,7 +28,7 @@ def as_octets(value):
     return value.encode() if isinstance(value, str) else value
 
 
-@pytest.mark.parametrize(("url", "expected"), [(row[1], ast.literal_eval(row[3])) for row in ROWS])
+@each_row(("url", "expected"), [(row[1], ast.literal_eval(row[3])) for row in ROWS])
 def test_row_of_the_table(url, expected):
     if "error" in expected:
         with pytest.raises(UriSyntaxError) as caught:
@@ -45,7 +46,7 @@ def test_every_scheme_of_the_table_has_a_row():
     assert set(SCHEMES) - schemes_of_rows == {"https", "tn3270"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "expected"),
     [
         # http
@@ -123,7 +124,7 @@ def test_what_a_url_says(url, expected):
         assert found == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "position"),
     [
         # no URI
@@ -293,7 +294,7 @@ def test_other_types():
             legacy_schemes.parse(wrong)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each_row("scheme", SCHEMES)
 def test_normal_forms_assume_the_same_ports(scheme):
     for path in "", "/a", "/a/T/1=b;":
         try:
@@ -380,8 +381,8 @@ def test_what_is_encoded_comes_back(directories, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["../", "%41", "/", "&", "a@", ".a"])
-@pytest.mark.parametrize("scheme", ["http://h/", "ftp://h/", "file:///", "news:a", "mailto:a@", "gopher://h/1", "x:"])
+@each_row("unit", ["../", "%41", "/", "&", "a@", ".a"])
+@each_row("scheme", ["http://h/", "ftp://h/", "file:///", "news:a", "mailto:a@", "gopher://h/1", "x:"])
 def test_long_urls(scheme, unit):
     n = (1 << 18) // len(unit)
     try:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import policies as reference
 from reference.rows import rows_of
+from support.tables import each_row
 
 from uricodec import bulk, dedup, uri
 from uricodec.errors import UriSyntaxError
@@ -61,7 +62,7 @@ def test_tracking_parameters():
 # --- what the steps change --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "changes", "wanted"),
     [
         ("http://h/?utm_source=a&id=1&UTM_b", {"drop_parameters": ("utm_*",)}, "http://h/?id=1"),
@@ -169,8 +170,8 @@ def test_any_policy(url, changes, level):
         assert level == "rfc1630"
 
 
-@pytest.mark.parametrize("start", ["?", "http://a.example/?", "http://a.example:/?"])
-@pytest.mark.parametrize("count", [1, 2, 16, 17, 63, 64, 65, 3000])
+@each_row("start", ["?", "http://a.example/?", "http://a.example:/?"])
+@each_row("count", [1, 2, 16, 17, 63, 64, 65, 3000])
 def test_many_parameters_are_sorted(start, count):
     policy = Policy(query="sort", drop_parameters=("x",))
     names = [f"{i * 7919 % 50}=%C3%A9{i}" for i in range(count)]
@@ -199,7 +200,7 @@ def test_policies_are_values(policy):
         del policy.level
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "error", "message"),
     [
         ({"level": "no"}, ValueError, "level must be one of 'simple', .* got 'no'"),

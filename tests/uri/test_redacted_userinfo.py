@@ -5,6 +5,7 @@ import random
 
 import pytest
 from reference import planted
+from support.tables import each_row
 
 from uricodec import bulk, logs, uri
 from uricodec.uri import _redact
@@ -61,7 +62,7 @@ def test_a_secret_after_a_url_without_a_path(url, redacted):
     assert uri.redact(url, names="extended") == redacted
 
 
-@pytest.mark.parametrize("encoding", planted.ENCODINGS)
+@each_row("encoding", planted.ENCODINGS)
 def test_what_leaked(encoding):
     encode, before, after = planted.ENCODINGS[encoding]
     for url in LEAKING:
@@ -123,19 +124,19 @@ ORDINARY_TEXTS = (
 )
 
 
-@pytest.mark.parametrize("url", ORDINARY)
+@each_row("url", ORDINARY)
 def test_ordinary_urls_stay(url):
     assert uri.redact(url) is url
     for text in url, f"see {url} now", f"'{url}',", f"<{url}>":
         assert uri.redact_text(text) is text
 
 
-@pytest.mark.parametrize("text", ORDINARY_TEXTS)
+@each_row("text", ORDINARY_TEXTS)
 def test_ordinary_texts_stay(text):
     assert uri.redact_text(text) is text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "redacted"),
     [
         ("http://u:p\\u0040h", "http://REDACTED:REDACTED\\u0040h"),

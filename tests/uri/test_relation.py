@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import uri_forms as forms
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.errors import UriSyntaxError
@@ -30,7 +31,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b", "want"), CASES)
+@each_row(("a", "b", "want"), CASES)
 def test_cases(a, b, want):
     for x, y in (a, b), (b, a), (a.encode(), b), (a, bytearray(b.encode())):
         assert uri.relation(x, y) == want

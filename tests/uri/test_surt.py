@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import surt as reference
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.uri import Policy
@@ -122,7 +123,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("url", "key"), KEYS + OURS)
+@each_row(("url", "key"), KEYS + OURS)
 def test_keys(url, key):
     assert uri.normalize(url, policy="surt") == uri.key(url, policy="surt") == reference.key(url) == key
     assert uri.normalize(url.encode(), policy="surt") == key.encode()
@@ -135,7 +136,7 @@ def test_any_url(text, has_host):
         assert uri.normalize(url, policy="surt") == reference.key(url)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "part", ["%25", "%", "/..", "/a/..", f"/({ASP})/", "cfid=", "&b&a", "ü", "ﷺ.", "1", "1.", ".", "http://", "[", "@"]
 )
 def test_long_urls(part):

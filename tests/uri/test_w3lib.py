@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import w3lib as reference
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.errors import UriSyntaxError
@@ -130,14 +131,14 @@ def normal(url):
     return uri.normalize(url, policy="w3lib")
 
 
-@pytest.mark.parametrize(("url", "key"), KEYS)
+@each_row(("url", "key"), KEYS)
 def test_keys(url, key):
     assert normal(url) == uri.key(url, policy="w3lib") == reference.key(url) == key
     assert normal(url.encode()) == key.encode()
     assert bulk.normalize_uri([url], policy="w3lib") == [key]
 
 
-@pytest.mark.parametrize(("url", "reason", "offset"), REJECTED)
+@each_row(("url", "reason", "offset"), REJECTED)
 def test_rejected(url, reason, offset):
     """These are the URLs for which w3lib raises ValueError."""
     with pytest.raises(UriSyntaxError) as found:
@@ -155,7 +156,7 @@ def test_any_url(text, tail):
         assert outcome(normal, url) == outcome(reference.key, url)
 
 
-@pytest.mark.parametrize("part", ["%25", "%", "/..", "/a/..", "&b&a", "é", "ﷺ.", "1.", " ", "\\", "a\t", ";", "[", "@"])
+@each_row("part", ["%25", "%", "/..", "/a/..", "&b&a", "é", "ﷺ.", "1.", " ", "\\", "a\t", ";", "[", "@"])
 def test_long_urls(part):
     for start in "http://", "http://a/", "http://a/?":
         url = start + part * 199

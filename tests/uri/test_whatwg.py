@@ -1,7 +1,6 @@
 """The policy and the production "whatwg": rows of tests/data, the reference implementation, other parsers, WPT."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import whatwg as reference
 from support.arrow_memory import Lent, rows_of
+from support.tables import each_row
+from support.vendored import cases, scalar
 
 from uricodec import bulk, dedup, uri
 from uricodec.errors import UriSyntaxError
@@ -19,8 +20,6 @@ ROWS = [
     for line in DATA.read_text("utf-8").splitlines()
     if not line.startswith("# ")
 ]
-CORPORA = os.environ.get("URICODEC_CORPORA")
-NO_CORPORA = "URICODEC_CORPORA is not set"
 
 
 def href(url, base=None):
@@ -31,12 +30,7 @@ def href(url, base=None):
         return None
 
 
-def scalar(text):
-    """A string as the standard's parser takes it: U+FFFD for lone surrogates, but pairs are characters."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-@pytest.mark.parametrize(("url", "base", "want"), ROWS, ids=range(len(ROWS)))
+@each_row(("url", "base", "want"), ROWS)
 def test_rows(url, base, want):
     assert href(url, base) == want
     assert href(url.encode(), base and base.encode()) == (want and want.encode())
@@ -290,21 +284,16 @@ def test_duplicates():
 
 
 def web_platform_tests():
-    folder = Path(CORPORA or "no such folder") / "wpt"
-    for name in "urltestdata.json", "percent-encoding.json", "toascii.json", "IdnaTestV2.json":
-        for test in json.loads((folder / name).read_text("utf-8")):
-            if isinstance(test, str):
-                continue
-            output = test.get("output")
-            if name == "urltestdata.json":
-                yield scalar(test["input"]), test["base"], None if test.get("failure") else test["href"]
-            elif name == "percent-encoding.json":
-                yield f"https://a.invalid/?{scalar(test['input'])}", None, f"https://a.invalid/?{output['utf-8']}"
-            elif test["input"]:
-                yield f"https://{scalar(test['input'])}/x", None, None if output is None else f"https://{output}/x"
+    for test in cases("wpt/urltestdata"):
+        yield scalar(test["input"]), test["base"], None if test.get("failure") else test["href"]
+    for test in cases("wpt/percent-encoding"):
+        yield f"https://a.invalid/?{scalar(test['input'])}", None, f"https://a.invalid/?{test['output']['utf-8']}"
+    for test in [*cases("wpt/toascii"), *cases("idna/IdnaTestV2")]:
+        if test["input"]:
+            want = None if test["output"] is None else f"https://{test['output']}/x"
+            yield f"https://{scalar(test['input'])}/x", None, want
 
 
-@pytest.mark.skipif(not CORPORA, reason=NO_CORPORA)
 def test_web_platform_tests():
     tests = [*web_platform_tests()]
     assert len(tests) > 3000
@@ -313,14 +302,6 @@ def test_web_platform_tests():
         assert found == (want, want and want.encode()), (url, base)
     alone = [(url, want) for url, base, want in tests if base is None]
     assert bulk.normalize_uri([url for url, _ in alone], policy="whatwg", errors="null") == [want for _, want in alone]
-
-
-@pytest.mark.skipif(not CORPORA, reason=NO_CORPORA)
-@pytest.mark.parametrize("name", ["urls_ada_kasztp.txt", "urls_markdown_links.txt", "hrefs_130pages.txt"])
-def test_corpora(name):
-    rows = (Path(CORPORA) / name).read_bytes().splitlines()[::10]
-    want = [expected(row) for row in rows]
-    assert bulk.normalize_uri(rows, policy="whatwg", errors="null") == want == [href(row) for row in rows]
 
 
 @pytest.mark.interop

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import urls
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.errors import UriSyntaxError
@@ -59,7 +60,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("url", "options", "want"), CASES)
+@each_row(("url", "options", "want"), CASES)
 def test_cases(url, options, want):
     options = dict(options)
     given = options.pop("set", None)

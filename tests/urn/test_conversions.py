@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import urn as naive_urn
+from support.tables import each_row
 
 from uricodec import urn
 from uricodec.bytesets import RFC2141_EXCLUDED, RFC2141_NEVER
@@ -193,7 +194,7 @@ RFC3151 = {
 }
 
 
-@pytest.mark.parametrize("public_id", RFC3151)
+@each_row("public_id", RFC3151)
 def test_rfc_3151_section_3(public_id):
     name = "urn:publicid:" + RFC3151[public_id]
     assert conversions.from_public_id(public_id) == name

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import urn as naive_urn
+from support.tables import each_row
 
 from uricodec import urn
 from uricodec.errors import UnknownNamespaceError, UrnError
@@ -41,7 +42,7 @@ def test_every_row_of_the_registry_is_there():
     assert [row[0] for row in TABLE] == [nid for nid in NAMESPACES if nid in {row[0] for row in TABLE}]
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row[0])
+@each_row("row", TABLE)
 def test_a_row_says_what_the_registry_says(row):
     nid, references, rule, _, _, status = row
     ours = lookup(nid.upper())
@@ -280,19 +281,19 @@ def test_every_validator_is_tested():
     assert set(VERDICTS) == {row.nid for row in NAMESPACES.values() if row.validate and not row.nid.startswith("x-")}
 
 
-@pytest.mark.parametrize(("nid", "name"), GOOD)
+@each_row(("nid", "name"), GOOD)
 def test_well_formed(nid, name):
     assert NAMESPACES[nid].validate(name) is True
     assert urn.validate(f"URN:{nid.upper()}:{name}") == urn.Verdict(True, "", "formal", True)
 
 
-@pytest.mark.parametrize(("nid", "name"), BAD)
+@each_row(("nid", "name"), BAD)
 def test_not_well_formed(nid, name):
     reason = NAMESPACES[nid].validate(name)
     assert isinstance(reason, str) and reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         "ietf:params:xml:ns:x",
@@ -323,8 +324,8 @@ def test_a_validator_always_answers(nid, text):
     assert NAMESPACES[nid].validate(text) in (True, None) or NAMESPACES[nid].validate(text)
 
 
-@pytest.mark.parametrize("nid", sorted(VERDICTS))
-@pytest.mark.parametrize("piece", ["0", "0-", "a:", ".0", "aa.", "+a", "%2B", "0.", "ul:00000000.", ":C1-R2", "-"])
+@each_row("nid", sorted(VERDICTS))
+@each_row("piece", ["0", "0-", "a:", ".0", "aa.", "+a", "%2B", "0.", "ul:00000000.", ":C1-R2", "-"])
 def test_a_validator_takes_linear_time(nid, piece):
     NAMESPACES[nid].validate(piece * 100_000 + "!")
     NAMESPACES[nid].validate("de:1-" + piece * 100_000)
@@ -372,7 +373,7 @@ def test_isan_check_characters(digits):
 # --- classes of NIDs --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("nid", "kind"),
     [
         *[("isbn", "formal"), ("ISBN", "formal"), ("urn-7", "informal"), ("URN-123", "informal")],
@@ -386,7 +387,7 @@ def test_nid_class(nid, kind):
     assert nid_class(nid) == kind
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "ok", "kind"),
     [
         *[("urn:urn-07:x", False, "reserved"), ("urn:urn-7:x", None, "informal"), ("urn:urn-99:x", None, "informal")],
@@ -408,9 +409,7 @@ def test_verdict_wants_a_urn():
     assert caught.value.offset == 9
 
 
-@pytest.mark.parametrize(
-    "text", ["urn:a:b", "urn:x-a-:c", "urn:isbn:0395363411?+", "urn:urn:x", "urn:ab-c:a~b", "urn:n:"]
-)
+@each_row("text", ["urn:a:b", "urn:x-a-:c", "urn:isbn:0395363411?+", "urn:urn:x", "urn:ab-c:a~b", "urn:n:"])
 def test_verdict_rejects_what_check_does(text):
     for rfc in "2141", "8141", "any":
         fault = urn.check(text, rfc)
@@ -463,9 +462,7 @@ def test_a_registered_namespace_is_formal():
     assert urn.validate("urn:testtest:a")[:2] == (None, "the registration defines no form")
 
 
-@pytest.mark.parametrize(
-    ("nid", "position"), [("", 0), ("-a", 0), ("a b", 1), ("a:", 1), ("a" * 33, 32), ("\N{KELVIN SIGN}nx", 0)]
-)
+@each_row(("nid", "position"), [("", 0), ("-a", 0), ("a b", 1), ("a:", 1), ("a" * 33, 32), ("\N{KELVIN SIGN}nx", 0)])
 def test_no_namespace_without_a_nid(nid, position):
     with pytest.raises(UrnError) as caught:
         register_namespace(nid)

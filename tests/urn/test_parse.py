@@ -13,6 +13,7 @@ from reference import urn as naive
 from reference.codec import lines_of
 from support.arrow_memory import Lent
 from support.diagnostics import brief
+from support.tables import each_row
 
 from uricodec import ByteSet, bulk
 from uricodec._rows._tasks import transform_lines
@@ -92,7 +93,7 @@ def compare(text):
 # --- faults and forms -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_row("shape", SHAPES)
 def test_every_byte_at_every_position(tier, shape):
     assert len(shape) == 40
     for position in range(40):
@@ -108,7 +109,7 @@ def test_every_byte_at_every_position(tier, shape):
                 assert normalize(text) == want and normalize(octets) == want.encode(), text
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_row("shape", SHAPES)
 def test_every_byte_inserted_and_every_one_left_out(tier, shape):
     for position in range(41):
         compare(shape[:position])
@@ -118,10 +119,8 @@ def test_every_byte_inserted_and_every_one_left_out(tier, shape):
             assert brief(check(text)) == naive.check(text), text
 
 
-@pytest.mark.parametrize("length", [63, 64, 65, 511, 512, 513, 4095, 4096, 4097, 5000])
-@pytest.mark.parametrize(
-    "end", ["", "%", "%4", "%41", "%4g", "?", "?+", "?+r", "?=", "?=q", "#", "#f", "#f#", " ", "\x7f", "é"]
-)
+@each_row("length", [63, 64, 65, 511, 512, 513, 4095, 4096, 4097, 5000])
+@each_row("end", ["", "%", "%4", "%41", "%4g", "?", "?+", "?+r", "?=", "?=q", "#", "#f", "#f#", " ", "\x7f", "é"])
 def test_long_texts(tier, length, end):
     compare("urn:example:" + "a" * (length - 12 - len(end)) + end)
     compare("URN:isbn:" + "%c3-x" * (length // 5) + "a" * (length % 5) + end + "Z" * 70)
@@ -189,7 +188,7 @@ def test_equivalent_is_equality_of_keys(tier, a, b, level):
         assert equivalent(a.encode(), b, level) == equivalent(a, b.encode(), level) == equivalent(a, b, level)
 
 
-@pytest.mark.parametrize("level", naive.LEVELS)
+@each_row("level", naive.LEVELS)
 def test_nothing_is_decoded(tier, level):
     for octet in range(1, 256):
         text = f"urn:lex:a%{octet:02x}B"
@@ -199,7 +198,7 @@ def test_nothing_is_decoded(tier, level):
                 assert not equivalent(f"urn:{nid}:a%{octet:02x}b", f"urn:{nid}:a{chr(octet)}b", level, "any")
 
 
-@pytest.mark.parametrize("letter", ["\u212a", "\u0131", "\u0130", "\u017f", "\uff55"])
+@each_row("letter", ["\u212a", "\u0131", "\u0130", "\u017f", "\uff55"])
 def test_letters_beyond_ascii_have_no_case(tier, letter):
     """The Kelvin sign is no "k", the dotless i no "i", the long s no "s"."""
     for position, text in (4, f"urn:{letter}nx:a"), (8, f"urn:lex:{letter}"), (0, f"{letter}rn:lex:a"):
@@ -216,9 +215,7 @@ class Text(str):
     __slots__ = ()
 
 
-@pytest.mark.parametrize(
-    "text", ["urn:example:a", "URN:Example:A%2f?=q", "urn:isbn:0-395-36341-1", "urn:ab:" + "x" * 600]
-)
+@each_row("text", ["urn:example:a", "URN:Example:A%2f?=q", "urn:isbn:0-395-36341-1", "urn:ab:" + "x" * 600])
 def test_every_kind_of_input(tier, text):
     form, octets = normalize(text), text.encode()
     assert normalize(octets) == normalize(bytearray(octets)) == normalize(memoryview(octets)) == form.encode()
@@ -445,8 +442,8 @@ def test_lines(tier, src, level, rfc, errors):
     check_normalize_lines(src, level, rfc, errors)
 
 
-@pytest.mark.parametrize("level", naive.LEVELS)
-@pytest.mark.parametrize("weight", [0, 1, 30])
+@each_row("level", naive.LEVELS)
+@each_row("weight", [0, 1, 30])
 def test_many_lines(tier, level, weight):
     """Through many chunks: only plain lines, a few others, mostly others."""
     chance = random.Random(weight)
@@ -456,7 +453,7 @@ def test_many_lines(tier, level, weight):
     check_normalize_lines(b"".join(lines), level, "any", "drop")
 
 
-@pytest.mark.parametrize("n", [1000, 5000, 10_000, 15_000, 20_000])
+@each_row("n", [1000, 5000, 10_000, 15_000, 20_000])
 def test_a_long_row_that_fails(tier, n):
     column = Lent([b"urn:example:a", b"x" * n, b"urn:example:b"])
     with pytest.raises(UrnError, match="row 1: ") as caught:
@@ -464,7 +461,7 @@ def test_a_long_row_that_fails(tier, n):
     assert (caught.value.input, caught.value.offset) == ("x" * n, 0)
 
 
-@pytest.mark.parametrize("n", [1000, 5000, 20_000, 100_000])
+@each_row("n", [1000, 5000, 20_000, 100_000])
 def test_a_long_line_that_fails(tier, n):
     for before in b"", b"urn:example:a\n":
         read, written, found = normalize_lines(before + b"x" * n + b"\nurn:example:b", "8141", errors="raise")
@@ -587,7 +584,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(("start", "part"), HOSTILE)
+@each_row(("start", "part"), HOSTILE)
 def test_hostile_texts(tier, start, part):
     text = start + part * 10_000
     compare(text)
@@ -597,7 +594,7 @@ def test_hostile_texts(tier, start, part):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("start", "part"), HOSTILE)
+@each_row(("start", "part"), HOSTILE)
 def test_linear_time(start, part):
     """Ten million octets, in next to no time."""
     text = start + part * (10_000_000 // len(part))
