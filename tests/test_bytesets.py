@@ -211,7 +211,7 @@ def test_urllib_always_safe_is_the_running_interpreter_s():
         type("Buffer", (bytearray,), {})(b"ab"),
     ],
 )
-def test_what_a_set_is_made_from(octets):
+def test_makes_a_set_from_any_bytes(octets):
     assert ByteSet(octets) == ByteSet(members=octets) == ByteSet(b"ab")
 
 

@@ -514,22 +514,11 @@ def errors_of_nesting(text):
     """Which errors all that reads raises, with the text wherever it can be."""
     reading = [uri.check, uri.split, uri.normalize, uri.key, iri.check, iri.split, iri.iri_to_uri, iri.uri_to_iri]
     reading += [
-        legacy_schemes.parse,
-        parse.urlsplit,
-        parse.unquote,
-        parse.parse_qsl,
-        uricodec.percent_decode,
+        *(legacy_schemes.parse, parse.urlsplit, parse.unquote, parse.parse_qsl, uricodec.percent_decode),
         uricodec.requote,
     ]
     for given in (
-        text,
-        f"x:{text}",
-        f"//{text}",
-        f"//{text}@h",
-        f"//h:{text}",
-        f"http://h/{text}",
-        f"?{text}",
-        f"#{text}",
+        *(text, f"x:{text}", f"//{text}", f"//{text}@h", f"//h:{text}", f"http://h/{text}", f"?{text}", f"#{text}"),
     ):
         for function in reading:
             yield outcome(function, given)
@@ -540,14 +529,7 @@ def errors_of_nesting(text):
 
 def test_every_number_has_a_test():
     numbers = [
-        "2023_24329",
-        "2022_0391",
-        "2024_11168",
-        "2025_0938",
-        "2019_9636",
-        "2019_10160",
-        "2021_23336",
-        "2021_41773",
+        *("2023_24329", "2022_0391", "2024_11168", "2025_0938", "2019_9636", "2019_10160", "2021_23336", "2021_41773"),
     ]
     numbers += ["2021_42013", "2022_27780", "2022_45061", "2024_3651", "2025_67899"]
     for number in numbers:

@@ -170,16 +170,7 @@ def test_usual_hosts_do_not_need_idna(monkeypatch, host):
 
 
 DOUBTFUL = [
-    "l·l",
-    "क्\u200dष",
-    "あ・い",
-    "\u0661a",
-    "e\u0301",
-    "\u00adé",
-    "\ufb01x",
-    "xn--ll-0ea",
-    "é.a·a",
-    "é\u0301\u0323",
+    *("l·l", "क्\u200dष", "あ・い", "\u0661a", "e\u0301", "\u00adé", "\ufb01x", "xn--ll-0ea", "é.a·a", "é\u0301\u0323"),
 ]
 
 
@@ -199,7 +190,7 @@ def test_hosts_in_doubt_are_given_to_idna(monkeypatch, host):
     assert given
 
 
-def test_what_is_raised_while_a_character_is_learned(monkeypatch):
+def test_an_interrupt_while_a_character_is_learned(monkeypatch):
     """As by Ctrl-C: the call raises it, and the next one learns the character."""
 
     def interrupt(_character):

@@ -644,16 +644,7 @@ def test_differential(name):
 
 
 SHORT_QUERIES = (
-    "",
-    "a",
-    "a=",
-    "a=1&b",
-    "a=%C3%A9&a=1",
-    "\xe9=1&&b=+",
-    b"",
-    b"a=%41&b",
-    bytearray(b""),
-    bytearray(b"a=1"),
+    *("", "a", "a=", "a=1&b", "a=%C3%A9&a=1", "\xe9=1&&b=+", b"", b"a=%41&b", bytearray(b""), bytearray(b"a=1")),
 )
 # Options that callers give to parse_qsl and parse_qs. Some queries of a str are passed on: those that are errors.
 USUAL_OPTIONS = [
@@ -764,20 +755,7 @@ UNUSUAL_HANDLERS = [
     b"strict",
 ]
 UNUSUAL_TEXTS = [
-    "",
-    "a",
-    "%",
-    "%4",
-    "a%zz",
-    "a=%",
-    "a=b",
-    "%41",
-    "a=%41+&b",
-    "%FF%FE",
-    "\xe9%",
-    "a.b%2E",
-    "xn--%41",
-    "+",
+    *("", "a", "%", "%4", "a%zz", "a=%", "a=b", "%41", "a=%41+&b", "%FF%FE", "\xe9%", "a.b%2E", "xn--%41", "+"),
 ]
 
 
@@ -931,23 +909,8 @@ def test_a_class_that_changes():
 def test_bracketed_hosts():
     """What ipaddress and the patterns of all versions take, and what some of them do not."""
     pieces = [
-        ":",
-        "::",
-        "1",
-        "fF0",
-        "12345",
-        "1.2.3.4",
-        "1.2.3",
-        "01.2.3.4",
-        "1.2.3.256",
-        "%",
-        "%e",
-        "v1.a",
-        "V1.a",
-        "v.",
-        "g",
-        "]",
-        "[",
+        *(":", "::", "1", "fF0", "12345", "1.2.3.4", "1.2.3", "01.2.3.4", "1.2.3.256", "%", "%e", "v1.a", "V1.a", "v."),
+        *("g", "]", "["),
     ]
     for n in range(4):
         for host in map("".join, itertools.product(pieces, repeat=n)):
@@ -960,16 +923,7 @@ def test_bracketed_hosts():
                 check("urlsplit", f"//[{text}]")
                 check("urlsplit", f"//u@[{address}{tail}%1]")
     for netloc in (
-        "[::1]x",
-        "x[::1]",
-        "[::1][::1]",
-        "u[@[::1]",
-        "u]@[::1]",
-        "@[::1]",
-        "[::1]:",
-        "[::1]:@",
-        "[::1]@h",
-        "[\xe9]",
+        *("[::1]x", "x[::1]", "[::1][::1]", "u[@[::1]", "u]@[::1]", "@[::1]", "[::1]:", "[::1]:@", "[::1]@h", "[\xe9]"),
     ):
         check("urlparse", f"s://{netloc}/p")
 
@@ -987,19 +941,7 @@ def test_every_character_of_a_host():
         else:
             assert parse.urlsplit(url) == expected
     for code in (
-        0x2048,
-        0x2100,
-        0x2101,
-        0x2105,
-        0x2A74,
-        0xFE13,
-        0xFE55,
-        0xFE56,
-        0xFE5F,
-        0xFE6B,
-        0xFF03,
-        0xFF0F,
-        0xFF1A,
+        *(0x2048, 0x2100, 0x2101, 0x2105, 0x2A74, 0xFE13, 0xFE55, 0xFE56, 0xFE5F, 0xFE6B, 0xFF03, 0xFF0F, 0xFF1A),
         0xFF20,
     ):
         check("urlsplit", f"//h{chr(code)}:80/a")
@@ -1253,14 +1195,8 @@ def test_every_byte_and_triplet():
             check(name, chr(n))
             check(name, bytes([n]))
         for text in (
-            f"%{n:02x}",
-            f"%{n:02X}",
-            f"\xe9%{n:02X}",
-            f"%C3%{n:02X}%A9",
-            f"%{n:02X}%80%80",
-            chr(n) + "%41",
-            "%4" + chr(n),
-            "%" + chr(n) + "1",
+            *(f"%{n:02x}", f"%{n:02X}", f"\xe9%{n:02X}", f"%C3%{n:02X}%A9", f"%{n:02X}%80%80", chr(n) + "%41"),
+            *("%4" + chr(n), "%" + chr(n) + "1"),
         ):
             for name in ("unquote", "unquote_plus", "unquote_to_bytes", "parse_qsl"):
                 check(name, text)
@@ -1288,14 +1224,8 @@ def test_lengths(filler):
 @pytest.mark.slow
 def test_long_texts():
     for text in (
-        "a" * 300_000,
-        "a b\xe9" * 70_000,
-        "%C3%A9" * 50_000,
-        "&a=%41" * 40_000,
-        "../" * 100_000,
-        "//" * 100_000,
-        "%" * 300_000,
-        "[" * 9,
+        *("a" * 300_000, "a b\xe9" * 70_000, "%C3%A9" * 50_000, "&a=%41" * 40_000, "../" * 100_000, "//" * 100_000),
+        *("%" * 300_000, "[" * 9),
     ):
         for name in FUNCTIONS:
             check(name, text)

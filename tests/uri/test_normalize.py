@@ -275,24 +275,8 @@ URIS = st.one_of(
 )
 # URLs whose beginning is in normal form, and that may change, or be no UTF-8, after that.
 WEB_PIECES = [
-    *(
-        b"/",
-        b".",
-        b"..",
-        b"/../",
-        b"?",
-        b"#",
-        b"a",
-        b"A",
-        b"%",
-        b"%4",
-        b"%C3%A9",
-        b"%c3",
-        b"%7E",
-        b"%2E",
-        b"%2F",
-        b"http://",
-    ),
+    *(b"/", b".", b"..", b"/../", b"?", b"#", b"a", b"A", b"%", b"%4", b"%C3%A9", b"%c3", b"%7E", b"%2E", b"%2F"),
+    b"http://",
     *("\xe9".encode(), "\u6771".encode(), "\U00010000".encode(), "\ufffe".encode(), "\x80".encode(), "\ue000".encode()),
     *(b"\xc3", b"\xa9", b"\xe6\x9d", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xff"),
 ]
@@ -432,7 +416,7 @@ class Text(str):
     pass
 
 
-def test_what_does_not_change_is_the_same_object():
+def test_unchanged_input_is_the_same_object():
     for text in "http://example.org/a", b"http://example.org/a", Text("http://example.org/a"), "http://\xe9/" * 300:
         assert uri.normalize(text) is text
     assert type(uri.key(Text("http://h/"))) is str

@@ -331,23 +331,8 @@ def test_rules_of_clearurls(tmp_path, rule, names):
 @pytest.mark.parametrize(
     "rule",
     [
-        *(
-            "[a-z]*ref",
-            "a.b",
-            ".*",
-            "",
-            "(a",
-            "a)",
-            "a{2}",
-            "^a",
-            "a$",
-            "[^a]b",
-            "a=b",
-            "a*",
-            "(?:ab)+",
-            "a(?=b)",
-            "a[b",
-        ),
+        *("[a-z]*ref", "a.b", ".*", "", "(a", "a)", "a{2}", "^a", "a$", "[^a]b", "a=b", "a*", "(?:ab)+", "a(?=b)"),
+        "a[b",
         *("(?:a|b[a-z]*)c", "é", r"[a-\d]", "[é]", r"a\b", r"\d\d\d\d", "[b-é]", "(" * 1000, "*", "a\\", "a" * 1001),
     ],
 )

@@ -32,7 +32,7 @@ CASES = [
 
 
 @each_row(("a", "b", "want"), CASES)
-def test_cases(a, b, want):
+def test_examples(a, b, want):
     for x, y in (a, b), (b, a), (a.encode(), b), (a, bytearray(b.encode())):
         assert uri.relation(x, y) == want
     assert forms.relation(a, b) == want

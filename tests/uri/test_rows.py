@@ -276,7 +276,7 @@ def test_capacity():
         rows.capacity(-1)
 
 
-def test_what_writes_nothing_needs_no_capacity():
+def test_checks_need_no_capacity():
     src = b"\n".join(LINES)
     case = Case("check", CheckRows("uri", "URI"), checked("uri", "URI"), None)
     for errors in "keep", "null", "drop":
@@ -343,7 +343,7 @@ def test_errors_are_those_of_the_functions():
         ResolveRows(b"//a/b")
 
 
-def test_what_python_raises_ends_the_loop(monkeypatch):
+def test_other_exceptions_end_the_loop(monkeypatch):
     """Not only a ValueError: that is a host without A-labels."""
     from uricodec.iri import _hosts
 

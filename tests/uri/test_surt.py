@@ -156,17 +156,8 @@ def test_the_policy_is_a_value_without_fields():
 
 
 STARTS = (
-    "",
-    "http://",
-    "http:",
-    "http://a",
-    "HTTPS://u:p@a",
-    "http://[2001:DB8::1]",
-    "ftp://a",
-    "mailto:A",
-    "file:///A",
-    "Urn:%",
-    "data:?",
+    *("", "http://", "http:", "http://a", "HTTPS://u:p@a", "http://[2001:DB8::1]", "ftp://a", "mailto:A", "file:///A"),
+    *("Urn:%", "data:?"),
 )
 
 

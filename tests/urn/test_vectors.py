@@ -143,11 +143,7 @@ def test_all_operations_occur():
 
 # RFC 2141 section 6.
 SIX = [
-    "URN:foo:a123,456",
-    "urn:foo:a123,456",
-    "urn:FOO:a123,456",
-    "urn:foo:A123,456",
-    "urn:foo:a123%2C456",
+    *("URN:foo:a123,456", "urn:foo:a123,456", "urn:FOO:a123,456", "urn:foo:A123,456", "urn:foo:a123%2C456"),
     "URN:FOO:a123%2c456",
 ]
 
