@@ -103,40 +103,47 @@ def test_section_3_1_three_sources_of_an_iri():
 
 
 @cache
-def every_character():
-    """All of them beyond ASCII as triplets, and whether they are allowed, and allowed in a query."""
-    characters = [chr(c) for c in range(0x80, 0x110000) if not 0xD800 <= c < 0xE000]
-    return [(naive_iri.triplets(c), c, naive_iri.allowed(c, False), naive_iri.allowed(c, True)) for c in characters]
+def characters():
+    """The first two planes, and the edges of the others: (triplets, character, allowed, allowed in a query)."""
+    edges = [(plane << 16) + c for plane in range(2, 17) for c in (*range(64), *range(0, 0x10000, 997), *EDGES)]
+    points = [*range(0x80, 0xD800), *range(0xE000, 0x20000), *edges]
+    return [
+        (naive_iri.triplets(c), c, naive_iri.allowed(c, False), naive_iri.allowed(c, True)) for c in map(chr, points)
+    ]
 
 
-@pytest.mark.parametrize(("where", "query", "count"), [("", False, 970_253), ("?", True, 1_107_721)])
-def test_every_character(tier, where, query, count):
-    characters = every_character()
-    given_ = where + "/".join(row[0] for row in characters)
+EDGES = [*range(0xFFC0, 0x10000), *range(0xFC0, 0x1040)]
+
+
+@each_row(("where", "query"), [("", False), ("?", True)])
+def test_every_character(tier, where, query):
+    given_ = where + "/".join(row[0] for row in characters())
     decoded = uri_to_iri(given_).removeprefix(where).split("/")
-    assert decoded == [c if allowed[query] else spelled for spelled, c, *allowed in characters]
-    assert sum(len(c) == 1 for c in decoded) == count
+    assert decoded == [c if allowed[query] else spelled for spelled, c, *allowed in characters()]
     assert iri_to_uri(where + "/".join(decoded)) == given_
 
 
 def test_every_character_to_a_uri(tier):
-    rows = [(c, spelled) for spelled, c, _, allowed in every_character() if allowed or c in naive_iri.BIDI]
+    rows = [(c, spelled) for spelled, c, _, allowed in characters() if allowed or c in naive_iri.BIDI]
     assert iri_to_uri("/".join(c for c, _ in rows)) == "/".join(spelled for _, spelled in rows)
     mapped = {c for c, _ in rows}
-    for c in range(0x80, 0x110000):
-        if chr(c) not in mapped and (c < 0x1000 or c & 0xFF in (0, 0x7F, 0xFE, 0xFF)):
-            assert outcome(iri_to_uri, "a" + chr(c)) == outcome(uri_to_iri, "a" + chr(c)) == 1
+    others = {c for _, c, *_ in characters()} - mapped
+    assert len(others) > 150
+    for c in others:
+        assert outcome(iri_to_uri, "a" + c) == outcome(uri_to_iri, "a" + c) == 1
 
 
 @pytest.mark.slow
-def test_every_lead_and_continuation(tier):
+def test_every_lead_and_continuation(every_tier):
     """Overlong forms, surrogates, sequences of five and six octets, and what is cut: nothing is forged."""
     tails = [(), (0x80,), (0xBF,), (0x80, 0x80), (0xBF, 0xBE), (0x80, 0x80, 0x80), (0x80,) * 4]
-    firsts = [(lead, second) for lead in range(0x80, 0x100) for second in (0x41, 0x2F, *range(0x80, 0x100))]
+    seconds = 0x2F, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF
+    firsts = [(lead, second) for lead in range(0x80, 0x100) for second in seconds]
     given_ = ["".join(f"%{octet:02x}" for octet in (*first, *tail)) for first in firsts for tail in tails]
     expected = [naive_iri.uri_to_iri(uri) for uri in given_]
-    assert uri_to_iri("/".join(given_)) == "/".join(expected)
-    assert list(map(uri_to_iri, given_)) == expected
+    for _ in every_tier():
+        assert uri_to_iri("/".join(given_)) == "/".join(expected)
+        assert list(map(uri_to_iri, given_)) == expected
 
 
 @each_row("octets", [b"\xc0\xaf", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc3", b"\xf4\x90\x80\x80", b"\x80"])
@@ -214,14 +221,17 @@ def test_converting_back_gives_an_equivalent_uri(tier, uri):
 SPECIAL = ("%E3%81%82", "%F0%9F%98%80", "%2F", "%41", "%E2%80%AE", "%C3", "%E9x", "é", "%EE%80%80", "あ%A9", "%")
 
 
+cached_iri = cache(partial(outcome, naive_iri.uri_to_iri))  # every tier asks the same
+
+
 @each_row("special", SPECIAL)
 def test_every_length_and_position(tier, special):
     for filler in "a", "é", "%c3%a9":
         for before in range(0, 66):
-            for after in 0, 1, 2, 63, 64, 65:
+            for after in 0, 2, 63, 64:
                 text = filler * (before if len(filler) == 1 else before // 3) + special + "b" * after
                 for data in text, text.encode():
-                    assert outcome(uri_to_iri, data) == outcome(naive_iri.uri_to_iri, data)
+                    assert outcome(uri_to_iri, data) == cached_iri(data)
 
 
 @pytest.mark.slow
@@ -232,7 +242,7 @@ def test_pieces_cut_nothing(tier, special, filler):
     text = filler * ((CHUNK - 20) // width)
     tail = "é%e3%81%82/" * 9
     expected = naive_iri.uri_to_iri(special * 2 + tail) if special != "%" else None
-    start = uri_to_iri(text)
+    start, start_of_uri = uri_to_iri(text), naive_iri.iri_to_uri(text)
     for shift in range(0, 24):
         data = text + "b" * shift + special * 2 + tail
         if expected is None:
@@ -241,8 +251,8 @@ def test_pieces_cut_nothing(tier, special, filler):
             assert uri_to_iri(data) == start + "b" * shift + expected
             assert uri_to_iri(data.encode()) == uri_to_iri(data).encode()
         if filler == "é":
-            for value in data, data.encode():
-                assert iri_to_uri(value) == naive_iri.iri_to_uri(value)
+            wanted = start_of_uri + "b" * shift + naive_iri.iri_to_uri(special * 2 + tail)
+            assert (iri_to_uri(data), iri_to_uri(data.encode())) == (wanted, wanted.encode())
 
 
 @each_row("before", range(CHUNK - 9, CHUNK + 1))
