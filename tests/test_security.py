@@ -4,6 +4,7 @@ The strict functions (`uricodec.uri`, `uricodec.iri`) reject, and say why and wh
 what the urllib.parse of the running interpreter does, mended or not. At the end, long inputs for all functions.
 """
 
+import functools
 import subprocess
 import sys
 import unicodedata
@@ -206,14 +207,15 @@ def test_cve_2024_11168_addresses_that_are_some():
         assert iri.split(f"http://u@{host}:80/") == parts
 
 
-def delimiters_in_compatibility_form():
+@functools.cache
+def alike():
+    """The characters whose compatibility form holds a delimiter."""
+    found = []
     for code in range(0x80, sys.maxunicode + 1):
         form = unicodedata.normalize("NFKC", chr(code)) if not 0xD800 <= code <= 0xDFFF else ""
         if any(delimiter in form for delimiter in DELIMITERS):
-            yield chr(code)
-
-
-ALIKE = list(delimiters_in_compatibility_form())
+            found.append(chr(code))
+    return found
 
 
 def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
@@ -224,11 +226,11 @@ def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
         if not 0xD800 <= code <= 0xDFFF
         and brief(iri.check(f"http://a{chr(code)}b/", safe_host=True)) == ("host-delimiter", 8)
     ]
-    assert set(ALIKE) <= set(rejected)
-    assert {unicodedata.category(character) for character in set(rejected) - set(ALIKE)} <= {"Cn"}
+    assert set(alike()) <= set(rejected)
+    assert {unicodedata.category(character) for character in set(rejected) - set(alike())} <= {"Cn"}
 
 
-@each_row("character", ALIKE)
+@each_row("character", alike)
 def test_cve_2019_9636_delimiters_that_normalisation_makes_of_a_host(character):
     """What is one host for who looks is another for who connects: IDNA works on compatibility forms."""
     text = f"http://good.example{character}.evil.example/"
@@ -249,7 +251,7 @@ def test_cve_2019_9636_delimiters_that_normalisation_makes_of_a_host(character):
     assert_dropped_in(text)
 
 
-@each_row("character", ALIKE)
+@each_row("character", alike)
 def test_cve_2019_10160_delimiters_that_normalisation_makes_of_a_userinfo(character):
     """The "@" or "#" of the user's name decides what the host is."""
     for text in f"http://good.example{character}@evil.example/", f"http://user:good.example{character}@evil.example":
@@ -416,7 +418,7 @@ def test_cve_2024_3651_idna_is_not_there_for_other_hosts():
 
 # --- long inputs ------------------------------------------------------------------------------------------------------
 
-LONG = 4 << 20
+LONG = 1 << 20
 UNITS = ["../", "%41", "/", "[", "&"]
 
 
