@@ -207,6 +207,7 @@ def test_cve_2024_11168_addresses_that_are_some():
         assert iri.split(f"http://u@{host}:80/") == parts
 
 
+@pytest.mark.slow
 @functools.cache
 def alike():
     """The characters whose compatibility form holds a delimiter."""
@@ -218,6 +219,7 @@ def alike():
     return found
 
 
+@pytest.mark.slow
 def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
     """Of all characters, in a host. What a newer Unicode adds is unassigned here."""
     rejected = [
@@ -360,6 +362,7 @@ class Counted:
         return counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "host",
     ["é" * 64, "é" * 100_000, "é." * 100_000, "\u0300" * 1000, "\ufdfa" * 5000, "\u0661a" * 2000, "xn--é" * 20_000],

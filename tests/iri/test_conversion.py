@@ -115,6 +115,7 @@ def characters():
 EDGES = [*range(0xFFC0, 0x10000), *range(0xFC0, 0x1040)]
 
 
+@pytest.mark.slow
 @each_row(("where", "query"), [("", False), ("?", True)])
 def test_every_character(tier, where, query):
     given_ = where + "/".join(row[0] for row in characters())
@@ -224,6 +225,7 @@ SPECIAL = ("%E3%81%82", "%F0%9F%98%80", "%2F", "%41", "%E2%80%AE", "%C3", "%E9x"
 cached_iri = cache(partial(outcome, naive_iri.uri_to_iri))  # every tier asks the same
 
 
+@pytest.mark.slow
 @each_row("special", SPECIAL)
 def test_every_length_and_position(tier, special):
     for filler in "a", "é", "%c3%a9":
@@ -451,6 +453,7 @@ def test_rejects_results_of_idna_without_a_way_back(monkeypatch, given):
     assert outcome(uri_to_iri, "http://xn--ll-0ea.org/", host="unicode") == len("http://")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @each_row("unit", ["é", "a.", "a.é", "xn--", "xn--a.", "\u0378"])
 @each_row("start", ["", "é", "xn--", "é" * 254, "xn--" + "b" * 60])
@@ -517,6 +520,7 @@ def test_any_number_of_marks_is_composed(runs):
     assert iri_to_uri(text, nfc=True) == iri_to_uri(normalize("NFC", text))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_marks_take_linear_time():
     assert_linear(lambda text: iri_to_uri(text, nfc=True), lambda n: "e" + "\u0323\u0301" * n, 20_000)

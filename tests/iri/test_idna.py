@@ -98,12 +98,14 @@ def assert_as_idna(hosts):
         assert found == [None if host is None else f"//{host}" for host in expected]
 
 
+@pytest.mark.slow
 def test_generated_hosts():
     rng = random.Random(LABELS)
     for at in range(0, LABELS, 20_000):
         assert_as_idna(list(hosts_of(rng, min(20_000, LABELS - at))))
 
 
+@pytest.mark.slow
 def test_every_character():
     """By itself, and after a letter of each direction."""
     points = [
@@ -136,6 +138,7 @@ def test_lengths_of_hosts():
     assert_as_idna(hosts)
 
 
+@pytest.mark.slow
 def test_idna_test_v2():
     hosts = [case["input"] for case in cases("idna/IdnaTestV2")]
     hosts = [host for host in hosts if host and not set("/?#@:[]%\\") & set(host)]

@@ -946,6 +946,7 @@ def all_urls():
     return map("".join, itertools.product(*pieces))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["urlsplit", "urlparse", "urldefrag"])
 def test_all_urls(name):
     ours, theirs = getattr(parse, name), getattr(stdlib, name)
@@ -1641,6 +1642,7 @@ LEAKS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @each_row("name", LEAKS)
 def test_leaks(name):
     """Neither memory nor references stay behind, on the fast paths, on errors and on the way to the stdlib."""

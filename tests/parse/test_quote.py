@@ -71,6 +71,7 @@ def test_quote_any_text(tier, text, count):
 # unquote
 
 
+@pytest.mark.slow
 @each_row("handler", HANDLERS)
 @each_row("filler", FILLERS)
 def test_unquote_ill_formed_bytes_anywhere(every_tier, filler, handler):

@@ -170,13 +170,14 @@ INVALID = [
 ]
 
 
+@pytest.mark.slow
 @each_row("label", INVALID)
 @each_row("dot", [".", "\u3002", "%2E", "\uff61"])
 def test_an_invalid_label_does_not_hide_the_others(label, dot):
     blocked, entry = HostSet(["bücher.example"]), "xn--bcher-kva.example"
-    for name in "bücher.example", "BÜCHER.Example.", "b%C3%BCcher.example", "x.bu\u0308cher.example":
+    for name in "BÜCHER.Example.", "x.bu\u0308cher.example":
         host = label + dot + name
-        for url in host, f"//{host}", f"http://{host}/", f"https://u@{host}:80/a?b":
+        for url in host, f"https://u@{host}:80/a?b":
             assert blocked.match(url) == entry and blocked.match(url.encode()) == entry.encode(), url
             assert blocked.match(url, exact=True) is None
             assert bulk.match([url, url.encode()], blocked) == [entry, entry.encode()]
@@ -291,6 +292,7 @@ def test_matches_hosts_that_browsers_reach():
     assert rows_of(bulk.match(Lent([url.encode() for url in urls], "z"), blocked)) == [each.encode() for each in wanted]
 
 
+@pytest.mark.slow
 @each_row("character", [*IGNORED, *map(escaped, IGNORED)])
 @each_row("count", [1, 59, 60, 64, 254, 1000, 100_000])
 def test_ignored_characters_do_not_hide_a_host(character, count):
@@ -506,17 +508,14 @@ def test_hostile_lists(tmp_path):
     assert len(same) == 1 and same.report.understood == 100_000
 
 
+@pytest.mark.slow
 def test_sources_of_lists(tmp_path):
-    data = (
-        b"\xef\xbb\xbfa.example\r\nb.example\n"
-        + b"c%d.example\n" * 0
-        + b"".join(b"c%d.example\n" % i for i in range(200_000))
-    )
+    data = b"\xef\xbb\xbfa.example\r\nb.example\n" + b"".join(b"c%d.example\n" % i for i in range(100_000))
     path = tmp_path / "list"
     path.write_bytes(data)
     (tmp_path / "list.gz").write_bytes(gzip.compress(data))
     wanted = HostSet.read(data)
-    assert len(wanted) == 200_002 and wanted.report.lines == 200_002 and "a.example" in wanted
+    assert len(wanted) == 100_002 and wanted.report.lines == 100_002 and "a.example" in wanted
     for source in (
         *(path, str(path), tmp_path / "list.gz", io.BytesIO(data), memoryview(data), bytearray(gzip.compress(data))),
     ):
@@ -592,6 +591,7 @@ def test_a_set_of_another_kind(tmp_path):
         HostSet.open(tmp_path)
 
 
+@pytest.mark.slow
 def test_damage_is_found(tmp_path):
     """Whatever byte is changed: it is found when the set is opened, used or verified, and nothing wrong is returned."""
     path, names = tmp_path / "set", [f"x{i}.example" for i in range(700)]
@@ -750,6 +750,7 @@ def test_memory_is_that_of_different_entries(kind, line):
     assert int(done.stdout) < 25_000  # kB; 1.5 million entries take 45 MB or more, and their slots 16 MB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_entries_that_are_repeated(kind):
     """More than are looked through at once: the first of each stays, in order."""

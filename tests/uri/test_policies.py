@@ -411,6 +411,7 @@ def test_toml_of_many_levels(tmp_path):
         uri.Policy.from_toml(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a.", "'a'.", "a . ", "[a.", "{a.", '"a".b=1\n', "a={b.", "#", "\n", "[[a]]\n", "a=[", '"""']
 )
@@ -434,6 +435,7 @@ def rule_of(unit, size):
     return (unit * size)[:size].rstrip("\\")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a", "a?", "(a|b)", "[a-z]", "[0-9]", "(?:a|b)?", "(", "[a-", "a|", "[^a]", "\\d", ".*"]
 )

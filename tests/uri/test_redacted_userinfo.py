@@ -138,6 +138,7 @@ def test_a_search_ends_before_the_next_url():
         assert uri.redact_text(redacted) is redacted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_text", [False, True])
 def test_planted_userinfo(in_text):
     """No planted secret is left, and every byte around it is."""

@@ -96,6 +96,7 @@ def compare(text):
 # --- faults and forms -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @each_row("shape", SHAPES)
 def test_every_byte_at_every_position(tier, shape):
     assert len(shape) == 40
@@ -122,6 +123,7 @@ def test_every_byte_inserted_and_every_one_left_out(tier, shape):
             assert brief(check(text)) == cached_check(text, "8141"), text
 
 
+@pytest.mark.slow
 @each_row("length", [63, 64, 65, 511, 512, 513, 4095, 4096, 4097, 5000])
 @each_row("end", ["", "%", "%4", "%41", "%4g", "?", "?+", "?+r", "?=", "?=q", "#", "#f", "#f#", " ", "\x7f", "é"])
 def test_long_texts(tier, length, end):
@@ -433,6 +435,7 @@ def test_lines(tier, src, level, rfc, errors):
     check_normalize_lines(src, level, rfc, errors)
 
 
+@pytest.mark.slow
 @each_row("level", naive.LEVELS)
 @each_row("weight", [0, 1, 30])
 def test_many_lines(tier, level, weight):
@@ -452,6 +455,7 @@ def test_a_long_row_that_fails(tier, n):
     assert (caught.value.input, caught.value.offset) == ("x" * n, 0)
 
 
+@pytest.mark.slow
 @each_row("n", [1000, 5000, 20_000, 100_000])
 def test_a_long_line_that_fails(tier, n):
     for before in b"", b"urn:example:a\n":
@@ -460,6 +464,7 @@ def test_a_long_line_that_fails(tier, n):
         assert found.faults == [(before.count(b"\n"), len(before), len(before) + n, "scheme", 0)]
 
 
+@pytest.mark.slow
 def test_long_lines(tier):
     for size in 8000, 8191, 8192, 8193, 20000, 100000:
         line = b"URN:lex:" + b"aB%c3-" * (size // 6) + b"\n"
