@@ -207,7 +207,6 @@ def test_cve_2024_11168_addresses_that_are_some():
         assert iri.split(f"http://u@{host}:80/") == parts
 
 
-@pytest.mark.slow
 @functools.cache
 def alike():
     """The characters whose compatibility form holds a delimiter."""
