@@ -127,10 +127,7 @@ CASES = {
         "yarl",
         [*URLS, "mailto:me@example.org", "/a/b?c", "//example.org/a", "http://u:p@h/", "a%20b", ""],
         {
-            "HTTP://Example.org:80": (
-                ("http", "example.org:80", "/", "", ""),
-                ("HTTP", "Example.org:80", "", "", ""),
-            ),
+            "HTTP://Example.org:80": (("http", "example.org:80", "/", "", ""), ("HTTP", "Example.org:80", "", "", "")),
             "http://h/a/../%7e": (("http", "h", "/~", "", ""), ("http", "h", "/a/../%7e", "", "")),
             "http://h/a b": (("http", "h", "/a%20b", "", ""), "UriSyntaxError!"),
             "http://h/100%": (("http", "h", "/100%25", "", ""), "UriSyntaxError!"),
@@ -323,10 +320,7 @@ CASES = {
             *("mailto:A@b", "file:///A", "www.example.org/a", "//example.org", "http://h/a b", "http://h/100%"),
             *(" http://h/\n", "http://h/../a"),
         ],
-        {
-            "http://h:x/": ("ValueError!", "h:x)/"),
-            "http://h:99999/": ("ValueError!", "h:99999)/"),
-        },
+        {"http://h:x/": ("ValueError!", "h:x)/"), "http://h:99999/": ("ValueError!", "h:99999)/")},
     ),
     "surt.surt(url, surt=False, with_scheme=True)": Case(
         "surt",

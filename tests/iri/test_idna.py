@@ -173,7 +173,7 @@ def test_usual_hosts_do_not_need_idna(monkeypatch, host):
 
 
 DOUBTFUL = [
-    *("l·l", "क्\u200dष", "あ・い", "\u0661a", "e\u0301", "\u00adé", "\ufb01x", "xn--ll-0ea", "é.a·a", "é\u0301\u0323"),
+    *("l·l", "क्\u200dष", "あ・い", "\u0661a", "e\u0301", "\u00adé", "\ufb01x", "xn--ll-0ea", "é.a·a", "é\u0301\u0323")
 ]
 
 

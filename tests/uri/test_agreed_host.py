@@ -77,7 +77,7 @@ def generated(count):
     """Yield URLs that are made of rows by small changes."""
     rng = random.Random(5)
     pieces = [
-        *("\\", "@", ":", "/", "#", "?", "%2f", " ", "\t", ".", "0x", "[", "]", "é", "xn--", ":0", ":80", "a", "1", ""),
+        *("\\", "@", ":", "/", "#", "?", "%2f", " ", "\t", ".", "0x", "[", "]", "é", "xn--", ":0", ":80", "a", "1", "")
     ]
     for _ in range(count):
         url = rng.choice(URLS)

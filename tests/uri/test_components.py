@@ -33,11 +33,7 @@ REFERENCES = [
     *("mailto:John.Doe%40x@example.com", "//192.0.2.255/?#", "a_b/c:d@e!$&'()*+,;=", "./a:b/../c#/?", "%41b-%7E/c"),
     *("tel:+1-816-555-1212", "x+y-z.1:/a//b", "s://[::ffff:192.0.2.1]?a"),
 ]
-IRIS = [
-    "http://résumé.example.org/Käse/日本語?и=\ue000й#한국어",
-    "//u\u00a0ü@джй。рф:80/𠮷\U000e1000/“”…",
-    "é:ü",
-]
+IRIS = ["http://résumé.example.org/Käse/日本語?и=\ue000й#한국어", "//u\u00a0ü@джй。рф:80/𠮷\U000e1000/“”…", "é:ü"]
 MARKS = ":/?#[]@%!$&'()*+,;= \"<>\\^`{|}~-._09azAZ\0\n\r\t\x7f\x80\x85\xa0\xff"
 BEYOND = (
     "éà中€\u200e\u202e\u2028\u2100\uff0f\ue000\uf8ff\ufdd0\ufffd\uffff\U0001f600\U0001ffff\U000e0001\U000f0000\ud800"
@@ -283,7 +279,7 @@ NO_IPV6 += [
     "::1%eth0",
 ]
 NO_IPV6 += [
-    *("fe80::a%en1", "::1 ", " ::1", "::1\n", "[::1]", "::1:", ":1::", "1:::2", "::.1.2.3", "::256.1.1.1", "::a.1.1.1"),
+    *("fe80::a%en1", "::1 ", " ::1", "::1\n", "[::1]", "::1:", ":1::", "1:::2", "::.1.2.3", "::256.1.1.1", "::a.1.1.1")
 ]
 IPVFUTURE = ["v1.a", "V1.a", "vF0.a:b", "v1.-._~!$&'()*+,;=:0Az"]
 NO_IPVFUTURE = ["v", "v1", "v.a", "v1.", "vg.a", "v1a", "v1.@", "v1.%41", "v1.a/b", "v1.[", "w1.a", "v1.é"]
@@ -507,8 +503,7 @@ def test_every_check_takes_references():
 def test_productions():
     for function in uri.check, uri.is_valid:
         with pytest.raises(
-            ValueError,
-            match="unknown production 'IRI'; choose from URI-reference, URI, absolute-URI, relative-ref",
+            ValueError, match="unknown production 'IRI'; choose from URI-reference, URI, absolute-URI, relative-ref"
         ):
             function("a", "IRI")
     for function in iri.check, iri.is_valid:

@@ -166,7 +166,7 @@ def test_text_and_bytes():
 
 # Labels without A-label; the last ones are too long for a name, or only as UTF-8.
 INVALID = [
-    *("a_b", "_dmarc", "☃", "a-", "-a", "ab--c", "*", "", "x" * 64, "ü" * 64, "%25", "\u200d", "ü_", "\xad", "ü" * 400),
+    *("a_b", "_dmarc", "☃", "a-", "-a", "ab--c", "*", "", "x" * 64, "ü" * 64, "%25", "\u200d", "ü_", "\xad", "ü" * 400)
 ]
 
 

@@ -444,10 +444,7 @@ def test_everything_else_in_a_record():
         deep = [deep]
     http = {"urls": [text, (text, 1, b"/?token=x")], "self": around}
     record = record_of("a", http=http, deep=deep, counts={text})
-    assert record.http == {
-        "urls": [redacted, (redacted, 1, b"/?token=REDACTED")],
-        "self": [redacted, around],
-    }
+    assert record.http == {"urls": [redacted, (redacted, 1, b"/?token=REDACTED")], "self": [redacted, around]}
     assert http["urls"][0] == text and record.counts == {text}
     with pytest.raises(ValueError, match="name"):
         uri.RedactingFilter([""])

@@ -183,10 +183,7 @@ VERDICTS = {
         "979-0-2600-0043-8 9790260000438 9790706801024 "  # ISMNs with right check digits
         "9770395363419 978039536341X 0395%2D363411",
     ),
-    "issn": (
-        "1046-8188 10468188 0259-000X 0259000x",
-        "1046-8189 1046818 104-68188 1046--8188 X046-8188 0259-0000",
-    ),
+    "issn": ("1046-8188 10468188 0259-000X 0259000x", "1046-8189 1046818 104-68188 1046--8188 X046-8188 0259-0000"),
     "nbn": (
         "fi-fe201003181510 ch:bel-9039 se:uu:diva-3475 hu-3006 de:101:1-201102033592 de:bvb:19-146642 "
         "de:gbv:089-3321752945 DE:BVB:19-146642 nl:ui:10-1234/5",
@@ -238,10 +235,7 @@ VERDICTS = {
         "a.bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb aaaaaaaaaaaaaaaaaaaaaaaaaaa",
         "sos. .sos sos..fire -sos sos- sos.-fire aaaaaaaaaaaaaaaaaaaaaaaaaaaa sos/fire",
     ),
-    "smpte": (
-        "ul:060E2B34.04010103.04010202.01011100 UL:060e2b34",
-        "ul:060E2B3 ul: ul:060E2B34. ul:060E2B34.0401010G",
-    ),
+    "smpte": ("ul:060E2B34.04010103.04010202.01011100 UL:060e2b34", "ul:060E2B3 ul: ul:060E2B34. ul:060E2B34.0401010G"),
     "uci": (
         "I700-2987098 I001+SBSi-B10000083052 G3000+music-cii90007 a:b+c-d:C1-R2 a-%41(x)",
         "I700 -1 I700- I700:a:b-1 I700-a:X1 I_7-1 I700-a/b",
@@ -250,10 +244,7 @@ VERDICTS = {
         "_0123456789ABCDEF0123456789ABCDEF _00001C00000000000001000003101062",
         "0123456789ABCDEF0123456789ABCDEF _0123456789abcdef0123456789abcdef _0123456789ABCDEF _",
     ),
-    "adid": (
-        "ABCD0001000 ABCD0001000H 1BCD0001000 abcd0001000h",
-        "0BCD0001000 ABCD000100 ABCD0001000HH ABCD-001000",
-    ),
+    "adid": ("ABCD0001000 ABCD0001000H 1BCD0001000 abcd0001000h", "0BCD0001000 ABCD000100 ABCD0001000HH ABCD-001000"),
     "ogc": (
         "specification:gml:doc-is(02-023r4):3.0.0 serviceType:CatalogueService:2.0.2:HTTP def:crs:EPSG:6.3:26986",
         "def :def def:",

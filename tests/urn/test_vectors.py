@@ -71,13 +71,7 @@ def parts(library, text, spec):
     name = library.parse(text, spec)
     if library is naive_urn:
         return dict(zip(["nid", "nss", "r", "q", "f"], name, strict=False))
-    return {
-        "nid": name.nid,
-        "nss": name.nss,
-        "r": name.r_component,
-        "q": name.q_component,
-        "f": name.f_component,
-    }
+    return {"nid": name.nid, "nss": name.nss, "r": name.r_component, "q": name.q_component, "f": name.f_component}
 
 
 def nid_class(text):
