@@ -582,14 +582,9 @@ def test_unsplit(components):
 @each_row(
     ("components", "position"),
     [
-        ((None, None, "//a", None, None), 0),
-        (("s", None, "//a", None, None), 2),
-        ((None, None, "a:b", None, None), 1),
-        (("a:b", None, "", None, None), 1),
-        (("s", "a/b", "", None, None), 5),
-        (("s", "h", "p", None, None), 5),
-        (("s", None, "p?", "q", None), 3),
-        (("s", None, "", "q#", None), 4),
+        *[((None, None, "//a", None, None), 0), (("s", None, "//a", None, None), 2)],
+        *[((None, None, "a:b", None, None), 1), (("a:b", None, "", None, None), 1), (("s", "a/b", "", None, None), 5)],
+        *[(("s", "h", "p", None, None), 5), (("s", None, "p?", "q", None), 3), (("s", None, "", "q#", None), 4)],
         (("s", "é", "é/é", "é", "é"), 5),
     ],
 )

@@ -351,19 +351,10 @@ def test_prefixes_of_long_urls():
 @each_row(
     ("text", "found"),
     [
-        ("localhost:8080", True),
-        ("localhost:1/a:b", True),
-        ("LOCALHOST:65535?q", True),
-        ("localhost:8080#f", True),
-        ("localhost", True),
-        ("x.localhost:", None),
-        ("localhost:", False),
-        ("localhost:123456", False),
-        ("localhost:80:80", False),
-        ("localhost:80a", False),
-        ("localhost:me@a.example", False),
-        ("u@localhost:80", False),
-        (":80", False),
+        *[("localhost:8080", True), ("localhost:1/a:b", True), ("LOCALHOST:65535?q", True), ("localhost:8080#f", True)],
+        *[("localhost", True), ("x.localhost:", None), ("localhost:", False), ("localhost:123456", False)],
+        *[("localhost:80:80", False), ("localhost:80a", False), ("localhost:me@a.example", False)],
+        *[("u@localhost:80", False), (":80", False)],
     ],
 )
 def test_a_name_and_a_port_without_a_scheme(kind, text, found):

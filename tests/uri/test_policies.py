@@ -307,15 +307,10 @@ def rules_file(tmp_path, *rules, others=None, **fields):
 @pytest.mark.parametrize(
     ("rule", "names"),
     [
-        ("fbclid", "fbclid"),
-        ("hsCtaTracking", "hsctatracking"),
+        *[("fbclid", "fbclid"), ("hsCtaTracking", "hsctatracking")],
         ("(?:%3F)?utm(?:_[a-z_]*)?", "?utm ?utm_* utm utm_*"),
-        ("ga_[a-z]+?", "ga_*"),
-        ("wt_?z?mc", "wt_mc wt_zmc wtmc wtzmc"),
-        ("[a-c_]?mc", "_mc amc bmc cmc mc"),
-        ("vn(?:_[a-z]*)+", "vn_*"),
-        ("vn(_[a-z]*)*", "vn vn_*"),
-        (r"a\-b\.c|\$d", "$d a-b.c"),
+        *[("ga_[a-z]+?", "ga_*"), ("wt_?z?mc", "wt_mc wt_zmc wtmc wtzmc"), ("[a-c_]?mc", "_mc amc bmc cmc mc")],
+        *[("vn(?:_[a-z]*)+", "vn_*"), ("vn(_[a-z]*)*", "vn vn_*"), (r"a\-b\.c|\$d", "$d a-b.c")],
         (r"x[\d\]-]y", "x-y x0y x1y x2y x3y x4y x5y x6y x7y x8y x9y x]y"),
         ("a.*", "a*"),
     ],

@@ -563,20 +563,9 @@ def test_find_in_any_buffer(tier):
 
 
 HOSTILE = [
-    ("urn:ab:", "a"),
-    ("urn:ab:c", "?+r"),
-    ("urn:ab:c?=q", "?=q"),
-    ("urn:ab:c#", "?"),
-    ("urn:ab:", "%4a"),
-    ("urn:ab:", "%"),
-    ("urn:gsma:imei:1", ";vers=0"),
-    ("urn:isbn:", "-1"),
-    ("urn:newsml:", ":"),
-    ("", "urn:"),
-    ("", "urn:ab:"),
-    ("urn:", "a"),
-    ("urn:", "-"),
-    ("urn:ab:é", "é"),
+    *[("urn:ab:", "a"), ("urn:ab:c", "?+r"), ("urn:ab:c?=q", "?=q"), ("urn:ab:c#", "?"), ("urn:ab:", "%4a")],
+    *[("urn:ab:", "%"), ("urn:gsma:imei:1", ";vers=0"), ("urn:isbn:", "-1"), ("urn:newsml:", ":"), ("", "urn:")],
+    *[("", "urn:ab:"), ("urn:", "a"), ("urn:", "-"), ("urn:ab:é", "é")],
 ]
 
 
