@@ -109,11 +109,7 @@ def test_generated_hosts():
 def test_every_character():
     """By itself, and after a letter of each direction."""
     points = [
-        *range(0xA0, 0x3400, 7),
-        *range(0x3400, 0x20000, 197),
-        *range(0x20000, sys.maxunicode, 9973),
-        *ODD,
-        *MARKS,
+        *(*range(0xA0, 0x3400, 7), *range(0x3400, 0x20000, 197), *range(0x20000, sys.maxunicode, 9973), *ODD, *MARKS),
     ]
     characters = [chr(point) for point in points if is_character(point)]
     assert_as_idna([f"{before}{character}" for character in characters for before in ("", "é", "ش")])

@@ -733,18 +733,7 @@ def test_differential_of_encodings(text, encoding, errors):
 
 
 UNUSUAL_HANDLERS = [
-    "",
-    " ",
-    "no such",
-    "Strict",
-    "REPLACE",
-    "uricodec.triplets",
-    "stri\0ct",
-    "\xe9",
-    *HANDLERS,
-    None,
-    5,
-    b"strict",
+    *("", " ", "no such", "Strict", "REPLACE", "uricodec.triplets", "stri\0ct", "\xe9", *HANDLERS, None, 5, b"strict"),
 ]
 UNUSUAL_TEXTS = [
     *("", "a", "%", "%4", "a%zz", "a=%", "a=b", "%41", "a=%41+&b", "%FF%FE", "\xe9%", "a.b%2E", "xn--%41", "+")
