@@ -1,14 +1,16 @@
-"""What operations do with one line of URIs or IRIs, by the functions for single values."""
+"""What operations do with one line: the grammar and the components by their reference, conversions by the functions."""
 
 import csv
 import io
 import json
 import re
+from functools import cache
 
 from hypothesis import strategies as st
+from reference import uri as naive
 from reference.codec import lines_of
 
-from uricodec import iri, uri
+from uricodec import uri
 from uricodec._rows._tasks import LineFault, Lines
 from uricodec.errors import UriError
 from uricodec.uri._rows import CheckRows
@@ -28,11 +30,16 @@ def copy(row):
     return row
 
 
+@cache
+def fault_of(row, production, is_iri):
+    return naive.check(row, production, is_iri)
+
+
 def checked(kind, production):
     def function(row):
-        fault = uri.check(row, production) if kind == "uri" else iri.check(row, production)
+        fault = fault_of(row, production, kind == "iri")
         if fault:
-            raise Rejected(*fault[:2])
+            raise Rejected(*fault)
         return b""
 
     return function
@@ -89,8 +96,10 @@ def scheme(row):
 
 
 def components(kind, row):
-    found = (uri if kind == "uri" else iri).split(row)
-    return [getattr(found, column) for column in COLUMNS]
+    checked(kind, f"{kind.upper()}-reference")(row)
+    scheme, authority, *others = naive.split(row.decode())
+    parts = (None, None, None) if authority is None else naive.split_authority(authority)
+    return [None if part is None else part.encode() for part in (scheme, authority, *parts, *others)]
 
 
 def to_json(row, kind):
