@@ -294,7 +294,7 @@ def test_matches_hosts_that_browsers_reach():
 
 @pytest.mark.slow
 @each_row("character", [*IGNORED, *map(escaped, IGNORED)])
-@each_row("count", [1, 59, 60, 64, 254, 1000, 100_000])
+@each_row("count", [1, 59, 60, 64, 254, 1000, 20_000])
 def test_ignored_characters_do_not_hide_a_host(character, count):
     blocked, pages = HostSet(["evil.example"]), PrefixSet(["evil.example/a", "example,evil)/b"])
     many = character * count
