@@ -180,6 +180,7 @@ LINES = [
     "http://résumé.example.org/東京?\ue000#é".encode(),
     b"http://xn--rsum-bpad.example.org/%E6%9D%B1%FF",
     b"http://[::1]:8080/",
+    "http://a.example/\u2028?\u2029".encode(),  # JSON has them as escapes
     b"http://A.example./",
     b"https://a\\b@c/",
     b"https://a.example/%zz",
