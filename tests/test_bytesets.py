@@ -12,6 +12,7 @@ from urllib.parse import quote_from_bytes
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each_row
 
 from uricodec import ByteSet, bytesets
 
@@ -98,7 +99,7 @@ def test_table_has_all_bytes():
     assert {row[column] for row in ROWS for column in COLUMNS.values()} == {"0", "1"}
 
 
-@pytest.mark.parametrize(("name", "column"), COLUMNS.items())
+@each_row(("name", "column"), COLUMNS.items())
 def test_set_is_its_column(name, column):
     value = getattr(bytesets, name)
     assert type(value) is ByteSet
@@ -190,7 +191,7 @@ def test_urllib_always_safe_is_the_running_interpreter_s():
 # ByteSet: construction
 
 
-@pytest.mark.parametrize(
+@each_row(
     "octets",
     [
         "ab",
@@ -209,9 +210,8 @@ def test_urllib_always_safe_is_the_running_interpreter_s():
         type("Octets", (bytes,), {})(b"ab"),
         type("Buffer", (bytearray,), {})(b"ab"),
     ],
-    ids=lambda octets: type(octets).__name__,
 )
-def test_what_a_set_is_made_from(octets):
+def test_makes_a_set_from_any_bytes(octets):
     assert ByteSet(octets) == ByteSet(members=octets) == ByteSet(b"ab")
 
 
@@ -238,7 +238,7 @@ def test_empty():
     assert ByteSet([0])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("octets", "said"),
     [
         ("aé", "'é'"),
@@ -255,7 +255,7 @@ def test_values_that_are_no_bytes(octets, said):
         ByteSet(octets)
 
 
-@pytest.mark.parametrize("octets", [None, 5, 1.5, object(), ["a"], [b"a"], [97.0], [None], [[97]], ("ab", "c")])
+@each_row("octets", [None, 5, 1.5, object(), ["a"], [b"a"], [97.0], [None], [[97]], ("ab", "c")])
 def test_types_that_are_no_bytes(octets):
     with pytest.raises(TypeError):
         ByteSet(octets)
@@ -364,14 +364,14 @@ def test_equality_and_hash(x, y):
     assert hash(a) == hash(ByteSet(sorted(x, reverse=True)))
 
 
-@pytest.mark.parametrize("other", ["ab", b"ab", {97, 98}, frozenset((97, 98)), [97, 98], None, 0])
+@each_row("other", ["ab", b"ab", {97, 98}, frozenset((97, 98)), [97, 98], None, 0])
 def test_equal_to_no_other_type(other):
     assert ByteSet("ab") != other
     assert other != ByteSet("ab")
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("other", [5, None, 1.5, object()], ids=lambda other: type(other).__name__)
+@each_row("operation", OPERATIONS)
+@each_row("other", [5, None, 1.5, object()])
 def test_operations_with_other_types(operation, other):
     with pytest.raises(TypeError, match="unsupported operand"):
         operation(ByteSet("a"), other)
@@ -379,10 +379,8 @@ def test_operations_with_other_types(operation, other):
         operation(other, ByteSet("a"))
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize(
-    "other", [memoryview(b"bc"), [98, 99], (98, 99), {98, 99}, range(98, 100)], ids=lambda other: type(other).__name__
-)
+@each_row("operation", OPERATIONS)
+@each_row("other", [memoryview(b"bc"), [98, 99], (98, 99), {98, 99}, range(98, 100)])
 def test_operations_with_any_iterable(operation, other):
     assert operation(ByteSet("ab"), other) == operation(ByteSet("ab"), ByteSet("bc"))
     assert operation(other, ByteSet("ab")) == operation(ByteSet("bc"), ByteSet("ab"))
@@ -396,7 +394,7 @@ def test_operations_with_text_that_is_not_ascii(operation):
         operation("é", ByteSet("a"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "other", ["a", b"a", bytearray(b"a"), memoryview(b"a"), 97.0, None, ByteSet("a"), type("Text", (str,), {})("a")]
 )
 def test_membership_is_asked_of_integers(other):

@@ -11,7 +11,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +20,9 @@ from support.command import process
 
 import uricodec
 from uricodec import bulk, iri, uri
+
+# Each release of nine libraries may need a change here.
+pytestmark = [pytest.mark.interop, pytest.mark.long]
 
 ROOT = Path(__file__).parent.parent
 IMPORTS = {
@@ -48,17 +50,9 @@ class Case(NamedTuple):
 
 
 URLS = [
-    "http://example.org/",
-    "http://example.org/a?b=c",
-    "http://example.org/a/b#c",
-    "http://example.org:8080/a/b",
-    "https://example.org/?a=1&b=%26",
-    "http://127.0.0.1/",
-    "http://[::1]/",
-    "http://xn--bcher-kva.example/",
-    "http://example.org/a%2Fb",
-    "http://example.org/caf%C3%A9",
-    "ftp://example.org/a",
+    *("http://example.org/", "http://example.org/a?b=c", "http://example.org/a/b#c", "http://example.org:8080/a/b"),
+    *("https://example.org/?a=1&b=%26", "http://127.0.0.1/", "http://[::1]/", "http://xn--bcher-kva.example/"),
+    *("http://example.org/a%2Fb", "http://example.org/caf%C3%A9", "ftp://example.org/a"),
 ]
 REFERENCES = [
     *("g", "./g", "g/", "/g", "//g/", "g?y", "#s", "g#s", "g?y#s", "g;x", ".", "./", "..", "../", "../g", "../.."),
@@ -132,10 +126,7 @@ CASES = {
         "yarl",
         [*URLS, "mailto:me@example.org", "/a/b?c", "//example.org/a", "http://u:p@h/", "a%20b", ""],
         {
-            "HTTP://Example.org:80": (
-                ("http", "example.org:80", "/", "", ""),
-                ("HTTP", "Example.org:80", "", "", ""),
-            ),
+            "HTTP://Example.org:80": (("http", "example.org:80", "/", "", ""), ("HTTP", "Example.org:80", "", "", "")),
             "http://h/a/../%7e": (("http", "h", "/~", "", ""), ("http", "h", "/a/../%7e", "", "")),
             "http://h/a b": (("http", "h", "/a%20b", "", ""), "UriSyntaxError!"),
             "http://h/100%": (("http", "h", "/100%25", "", ""), "UriSyntaxError!"),
@@ -178,15 +169,7 @@ CASES = {
     'URL(text).query["q"]': Case(
         "yarl",
         [
-            "?q=1",
-            "http://h/?a=b&q=c",
-            "?q",
-            "?q=",
-            "?q=a+b",
-            "?q=a%20b%2Bc",
-            "?q=caf%C3%A9",
-            "?q=ü",
-            "?q=1&q=2",
+            *("?q=1", "http://h/?a=b&q=c", "?q", "?q=", "?q=a+b", "?q=a%20b%2Bc", "?q=caf%C3%A9", "?q=ü", "?q=1&q=2"),
             "?%71=1",
         ],
         {"http://h/": ("KeyError!", None), "?Q=1": ("KeyError!", None), "?a;q=1": ("KeyError!", None)},
@@ -207,18 +190,8 @@ CASES = {
     "rfc3986.is_valid_uri(text)": Case(
         "rfc3986",
         [
-            *(
-                *URLS,
-                "/a",
-                "?a",
-                "",
-                "a:b",
-                "http://",
-                "http://h:/",
-                "http://h:99999/",
-                "http://u:p@h/",
-                "http://h/'()",
-            ),
+            *(*URLS, "/a", "?a", "", "a:b", "http://", "http://h:/", "http://h:99999/", "http://u:p@h/"),
+            "http://h/'()",
             *("http://h:x/", "http://[::1", "http://a b/", "http://bücher.example/", "http://h/#a#b", "http://h/[a]"),
         ],
         {
@@ -303,15 +276,8 @@ CASES = {
         "hyperlink",
         [
             *(url for url in URLS if "[" not in url),
-            *(
-                "http://bücher.example/ü?ä=ö#ß",
-                "http://h/a b",
-                "/a|b",
-                "http://h/a/../%7e",
-                "http://faß.example/",
-                "/100%",
-                "",
-            ),
+            *("http://bücher.example/ü?ä=ö#ß", "http://h/a b", "/a|b", "http://h/a/../%7e", "http://faß.example/"),
+            *("/100%", ""),
         ],
         {
             "http://Example.org:80/": ("http://example.org/", "http://Example.org:80/"),
@@ -340,21 +306,10 @@ CASES = {
         "surt",
         [
             *(*URLS, "HTTP://me@WWW2.Example.org:80/A//../b/?b=1&a#c", "http://bücher.example/ü", "http://h/%2541", ""),
-            *(
-                "mailto:A@b",
-                "file:///A",
-                "www.example.org/a",
-                "//example.org",
-                "http://h/a b",
-                "http://h/100%",
-                " http://h/\n",
-                "http://h/../a",
-            ),
+            *("mailto:A@b", "file:///A", "www.example.org/a", "//example.org", "http://h/a b", "http://h/100%"),
+            *(" http://h/\n", "http://h/../a"),
         ],
-        {
-            "http://h:x/": ("ValueError!", "h:x)/"),
-            "http://h:99999/": ("ValueError!", "h:99999)/"),
-        },
+        {"http://h:x/": ("ValueError!", "h:x)/"), "http://h:99999/": ("ValueError!", "h:99999)/")},
     ),
     "surt.surt(url, surt=False, with_scheme=True)": Case(
         "surt",
@@ -387,13 +342,8 @@ CASES = {
     "w3lib.url.canonicalize_url(url)": Case(
         "w3lib",
         [
-            *(
-                *URLS,
-                "HTTP://Example.org:80/a/../~b%7e?q=x y&a#top",
-                "http://bücher.example/ü",
-                "http://h/100%",
-                "../a",
-            ),
+            *(*URLS, "HTTP://Example.org:80/a/../~b%7e?q=x y&a#top", "http://bücher.example/ü", "http://h/100%"),
+            "../a",
             *("example.org", "mailto:A@b", "http://h/a\nb", " http://h\\a ", "http://h?&&b&a=", "http://h/?q=%E9", ""),
         ],
         {
@@ -413,16 +363,8 @@ CASES = {
     'w3lib.url.add_or_replace_parameter(url, "a", "1")': Case(
         "w3lib",
         [
-            *(
-                "http://h/",
-                "http://h/?a=2",
-                "http://h/?b=1&a=2",
-                "http://h/?a=1&a=2",
-                "http://h/?b=+",
-                "http://h/?b=",
-                "/x",
-                "",
-            ),
+            *("http://h/", "http://h/?a=2", "http://h/?b=1&a=2", "http://h/?a=1&a=2", "http://h/?b=+", "http://h/?b="),
+            *("/x", ""),
             *("http://h/?A=2", "http://h/a b", "http://h/p;x?b=1"),
             *("http://h/#f", "http://h/?a=2#f", "http://h?"),
         ],
@@ -436,16 +378,8 @@ CASES = {
     'w3lib.url.url_query_cleaner(url, ("a",), remove=True)': Case(
         "w3lib",
         [
-            *(
-                "http://h/",
-                "http://h/?a=2",
-                "http://h/?b=1&a=2",
-                "http://h/?a=1&a=2",
-                "http://h/?b=+",
-                "http://h/?b=",
-                "/x",
-                "",
-            ),
+            *("http://h/", "http://h/?a=2", "http://h/?b=1&a=2", "http://h/?a=1&a=2", "http://h/?b=+", "http://h/?b="),
+            *("/x", ""),
             *("http://h/?A=2", "http://h/a b", "http://h/p;x?b=1"),
             *("http://h/?b=%20", "http://h/?b", "http://h/?a=1&c=2&b=3&d"),
         ],
@@ -459,15 +393,8 @@ CASES = {
     "w3lib.url.safe_url_string(text)": Case(
         "w3lib",
         [
-            *URLS,
-            "http://h/a b",
-            "http://h/ü?ä=ö#ß",
-            "http://h/100%",
-            "a b%20%zz",
-            '/"<>^`{}|',
-            "../a",
-            "mailto:A@b",
-            "",
+            *(*URLS, "http://h/a b", "http://h/ü?ä=ö#ß", "http://h/100%", "a b%20%zz", '/"<>^`{}|', "../a"),
+            *("mailto:A@b", ""),
         ],
         {
             "http://bücher.example/": ("http://xn--bcher-kva.example/", "http://b%C3%BCcher.example/"),
@@ -481,13 +408,8 @@ CASES = {
     "url_normalize(text)": Case(
         "url_normalize",
         [
-            *(
-                *URLS,
-                "HTTP://Example.org:80",
-                "http://h/a/../%7eb%2f",
-                "http://bücher.example/ü?ä=ö",
-                "http://h/%c3%bc",
-            ),
+            *(*URLS, "HTTP://Example.org:80", "http://h/a/../%7eb%2f", "http://bücher.example/ü?ä=ö"),
+            "http://h/%c3%bc",
             *("http://h:/", "http://faß.example/", "http://u@h/", "http://h?b&a=1"),
         ],
         {
@@ -506,14 +428,8 @@ CASES = {
     'furl(text).remove(args=["a"]).url': Case(
         "furl",
         [
-            *(
-                *URLS[:4],
-                *URLS[5:],
-                "http://h/?a=1",
-                "http://h/?a&b=1&a=2",
-                "http://h/?b=caf%C3%A9&a",
-                "http://h/?%61=1",
-            ),
+            *(*URLS[:4], *URLS[5:], "http://h/?a=1", "http://h/?a&b=1&a=2", "http://h/?b=caf%C3%A9&a"),
+            "http://h/?%61=1",
             *("http://h/?b=x+y&a=1#c", "/x?a=1&b=2", "http://h:80/?b&a", "HTTP://H/?a", "?c&a"),
         ],
         {
@@ -529,14 +445,8 @@ CASES = {
 }
 HOSTS = [
     *("http://example.org/", "http://www.example.co.uk/a?b", "//a.b.example.org:80", "http://me@www.example.com#x"),
-    *(
-        "http://a.b.kobe.jp/",
-        "http://x.city.kobe.jp/",
-        "http://me.github.io/",
-        "http://www.bücher.de/",
-        "http://www。example。org/",
-        "http://-a.com/",
-    ),
+    *("http://a.b.kobe.jp/", "http://x.city.kobe.jp/", "http://me.github.io/", "http://www.bücher.de/"),
+    *("http://www。example。org/", "http://-a.com/"),
     *("http://www.xn--bcher-kva.de/", "http://www.食狮.公司.cn/", "http://a_b.example.com/", "ftp://www.example.org."),
 ]
 NONE = ["http://127.0.0.1/", "http://[::1]/", "/a", "", "http://", "file:///etc", "urn:isbn:1.com"]
@@ -570,11 +480,8 @@ CASES |= {
     ),
 }
 # These have tests of their own, below.
-PANELS = ["status_codes", "hosts", "visit_time", "requests", "not_found"]
 COMMANDS = [
-    *PANELS,
     "a loop over the lines of a file",
-    "goaccess --log-format=COMBINED access.log",
     "python -c '...unquote(line)...'",
     "awk '{print $7}' access.log",
     "sort -u",
@@ -634,7 +541,7 @@ def outcome(expression, names):
 
 
 def test_every_row_has_inputs():
-    assert sorted(ROWS) == sorted([*CASES, *COMMANDS])
+    assert {*CASES, *COMMANDS} < {*ROWS}  # all but those of goaccess
     for left, case in CASES.items():
         assert len({*case.same, *case.different}) == len(case.same) + len(case.different) >= 10, left
 
@@ -645,7 +552,6 @@ def load(library, names):
     exec(IMPORTS[library], names)
 
 
-@pytest.mark.interop
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")  # of surt and rfc3986
 @pytest.mark.parametrize("row", CASES)
 def test_row(row, monkeypatch):
@@ -684,7 +590,6 @@ def ours(row, folder, stdin=None):
     return done.stdout
 
 
-@pytest.mark.interop
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")
 def test_keys_of_a_file(tmp_path):
     names = {}
@@ -693,47 +598,6 @@ def test_keys_of_a_file(tmp_path):
     (tmp_path / "urls.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     found = ours("a loop over the lines of a file", tmp_path).decode()
     assert found.splitlines() == [names["surt"].surt(line) for line in lines]
-
-
-@pytest.mark.interop
-def test_records_of_a_report(tmp_path):
-    """goaccess and uricodec find the same number of requests, and of each status."""
-    shutil.copy(ROOT / "examples/access.log", tmp_path)
-    row = "goaccess --log-format=COMBINED access.log"
-    _, records = both(row, tmp_path, program=f"{row} -o report.json")
-    report = json.loads((tmp_path / "report.json").read_text("utf-8", "replace"))
-    assert len(records.splitlines()) == report["general"]["valid_requests"] > 100
-
-
-@pytest.mark.interop
-@pytest.mark.parametrize("panel", PANELS)
-def test_panel_of_a_report(panel, tmp_path):
-    """The counts of goaccess and uricodec, but for the differences that the page names."""
-    if sys.platform == "win32" or not shutil.which("goaccess"):
-        pytest.skip("goaccess is not installed")
-    shutil.copy(ROOT / "examples/access.log", tmp_path)
-    [program] = re.findall("`(goaccess .* -o report.json)`", (ROOT / "docs/guides/porting.md").read_text("utf-8"))
-    subprocess.run(program, shell=True, cwd=tmp_path, capture_output=True, check=True)
-    report = json.loads((tmp_path / "report.json").read_text("utf-8", "replace"))
-    rows = report[panel]["data"]
-    if panel == "status_codes":  # below their classes, each with a description
-        rows = [{**item, "data": int(item["data"][:3])} for row in rows for item in row["items"]]
-    if panel == "requests":
-        rows = rows + report["static_requests"]["data"]
-    theirs = Counter()
-    for row in rows:
-        theirs[row["data"]] += row["hits"]["count"]
-    found = Counter()
-    for line in ours(panel, tmp_path).splitlines():
-        value, count = json.loads(line).values()
-        if panel == "visit_time":
-            value = value.partition("T")[2][:2]
-        found[value] += count
-    assert theirs.total() == found.total()
-    # "%00", "%0A" and "%3F" in a path, and what is not UTF-8, are the differences.
-    differ = [value for value in found if theirs[value] != found[value]]
-    assert all(re.search("%[0-9A-Fa-f]{2}|[\x00\n?]", str(value)) for value in differ), differ
-    assert bool(differ) == (panel in {"requests", "not_found"})
 
 
 def test_decoded_lines(tmp_path):

@@ -1,15 +1,10 @@
 """`uricodec.iri`: IRIs to URIs and back, against the reference, the documents and real data, on every CPU tier."""
 
 import ast
-import itertools
-import json
-import lzma
-import os
 import pickle
 import subprocess
 import sys
-import time
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from unicodedata import normalize
 
@@ -17,12 +12,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import iri as naive_iri
+from support.tables import each_row
+from support.timing import assert_linear
+from support.vendored import cases, scalar, web_inputs
 
 from uricodec.errors import IriError
 from uricodec.iri import _hosts, iri_to_uri, uri_to_iri
 
 VECTORS = Path(__file__).parents[1] / "data" / "iri_vectors.tsv"
-CORPORA = os.environ.get("URICODEC_CORPORA")
 CHUNK = 4096  # octets that are worked on at once
 OPTIONS = {"host": {"ToASCII": "idna"}}
 
@@ -68,7 +65,7 @@ def rows():
         yield iri_to_uri if operation == "i2u" else uri_to_iri, options, field(given_), field(expected)
 
 
-@pytest.mark.parametrize(("function", "options", "data", "expected"), list(rows()))
+@each_row(("function", "options", "data", "expected"), list(rows()))
 def test_vectors(tier, function, options, data, expected):
     for value in data, data.encode():
         if expected == "ERROR":
@@ -106,45 +103,51 @@ def test_section_3_1_three_sources_of_an_iri():
 
 
 @cache
-def every_character():
-    """All of them beyond ASCII as triplets, and whether they are allowed, and allowed in a query."""
-    characters = [chr(c) for c in range(0x80, 0x110000) if not 0xD800 <= c < 0xE000]
-    return [(naive_iri.triplets(c), c, naive_iri.allowed(c, False), naive_iri.allowed(c, True)) for c in characters]
+def characters():
+    """The first two planes, and the edges of the others: (triplets, character, allowed, allowed in a query)."""
+    edges = [(plane << 16) + c for plane in range(2, 17) for c in (*range(64), *range(0, 0x10000, 997), *EDGES)]
+    points = [*range(0x80, 0xD800), *range(0xE000, 0x20000), *edges]
+    return [
+        (naive_iri.triplets(c), c, naive_iri.allowed(c, False), naive_iri.allowed(c, True)) for c in map(chr, points)
+    ]
 
 
-@pytest.mark.parametrize(("where", "query", "count"), [("", False, 970_253), ("?", True, 1_107_721)])
-def test_every_character(tier, where, query, count):
-    characters = every_character()
-    given_ = where + "/".join(row[0] for row in characters)
+EDGES = [*range(0xFFC0, 0x10000), *range(0xFC0, 0x1040)]
+
+
+@pytest.mark.slow
+@each_row(("where", "query"), [("", False), ("?", True)])
+def test_every_character(tier, where, query):
+    given_ = where + "/".join(row[0] for row in characters())
     decoded = uri_to_iri(given_).removeprefix(where).split("/")
-    assert decoded == [c if allowed[query] else spelled for spelled, c, *allowed in characters]
-    assert sum(len(c) == 1 for c in decoded) == count
+    assert decoded == [c if allowed[query] else spelled for spelled, c, *allowed in characters()]
     assert iri_to_uri(where + "/".join(decoded)) == given_
 
 
 def test_every_character_to_a_uri(tier):
-    rows = [(c, spelled) for spelled, c, _, allowed in every_character() if allowed or c in naive_iri.BIDI]
+    rows = [(c, spelled) for spelled, c, _, allowed in characters() if allowed or c in naive_iri.BIDI]
     assert iri_to_uri("/".join(c for c, _ in rows)) == "/".join(spelled for _, spelled in rows)
     mapped = {c for c, _ in rows}
-    for c in range(0x80, 0x110000):
-        if chr(c) not in mapped and (c < 0x1000 or c & 0xFF in (0, 0x7F, 0xFE, 0xFF)):
-            assert outcome(iri_to_uri, "a" + chr(c)) == outcome(uri_to_iri, "a" + chr(c)) == 1
+    others = {c for _, c, *_ in characters()} - mapped
+    assert len(others) > 150
+    for c in others:
+        assert outcome(iri_to_uri, "a" + c) == outcome(uri_to_iri, "a" + c) == 1
 
 
 @pytest.mark.slow
-def test_every_lead_and_continuation(tier):
+def test_every_lead_and_continuation(every_tier):
     """Overlong forms, surrogates, sequences of five and six octets, and what is cut: nothing is forged."""
     tails = [(), (0x80,), (0xBF,), (0x80, 0x80), (0xBF, 0xBE), (0x80, 0x80, 0x80), (0x80,) * 4]
-    firsts = [(lead, second) for lead in range(0x80, 0x100) for second in (0x41, 0x2F, *range(0x80, 0x100))]
+    seconds = 0x2F, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF
+    firsts = [(lead, second) for lead in range(0x80, 0x100) for second in seconds]
     given_ = ["".join(f"%{octet:02x}" for octet in (*first, *tail)) for first in firsts for tail in tails]
     expected = [naive_iri.uri_to_iri(uri) for uri in given_]
-    assert uri_to_iri("/".join(given_)) == "/".join(expected)
-    assert list(map(uri_to_iri, given_)) == expected
+    for _ in every_tier():
+        assert uri_to_iri("/".join(given_)) == "/".join(expected)
+        assert list(map(uri_to_iri, given_)) == expected
 
 
-@pytest.mark.parametrize(
-    "octets", [b"\xc0\xaf", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc3", b"\xf4\x90\x80\x80", b"\x80"]
-)
+@each_row("octets", [b"\xc0\xaf", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc3", b"\xf4\x90\x80\x80", b"\x80"])
 def test_bytes_that_are_no_utf_8(tier, octets):
     for padding in b"", b"a" * 70, "é".encode() * 40:
         for function in iri_to_uri, uri_to_iri:
@@ -153,7 +156,7 @@ def test_bytes_that_are_no_utf_8(tier, octets):
             assert outcome(function, b"<" + padding + octets) == 0
 
 
-@pytest.mark.parametrize("uri", ["%%341", "%%32%65", "%u0041", "%", "a%4", "%C3%2F%BC%", "%4g", "%-1"])
+@each_row("uri", ["%%341", "%%32%65", "%u0041", "%", "a%4", "%C3%2F%BC%", "%4g", "%-1"])
 def test_malformed_triplets_are_rejected(uri):
     assert outcome(uri_to_iri, uri) == outcome(naive_iri.uri_to_iri, uri) < len(uri)
     assert iri_to_uri(uri) is uri
@@ -165,7 +168,7 @@ def test_nothing_is_decoded_twice():
         assert naive_iri.same(iri_to_uri(uri_to_iri(uri)), uri)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("uri", "iri"),
     [
         *[("%61:b", "%61:b"), ("a%62:/", "a%62:/"), ("%61%62%63:", "%61bc:")],
@@ -206,7 +209,7 @@ def test_to_a_uri_is_idempotent_and_the_identity_on_uris(text):
 
 
 @given(URIS.map("".join))
-def test_there_and_back_is_equivalent(tier, uri):
+def test_converting_back_gives_an_equivalent_uri(tier, uri):
     try:
         iri = uri_to_iri(uri)
     except IriError:
@@ -219,25 +222,29 @@ def test_there_and_back_is_equivalent(tier, uri):
 SPECIAL = ("%E3%81%82", "%F0%9F%98%80", "%2F", "%41", "%E2%80%AE", "%C3", "%E9x", "é", "%EE%80%80", "あ%A9", "%")
 
 
-@pytest.mark.parametrize("special", SPECIAL)
-def test_every_length_and_position(tier, special):
-    for filler in "a", "é", "%c3%a9":
-        for before in range(0, 66):
-            for after in 0, 1, 2, 63, 64, 65:
-                text = filler * (before if len(filler) == 1 else before // 3) + special + "b" * after
-                for data in text, text.encode():
-                    assert outcome(uri_to_iri, data) == outcome(naive_iri.uri_to_iri, data)
+cached_iri = cache(partial(outcome, naive_iri.uri_to_iri))  # every tier asks the same
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("special", SPECIAL)
-@pytest.mark.parametrize("filler", ["a", "/", "é", "%c3%a9", "%41", "%2f"])
+@each_row("special", SPECIAL)
+def test_every_length_and_position(tier, special):
+    for filler in "a", "é", "%c3%a9":
+        for before in range(0, 66):
+            for after in 0, 2, 63, 64:
+                text = filler * (before if len(filler) == 1 else before // 3) + special + "b" * after
+                for data in text, text.encode():
+                    assert outcome(uri_to_iri, data) == cached_iri(data)
+
+
+@pytest.mark.slow
+@each_row("special", SPECIAL)
+@each_row("filler", ["a", "/", "é", "%c3%a9", "%41", "%2f"])
 def test_pieces_cut_nothing(tier, special, filler):
     width = len(filler.encode())
     text = filler * ((CHUNK - 20) // width)
     tail = "é%e3%81%82/" * 9
     expected = naive_iri.uri_to_iri(special * 2 + tail) if special != "%" else None
-    start = uri_to_iri(text)
+    start, start_of_uri = uri_to_iri(text), naive_iri.iri_to_uri(text)
     for shift in range(0, 24):
         data = text + "b" * shift + special * 2 + tail
         if expected is None:
@@ -246,11 +253,11 @@ def test_pieces_cut_nothing(tier, special, filler):
             assert uri_to_iri(data) == start + "b" * shift + expected
             assert uri_to_iri(data.encode()) == uri_to_iri(data).encode()
         if filler == "é":
-            for value in data, data.encode():
-                assert iri_to_uri(value) == naive_iri.iri_to_uri(value)
+            wanted = start_of_uri + "b" * shift + naive_iri.iri_to_uri(special * 2 + tail)
+            assert (iri_to_uri(data), iri_to_uri(data.encode())) == (wanted, wanted.encode())
 
 
-@pytest.mark.parametrize("before", range(CHUNK - 9, CHUNK + 1))
+@each_row("before", range(CHUNK - 9, CHUNK + 1))
 def test_pieces_of_bytes_that_are_no_utf8(tier, before):
     """Where a piece ends inside of octets that continue nothing."""
     data = b"a" * before + b"\x80" * 9 + b"/"
@@ -267,7 +274,7 @@ def test_the_place_of_a_character_is_known_across_pieces(tier):
         assert outcome(uri_to_iri, f"?{private}{filler}{private}#{filler}{private}") == 2 * len(filler) + 4
 
 
-@pytest.mark.parametrize("at", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
+@each_row("at", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
 def test_the_first_fault_is_reported(tier, at):
     for fault in "<", "\x00", "\ufdd0", "\x85", "\U0001ffff", "\ud800":
         text = "é" * at + fault + "%zz\x01\ufffe"
@@ -281,7 +288,7 @@ def test_the_first_fault_is_reported(tier, at):
     assert outcome(uri_to_iri, text) == at and outcome(iri_to_uri, text) == at + 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "to_uri", "to_iri"),
     [
         ("a<", "invalid character in IRI", "invalid character in IRI"),
@@ -309,7 +316,7 @@ class Text(str):
 
 
 @pytest.mark.parametrize("function", [iri_to_uri, uri_to_iri])
-def test_what_goes_in_and_comes_out(function):
+def test_keeps_types_and_unchanged_objects(function):
     for text in "", "http://example.org/%2F?q#f", "a" * 1000, "%2f" * 1000:
         assert function(text) is text and function(text.encode()) == text.encode()
         octets = text.encode()
@@ -365,7 +372,7 @@ def test_other_encodings():
 # --- hosts ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("iri", "uri"),
     [
         ("http://résumé.example.org/é", "http://xn--rsum-bpad.example.org/%C3%A9"),
@@ -402,19 +409,12 @@ def test_hosts_to_unicode(uri, iri):
     assert uri_to_iri(uri.encode(), host="unicode") == iri.encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "host",
     [
         *("é_b.org", "-é.org", "é..org", "é\u2260.org", "\u0301é.org", "é%2F.org", "é%zz", "xn--a.é", "a\uff01.é"),
-        *(
-            "é" + "a" * 59,
-            "é" + "a" * 63,
-            "é." * 127 + "é",
-            "é." * 600,
-            "℀é",
-            "é\u2024com\u2025",
-            "\u00adé\u3002\u3002",
-        ),
+        *("é" + "a" * 59, "é" + "a" * 63, "é." * 127 + "é", "é." * 600, "℀é", "é\u2024com\u2025"),
+        "\u00adé\u3002\u3002",
     ],
 )
 def test_hosts_that_are_rejected(host):
@@ -424,7 +424,7 @@ def test_hosts_that_are_rejected(host):
             assert outcome(iri_to_uri, text.encode(), host="idna") == len(before.encode())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "label", ["xn--a", "xn--", "xn--99zt52a-", "xn--example-", "xn--zzzzzzzzz", "xn--A-ecp", "xn--9ca." * 200 + "a"]
 )
 def test_labels_that_are_no_a_labels(label):
@@ -441,31 +441,33 @@ def test_hosts_without_a_way_back(host):
 
 
 @pytest.mark.parametrize("given", ["a_b.org", "", ".", "a..b", "a b", "A.org", "-a", "a.b-", "é.org", "a." * 128])
-def test_what_the_library_gives_has_to_be_a_host(monkeypatch, given):
+def test_rejects_results_of_idna_that_are_no_host(monkeypatch, given):
     """Whatever other versions of it let through."""
     monkeypatch.setattr("idna.encode", lambda *_, **__: given.encode())
     assert outcome(iri_to_uri, "http://l·l.org/", host="idna") == len("http://")
 
 
 @pytest.mark.parametrize("given", ["l·la", "example", ""])
-def test_what_the_library_gives_has_to_lead_back(monkeypatch, given):
+def test_rejects_results_of_idna_without_a_way_back(monkeypatch, given):
     monkeypatch.setattr("idna.ulabel", lambda _label: given)
     assert outcome(uri_to_iri, "http://xn--ll-0ea.org/", host="unicode") == len("http://")
 
 
-@pytest.mark.parametrize("function", [_hosts.to_ascii, _hosts.to_unicode])
-@pytest.mark.parametrize("name", ["CVE-2022-45061", "CVE-2024-3651"])
-def test_a_long_host_costs_nothing(function, name):
-    """Both are about IDNA in more than linear time: it does not see what no host can be."""
-    for host in "é" * 10**6, "a." * 10**6 + "é", "xn--" + "a" * 10**6, "\u0378" * 10**6, "é" * 254, "xn--" + "b" * 60:
-        start = time.process_time()
-        with pytest.raises(ValueError, match="is longer than"):
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+@each_row("unit", ["é", "a.", "a.é", "xn--", "xn--a.", "\u0378"])
+@each_row("start", ["", "é", "xn--", "é" * 254, "xn--" + "b" * 60])
+def test_long_hosts_take_linear_time(start, unit):
+    """CVE-2022-45061, CVE-2024-3651: `idna`, which takes longer, does not see what no host can be."""
+
+    def rejects(function, host):
+        with pytest.raises(ValueError):
             function(host)
-        assert time.process_time() - start < 0.1
-    start = time.process_time()
-    assert outcome(iri_to_uri, "http://" + "é" * 10**6 + "/", host="idna") == 7
-    assert outcome(uri_to_iri, "http://xn--" + "a" * 10**6 + "/", host="unicode") == 7
-    assert time.process_time() - start < 0.5
+
+    for function in _hosts.to_ascii, _hosts.to_unicode:
+        assert_linear(partial(rejects, function), lambda n: start + unit * n, 10_000)
+    for function, options in (iri_to_uri, {"host": "idna"}), (uri_to_iri, {"host": "unicode"}):
+        assert_linear(partial(outcome, function, **options), lambda n: f"http://{start}{unit * n}/", 10_000)
 
 
 def test_idna_is_imported_when_it_is_needed():
@@ -479,78 +481,29 @@ def test_idna_is_imported_when_it_is_needed():
     assert "idna" not in done.stdout.split()
 
 
-# --- real data, and time ----------------------------------------------------------------------------------------------
+# --- URLs and hosts of others, and time -------------------------------------------------------------------------------
 
 
-def corpus(name):
-    path = Path(CORPORA, name)
-    data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
-    return [line for line in data.decode("utf-8", "surrogateescape").split("\n") if line]
+def hostile_texts():
+    hosts = [scalar(case["input"]) for path in ("wpt/toascii", "idna/IdnaTestV2") for case in cases(path)]
+    return [*web_inputs(), *hosts]
 
 
-def strings_in(value):
-    if isinstance(value, str):
-        return [value]
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-    return list(itertools.chain.from_iterable(map(strings_in, items)))
-
-
-@pytest.mark.skipif(CORPORA is None, reason="no real data")
-@pytest.mark.parametrize(
-    "name", ["iris_wikipedia.txt", "iris_dbpedia.txt.xz", "urls_wikipedia_pct.txt", "urls_mixed_repos.txt.xz"]
-)
-def test_real_ones_come_back(name):
-    rejected = 0
-    for text in corpus(name):
+@each_row("text", hostile_texts)
+def test_hostile_texts(text):
+    assert outcome(uri_to_iri, text) == outcome(naive_iri.uri_to_iri, text)
+    assert outcome(iri_to_uri, text) == outcome(naive_iri.iri_to_uri, text)
+    for host in text, f"http://{text}/":
         try:
-            uri = iri_to_uri(text, disallowed="encode")
+            assert iri_to_uri(host, host="idna").isascii()
         except IriError as error:
-            rejected += 1
-            assert error.offset == outcome(naive_iri.iri_to_uri, text, "encode")
-            continue
-        try:
-            iri = uri_to_iri(uri)
-        except IriError as error:
-            assert uri[error.offset] == "%"
-            rejected += 1
-            continue
-        assert naive_iri.same(iri_to_uri(iri), uri) and uri_to_iri(iri) == iri
-    assert rejected == 0 or name.startswith("urls_mixed")
-
-
-@pytest.mark.skipif(CORPORA is None, reason="no real data")
-@pytest.mark.parametrize(
-    "name", ["urltestdata", "ada_extra_urltestdata", "percent-encoding", "toascii", "IdnaTestV2", "setters_tests"]
-)
-def test_hostile_strings(name):
-    for text in strings_in(json.loads(Path(CORPORA, "wpt", f"{name}.json").read_text("utf-8"))):
-        assert outcome(uri_to_iri, text) == outcome(naive_iri.uri_to_iri, text)
-        assert outcome(iri_to_uri, text) == outcome(naive_iri.iri_to_uri, text)
-        for host in text, f"http://{text}/":
-            try:
-                assert iri_to_uri(host, host="idna").isascii()
-            except IriError as error:
-                assert 0 <= error.offset <= len(host)
-            outcome(uri_to_iri, host, host="unicode")
-            try:
-                ascii_host = _hosts.to_ascii(text)
-            except ValueError:
-                continue
-            assert set(ascii_host) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
-
-
-@pytest.mark.skipif(CORPORA is None, reason="no real data")
-def test_real_hosts_come_back():
-    came_back = 0
-    for host in corpus("hosts_idn_only.txt"):
-        try:
-            iri = uri_to_iri(f"http://{host}/", host="unicode")
-        except IriError:
-            continue
-        if host.isascii():
-            assert iri_to_uri(iri, host="idna") == f"http://{host}/".lower() or "xn--" not in host
-            came_back += not iri.isascii()
-    assert came_back > 100
+            assert 0 <= error.offset <= len(host)
+        outcome(uri_to_iri, host, host="unicode")
+    try:
+        ascii_host = _hosts.to_ascii(text)
+    except ValueError:
+        return
+    assert set(ascii_host) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
 
 
 @given(
@@ -567,33 +520,20 @@ def test_any_number_of_marks_is_composed(runs):
     assert iri_to_uri(text, nfc=True) == iri_to_uri(normalize("NFC", text))
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(60)
 def test_marks_take_linear_time():
-    def seconds(n):
-        start = time.process_time()
-        iri_to_uri("e" + "\u0323\u0301" * n, nfc=True)
-        iri_to_uri(b"e" + b"\xf2\xec" * n, encoding="cp1258")
-        return time.process_time() - start
-
-    small = max(min(seconds(20_000) for _ in range(3)), 0.0005)
-    assert seconds(320_000) < 64 * small  # 256 times as long, if quadratic
+    assert_linear(lambda text: iri_to_uri(text, nfc=True), lambda n: "e" + "\u0323\u0301" * n, 20_000)
+    assert_linear(lambda data: iri_to_uri(data, encoding="cp1258"), lambda n: b"e" + b"\xf2\xec" * n, 20_000)
 
 
-def test_what_was_written_in_ascii_is_the_same_object():
+def test_ascii_stays_the_same_object():
     for text in "http://a/b", b"http://a/b":
         assert iri_to_uri(text, nfc=True) is text
 
 
-@pytest.mark.parametrize("unit", ["%E9", "%C3%28", "%41", "%25", "%E9a", "?", "%", "é", "%EE%80%80", "%C3", "a"])
-def test_time_is_linear(unit):
-    def seconds(n):
-        text = unit * n
-        best = 10.0
-        for _ in range(3):
-            start = time.process_time()
-            for function in iri_to_uri, uri_to_iri:
-                outcome(function, text)
-            best = min(best, time.process_time() - start)
-        return best
-
-    small = max(seconds(100_000), 0.0005)
-    assert seconds(800_000) < 40 * small
+@pytest.mark.timeout(60)
+@each_row("unit", ["%E9", "%C3%28", "%41", "%25", "%E9a", "?", "%", "é", "%EE%80%80", "%C3", "a"])
+@each_row("function", [iri_to_uri, uri_to_iri])
+def test_time_is_linear(function, unit):
+    assert_linear(lambda text: outcome(function, text), lambda n: unit * n, 50_000)

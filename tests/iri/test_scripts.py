@@ -2,7 +2,7 @@
 
 # ruff: noqa: RUF001 (ambiguous characters are what this is about)
 
-import pytest
+from support.tables import each_row
 
 from uricodec import bulk
 from uricodec.iri import _hosts, uri_to_iri
@@ -29,7 +29,7 @@ HIDDEN = [
 ]
 
 
-@pytest.mark.parametrize("host", SHOWN + HIDDEN)
+@each_row("host", SHOWN + HIDDEN)
 def test_hosts(host):
     """Labels are shown in their own characters unless they mix scripts, whichever way they were written."""
     for written in host, _hosts.to_ascii(host), "".join(f"%{byte:02X}" for byte in host.encode()):

@@ -3,7 +3,8 @@
 import ipaddress
 import re
 
-from uricodec.iri import _hosts
+import idna
+from reference.uri_forms import to_ascii
 
 PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 METADATA = {
@@ -17,15 +18,8 @@ SHARED, NAT64, UNICAST, DOCUMENTATION = map(
 # Where categories may change: the registries of IANA, and what docs/guides/ssrf.md names.
 NETWORKS = [
     *["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"],
-    *[
-        "192.0.0.0/29",
-        "192.0.0.9",
-        "192.0.0.10",
-        "192.0.0.170/31",
-        "192.0.2.0/24",
-        "192.31.196.0/24",
-        "192.52.193.0/24",
-    ],
+    *("192.0.0.0/29", "192.0.0.9", "192.0.0.10", "192.0.0.170/31", "192.0.2.0/24", "192.31.196.0/24"),
+    "192.52.193.0/24",
     *["192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"],
     *["224.0.0.0/4", "240.0.0.0/4", "255.255.255.255"],
     *["::", "::1", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2000::/3", "2001::/23", "2001::/32"],
@@ -126,10 +120,10 @@ def read(url, schemes, userinfo, trailing_dot, ports):  # noqa: PLR0911, PLR0912
 
 def is_a_label(label):
     try:
-        _hosts.to_unicode(label)
+        text = idna.ulabel(label)
+        return idna.alabel(text).decode() == label and bool(to_ascii(text))
     except ValueError:
         return False
-    return True
 
 
 def ip_literal(url, start, end):

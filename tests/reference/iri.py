@@ -1,4 +1,4 @@
-"""Naive references of `uricodec.iri`'s conversions: one character after the other, slow and obviously right."""
+"""Naive references of `iri`'s conversions: one character after the other, slow and obviously right."""
 
 import re
 

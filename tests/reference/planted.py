@@ -2,7 +2,7 @@
 
 A URL is put together from a scheme, a user, a password, a host and a rest, so that it is known which bytes are secret,
 then encoded byte by byte and put into a text. Nothing is found by reading: what must be left is put together from the
-same parts, with REDACTED for the user and for the password. That `uricodec.uri.userinfo` finds the same userinfo is
+same parts, with REDACTED for the user and for the password. That `uri.userinfo` finds the same userinfo is
 tested in tests/uri/test_redacted_userinfo.py.
 """
 
@@ -11,46 +11,12 @@ from typing import NamedTuple
 from urllib.parse import quote_from_bytes
 
 SCHEMES = (
-    *(
-        "http",
-        "https",
-        "HTTPS",
-        "ws",
-        "wss",
-        "ftp",
-        "sftp",
-        "ssh",
-        "git+ssh",
-        "svn+ssh",
-        "smb",
-        "ldap",
-        "ldaps",
-        "imap",
-    ),
-    *(
-        "postgres",
-        "postgresql",
-        "mysql",
-        "mariadb",
-        "redis",
-        "rediss",
-        "amqp",
-        "amqps",
-        "mongodb",
-        "mongodb+srv",
-        "nats",
-    ),
-    *(
-        "jdbc:postgresql",
-        "jdbc:mysql",
-        "sqlalchemy+x",
-        "view-source:https",
-        "git+https",
-        "socks5",
-        "smtp",
-        "x-y.z+1",
-        "s3",
-    ),
+    *("http", "https", "HTTPS", "ws", "wss", "ftp", "sftp", "ssh", "git+ssh", "svn+ssh", "smb", "ldap", "ldaps"),
+    "imap",
+    *("postgres", "postgresql", "mysql", "mariadb", "redis", "rediss", "amqp", "amqps", "mongodb", "mongodb+srv"),
+    "nats",
+    *("jdbc:postgresql", "jdbc:mysql", "sqlalchemy+x", "view-source:https", "git+https", "socks5", "smtp", "x-y.z+1"),
+    "s3",
 )
 HOSTS = (
     *("h", "db.example", "a.b.c.example", "192.0.2.7", "[2001:db8::1]", "xn--bcher-kva.example", "b\u00fccher.example"),
@@ -59,17 +25,7 @@ HOSTS = (
 # "@" after the first "/" is none of userinfo. `ends` are for URLs whose password has a delimiter, which cannot be told
 # from what follows if there is an "@" in a path.
 RESTS = (
-    "",
-    "/",
-    "/db",
-    "/a/b;c=1",
-    "/x@y",
-    "/@scope/p",
-    "?q=1",
-    "/?a=b&c=d;e=f",
-    "#f",
-    "/a?email=me@a.example",
-    "/#a@b",
+    *("", "/", "/db", "/a/b;c=1", "/x@y", "/@scope/p", "?q=1", "/?a=b&c=d;e=f", "#f", "/a?email=me@a.example", "/#a@b"),
 )
 ENDS = ("", "/", "/db", "/a/b;c=1", "?q=1", "/?a=b&c=d;e=f", "#f")
 DELIMITERS = b"#/?\\"
@@ -79,22 +35,8 @@ IN_URL = bytes(byte for byte in ANY if byte not in b"/?# \t\n\v\f\r")
 # In a text, these end a word as it is spelled.
 IN_TEXT = bytes(byte for byte in IN_URL if byte > 32 and byte not in b'"<>\x7f')
 PAIRS = (
-    *(
-        b";a=",
-        b"&a=",
-        b";",
-        b"&",
-        b"=",
-        b"@",
-        b":",
-        b"%3B",
-        b"%26x%3D",
-        b"%40",
-        b"&amp;q=",
-        b"&#59;",
-        b"\\u0026",
-        b"\\u003b",
-    ),
+    *(b";a=", b"&a=", b";", b"&", b"=", b"@", b":", b"%3B", b"%26x%3D", b"%40", b"&amp;q=", b"&#59;", b"\\u0026"),
+    b"\\u003b",
     *(b"token=", b";token=", b"&sig=", b"%2F", b"%253B", b"12", b"80", b"[", b"]", b"\\", b"'", b"|"),
 )
 

@@ -1,4 +1,4 @@
-"""The reference implementation of `uricodec.uri.Policy`: one function for each step, on components."""
+"""The reference implementation of `uri.Policy`: one function for each step, on components."""
 
 import re
 from urllib.parse import unquote_to_bytes

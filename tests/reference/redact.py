@@ -12,7 +12,27 @@ from urllib.parse import unquote_to_bytes
 
 from reference.uri_find import ends
 
-from uricodec.uri import SENSITIVE_NAMES
+SIGNATURES = ("sig", "Signature", "AWSAccessKeyId", "X-Amz-Credential", "X-Amz-Security-Token", "X-Amz-Signature")
+SIGNATURES += ("X-Goog-Signature",)
+# Not the list of the package: a name that is lost there is missed here.
+SENSITIVE_NAMES = {
+    "default": SIGNATURES,
+    "extended": (
+        *SIGNATURES,
+        *("*accesskey*", "*apikey*", "*authcode*", "*authkey*", "*credential*", "*csrf*", "*encryptionkey*", "*jwt*"),
+        *("*masterkey*", "*otp*", "*passcode*", "*passphrase*", "*passwd*", "*password*", "*privatekey*", "*pwd*"),
+        *("*secret*", "*sessid*", "*session*", "*sharedkey*", "*signature*", "*signingkey*", "*subscriptionkey*"),
+        *("*token*", "*xsrf*", "GoogleAccessId", "Key-Pair-Id", "OSSAccessKeyId", "Policy", "RelayState"),
+        *("SAMLRequest", "SAMLResponse", "SAMLart", "account_key", "activation_code", "activation_key", "app_key"),
+        *("assertion", "auth", "authorization", "bearer", "cfid", "client_assertion", "code", "code_verifier"),
+        *("confirmation_code", "connect.sid", "consumer_key", "device_code", "hash", "hmac", "invitation_code"),
+        *("invite", "invite_code", "key", "license_key", "login_code", "magic_link", "nonce", "oauth"),
+        *("oauth_consumer_key", "oauth_verifier", "pass", "passkey", "pgtId", "pgtIou", "pin", "pw", "recovery_code"),
+        *("request_uri", "reset_code", "reset_key", "sess", "sid", "sign", "sso", "state", "stream_key", "ticket"),
+        *("user_code", "user_key", "user_pass", "user_pw", "verification_code", "verification_key", "verify_code"),
+        *("x-amz-*", "x-cos-*", "x-goog-*", "x-obs-*", "x-oss-*"),
+    ),
+}
 
 # A character as it is spelled: percent-encoded one to four times, an escape of JSON, a reference of HTML, or a byte.
 SPELLED = re.compile(

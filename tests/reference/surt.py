@@ -5,11 +5,8 @@ import socket
 
 WEB = {b"http": 80, b"https": 443}
 SESSIONS = (
-    rb"jsessionid=[0-9a-z]{32}",
-    rb"phpsessid=[0-9a-z]{32}",
-    rb"sid=[0-9a-z]{32}",
-    rb"aspsessionid[a-z]{8}=[a-z]{24}",
-    rb"cfid=[^&]+&cftoken=[^&]+",
+    *(rb"jsessionid=[0-9a-z]{32}", rb"phpsessid=[0-9a-z]{32}", rb"sid=[0-9a-z]{32}"),
+    *(rb"aspsessionid[a-z]{8}=[a-z]{24}", rb"cfid=[^&]+&cftoken=[^&]+"),
 )
 ASP_SESSIONS = rb"\((?:[a-z]\([0-9a-z]{24}\))+\)/", rb"\([0-9a-z]{24}\)/"
 

@@ -1,4 +1,4 @@
-"""Find URLs in text, character by character: the reference of `uricodec.uri.find`."""
+"""Find URLs in text, character by character: the reference of `uri.find`."""
 
 import json
 import re
@@ -158,7 +158,7 @@ def find_with_escapes(data, content):
 
 
 def by_parts(find_part, data, size, longest=1 << 20):
-    """Return what find_part() of uricodec finds if `size` more bytes are known with each call."""
+    """Return what find_part() finds if `size` more bytes are known with each call."""
     found, part, before = [], b"", 0
     for end in range(size, len(data) + size + 1, size):
         part += data[end - size : end]
@@ -169,14 +169,14 @@ def by_parts(find_part, data, size, longest=1 << 20):
 
 
 def lines(data, prefix=None, before=0, found=None):
-    """Return the lines that `uricodec extract` writes for URLs, or for the spans that are given."""
+    """Return the lines that the command `extract` writes for URLs, or for the spans that are given."""
     spans = find(data) if found is None else found
     offsets = [b"" if prefix is None else b"%s%d\t" % (prefix, before + start) for start, _ in spans]
     return [offset + data[start:stop] + b"\n" for offset, (start, stop) in zip(offsets, spans, strict=True)]
 
 
 def by_copies(copy, data, capacity, prefix=None, before=0):
-    """Return the lines that copy_urls() or copy_urns() of uricodec writes if its buffer has a capacity."""
+    """Return the lines that copy_urls() or copy_urns() writes if its buffer has a capacity."""
     found, at = b"", 0
     while at < len(data):
         buffer = bytearray(capacity)

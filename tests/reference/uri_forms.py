@@ -1,4 +1,4 @@
-"""Naive twins of normalize, key, equivalent, resolve and relativize of `uricodec.uri`, written from the RFCs.
+"""Naive twins of normalize, key, equivalent, resolve and relativize of `uri`, written from the RFCs.
 
 Octets are looked at as text of one character each (Latin-1). Time does not matter here: remove_dot_segments() has the
 two buffers of RFC 3986, and shortest() tries every reference that it can think of.
@@ -8,8 +8,9 @@ import re
 from ipaddress import IPv6Address
 from typing import NamedTuple
 
+import idna
+
 from uricodec.errors import UriSyntaxError
-from uricodec.iri import _hosts
 
 LADDER = ["simple", "case", "percent", "path", "scheme", "iri"]
 LEVELS = [*LADDER, "rfc1630", "rfc2396"]
@@ -240,6 +241,20 @@ def map_to_uri(component):
     return mapped.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
+def to_ascii(host):
+    """RFC 3987 section 3.1 by UTS 46: the A-labels of a host; ValueError if it has none, or they are an address."""
+    host = idna.uts46_remap(host, std3_rules=True)
+    if len(host.removesuffix(".")) > 253 or max(map(len, host.split("."))) > 63:
+        raise ValueError("too long")  # before what takes more than linear time
+    host = idna.encode(host).decode()
+    *labels, last = host.removesuffix(".").split(".")
+    if len(host.removesuffix(".")) > 253 or re.fullmatch("[0-9]+|0x[0-9a-f]*", last):
+        raise ValueError("too long, or an address")
+    if not all(re.fullmatch("[a-z0-9]([a-z0-9-]*[a-z0-9])?", label) for label in [*labels, last]):
+        raise ValueError("no host name")
+    return host
+
+
 def name_of(host):
     """The A-labels of a host that is not ASCII; the host itself if it has none."""
     if re.search(f"%(?![89A-Fa-f]{HEX})", host):
@@ -248,7 +263,7 @@ def name_of(host):
     if octets.isascii():
         return host
     try:
-        return _hosts.to_ascii(octets.decode())
+        return to_ascii(octets.decode())
     except ValueError:
         return host
 

@@ -1,4 +1,4 @@
-"""The reference implementations of `uricodec.urn`: grammars as regular expressions, the rest as str methods.
+"""The reference implementations of `urn`: grammars as regular expressions, the rest as str methods.
 
 Octets are looked at as text of one character each (Latin-1), so that a position is an index in both.
 """

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import agreed_host as reference
 from reference.url_parsers import PARSERS, found
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.errors import AmbiguousUrlError
@@ -34,7 +35,7 @@ def outcome(url, **options):
         return error.code, error.offset
 
 
-@pytest.mark.parametrize(("url", "want"), [*zip(URLS, (row[1] for row in ROWS), strict=True)], ids=range(len(ROWS)))
+@each_row(("url", "want"), [*zip(URLS, (row[1] for row in ROWS), strict=True)])
 def test_rows(url, want):
     got = outcome(url)
     assert " ".join(map(str, got if len(got) == 2 else (got[1], got[2], got[4]))) == want
@@ -76,26 +77,7 @@ def generated(count):
     """Yield URLs that are made of rows by small changes."""
     rng = random.Random(5)
     pieces = [
-        "\\",
-        "@",
-        ":",
-        "/",
-        "#",
-        "?",
-        "%2f",
-        " ",
-        "\t",
-        ".",
-        "0x",
-        "[",
-        "]",
-        "é",
-        "xn--",
-        ":0",
-        ":80",
-        "a",
-        "1",
-        "",
+        *("\\", "@", ":", "/", "#", "?", "%2f", " ", "\t", ".", "0x", "[", "]", "é", "xn--", ":0", ":80", "a", "1", "")
     ]
     for _ in range(count):
         url = rng.choice(URLS)
@@ -262,9 +244,9 @@ def test_a_host_is_a_value():
             assert uri.agreed_host(host.as_url()) == host
 
 
-@pytest.mark.parametrize("start", ["", "a.", "A.b-c."])
-@pytest.mark.parametrize("end", ["", ".example", ".b.example.", ":80", "/path"])
-@pytest.mark.parametrize("letter", "aZ7_")
+@each_row("start", ["", "a.", "A.b-c."])
+@each_row("end", ["", ".example", ".b.example.", ":80", "/path"])
+@each_row("letter", "aZ7_")
 def test_the_longest_label(start, end, letter):
     """63 bytes (RFC 1035 section 2.3.4), at the start, in the middle and at the end of a host."""
     for size in 62, 63, 64, 65, 128:
@@ -284,7 +266,7 @@ METADATA = ["169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.0.23"
 METADATA += ["168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"]
 
 
-@pytest.mark.parametrize("address", METADATA)
+@each_row("address", METADATA)
 def test_each_metadata_service_and_its_neighbours(address):
     at = ipaddress.ip_address(address)
     assert uri.address_category(address) == "metadata"

@@ -25,6 +25,7 @@ from reference.rows import HOSTS, PREFIXES
 from reference.rows import rows_of as data_rows
 from support.arrow_memory import Lent, rows_of
 from support.command import run
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec._io import sources, streams
@@ -40,54 +41,11 @@ SETS = [HostSet(HOSTS), PrefixSet(PREFIXES)]
 
 pieces = st.sampled_from(
     [
-        b"a",
-        b"www",
-        b"example",
-        b"com",
-        b"org",
-        b"xn--tda",
-        "ü".encode(),
-        b"%C3%BC",
-        b"%2e",
-        b".",
-        b"..",
-        b"1",
-        b"127.0.0.1",
-        b"[::1]",
-        b"[::01]",
-        b"http://",
-        b"HTTPS://",
-        b"//",
-        b"/",
-        b"b",
-        b"B",
-        b"%62",
-        b":",
-        b"80",
-        b":8080",
-        b"@",
-        b"?",
-        b"#",
-        b"\\",
-        b" ",
-        b"\xff",
-        b"%",
-        b")",
-        b",",
-        b"(",
-        b"*.",
-        b"\xe3\x80\x82",
-        "☃".encode(),
-        "\xad".encode(),
-        "\uff11".encode(),
-        "a_b.BÜCHER".encode(),
-        b"_",
-        b"-",
-        b"~",
-        b"x" * 64,
-        b"\t",
-        b"\n",
-        b"0x1",
+        *(b"a", b"www", b"example", b"com", b"org", b"xn--tda", "ü".encode(), b"%C3%BC", b"%2e", b".", b"..", b"1"),
+        *(b"127.0.0.1", b"[::1]", b"[::01]", b"http://", b"HTTPS://", b"//", b"/", b"b", b"B", b"%62", b":", b"80"),
+        *(b":8080", b"@", b"?", b"#", b"\\", b" ", b"\xff", b"%", b")", b",", b"(", b"*.", b"\xe3\x80\x82"),
+        *("☃".encode(), "\xad".encode(), "\uff11".encode(), "a_b.BÜCHER".encode(), b"_", b"-", b"~", b"x" * 64, b"\t"),
+        *(b"\n", b"0x1"),
     ]
 )
 texts = st.one_of(st.lists(pieces, max_size=9).map(b"".join), st.binary(max_size=20))
@@ -165,8 +123,8 @@ def test_rows_of_all_kinds_have_their_entries(tier):
         assert rows_of(bulk.is_match(Lent(rows, "z"), made)) == [each is not None for _, each in shuffled]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each_row("kind", KINDS)
+@each_row(
     "entry", ["192.0.2.0/24", b"10.0.0.0/8", "0.0.0.0/0", "2001:db8::/32", "[2001:db8::]/32", "a b", "", "a.example?x"]
 )
 def test_a_rejected_entry_is_named_with_its_index(kind, entry):
@@ -208,31 +166,18 @@ def test_text_and_bytes():
 
 # Labels without A-label; the last ones are too long for a name, or only as UTF-8.
 INVALID = [
-    "a_b",
-    "_dmarc",
-    "☃",
-    "a-",
-    "-a",
-    "ab--c",
-    "*",
-    "",
-    "x" * 64,
-    "ü" * 64,
-    "%25",
-    "\u200d",
-    "ü_",
-    "\xad",
-    "ü" * 400,
+    *("a_b", "_dmarc", "☃", "a-", "-a", "ab--c", "*", "", "x" * 64, "ü" * 64, "%25", "\u200d", "ü_", "\xad", "ü" * 400)
 ]
 
 
-@pytest.mark.parametrize("label", INVALID)
-@pytest.mark.parametrize("dot", [".", "\u3002", "%2E", "\uff61"])
+@pytest.mark.slow
+@each_row("label", INVALID)
+@each_row("dot", [".", "\u3002", "%2E", "\uff61"])
 def test_an_invalid_label_does_not_hide_the_others(label, dot):
     blocked, entry = HostSet(["bücher.example"]), "xn--bcher-kva.example"
-    for name in "bücher.example", "BÜCHER.Example.", "b%C3%BCcher.example", "x.bu\u0308cher.example":
+    for name in "BÜCHER.Example.", "x.bu\u0308cher.example":
         host = label + dot + name
-        for url in host, f"//{host}", f"http://{host}/", f"https://u@{host}:80/a?b":
+        for url in host, f"https://u@{host}:80/a?b":
             assert blocked.match(url) == entry and blocked.match(url.encode()) == entry.encode(), url
             assert blocked.match(url, exact=True) is None
             assert bulk.match([url, url.encode()], blocked) == [entry, entry.encode()]
@@ -318,7 +263,7 @@ def reached(host):
     return ".".join(labels).removesuffix(".")
 
 
-def test_what_a_browser_reaches_is_matched():
+def test_matches_hosts_that_browsers_reach():
     ada_url = pytest.importorskip("ada_url", reason="ada-url is not installed")
     rng = random.Random(20)
     blocked = HostSet(LISTED)
@@ -347,8 +292,9 @@ def test_what_a_browser_reaches_is_matched():
     assert rows_of(bulk.match(Lent([url.encode() for url in urls], "z"), blocked)) == [each.encode() for each in wanted]
 
 
-@pytest.mark.parametrize("character", [*IGNORED, *map(escaped, IGNORED)])
-@pytest.mark.parametrize("count", [1, 59, 60, 64, 254, 1000, 100_000])
+@pytest.mark.slow
+@each_row("character", [*IGNORED, *map(escaped, IGNORED)])
+@each_row("count", [1, 59, 60, 64, 254, 1000, 20_000])
 def test_ignored_characters_do_not_hide_a_host(character, count):
     blocked, pages = HostSet(["evil.example"]), PrefixSet(["evil.example/a", "example,evil)/b"])
     many = character * count
@@ -361,8 +307,8 @@ def test_ignored_characters_do_not_hide_a_host(character, count):
             assert uri.normalize(url, level="iri") == "http://evil.example/a"
 
 
-@pytest.mark.parametrize("character", ["\u200c", "\u200d", "%E2%80%8C", "%e2%80%8d"])
-@pytest.mark.parametrize("count", [1, 60, 1000, 100_000])
+@each_row("character", ["\u200c", "\u200d", "%E2%80%8C", "%e2%80%8d"])
+@each_row("count", [1, 60, 1000, 100_000])
 def test_joiners_out_of_place_do_not_hide_a_host(character, count):
     """As in http.client, whose IDNA 2003 ignores them; browsers reject the host."""
     blocked = HostSet(["evil.example"])
@@ -401,23 +347,14 @@ def test_prefixes_of_long_urls():
     assert pages.match("a.example/" + "x" * 1500 + "/y") == "a.example/" + "x" * 1500
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each_row("kind", KINDS)
+@each_row(
     ("text", "found"),
     [
-        ("localhost:8080", True),
-        ("localhost:1/a:b", True),
-        ("LOCALHOST:65535?q", True),
-        ("localhost:8080#f", True),
-        ("localhost", True),
-        ("x.localhost:", None),
-        ("localhost:", False),
-        ("localhost:123456", False),
-        ("localhost:80:80", False),
-        ("localhost:80a", False),
-        ("localhost:me@a.example", False),
-        ("u@localhost:80", False),
-        (":80", False),
+        *[("localhost:8080", True), ("localhost:1/a:b", True), ("LOCALHOST:65535?q", True), ("localhost:8080#f", True)],
+        *[("localhost", True), ("x.localhost:", None), ("localhost:", False), ("localhost:123456", False)],
+        *[("localhost:80:80", False), ("localhost:80a", False), ("localhost:me@a.example", False)],
+        *[("u@localhost:80", False), (":80", False)],
     ],
 )
 def test_a_name_and_a_port_without_a_scheme(kind, text, found):
@@ -430,7 +367,7 @@ def test_a_name_and_a_port_without_a_scheme(kind, text, found):
         assert KINDS[kind][1]({entry.encode()}, url.encode()) == row
 
 
-def test_what_find_and_extract_return_can_be_matched():
+def test_matches_results_of_find_and_extract():
     blocked, pages = HostSet(["ads.example"]), PrefixSet(["https://a.example/b/"])
     text = "See (http://x.ads.example/a), https://a.example/b/c. <http://good.example>"
     data = text.encode()
@@ -543,17 +480,7 @@ def test_lists_of_anything(kind, lines):
 def test_hostile_lists(tmp_path):
     deep = b".".join([b"a"] * 100_000)
     bad = [
-        deep,
-        b"\0",
-        b"a\0b",
-        b"\xff.com",
-        b"\xed\xa0\x80.com",
-        b"x" * 300,
-        b"|" * 9,
-        b"||^",
-        b"%",
-        b"1.2.3",
-        b"0x1",
+        *(deep, b"\0", b"a\0b", b"\xff.com", b"\xed\xa0\x80.com", b"x" * 300, b"|" * 9, b"||^", b"%", b"1.2.3", b"0x1"),
         b"-",
     ]
     good = b".".join([b"a"] * 127)
@@ -572,24 +499,16 @@ def test_hostile_lists(tmp_path):
     assert len(same) == 1 and same.report.understood == 100_000
 
 
+@pytest.mark.slow
 def test_sources_of_lists(tmp_path):
-    data = (
-        b"\xef\xbb\xbfa.example\r\nb.example\n"
-        + b"c%d.example\n" * 0
-        + b"".join(b"c%d.example\n" % i for i in range(200_000))
-    )
+    data = b"\xef\xbb\xbfa.example\r\nb.example\n" + b"".join(b"c%d.example\n" % i for i in range(100_000))
     path = tmp_path / "list"
     path.write_bytes(data)
     (tmp_path / "list.gz").write_bytes(gzip.compress(data))
     wanted = HostSet.read(data)
-    assert len(wanted) == 200_002 and wanted.report.lines == 200_002 and "a.example" in wanted
+    assert len(wanted) == 100_002 and wanted.report.lines == 100_002 and "a.example" in wanted
     for source in (
-        path,
-        str(path),
-        tmp_path / "list.gz",
-        io.BytesIO(data),
-        memoryview(data),
-        bytearray(gzip.compress(data)),
+        *(path, str(path), tmp_path / "list.gz", io.BytesIO(data), memoryview(data), bytearray(gzip.compress(data))),
     ):
         assert HostSet.read(source) == wanted
     with open(path, "rb", buffering=0) as file:
@@ -663,6 +582,7 @@ def test_a_set_of_another_kind(tmp_path):
         HostSet.open(tmp_path)
 
 
+@pytest.mark.slow
 def test_damage_is_found(tmp_path):
     """Whatever byte is changed: it is found when the set is opened, used or verified, and nothing wrong is returned."""
     path, names = tmp_path / "set", [f"x{i}.example" for i in range(700)]
@@ -821,6 +741,7 @@ def test_memory_is_that_of_different_entries(kind, line):
     assert int(done.stdout) < 25_000  # kB; 1.5 million entries take 45 MB or more, and their slots 16 MB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_entries_that_are_repeated(kind):
     """More than are looked through at once: the first of each stays, in order."""

@@ -4,7 +4,6 @@ tests/_rows/test_operations.py compares rows by all paths with the reference imp
 """
 
 import builtins
-import os
 import random
 import re
 import sys
@@ -14,12 +13,12 @@ from pathlib import Path
 
 import idna
 import pytest
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.uri import _suffixes
 
 library = pytest.importorskip("publicsuffixlist")
-CORPORA = os.environ.get("URICODEC_CORPORA")
 PAIRS = [("registrable_domain", "privatesuffix"), ("public_suffix", "publicsuffix")]
 
 
@@ -92,7 +91,7 @@ def test_spellings_beyond_ascii():
         assert getattr(bulk, ours)([url.encode() for url in urls]) == [each and each.encode() for each in want]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("host", "domain"),
     [
         ("Y.x.ÅLESUND.No", "x.ålesund.no"),
@@ -116,19 +115,6 @@ def test_all_rules():
     special = [rule for rule in listed if rule[0] in "*!" or not rule.isascii() or "xn--" in rule]
     names = [rule.lstrip("*!").lstrip(".") for rule in [*listed[::23], *special]]
     same([before + name + after for name in names for before in ("", "a.", "b.a.", "c.b.a.") for after in ("", ".")])
-
-
-@pytest.mark.soak
-@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA is not set")
-def test_real_hosts():
-    hosts = set()
-    for path in sorted(Path(CORPORA).glob("hosts_*.txt")) + sorted(Path(CORPORA).glob("urls_*.txt")):
-        lines = path.read_text("utf-8", "replace").splitlines()
-        hosts.update(lines if path.name.startswith("hosts") else filter(None, bulk.host(lines)))
-    # The library does not map characters beyond ASCII.
-    names = [host for host in hosts if not re.search(r"[/?#@:\[]|(^|\.)(\d+|0x[0-9a-f]*)\.?$", host, re.IGNORECASE)]
-    assert len(names) > 5000
-    same(sorted(host for host in names if host.lower() == re.sub("[A-Z]", lambda found: found[0].lower(), host)))
 
 
 def test_mixed_labels():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import surt as reference
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.uri import Policy
@@ -19,22 +20,15 @@ KEYS = [
     ("http://example.org:443", "org,example:443)/"),
     ("http://a:00080/", "a)/"),
     ("ftp://www.a.example:21/A?b&a", "example,a:21)/a?a&b"),
-    ("a.example/b:c", "example,a)/b:c"),
-    ("http:a.example", "example,a)/"),
+    *[("a.example/b:c", "example,a)/b:c"), ("http:a.example", "example,a)/")],
     ("http:/a.example:81/", "example:81,a)/"),
     ("http://http://a.example/b", "example,a)/b"),
     ("mailto:a@b.example", "mailto:a@b.example"),
     ("Mailto:A%2542/#c", "Mailto:ab"),
     ("urn:A/../B?b=%20&A", "urn:a/../b?a&b=%20"),
-    ("file:///A/./b//", "file:/a/./b/"),
-    ("file:////", "file:/"),
-    ("dns:?B", "dns:/?b"),
-    ("data:?#", "data:"),
+    *[("file:///A/./b//", "file:/a/./b/"), ("file:////", "file:/"), ("dns:?B", "dns:/?b"), ("data:?#", "data:")],
     ("a:?sid=0123456789abcdefghijklmnopqrstuv", "a:"),
-    (f"a:b/(S({ASP}))/c.aspx/", "a:b/c.aspx"),
-    ("", "-"),
-    ("http://", "http:"),
-    ("http://?a", "http:/?a"),
+    *[(f"a:b/(S({ASP}))/c.aspx/", "a:b/c.aspx"), ("", "-"), ("http://", "http:"), ("http://?a", "http:/?a")],
     (" http://a.ex\tample/b\n ", "example,a)/b"),
     ("http://www.www.a.example/", "example,a,www)/"),
     ("http://www.a/", "a)/"),
@@ -42,30 +36,19 @@ KEYS = [
     ("http://%77ww.a.example/", "example,a)/"),
     ("http://.a..b...example./", "example,,b,a)/"),
     ("http://bücher.example/é", "example,xn--bcher-kva)/%c3%a9"),
-    ("http://faß.example/", "example,fass)/"),
-    ("http://.ü.example/", "example,%c3%bc)/"),
-    ("http://a%FC.example/", "example,a)/"),
-    ("http://127.1/", "1,0,0,127)/"),
-    ("http://010.0.0.1/", "1,0,0,8)/"),
-    ("http://1.256/", "0,1,0,1)/"),
-    ("http://1.2.3.256/", "256,3,2,1)/"),
-    ("http://4294967296/", "0,0,0,0)/"),
+    *[("http://faß.example/", "example,fass)/"), ("http://.ü.example/", "example,%c3%bc)/")],
+    *[("http://a%FC.example/", "example,a)/"), ("http://127.1/", "1,0,0,127)/"), ("http://010.0.0.1/", "1,0,0,8)/")],
+    *[("http://1.256/", "0,1,0,1)/"), ("http://1.2.3.256/", "256,3,2,1)/"), ("http://4294967296/", "0,0,0,0)/")],
     ("http://0x7f.1/", "1,0x7f)/"),
     ("http://[2001:db8::1]:81/a", "2001:db8::1:81)/a"),
-    ("http://a:80::/b", "a)/b"),
-    ("http://[a:b::/c", "a:b)/c"),
+    *[("http://a:80::/b", "a)/b"), ("http://[a:b::/c", "a:b)/c")],
     ("http://a/%2541%252e/%2F/b%3Fc%23", "a)/a./b?c%23"),
-    ("http://a/%%34%31%zz%", "a)/a%25zz%25"),
-    ("http://a//b/./c/..//d/", "a)/b/d"),
-    ("http://a/b//../c", "a)/b/c"),
+    *[("http://a/%%34%31%zz%", "a)/a%25zz%25"), ("http://a//b/./c/..//d/", "a)/b/d"), ("http://a/b//../c", "a)/b/c")],
     ("http://a/Products/Index.HTML", "a)/products/index.html"),
     ("http://a/b/./.c/..d/e.", "a)/b/.c/..d/e."),
-    ("http://a/../b", "a)/../b"),
-    ("http://a/b/../../../c", "a)/c"),
-    ("http://a?", "a)/"),
+    *[("http://a/../b", "a)/../b"), ("http://a/b/../../../c", "a)/c"), ("http://a?", "a)/")],
     ("http://a/?b=1&b&b=&B+c&b-c", "a)/?b&b=&b=1&b+c&b-c"),
-    ("http://a/?b&&a=%26", "a)/?&&a=&b"),
-    (f"http://a/?b&sid={ID}&a", "a)/?a&b"),
+    *[("http://a/?b&&a=%26", "a)/?&&a=&b"), (f"http://a/?b&sid={ID}&a", "a)/?a&b")],
     (f"http://a/?xsid={ID}&b", "a)/?xb"),
     (f"http://a/?sid={ID}&sid={ID}", f"a)/?&sid={ID}"),
     (f"http://a/?sid={ID}x", f"a)/?sid={ID}x"),
@@ -74,32 +57,13 @@ KEYS = [
     ("http://a/?b&cfid=1&cftoken=2&c", "a)/?b&c"),
     # What has no host in the authority, or loses it; records about files of an archive
     ("filedesc://A.arc.gz", "filedesc://A.arc.gz"),
-    ("filedesc #%41\t", "filedesc #%41\t"),
-    ("Filedesc:A", "Filedesc:a"),
-    (" filedesc:A", "filedesc:a"),
-    ("://h", "h)/"),
-    ("://h:b/c", "h:b)/c"),
-    ("/", "http:/"),
-    ("?", "http:"),
-    ("?b", "http:/?b"),
-    ("//?b", "http:/?b"),
-    ("//a/B", "a)/b"),
-    ("http://@:8080/B/../c", "b:8080)/../c"),
-    ("http://:8080/", "http:/"),
-    ("http://./B/../c/", "http:/b/../c"),
-    ("http:.", "http:/"),
-    ("http:.?", "http:/"),
-    ("http:.?b", "http:/?b"),
-    ("http:a:81@b", "a:81@b)/"),
-    ("HTTP:/A", "HTTP:/a"),
-    ("httpx:a/B", "a)/b"),
-    ("httpx://a:80/", "a:80)/"),
-    ("http://https://a:443/", "a)/"),
-    ("https://http://a:443", "a:443)/"),
-    ("http:////http://a", "http:)/a"),
-    ("HTTP://http://a", "http)/a"),
-    ("dns://@/B/../c", "dns:/b/../c"),
-    ("a://:81/B/../c?", "a:/b/../c"),
+    *[("filedesc #%41\t", "filedesc #%41\t"), ("Filedesc:A", "Filedesc:a"), (" filedesc:A", "filedesc:a")],
+    *[("://h", "h)/"), ("://h:b/c", "h:b)/c"), ("/", "http:/"), ("?", "http:"), ("?b", "http:/?b")],
+    *[("//?b", "http:/?b"), ("//a/B", "a)/b"), ("http://@:8080/B/../c", "b:8080)/../c"), ("http://:8080/", "http:/")],
+    *[("http://./B/../c/", "http:/b/../c"), ("http:.", "http:/"), ("http:.?", "http:/"), ("http:.?b", "http:/?b")],
+    *[("http:a:81@b", "a:81@b)/"), ("HTTP:/A", "HTTP:/a"), ("httpx:a/B", "a)/b"), ("httpx://a:80/", "a:80)/")],
+    *[("http://https://a:443/", "a)/"), ("https://http://a:443", "a:443)/"), ("http:////http://a", "http:)/a")],
+    *[("HTTP://http://a", "http)/a"), ("dns://@/B/../c", "dns:/b/../c"), ("a://:81/B/../c?", "a:/b/../c")],
     ("http://a/?cfid=&cftoken=2", "a)/?cfid=&cftoken=2"),
     (f"http://a/b;jsessionid={ID}", f"a)/b;jsessionid={ID}"),
     (f"http://a/(S({ASP})f({ASP}))/b.aspx", "a)/b.aspx"),
@@ -122,7 +86,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("url", "key"), KEYS + OURS)
+@each_row(("url", "key"), KEYS + OURS)
 def test_keys(url, key):
     assert uri.normalize(url, policy="surt") == uri.key(url, policy="surt") == reference.key(url) == key
     assert uri.normalize(url.encode(), policy="surt") == key.encode()
@@ -135,7 +99,7 @@ def test_any_url(text, has_host):
         assert uri.normalize(url, policy="surt") == reference.key(url)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "part", ["%25", "%", "/..", "/a/..", f"/({ASP})/", "cfid=", "&b&a", "ü", "ﷺ.", "1", "1.", ".", "http://", "[", "@"]
 )
 def test_long_urls(part):
@@ -155,17 +119,8 @@ def test_the_policy_is_a_value_without_fields():
 
 
 STARTS = (
-    "",
-    "http://",
-    "http:",
-    "http://a",
-    "HTTPS://u:p@a",
-    "http://[2001:DB8::1]",
-    "ftp://a",
-    "mailto:A",
-    "file:///A",
-    "Urn:%",
-    "data:?",
+    *("", "http://", "http:", "http://a", "HTTPS://u:p@a", "http://[2001:DB8::1]", "ftp://a", "mailto:A", "file:///A"),
+    *("Urn:%", "data:?"),
 )
 
 

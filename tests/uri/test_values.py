@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import urls as reference
 from reference.rows import rows_of
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec._rows.registry import OPERATIONS
@@ -57,7 +58,7 @@ def test_values_are_those_of_urllib(query):
     assert bulk.query_pairs([f"?{query}"] * 20) == [clean] * 20
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         *("mailto:a@b?q=%2B1+1&a+b=2", "sms:+1?q=%2B1+1&a+b=2", "SIP:a@b?q=%2B1+1&a+b=2", "xmpp:a@b?q=%2B1+1&a+b=2"),
@@ -194,7 +195,7 @@ def test_names():
     assert uri.query_value("?\ufffd=1", "\ud800") is None
 
 
-@pytest.mark.parametrize("url", ["1A://H/%7e", "-a://H/x", "a_b://H/x", "é://H/x", "1:b", ":b", "://H/"])
+@each_row("url", ["1A://H/%7e", "-a://H/x", "a_b://H/x", "é://H/x", "1:b", ":b", "://H/"])
 def test_a_scheme_is_the_same_for_all_functions(url):
     """By the grammar: what does not begin with one is a path, for values and normal forms."""
     assert uri.host(url) is uri.port(url) is None

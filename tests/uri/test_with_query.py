@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import urls
+from support.tables import each_row
 
 from uricodec import bulk, uri
 from uricodec.errors import UriSyntaxError
@@ -59,8 +60,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("url", "options", "want"), CASES)
-def test_cases(url, options, want):
+@each_row(("url", "options", "want"), CASES)
+def test_examples(url, options, want):
     options = dict(options)
     given = options.pop("set", None)
     assert uri.with_query(url, given, **options) == want
@@ -89,7 +90,7 @@ def test_any(start, url, pairs, drop, keep):
         assert [value for each, value in uri.query_pairs(made) if each == name] == wanted
 
 
-def test_what_does_not_change_is_the_same_object():
+def test_unchanged_input_is_the_same_object():
     for url in "http://é/?a=1#é", b"/?a":
         assert uri.with_query(url) is url
         assert uri.with_query(url, drop=["b"], keep=["a"]) is url

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import urn as naive_urn
+from support.tables import each_row
 
 from uricodec import urn
 from uricodec.bytesets import RFC2141_EXCLUDED, RFC2141_NEVER
@@ -54,7 +55,7 @@ def test_bytes_come_back(octets):
 
 
 @given(st.text("%0aF27-é/?#~& ", max_size=12))
-def test_decode_nss_rejects_what_its_reference_rejects(nss):
+def test_decode_nss_rejects_like_the_reference(nss):
     try:
         expected = naive_urn.decode_nss(nss)
     except UnicodeDecodeError:
@@ -65,7 +66,7 @@ def test_decode_nss_rejects_what_its_reference_rejects(nss):
         assert urn.decode_nss(nss) == expected
 
 
-def test_what_no_nss_can_name():
+def test_rejects_names_without_an_nss():
     assert rejected(urn.encode_nss, "a\0") == 1
     assert rejected(urn.encode_nss, b"ab\0") == 2
     assert rejected(urn.encode_nss, "ab\ud800") == 2
@@ -111,7 +112,7 @@ def test_display(tail):
     assert shown.isprintable()
 
 
-def test_display_of_what_deceives():
+def test_display_keeps_deceiving_characters_encoded():
     assert urn.display("urn:example:%E2%80%AEabc%C2%A0") == "urn:example:%E2%80%AEabc%C2%A0"
     assert urn.display("urn:example:a%2Cb%20%25") == "urn:example:a%2Cb%20%25"
     assert urn.display("urn:x:caf%c3%a9") == "urn:x:café"
@@ -148,7 +149,7 @@ def test_urns_in_other_bytes_are_found_exactly(pieces):
 
 
 @given(st.lists(st.sampled_from([b"urn:", b"URN:", b"ab:", b"a", b":", b"%", b"41", b" ", b"-", b"~", b"\xff"])))
-def test_find_finds_what_its_reference_finds(pieces):
+def test_find_finds_like_the_reference(pieces):
     text = b"".join(pieces)
     assert urn.find(text) == naive_urn.find(text)
     for terminators in b"~", b"", b"%", b":-":
@@ -194,7 +195,7 @@ RFC3151 = {
 }
 
 
-@pytest.mark.parametrize("public_id", RFC3151)
+@each_row("public_id", RFC3151)
 def test_rfc_3151_section_3(public_id):
     name = "urn:publicid:" + RFC3151[public_id]
     assert conversions.from_public_id(public_id) == name
@@ -244,13 +245,13 @@ def test_components_would_be_lost(component):
         assert rejected(function, name + component) == len(name)
 
 
-def test_what_is_no_uuid():
+def test_rejects_invalid_uuids():
     assert conversions.from_uuid(str(uuid.UUID(int=1)).upper()).lower() == conversions.from_uuid(uuid.UUID(int=1))
     assert rejected(conversions.from_uuid, "f81d4fae") == 0
     assert rejected(conversions.from_uuid, "") == 0
 
 
-def test_what_is_no_public_identifier():
+def test_rejects_invalid_public_identifiers():
     assert rejected(conversions.from_public_id, "a&b") == 1
     assert rejected(conversions.from_public_id, "é") == 0
     assert rejected(conversions.to_public_id, "urn:publicid:%2F:") == 13  # reads "///", which is ":%2F"
@@ -291,7 +292,25 @@ def test_isbns_come_back(number):
     assert urn.equivalent(*names, level="functional") and not urn.equivalent(*names, level="namespace")
 
 
-def test_what_names_no_object():
+@each_row(
+    ("isbn", "ten", "thirteen"),
+    [
+        ("0-395-36341-1", "0395363411", "9780395363416"),
+        ("978-0-395-36341-6", "0395363411", "9780395363416"),
+        ("0-8044-2957-x", "080442957X", "9780804429573"),
+        ("978-0-8044-2957-3", "080442957X", "9780804429573"),
+    ],
+)
+def test_isbns_lose_their_hyphens(isbn, ten, thirteen):
+    assert (conversions.isbn_10(isbn), conversions.isbn_13(isbn)) == (ten, thirteen)
+    name = conversions.from_isbn(isbn)
+    assert name == f"urn:isbn:{isbn}"
+    assert conversions.to_isbn(name) == conversions.to_isbn(name.encode()) == isbn.replace("-", "").upper()
+    assert {conversions.isbn_10(ten), conversions.isbn_10(thirteen)} == {ten}
+    assert {conversions.isbn_13(ten), conversions.isbn_13(thirteen)} == {thirteen}
+
+
+def test_rejects_urns_of_other_objects():
     assert rejected(conversions.to_uuid, "urn:uuid:f81d4fae7dec11d0a76500a0c91e6bf6") == 9
     assert rejected(conversions.to_oid, "urn:oid:1.02") == 8
     assert rejected(conversions.to_isbn, "urn:isbn:0395363412") == 9

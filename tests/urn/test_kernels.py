@@ -15,44 +15,15 @@ NID = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-")
 NSS = {"2141": RFC2141_TRANS - "%", "8141": RFC8141_NSS, "few": ByteSet("ab:"), "wide": ~ByteSet("\n%\0a")}
 
 LINES = [
-    b"urn:isbn:0451450523",
-    b"URN:EXAMPLE-1:a%2Fb/c?d#e~f&g",
-    b"uRn:ab:c",
-    b"urn:" + b"a" * 32 + b":x",
-    b"urn:ab:%FF%ff%0a%10",
-    b"urn:urn-7:" + b"long" * 40,
+    *(b"urn:isbn:0451450523", b"URN:EXAMPLE-1:a%2Fb/c?d#e~f&g", b"uRn:ab:c", b"urn:" + b"a" * 32 + b":x"),
+    *(b"urn:ab:%FF%ff%0a%10", b"urn:urn-7:" + b"long" * 40),
 ]
 # Each of them is not plain, for a reason of its own.
 OTHERS = [
-    b"",
-    b"u",
-    b"urn",
-    b"urn:",
-    b"urm:ab:c",
-    b"xurn:ab:c",
-    b"urn;ab:c",
-    b"urn:ab",
-    b"urn:ab:",
-    b"urn::x",
-    b"urn:a:x",
-    b"urn:" + b"a" * 33 + b":x",
-    b"urn:" + b"a" * 100 + b":x",
-    b"urn:-ab:x",
-    b"urn:ab-:x",
-    b"urn:a_b:x",
-    b"urn:a\x80b:x",
-    b"urn:urn:x",
-    b"urn:URN:x",
-    b"urn:ab:/x",
-    b"urn:ab:x%",
-    b"urn:ab:x%4",
-    b"urn:ab:x%4g",
-    b"urn:ab:x%g4",
-    b"urn:ab:x%00",
-    b"urn:ab:%%41",
-    b"urn:ab:x y",
-    b"urn:ab:x\x00",
-    b"urn:ab:\xc3\xa9",
+    *(b"", b"u", b"urn", b"urn:", b"urm:ab:c", b"xurn:ab:c", b"urn;ab:c", b"urn:ab", b"urn:ab:", b"urn::x", b"urn:a:x"),
+    *(b"urn:" + b"a" * 33 + b":x", b"urn:" + b"a" * 100 + b":x", b"urn:-ab:x", b"urn:ab-:x", b"urn:a_b:x"),
+    *(b"urn:a\x80b:x", b"urn:urn:x", b"urn:URN:x", b"urn:ab:/x", b"urn:ab:x%", b"urn:ab:x%4", b"urn:ab:x%4g"),
+    *(b"urn:ab:x%g4", b"urn:ab:x%00", b"urn:ab:%%41", b"urn:ab:x y", b"urn:ab:x\x00", b"urn:ab:\xc3\xa9"),
 ]
 
 

@@ -155,7 +155,7 @@ def mapped(host: str) -> str:
     text = without_ignored(host)
     if len(text) <= _MOST * _COMPOSED:
         text = idna.uts46_remap(text, std3_rules=True)
-    if len(text) > _MOST:
+    if len(text.removesuffix(".")) > _MOST:
         raise ValueError(f"host is longer than {_MOST} characters")
     if any(len(label) > _MOST_OF_LABEL for label in _DOTS.split(text)):
         raise ValueError(f"label is longer than {_MOST_OF_LABEL} characters")
