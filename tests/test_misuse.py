@@ -107,7 +107,7 @@ def column_of(format_):
 
 
 @pytest.mark.parametrize("make", [lambda _: None, lambda _: "plan", lambda _: EncodeRows(uricodec.ByteSet())])
-def test_what_makes_no_plan(make):
+def test_rejects_makers_of_other_things(make):
     with pytest.raises(TypeError):
         ListWork(make, "keep", None)
     with pytest.raises(TypeError):

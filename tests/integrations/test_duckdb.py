@@ -505,7 +505,7 @@ def test_stream_that_raises(con):
         reader.read_all()
 
 
-def test_what_is_raised_shows_the_row():
+def test_errors_show_the_row():
     with duckdb.connect() as con:
         hook.register(con, "raise")
         rows = "select if(range = 3000, repeat('é', 300) || '%', 'a') as name from range(5000)"

@@ -154,7 +154,7 @@ def test_unquote_is_that_of_the_library(rows, kind):
     assert plain(done) == [row if row is None else decode(row) for row in rows]
 
 
-def test_what_is_missing_stays_what_it_is():
+def test_missing_values_stay_the_same_objects():
     rows = ["%41", None, float("nan"), pd.NA, pd.NaT, b"%FF", "\ud800"]
     column = pd.Series(rows, dtype=object)
     done = column.uricodec.unquote().tolist()
