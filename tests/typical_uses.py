@@ -414,6 +414,7 @@ def options(  # noqa: PLR0913, PLR0917  (a name for each option)
     policy: typing.PolicyName,
     production: typing.UriProduction,
     iri_production: typing.IriProduction,
+    normalize_production: typing.NormalizeProduction,
     ambiguity: typing.Ambiguity,
     content: typing.TextContent,
     disallowed: typing.DisallowedCharacters,

@@ -110,7 +110,7 @@ def test_every_number_of_rows():
     want = [naive.fingerprint(OCTETS, name) for name in names]
     for count in [*range(20), *range(120, 140), *range(250, 262), 400]:
         assert separate(rows(KEY, names[:count])) == want[:count]
-    for length in range(140):
+    for length in range(0, 140, 3):
         names = [chance.randbytes(length) for _ in range(130)]
         assert separate(rows(KEY, names)) == [naive.fingerprint(OCTETS, name) for name in names]
 
