@@ -23,8 +23,8 @@ from uricodec._rows._columns import ColumnWork
 from uricodec._rows._lists import ListWork
 from uricodec._rows._tasks import Plan
 from uricodec.dedup import Deduplicator
-from uricodec.errors import UriError
 from uricodec.dedup._identifiers import ColumnBatch
+from uricodec.errors import UriError
 from uricodec.urn import conversions
 from uricodec.urn._rows import CheckUrnRows
 
@@ -251,10 +251,10 @@ VAGUE = {"components", "ports", "isbn", "public_id", "map", "field", "fields", "
 
 
 def words_for(name, value):
-    """One of them has to be in a message about a value: the argument, the value, its type, or what is wanted instead."""
+    """One of them has to be in a message: the argument, the value, its type, or what is wanted instead."""
     parts = [value, *(value if isinstance(value, (str, bytes, list, tuple, dict, set, range)) else ())]
     shown = [word for part in parts for word in (type(part).__name__, repr(part))]
-    return [name, *shown, "expected", "must be", "choose from", "argument", "null", "surrogate", "saved set"]
+    return [name, *shown, "expected", "must be", "choose from", "argument", "null", "empty", "surrogate", "saved set"]
 
 
 @pytest.mark.parametrize("function", PUBLIC, ids=lambda function: function.__name__)

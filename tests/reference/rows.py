@@ -585,3 +585,14 @@ def rows_of(name):
     r"""The rows of a file: one a line, with \xHH for a byte that stands for itself nowhere."""
     lines = Path(__file__).parent.with_name("data").joinpath("rows", f"{name}.txt").read_bytes().splitlines()
     return tuple(re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes.fromhex(found[1].decode()), line) for line in lines)
+
+
+def texts():
+    """Some rows of each file that are text, as str, and null: for what is asked of each engine."""
+    found = [None, ""]
+    for name in "percent", "urls", "uris", "urns", "web":
+        rows = [row.decode() for row in rows_of(name) if not naive.ill_formed(row)]
+        found += rows[:: len(rows) // 8]
+    found += ["http://user@EXAMPLE.org:80/a/../%7Eb?q=1#f", "http://example.org/a/../b", "http://example.org/b"]
+    found += ["URN:ISBN:0-395-36341-1", "urn:isbn:0395363411"]
+    return [*found, "/plain/and/longer/than/a/view/has/room", "%41" * 400, "é" * 3000]
