@@ -593,6 +593,11 @@ def texts():
     for name in "percent", "urls", "uris", "urns", "web":
         rows = [row.decode() for row in rows_of(name) if not naive.ill_formed(row)]
         found += rows[:: len(rows) // 8]
-    found += ["http://user@EXAMPLE.org:80/a/../%7Eb?q=1#f", "http://example.org/a/../b", "http://example.org/b"]
+    found += [
+        "http://user@EXAMPLE.org:80/a/../%7Eb?q=1#f",
+        "//me:pw@h/",
+        "http://example.org/a/../b",
+        "http://example.org/b",
+    ]
     found += ["URN:ISBN:0-395-36341-1", "urn:isbn:0395363411"]
     return [*found, "/plain/and/longer/than/a/view/has/room", "%41" * 400, "é" * 3000]
