@@ -126,6 +126,7 @@ SAME = {name for name in CALLS if "Deduplicator" in name} - {"uricodec.dedup.Ded
 SLOW = "uricodec.bulk.", "uricodec.dedup.", "uricodec.logs."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", sorted({name.split(".")[1] for name, calls in PUBLIC.items() if calls}))
 def test_public(fences, module):
     for name, calls in PUBLIC.items():
@@ -366,6 +367,7 @@ FUNCTIONS = {
 FUNCTIONS["unique"] = partial(dedup.unique, kind="urn", memory=1 << 16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, 1, 2, 5], ids=["validity", "offsets or views", "text", "indices"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_columns(fences, name, part):

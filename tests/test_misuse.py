@@ -257,6 +257,7 @@ def words_for(name, value):
     return [name, *shown, "expected", "must be", "choose from", "argument", "null", "empty", "surrogate", "saved set"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", PUBLIC, ids=lambda function: function.__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_values_of_a_wrong_type(function, tmp_path, monkeypatch):

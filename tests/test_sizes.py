@@ -105,6 +105,7 @@ def test_a_scan_stops_where_it_has_to(marked, place):
     assert _kernels.run_kernel("span", marked.memory, byte_set=uricodec.ByteSet([0])) == place
 
 
+@pytest.mark.slow
 @large
 def test_counts_of_more_than_4_gib(zeros):
     assert _kernels.run_kernel("count_outside", zeros, byte_set=uricodec.ByteSet("x")) == len(zeros)

@@ -114,6 +114,7 @@ print(len(before), *sorted(changed))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux" or sys.maxsize < 2**32, reason="reads ELF, of 64 bits")
 @pytest.mark.skipif(sys.byteorder != "little", reason="reads little-endian ELF")
 def test_nothing_else_lives_longer_than_a_call():

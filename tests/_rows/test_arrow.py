@@ -222,6 +222,7 @@ def test_unused_capsules_are_released():
         assert allocated() == before, name
 
 
+@pytest.mark.slow
 def test_results_are_no_leak():
     """Our own memory: many rounds take no more of it than a few."""
     resource = pytest.importorskip("resource")
@@ -485,6 +486,7 @@ USES = [bulk.unquote, bulk.is_valid_urn, bulk.split_urn, lambda source: dedup.un
 USES += [lambda source, run=run: list(run(source)) for run in (bulk.unquote, bulk.split_urn)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", COLUMNS)
 def test_wrong_sizes_are_rejected(column):
     for name in "length", "offset", "null_count", "n_buffers", "n_children":

@@ -96,6 +96,7 @@ def test_a_dictionary_whose_values_stay_distinct_keeps_its_indices():
     assert pa.array(bulk.unquote(source)).indices.buffers()[1].address == source.indices.buffers()[1].address
 
 
+@pytest.mark.slow
 def test_many_values_that_become_equal():
     """More than one slot of the table is taken, and values that are not equal have slots beside each other."""
     words = [f"%4{i % 10}{i // 3}" for i in range(20_000)]
@@ -166,6 +167,7 @@ def outcome(operation, source, /, **how):
     return made.type, made.to_pylist(), made.null_count, invalid.count, invalid.rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({name for name, _ in OTHERS}))
 def test_other_results_of_dictionaries_are_plain(name):
     """Also if the dictionary is processed as a whole, and if it has more values than there are rows."""

@@ -52,6 +52,7 @@ def do(name, rows, how, errors, limit=1000):
     return getattr(bulk, name)(rows, errors=errors, invalid=faults, **how), faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.bulk], ids=lambda operation: operation.id)
 def test_long_lists(operation):
     all_rows, name, how = items(operation), operation.name, operation.given

@@ -440,6 +440,7 @@ def test_the_first_policy_is_the_default():
             assert made == want or rows_of(made) == rows_of(want)
 
 
+@pytest.mark.slow
 @every_operation
 def test_bulk_raises_for_each_invalid_row(operation, pytestconfig):
     """In a column of its own, and after a valid one."""
@@ -596,10 +597,14 @@ with suppress(ModuleNotFoundError):
 FIRST_FILTERS = "lines", "lines, CR LF", "lines, NUL", "fields"  # the others differ in what all operations share
 
 
-FILTERED = [each for each in OPERATIONS if each.command and each.result == "text"]
+FILTERED = [
+    pytest.param(each, id=each.id, marks=[] if each in FIRST_OF_NAME else pytest.mark.slow)
+    for each in OPERATIONS
+    if each.command and each.result == "text"
+]
 
 
-@pytest.mark.parametrize("operation", FILTERED, ids=lambda operation: operation.id)
+@pytest.mark.parametrize("operation", FILTERED)
 def test_filters(operation, tmp_path, pytestconfig):
     """The output is the same with and without a report, and --stats counts what the report lists."""
     names = FILTERS if operation in FIRST_OF_NAME else FIRST_FILTERS

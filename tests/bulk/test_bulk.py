@@ -72,6 +72,7 @@ def policies(name):
 # --- every operation, every layout ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.bulk], ids=lambda operation: operation.id)
 def test_results_are_valid_arrays(operation):
     """As pyarrow sees them; what is in them is what is in a list."""
@@ -468,6 +469,7 @@ def test_a_task_of_more_than_64_mib():
     assert bulk.unquote((b"%41" * 21 + b"\n") * count, threads=1) == (b"A" * 21 + b"\n") * count
 
 
+@pytest.mark.slow
 def test_many_tasks():
     """Of a large column, most of which becomes shorter than its beginning says, or longer."""
     rows = ["/plain"] * 20_000 + ["/%41%42" * 30] * 100_000 + ["/é" * 20] * 30_000
