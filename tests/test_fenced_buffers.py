@@ -342,7 +342,13 @@ def test_every_buffer_is_fenced():
     assert found > ELSEWHERE
 
 
-@pytest.mark.parametrize("function", sorted({name.partition(",")[0] for name in LOOPS}))
+@pytest.mark.parametrize(
+    "function",
+    [
+        pytest.param(each, marks=[pytest.mark.slow] if each in {"convert_columns", "LogReader.convert"} else [])
+        for each in sorted({name.partition(",")[0] for name in LOOPS})
+    ],
+)
 def test_loops(fences, function):
     for name, call in LOOPS.items():
         if name.partition(",")[0] == function:

@@ -147,6 +147,7 @@ def test_classes_look_up_every_byte_in_every_lane(tier):
 # encode
 
 
+@pytest.mark.slow
 def test_encode_one_byte_anywhere(tier):
     pairs = (b"a", b" "), (b" ", b"a"), (b"a", b"\xff"), (b"\x80", b"~")
     for (fill, special), length in itertools.product(pairs, LENGTHS):
@@ -342,6 +343,7 @@ def check_copy(name, src, end=b"\n"):
 COPIES = ["upper_triplets", "normalize_urns"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fill", [b"a", b"g", b"%"])
 def test_upper_one_triplet_anywhere(tier, fill):
     specials = b"%4a", b"%", b"%4", b"%ag", b"%ga", b"%%aa", b"%a%aa", b"%%%", b"%fF"

@@ -182,6 +182,7 @@ def test_scan_of_long_texts(tier):
 # to_utf8 and from_utf8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fill", ["a", "é", "中", "aж中😀"])
 def test_code_one_character_anywhere(tier, fill):
     for special in [*EDGES, "\x80" * 16, "\u0800" * 16, "\U00010000" * 4]:
