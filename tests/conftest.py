@@ -51,19 +51,16 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Select the fast tests, and run the whole suite in a process for each core, and one more.
+    """Run folders in a process for each core, and one more, as some tests wait; a file stays in one process.
 
-    A file stays in one process: its tests share what they compute, and none measures beside another one of its kind.
-    The long sweeps are run if they are asked for, or their file is.
+    What is named more closely runs here: collecting it in each process would take longer than the tests.
     """
-    if config.option.fast:
-        config.option.markexpr = config.option.markexpr or "not slow and not long and not interop and not soak"
-    whole = config.args == config.getini("testpaths") and not config.option.collectonly and not config.option.usepdb
-    if whole and getattr(config.option, "numprocesses", 0) is None and not hasattr(config, "workerinput"):
-        config.option.numprocesses = (os.cpu_count() or 1) + 1  # some tests wait
-        config.option.dist = "loadfile"
-    if whole:
-        config.option.markexpr = config.option.markexpr or "not long"
+    option = config.option
+    if option.fast and option.markexpr == "not long":
+        option.markexpr = "not slow and not long and not interop and not soak"
+    alone = option.keyword or option.collectonly or option.usepdb or not all(map(os.path.isdir, config.args))
+    if getattr(option, "numprocesses", 0) is None and not alone and not hasattr(config, "workerinput"):
+        option.numprocesses, option.dist = (os.cpu_count() or 1) + 1, "loadfile"
 
 
 def pytest_configure(config):
@@ -71,10 +68,15 @@ def pytest_configure(config):
         settings.load_profile("fast")
 
 
+def pytest_collection():
+    """Let no collection of garbage search the tests: they are many."""
+    gc.disable()
+
+
 def pytest_collection_finish():
-    """Let no collection search the tests: they are many, and some tests collect often."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 tier = tier_fixture(all_tiers=False)

@@ -77,7 +77,7 @@ class Stop(BaseException):
     [[f"//{HOST}/"] * 9, [f"//{HOST}/"] * 900, f"//{HOST}/\n".encode() * 60_000],
     ids=["list", "long list", "lines"],
 )
-def test_what_is_raised_inside_of_a_row(column, threads, monkeypatch):
+def test_errors_inside_of_a_row_are_raised(column, threads, monkeypatch):
     """As by Ctrl-C in the middle of a host: the call raises it, on whatever thread it was."""
 
     def stop(_host):
@@ -91,7 +91,7 @@ def test_what_is_raised_inside_of_a_row(column, threads, monkeypatch):
 
 
 @pytest.mark.parametrize("raises", ["main", "other"])
-def test_what_is_raised_in_one_thread_stops_the_others(raises, monkeypatch):
+def test_an_error_in_one_thread_stops_the_others(raises, monkeypatch):
     """At the end of the block that they are at, not of their part of the column."""
     done, running = [], threading.Event()
 
@@ -118,7 +118,7 @@ def test_threads_that_do_not_start_are_done_without(monkeypatch):
     assert bulk.unquote(b"%41\n" * 600_000, threads=4) == b"A\n" * 600_000
 
 
-def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):
+def test_errors_inside_of_a_name_or_a_value_are_raised(monkeypatch):
     """As above, for rows of which the names are wanted, and for fields."""
     rows, key, row = IriToUriRows("raise", "idna"), FingerprintKey("k"), f"http://{HOST}/"
     columns = [row], [row.encode()], Lent([row.encode()])

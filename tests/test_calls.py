@@ -1,4 +1,4 @@
-"""The table of calls, and the file for type checkers, have all that is public; calls can be compared."""
+"""The table of calls, and the file for type checkers, have all that is public."""
 
 import ast
 import importlib
@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-from support.calls import ALONE, CALLS, FOREIGN, THREADED, outcome
+from support.calls import ALONE, CALLS, FOREIGN, THREADED
 
 import uricodec
 from uricodec.parse import _stdlib
@@ -108,9 +107,3 @@ def test_type_checkers_see_all_hooks_into_engines():
     for path in (TESTS.parent / "src/uricodec/integrations").glob("[a-z]*.py"):  # an engine may be missing
         names = ast.literal_eval(re.search("^__all__ = (.*)$", path.read_text("utf-8"), re.MULTILINE)[1])
         assert not {name for name in names if f"uricodec.integrations.{path.stem}.{name}" not in used}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_call_gives_the_same_again(name):
-    for call in CALLS[name] + THREADED.get(name, []):
-        assert outcome(call) == outcome(call)

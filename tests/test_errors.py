@@ -81,7 +81,7 @@ def test_the_message_names_the_character(given, offset, message):
 
 @pytest.mark.parametrize("function", [uri.check, uri.split, uri.normalize, iri.check, urn.check, urn.parse])
 @pytest.mark.parametrize("value", [None, 5])
-def test_what_is_neither_text_nor_bytes(function, value):
+def test_rejects_other_types_than_text_and_bytes(function, value):
     with pytest.raises(TypeError, match=f"^expected str or a bytes-like object, got {type(value).__name__}$"):
         function(value)
 

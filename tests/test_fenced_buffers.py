@@ -5,6 +5,7 @@ on the other side that would change the result: line ends, digits, quotes, parts
 that for the same bytes elsewhere.
 """
 
+import itertools
 import re
 import sys
 from functools import partial
@@ -57,8 +58,8 @@ SAMPLES = [
     b"URN:ab:c%4a?+r?=q#f\nurn:isbn:0395363411\n",
     b"HTTP://[::1]:80/%7e/../a?q#f\n//\xc3\xbc.example\n//xn--9ca",
 ]
-SOURCES = [part for sample in SAMPLES for i in range(len(sample) + 1) for part in (sample[:i], sample[i:])]
-SOURCES = list(dict.fromkeys(SOURCES))
+SOURCES = [sample[:i] for sample in SAMPLES for i in range(len(sample) + 1)]
+SOURCES = list(dict.fromkeys([*SOURCES, *(sample[i:] for sample in SAMPLES for i in range(1, len(sample), 5))]))
 
 LOGS = [
     b'192.0.2.1 - al [21/Mar/2025:08:00:11 +0000] "GET /%C3%A9?q=a HTTP/1.1" 200 51 "-" "x\\"\\xc3"\n',
@@ -122,14 +123,17 @@ def with_argument(call, before, after, argument):
 PUBLIC = {name: with_buffer(calls) for name, calls in CALLS.items()}
 # What is slow gets fewer sources: its loops are below. The methods of a Deduplicator read with `add` alone.
 SAME = {name for name in CALLS if "Deduplicator" in name} - {"uricodec.dedup.Deduplicator.add"}
-SLOW = "uricodec.dedup.", "uricodec.logs."
+SLOW = "uricodec.bulk.", "uricodec.dedup.", "uricodec.logs."
 
 
-@pytest.mark.parametrize("name", [name for name, calls in PUBLIC.items() if calls and name not in SAME])
-def test_public(fences, name):
-    for call, given in PUBLIC[name]:
-        for source in dict.fromkeys([*(SAMPLES if name.startswith(SLOW) else SOURCES), *given]):
-            check(call, source, fences[0])
+@pytest.mark.slow
+@pytest.mark.parametrize("module", sorted({name.split(".")[1] for name, calls in PUBLIC.items() if calls}))
+def test_public(fences, module):
+    for name, calls in PUBLIC.items():
+        if name.split(".")[1] == module and name not in SAME:
+            for call, given in calls:
+                for source in dict.fromkeys([*(SAMPLES if name.startswith(SLOW) else SOURCES), *given]):
+                    check(call, source, fences[0])
 
 
 @pytest.mark.parametrize("name", ["quote", "requote", "unquote", "normalize_uri", "iri_to_uri", "normalize_urn"])
@@ -215,11 +219,12 @@ def keys_of(lines):
     return keys.read(lines), len(keys), keys.fingerprints
 
 
-FORMATS = ("combined", "combined-forwarded", "nginx-json", "caddy", "iis", "cloudfront", "haproxy", "envoy")
+FORMATS = "combined", "combined-forwarded", "nginx-json", "caddy", "iis", "cloudfront", "haproxy", "envoy"
+PROGRAMS = {name: Format(name).programs for name in FORMATS}
 
 
 def columns_of(format, src):
-    reader = LogReader(Format(format).programs, "columns", where=CONDITIONS, flags=True)
+    reader = LogReader(PROGRAMS[format], "columns", where=CONDITIONS, flags=True)
     found, batch = convert_columns(reader, src)
     return found, objects_of(batch, 0, len(batch))
 
@@ -228,7 +233,7 @@ CONDITIONS = [condition_of("status!=999"), condition_of("path*=/"), condition_of
 
 
 def converted(format, src):
-    reader = LogReader(Format(format).programs, mask=["q"], flags=True, fields=[*NAMES, "time:hour", "param.q"])
+    reader = LogReader(PROGRAMS[format], mask=["q"], flags=True, fields=[*NAMES, "time:hour", "param.q"])
     dst = bytearray(reader.capacity_for(len(src)))
     found = reader.convert(src, dst)
     return found, bytes(dst[: found.written])
@@ -337,10 +342,19 @@ def test_every_buffer_is_fenced():
     assert found > ELSEWHERE
 
 
-@pytest.mark.parametrize("name", LOOPS)
-def test_loops(fences, name):
-    for source in [*SOURCES, *LOG_SOURCES] if "Log" in name or "columns" in name else SOURCES:
-        check(LOOPS[name], source, fences[0])
+@pytest.mark.parametrize(
+    "function",
+    [
+        pytest.param(each, marks=[pytest.mark.slow] if each in {"convert_columns", "LogReader.convert"} else [])
+        for each in sorted({name.partition(",")[0] for name in LOOPS})
+    ],
+)
+def test_loops(fences, function):
+    for name, call in LOOPS.items():
+        if name.partition(",")[0] == function:
+            print(name)  # shown of a test that fails
+            for source in [*SAMPLES, *LOG_SOURCES] if "Log" in name or "columns" in name else SOURCES:
+                check(call, source, fences[0])
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -359,18 +373,18 @@ FUNCTIONS = {
 FUNCTIONS["unique"] = partial(dedup.unique, kind="urn", memory=1 << 16)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, 1, 2, 5], ids=["validity", "offsets or views", "text", "indices"])
-@pytest.mark.parametrize("format", ["u", "U", "vu"])
-def test_columns(fences, format, part, name):
-    for rows in COLUMNS:
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_columns(fences, name, part):
+    for rows, format in itertools.product(COLUMNS, ("u", "U", "vu")):
         indices = [*range(len(rows)), 0] if part == 5 else None
         column = Lent(rows, format, indices)
         want = rows_of(FUNCTIONS[name](column))
         for near in NEIGHBORS:
             for place in at_start(fences[0], near), at_end(fences[0], near):
                 column = Lent(rows, format, indices, {part: place})
-                assert rows_of(FUNCTIONS[name](column)) == want, f"{rows} next to {near!r}"
+                assert rows_of(FUNCTIONS[name](column)) == want, f"{rows}, {format}, next to {near!r}"
 
 
 @pytest.mark.parametrize("name", ["unquote", "check_urn", "split_uri", "unique"])

@@ -140,6 +140,7 @@ def test_errors_of_the_interpreter(programs, environment_with_source, kind):
     assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not remove the current folder")
 def test_the_current_folder_is_removed(programs):
     """There is none for the interpreter to put first in sys.path, and none to remove."""
@@ -214,6 +215,7 @@ def test_errors(folder, arguments):
     assert process.returncode in (1, 2) and process.stderr
 
 
+@pytest.mark.slow
 def test_pytest_plugin(folder):
     folder.joinpath("test_it.py").write_text(
         "from urllib.parse import quote\ndef test_it():\n    assert quote.__module__ == 'uricodec.parse'\n"

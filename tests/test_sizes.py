@@ -30,7 +30,7 @@ def memory_of_the_machine():
         return 0
 
 
-large = pytest.mark.skipif(
+needs_memory = pytest.mark.skipif(
     LARGEST < 2**32 or not hasattr(mmap, "MAP_ANONYMOUS") or memory_of_the_machine() < 8 << 30,
     reason="that takes addresses of 64 bits, memory that is there when it is written to, and a machine with 8 GB",
 )
@@ -98,19 +98,21 @@ def marked(zeros):
 
 
 @pytest.mark.slow
-@large
+@needs_memory
 @pytest.mark.parametrize("place", BORDERS)
 def test_a_scan_stops_where_it_has_to(marked, place):
     marked(place, b"x")
     assert _kernels.run_kernel("span", marked.memory, byte_set=uricodec.ByteSet([0])) == place
 
 
-@large
+@pytest.mark.slow
+@needs_memory
 def test_counts_of_more_than_4_gib(zeros):
     assert _kernels.run_kernel("count_outside", zeros, byte_set=uricodec.ByteSet("x")) == len(zeros)
 
 
-@large
+@pytest.mark.slow
+@needs_memory
 def test_identifiers_are_found_after_4_gib(marked):
     for place in BORDERS[1], 2**32 - 5, 2**32 + 100:
         marked(place, b" urn:a:b ")
@@ -122,7 +124,8 @@ def test_identifiers_are_found_after_4_gib(marked):
     assert uri.find(marked.memory) == [(place, place + 7) for place in places]
 
 
-@large
+@pytest.mark.slow
+@needs_memory
 def test_lines_after_4_gib(marked):
     for place in BORDERS[0], 2**32 + 1:
         marked(place, b"\n")
@@ -132,7 +135,8 @@ def test_lines_after_4_gib(marked):
     assert [fault.start for fault in found.faults] == [0, 2**31, 2**32 + 11, 2**32 + 16]
 
 
-@large
+@pytest.mark.slow
+@needs_memory
 def test_no_capacity_for_the_result_of_4_gib(zeros):
     """What cannot be written is rejected, and nothing after the end is touched."""
     room = bytearray(b"\xaa" * 100)

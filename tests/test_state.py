@@ -129,6 +129,7 @@ print(len(before), *sorted(changed))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux" or sys.maxsize < 2**32, reason="reads ELF, of 64 bits")
 @pytest.mark.skipif(sys.byteorder != "little", reason="reads little-endian ELF")
 @pytest.mark.process

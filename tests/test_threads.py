@@ -73,6 +73,7 @@ def in_a_process(code):
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_call_gives_what_it_gives_alone():
     rows = [(name, call) for name in calls.CALLS.keys() - SHARED for call in calls.CALLS[name]]
     expected = [calls.outcome(call) for _, call in rows]

@@ -152,7 +152,7 @@ def changes(line, source, is_c, inside, begin):
         return f"(@ ? {changed} : {same})" if is_c else f"({changed} if @ else {same})"
 
     members = list(MEMBER.finditer(line))
-    is_list = len(members) >= 4 or members and re.fullmatch(r' *b?"_+"(,|: .*,)', line)
+    is_list = len(members) >= 4 or (members and re.fullmatch(r' *b?"_+"(,|: .*,)', line))
     for found in members if is_list and not is_c and not re.match("__(all|slots)__", begin) else []:
         text = source[found.start("all") : found.end("all")]
         if " " not in text:  # a sentence
@@ -161,7 +161,7 @@ def changes(line, source, is_c, inside, begin):
         return
     found = re.match(r" *(?:\} else )?(?:if|while) \(" if is_c else r" *(?:if|elif|while) ", line)
     whole = is_c or line.strip() == begin  # not the rest of a statement
-    if found and whole and (is_c or is_closed(line) and line.endswith(":")):
+    if found and whole and (is_c or (is_closed(line) and line.endswith(":"))):
         start = end = found.end()
         while is_c and end < len(line) and not (line[end] == ")" and is_closed(line[start:end])):
             end += 1
@@ -262,7 +262,9 @@ def build(arguments):
             (BUILD / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, BUILD / name)
     folder = BUILD / PACKAGE
-    originals = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.*") if path.suffix in IMPORT}
+    originals = {
+        path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.*") if path.suffix in IMPORT
+    }
     setup = BUILD / "setup.py"
     setup.write_text(re.sub(r"-O[23s]\b", "-O1", setup.read_text()))  # compiles faster
     rooms, wanted = draw(folder, arguments.count, random.Random(arguments.seed))
@@ -274,7 +276,13 @@ def build(arguments):
             text, room = originals[name], name.split("/")[0]
             start, id = text.index(old), len(mutants) + 1
             rooms[room] = [each for each in rooms[room] if each["file"] != name or abs(each["start"] - start) > 200]
-            mutants[id] = {"id": id, "room": room, "file": name, "line": text.count("\n", 0, start) + 1, "kind": "planted"}
+            mutants[id] = {
+                "id": id,
+                "room": room,
+                "file": name,
+                "line": text.count("\n", 0, start) + 1,
+                "kind": "planted",
+            }
             mutants[id] |= {"start": start, "end": start + len(old), "old": old, "new": new, "import": at_import}
     last, output = len(mutants), ""
     while True:
@@ -450,8 +458,6 @@ def pytest_configure(config):
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
-
-
 def start(arguments, task, folder, *options, mutant=0):
     """Start the tests with the mutated package. Return the process."""
     name = Path(tempfile.mkdtemp(dir=folder))
@@ -542,7 +548,9 @@ def run(arguments):
             room = f"/{mutant['room'].split('/')[0]}/"
             ranks = {name: near.get(name, 2 if room in name else 3) for name in names if name not in flaky}
             order = sorted(ranks, key=lambda name: (ranks[name], math.frexp(found["seconds"][name])[1] // 2))
-            jobs.append({"mutant": mutant["id"], "number": number, "tests": {name: found["seconds"][name] for name in order}})
+            jobs.append(
+                {"mutant": mutant["id"], "number": number, "tests": {name: found["seconds"][name] for name in order}}
+            )
         alone = [job for job, mutant in zip(jobs, open_ones, strict=True) if mutant["at import"]]
         judge(arguments, [job for job in jobs if job["tests"] and job not in alone], alone)
         for mutant, job in zip(open_ones, jobs, strict=True):
@@ -593,7 +601,9 @@ if __name__ == "__main__":
     command.add_argument("--files", type=int, default=1, help="go on until so many test files have caught a mutant")
     command.add_argument("--seconds", type=int, default=90, help="how long the tests of a mutant may take")
     command = commands.add_parser("show")
-    command.set_defaults(function=lambda _: [print(describe(each)) for each in json.loads((BUILD / "mutants.json").read_text()).values()])
+    command.set_defaults(
+        function=lambda _: [print(describe(each)) for each in json.loads((BUILD / "mutants.json").read_text()).values()]
+    )
     arguments = parser.parse_args()
     result = arguments.function(arguments)
     if arguments.function is reach:

@@ -2,12 +2,9 @@
 
 import copy
 import ctypes
-import itertools
 import os
 import pickle
 import random
-import re
-from fractions import Fraction
 from math import sqrt
 from pathlib import Path
 from threading import Lock
@@ -113,7 +110,7 @@ def test_every_number_of_rows():
     want = [naive.fingerprint(OCTETS, name) for name in names]
     for count in [*range(20), *range(120, 140), *range(250, 262), 400]:
         assert separate(rows(KEY, names[:count])) == want[:count]
-    for length in range(140):
+    for length in range(0, 140, 3):
         names = [chance.randbytes(length) for _ in range(130)]
         assert separate(rows(KEY, names)) == [naive.fingerprint(OCTETS, name) for name in names]
 
@@ -185,10 +182,10 @@ def test_long_text(tier):
         assert KEY.fingerprint(text) == naive.fingerprint(OCTETS, text.encode())
 
 
-@pytest.mark.parametrize("line", DATA.read_text("ascii").splitlines()[1:])
-def test_vectors(line):
-    key, name, want = (bytes.fromhex(field) for field in line.split("\t"))
-    assert FingerprintKey(key).fingerprint(name) == want
+def test_vectors():
+    for line in DATA.read_text("ascii").splitlines()[1:]:
+        key, name, want = (bytes.fromhex(field) for field in line.split("\t"))
+        assert FingerprintKey(key).fingerprint(name) == want, line
     assert naive.fingerprint(naive.derived(key), name) == want
 
 
@@ -209,9 +206,7 @@ def test_random_keys_differ():
 
 
 def test_equality():
-    random_key = FingerprintKey()
-    assert random_key == random_key  # noqa: PLR0124
-    assert random_key != FingerprintKey()
+    assert made_of(bytes(range(64))) == made_of(bytes(range(64))) != FingerprintKey()
     assert FingerprintKey("a") == FingerprintKey("a") != FingerprintKey("b")
     assert hash(FingerprintKey("a")) == hash(FingerprintKey("a"))
     assert FingerprintKey("a") != "a"
@@ -244,7 +239,7 @@ def test_an_empty_key_is_rejected(key):
         FingerprintKey(key)
 
 
-def test_what_is_no_text_is_rejected():
+def test_rejects_other_types():
     for wrong in 1, 1.5, ["a"], object():
         with pytest.raises(TypeError):
             FingerprintKey(wrong)
@@ -308,6 +303,7 @@ def test_every_bit_of_a_name_flips_half_of_the_bits(length):
         about_half(counts, trials)
 
 
+@pytest.mark.slow
 def test_every_bit_of_a_key_flips_half_of_the_bits():
     trials = 256
     chance = random.Random(64)
@@ -387,6 +383,7 @@ def test_partitions_of_structured_names_are_even(kind, bits):
         assert chi < parts - 1 + 6 * sqrt(2 * (parts - 1)) + 12, (shift, chi)
 
 
+@pytest.mark.slow
 def test_structured_names_do_not_collide():
     """Neither in 128 bits nor, more often than by chance, in 40 of them."""
     count = 10_000 * EXAMPLES // len(STRUCTURED) + 1
@@ -438,32 +435,3 @@ def test_the_bound_is_of_roots(r):
     same = {0: [a, b], 1: [a + b, b + a], naive.P - 1: [a + zero + b, b + zero + a]}[r]
     assert key.fingerprint(same[0]) == key.fingerprint(same[1])
     assert KEY.fingerprint(same[0]) != KEY.fingerprint(same[1])
-
-
-def test_any_bits_are_uniform_for_a_small_prime():
-    """The steps of the proof, for all a and c if p is 2^5 - 1: strings of 5 bits and their parity."""
-    p, raw = 31, range(32)
-    a_of, c_of = [each % p or 1 for each in raw], [each % p for each in raw]
-    assert (a_of.count(1), c_of.count(0)) == (3, 2)
-    texts = [each | each.bit_count() % 2 << 5 for each in raw]
-    for h, other in random.Random(8).sample([*itertools.permutations(range(p), 2)], 8):
-        pairs = [((c + a * h) % p, (c + a * other) % p) for a in range(1, p) for c in range(p)]
-        assert sorted(pairs) == sorted(itertools.permutations(range(p), 2))
-        results = [((c + a * h) % p, (c + a * other) % p) for a in a_of for c in c_of]
-        for bits in range(1, 63):  # with 63, all bits are selected, the parity included
-            agree = sum((texts[y] ^ texts[z]) & bits == 0 for y, z in results)
-            assert Fraction(agree, 32 * 32) <= Fraction(1, 2 ** bits.bit_count()) + Fraction(3, 32)
-
-
-# --- what docs/concepts/fingerprint.md says ---------------------------------------------------------------------------
-
-
-def test_the_numbers_of_the_page():
-    text = PAGE.read_text("utf-8")
-    found = re.findall(r"^\| 10\^(\d+) \| ([\d ]+) \| ([\d.]+)e-(\d+) \|$", text, re.MULTILINE)
-    assert len(found) >= 4
-    for power, octets, digits, exponent in found:
-        names, words = 10 ** int(power), -(-int(octets.replace(" ", "")) // 8)
-        bound = Fraction(names * (names - 1) // 2 * (words + 1), 2**127)
-        stated = Fraction(digits) / 10 ** int(exponent)
-        assert bound <= stated < bound * Fraction(11, 10)

@@ -35,7 +35,10 @@ def by_python(data, name):
     return (data + END).decode(name, "replace").encode()[: -len(END)]
 
 
-@pytest.mark.parametrize("name", SUPPORTED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in {"cp1252", "shift_jis"} else pytest.mark.slow) for name in SUPPORTED],
+)
 def test_each_byte_and_each_pair(name):
     charset = Charset(name)
     for byte in range(256):
@@ -45,6 +48,7 @@ def test_each_byte_and_each_pair(name):
     assert valid == (b"\xef\xbf\xbd" not in decoded)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["euc_jp", "euc_jis_2004", "euc_jisx0213"])
 def test_each_sequence_of_three_bytes(name):
     source = b"".join(b"\x8f" + PAIRS[i : i + 3] for i in range(0, len(PAIRS), 3))

@@ -52,7 +52,6 @@ def columns(pa, name, how):
     yield function(pa.array(WORDS * 500), **how)
 
 
-@pytest.mark.interop
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_rows_are_those_of_pyarrow(name):
     pa = pytest.importorskip("pyarrow")
@@ -157,7 +156,6 @@ def test_no_library_is_imported():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.interop
 def test_rows_that_cannot_be_read():
     source = Lent([b"a", b"b"], "u", [0, 9, -1])
     column = bulk.quote(source)

@@ -15,9 +15,11 @@ from uricodec.uri._rows import COLUMNS, SplitReferences
 LONG = 20_000  # more bytes than a block has
 
 
-@pytest.fixture(params=[(None, None), (3, 40)], ids=["blocks", "small blocks"])
-def _blocks(request):
-    set_block_size(*request.param)
+BLOCKS = (None, None), (3, 40)  # those of calls, and small ones
+
+
+@pytest.fixture(autouse=True)
+def _blocks():
     yield
     set_block_size()
 
@@ -50,7 +52,7 @@ def do(name, rows, how, errors, limit=1000):
     return getattr(bulk, name)(rows, errors=errors, invalid=faults, **how), faults
 
 
-@pytest.mark.usefixtures("_blocks")
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.bulk], ids=lambda operation: operation.id)
 def test_long_lists(operation):
     all_rows, name, how = items(operation), operation.name, operation.given
@@ -61,14 +63,16 @@ def test_long_lists(operation):
         if rows != all_rows:
             with pytest.raises(TypeError, match=rf"^expected str, bytes-like or None at row {number}, got int$"):
                 getattr(bulk, name)(all_rows, errors=errors, **how)
-        done, faults = do(name, rows, how, errors)
         each = [do(name, [row], how, errors) for row in rows]
-        assert done == [result[0] for result, _ in each]
-        assert [type(row) for row in done] == [type(result[0]) for result, _ in each]
         found = [(row, code, offset) for row, (_, fault) in enumerate(each) for _, code, offset in fault.rows]
-        assert (faults.count, faults.rows) == (len(found), found)
-        assert do(name, rows, how, errors, 3)[1].rows == found[:3]
-        assert getattr(bulk, name)(rows, errors=errors, **how) == done
+        for sizes in BLOCKS:
+            set_block_size(*sizes)
+            done, faults = do(name, rows, how, errors)
+            assert done == [result[0] for result, _ in each], (errors, sizes)
+            assert [type(row) for row in done] == [type(result[0]) for result, _ in each]
+            assert (faults.count, faults.rows) == (len(found), found), (errors, sizes)
+            assert do(name, rows, how, errors, 3)[1].rows == found[:3]
+            assert getattr(bulk, name)(rows, errors=errors, **how) == done
     texts = [row for row in all_rows if isinstance(row, str)]
     bad = do(name, texts, how, "null" if "null" in operation.policies else "keep")[1].rows
     if bad:
@@ -91,7 +95,6 @@ def test_long_lists_give_the_same_objects_where_nothing_changes():
     assert rows[7] == "HTTP://example.org/"
 
 
-@pytest.mark.interop
 def test_no_triplet_has_bytes_of_two_rows():
     rows = ["a%", "Ab:", "x%", "A", "Bc://H/", "y%4", "Eh:"] * 30
     wanted = ["a%", "ab:", "x%", "A", "bc://h/", "y%4", "eh:"] * 30

@@ -63,7 +63,7 @@ def test_values_of_parameters(row):
 
 
 @every_operation
-def test_its_class_is_there(row):
+def test_its_class_is_importable(row):
     module, _, name = row.make.partition(":")
     assert callable(getattr(importlib.import_module(module), name))
     for function in row.sql:
@@ -154,7 +154,7 @@ def test_options(line):
 
 
 @every_operation
-def test_its_page_and_libraries(row):
+def test_page_and_libraries(row):
     page, name = ROOT / f"docs/{row.page}.md", (row.single or row.name).rpartition(".")[2]
     words = {*re.findall(r"\w+", page.read_text("utf-8"))}
     assert name in words, f"docs/{row.page}.md does not mention {name}"
@@ -164,7 +164,7 @@ def test_its_page_and_libraries(row):
 
 
 @every_operation
-def test_its_reference_and_rows(row):
+def test_reference_and_rows(row):
     reference = pytest.importorskip("reference.rows")
     found = [each for each in reference.OPERATIONS if each.name == row.name]
     assert {(each.result, each.policies) for each in found} == {(row.result, row.policies)}

@@ -161,6 +161,7 @@ def test_every_kind_of_column(cases, second, errors):
                 assert [(row, at) for row, _, at in invalid.rows] == bad
 
 
+@pytest.mark.slow
 def test_threads_and_blocks(cases):
     for case in cases:
         long = Case(case.name, {name: rows * 40 for name, rows in case.columns.items()}, case.single, case.needed)

@@ -71,6 +71,7 @@ def test_columns_take_their_results_and_little_more():
         assert size > 0 and peak <= limit(name, size), name
 
 
+@pytest.mark.slow
 def test_lines_take_their_results_and_little_more():
     for name, (peak, size) in peaks("lines", TEXT).items():
         assert size > 0 and peak <= limit(name, size), name

@@ -112,7 +112,7 @@ def expected(name, /, **given):
 # --- functions of columns ---------------------------------------------------------------------------------------------
 
 
-def test_there_is_a_function_for_each_operation():
+def test_each_operation_has_a_function():
     assert set(us.__all__) == {*OPERATIONS, "dedup", "dedup_dataset", "extract_urns", "register", "save_set"}
     for name, operation in OPERATIONS.items():
         function = getattr(us, name)
@@ -555,7 +555,7 @@ def test_datasets_that_are_rejected(spark, tmp_path):
         (tmp_path / name).rmdir()
 
 
-def test_what_fails_late_leaves_nothing(spark, small, tmp_path, monkeypatch):
+def test_a_late_failure_leaves_nothing(spark, small, tmp_path, monkeypatch):
     folder = written(tmp_path / "names", [f"urn:example:{i}" for i in range(7_000)])
     write, calls = us._write_rows, []
 

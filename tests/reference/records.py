@@ -5,8 +5,6 @@ from collections import Counter
 
 from reference import urn
 
-from uricodec.errors import UriError
-
 
 def csv_records(data, delimiter=b","):
     """Each record with its terminator, and its values: all None if a quote in it is never closed."""
@@ -76,10 +74,10 @@ class Reference:
     def name_of(record, values, kind):
         if len(values) != 1 or values[0] is None:
             return ("record", bare(record)), False
-        try:
-            return urn.normalize(values[0]) if kind == "urn" else values[0], True
-        except UriError:
-            return values[0], False
+        if kind != "urn":
+            return values[0], True
+        valid = urn.is_valid(values[0])
+        return urn.normalize(values[0]) if valid else values[0], valid
 
     def output(self, report="unique", separator=b"\t"):
         for name, record in self.first.items():

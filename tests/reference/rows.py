@@ -94,15 +94,19 @@ def percent_decoded_as(row, errors, way, *, encoding, plus=False):
 def strict(function, text=False):
     """A function of a row that raises, or returns a fault. With `text`, its result is to be text as well."""
 
-    def reference(row, _errors, way):
+    @cache  # it is the same for each way
+    def answer(row):
         try:
             made = function(row)
         except UriError as error:
             return row, Fault(error.reason, error.offset)
-        if isinstance(made, tuple) and len(made) == 2:
-            return row, Fault(*made)
-        parts = naive.ill_formed(row) if text and way.text else []
-        return (row, Fault("utf-8", parts[0][0])) if parts else (made, None)
+        return (row, Fault(*made)) if isinstance(made, tuple) and len(made) == 2 else (made, None)
+
+    def reference(row, _errors, way):
+        made, fault = answer(row)
+        if text and way.text and not fault and (parts := naive.ill_formed(row)):
+            return row, Fault("utf-8", parts[0][0])
+        return made, fault
 
     return reference
 
@@ -521,23 +525,23 @@ def in_columns(fields, rows):
 
 
 @cache
-def done(operation_id, row, errors, way):
-    """The reference's answer, remembered: one row stands in many batches."""
-    return BY_ID[operation_id].reference(row, errors, way)
-
-
-BY_ID = {operation.id: operation for operation in OPERATIONS}
+def answers(operation_id, errors, way):
+    """What a reference has answered: one row stands in many batches."""
+    return {}
 
 
 def handled(operation, rows, errors, way):
     """What a policy makes of many rows: their results and the report, (row, code, offset). None is null, or dropped."""
     results, report = [], []
+    asked = errors if errors == "replace" or operation.name == "normalize_uri" else "keep"
+    known = answers(operation.id, asked, way)
     for number, row in enumerate(rows):
         if row is None:
             results.append(None)
             continue
-        depends = errors == "replace" or operation.name == "normalize_uri"
-        made, fault = done(operation.id, row, errors if depends else "keep", way)
+        if row not in known:
+            known[row] = operation.reference(row, asked, way)
+        made, fault = known[row]
         if fault:
             report.append((number, *fault))
             if operation.result == "verdict":
@@ -581,3 +585,19 @@ def rows_of(name):
     r"""The rows of a file: one a line, with \xHH for a byte that stands for itself nowhere."""
     lines = Path(__file__).parent.with_name("data").joinpath("rows", f"{name}.txt").read_bytes().splitlines()
     return tuple(re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes.fromhex(found[1].decode()), line) for line in lines)
+
+
+def texts():
+    """Some rows of each file that are text, as str, and null: for what is asked of each engine."""
+    found = [None, ""]
+    for name in "percent", "urls", "uris", "urns", "web":
+        rows = [row.decode() for row in rows_of(name) if not naive.ill_formed(row)]
+        found += rows[:: len(rows) // 8]
+    found += [
+        "http://user@EXAMPLE.org:80/a/../%7Eb?q=1#f",
+        "//me:pw@h/",
+        "http://example.org/a/../b",
+        "http://example.org/b",
+    ]
+    found += ["URN:ISBN:0-395-36341-1", "urn:isbn:0395363411"]
+    return [*found, "/plain/and/longer/than/a/view/has/room", "%41" * 400, "é" * 3000]

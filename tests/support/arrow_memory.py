@@ -85,20 +85,23 @@ def _rows(schema, array):
     elif form in _INTEGERS:
         rows = list(numbers(1, _INTEGERS[form], stop)[start:])
     elif form in ("vu", "vz"):
-        rows = [_view(array, octets(1, 16, 16 * i)) for i in range(start, stop)]
+        rows = [_view(array, *view) for view in struct.iter_unpack("=i4s4s4s", octets(1, 16 * stop))][start:]
     else:
         ends = numbers(1, "q" if form in "UZ" else "i", stop + 1)[start:]
-        rows = [octets(2, last - first, first) for first, last in pairwise(ends)]
+        text = octets(2, ends[-1])
+        rows = [text[first:last] for first, last in pairwise(ends)]
     if form in ("u", "U", "vu"):
-        rows = [row.decode() for row in rows]
+        rows = [row.decode("utf-8", "surrogateescape") for row in rows]
     valid = bits(0) if array.n_buffers and array.buffers[0] else [True] * len(rows)
     assert array.null_count in (-1, valid.count(False))
     return [row if good else None for row, good in zip(rows, valid, strict=True)]
 
 
-def _view(array, view):
-    size, _, buffer, at = struct.unpack("=iiii", view)
-    return view[4 : 4 + size] if size <= 12 else ctypes.string_at(array.buffers[2 + buffer] + at, size)
+def _view(array, size, *parts):
+    if size <= 12:
+        return b"".join(parts)[:size]
+    buffer, at = struct.unpack("=ii", b"".join(parts[1:]))
+    return ctypes.string_at(array.buffers[2 + buffer] + at, size)
 
 
 # --- out --------------------------------------------------------------------------------------------------------------
