@@ -1,4 +1,4 @@
-"""The targets of fuzz/ without a fuzzer: on their seeds, on past findings and on any octets; and that they can fail."""
+"""The targets of fuzz/ without a fuzzer: on their seeds and on any octets; and that they can fail."""
 
 import ast
 import functools
@@ -66,21 +66,12 @@ every_target = pytest.mark.parametrize("name", TARGETS)
 
 @every_target
 def test_seeds(name):
+    """On every tier, which the first octet of an input selects."""
     module = module_of(name)
     for seed in [b"", *seeds(name)]:
         module.target(seed)
-
-
-FINDINGS = [path for path in sorted((FUZZ / "findings").iterdir()) if path.name.partition("-")[0] in TARGETS]
-
-
-@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.name)
-def test_past_findings(path):
-    """For each finding, on every tier."""
-    module, octets = module_of(path.name.partition("-")[0]), path.read_bytes()
-    module.target(octets)
-    for i in range(len(uricodec.cpu_tiers())):
-        module.target(b"%d" % i + octets[1:])
+        for i in range(len(uricodec.cpu_tiers())):
+            module.target(b"%d" % i + seed[1:])
 
 
 @pytest.mark.slow

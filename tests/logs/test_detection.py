@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.samples import EXPECTED
 from support.tables import each_row
 
 from uricodec import logs
@@ -18,7 +19,7 @@ from uricodec.logs._detection import HEAD, LINES, decide
 ROOT = Path(__file__).parents[2]
 PRESETS = logs.presets()
 SAMPLES = {name: (ROOT / f"examples/logs/{name}.log").read_bytes() for name in PRESETS}
-COUNTS = {name: len((ROOT / f"tests/data/logs/{name}.jsonl").read_bytes().splitlines()) for name in PRESETS}
+COUNTS = {name: len(EXPECTED[name]) for name in PRESETS}
 LINE = b'192.0.2.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?b HTTP/1.0" 200 2326 "https://e.example/" "curl/8"\n'
 
 
@@ -31,7 +32,7 @@ def found(data):
 @each_row("name", PRESETS)
 def test_samples_are_detected(name):
     assert found(SAMPLES[name]) == (name, COUNTS[name], COUNTS[name])
-    expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
+    expected = EXPECTED[name]
     for source in SAMPLES[name], io.BytesIO(SAMPLES[name]), b"\n\n" + SAMPLES[name]:
         records = list(logs.parse(source))
         assert [record.status for record in records] == [json.loads(line)["status"] for line in expected]
@@ -416,7 +417,7 @@ def test_a_strange_line_never_changes_the_format(name):
     """Nor do several of them, as long as some are as the server writes them usually."""
     chance = random.Random(name)
     lines = SAMPLES[name].splitlines(keepends=True)
-    records = iter((ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines())
+    records = iter(EXPECTED[name])
     record_of = {line: json.loads(next(records)) for line in lines if not line.startswith(b"#")}
     for _ in range(40):
         head = lines * chance.randrange(1, 6)
@@ -437,7 +438,7 @@ ESCAPING = [name for name in PRESETS if WRITTEN[name] not in {bytes, pluses}]
 def test_texts_of_visitors_are_read_back(name):
     header = b"".join(re.findall(rb"^#.*\n", SAMPLES[name], re.MULTILINE))
     lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
-    records = map(json.loads, (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines())
+    records = map(json.loads, EXPECTED[name])
     tried = 0
     for line, record in zip(lines, records, strict=True):
         for field, text in [(field, text) for field in ("user_agent", "referer") for text in TRAPS]:
@@ -454,7 +455,7 @@ def test_texts_of_visitors_are_read_back(name):
 @each_row("name", PRESETS)
 def test_ipv6_clients(name):
     lines = re.findall(rb"^[^#\n]+\n", SAMPLES[name], re.MULTILINE)
-    records = list(map(json.loads, (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()))
+    records = list(map(json.loads, EXPECTED[name]))
     tried = 0
     for i, (line, record) in enumerate(zip(lines, records, strict=True)):
         old = (record["client"] or ":").encode()

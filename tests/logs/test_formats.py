@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import log_formats as naive
 from reference.log_strategies import cases
+from support.samples import EXPECTED
 from support.tables import each_row
 
 from uricodec.logs._formats import (
@@ -336,7 +337,7 @@ def test_the_sample_of_a_preset(name):
         if record is not naive.DIRECTIVE:
             assert not isinstance(record, naive.Invalid), record
             records.append(naive.shown(record, name))
-    expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
+    expected = EXPECTED[name]
     assert records == [json.loads(line) for line in expected] and len(records) in {3, 10}
 
 
@@ -361,7 +362,7 @@ def values_of(value):
 def test_values_of_samples_are_in_their_lines(name):
     """What nobody has computed: each text and number of the expected records stands in the line."""
     lines = (ROOT / f"examples/logs/{name}.log").read_text("utf-8").splitlines()
-    records = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
+    records = EXPECTED[name]
     for line, text in zip([line for line in lines if line[0] != "#"], records, strict=True):
         record = json.loads(text)
         found, time, duration = readings(line), record.pop("time"), record.pop("duration", None)
@@ -414,7 +415,7 @@ def test_lines_of_servers_are_read_back(case):
     assert naive.record(case.line, case.format) == case.record
 
 
-CASES = [json.loads(line) for line in (ROOT / "tests/data/logs/cases.jsonl").read_text("utf-8").splitlines()]
+CASES = [json.loads(line) for line in (ROOT / "tests/data/log_cases.jsonl").read_text("utf-8").splitlines()]
 
 
 @each_row("case", CASES)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from reference import log_formats as naive
 from reference import logs as texts
 from reference.log_strategies import HOSTILE, cases, pools, shuffled
+from support.samples import EXPECTED
 from support.tables import each_row
 
 from uricodec import logs
@@ -27,7 +28,6 @@ ROOT = Path(__file__).parents[2]
 SOAK = int(os.environ.get("URICODEC_SOAK", "20"))
 PRESETS = logs.presets()
 SAMPLES = {name: (ROOT / f"examples/logs/{name}.log").read_bytes().splitlines() for name in PRESETS}
-EXPECTED = {name: (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines() for name in PRESETS}
 
 
 def read(line, format, reader=None, **options):
