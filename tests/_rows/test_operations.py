@@ -409,6 +409,9 @@ OF_OPTIONS = {"list of str", "Arrow utf8", "Arrow binary", "lines"}  # what opti
 FAST = {"list of str", "Arrow utf8", "lines"}  # one of each form
 OF_BULK = [operation for operation in OPERATIONS if operation.bulk]
 FIRST_OF_NAME = [*{operation.name: operation for operation in OPERATIONS[::-1]}.values()]
+FIRST_OF_NAME_OR_LONG = [
+    pytest.param(each, id=each.id, marks=[] if each in FIRST_OF_NAME else pytest.mark.long) for each in OF_BULK
+]
 every_operation = pytest.mark.parametrize("operation", OF_BULK, ids=lambda operation: operation.id)
 
 
@@ -421,7 +424,8 @@ def test_bulk(operation, pytestconfig):
     names = PATHS if operation in FIRST_OF_NAME else OF_OPTIONS
     for name in fast_or_all(pytestconfig, FAST, names):
         path = PATHS[name]
-        tiers = {TIERS[0], TIERS[-1]} if name in MAIN and not pytestconfig.option.fast else TIERS[-1:]
+        both = operation in FIRST_OF_NAME and name in MAIN and not pytestconfig.option.fast
+        tiers = {TIERS[0], TIERS[-1]} if both else TIERS[-1:]
         for batch in batches_of(operation, path):
             rows = rows_for(path, rows_in(operation, path, batch))
             for errors in operation.policies:
@@ -441,7 +445,7 @@ def test_the_first_policy_is_the_default():
 
 
 @pytest.mark.slow
-@every_operation
+@pytest.mark.parametrize("operation", FIRST_OF_NAME_OR_LONG)
 def test_bulk_raises_for_each_invalid_row(operation, pytestconfig):
     """In a column of its own, and after a valid one."""
     if "raise" in operation.policies:
@@ -462,13 +466,11 @@ IN_BLOCKS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "operation",
-    [pytest.param(each, id=each.id, marks=[] if each in FIRST_OF_NAME else pytest.mark.long) for each in OF_BULK],
-)
+@pytest.mark.parametrize("operation", FIRST_OF_NAME_OR_LONG)
 def test_blocks(operation):
     """Batches of several blocks, by one path if only options differ."""
-    for name in IN_BLOCKS if operation in FIRST_OF_NAME else ("lines",):
+    others = IN_BLOCKS[OF_BULK.index(operation) % len(IN_BLOCKS) :][:2]  # each path with some operations
+    for name in {"list of str", "Arrow utf8", "lines", *others} if operation in FIRST_OF_NAME else {"lines"}:
         path = PATHS[name]
         if not has(operation, path, operation.policies[0]):
             continue
@@ -510,7 +512,7 @@ def test_threads(operation, name, threads):
 
 @pytest.mark.slow
 @every_operation
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_any_rows(operation, data):
     """Pieces of the hostile rows, in any order, by any path."""
@@ -733,7 +735,7 @@ def test_unique(kind, level, name, normal):
         for errors in "keep", "drop":
             print(path, errors)
             first, _ = reference.first_rows(rows, kind, level, normal, errors)
-            for tier, exact in itertools.product(tiers, (False, True)):
+            for tier, exact in [(tier, False) for tier in tiers] + [(TIERS[-1], True)]:
                 with on_tier(tier):
                     source = how.make(rows)
                     made = dedup.unique(source, kind, level, errors=errors, exact=exact)
