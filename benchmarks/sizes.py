@@ -9,7 +9,6 @@ import tempfile
 from statistics import median
 from time import process_time
 
-import pyarrow as pa
 from lines import isolated
 from programs import URICODEC, options
 
@@ -25,31 +24,34 @@ PIECES = "caf%C3%A9 a%20b index item search x=1&y=2 100%25 a+b 2025-03-21 q=%E4%
 def sizes(arguments):
     """Cost against size, of uricodec alone: each operation of bulk, and commands over files.
 
-    First come 1000, 10,000 ... --lines rows of 40 bytes in Arrow columns: nanoseconds a row; then rows of 10, 100 ...
+    First come commands over files of up to --lines lines: the slope is the exponent of the lines in the processor time,
+    1 is linear. The numbers of lines and of identifiers are compared with those of the files. 10**8 lines take 12 GB of
+    memory and 17 GB of disk.
+
+    Then come 1000, 10,000 ... --lines rows of 40 bytes in Arrow columns: nanoseconds a row; and rows of 10, 100 ...
     1,000,000 bytes, 32 MiB of each: nanoseconds a byte. Figures are medians of processor time. The growth is the
     greatest between any two sizes, from 10,000 rows, and 100 bytes, on: an operation that takes quadratic time would
-    have 10 or more there. At last come commands over files of up to --lines lines: the slope is the exponent of the
-    lines in the processor time, 1 is linear. The numbers of lines and of identifiers are compared with those of the
-    files. 10**8 lines take 12 GB of memory and 17 GB of disk.
+    have 10 or more there.
     """
     given = options(sizes, 10_000_000).parse_args(arguments)
     most = round(math.log10(given.lines))
     operations = [each for each in OPERATIONS.values() if given.only in each.name]
     counts, lengths = [10**power for power in range(3, most + 1)], [10**power for power in range(1, 7)]
+    # Before columns are made: a command begins with the memory of this process.
+    of_files([10**power for power in range(5, most + 1)], given)
     by_count, by_length = {}, {}
     for kind in "uri", "urn":
         some = [each for each in operations if ("urn" in each.name) == (kind == "urn")]
-        for count in counts:
+        for count in counts if some else ():
             rows = column(kind, count, ROW)
             for each in some:
                 by_count.setdefault(each.name, []).append(nanoseconds(each, rows) / count)
-        for length in lengths:
+        for length in lengths if some else ():
             rows = column(kind, -(-TOTAL // length), length)
             for each in some:
                 by_length.setdefault(each.name, []).append(nanoseconds(each, rows) / (len(rows) * length))
     table(f"Nanoseconds a row, by the number of rows of {ROW} bytes", [f"{count:,}" for count in counts], by_count)
     table("Nanoseconds a byte, by the bytes of a row", [f"{length:,}" for length in lengths], by_length)
-    of_files([10**power for power in range(5, most + 1)], given)
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -68,6 +70,8 @@ def row(rng, kind, size):
 
 def column(kind, count, size):
     """Return a column of `count` rows of `size` bytes."""
+    import pyarrow as pa
+
     rng = random.Random(size)
     distinct = [cut(row(rng, kind, size), size) for _ in range(min(count, DISTINCT, max(TOTAL // size, 1)))]
     found = pa.array(distinct, pa.large_binary())

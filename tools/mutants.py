@@ -9,36 +9,29 @@ All mutants are compiled at once: each is an expression that asks `_mutant(ID)`.
 in every module and process, says which one is on, and notes which were reached. It is a file that the environment
 variable URICODEC_MUTANTS names, so subprocesses share it. Needs Linux, and pytest-xdist for `reach`.
 
-What a mutant in a function breaks is found by a process that has collected the tests: it forks for each mutant, and runs
-the tests that reach it, the quickest first. Constants of modules need a new process each. A test that fails also without
-the mutant does not count. A mutant without a test that fails may change nothing: read it before writing a test.
+What a mutant in a function breaks is found by a process that has collected the tests: it forks for each mutant, and
+runs the tests that reach it, the quickest first. Constants of modules need a new process each. A test that fails also
+without the mutant does not count. A mutant that no test catches may change nothing: read it before writing a test.
 """
 
 import argparse
 import collections
 import concurrent.futures
-import contextlib
 import json
 import math
 import os
 import random
 import re
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/mutants"
 PACKAGE = Path("src/uricodec")
 MAX = 4096 - 64  # mutants in the page, after the one that is on
-ADDRESS = 0x100000000000
 
 HEADER = """
 #ifndef UC_MUTANT_H
@@ -293,7 +286,8 @@ def build(arguments):
         write(folder, originals, mutants)
         failed = wrong_syntax(folder)
         command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
-        done = subprocess.run(command, cwd=BUILD, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        done = subprocess.run(command, check=False, cwd=BUILD, text=True, **pipes)
         if done.returncode == 0 and not failed:
             break
         for file, line in re.findall(r"^(\S+\.pyx|\S+\.pxd|\S+(?=:\d+:\d+: error)):(\d+):", done.stdout, re.M):
@@ -309,152 +303,6 @@ def build(arguments):
     print(len(mutants), "mutants in", BUILD)
 
 
-# --- a plugin of pytest -----------------------------------------------------------------------------------------------
-
-TASK = json.loads(Path(os.environ.get("URICODEC_MUTANTS_TASK", os.devnull)).read_text() or "null")
-
-
-def use_page(path, mutant=0):
-    """Let this mutant be on in this process, and in those that it starts. Return the page."""
-    import ctypes
-
-    Path(path).write_bytes(mutant.to_bytes(4, sys.byteorder) + bytes(4092))
-    os.environ["URICODEC_MUTANTS"] = str(path)
-    file, libc = os.open(path, os.O_RDWR), ctypes.CDLL(None)
-    libc.mmap.restype = ctypes.c_size_t
-    libc.mmap.argtypes = [ctypes.c_size_t] * 2 + [ctypes.c_int] * 3 + [ctypes.c_size_t]
-    if libc.mmap(ADDRESS, 4096, 3, 0x11, file, 0) != ADDRESS:  # read and write, shared and fixed
-        raise OSError("no page for mutants")
-    os.close(file)
-    return (ctypes.c_ubyte * 4096).from_address(ADDRESS)
-
-
-class Reach:
-    """Writes a line for each test: which mutants it reached, how long it took, and whether it passed."""
-
-    def __init__(self, folder):
-        self.file = Path(folder, f"{os.getpid()}.jsonl").open("w")
-        self.page, self.passed = use_page(f"{folder}/{os.getpid()}.page"), True
-
-    def seen(self):
-        found = [i for i, byte in enumerate(bytes(self.page)[64:]) if byte]
-        for i in found:
-            self.page[64 + i] = 0
-        return found
-
-    def note(self, name, **more):
-        self.file.write(json.dumps({"test": name, "mutants": self.seen()} | more) + "\n")
-
-    def pytest_runtest_logreport(self, report):
-        self.passed = self.passed and not report.failed
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_fixture_setup(self, fixturedef, request):
-        before = self.seen() if fixturedef.scope != "function" else []
-        yield
-        if fixturedef.scope != "function":  # all tests in the file may depend on it
-            self.note(request._pyfuncitem.nodeid.partition("::")[0])
-            for i in before:
-                self.page[64 + i] = 1
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_protocol(self, item):
-        self.seen()
-        self.passed, begin = True, time.perf_counter()
-        yield
-        self.note(item.nodeid, seconds=round(time.perf_counter() - begin, 5), passed=self.passed)
-
-    def pytest_collection_finish(self):
-        self.note("")
-
-    def pytest_sessionfinish(self):
-        self.file.close()
-
-
-class Judge:
-    """Runs the tests for each mutant in a fork of this process, or for one mutant that was on from the start."""
-
-    def __init__(self, task):
-        self.task, self.failed = task, False
-
-    def pytest_runtest_logreport(self, report):
-        self.failed = self.failed or report.failed
-
-    def pytest_runtestloop(self, session):
-        if session.testsfailed:
-            return True  # modules cannot be imported: there are no outputs
-        self.items = {item.nodeid: item for item in session.items}
-        waiting, running = self.task["jobs"], {}
-        while waiting or running:
-            while waiting and len(running) < self.task["processes"]:
-                job = waiting.pop(0)
-                pid = os.fork()
-                if pid == 0:
-                    self.start(job)
-                running[pid] = job
-            pid, status = os.wait()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)  # what it started
-            job = running.pop(pid)
-            with open(job["output"], "a") as file:
-                file.write(f"= {os.waitstatus_to_exitcode(status)}\n")
-            shutil.rmtree(job["output"] + ".tmp", ignore_errors=True)
-        return True
-
-    def start(self, job):
-        """Be a process of its own for a job, with limits for what a mutant may do."""
-        os.setpgid(0, 0)
-        resource.setrlimit(resource.RLIMIT_DATA, (6 << 30, 6 << 30))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 30, 2 << 30))
-        null = os.open(os.devnull, os.O_RDWR)
-        for i in range(3):
-            os.dup2(null, i)
-        os.mkdir(job["output"] + ".tmp")
-        os.environ["PYTEST_DEBUG_TEMPROOT"] = os.environ["TMPDIR"] = tempfile.tempdir = job["output"] + ".tmp"
-        try:
-            use_page(job["output"] + ".page", job["mutant"])
-            self.run(job)
-        finally:
-            os._exit(0)
-
-    def run(self, job):
-        """Run tests until enough files of them have failed. Write "> test" before each, and "! test" for a failure."""
-        names = [name for name in job["tests"] if name in self.items]
-        files = set()
-        file = os.open(job["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # for a loop without end
-        for i, name in enumerate(names):
-            item, following = self.items[name], self.items[names[i + 1]] if i + 1 < len(names) else None
-            if name.partition("::")[0] in files:
-                continue
-            if sum(os.times()[:4]) > self.task["seconds"]:  # of processors; a fork begins at 0
-                os.write(file, b"limit\n")
-                break
-            os.write(file, f"> {name}\n".encode())
-            self.failed = False
-            signal.alarm(int(20 + 10 * job["tests"][name]))
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            signal.alarm(0)
-            if self.failed:
-                os.write(file, f"! {name}\n".encode())
-                files.add(name.partition("::")[0])
-                item.session._setupstate.teardown_exact(None)
-                if len(files) == self.task["files"]:
-                    break
-
-
-def pytest_configure(config):
-    if TASK:
-        import uricodec._base._mutant_py
-
-        if not Path(uricodec.__file__).is_relative_to(BUILD):
-            raise SystemExit(f"not the mutated package: {uricodec.__file__}")
-        if TASK["do"] != "reach":
-            config.pluginmanager.register(Judge(TASK))
-        elif "PYTEST_XDIST_WORKER" in os.environ:
-            config.pluginmanager.register(Reach(TASK["folder"]))
-
-
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
@@ -464,12 +312,12 @@ def start(arguments, task, folder, *options, mutant=0):
     page = bytearray(4096)
     page[:4] = mutant.to_bytes(4, sys.byteorder)
     (name / "page").write_bytes(page)
-    (name / "task.json").write_text(json.dumps(task))
+    (name / "task.json").write_text(json.dumps(task | {"build": str(BUILD)}))
     path = os.pathsep.join([str(BUILD / "src"), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")])
     more = {"PYTHONPATH": path, "URICODEC_MUTANTS": f"{name}/page", "URICODEC_MUTANTS_TASK": f"{name}/task.json"}
     places = [Path(place).resolve() for place in arguments.tests]
     top = next(parent for parent in places[0].parents if (parent / "pyproject.toml").exists())
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "mutants", "-p", "no:cacheprovider", *options]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "mutants_plugin", "-p", "no:cacheprovider", *options]
     with open(f"{name}/output", "w") as output:
         command += ["-m", arguments.marks, *map(str, places)]
         return subprocess.Popen(command, cwd=top, env=os.environ | more, stdout=output, stderr=output), name
@@ -528,44 +376,53 @@ def judge(arguments, jobs, alone=()):
 def run(arguments):
     """Find out which mutants the tests catch, and write and print it."""
     found = json.loads(Path(arguments.reach).read_text()) if arguments.reach else reach(arguments)
-    mutants = [each for each in json.loads((BUILD / "mutants.json").read_text()).values()]
+    mutants = list(json.loads((BUILD / "mutants.json").read_text()).values())
     mutants = [each for each in mutants if each["room"] in (arguments.room or [each["room"]])]
     mutants = [each for each in mutants if each["id"] in (arguments.id or [each["id"]])]
-    reached, imported, flaky, open_ones = collections.defaultdict(dict), {*found["import"]}, set(), mutants
-    for name in found["tests"]:
-        for i in found["files"].get(name.partition("::")[0], []):
-            reached[i][name] = 1
-    for name, ones in found["tests"].items():
-        for i in ones:
-            reached[i][name] = 0
-    while open_ones:
-        jobs = []
-        for number, mutant in enumerate(open_ones):
-            near = reached[mutant["id"]]
-            mutant["reached"] = sum(rank == 0 for rank in near.values())
-            mutant["at import"] = mutant["import"] or mutant["id"] in imported
-            names = found["tests"] if mutant["at import"] else near
-            room = f"/{mutant['room'].split('/')[0]}/"
-            ranks = {name: near.get(name, 2 if room in name else 3) for name in names if name not in flaky}
-            order = sorted(ranks, key=lambda name: (ranks[name], math.frexp(found["seconds"][name])[1] // 2))
-            jobs.append(
-                {"mutant": mutant["id"], "number": number, "tests": {name: found["seconds"][name] for name in order}}
-            )
-        alone = [job for job, mutant in zip(jobs, open_ones, strict=True) if mutant["at import"]]
-        judge(arguments, [job for job in jobs if job["tests"] and job not in alone], alone)
-        for mutant, job in zip(open_ones, jobs, strict=True):
-            mutant |= {key: job.get(key) for key in ("caught", "end")} | {"ran": len(job.get("ran", []))}
-        names = sorted({name for job in jobs for name in job.get("caught", [])} - {"import"})
+    unclear, flaky = mutants, set()
+    while unclear:
+        jobs = jobs_of(unclear, found, flaky)
+        alone = [job for job in jobs if job["at import"]]
+        judge(arguments, [job for job in jobs if job["tests"] and not job["at import"]], alone)
+        for mutant, job in zip(unclear, jobs, strict=True):
+            mutant.update(caught=job.get("caught", []), end=job.get("end", ""), ran=len(job.get("ran", [])))
+        names = sorted({name for mutant in unclear for name in mutant["caught"]} - {"import"})
         controls = [{"mutant": 0, "number": i, "tests": {name: found["seconds"][name]}} for i, name in enumerate(names)]
         judge(arguments, controls)
         failed = {name for control in controls for name in control["caught"]}
         flaky |= failed
-        open_ones = [mutant for mutant in open_ones if failed & {*(mutant["caught"] or [])}]
+        unclear = [mutant for mutant in unclear if failed & {*mutant["caught"]}]
     for mutant in mutants:
-        outcome = "not reached" if not mutant["ran"] else "limit" if mutant["end"] == "limit" else "survived"
+        outcome = "not reached" if not mutant["ran"] else mutant["end"] or "survived"
         mutant["outcome"] = "caught" if mutant["caught"] else outcome
     Path(arguments.output).write_text(json.dumps(mutants, indent=1))
-    outcomes = ("caught", "survived", "limit", "not reached")
+    report(mutants)
+    print("failed without a mutant in another order, and left out:", *flaky)
+
+
+def jobs_of(mutants, found, flaky):
+    """Return a job for each mutant: its tests, with their durations. First come those that reach it, then those of a
+    file whose fixtures do, then, if it matters at import, those of its room and all others; each time the quickest.
+    """
+    near = collections.defaultdict(dict)
+    for name, ones in found["tests"].items():
+        near_by_file = dict.fromkeys(found["files"].get(name.partition("::")[0], []), 1)
+        for i, rank in (near_by_file | dict.fromkeys(ones, 0)).items():
+            near[i][name] = rank
+    jobs = []
+    for number, mutant in enumerate(mutants):
+        ranks = near[mutant["id"]]
+        at_import = mutant["import"] or mutant["id"] in found["import"]
+        if at_import:
+            ranks = {name: 2 + (f"/{mutant['room']}/" not in name) for name in found["tests"]} | ranks
+        order = sorted(ranks, key=lambda name: (ranks[name], math.frexp(found["seconds"][name])[1] // 2))
+        tests = {name: found["seconds"][name] for name in order if name not in flaky}
+        jobs.append({"mutant": mutant["id"], "number": number, "tests": tests, "at import": at_import})
+    return jobs
+
+
+def report(mutants):
+    outcomes = "caught", "survived", "limit", "not reached"
     counts = collections.Counter((room, mutant["outcome"]) for mutant in mutants for room in (mutant["room"], "all"))
     print(f"{'':14}" + "".join(f"{each:>13}" for each in outcomes))
     for room in [*sorted({mutant["room"] for mutant in mutants}), "all"]:
@@ -573,7 +430,6 @@ def run(arguments):
     for mutant in mutants:
         if mutant["outcome"] != "caught":
             print(f"{mutant['outcome']:12} {mutant['ran']:5} tests  {describe(mutant)}")
-    print("failed without a mutant in another order, and left out:", *flaky)
 
 
 def describe(mutant):
