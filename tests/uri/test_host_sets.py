@@ -890,7 +890,7 @@ def fed(path, data, delay=0.0):
 
 
 @PIPES
-@pytest.mark.parametrize("delay", [0.0, 0.2])
+@pytest.mark.parametrize("delay", [0.0, 0.02])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize(("flag", "line"), [("--hosts", b"evil.example"), ("--prefixes", b"http://evil.example/")])
 def test_a_list_in_a_named_pipe(tmp_path, flag, line, pack, delay):
