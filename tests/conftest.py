@@ -35,7 +35,7 @@ os.environ["URICODEC_NO_DOCS_LINKS"] = "1"
 
 # A first example pays for imports, and a sanitizer for everything. An emulator can do with fewer examples. They are the
 # same in each run, unless more are asked for.
-EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "50"))
 settings.register_profile("uricodec", deadline=None, max_examples=EXAMPLES, derandomize=EXAMPLES <= 100)
 settings.register_profile("fast", settings.get_profile("uricodec"), max_examples=min(20, EXAMPLES))
 settings.load_profile("uricodec")

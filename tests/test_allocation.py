@@ -20,6 +20,7 @@ import time
 import pytest
 from support.arrow_memory import Lent
 from support.calls import CALLS, FOREIGN
+from support.marks import long
 
 import uricodec
 from uricodec import bulk
@@ -165,13 +166,12 @@ limits = pytest.mark.skipif(sys.platform != "linux", reason="limits of a process
     "call",
     [
         "bulk.quote(data)",
-        "bulk.quote([data])",
         "bulk.fingerprint(data, secret='k')",
         "bulk.normalize_uri(bulk.Column(text.type, text.arrays * 50))",
-        "uricodec.percent_encode(data)",
         "uricodec.quote(data)",
         "uri.normalize(data)",
         "dedup.unique(data, kind='bytes', memory=1 << 33)",
+        *long("bulk.quote([data])", "uricodec.percent_encode(data)"),
     ],
 )
 @pytest.mark.process

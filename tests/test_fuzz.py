@@ -66,11 +66,11 @@ every_target = pytest.mark.parametrize("name", TARGETS)
 
 @every_target
 def test_seeds(name):
-    """On every tier, which the first octet of an input selects."""
+    """Also on the portable and the best tier, which the first octet of an input selects."""
     module = module_of(name)
     for seed in [b"", *seeds(name)]:
         module.target(seed)
-        for i in range(len(uricodec.cpu_tiers())):
+        for i in 0, len(uricodec.cpu_tiers()) - 1:
             module.target(b"%d" % i + seed[1:])
 
 

@@ -125,7 +125,7 @@ def outcomes(executable, options, variables, kind, programs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [*KINDS[::4], *long(*KINDS[1::4], *KINDS[2::4], *KINDS[3::4])], ids=" ".join)
+@pytest.mark.parametrize("kind", [*KINDS[::9], *long(*KINDS[1:9], *KINDS[10:18], *KINDS[19:])], ids=" ".join)
 def test_as_the_interpreter_itself(programs, environment_with_source, kind):
     """sys.path, sys.argv and __main__, with each option about sys.path, also in a thread that outlives the program."""
     for options, variables in MODES:

@@ -481,7 +481,7 @@ import test_security
 errors = set()
 def run():
     for unit in [*test_security.UNITS, "[[", "a[", "%5B", "(", "a:", "@", "./", "a/../"]:
-        found = test_security.errors_of_nesting(unit * {1 << 18})
+        found = test_security.errors_of_nesting(unit * {1 << 16})
         errors.update(error.__name__ for error in found if isinstance(error, type))
     errors.add("end")
 threading.stack_size(256 << 10)

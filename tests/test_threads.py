@@ -86,12 +86,15 @@ def test_every_call_gives_what_it_gives_alone():
             found = calls.outcome(call)
             assert found == expected[i], name
 
-    together(*[lambda seed=seed: work(seed) for seed in range(THREADS)])
+    together(*[lambda seed=seed: work(seed) for seed in range(THREADS if FREE else 3)])
 
 
 @pytest.mark.slow
 def test_calls_that_have_threads_of_their_own():
-    rows = [(name, call) for name, row in calls.THREADED.items() for call in row]
+    rows = []
+    for i, (name, row) in enumerate(calls.THREADED.items()):
+        # With the lock, one kind of column for each operation.
+        rows += [(name, call) for call in (row if FREE or len(row) < 3 else [row[i % len(row)]])]
     expected = [calls.outcome(call) for _, call in rows]
 
     def work(first):

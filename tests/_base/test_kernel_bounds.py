@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from reference import codec as naive
+from support.marks import tier_fixture
 
 from uricodec import ByteSet
 from uricodec._base import (
@@ -35,6 +36,7 @@ BYTES_OF_A_UNIT = {1: 2, 2: 3, 4: 4}
 
 # All of a block of 64 bytes, then the borders of more of them.
 LENGTHS = [*range(68), *range(94, 98), *range(126, 131), *range(190, 194), *range(254, 259), 300, 319, 320, 513, 1000]
+tier = tier_fixture(all_tiers=True)
 NEAR = 128  # bytes of neighbors and canaries: two blocks
 CANARY_BYTE = b"\xee"
 CANARY = CANARY_BYTE * NEAR

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import codec as naive
+from support.marks import long
 
 from uricodec._base import (
     _kernels,
@@ -19,7 +20,7 @@ from uricodec._base import (
 )
 
 # Around the ends of words and of blocks of 16, 32 and 64 bytes, of which there are two.
-LENGTHS = [*range(20), *range(30, 35), *range(46, 50), *range(62, 68), *range(79, 82), *range(94, 98), *range(126, 131)]
+LENGTHS = [*range(20), *range(30, 35), *range(46, 50), *range(62, 68), 95, 96, 97, 127, 128, 129]
 SOME_LENGTHS = [*LENGTHS, 191, 192, 193, 255, 256, 257, 1000]
 CANARY = b"\xee" * 64
 ORDER = "le" if sys.byteorder == "little" else "be"
@@ -128,7 +129,7 @@ def test_scan_of_every_pair(tier):
 @pytest.mark.slow
 def test_scan_of_three_and_four_bytes(tier):
     edges = bytes.fromhex("007f808f909fa0bfc0ff")
-    for shift, lead in itertools.product([0, 13, 14, 30, 62], range(0xE0, 0x100)):
+    for shift, lead in itertools.product([0, 13, 30, 62], range(0xE0, 0x100)):
         for second in range(256) if lead < 0xF0 and not shift else edges:
             for third in edges:
                 check_scan(b"a" * shift + bytes([lead, second, third]))
@@ -183,7 +184,7 @@ def test_scan_of_long_texts(tier):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fill", ["a", "é", "中", "aж中😀"])
+@pytest.mark.parametrize("fill", ["a", "aж中😀", *long("é", "中")])
 def test_code_one_character_anywhere(tier, fill):
     for special in [*EDGES, "\x80" * 16, "\u0800" * 16, "\U00010000" * 4]:
         widths = all_widths(special + fill)
@@ -200,7 +201,7 @@ def test_code_every_character(tier, width):
     assert width < 4 or len(text) == 1_112_064
     octets = text.encode()
     assert _kernels.run_kernel("scan_utf8", octets) == (len(octets), len(text), max(octets))
-    for shift in range(16):
+    for shift in 0, 1, 2, 3, 7, 8, 13, 15:
         check_codes(text[shift:], width)
         check_codes(text[-shift:] + text[: 3 * shift], width)
 

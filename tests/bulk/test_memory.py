@@ -33,7 +33,7 @@ kind = sys.argv[1]
 pa = __import__("pyarrow") if kind == "arrow" else None
 found, sources = {}, []
 for head in "urn:example:", "https://www.site.example.com/path/index.html?q=a%20b&x=":
-    rows = [f"{head}{i:025}" for i in range(200_000)]
+    rows = [f"{head}{i:025}" for i in range(100_000)]
     whole, few = rows, rows[:100]
     if kind != "list":
         whole, few = (pa.array(each) if pa else "\\n".join(each).encode() for each in (rows, few))

@@ -35,7 +35,7 @@ from uricodec import parse
 from uricodec.parse import _stdlib as stdlib
 
 FUNCTIONS = stdlib.FAST
-EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "50"))
 
 
 # --- what is compared -------------------------------------------------------------------------------------------------
@@ -745,8 +745,8 @@ UNUSUAL_TEXTS = [
 @pytest.mark.parametrize("name", ["quote", "unquote", "unquote_plus", "parse_qs", "parse_qsl"])
 def test_every_encoding_with_unusual_error_handlers(name):
     """Some codecs look at the name of the handler although nothing is wrong, or accept "strict" alone."""
-    # A third of the codecs, which are much alike, and those that are special.
-    names = {*sorted(set(aliases.values()))[::3], *NAMED, "idna", "punycode", "undefined", "unicode_escape"}
+    # A ninth of the codecs, which are much alike, and those that are special.
+    names = {*sorted(set(aliases.values()))[::9], *NAMED, "idna", "punycode", "undefined", "unicode_escape"}
     for encoding in [*sorted(names), "utf-8-sig", "no such", "", "\xe9", "utf\0", None, 5, b"utf-8"]:
         for errors in UNUSUAL_HANDLERS:
             for text in UNUSUAL_TEXTS:
@@ -1005,9 +1005,10 @@ def test_all_joins(fragments):
 @pytest.mark.slow
 @pytest.mark.parametrize("start", ["", "http://h", "x:", "http:"])
 def test_all_short_joins(start):
-    """References of up to three pieces beside bases of up to three pieces."""
+    """References of up to three pieces beside bases of as many, or of two after a start."""
     short = ["".join(p) for n in range(4) for p in itertools.product(["a", "..", ";", "/", "?", "#"], repeat=n)]
-    for base, url in itertools.product(short, short):
+    bases = short[: 1 + 6 + 36] if start else short
+    for base, url in itertools.product(bases, short):
         assert parse.urljoin(start + base, url) == stdlib.urljoin(start + base, url), (start + base, url)
 
 
@@ -1199,8 +1200,8 @@ def test_lengths(filler):
 @pytest.mark.slow
 def test_long_texts():
     for text in (
-        *("a" * 300_000, "a b\xe9" * 70_000, "%C3%A9" * 50_000, "&a=%41" * 40_000, "../" * 100_000, "//" * 100_000),
-        *("%" * 300_000, "[" * 9),
+        *("a" * 100_000, "a b\xe9" * 25_000, "%C3%A9" * 16_000, "&a=%41" * 16_000, "../" * 33_000, "//" * 50_000),
+        *("%" * 100_000, "[" * 9),
     ):
         for name in FUNCTIONS:
             check(name, text)
@@ -1656,8 +1657,10 @@ def test_leaks(name):
                 run(arguments, 150)
                 gc.collect()
                 grown.append(tracemalloc.get_traced_memory()[0] - before)
+                if grown[-1] < 150 * 24:
+                    break
         finally:
             tracemalloc.stop()
-        assert min(grown) < 150 * 24, (name, arguments, grown)
+        assert grown[-1] < 150 * 24, (name, arguments, grown)
         for argument, old in zip(arguments, references, strict=True):
             assert abs(sys.getrefcount(argument) - old) < 20, (name, arguments)

@@ -19,9 +19,9 @@ def assert_linear(call, make, size):
     what takes longer than that.
     """
     small, large = make(size), make(8 * size)
-    for _ in range(3):
-        before = max(FLOOR, min(seconds(call, small) for _ in range(3)))
-        after = min(seconds(call, large) for _ in range(2))
+    for _ in range(5):
+        before = max(FLOOR, min(seconds(call, small) for _ in range(2)))
+        after = seconds(call, large)
         if after <= 24 * before:
             return
     raise AssertionError(f"{small[:40]!r}...: 8 times as long takes {after / before:.0f} times as long")

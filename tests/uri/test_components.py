@@ -90,13 +90,13 @@ def compare_split(text, module, fault, error):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reference", [*REFERENCES[:3:2], REFERENCES[-1], *long(*REFERENCES[1:-1])])
+@pytest.mark.parametrize("reference", [REFERENCES[0], REFERENCES[-1], *long(*REFERENCES[1:-1])])
 def test_every_byte_at_every_place(tier, reference):
-    """In place of each octet and before it; the components below a quarter of them."""
+    """In place of each octet, and some before it; the components below a quarter of them."""
     codes = [*range(0x81), 0x9F, 0xA0, 0xC3, 0xE2, 0xED, 0xF4, 0xFF]
     for place, code in product(range(len(reference) + 1), codes):
-        for rest in reference[place + 1 :], reference[place:]:
-            text = reference[:place] + chr(code) + rest
+        for skipped in (1,) if (place + code) % 3 else (0, 1):
+            text = reference[:place] + chr(code) + reference[place + skipped :]
             octets = text.encode("latin-1")
             want = cached_check(text)
             assert brief(uri.check(text)) == brief(uri.check(octets)) == want, text
@@ -164,7 +164,7 @@ def test_random_bytes(tier, octets):
 @each_row("length", [63, 64, 65, 513])
 @each_row("end", ["", "%", "%4", "%4g", "?q", "#f", "#f#", " ", "é", "\ue000", "?\ue000", "\ud800", "𠮷"])
 def test_long_texts(tier, length, end):
-    for start, filling in product(["s:", "//h/", "", "é/", "//u@h:1?"], ["a", "日", "%c3"]):
+    for start, filling in [*product(["s:", "//h/", "", "é/", "//u@h:1?"], ["a", "日", "%c3"])][::2]:
         text = start + filling * (length // len(filling))
         compare(text + end)
         compare(text[: length - 2] + end + "a" * 70)
@@ -289,13 +289,11 @@ NO_IPVFUTURE = ["v", "v1", "v.a", "v1.", "vg.a", "v1a", "v1.@", "v1.%41", "v1.a/
 @each_row("address", IPV6 + IPVFUTURE + NO_IPV6 + NO_IPVFUTURE)
 def test_ip_literals(address):
     good = address in IPV6 + IPVFUTURE
-    for text in (
-        *(f"//[{address}]", f"http://u@[{address}]:80/", f"//[{address}]:?", f"//[{address}]a", f"//[{address}"),
-        f"//{address}]",
-    ):
+    for text in f"//[{address}]", f"//[{address}]:?", f"//[{address}]a", f"//[{address}", f"//{address}]":
         compare(text)
-        for end in range(len(text)):
-            compare(text[:end])
+    text = f"http://u@[{address}]:80/"
+    for end in range(len(text) + 1):
+        compare(text[:end])
     assert (uri.check(f"//[{address}]") is None) is good
     if good:
         parts = uri.split(f"//[{address}]:80")

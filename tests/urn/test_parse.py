@@ -442,7 +442,7 @@ def test_many_lines(tier, level, weight):
     """Through many chunks: only plain lines, a few others, mostly others."""
     chance = random.Random(weight)
     plain = [b"urn:uuid:F81D4FAE-7dec-11d0-a765-00a0c91e6bf6\n", b"URN:ISBN:0-8044-2957-x\n", b"urn:example:a%c3%A9b\n"]
-    lines = chance.choices(plain + LINE_PIECES, weights=[10] * 3 + [weight / 10] * len(LINE_PIECES), k=2000)
+    lines = chance.choices(plain + LINE_PIECES, weights=[10] * 3 + [weight / 10] * len(LINE_PIECES), k=1000)
     check_normalize_lines(b"".join(lines), level, None)
     check_normalize_lines(b"".join(lines), level, "any", "drop")
 
@@ -466,7 +466,7 @@ def test_a_long_line_that_fails(tier, n):
 
 @pytest.mark.slow
 def test_long_lines(tier):
-    for size in 8000, 8191, 8192, 8193, 20000, 100000:
+    for size in 8191, 8192, 8193, 20000:
         line = b"URN:lex:" + b"aB%c3-" * (size // 6) + b"\n"
         for src in line, line + line[:-1], b"urn:ab:c\n" + line + b"x\n" + line[:-2] + b"\n":
             for level in "2141", "8141", "namespace":
