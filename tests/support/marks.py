@@ -1,11 +1,15 @@
 """Marks of parameters: what a run of all tests leaves out."""
 
 import pytest
+from hypothesis import settings
 
 import uricodec
 from uricodec._base import _kernels
 
 TIERS = uricodec.cpu_tiers()
+
+# For a property that is slow to check, or that each row of a table is asked for.
+few_examples = settings(max_examples=max(1, settings.default.max_examples * 3 // 10))
 
 
 def long(*values):
