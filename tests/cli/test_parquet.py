@@ -85,10 +85,8 @@ def column_of(table, name="url"):
 
 @pytest.mark.slow
 @each_row("name", COMMANDS)
-@each_row(
-    ("errors", "type"),
-    [*zip(["keep", "null", "drop"] * len(TYPES), TYPES), *((errors, [*TYPES][0]) for errors in ["null", "drop"])],
-)
+@each_row("errors", ["keep", "null", "drop"])
+@each_row("type", TYPES)
 def test_texts(files, name, errors, type):
     table = files(TYPES[type])
     command, function, options = COMMANDS[name]

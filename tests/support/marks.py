@@ -8,13 +8,15 @@ from uricodec._base import _kernels
 
 TIERS = uricodec.cpu_tiers()
 
-# For a property that is slow to check, or that each row of a table is asked for.
-few_examples = settings(max_examples=max(1, settings.default.max_examples * 3 // 10))
-
 
 def long(*values):
     """Return parameters for a long sweep: `python -m pytest` leaves them out, `python -m pytest -m long` runs them."""
     return [pytest.param(*as_tuple(value), marks=pytest.mark.long) for value in values]
+
+
+def few_examples(test):
+    """Ask a property that is slow to check of fewer examples than others."""
+    return settings(max_examples=max(1, settings.default.max_examples * 3 // 10))(test)
 
 
 def as_tuple(value):
