@@ -9,6 +9,7 @@ import time
 
 import pytest
 from support.command import COMMAND
+from support.marks import long
 
 from uricodec._io import streams, workers
 
@@ -239,11 +240,19 @@ def test_no_more_threads_than_are_of_use(monkeypatch, cores, most):
     assert b"".join(taken) == ALL and started == [most - 1]
 
 
+def in_pipe(number):
+    """How many octets wait in a pipe."""
+    import fcntl
+    import termios
+
+    return int.from_bytes(fcntl.ioctl(number, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="other signals")
 @pytest.mark.parametrize(
     ("command", "threads"),
-    [("dedup --kind urn", "1"), ("dedup --kind urn", "2"), ("decode", "2"), ("encode -f 1", "4")],
+    [("dedup --kind urn", "1"), ("dedup --kind urn", "2"), *long(("decode", "2")), ("encode -f 1", "4")],
 )
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("who", ["reader", "writer"])
@@ -259,7 +268,11 @@ def test_a_signal_while_a_thread_waits_for_others(tmp_path, command, threads, nu
     else:
         child = subprocess.Popen([*command, tmp_path / "in"], stdout=writing, stderr=subprocess.PIPE)
     try:
-        time.sleep(1)
+        deadline = time.monotonic() + 20
+        while (in_pipe(reading) > 0) == (who == "reader"):  # until all is read, or something is written
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.2)
         start = time.monotonic()
         child.send_signal(number)
         said = child.communicate(timeout=20)[1]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from reference import uri_forms
 from reference import urn as naive_urn
 from support.command import HINT, growth, output_of, process, run
+from support.marks import few_examples
 from support.tables import each_row
 
 from uricodec import dedup
@@ -81,7 +82,7 @@ def options_of(kind, level):
 
 @pytest.mark.slow
 @every_level
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(LINES)
 def test_output_agrees_with_the_reference(kind, level, lines):
     names = reference(lines, kind, level)
@@ -178,7 +179,7 @@ def rule_of(first, other, kind, level):
 
 @pytest.mark.slow
 @every_level
-@settings(max_examples=20)
+@settings(max_examples=6)
 @given(lines=LINES)
 def test_groups(tmp_path_factory, kind, level, lines):
     if kind == "bytes":
@@ -216,7 +217,7 @@ def test_groups_of_what_is_not_dropped(tmp_path):
 def test_groups_that_are_larger_than_memory(tmp_path):
     """All lines are of one name, or of a few; runs of the sort are merged, more than once."""
     for names in 1, 7:
-        lines = [b"urn:example:%d#%06d" % (row * row % names, row % 30_000) for row in range(40_000)]
+        lines = [b"urn:example:%d#%06d" % (row * row % names, row % 12_000) for row in range(16_000)]
         options = ["--memory", "16K", "--groups", tmp_path / "groups", "-o", tmp_path / "out"]
         assert run(*URN, *options, stdin=text(lines)) == (0, b"", "")
         found = [json.loads(line) for line in (tmp_path / "groups").read_text().splitlines()]
@@ -325,6 +326,7 @@ def test_inputs_are_one(tmp_path):
 
 
 @pytest.mark.slow
+@few_examples
 @given(LINES, st.integers(16, 64), st.sampled_from(["1", "2", "3"]))
 def test_chunks_and_threads_do_not_show(lines, chunk, jobs):
     for more in [], ["-c"], ["--repeated"]:

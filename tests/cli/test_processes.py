@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.command import COMMAND, growth, output_to_nobody, process, run, wait_for_output
+from support.marks import long
 from support.tables import each_row
 
 from uricodec._io import workers
@@ -130,20 +131,19 @@ def hostile_text(line, bad, chunk, seed):
 
 
 @pytest.mark.slow
-@each_row("max_line", [None, "500"])
+@each_row(("seed", "jobs", "max_line"), [(0, 2, None), (1, 5, None), (2, 3, "500")])
 @each_row("name", HOSTILE)
-def test_threads_do_not_show_in_hostile_input(tmp_path, name, max_line):
+def test_threads_do_not_show_in_hostile_input(tmp_path, name, seed, jobs, max_line):
     """Output, complaint and status: of a file, a compressed one, and standard input."""
     command, line, bad = HOSTILE[name]
     options = [] if max_line is None or command[0] == "extract" else ["--max-line", max_line]
     path, packed = tmp_path / "in", tmp_path / "in.gz"
-    for seed in range(4):
-        data = hostile_text(line, bad, 256, seed)
-        path.write_bytes(data)
-        packed.write_bytes(gzip.compress(data, 1))
-        for inputs, stdin in ([path], b""), ([packed, path], b""), ([], data):
-            results = [run(*command, *options, "-j", jobs, *inputs, stdin=stdin, chunk=256) for jobs in (1, 2, 5)]
-            assert results[0] == results[1] == results[2]
+    data = hostile_text(line, bad, 256, seed)
+    path.write_bytes(data)
+    packed.write_bytes(gzip.compress(data, 1))
+    for inputs, stdin in ([path], b""), ([packed, path], b""), ([], data):
+        results = [run(*command, *options, "-j", threads, *inputs, stdin=stdin, chunk=256) for threads in (1, jobs)]
+        assert results[0] == results[1]
 
 
 @pytest.mark.slow
@@ -211,23 +211,25 @@ MEMORY |= {
     "log": (["log"], LOG, b"x"),
 }
 WHOLE = {"--csv", "--json-field", "-f", "--to=jsonl", "split", "hosts", "check", "normalize", "resolve", "--iri", "log"}
+FEW = {"decode", "csv", "split", "drop", "extract", "log"}  # one of each kind
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@each_row("name", MEMORY)
+@pytest.mark.parametrize("names", [FEW, *long(MEMORY.keys() - FEW)], ids=["few", "others"])
 @pytest.mark.process
-def test_memory_is_flat(tmp_path, monkeypatch, name):
+def test_memory_is_flat(tmp_path, monkeypatch, names):
     """Ten megabytes of lines, and a line of 40: two threads have up to 8 MB of buffers each."""
     monkeypatch.chdir(tmp_path)
-    command, line, unit = MEMORY[name]
-    with open("long", "wb") as file:
-        for _ in range(10):
-            file.write(line * (1_000_000 // len(line)))
-        for _ in range(40):
-            file.write(unit * (1_000_000 // len(unit)))
-    most = ["--max-line", "1M"] if WHOLE & {*command} else []
-    assert growth([*command, *most, "-j", "2"], "long", "out") < 32_000
+    for name in sorted(names):
+        command, line, unit = MEMORY[name]
+        with open("long", "wb") as file:
+            for _ in range(10):
+                file.write(line * (1_000_000 // len(line)))
+            for _ in range(40):
+                file.write(unit * (1_000_000 // len(unit)))
+        most = ["--max-line", "1M"] if WHOLE & {*command} else []
+        assert growth([*command, *most, "-j", "2"], "long", "out") < 32_000, name
 
 
 # --- killed, full, closed ---------------------------------------------------------------------------------------------
@@ -357,7 +359,7 @@ def run_into(path, mode, *arguments, **options):
 
 
 @pytest.mark.slow
-@each_row("name", ["decode", "split", "check", "extract", "log"])
+@each_row("name", ["split", "check", "extract"])
 def test_an_input_that_its_own_output_follows(tmp_path, name):
     """It would never end."""
     path = tmp_path / "s"

@@ -155,17 +155,16 @@ def check(folder, inputs, kind="urn", level=None, exclude=(), report="unique", *
 @pytest.mark.slow
 @each_row(("memory", "threads"), [(1, 1), (100_000, 2), (None, 2)])
 def test_the_most_frequent(tmp_path, memory, threads):
-    data = b"".join(b"%d\n" % (i * i * 7919 % 5000 * (i % 7) // 7) for i in range(60_000)) + b"\xff\0\n\n" * 99
+    data = b"".join(b"%d\n" % (i * i * 7919 % 5000 * (i % 7) // 7) for i in range(20_000)) + b"\xff\0\n\n" * 99
     (tmp_path / "in").write_bytes(data)
     wanted, how = Reference([data], "bytes"), {"memory": memory, "threads": threads}
-    for top in 1, FEW, FEW + 1, 10**9:
-        for exact in False, True:
-            done = dedup.dedup_files(
-                tmp_path / "in", tmp_path / "out", kind="bytes", report="counts", top=top, exact=exact, **how
-            )
-            assert (tmp_path / "out").read_bytes() == wanted.top(top)
-            assert bool(done.spilled) == (memory is not None)
-            assert (done.unique, done.written) == (len(wanted.first), min(top, len(wanted.first)))
+    for top, exact in (1, False), (FEW, True), (FEW + 1, False), (10**9, True):
+        done = dedup.dedup_files(
+            tmp_path / "in", tmp_path / "out", kind="bytes", report="counts", top=top, exact=exact, **how
+        )
+        assert (tmp_path / "out").read_bytes() == wanted.top(top)
+        assert bool(done.spilled) == (memory is not None)
+        assert (done.unique, done.written) == (len(wanted.first), min(top, len(wanted.first)))
 
 
 def test_lines_that_are_too_long_are_not_among_the_most_frequent(tmp_path):
@@ -231,9 +230,13 @@ def test_files_agree_with_the_reference(tmp_path, kind, level, memory):
 @every_kind
 def test_files_exactly_and_in_threads(tmp_path, kind, level):
     inputs = pieces(corpus(kind, 1500, 600, 2), 2)
-    for report, exact, threads in ("unique", True, 3), ("counts", True, 1), ("unique", False, 3), ("counts", True, 2):
-        for memory in None, TINY:
-            check(tmp_path, inputs, kind, level, report=report, exact=exact, threads=threads, memory=memory)
+    for report, exact, threads, memory in (
+        ("unique", True, 3, None),
+        ("counts", True, 1, None),
+        ("unique", False, 3, TINY),
+        ("counts", True, 2, TINY),
+    ):
+        check(tmp_path, inputs, kind, level, report=report, exact=exact, threads=threads, memory=memory)
 
 
 @pytest.mark.slow
@@ -263,9 +266,9 @@ def test_against(tmp_path, kind, level, memory, errors):
     [("bytes", True, "counts"), *long(("urn", False, "unique"), ("urn", True, "counts"), ("bytes", False, "unique"))],
 )
 def test_partitions_of_partitions(tmp_path, kind, exact, report):
-    data = b"".join(b"urn:example:%d\nURN:example:%d\n" % (i * i % 99_991, i) for i in range(80_000))
+    data = b"".join(b"urn:example:%d\nURN:example:%d\n" % (i * i % 99_991, i) for i in range(40_000))
     done = check(tmp_path, [data], kind, report=report, memory=TINY, exact=exact)
-    assert done.spilled > 160_000 * 20
+    assert done.spilled > 80_000 * 20
 
 
 def test_the_default_key_is_random_and_another_one_does_not_matter(tmp_path):
@@ -279,8 +282,9 @@ def test_the_default_key_is_random_and_another_one_does_not_matter(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("memory", "threads"), [(None, 2), (TINY, 1)])
-def test_long_lines(tmp_path, memory, threads):
+def test_long_lines(tmp_path, monkeypatch, memory, threads):
     """Up to some times the buffer, in any order."""
+    monkeypatch.setattr(streams, "CHUNK", 4096)
     choice = random.Random(6)
     sizes = [
         0,
@@ -291,7 +295,7 @@ def test_long_lines(tmp_path, memory, threads):
         streams.CHUNK + 1,
         2 * streams.CHUNK,
         2 * streams.CHUNK + 1,
-        1 << 21,
+        6 * streams.CHUNK,
     ]
     lines = [b"URN:example:" + b"a" * size for size in sizes] + [b"urn:example:" + b"a" * size for size in sizes]
     lines += [b"urn:example:%d" % i for i in range(2000)] * 2
@@ -309,18 +313,18 @@ def test_long_lines(tmp_path, memory, threads):
 def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, threads, errors):
     """They are in no batch: kept in their place and never the same as others, or left out."""
     choice = random.Random(7)
-    lines = [b"urn:example:%d" % i for i in range(3000)] * 2 + [b"x" * size for size in range(2, 3000, 97)] * 2
+    lines = [b"urn:example:%d" % i for i in range(1500)] * 2 + [b"x" * size for size in range(2, 3000, 97)] * 2
     choice.shuffle(lines)
     data = b"\n".join([*lines, b"last" * 600])
     for chunk, max_line in (streams.CHUNK, 1000), (256, 100):
         monkeypatch.setattr(streams, "CHUNK", chunk)
         how = {"memory": memory, "threads": threads, "errors": errors, "max_line": max_line}
-        for report in "unique", "counts", "repeated":
+        for report in ("unique", "counts", "repeated") if chunk == 256 else ["counts"]:
             check(tmp_path, [data, b"", data[::-1]], report=report, **how)
             check(tmp_path, [data[::-1], data], "bytes", exclude=[data[: len(data) // 3]], report=report, **how)
         done = check(tmp_path, [data], rules=True, groups=tmp_path / "groups", **how)
         assert sum(done.merged.values()) == done.duplicates and b"xxx" * 1000 not in (tmp_path / "groups").read_bytes()
-    assert dedup.estimate_files(tmp_path / "in0", kind="urn", max_line=500) == pytest.approx(3000 + 5 + 50, rel=0.05)
+    assert dedup.estimate_files(tmp_path / "in0", kind="urn", max_line=500) == pytest.approx(1500 + 5 + 50, rel=0.05)
 
 
 def test_lines_that_are_too_long_from_a_pipe_and_compressed(tmp_path):
@@ -393,8 +397,8 @@ def test_any_lines(tmp_path_factory, inputs, exclude, kind, exact):
 @each_row("memory", [None, TINY])
 def test_rules(tmp_path, kind, level, memory):
     """Each level merges as many lines as are lost from one level to the next, read by one specification."""
-    data = corpus(kind, 2000, 400, 7)
-    for exclude in [], [corpus(kind, 1000, 100, 8)]:
+    data = corpus(kind, 1000, 400, 7)
+    for exclude in [], [corpus(kind, 300, 100, 8)]:
         done = check(tmp_path, [data], kind, level, exclude, rules=True, memory=memory)
         rules = dedup.rules_of(kind, level)
         assert tuple(done.merged) == rules
@@ -460,7 +464,7 @@ def test_rules_there_are():
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
-DATA = corpus("urn", 20_000, 900, 10)
+DATA = corpus("urn", 12_000, 900, 10)
 PACKERS = [gzip.compress, bz2.compress, lzma.compress]
 
 
@@ -494,7 +498,7 @@ class NotAFile(io.BytesIO):
 
 
 @pytest.mark.slow
-@each_row(("memory", "report", "rules"), [(None, "unique", True), (TINY, "counts", False), (TINY, "unique", True)])
+@each_row(("memory", "report", "rules"), [(None, "unique", True), (TINY, "counts", False)])
 @each_row("pack", [bytes, gzip.compress])
 def test_standard_input(tmp_path, monkeypatch, memory, report, pack, rules):  # noqa: PLR0913, PLR0917
     """A pipe cannot be read again; nor is what looks compressed in it decompressed twice."""
@@ -743,7 +747,7 @@ def test_all_memory_that_has_an_address(tmp_path, report):
 @pytest.mark.slow
 def test_estimates(tmp_path):
     (tmp_path / "a").write_bytes(DATA)
-    (tmp_path / "b").write_bytes(b"".join(b"URN:example:%d\nurn:example:%d\n" % (i, i) for i in range(50_000)))
+    (tmp_path / "b").write_bytes(b"".join(b"URN:example:%d\nurn:example:%d\n" % (i, i) for i in range(20_000)))
     for threads in 1, 2:
         for kind in "urn", "bytes":
             want = len(Reference([DATA, (tmp_path / "b").read_bytes()], kind).first)

@@ -198,18 +198,18 @@ def test_memory_that_is_too_small():
 
 @pytest.mark.slow
 def test_memory_grows():
-    rows, numbers = FirstRows(), list(range(0, 2_000_000, 997))
+    rows, numbers = FirstRows(), list(range(0, 500_000, 997))
     assert len(rows) == 0
     for number in numbers:
         rows.set(made_of([number], [NEW]))
-    names = made_of(range(1_999_000), [0] * 1_999_000)
+    names = made_of(range(499_000), [0] * 499_000)
     rows.mark(names)
-    assert [i for i, mark in enumerate(names.marks) if mark == NEW] == [i for i in numbers if i < 1_999_000]
+    assert [i for i, mark in enumerate(names.marks) if mark == NEW] == [i for i in numbers if i < 499_000]
     assert rows.count == len(numbers)
     rows.reserve(10_000_000)
     assert len(rows) >= 10_000_000
     rows.mark(names)
-    assert names.new == len([i for i in numbers if i < 1_999_000])
+    assert names.new == len([i for i in numbers if i < 499_000])
 
 
 def test_no_memory():

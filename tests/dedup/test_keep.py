@@ -1,6 +1,7 @@
 """Which row of an identifier is kept, and its count: lines, records, Parquet and Python against a dict."""
 
 import errno
+import functools
 import itertools
 import json
 import os
@@ -33,6 +34,7 @@ def in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@functools.cache
 def some_rows(seed=1, rows=ROWS):
     chance = random.Random(seed)
     spellings = ["http://example.com/%d", "HTTP://Example.COM/a/../%d", "http://example.com:80/%d", "%d"]
@@ -40,6 +42,7 @@ def some_rows(seed=1, rows=ROWS):
     return urls, [chance.choice(VALUES) for _ in range(rows)]
 
 
+@functools.cache
 def name_of(url):
     try:
         return uri.normalize(url)

@@ -829,6 +829,8 @@ def test_directories_that_lie():
 def test_each_write_and_rename_fails(place, monkeypatch, mode):
     """Whichever fails: the set and the output are as before, nothing stays, and the next run is like any other."""
     options = MODES[mode] | {"kind": "urn", "seen": "seen", "update": True, "secret": SECRET}
+    for day in "day0", "day1":
+        (place / day).write_text("".join(f"{line}\n" for line in lines_of(place / day)[:1500]))
     dedup.dedup_files("day0", "out", **options)
     before = {name: (place / name).read_bytes() for name in os.listdir()}
     calls, fails = 0, None
@@ -861,8 +863,9 @@ def test_each_write_and_rename_fails(place, monkeypatch, mode):
     monkeypatch.setattr(os, "fsync", lambda number: (step(), sync(number)))
     dedup.dedup_files("day1", "out", **options)
     total, after = calls, {name: (place / name).read_bytes() for name in os.listdir()}
-    assert total > 10
-    for fails in range(1, total + 1):  # noqa: B007
+    assert total > 40
+    # The same calls are made for each partition.
+    for fails in [*range(1, 12), *range(12, total - 14, 5), *range(total - 14, total + 1)]:  # noqa: B007
         for name, octets in before.items():
             (place / name).write_bytes(octets)
         calls = 0
@@ -894,7 +897,7 @@ def test_killed_at_any_moment(place):
     subprocess.run(command, check=True)
     seconds, expected, new = time.monotonic() - start, (place / "new").read_bytes(), (place / "seen").read_bytes()
     chance, killed = random.Random(5), 0
-    while killed < 20:
+    while killed < 7:
         (place / "seen").write_bytes(old)
         (place / "new").write_bytes(b"before")
         child = subprocess.Popen(command)
@@ -1015,7 +1018,7 @@ def test_first_updates_at_once(place):
 def test_memory_of_a_run(tmp_path):
     """A large set is not read into memory."""
     chance = random.Random(6)
-    rows = sorted((chance.randbytes(16) for _ in range(1_000_000)), key=naive.order)
+    rows = sorted((chance.randbytes(16) for _ in range(500_000)), key=naive.order)
     with Scratch(None) as scratch, streams.Output(str(tmp_path / "seen")) as output:
         blocks = (b"".join(rows[i : i + 4096]) for i in range(0, len(rows), 4096))
         _sets.write_set(output, blocks, len(rows), _sets.Rules("bytes", None), KEY, scratch)
@@ -1031,4 +1034,4 @@ def test_memory_of_a_run(tmp_path):
     for more in [], ["--seen", "seen"]:
         done = subprocess.run([*command, *more], cwd=tmp_path, stderr=subprocess.PIPE, check=True)
         sizes.append(int(done.stderr))
-    assert sizes[1] - sizes[0] < 8_000  # of 16,000
+    assert sizes[1] - sizes[0] < 4_000  # of 8,000

@@ -55,7 +55,7 @@ def test_formats_that_match_none_of_the_first_lines(name, monkeypatch):
     other = SAMPLES[chance.choice(PRESETS)].splitlines(keepends=True)[-1]
     cut = lines[-1][len(lines[-1]) // 2 :]
     places = [(0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 0, 2), (60, 0, 0), (49, 0, 0), (0, 0, 90)]
-    for first, middle, last in chance.sample(places, 2):
+    for first, middle, last in chance.sample(places, 1):
         strange = chance.choice([other, cut, b"?\n"])
         head = b"".join([strange] * first + lines * 40 + [strange] * middle + lines * 10 + [strange] * last)
         staged = decision(head)
@@ -419,7 +419,7 @@ def test_a_strange_line_never_changes_the_format(name):
     lines = SAMPLES[name].splitlines(keepends=True)
     records = iter(EXPECTED[name])
     record_of = {line: json.loads(next(records)) for line in lines if not line.startswith(b"#")}
-    for _ in range(40):
+    for _ in range(14):
         head = lines * chance.randrange(1, 6)
         for _ in range(chance.choice([1, 1, 1, 2, len(head) // 3])):
             at = chance.randrange(len(head))

@@ -68,10 +68,10 @@ def cuts_of(rng, data):
 @each_row("name", PRESETS)
 def test_samples_are_read_by_marks(name, options):
     data = (EXAMPLES / f"{name}.log").read_bytes()
-    fast = check(Format(name), 40 * data, **options)
+    fast = check(Format(name), 9 * data, **options)
     check(Format(name), data.replace(b"\n", b"\r\n"), **options)
     if name in TEXTS:
-        assert fast > 40 * data.count(b"\n") / 3
+        assert fast > 9 * data.count(b"\n") / 3
 
 
 HEAD = b"192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "
@@ -281,7 +281,7 @@ def test_long_lines(name):
 @pytest.mark.slow
 @each_row("name", PRESETS)
 def test_adversarial_lines(name, tier):
-    data = adversarial(name, 400, tier)
+    data = adversarial(name, 150, tier)
     rng = random.Random(name)
     for options in OPTIONS[0], rng.choice(OPTIONS[1:]):
         check(Format(name), data, cuts_of(rng, data), **options)
@@ -398,7 +398,7 @@ def test_a_time_that_contains_what_ends_it():
 
 
 @pytest.mark.slow
-@each_row("seed", range(60))
+@each_row("seed", range(24))
 def test_random_formats(seed):
     rng = random.Random(seed)
     names = rng.sample([*DIRECTIVES], rng.randrange(3, 13))

@@ -295,7 +295,7 @@ def test_an_empty_line_after_any_other(name):
     """Its variants do not go on where the line before it stopped, which may be beyond its end."""
     lines = Path(__file__).parents[2].joinpath(f"examples/logs/{name}.log").read_bytes().splitlines()
     for line in lines:
-        for end in range(1, len(line) + 1, 17):
+        for end in range(1, len(line) + 1, 41):
             data = line[:end] + b"\n\n\n" + line + b"?\n\n"
             invalid = []
             list(logs.parse(data, name, invalid=invalid))

@@ -24,6 +24,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import log_formats
 from reference import logs as naive
+from support.marks import few_examples
 from support.tables import each_row
 from support.timing import assert_linear
 
@@ -949,6 +950,7 @@ OPTIONS = st.fixed_dictionaries(
 class TestOnEveryTier:
     """Against the reference."""
 
+    @few_examples
     @given(logs_of, OPTIONS)
     def test_records(self, tier, log, options):
         format, data = log
@@ -958,6 +960,7 @@ class TestOnEveryTier:
         assert [json.loads(line) for line in records.split(b"\n")[:-1]] == shown(wanted, format)
         assert_harmless(records.decode())
 
+    @few_examples
     @given(logs_of, OPTIONS)
     def test_csv(self, log, options):
         format, data = log

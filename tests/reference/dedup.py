@@ -1,5 +1,6 @@
 """Naive references of the tables that find duplicates, and of which rows are kept: dicts."""
 
+import functools
 import re
 from datetime import date
 from fractions import Fraction
@@ -57,6 +58,7 @@ TIME = re.compile(
 UNIT = 10**19  # the order of a value is exact to a part of 1 in so many
 
 
+@functools.cache
 def order_of(text):
     """Where a value stands: a number of units, rounded towards 0; None if it is not readable."""
     text = text.strip(" \t")

@@ -1,6 +1,7 @@
 """Marks of parameters: what a run of all tests leaves out."""
 
 import pytest
+from hypothesis import settings
 
 import uricodec
 from uricodec._base import _kernels
@@ -11,6 +12,11 @@ TIERS = uricodec.cpu_tiers()
 def long(*values):
     """Return parameters for a long sweep: `python -m pytest` leaves them out, `python -m pytest -m long` runs them."""
     return [pytest.param(*as_tuple(value), marks=pytest.mark.long) for value in values]
+
+
+def few_examples(test):
+    """Ask a property that is slow to check of fewer examples than others."""
+    return settings(max_examples=max(1, settings.default.max_examples * 3 // 10))(test)
 
 
 def as_tuple(value):
