@@ -56,7 +56,7 @@ def pytest_cmdline_main(config):
     What is named more closely runs here: collecting it in each process would take longer than the tests.
     """
     option = config.option
-    if option.fast and option.markexpr == "not long":
+    if option.fast and option.markexpr == "not long and not interop":
         option.markexpr = "not slow and not long and not interop and not soak"
     alone = option.keyword or option.collectonly or option.usepdb or not all(map(os.path.isdir, config.args))
     if getattr(option, "numprocesses", 0) is None and not alone and not hasattr(config, "workerinput"):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.marks import few_examples
 
 import uricodec
 from uricodec._base import _kernels
@@ -76,6 +77,7 @@ def test_seeds(name):
 
 @pytest.mark.slow
 @every_target
+@few_examples
 @given(data=st.data())
 def test_any_bytes(name, data):
     module = module_of(name)
