@@ -125,7 +125,7 @@ def types(session):
 
 @nox.session
 def tests(session):
-    """Run the tests, as the README's command does: 3 minutes; `-- --fast`: 45 seconds."""
+    """Run the tests, as the README's command does: 4 minutes; `-- --fast`: 80 seconds."""
     install(session, "test")
     session.run("pytest", *session.posargs)
 
