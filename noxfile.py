@@ -157,7 +157,7 @@ def spark(session):
     """Run the tests with Spark, and its examples: 3 minutes; needs Java 17 or newer."""
     install(session, "test", "spark")
     environment = {"PYSPARK_PYTHON": str(Path(session.bin).resolve() / "python")}
-    session.run("pytest", "-q", "tests/integrations/test_spark.py", env=environment)
+    session.run("pytest", "-q", "-m", "not long", "tests/integrations/test_spark.py", env=environment)
     session.run("pytest", "-q", "tests/test_docs.py", "-k", "spark or scale", env=environment)
 
 
