@@ -168,6 +168,7 @@ def samples(tmp_path):
     files["sections.txt"] = b"http://example.org/\n"
     files |= {"old.txt": b"urn:isbn:1\n", "new.txt": b"urn:isbn:2\n"}
     files |= {"script.py": b"print(1)\n", "module.py": b"print(2)\n", "test_a.py": b"def test_a():\n    pass\n"}
+    files["pytest.ini"] = b"[pytest]\n"  # with it, pytest reads no conftest.py of the folders above
     files["access.log.gz"] = files["access.log.1.gz"] = gzip.compress((tmp_path / "access.log").read_bytes())
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
