@@ -247,7 +247,7 @@ PUBLIC = [
 
 
 # Arguments whose messages say nothing of all that, yet.
-VAGUE = {"components", "ports", "isbn", "public_id", "map", "field", "fields", "on_progress"}
+VAGUE = {"field", "on_progress"}
 
 
 def words_for(name, value):

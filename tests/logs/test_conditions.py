@@ -288,7 +288,7 @@ def test_fields_of_records():
     assert [(record.status, record.client, record.extra) for record in records] == [(200, None, {"x": None})] * 2
     with pytest.raises(ValueError, match="a Record has no 'time:hour'"):
         list(logs.parse(data, fields=["time:hour"]))
-    with pytest.raises(TypeError, match="must be an iterable of names, got a str"):
+    with pytest.raises(TypeError, match="must be an iterable of names, got str"):
         logs.columns(data, fields="status")
     with pytest.raises(ValueError, match="from 1 to 256 names, got 0"):
         logs.columns(data, fields=[])

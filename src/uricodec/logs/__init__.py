@@ -336,7 +336,8 @@ def count(  # noqa: PLR0913
         raise ValueError(f"top must be at least 1, got {top}")
     zone = timezone_of(timezone)
     conditions = conditions_of(where, since, until, zone)
-    options = _options(fields, conditions, zone, (), client, mask, False, encoding, replace_invalid_utf8, max_line)
+    names = texts_of("fields", fields)
+    options = _options(names, conditions, zone, (), client, mask, False, encoding, replace_invalid_utf8, max_line)
     options["to"] = "jsonl"
     numbers = texts_of("sums", sums), texts_of("quantiles", quantiles)
     counting = Counting(options, *numbers, memory, spill_dir, sort)
@@ -415,10 +416,10 @@ def _options(  # noqa: PLR0913, PLR0917
     """Return the arguments of LogReader."""
     return {
         "to": "columns",
-        "fields": fields if fields is None or isinstance(fields, str) else list(fields),
+        "fields": None if fields is None else texts_of("fields", fields),
         "where": where,
         "timezone": zone,
-        "params": params if isinstance(params, str) else list(params),
+        "params": texts_of("params", params),
         "client": client,
         "mask": mask,
         "flags": flags,

@@ -43,6 +43,8 @@ class Format:
             raise TypeError("expected a format or a map")
         if not isinstance(text, str) and map is None:
             raise TypeError(f"format must be a str, got {type(text).__name__}")
+        if map is not None and not isinstance(map, Mapping):
+            raise TypeError(f"map must be a mapping, got {type(map).__name__}")
         self.text = text
         self._map = dict(map) if map is not None else None
         self._programs: list[Text | Json | W3c] = (

@@ -24,6 +24,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree, PyMem_RawMallo
 from cpython.ref cimport PyObject
 
 from collections import namedtuple
+from collections.abc import Iterable
 
 cimport cython
 
@@ -926,8 +927,8 @@ def csv_as_tsv(bytes records not None):
 
 def texts_of(str name, texts):
     """Return the texts of an argument as a list, without repetitions."""
-    if isinstance(texts, str):
-        raise TypeError(f"{name} must be an iterable of names, got a str")
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise TypeError(f"{name} must be an iterable of names, got {type(texts).__name__}")
     texts = list(texts)
     for text in texts:
         if not isinstance(text, str):

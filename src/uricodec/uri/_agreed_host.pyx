@@ -661,9 +661,12 @@ cdef int set_ports(Accepted *accepted, object ports, uint8_t *bits) except -1:
     if ports is None:
         return 0
     memset(bits, 0, PORT_BYTES)
-    for port in ports:
-        if not 0 < port < 0x10000:
-            raise ValueError(f"port must be 1 to 65535, got {port}")
+    for value in ports:
+        if not isinstance(value, int):
+            raise TypeError(f"ports must be int, got {type(value).__name__}")
+        if not 0 < value < 0x10000:
+            raise ValueError(f"port must be 1 to 65535, got {value}")
+        port = value
         bits[port >> 3] |= 1 << (port & 7)
     accepted.ports = bits
     return 0

@@ -471,6 +471,9 @@ cdef object join(object components, Syntax syntax):
     cdef Parts parts
     cdef Outcome outcome
     cdef Py_ssize_t position
+    components = tuple(components)
+    if len(components) != 5:
+        raise ValueError(f"expected five components, got {len(components)}")
     scheme, authority, path, query, fragment = components
     marks = (":", "//", "?", "#") if isinstance(path, str) else (b":", b"//", b"?", b"#")
     pieces = [] if scheme is None else [scheme, marks[0]]

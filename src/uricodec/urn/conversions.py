@@ -50,6 +50,8 @@ def _nss(urn: _Urn, nid: str) -> str:
 
 
 def _well_formed(nss: str, nid: str, given: object, position: int = 0) -> str:
+    if not isinstance(nss, str):
+        raise TypeError(f"{nid} must be str, got {type(nss).__name__}")
     validate = NAMESPACES[nid].validate
     found = validate(nss) if validate else None
     if found is not True:
@@ -80,6 +82,8 @@ def from_public_id(public_id: str) -> str:
     >>> from_public_id("-//ArborText::prod//DTD Help Document::19970708//EN")
     'urn:publicid:-:ArborText;prod:DTD+Help+Document;19970708:EN'
     """
+    if not isinstance(public_id, str):
+        raise TypeError(f"public_id must be str, got {type(public_id).__name__}")
     wrong = re.search(_NO_PUBLIC_ID, public_id)
     if wrong:
         raise UrnError("invalid character in public identifier", public_id, wrong.start())
