@@ -50,7 +50,7 @@ KEPT = {
     # under a lock
     "uricodec.parse._install._replaced",
     # sets, each use of which is atomic
-    "uricodec._io.streams.waiting",
+    "uricodec._io.workers.waiting",
     "uricodec._io.compress.missing",
     # by functions for tests, and during import; not protected
     "_base._kernels.kernels",

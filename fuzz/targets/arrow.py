@@ -11,7 +11,7 @@ from reference.logs import microseconds
 from targets import bulk as lists
 
 from uricodec import bulk, dedup, logs
-from uricodec._io import compress
+from uricodec._io import magic
 
 DICTIONARIES = "percent uri urn logs"
 COVERS = {"uricodec.logs": ["to_arrow"], "uricodec.bulk": ["Column"], "uricodec.dedup": ["unique_dataset"]}
@@ -149,7 +149,7 @@ def records(draw):
     format = draw.one(("auto", *logs.presets()))
     options = {"flags": draw.flag(), "replace_invalid_utf8": draw.flag(), "mask": draw.one(((), ("token",)))}
     data = draw.octets()
-    if compress.format_of(data) is not None:
+    if magic.format_of(data) is not None:
         return
     try:
         want = logs.columns(data, format, **options)

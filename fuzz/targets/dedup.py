@@ -9,7 +9,7 @@ from reference import uri as naive_uri
 from reference.records import Reference, csv_records
 
 from uricodec import dedup, uri, urn
-from uricodec._io.compress import format_of
+from uricodec._io.magic import format_of
 from uricodec.dedup._fields import NoValuesError
 from uricodec.errors import UriError
 

@@ -17,7 +17,7 @@ from reference import log_formats as naive
 from reference import logs as texts
 
 from uricodec import logs
-from uricodec._io import compress
+from uricodec._io import magic
 from uricodec.logs._columns import convert_columns, objects_of
 from uricodec.logs._conditions import condition_of
 from uricodec.logs._detection import is_utf16
@@ -193,7 +193,7 @@ def sources(draw):
     """parse and columns of bytes, a file object, a path, and of all these compressed; detect."""
     format, kind, options = draw.one(("auto", *PRESETS)), draw.number(8), compiled(options_of(draw))
     data = draw.octets()
-    if compress.format_of(data) is not None:
+    if magic.format_of(data) is not None:
         return
     assert tuple(logs.presets()) == tuple(PRESETS)
     for candidate in logs.detect(data):

@@ -15,7 +15,10 @@ import pytest
 from support.command import Text, output_of, run
 from support.tables import each_row
 
-from uricodec._io import compress, streams
+from uricodec._io import compress, magic, reading
+from uricodec._io.meter import Meter
+from uricodec._io.reading import Buffers, Input
+from uricodec._io.writing import Output
 
 LINES = b"".join(b"/line%%20%d\n" % i for i in range(50_000))
 PLAIN = LINES.replace(b"%20", b" ")
@@ -40,7 +43,7 @@ class StandIn:
     def decompress(self, data, max_length=-1):
         if not self._begun:
             self._head += bytes(data)
-            if not compress.begins_with(self._head, "zstd"):
+            if not magic.begins_with(self._head, "zstd"):
                 raise StandInError("no frame")
             if self._head[1:4] == b"*M\x18" or len(self._head) < 4:
                 end = 8 + int.from_bytes(self._head[4:8], "little")
@@ -125,7 +128,7 @@ def test_members_follow_each_other(form):
 @each_row("piece", [1, 7, 64])
 @pytest.mark.usefixtures("zstd")
 def test_small_pieces(monkeypatch, form, piece):
-    monkeypatch.setattr(streams, "COMPRESSED_CHUNK", piece)
+    monkeypatch.setattr(compress, "COMPRESSED_CHUNK", piece)
     data = FORMATS[form](b"caf%C3%A9\n" * 100)
     for chunk in 32, 1000:
         assert output_of("decode", stdin=data + data, chunk=chunk) == b"caf\xc3\xa9\n" * 200
@@ -144,11 +147,11 @@ def test_truncated_data(form):
                 f"uricodec: <stdin>: truncated {form} data \\(after [0-9]+ bytes\\)\n", said
             )
             assert PLAIN.startswith(output) and (output == b"" or output.endswith(b"\n"))
-    assert len(output) > len(PLAIN) - streams.CHUNK
+    assert len(output) > len(PLAIN) - reading.CHUNK
 
 
 def compress_magic(form):
-    return next(magic for magic, name in compress.MAGIC.items() if name == form and magic in FORMATS[form](LINES)[:10])
+    return next(first for first, name in magic.MAGIC.items() if name == form and first in FORMATS[form](LINES)[:10])
 
 
 @every_format
@@ -188,8 +191,8 @@ def test_magic_that_comes_in_pieces(monkeypatch):
         standard_input = Text()
         standard_input.buffer = Slow(data)
         monkeypatch.setattr(sys, "stdin", standard_input)
-        with streams.Output(os.devnull) as output, streams.Input("-", streams.Meter([], output)) as source:
-            read = b"".join(bytes(chunk.view[: chunk.size]) for chunk in source.chunks(streams.Buffers(100)))
+        with Output(os.devnull) as output, Input("-", Meter([], output)) as source:
+            read = b"".join(bytes(chunk.view[: chunk.size]) for chunk in source.chunks(Buffers(100)))
         assert read == b"a%41\n" * 5
 
 
@@ -230,7 +233,7 @@ def test_frames_that_are_skipped(any_zstd):
 
 @pytest.mark.parametrize("piece", [1, 3, 7, 64])
 def test_frames_that_are_skipped_in_small_pieces(monkeypatch, any_zstd, piece):
-    monkeypatch.setattr(streams, "COMPRESSED_CHUNK", piece)
+    monkeypatch.setattr(compress, "COMPRESSED_CHUNK", piece)
     frame = any_zstd(b"caf%C3%A9\n" * 10)
     for size in range(10):
         data = skipped(size) + frame + skipped(size, 15) + frame + skipped(1)

@@ -13,7 +13,7 @@ import pytest
 from support.command import run
 from support.marks import long
 
-from uricodec._io import streams, temporary
+from uricodec._io import reading, temporary, writing
 from uricodec.cli import dedup
 from uricodec.dedup import _partitions
 
@@ -147,7 +147,7 @@ class Faults:
 
         mmap = _partitions.mmap
         monkeypatch.setattr(_partitions, "mmap", map_file)
-        for module in streams, temporary, _partitions, dedup:
+        for module in reading, writing, temporary, _partitions, dedup:
             monkeypatch.setattr(module, "open", open_file, raising=False)
         for name in "open", "readlink", "unlink", "replace":
             wrap(name, lambda path, *_: path)
@@ -192,7 +192,7 @@ def descriptors_are(expected):
 )
 def test_each_call_fails(tmp_path, monkeypatch, name, number, all_after):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(streams, "CHUNK", 8192)
+    monkeypatch.setattr(reading, "CHUNK", 8192)
     command, data = COMMANDS[name]
     outputs = {path for option, path in pairwise(command) if option in OUTPUTS}
     stdin = b"" if "in" in command else data

@@ -8,8 +8,10 @@ import sys
 
 import pytest
 
-from uricodec._io import folders, streams
+from uricodec._io import folders
+from uricodec._io.files import FileError
 from uricodec._io.folders import OutputFolder
+from uricodec._io.writing import end_by_signal
 
 pytest.importorskip("fcntl", reason="no locks of files")
 
@@ -41,7 +43,7 @@ def test_after_an_exception_it_is_gone(tmp_path, error):
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(error), OutputFolder(str(tmp_path / "out")) as folder:
         put(folder)
-        assert signal.getsignal(signal.SIGTERM) == streams.end_by_signal
+        assert signal.getsignal(signal.SIGTERM) == end_by_signal
         raise error
     assert os.listdir(tmp_path) == [] and signal.getsignal(signal.SIGTERM) == before
 
@@ -55,9 +57,9 @@ def test_targets_that_are_taken(tmp_path):
         ("a\0b", "embedded null"),
         ("/", "output folder is not empty"),
     ]:
-        with pytest.raises(streams.FileError, match=said), OutputFolder(str(path)):
+        with pytest.raises(FileError, match=said), OutputFolder(str(path)):
             pass
-    with pytest.raises(streams.FileError, match="not empty"), OutputFolder(str(tmp_path / "out")):
+    with pytest.raises(FileError, match="not empty"), OutputFolder(str(tmp_path / "out")):
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "of another process").write_bytes(b"")
     assert sorted(os.listdir(tmp_path)) == ["file", "out"]

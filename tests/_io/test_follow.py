@@ -10,8 +10,11 @@ from time import monotonic, sleep
 
 import pytest
 
-from uricodec._io import follow, streams
+from uricodec._io import follow
+from uricodec._io.files import FileError
 from uricodec._io.follow import FollowedInput
+from uricodec._io.reading import Buffers, LineEnds
+from uricodec._io.writing import Output
 
 LIMIT = 30.0  # seconds to wait for what has to come at once
 
@@ -38,12 +41,12 @@ class Reader:
         self._thread = Thread(target=self._run)
 
     def _run(self):
-        ends = streams.LineEnds(self._terminator)
+        ends = LineEnds(self._terminator)
         try:
             with FollowedInput(str(self._path), stop=lambda: self._stops, terminator=self._terminator) as source:
-                for chunk in source.chunks(streams.Buffers(self._capacity), ends, self._max_line):
+                for chunk in source.chunks(Buffers(self._capacity), ends, self._max_line):
                     self.made += chunk.view[: chunk.size]
-        except streams.FileError as error:
+        except FileError as error:
             self.failure = error
 
     def __enter__(self):
@@ -268,7 +271,7 @@ def test_stop_ends_in_the_middle(log):
     append(log, b"a\nb")
     source = FollowedInput(str(log), stop=lambda: True)
     with source:
-        assert list(source.chunks(streams.Buffers(100))) == []
+        assert list(source.chunks(Buffers(100))) == []
 
 
 def test_the_meter_counts_what_was_read(log):
@@ -281,17 +284,18 @@ def test_the_meter_counts_what_was_read(log):
     append(log, b"a\nb")
     meter, answers = Meter(), iter([False, True])
     with FollowedInput(str(log), meter, stop=lambda: next(answers)) as source:
-        assert sum(chunk.size for chunk in source.chunks(streams.Buffers(100))) == meter.size == 3
+        assert sum(chunk.size for chunk in source.chunks(Buffers(100))) == meter.size == 3
 
 
 def test_an_interrupt(log):
     append(log, b"a\n")
     code = """
 import sys
-from uricodec._io import streams
 from uricodec._io.follow import FollowedInput
-with FollowedInput(sys.argv[1]) as source, streams.Output() as output:
-    for chunk in source.chunks(streams.Buffers(1000)):
+from uricodec._io.reading import Buffers
+from uricodec._io.writing import Output
+with FollowedInput(sys.argv[1]) as source, Output() as output:
+    for chunk in source.chunks(Buffers(1000)):
         output.write(chunk.view[: chunk.size])
 """
     child = subprocess.Popen([sys.executable, "-c", code, str(log)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -316,13 +320,13 @@ def test_other_things_than_files_are_not_followed(log, tmp_path):
         "a\0": "null",
     }
     for path, message in cases.items():
-        with pytest.raises(streams.FileError, match=message):
+        with pytest.raises(FileError, match=message):
             FollowedInput(str(path)).__enter__()
 
 
 def test_an_output_that_is_appended_to_the_input(log):
     append(log, b"a\n")
-    with open(log, "ab", buffering=0) as file, pytest.raises(streams.FileError, match="input file is output file"):
-        output = streams.Output(f"/dev/fd/{file.fileno()}")
+    with open(log, "ab", buffering=0) as file, pytest.raises(FileError, match="input file is output file"):
+        output = Output(f"/dev/fd/{file.fileno()}")
         with output, FollowedInput(str(log), output=output):
             pass

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec._io import runner, sources, streams
+from uricodec._io import runner, sources
+from uricodec._io.reading import Buffers
 from uricodec._io.reports import InvalidLine
 from uricodec._rows._tasks import LineFault
 
@@ -143,7 +144,7 @@ def test_inputs_of_functions(tmp_path):
             runner.Runner().run(found, Lines())
     with pytest.raises(BlockingIOError, match="non-blocking"), sources.opened(Blocked(), "<x>") as found:
         runner.Runner().run(found, Lines())
-    assert list(sources.BytesInput("<x>", memoryview(b"")).chunks(streams.Buffers(10))) == []
+    assert list(sources.BytesInput("<x>", memoryview(b"")).chunks(Buffers(10))) == []
 
 
 class Pieces:

@@ -7,7 +7,9 @@ from threading import Thread
 import pytest
 from support.command import run
 
-from uricodec._io import sources, streams
+from uricodec._io import sources
+from uricodec._io.files import FileError
+from uricodec._io.reading import Input
 from uricodec.uri import Policy, registrable_domain
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -46,7 +48,7 @@ def test_pipes_are_read_to_their_end(pipe, monkeypatch, parts, pause):
     try:
         with sources.open_soon(pipe) as file:
             assert file.read() == b"".join(parts)
-    except streams.FileError as error:  # a writer that wrote nothing may have been there between two looks
+    except FileError as error:  # a writer that wrote nothing may have been there between two looks
         assert not parts and "without a writer" in str(error)
     thread.join()
 
@@ -97,7 +99,7 @@ def test_a_suffix_list_is_read_again(pipe):
 def test_peek(tmp_path):
     (tmp_path / "file").write_bytes(b"abcdef")
     for size in 0, 1, 3, 6, 9:
-        with streams.Input(str(tmp_path / "file")) as source:
+        with Input(str(tmp_path / "file")) as source:
             assert source.peek(size) == b"abcdef"[:size] == source.peek(size)
             found = bytearray(10)
             end = 0

@@ -15,7 +15,9 @@ import warnings
 import pytest
 from support.command import COMMAND, output_of, process, run, wait_for_output
 
-from uricodec._io import folders, streams, temporary
+from uricodec._io import folders, temporary
+from uricodec._io.files import FileError, printable
+from uricodec._io.writing import Output, place_of
 
 fcntl = pytest.importorskip("fcntl", reason="no locks of files here: temporary files have random names")
 
@@ -25,7 +27,7 @@ def left_in(folder):
 
 
 def test_the_name_is_that_of_the_target(tmp_path):
-    with streams.Output(str(tmp_path / "out")) as output:
+    with Output(str(tmp_path / "out")) as output:
         output.write(b"a")
         assert left_in(tmp_path) == [".out.uricodec.tmp"]
     assert left_in(tmp_path) == ["out"]
@@ -34,7 +36,7 @@ def test_the_name_is_that_of_the_target(tmp_path):
 
 @pytest.mark.parametrize("name", ["x" * 255, "é" * 127, "x" * 120, "\udcff" * 200])
 def test_names_that_are_long(tmp_path, name):
-    with streams.Output(str(tmp_path / name)) as output:
+    with Output(str(tmp_path / name)) as output:
         (found,) = left_in(tmp_path)
         output.write(b"a")
     assert found == temporary.name_for(name) != temporary.name_for("y" + name[1:])
@@ -165,7 +167,7 @@ def test_the_file_is_private_until_it_is_complete(tmp_path, before):
         path.chmod(before)
     umask = os.umask(0o002)
     try:
-        with streams.Output(str(path)) as output:
+        with Output(str(path)) as output:
             output.write(b"a")
             assert stat.S_IMODE((tmp_path / ".out.uricodec.tmp").stat().st_mode) == 0o600
     finally:
@@ -178,10 +180,10 @@ def test_permissions_that_change_meanwhile(tmp_path):
     path = tmp_path / "out"
     path.touch()
     path.chmod(0o640)
-    with streams.Output(str(path)):
+    with Output(str(path)):
         path.chmod(0o600)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    with streams.Output(str(path)):
+    with Output(str(path)):
         path.unlink()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -352,7 +354,7 @@ def test_names_of_no_file(tmp_path, monkeypatch, name):
     status, _, said = run("decode", "-o", name, stdin=b"%41")
     assert status == 3
     reason = errno.ENOTDIR if name.startswith("file/") else errno.ENOENT
-    assert said == f"uricodec: {streams.printable(name)}: {os.strerror(reason)}\n"
+    assert said == f"uricodec: {printable(name)}: {os.strerror(reason)}\n"
     assert left_in(tmp_path) == ["file", "loose"]
 
 
@@ -370,7 +372,7 @@ def test_a_folder_that_may_be_written_but_not_read(tmp_path):
 def test_the_working_directory_may_change_meanwhile(tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path)
-    with streams.Output("out") as output:
+    with Output("out") as output:
         output.write(b"a")
         os.chdir("other")
     assert left_in(tmp_path) == ["other", "out"]
@@ -383,8 +385,8 @@ def test_the_working_directory_may_change_meanwhile(tmp_path, monkeypatch):
 def test_two_at_once(tmp_path):
     """The second one has a name of its own, and who is done last wins."""
     path = str(tmp_path / "out")
-    with streams.Output(path) as one:
-        with streams.Output(path) as other:
+    with Output(path) as one:
+        with Output(path) as other:
             names = left_in(tmp_path)
             one.write(b"one")
             other.write(b"other")
@@ -401,28 +403,28 @@ def test_one_that_writes_alone(tmp_path):
     for target in None, b"before":
         if target:
             (tmp_path / "out").write_bytes(target)
-        with pytest.raises(ZeroDivisionError), streams.Output(path, alone=True):
-            with pytest.raises(streams.FileError, match="another process is writing") as caught:
-                streams.Output(path, alone=True).__enter__()
+        with pytest.raises(ZeroDivisionError), Output(path, alone=True):
+            with pytest.raises(FileError, match="another process is writing") as caught:
+                Output(path, alone=True).__enter__()
             assert (caught.value.filename, caught.value.errno) == (path, errno.EWOULDBLOCK)
-            with streams.Output(path) as other:
+            with Output(path) as other:
                 other.write(b"other")
             raise ZeroDivisionError
         assert left_in(tmp_path) == ["out"]
-        with streams.Output(path, alone=True) as output:
+        with Output(path, alone=True) as output:
             output.write(b"mine")
         assert (tmp_path / "out").read_bytes() == b"mine"
         (tmp_path / "out").unlink()
     (tmp_path / ".out.uricodec.tmp").mkdir()  # it cannot be known who holds it
-    with pytest.raises(streams.FileError, match=r"'\.out\.uricodec\.tmp'"):
-        streams.Output(path, alone=True).__enter__()
+    with pytest.raises(FileError, match=r"'\.out\.uricodec\.tmp'"):
+        Output(path, alone=True).__enter__()
     assert left_in(tmp_path) == [".out.uricodec.tmp"]
 
 
 def test_the_one_that_holds_it_fails_last(tmp_path):
     path = str(tmp_path / "out")
-    with pytest.raises(ZeroDivisionError), streams.Output(path):
-        with streams.Output(path) as other:
+    with pytest.raises(ZeroDivisionError), Output(path):
+        with Output(path) as other:
             other.write(b"other")
         raise ZeroDivisionError
     assert left_in(tmp_path) == ["out"]
@@ -464,7 +466,7 @@ def test_another_process_removes_what_is_not_locked_yet(tmp_path, monkeypatch):
         flock(number, how)
 
     monkeypatch.setattr(fcntl, "flock", is_late)
-    with streams.Output(str(tmp_path / "out")) as output:
+    with Output(str(tmp_path / "out")) as output:
         output.write(b"a")
     assert (left_in(tmp_path), said) == (["out"], [])
 
@@ -475,7 +477,7 @@ def test_no_locks_on_that_file_system(tmp_path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", flock)
     for alone in False, True:
-        with streams.Output(str(tmp_path / "out"), alone) as output:
+        with Output(str(tmp_path / "out"), alone) as output:
             (found,) = set(left_in(tmp_path)) - {"out"}
             assert found.startswith(".uricodec-")
             output.write(b"a")
@@ -488,11 +490,11 @@ def test_without_locks_at_all(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in "fchown", "fchmod", "O_DIRECTORY":
         monkeypatch.delattr(os, name, raising=False)
-    assert streams.place_of("out") == streams.place_of("./out") != streams.place_of("in")
-    with streams.Output("out") as output:
+    assert place_of("out") == place_of("./out") != place_of("in")
+    with Output("out") as output:
         assert left_in(tmp_path)[0].startswith(".uricodec-")
         output.write(b"a")
-    with pytest.raises(ZeroDivisionError), streams.Output(str(tmp_path / "out")):
+    with pytest.raises(ZeroDivisionError), Output(str(tmp_path / "out")):
         raise ZeroDivisionError
     assert left_in(tmp_path) == ["out"]
     assert (tmp_path / "out").read_bytes() == b"a"
@@ -514,7 +516,7 @@ def test_another_process_is_faster(tmp_path, monkeypatch, moment):
             os.replace(path, tmp_path / "out")
 
     monkeypatch.setattr(fcntl, "flock", slow)
-    with streams.Output(str(tmp_path / "out")) as output:
+    with Output(str(tmp_path / "out")) as output:
         assert (tmp_path / "out").read_bytes() == b"complete by now"
         output.write(b"new")
     assert left_in(tmp_path) == ["out"]
@@ -550,7 +552,7 @@ def test_permissions_that_cannot_be_had(tmp_path, monkeypatch):
     path.chmod(0o644)
     for name in "fchown", "fchmod":
         monkeypatch.setattr(os, name, reject)
-    with streams.Output(str(path)) as output:
+    with Output(str(path)) as output:
         output.write(b"after")
     assert left_in(tmp_path) == ["out"]
     assert path.read_bytes() == b"after"
@@ -561,7 +563,7 @@ def test_another_process_has_removed_it(tmp_path, monkeypatch):
     """There is nothing left to be removed, and what went wrong is what is said."""
     for there in fcntl, None:
         monkeypatch.setattr(temporary, "fcntl", there)
-        with pytest.raises(ZeroDivisionError), streams.Output(str(tmp_path / "out")):
+        with pytest.raises(ZeroDivisionError), Output(str(tmp_path / "out")):
             os.unlink(tmp_path / left_in(tmp_path)[0])
             raise ZeroDivisionError
         assert left_in(tmp_path) == []
@@ -573,7 +575,7 @@ def test_a_pipe_of_that_name_that_is_read(tmp_path):
     os.mkfifo(path)
     reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        with streams.Output(str(tmp_path / "out")) as output:
+        with Output(str(tmp_path / "out")) as output:
             output.write(b"a")
         assert stat.S_ISFIFO(path.stat().st_mode)
         assert os.read(reading, 9) == b""
@@ -590,7 +592,7 @@ def test_many_at_once(tmp_path):
     def write(letter):
         for _ in range(60):
             try:
-                with streams.Output(path) as output:
+                with Output(path) as output:
                     for _ in range(3):
                         output.write(letter * 1000)
                 found = (tmp_path / "out").read_bytes()
@@ -636,10 +638,10 @@ def test_killed_at_any_moment(tmp_path):
 
 def test_the_lock_is_not_inherited(tmp_path):
     """A child of the process that lives on does not keep the name."""
-    with streams.Output(str(tmp_path / "out")):
+    with Output(str(tmp_path / "out")):
         child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
     (tmp_path / ".out.uricodec.tmp").write_bytes(b"")
-    with streams.Output(str(tmp_path / "out")):
+    with Output(str(tmp_path / "out")):
         assert left_in(tmp_path) == [".out.uricodec.tmp", "out"]
     child.communicate(b"\n")
 

@@ -11,7 +11,10 @@ import pytest
 from support.command import COMMAND
 from support.marks import long
 
-from uricodec._io import streams, workers
+from uricodec._io import workers
+from uricodec._io.files import FileError
+from uricodec._io.reading import Buffers, Input
+from uricodec._io.workers import waiting
 
 LINES = [b"%05d\n" % i for i in range(1000)]
 ALL = b"".join(LINES)
@@ -27,7 +30,7 @@ class NoMeter:
         pass
 
 
-class Source(streams.Input):
+class Source(Input):
     """Octets, a few at a time; behind so many of them, reading fails."""
 
     def __init__(self, octets=ALL, stop=None):
@@ -36,7 +39,7 @@ class Source(streams.Input):
 
     def read_into(self, view):
         if self._stop is not None and self._place >= self._stop:
-            raise streams.FileError("lines", "gone")
+            raise FileError("lines", "gone")
         piece = self._octets[self._place : self._place + min(len(view), 97)]
         view[: len(piece)] = piece
         self._place += len(piece)
@@ -53,7 +56,7 @@ def work(chunk):
 
 def run(threads, work, use, source=None, size=60):
     """Lines of a source in chunks of so many bytes."""
-    buffers = streams.Buffers(size)
+    buffers = Buffers(size)
 
     def use_and_release(chunk, result):
         use(chunk, result)
@@ -66,7 +69,7 @@ def run(threads, work, use, source=None, size=60):
 @pytest.fixture(autouse=True)
 def nobody_waits():
     yield
-    assert not streams.waiting._threads
+    assert not waiting._threads
 
 
 @every_number
@@ -140,7 +143,7 @@ def test_errors_while_taking(threads, error):
 def test_errors_while_reading(threads, stop):
     """Come after what was read."""
     taken = []
-    with pytest.raises(streams.FileError, match=r"^lines: gone$"):
+    with pytest.raises(FileError, match=r"^lines: gone$"):
         run(threads, work, lambda _, octets: taken.append(octets), Source(stop=stop))
     assert stop - 120 < len(b"".join(taken)) <= stop + 97
     assert ALL.startswith(b"".join(taken))
@@ -213,10 +216,10 @@ def test_an_error_while_another_thread_reads_for_ever():
         with pytest.raises(Failure):
             run(2, work, take, Slow())
         (helper,) = helpers
-        assert helper in streams.waiting and not goes_on.is_set()
+        assert helper in waiting and not goes_on.is_set()
     finally:
         goes_on.set()
-    while helper in streams.waiting:
+    while helper in waiting:
         time.sleep(0.001)
     assert len(taken) == 2
 

@@ -20,7 +20,8 @@ from support.marks import long
 import uricodec
 from uricodec import ByteSet, uri, urn
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
-from uricodec._io import compress, streams
+from uricodec._io import magic
+from uricodec._io.reading import Input
 from uricodec._io.reports import visible
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
@@ -161,7 +162,7 @@ def test_nul_ends_lines(parts, fields):
 
 def plain(data):
     """Not what the command takes for compressed."""
-    return b"" if compress.format_of(data) else data
+    return b"" if magic.format_of(data) else data
 
 
 COMMANDS = {
@@ -872,7 +873,7 @@ def output_in_doubt(*arguments, **options):
 
 def slowly(size):
     """Input.read_into(), as of a pipe that gives so many bytes at once."""
-    read_into = streams.Input.read_into
+    read_into = Input.read_into
     return lambda source, view: read_into(source, view[:size])
 
 
@@ -921,7 +922,7 @@ def test_a_byte_order_mark_before_a_record_that_is_too_long(end):
 @pytest.mark.parametrize("most", [1, 2, 9, 10])
 def test_a_byte_order_mark_counts_for_no_line(monkeypatch, size, most):
     """It is no part of the first record, and may come in parts."""
-    monkeypatch.setattr(streams.Input, "read_into", slowly(size))
+    monkeypatch.setattr(Input, "read_into", slowly(size))
     for options, data in (
         (["--csv"], b"\n" + b"x" * 10 + b"\n"),
         (["--csv", "--header", "-f", "a"], b"a,bcdefgh\n%41,\n"),

@@ -19,7 +19,8 @@ from support.tables import each_row
 
 import uricodec
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows
-from uricodec._io import compress, streams
+from uricodec._io import compress, magic, meter
+from uricodec._io.reading import safe_cut
 from uricodec._rows._tasks import transform_lines
 from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.cli import filters, main
@@ -45,7 +46,7 @@ ROOT = Path(__file__).parents[2]
 
 def is_plain(data):
     """Not what the command takes for compressed."""
-    return compress.format_of(data) is None
+    return magic.format_of(data) is None
 
 
 LINES = (
@@ -210,7 +211,7 @@ def test_a_fault_is_found_where_it_is(data, chunk, command):
 )
 def test_a_cut_is_never_far_from_the_end(units):
     data = bytearray(b"".join(units))
-    assert len(data) - 11 <= streams.safe_cut(data, len(data)) <= len(data)
+    assert len(data) - 11 <= safe_cut(data, len(data)) <= len(data)
 
 
 @pytest.mark.parametrize("errors", ["keep", "replace", "raise"])
@@ -248,7 +249,7 @@ def test_gzip_is_known_by_its_content(tmp_path, name):
 
 @pytest.mark.parametrize("compressed_chunk", [1, 7, 64])
 def test_gzip_in_small_pieces(monkeypatch, compressed_chunk):
-    monkeypatch.setattr(streams, "COMPRESSED_CHUNK", compressed_chunk)
+    monkeypatch.setattr(compress, "COMPRESSED_CHUNK", compressed_chunk)
     data = gzip.compress(b"%41\n" * 999) + bytes(9) + gzip.compress(b"%42\n" * 9) + bytes(9)
     assert output_of("decode", stdin=data, chunk=13) == b"A\n" * 999 + b"B\n" * 9
 
@@ -396,7 +397,7 @@ sys.exit(main())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="other signals")
-@pytest.mark.parametrize("name", ["uricodec.cli.program", "uricodec._io.streams", "uricodec.cli.errors"])
+@pytest.mark.parametrize("name", ["uricodec.cli.program", "uricodec._io.files", "uricodec.cli.errors"])
 def test_an_interrupt_while_the_command_is_imported(name):
     process = subprocess.run([sys.executable, "-c", INTERRUPTED.format(name=name)], capture_output=True, check=False)
     assert (process.returncode, process.stdout, process.stderr) == (-signal.SIGINT, b"", b"")
@@ -561,8 +562,8 @@ def on_terminal(arguments, delay=0, **options):
     """Run with standard error on a terminal of its own; returns the status and what came to it."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    code = "import sys; from uricodec.cli import main; from uricodec._io import streams;"
-    code += f"streams.METER_DELAY = {delay}; streams.METER_PERIOD = 0;"
+    code = "import sys; from uricodec.cli import main; from uricodec._io import meter;"
+    code += f"meter.METER_DELAY = {delay}; meter.METER_PERIOD = 0;"
     code += "sys.exit(main(sys.argv[1:]))"
     try:
         child = subprocess.run(
@@ -607,7 +608,7 @@ def test_meter_stays_away(log):
     assert on_terminal(["decode", log], delay=60) == (0, "")
     assert on_terminal(["decode", "--no-progress", log]) == (0, "")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "METER_DELAY", 0)
+        patch.setattr(meter, "METER_DELAY", 0)
         assert output_of("decode", log) == "/café\n/a b\n".encode()  # standard error is no terminal
 
 
@@ -652,7 +653,7 @@ def test_progress_of_each_command(log, tmp_path, name):
 
 def test_progress_in_lines(monkeypatch):
     """Where standard error is not a terminal: a line each time, and the last one."""
-    monkeypatch.setattr(streams, "METER_LINE_PERIOD", 0)
+    monkeypatch.setattr(meter, "METER_LINE_PERIOD", 0)
     said = run("decode", "--progress", stdin=b"%41\n" * 200_000)[2].splitlines()
     assert len(said) > 2
     assert all(re.fullmatch("[01] MB  [0-9]+ MB/s", line) for line in said)

@@ -503,7 +503,7 @@ def test_progress_on_a_terminal(tmp_path):
         for row in range(200_000):
             file.write(b"urn:example:%d\n" % (row % 70_000))
     terminal, device = pty.openpty()
-    code = "import sys; from uricodec._io import streams; streams.METER_DELAY = streams.METER_PERIOD = 0;"
+    code = "import sys; from uricodec._io import meter; meter.METER_DELAY = meter.METER_PERIOD = 0;"
     code += "from uricodec.dedup import _corpus; _corpus.PERIOD = 0;"
     code += "from uricodec.cli import main; sys.exit(main(sys.argv[1:]))"
     arguments = [*URN, "--memory", "1M", "-c", "-j", "1", path, "-o", tmp_path / "out"]

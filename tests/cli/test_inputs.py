@@ -413,7 +413,7 @@ LAZY = {"idna", "uuid", "zlib", "tempfile", "logging", "urllib.parse", "uricodec
 @each_row(
     ("words", "absent"),
     [
-        ("--version", "uricodec._io.streams uricodec._codec._triplets uricodec.errors"),
+        ("--version", "uricodec._io.files uricodec._codec._triplets uricodec.errors"),
         ("--help", "uricodec.dedup uricodec.uri"),
         ("info", "gzip shutil subprocess threading platform signal uricodec.cli.filters uricodec.bytesets"),
         ("decode IN", "uricodec.dedup uricodec.uri uricodec.logs uricodec.cli.templates json csv"),

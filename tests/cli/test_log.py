@@ -23,7 +23,7 @@ from support.tables import each_row
 from support.timing import assert_linear
 
 from uricodec import logs
-from uricodec._io import streams
+from uricodec._io.reading import Input
 from uricodec.cli import main
 from uricodec.cli.errors import page_of
 from uricodec.logs._mask import Mask
@@ -337,8 +337,8 @@ def test_several_logs_of_several_formats(tmp_path):
 def test_a_pipe_may_show_the_format_later(monkeypatch, size):
     logs = [IIS, b"#Version: 1.0\n" + CLOUDFRONT, b"\n" + ALB, b"\n" * 101 + COMBINED, b"# nothing\n", b""]
     expected = [run("log", "--stats", stdin=log) for log in logs]
-    read_into = streams.Input.read_into
-    monkeypatch.setattr(streams.Input, "read_into", lambda self, view: read_into(self, view[:size]))
+    read_into = Input.read_into
+    monkeypatch.setattr(Input, "read_into", lambda self, view: read_into(self, view[:size]))
     assert [run("log", "--stats", stdin=log) for log in logs] == expected
 
 

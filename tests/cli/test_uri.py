@@ -37,7 +37,7 @@ from support.command import HINT, growth, output_of, run
 from support.tables import each_row
 
 from uricodec import iri, uri
-from uricodec._io import streams
+from uricodec._io import reading
 from uricodec._io.reports import visible
 from uricodec.cli import lines
 from uricodec.uri._rows import CheckRows
@@ -406,7 +406,7 @@ def test_lines_that_are_too_long(tmp_path, case, errors, length):
 
 
 @pytest.mark.slow
-@each_row(("case", "chunk"), [(FILTERS[0], streams.CHUNK), *((case, 4096) for case in FILTERS)])
+@each_row(("case", "chunk"), [(FILTERS[0], reading.CHUNK), *((case, 4096) for case in FILTERS)])
 def test_long_lines(case, chunk):
     """Some that take more room than there is, and fit."""
     data = b"".join(

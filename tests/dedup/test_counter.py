@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from support.tables import each_row
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._io.files import FileError
 from uricodec._io.runner import Runner, Worker
 from uricodec._io.sources import BytesInput
-from uricodec._io.streams import FileError
 from uricodec.dedup import _counter
 from uricodec.dedup._counter import FEW, Counter, Ranking, Runs
 from uricodec.dedup._keys import KeyBatch

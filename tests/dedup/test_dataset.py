@@ -12,7 +12,7 @@ import pytest
 from support.command import run
 
 from uricodec import dedup, uri, urn
-from uricodec._io import streams
+from uricodec._io.files import FileError
 from uricodec.dedup import _dataset, _dataset_output
 from uricodec.errors import UriError, UrnError
 
@@ -131,7 +131,7 @@ def test_a_link_before_two_dots(tmp_path):
         os.symlink(tmp_path / "other/folder", tmp_path / "link")
     except OSError:
         pytest.skip("links are not allowed here")
-    with pytest.raises(streams.FileError, match="has the same place in the output as another file"):
+    with pytest.raises(FileError, match="has the same place in the output as another file"):
         dedup.unique_dataset([str(tmp_path / "f.parquet"), f"{tmp_path}/link/../f.parquet"], "url", "out", kind="bytes")
     paths = [str(tmp_path / "f.parquet"), f"{tmp_path}/other/../f.parquet"]
     assert dedup.unique_dataset(paths, "url", "out", kind="bytes").rows == 1
@@ -358,7 +358,7 @@ def test_inputs_that_fail(name):
         write(f"in/{i}.parquet", some_urls(500, i))
     make("in/1.parquet")
     before = sorted(os.listdir("."))
-    with pytest.raises(streams.FileError) as caught:
+    with pytest.raises(FileError) as caught:
         dedup.unique_dataset([f"in/{i}.parquet" for i in range(3)], "url", "out", kind="uri")
     assert str(caught.value).startswith("in/1.parquet: ") and said in str(caught.value)
     assert "\n" not in str(caught.value) and sorted(os.listdir(".")) == before
@@ -372,7 +372,7 @@ def test_a_file_that_is_damaged_after_the_column():
     data = bytearray(Path("in.parquet").read_bytes())
     data[chunk.data_page_offset : chunk.data_page_offset + 300] = b"\xff" * 300
     Path("in.parquet").write_bytes(data)
-    with pytest.raises(streams.FileError, match=r"^in\.parquet: "):
+    with pytest.raises(FileError, match=r"^in\.parquet: "):
         dedup.unique_dataset("in.parquet", "url", "out", kind="uri")
     assert os.listdir(".") == ["in.parquet"]
 
@@ -388,7 +388,7 @@ def test_a_file_that_changes(phase, changed):
         if progress.phase == phase:
             os.utime(f"in/{changed}", (1, 1))
 
-    with pytest.raises(streams.FileError, match=f"in/{changed}: file was changed while it was read"):
+    with pytest.raises(FileError, match=f"in/{changed}: file was changed while it was read"):
         dedup.unique_dataset("in", "url", "out", kind="uri", on_progress=change)
     assert os.listdir(".") == ["in"]
 
@@ -413,7 +413,7 @@ def test_outputs_that_fail():
         with pytest.raises(ValueError, match=said):
             dedup.unique_dataset("in", "url", output, kind="uri")
     for output, said in [("full/a.parquet", "Not a directory"), ("none/out", "No such file or directory")]:
-        with pytest.raises(streams.FileError, match=f"^{output}: {said}"):
+        with pytest.raises(FileError, match=f"^{output}: {said}"):
             dedup.unique_dataset("in", "url", output, kind="uri")
     dedup.unique_dataset("in/d=1/a.parquet", "url", "in/new", kind="uri")  # beside the file
     assert files_below("in") == ["d=1/a.parquet", "new/d=1/a.parquet"]
@@ -445,7 +445,7 @@ def test_a_full_disk(monkeypatch):
     write("in.parquet", some_urls(500))
     real = pa.OSFile
     monkeypatch.setattr(pa, "OSFile", lambda path, mode="rb": real("/dev/full" if mode == "wb" else path, mode))
-    with pytest.raises(streams.FileError, match=r"^out/in\.parquet: .*No space left on device"):
+    with pytest.raises(FileError, match=r"^out/in\.parquet: .*No space left on device"):
         dedup.unique_dataset("in.parquet", "url", "out", kind="uri")
     assert os.listdir(".") == ["in.parquet"]
 

@@ -28,7 +28,9 @@ from support.tables import each_row
 
 from uricodec import bulk, dedup
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io import compress, streams
+from uricodec._io import magic, reading
+from uricodec._io.files import FileError
+from uricodec._io.reading import MAX_LINE
 from uricodec._rows._engine import RowOperation
 from uricodec.dedup._counter import FEW
 from uricodec.dedup._identifiers import ColumnBatch, mask, select
@@ -83,7 +85,7 @@ class Reference:
         exclude=(),
         errors="keep",
         line_terminator=b"\n",
-        max_line=streams.MAX_LINE,
+        max_line=MAX_LINE,
     ):
         self.counts, self.first, self.rows, self.invalid, self.dropped = Counter(), {}, 0, 0, 0
         known = [
@@ -284,18 +286,18 @@ def test_the_default_key_is_random_and_another_one_does_not_matter(tmp_path):
 @pytest.mark.parametrize(("memory", "threads"), [(None, 2), (TINY, 1)])
 def test_long_lines(tmp_path, monkeypatch, memory, threads):
     """Up to some times the buffer, in any order."""
-    monkeypatch.setattr(streams, "CHUNK", 4096)
+    monkeypatch.setattr(reading, "CHUNK", 4096)
     choice = random.Random(6)
     sizes = [
         0,
         1,
         20,
-        streams.CHUNK - 1,
-        streams.CHUNK,
-        streams.CHUNK + 1,
-        2 * streams.CHUNK,
-        2 * streams.CHUNK + 1,
-        6 * streams.CHUNK,
+        reading.CHUNK - 1,
+        reading.CHUNK,
+        reading.CHUNK + 1,
+        2 * reading.CHUNK,
+        2 * reading.CHUNK + 1,
+        6 * reading.CHUNK,
     ]
     lines = [b"URN:example:" + b"a" * size for size in sizes] + [b"urn:example:" + b"a" * size for size in sizes]
     lines += [b"urn:example:%d" % i for i in range(2000)] * 2
@@ -316,8 +318,8 @@ def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, threads, errors)
     lines = [b"urn:example:%d" % i for i in range(1500)] * 2 + [b"x" * size for size in range(2, 3000, 97)] * 2
     choice.shuffle(lines)
     data = b"\n".join([*lines, b"last" * 600])
-    for chunk, max_line in (streams.CHUNK, 1000), (256, 100):
-        monkeypatch.setattr(streams, "CHUNK", chunk)
+    for chunk, max_line in (reading.CHUNK, 1000), (256, 100):
+        monkeypatch.setattr(reading, "CHUNK", chunk)
         how = {"memory": memory, "threads": threads, "errors": errors, "max_line": max_line}
         for report in ("unique", "counts", "repeated") if chunk == 256 else ["counts"]:
             check(tmp_path, [data, b"", data[::-1]], report=report, **how)
@@ -385,7 +387,7 @@ HOSTILE_LINES = st.lists(
 def test_any_lines(tmp_path_factory, inputs, exclude, kind, exact):
     folder = tmp_path_factory.mktemp("any")
     inputs, exclude = ([b"\n".join(lines) for lines in each] for each in (inputs, exclude))
-    assume(not any(map(compress.format_of, inputs + exclude)))
+    assume(not any(map(magic.format_of, inputs + exclude)))
     check(folder, inputs or [b""], *kind, exclude=exclude, exact=exact)
 
 
@@ -485,7 +487,7 @@ def test_compressed_inputs(tmp_path, pack, memory, report):
 def test_truncated_inputs(tmp_path, threads):
     whole = gzip.compress(DATA)
     (tmp_path / "in.gz").write_bytes(whole[:-20])
-    with pytest.raises(streams.FileError, match=r"in.gz: truncated gzip data \(after [0-9]{5,} bytes\)$"):
+    with pytest.raises(FileError, match=r"in.gz: truncated gzip data \(after [0-9]{5,} bytes\)$"):
         dedup.dedup_files(tmp_path / "in.gz", tmp_path / "out", kind="urn", threads=threads)
     assert [each.name for each in tmp_path.iterdir()] == ["in.gz"]
 
@@ -577,7 +579,7 @@ def test_an_input_that_changes(tmp_path, report, change):
                 os.utime(source, ns=(1, 1))
 
     message = "No such file" if change == "gone" else "in: file was changed while it was read"
-    with pytest.raises(streams.FileError, match=message):
+    with pytest.raises(FileError, match=message):
         dedup.dedup_files(source, tmp_path / "out", kind="urn", memory=TINY, report=report, on_progress=meddle)
     assert (tmp_path / "out").read_bytes() == b"as it was"
 
@@ -627,13 +629,13 @@ def test_wrong_options_are_rejected(tmp_path, how):
 
 def test_files_that_fail(tmp_path):
     (tmp_path / "in").write_bytes(b"a\n")
-    with pytest.raises(streams.FileError, match="none: No such file"):
+    with pytest.raises(FileError, match="none: No such file"):
         dedup.dedup_files([tmp_path / "in", tmp_path / "none"], tmp_path / "out", kind="urn")
     for folder in tmp_path / "none", tmp_path / "in", "/dev/null/x":
-        with pytest.raises(streams.FileError) as caught:
+        with pytest.raises(FileError) as caught:
             dedup.dedup_files(tmp_path / "none", tmp_path / "out", kind="urn", spill_dir=folder)
         assert str(folder) in str(caught.value)
-    with pytest.raises(streams.FileError):
+    with pytest.raises(FileError):
         dedup.Deduplicator("urn", spill_dir=tmp_path / "none")
     assert os.listdir(tmp_path) == ["in"]
 
@@ -656,7 +658,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     whole = Scratch.file
     monkeypatch.setattr(Scratch, "file", lambda self: Full(whole(self)))
     for report in "unique", "counts":
-        with pytest.raises(streams.FileError, match="No space left on device") as caught:
+        with pytest.raises(FileError, match="No space left on device") as caught:
             dedup.dedup_files(
                 tmp_path / "in", tmp_path / "out", kind="urn", spill_dir=tmp_path, memory=TINY, report=report
             )

@@ -22,7 +22,8 @@ from support.marks import long
 from support.tables import each_row
 
 import uricodec
-from uricodec._io import streams
+from uricodec._io import reading
+from uricodec._io.files import FileError
 from uricodec.dedup import _corpus, _groups, _partitions
 
 pytest.importorskip("fcntl", reason="no locks of files, and other signals")
@@ -509,7 +510,7 @@ def test_temporary_files_where_all_have_names(tmp_path):
             assert file.read() == b"some more"
         assert file.closed
         assert os.listdir(tmp_path) == []
-    with pytest.raises(streams.FileError, match=r"missing: No such file or directory$"):
+    with pytest.raises(FileError, match=r"missing: No such file or directory$"):
         _partitions.Scratch(tmp_path / "missing")
 
 
@@ -519,14 +520,14 @@ def test_no_folder_for_temporary_files(monkeypatch):
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
 
     monkeypatch.setattr(tempfile, "gettempdir", no_folder)
-    with pytest.raises(streams.FileError, match=r"^temporary files: "):
+    with pytest.raises(FileError, match=r"^temporary files: "):
         _partitions.Scratch(None)
 
 
 def test_memory_in_a_file_where_none_is_reserved(monkeypatch, tmp_path):
     """Then it is written: it must not turn out later that the disk is full."""
     monkeypatch.delattr(os, "posix_fallocate", raising=False)
-    monkeypatch.setattr(streams, "CHUNK", 1000)
+    monkeypatch.setattr(reading, "CHUNK", 1000)
     with _partitions.Scratch(tmp_path) as scratch:
         with scratch.mapping(2500) as memory:
             assert memory[:] == bytes(2500)
@@ -534,7 +535,7 @@ def test_memory_in_a_file_where_none_is_reserved(monkeypatch, tmp_path):
         before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limit[1]))
         try:
-            with pytest.raises(streams.FileError, match="File too large"):
+            with pytest.raises(FileError, match="File too large"):
                 scratch.mapping(2500)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limit)
@@ -587,7 +588,7 @@ def test_sorted_runs_that_cannot_be_read(tmp_path, monkeypatch):
         sorter = _groups.Sorter(scratch, 100)
         for record in b"b" * 100, b"a" * 100:
             sorter.add(record)
-        with pytest.raises(streams.FileError, match=r"Input/output error$"):
+        with pytest.raises(FileError, match=r"Input/output error$"):
             next(iter(sorter))
 
 

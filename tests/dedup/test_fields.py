@@ -14,7 +14,7 @@ from support.tables import each_row
 
 from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io import streams
+from uricodec._io import reading
 from uricodec._records._framing import Framing
 from uricodec._rows._engine import RowOperation
 from uricodec.dedup._identifiers import LineBatch
@@ -38,7 +38,7 @@ URNS = ["urn:isbn:1", "URN:ISBN:1", "urn:ab:2", "urn:ab:2#x", "no urn", ""]
 REPORTS = st.sampled_from(["unique", "counts", "repeated"])
 ERRORS = st.sampled_from(["keep", "drop"])
 HOW = st.fixed_dictionaries({"threads": st.sampled_from([1, 2]), "exact": st.booleans()})
-CHUNKS = st.sampled_from([13, 40, streams.CHUNK])
+CHUNKS = st.sampled_from([13, 40, reading.CHUNK])
 
 
 # --- each format ------------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_csv_as_python_reads_it(tmp_path_factory, rows, end, chunk, report, erro
     records = [(line.encode(), [value.encode() for value in row]) for line, row in zip(lines, read, strict=True)]
     options = {"kind": "urn", "field": 2, "errors": errors}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "CHUNK", chunk)
+        patch.setattr(reading, "CHUNK", chunk)
         reference = Reference(records, 1, "urn", errors)
         check(tmp_path_factory.mktemp("csv"), "".join(lines).encode(), reference, options, report, b",", **how)
 
@@ -81,7 +81,7 @@ def test_csv_of_any_bytes(tmp_path_factory, data, chunk, report, errors, how):  
     data = b"x,y\n" + data
     options = {"kind": "bytes", "field": "2", "errors": errors}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "CHUNK", chunk)
+        patch.setattr(reading, "CHUNK", chunk)
         reference = Reference(csv_records(data), 1, errors=errors)
         check(tmp_path_factory.mktemp("csv"), data, reference, options, report, b",", **how)
 
@@ -129,7 +129,7 @@ def test_members_of_json(tmp_path_factory, rows, ascii_only, chunk, report, erro
         records.pop()  # an empty line is one if a newline ends it
     options = {"kind": "urn", "field": "u", "format": "jsonl", "errors": errors}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "CHUNK", chunk)
+        patch.setattr(reading, "CHUNK", chunk)
         reference = Reference(records, None, "urn", errors)
         check(tmp_path_factory.mktemp("json"), data, reference, options, report, b"\t", **how)
 

@@ -27,7 +27,8 @@ from support.marks import long
 import uricodec
 from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io import streams
+from uricodec._io.files import FileError, file_error
+from uricodec._io.writing import Output
 from uricodec.dedup import Deduplicator, SeenSet, SetError, _sets
 from uricodec.dedup._partitions import Scratch
 from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, first_of, fold
@@ -605,7 +606,7 @@ def test_options_that_do_not_fit(place):
     ):
         with pytest.raises(ValueError, match=r"is (not|only) supported"):
             dedup.dedup_files("day0", "out", kind="urn", **options)
-    with pytest.raises(streams.FileError, match="No such file"):
+    with pytest.raises(FileError, match="No such file"):
         dedup.dedup_files("day0", "out", kind="urn", seen="nothing")
     assert sorted(os.listdir()) == ["day0", "day1", "day2"]
 
@@ -769,7 +770,7 @@ def test_files_that_are_no_sets(tmp_path, monkeypatch):
         with pytest.raises(SetError, match="not a saved set"):
             SeenSet.open(tmp_path / name)
     for wrong in tmp_path, tmp_path / "missing", "a\0b":
-        with pytest.raises(streams.FileError):
+        with pytest.raises(FileError):
             SeenSet.open(wrong)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
@@ -797,19 +798,19 @@ def test_a_set_that_changes_while_it_is_open(tmp_path):
         saved = _sets.open_set(str(path), KEY, memory)
         batch = FingerprintBatch(b"".join(map(KEY.fingerprint, names)))
         os.truncate(path, 10_000)
-        with pytest.raises(streams.FileError, match="changed"):
+        with pytest.raises(FileError, match="changed"):
             saved.mark(batch, True, 1)
-        with pytest.raises(streams.FileError, match="truncated"):
+        with pytest.raises(FileError, match="truncated"):
             list(saved.blocks())
         saved.close()
         set_of(names).save(path)
     saved = _sets.open_set(str(path), KEY)
     saved.check_unchanged = lambda: None
     os.truncate(path, 10_000)
-    with pytest.raises(streams.FileError, match="truncated"):
+    with pytest.raises(FileError, match="truncated"):
         saved.mark(batch, True, 1)
     os.close(saved.number)
-    with pytest.raises(streams.FileError, match="cannot read"):
+    with pytest.raises(FileError, match="cannot read"):
         saved.mark(batch, True, 1)
     with contextlib.suppress(OSError):
         saved.close()
@@ -841,13 +842,13 @@ def test_each_write_and_rename_fails(place, monkeypatch, mode):
         if calls == fails:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    write, scratch_write, rename, sync = streams.Output.write, Scratch.write, os.replace, os.fsync
+    write, scratch_write, rename, sync = Output.write, Scratch.write, os.replace, os.fsync
 
     def output_write(self, data):
         try:
             step()
         except OSError as error:
-            raise streams.failure(self.name, error) from None
+            raise file_error(self.name, error) from None
         write(self, data)
 
     def spill_write(self, file, octets):
@@ -857,7 +858,7 @@ def test_each_write_and_rename_fails(place, monkeypatch, mode):
             raise self.fail(error) from None
         scratch_write(self, file, octets)
 
-    monkeypatch.setattr(streams.Output, "write", output_write)
+    monkeypatch.setattr(Output, "write", output_write)
     monkeypatch.setattr(Scratch, "write", spill_write)
     monkeypatch.setattr(os, "replace", lambda *args, **named: (step(), rename(*args, **named)))
     monkeypatch.setattr(os, "fsync", lambda number: (step(), sync(number)))
@@ -869,7 +870,7 @@ def test_each_write_and_rename_fails(place, monkeypatch, mode):
         for name, octets in before.items():
             (place / name).write_bytes(octets)
         calls = 0
-        with pytest.raises(streams.FileError, match="No space left"):
+        with pytest.raises(FileError, match="No space left"):
             dedup.dedup_files("day1", "out", **options)
         found = {name: (place / name).read_bytes() for name in os.listdir()}
         assert found["seen"] in (before["seen"], after["seen"])
@@ -931,7 +932,7 @@ def test_an_update_while_another_one_runs(place, monkeypatch, exists):
     def meanwhile(*arguments):
         monkeypatch.setattr(dedup, "_update", read)
         for name in names:
-            with pytest.raises(streams.FileError, match="another process is writing") as caught:
+            with pytest.raises(FileError, match="another process is writing") as caught:
                 dedup.dedup_files("day2", "other", **options | {"seen": name})
             others.append(caught.value.filename)
         read(*arguments)
@@ -961,7 +962,7 @@ def test_an_update_of_what_was_replaced(place, monkeypatch):
             if not exists:
                 os.unlink("seen")
             monkeypatch.setattr(_sets.Updated, name, replaced)
-            with pytest.raises(streams.FileError, match="replaced meanwhile"):
+            with pytest.raises(FileError, match="replaced meanwhile"):
                 dedup.dedup_files("day1", "out", **options)
             monkeypatch.setattr(_sets.Updated, name, step)
             assert (place / "seen").read_bytes() == octets
@@ -971,7 +972,7 @@ def test_an_update_of_what_was_replaced(place, monkeypatch):
 UPDATES = """
 import os, sys
 from uricodec import dedup
-from uricodec._io.streams import FileError
+from uricodec._io.files import FileError
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 name = sys.argv[1]
@@ -1019,7 +1020,7 @@ def test_memory_of_a_run(tmp_path):
     """A large set is not read into memory."""
     chance = random.Random(6)
     rows = sorted((chance.randbytes(16) for _ in range(500_000)), key=naive.order)
-    with Scratch(None) as scratch, streams.Output(str(tmp_path / "seen")) as output:
+    with Scratch(None) as scratch, Output(str(tmp_path / "seen")) as output:
         blocks = (b"".join(rows[i : i + 4096]) for i in range(0, len(rows), 4096))
         _sets.write_set(output, blocks, len(rows), _sets.Rules("bytes", None), KEY, scratch)
     (tmp_path / "in").write_text("".join(f"{number}\n" for number in range(100_000)))

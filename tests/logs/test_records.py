@@ -29,7 +29,7 @@ from support.tables import each_row
 from support.timing import assert_linear
 
 from uricodec import logs
-from uricodec._io import compress, streams
+from uricodec._io import magic, reading
 from uricodec.logs import Format, FormatError, InvalidLine
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import NAMES, LogReader
@@ -982,7 +982,7 @@ class TestOnEveryTier:
     def test_columns(self, tier, log, options):
         pytest.importorskip("pyarrow")
         format, data = log
-        assume(compress.format_of(data) is None)
+        assume(magic.format_of(data) is None)
         assume(not re.search(rb"(?:^|\n)\0", data))  # NUL bytes before a line are skipped before it is read
         records, _ = expected(data, format, **options)
         assume(records)
@@ -1232,7 +1232,7 @@ def test_nothing():
 def test_lines_across_chunks(monkeypatch):
     data = b"".join(request(b"GET /%d HTTP/1.1" % i) + b"\n" for i in range(200)) + b"no end"
     expected = list(logs.parse(data))
-    monkeypatch.setattr(streams, "CHUNK", 100)
+    monkeypatch.setattr(reading, "CHUNK", 100)
     invalid = []
     assert list(logs.parse(io.BytesIO(data), invalid=invalid)) == expected
     assert invalid == [InvalidLine("<log>", 201, 2, "user", b"no end")]
@@ -1261,7 +1261,7 @@ def test_the_format_may_show_in_a_later_chunk():
 
 def test_a_log_that_never_shows_its_format_is_combined(monkeypatch):
     for head in b"\n" * 101, b"# " + b"x" * 300 + b"\n":
-        monkeypatch.setattr(streams, "CHUNK", 200)
+        monkeypatch.setattr(reading, "CHUNK", 200)
         [_] = logs.parse(io.BytesIO(head + COMBINED))
         [record] = logs.parse(io.BytesIO(head + b"#Fields: c-ip\n192.0.2.1"))
         assert record.client == "192.0.2.1"
@@ -1282,7 +1282,7 @@ def test_a_line_that_is_too_long():
 
 def test_a_record_that_takes_more_room_than_there_is():
     """Room for the record of a line that a chunk cannot hold is made when that comes."""
-    path = b"\x01" * (2 * streams.CHUNK)
+    path = b"\x01" * (2 * reading.CHUNK)
     line = request(b"GET /" + b"%01" * len(path) + b" HTTP/1.1")
     for source in line, io.BytesIO(line + b"\n" + COMBINED):
         assert next(logs.parse(source)).path == "/" + path.decode()

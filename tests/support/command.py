@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from uricodec._io import streams, temporary
+from uricodec._io import reading, temporary
 from uricodec.cli import main
 
 # What follows the message about an invalid record under --errors raise.
@@ -39,7 +39,7 @@ def run(*arguments, stdin=b"", chunk=None):
         for name, stream in zip(("stdin", "stdout", "stderr"), streams_of_process, strict=True):
             patch.setattr(sys, name, stream)
         if chunk:
-            patch.setattr(streams, "CHUNK", chunk)
+            patch.setattr(reading, "CHUNK", chunk)
         status = main([str(argument) for argument in arguments])
     return status, streams_of_process[1].buffer.getvalue(), streams_of_process[2].buffer.getvalue().decode()
 

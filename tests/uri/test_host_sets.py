@@ -28,7 +28,8 @@ from support.command import run
 from support.tables import each_row
 
 from uricodec import bulk, uri
-from uricodec._io import sources, streams
+from uricodec._io import sources
+from uricodec._io.files import FileError
 from uricodec._io.set_files import HEADER
 from uricodec.dedup import SeenSet
 from uricodec.errors import SetError, UriSyntaxError
@@ -671,7 +672,7 @@ def test_a_file_that_changes(tmp_path):
         lambda: "a" in opened,
         lambda: list(opened),
     ):
-        with pytest.raises(streams.FileError, match="changed"):
+        with pytest.raises(FileError, match="changed"):
             use()
 
 
@@ -940,7 +941,7 @@ def test_a_pipe_without_a_writer_is_an_error(tmp_path, monkeypatch, flag):
     os.mkfifo(tmp_path / "pipe")
     said = f"uricodec: {tmp_path / 'pipe'}: named pipe without a writer\n"
     assert run("filter", flag, tmp_path / "pipe", stdin=URLS) == (3, b"", said)
-    with pytest.raises(streams.FileError, match="without a writer"):
+    with pytest.raises(FileError, match="without a writer"):
         HostSet.read(tmp_path / "pipe")
     with pytest.raises(SetError):
         HostSet.open(tmp_path / "pipe")

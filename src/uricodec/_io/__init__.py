@@ -2,12 +2,16 @@
 
 - runner: the loop over chunks of lines that all commands and functions over files share; what happens to invalid lines
 - reports: invalid lines as messages and rows of reports
-- streams: inputs as chunks of whole lines, outputs, the progress meter
+- files: what all files have: errors and names as messages show them, sizes, descriptors
+- reading: inputs as chunks of whole lines
+- writing: outputs, which replace their targets when they are complete
+- meter: the progress meter
 - terminals: what is written to a terminal, without characters that it would obey
 - sizes: sizes such as 64M
 - set_files: files of saved sets: header, description, checksums
 - sources: paths, files and bytes that functions get, as inputs
 - follow: a file that grows, as lines arrive, across rotation
+- magic: compression formats, by the first bytes of a file
 - compress: decompression of gzip, bzip2, xz and Zstandard inputs
 - temporary: temporary files that replace their targets when they are complete
 - folders: output folders that appear when all files in them are complete

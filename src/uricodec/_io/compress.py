@@ -8,18 +8,11 @@ no more than the caller's buffer holds, whatever sizes the file declares.
 import sys
 from importlib import import_module
 
-from uricodec._io import streams
+from uricodec._io.files import FileError
+from uricodec._io.magic import begins_with
 
-# First bytes of a file -> format. bzip2: the block size, then the magic number of the first block or of an empty file.
-MAGIC = {
-    b"\x1f\x8b": "gzip",
-    **{b"BZh%d1AY&SY" % size: "bzip2" for size in range(1, 10)},
-    **{b"BZh%d\x17rE8P\x90" % size: "bzip2" for size in range(1, 10)},
-    b"\xfd7zXZ\x00": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    **{bytes([byte]) + streams.SKIPPABLE: "zstd" for byte in range(0x50, 0x60)},
-}
-LONGEST = max(map(len, MAGIC))
+# Bytes of a file that are read at once.
+COMPRESSED_CHUNK = 64 * 1024
 
 # Upper limit for the memory that the header of an xz file may ask for. (Zstandard's own limit is 128 MiB.)
 XZ_MEMORY = 256 * 1024 * 1024
@@ -40,32 +33,6 @@ MAKERS = {
     "compression.zstd": lambda module: (module.ZstdDecompressor, module.ZstdError),
     "backports.zstd": lambda module: (module.ZstdDecompressor, module.ZstdError),
 }
-
-
-def format_of(data):
-    """Return the compression format of data that begins with `data` (bytes-like); None if it is not compressed.
-
-    >>> format_of(b"BZh91AY&SY"), format_of(b"BZh is text")
-    ('bzip2', None)
-    """
-    head = bytes(data[:LONGEST])
-    return next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
-
-
-def may_be(data):
-    """Return whether `data` (bytes-like), the first bytes of a file, are too few to detect its compression format."""
-    head = bytes(data)
-    return any(magic != head and magic.startswith(head) for magic in MAGIC)
-
-
-def begins_with(data, form):
-    """Return whether `data` (bytes-like), perhaps only a part of the magic number, can begin data in a format.
-
-    >>> begins_with(b"\\x1f", "gzip"), begins_with(b"tail", "gzip")
-    (True, False)
-    """
-    head = bytes(data[:LONGEST])
-    return any(head.startswith(magic[: len(head)]) for magic, name in MAGIC.items() if name == form)
 
 
 # Modules known to be missing, so that the import path is not searched again for each input.
@@ -129,11 +96,11 @@ class Decompressor:
         found = find_module(form)
         if found is None:
             hint = " (needs Python 3.14 or pip install 'uricodec[compress]')" if form == "zstd" else ""
-            raise streams.FileError(name, f"cannot decompress {form} data: module not installed{hint}")
+            raise FileError(name, f"cannot decompress {form} data: module not installed{hint}")
         self._new_member, self._error = MAKERS[found[0]](found[1])
         self._name, self._form = name, form
         self._read_into = read_into
-        self._buffer = memoryview(bytearray(streams.COMPRESSED_CHUNK))
+        self._buffer = memoryview(bytearray(COMPRESSED_CHUNK))
         self._rest = head  # read, but not yet decompressed
         self._done = 0
         self._member = self._new_member()
@@ -148,16 +115,14 @@ class Decompressor:
                 if not self._rest:
                     return 0
                 if not begins_with(self._rest, self._form):  # some modules would wait for the rest of a header
-                    raise streams.FileError(self._name, f"damaged {self._form} data (unexpected data after the end)")
+                    raise FileError(self._name, f"damaged {self._form} data (unexpected data after the end)")
                 self._member = self._new_member()
             elif self._member.needs_input and not self._rest and not self._read():
-                raise streams.FileError(self._name, f"truncated {self._form} data (after {self._done} bytes)")
+                raise FileError(self._name, f"truncated {self._form} data (after {self._done} bytes)")
             try:
                 data = self._member.decompress(self._rest, len(view))
             except (self._error, EOFError) as error:
-                raise streams.FileError(
-                    self._name, f"damaged {self._form} data ({error}; after {self._done} bytes)"
-                ) from None
+                raise FileError(self._name, f"damaged {self._form} data ({error}; after {self._done} bytes)") from None
             self._rest = b""
             if data:
                 view[: len(data)] = data

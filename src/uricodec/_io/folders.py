@@ -10,8 +10,9 @@ import os
 import shutil
 from stat import S_IMODE
 
-from uricodec._io import streams
-from uricodec._io.temporary import TRIES, close, name_for, sync
+from uricodec._io.files import close_descriptor, file_error, printable
+from uricodec._io.temporary import TRIES, name_for, sync
+from uricodec._io.writing import catch_signals, restore_signals
 
 try:
     import fcntl
@@ -37,13 +38,13 @@ class OutputFolder:
     """
 
     def __init__(self, path):
-        self.name = streams.printable(path)
+        self.name = printable(path)
         self._target = path
         self._lock = self.path = None
         self._handlers = {}
 
     def __enter__(self):
-        self._handlers = streams.catch_signals()
+        self._handlers = catch_signals()
         try:
             self._target = os.path.realpath(self._target)
             if is_occupied(self._target):
@@ -57,7 +58,7 @@ class OutputFolder:
             self.path = path
         except (OSError, ValueError) as error:
             self._release()
-            raise streams.failure(self.name, error) from None
+            raise file_error(self.name, error) from None
         except BaseException:
             self._release()
             raise
@@ -68,7 +69,7 @@ class OutputFolder:
             if kind is None:
                 self._replace()
         except OSError as error:
-            raise streams.failure(self.name, error) from None
+            raise file_error(self.name, error) from None
         finally:
             try:
                 if self.path is not None:
@@ -90,8 +91,8 @@ class OutputFolder:
 
     def _release(self):
         lock, self._lock = self._lock, None
-        close(lock)
-        streams.restore_signals(self._handlers)
+        close_descriptor(lock)
+        restore_signals(self._handlers)
 
 
 def is_occupied(path):
@@ -114,7 +115,7 @@ def sync_folder(path):
         try:
             sync(number)
         finally:
-            close(number)
+            close_descriptor(number)
 
 
 def take(path):
@@ -155,7 +156,7 @@ def lock(path):
             return number
     except OSError:
         pass
-    close(number)
+    close_descriptor(number)
     return None
 
 
@@ -169,5 +170,5 @@ def clear(path):
     except OSError:
         return False
     finally:
-        close(number)
+        close_descriptor(number)
     return True

@@ -14,7 +14,9 @@ import os
 from stat import S_ISREG
 from time import monotonic, sleep
 
-from uricodec._io import compress, streams
+from uricodec._io import magic
+from uricodec._io.files import FileError, close_file, file_error
+from uricodec._io.reading import Input
 
 PERIOD = 0.2
 
@@ -25,7 +27,7 @@ COMPARED = 512
 LATE = 60.0
 
 
-class FollowedInput(streams.Input):
+class FollowedInput(Input):
     r"""A file that is read as chunks of lines while it grows, across rotation.
 
     A line is part of a chunk when its terminator is in the file. If a file ends within a line and is then truncated or
@@ -46,7 +48,7 @@ class FollowedInput(streams.Input):
 
     >>> from tempfile import NamedTemporaryFile
     >>> with NamedTemporaryFile() as file, FollowedInput(file.name) as source:
-    ...     chunks = source.chunks(streams.Buffers(100))
+    ...     chunks = source.chunks(Buffers(100))
     ...     for line in b"a\n", b"b\n":
     ...         _ = os.write(file.fileno(), line)
     ...         print(next(chunks).view[:2].tobytes())
@@ -64,16 +66,16 @@ class FollowedInput(streams.Input):
 
     def __enter__(self):
         if self._path == "-":
-            raise streams.FileError(self.name, "cannot be followed")
+            raise FileError(self.name, "cannot be followed")
         try:
             self._check(os.stat(self._path))  # before it is opened: opening a pipe would wait for its writer
         except (OSError, ValueError) as error:  # ValueError: a name with NUL
-            raise streams.failure(self.name, error) from None
+            raise file_error(self.name, error) from None
         super().__enter__()
-        head = bytearray(compress.LONGEST)
-        if compress.format_of(head[: self._read(head)]):
+        head = bytearray(magic.LONGEST)
+        if magic.format_of(head[: self._read(head)]):
             self.__exit__()
-            raise streams.FileError(self.name, "compressed files cannot be followed")
+            raise FileError(self.name, "compressed files cannot be followed")
         self.resume(0)
         return self
 
@@ -81,17 +83,17 @@ class FollowedInput(streams.Input):
         super().__exit__(*exception)
         for file in self._successor, self._old:
             if file is not None:
-                streams.close(file)
+                close_file(file)
 
     def _check(self, status):
         if not S_ISREG(status.st_mode):
-            raise streams.FileError(self.name, "only regular files can be followed")
+            raise FileError(self.name, "only regular files can be followed")
 
     def _read(self, view):
         try:
             return self._raw.readinto(view)
         except OSError as error:
-            raise streams.failure(self.name, error) from None
+            raise file_error(self.name, error) from None
 
     def read_into(self, view):
         """Read at most len(view) bytes into `view`, waiting for them. Return their number; 0 if `stop` says so."""
@@ -124,7 +126,7 @@ class FollowedInput(streams.Input):
             found = self._raw.read(len(self._last))
             self._raw.seek(place)
         except OSError as error:
-            raise streams.failure(self.name, error) from None
+            raise file_error(self.name, error) from None
         return found != self._last
 
     def _read_old(self, view):
@@ -137,9 +139,9 @@ class FollowedInput(streams.Input):
             size = bytes(view[:size]).rfind(self._terminator) + 1
             self._old.seek(place + size)
         except OSError as error:
-            raise streams.failure(self.name, error) from None
+            raise file_error(self.name, error) from None
         if not size and monotonic() > self._until:
-            streams.close(self._old)
+            close_file(self._old)
             self._old = None
         return size
 
@@ -149,7 +151,7 @@ class FollowedInput(streams.Input):
             opened = os.fstat(self._raw.fileno())
             if self._successor is not None:  # it was there before the end was read, so nothing was missed
                 if self._old is not None:
-                    streams.close(self._old)
+                    close_file(self._old)
                 self._old, self._until = self._raw, monotonic() + LATE
                 self._raw, self._successor, self._last = self._successor, None, b""
                 return True
@@ -160,5 +162,5 @@ class FollowedInput(streams.Input):
         except FileNotFoundError:  # it may be created again
             pass
         except OSError as error:
-            raise streams.failure(self.name, error) from None
+            raise file_error(self.name, error) from None
         return False

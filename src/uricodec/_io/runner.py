@@ -7,12 +7,13 @@ use() in order again. It owns what has to do with files and threads: buffers, wh
 that are too long. A worker owns what happens to lines. InvalidLines owns what happens to invalid ones.
 """
 
-from uricodec._io import streams
+from uricodec._io import reading
+from uricodec._io.reading import Buffers, LineEnds
 from uricodec._io.reports import InvalidLine, head_of, message
 from uricodec._io.workers import OrderedWorkers
 
 # The capacity of a buffer. It grows for longer lines, up to the limit, so memory stays bounded.
-CAPACITY = 2 * streams.CHUNK
+CAPACITY = 2 * reading.CHUNK
 
 # The most invalid lines that the core reports at once.
 MOST_FAULTS = 16_384
@@ -52,14 +53,14 @@ class Worker:
         self.invalid = invalid
 
     def ends(self):
-        """Return the object that finds the ends of the lines of one input (streams.LineEnds)."""
-        return streams.LineEnds()
+        """Return the object that finds the ends of the lines of one input (LineEnds)."""
+        return LineEnds()
 
     def prepare(self, chunk):
         """Prepare a chunk for work(); called in the order of the input, by one thread at a time.
 
         Args:
-            chunk (streams.Chunk): The chunk. Its `start` may be set to where the first line begins, after a header.
+            chunk (Chunk): The chunk. Its `start` may be set to where the first line begins, after a header.
         """
 
     def work(self, chunk):
@@ -69,7 +70,7 @@ class Worker:
         """Use the result for a chunk; called in order, by one thread at a time.
 
         Args:
-            chunk (streams.Chunk): The chunk.
+            chunk (Chunk): The chunk.
             result (object): The result of work().
             at (Position): Where the chunk is; to be moved by the number of its lines.
         """
@@ -104,16 +105,16 @@ class Runner:
     <data> 1 b'a\\nbc\\n'
     """
 
-    def __init__(self, threads=1, state=lambda: None, max_line=None, capacity=CAPACITY, most_read=streams.CHUNK):
+    def __init__(self, threads=1, state=lambda: None, max_line=None, capacity=CAPACITY, most_read=reading.CHUNK):
         self._workers = OrderedWorkers(threads)
-        self._buffers = streams.Buffers(capacity, state)
+        self._buffers = Buffers(capacity, state)
         self._max_line, self._most_read = max_line, most_read
 
     def run(self, source, worker):
         """Run a worker over an input.
 
         Args:
-            source (streams.Input): The input; or another object with `name` and chunks().
+            source (Input): The input; or another object with `name` and chunks().
             worker (Worker): The worker.
 
         Raises:

@@ -18,7 +18,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io import streams
+from uricodec._io.files import FileError, file_error, printable
 from uricodec._io.sources import without_waiting
 from uricodec.errors import SetError
 
@@ -226,7 +226,7 @@ class StoredSet:
         """Return the error for what went wrong with the file."""
         if self._closed:
             return ValueError("cannot use a closed set")
-        return streams.failure(self.name, error) if isinstance(error, OSError) else self._error(str(error))
+        return file_error(self.name, error) if isinstance(error, OSError) else self._error(str(error))
 
     def __enter__(self) -> StoredSet:
         """Keep the file open until the `with` block ends: another thread may call close().
@@ -252,7 +252,7 @@ class StoredSet:
             status = os.fstat(self._file.fileno())
         # Not the change time: that changes, too, when another file takes the name of this one.
         if (status.st_size, status.st_mtime_ns) != self._version:
-            raise streams.FileError(self.name, "file was changed while it was read")
+            raise FileError(self.name, "file was changed while it was read")
 
     def close(self) -> None:
         """Close the file when no thread uses it any more."""
@@ -275,9 +275,9 @@ def open_file(path: str) -> tuple[Any, str]:
     Raises:
         FileError: If it cannot be opened.
     """
-    name = streams.printable(path)
+    name = printable(path)
     try:
         # A named pipe is an error, not a wait.
         return open(path, "rb", buffering=0, opener=without_waiting), name
     except (OSError, ValueError) as error:
-        raise streams.failure(name, error) from None
+        raise file_error(name, error) from None

@@ -1,4 +1,4 @@
-"""Inputs of functions: paths, binary files and bytes, with the name and the chunks() of streams.Input.
+"""Inputs of functions: paths, binary files and bytes, with the name and the chunks() of Input.
 
 Files with lists and settings are opened by open_soon(): a command needs them before its inputs.
 """
@@ -10,7 +10,9 @@ from io import BytesIO, RawIOBase
 from stat import S_ISFIFO
 from time import monotonic, sleep
 
-from uricodec._io import compress, streams
+from uricodec._io import magic, reading
+from uricodec._io.files import FileError, descriptor_of, printable
+from uricodec._io.reading import Input, LineEnds, begin, chunks_of
 
 # Seconds to wait for the writer of a named pipe with a list or settings, and between two looks for it.
 WRITER_DELAY = 5.0
@@ -31,9 +33,9 @@ class BytesInput:
     def chunks(self, buffers, ends=None, _max_line=None, _most_read=None):
         """Yield the only chunk, if there are lines."""
         view = self._view
-        if any(0 in bytes(view[start : start + streams.CHUNK]) for start in range(0, len(view), streams.CHUNK)):
+        if any(0 in bytes(view[start : start + reading.CHUNK]) for start in range(0, len(view), reading.CHUNK)):
             copy = bytearray(view)
-            view = memoryview(copy)[: (ends or streams.LineEnds()).keep(copy, 0, len(copy))]
+            view = memoryview(copy)[: (ends or LineEnds()).keep(copy, 0, len(copy))]
         return iter([buffers.borrowing(view)] if view else [])
 
 
@@ -59,12 +61,12 @@ class FileInput:
 
     def _begin(self, view):
         if self._compressed:
-            return streams.begin(self.name, self.read_into, view)
+            return begin(self.name, self.read_into, view)
         return self.read_into, self.read_into(view)
 
     def chunks(self, buffers, ends=None, max_line=None, most_read=None):
-        """Yield the file in chunks; the parameters are those of streams.chunks_of()."""
-        return streams.chunks_of(self._begin, buffers, ends, max_line, most_read)
+        """Yield the file in chunks; the parameters are those of chunks_of()."""
+        return chunks_of(self._begin, buffers, ends, max_line, most_read)
 
 
 class FunctionReader:
@@ -138,7 +140,7 @@ def open_soon(path):
     file = open(path, "rb", buffering=0, opener=without_waiting)  # noqa: SIM115  (the caller closes it)
     try:
         head = b""
-        is_pipe = S_ISFIFO(os.fstat(file.fileno()).st_mode) and streams.descriptor_of(os.fsdecode(path)) is None
+        is_pipe = S_ISFIFO(os.fstat(file.fileno()).st_mode) and descriptor_of(os.fsdecode(path)) is None
         if is_pipe:
             head = _first_of_pipe(file, path)
         if hasattr(os, "O_NONBLOCK"):
@@ -162,7 +164,7 @@ def _first_of_pipe(file, path):
     end = monotonic() + WRITER_DELAY
     while (head := file.read(1)) == b"":
         if monotonic() > end:
-            raise streams.FileError(streams.printable(os.fsdecode(path)), "named pipe without a writer")
+            raise FileError(printable(os.fsdecode(path)), "named pipe without a writer")
         sleep(WRITER_PERIOD)
     return head or b""
 
@@ -180,17 +182,17 @@ def opened(source, name, open_path=open_raw):
         open_path (Callable): Opens a path: open_soon, or open_raw, which waits for the writer of a pipe for ever.
 
     Yields:
-        streams.Input | FileInput | BytesInput: The input.
+        Input | FileInput | BytesInput: The input.
 
     Raises:
         TypeError: If it is something else.
         OSError: If the file cannot be opened.
     """
     if isinstance(source, (str, os.PathLike)):
-        with open_path(source) as file, streams.Input(os.fsdecode(source), file=file) as found:
+        with open_path(source) as file, Input(os.fsdecode(source), file=file) as found:
             yield found
         return
-    name = streams.printable(str(getattr(source, "name", name)))
+    name = printable(str(getattr(source, "name", name)))
     if hasattr(source, "read"):
         yield FileInput(name, source)
         return
@@ -201,4 +203,4 @@ def opened(source, name, open_path=open_raw):
     if view.format.lstrip("@=<>!") not in ("B", "b", "c"):
         raise TypeError(f"expected a buffer of bytes, got items of format {view.format!r}")
     view = view.cast("B")
-    yield BytesInput(name, view) if compress.format_of(view) is None else FileInput(name, BytesIO(view))
+    yield BytesInput(name, view) if magic.format_of(view) is None else FileInput(name, BytesIO(view))

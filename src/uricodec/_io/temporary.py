@@ -16,7 +16,7 @@ import errno
 import os
 from stat import S_ISLNK, S_ISREG, S_ISVTX, S_IWOTH
 
-from uricodec._io import streams
+from uricodec._io.files import close_descriptor, close_file
 
 try:
     import fcntl
@@ -104,7 +104,7 @@ class Temporary:
             return os.fstat(number).st_mode & 0o777
         finally:
             remove(path, self._folder)
-            close(number)
+            close_descriptor(number)
 
     def _copy_attributes(self):
         """Copy owner, group and permissions of the target, or set the permissions of a new file."""
@@ -156,15 +156,15 @@ class Temporary:
     def discard(self):
         """Remove the file, if it still exists, and close it. If that fails, the next run removes the file."""
         if not fcntl:
-            streams.close(self.raw)
+            close_file(self.raw)
         if self._name and (self.raw.closed or is_at(self.raw.fileno(), self._name, self._folder)):
             remove(self._name, self._folder)  # it is already gone if an interrupt came right after os.replace()
-        streams.close(self.raw)
+        close_file(self.raw)
         self._close_folder()
 
     def _close_folder(self):
         folder, self._folder = self._folder, None
-        close(folder)
+        close_descriptor(folder)
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def find_target(path):
         for _ in range(LINKS):
             head, name = os.path.split(path)
             outer, folder = folder, open_folder(head or ".", folder)
-            close(outer)
+            close_descriptor(outer)
             if not name:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             try:
@@ -200,7 +200,7 @@ def find_target(path):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     except BaseException:
-        close(folder)
+        close_descriptor(folder)
         raise
 
 
@@ -232,7 +232,7 @@ def place_of_new(path):
     try:
         status = os.fstat(folder)
     finally:
-        close(folder)
+        close_descriptor(folder)
     return status.st_dev, status.st_ino, name
 
 
@@ -255,15 +255,6 @@ def sync(number):
     except OSError as error:
         if error.errno not in UNSUPPORTED:
             raise
-
-
-def close(number):
-    """Close a descriptor (int | None) that was not written to, ignoring errors."""
-    try:
-        if number is not None:
-            os.close(number)
-    except OSError:
-        pass
 
 
 def make(path, folder, mode):
@@ -316,9 +307,9 @@ def take(path, folder, mode):
             pass  # another process took it for an abandoned file and is removing it
         except OSError:  # this file system does not support locks
             remove(path, folder)
-            close(number)
+            close_descriptor(number)
             return None
-        close(number)
+        close_descriptor(number)
     raise BlockingIOError(errno.EWOULDBLOCK, f"another process is writing this file, it holds {path!r}")
 
 
@@ -340,5 +331,5 @@ def clear(path, folder):
     except OSError:
         return False
     finally:
-        close(number)
+        close_descriptor(number)
     return True

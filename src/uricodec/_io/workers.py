@@ -10,7 +10,7 @@ from _thread import allocate_lock, get_ident, start_new_thread
 from _weakref import ref
 from itertools import count
 
-from uricodec._io.streams import total_size, waiting
+from uricodec._io.files import total_size
 
 # Seconds to wait at the end for a thread that must stop, before checking whether it is blocked elsewhere.
 PATIENCE = 0.2
@@ -20,6 +20,25 @@ MOST = 64
 
 # A smaller input is finished before a second thread has started.
 WORTH = 4 * 1024 * 1024
+
+
+class Waiting:
+    """The set of threads that are blocked at the moment, on each other or on the system, perhaps for ever."""
+
+    def __init__(self):
+        self._threads = set()
+
+    def __enter__(self):
+        self._threads.add(get_ident())
+
+    def __exit__(self, *exception):
+        self._threads.discard(get_ident())
+
+    def __contains__(self, thread):
+        return thread in self._threads
+
+
+waiting = Waiting()
 
 
 def threads_for(names):

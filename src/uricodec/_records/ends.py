@@ -1,6 +1,6 @@
 """Where the records of an input begin and end: after a byte order mark, and not at a newline in quotes."""
 
-from uricodec._io import streams
+from uricodec._io.reading import LineEnds
 
 MARK = b"\xef\xbb\xbf"  # U+FEFF, the byte order mark
 
@@ -14,7 +14,7 @@ def front_of(buffer, stop):
     return len(MARK) if buffer.startswith(MARK, 0, stop) else 0
 
 
-class MarkedLineEnds(streams.LineEnds):
+class MarkedLineEnds(LineEnds):
     """Finds the ends of the lines of an input that may begin with a byte order mark.
 
     Args:

@@ -2,7 +2,7 @@
 
 import os
 
-from uricodec._io import streams
+from uricodec._io.files import FileError
 from uricodec._io.reports import visible
 from uricodec._records._framing import Framing
 from uricodec._records.ends import MarkedLineEnds, RecordEnds, front_of
@@ -23,7 +23,7 @@ class NoHeaderError(FieldError):
     """A list contains the name of a field, but inputs have no headers."""
 
 
-class LongHeaderError(streams.FileError):
+class LongHeaderError(FileError):
     """The header is longer than a line may be."""
 
 
@@ -58,7 +58,7 @@ class InputFormat:
         self._legend = delimiter + b"CDX" + delimiter if form == "delimited" else None
 
     def ends(self):
-        """Return the object that finds the ends of the records of one input (streams.LineEnds)."""
+        """Return the object that finds the ends of the records of one input (LineEnds)."""
         if self.options["form"] == "csv":
             return RecordEnds(self._framing)
         return MarkedLineEnds(self.options["end"])
@@ -100,7 +100,7 @@ class InputFormat:
             self.first = head
         ends = b"\r\n" if self.options["end"] == b"\n" else self.options["end"]
         if (self.has_header or head.header) and head.header.rstrip(ends) != self.first.header.rstrip(ends):
-            raise streams.FileError(name, "header differs from that of the first input")
+            raise FileError(name, "header differs from that of the first input")
 
 
 class Head:

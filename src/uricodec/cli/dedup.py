@@ -5,9 +5,11 @@ import sys
 from time import monotonic
 
 from uricodec import dedup
-from uricodec._io import streams
+from uricodec._io.files import FileError, file_error, printable, tell
+from uricodec._io.meter import Meter, remaining
 from uricodec._io.reports import InvalidLine
 from uricodec._io.sources import open_soon
+from uricodec._io.writing import Output
 from uricodec._records.headers import FieldError, LongHeaderError
 from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED, delimiter_of
@@ -70,8 +72,8 @@ def run(arguments):
         **fields_of(arguments, end),
     }
     reports = [path for path in (arguments.groups, arguments.invalid_to) if path is not None]
-    outputs = map(streams.Output, [arguments.output, *reports])
-    with Meter(files, *outputs, progress=progress_of(arguments)) as meter:
+    outputs = map(Output, [arguments.output, *reports])
+    with DedupMeter(files, *outputs, progress=progress_of(arguments)) as meter:
         if meter.shows:
             options["on_progress"] = meter.show
         try:
@@ -117,7 +119,7 @@ def fields_of(arguments, end):
 def estimate(arguments, files, options):
     """Write the approximate number of identifiers."""
     count = dedup.estimate_files(files, **options)
-    with streams.Output(arguments.output) as output:
+    with Output(arguments.output) as output:
         output.write(b"%d\n" % count)
     return 0
 
@@ -158,7 +160,7 @@ def deduplicate_parquet(arguments):
     options |= {"exclude": arguments.exclude or [], "only_in": arguments.only_in or []}
     options |= {"threads": arguments.threads or None}
     start = monotonic()
-    with Meter(files, progress=progress_of(arguments)) as meter:
+    with DedupMeter(files, progress=progress_of(arguments)) as meter:
         if meter.shows:
             options["on_progress"] = meter.show
         try:
@@ -209,7 +211,7 @@ def results(arguments):
     """Return the options that select what is written."""
     report = "counts" if arguments.count else "repeated" if arguments.repeated else "unique"
     names = "top", "keep", "by", "rules", "seen", "update"
-    groups = None if arguments.groups is None else streams.Output(arguments.groups)
+    groups = None if arguments.groups is None else Output(arguments.groups)
     return {"report": report, "groups": groups} | {name: getattr(arguments, name) for name in names}
 
 
@@ -225,19 +227,19 @@ def show_stats(stats, seconds, rules):
     shown["seconds"] = round(seconds, 3)
     if rules:
         shown["merged"] = merged
-    streams.tell(dumps(shown) + "\n")
+    tell(dumps(shown) + "\n")
 
 
 def read_secret(path):
     """Return the secret in a file (bytes)."""
-    name = streams.printable(path)
+    name = printable(path)
     try:
         with open_soon(path) as file:
             secret = file.read()
-    except streams.FileError:
+    except FileError:
         raise
     except (OSError, ValueError) as error:
-        raise streams.failure(name, error) from None
+        raise file_error(name, error) from None
     secret = secret.removesuffix(b"\r\n" if secret.endswith(b"\r\n") else b"\n")  # a CR alone is part of the secret
     if not secret:
         raise CommandError(f"{name}: no secret found", 2, "for a new one: head -c 32 /dev/urandom | base64 >FILE")
@@ -287,7 +289,7 @@ class TableOutput(CountsOutput):
 # --- the terminal -----------------------------------------------------------------------------------------------------
 
 
-class Meter(streams.Meter):
+class DedupMeter(Meter):
     """Shows progress: the phase, lines, identifiers, lines per second, and how long the rest of the phase will take."""
 
     _progress, _began = dedup.Progress("read", 0, 0, 0, 0), 0.0
@@ -332,7 +334,7 @@ def describe(progress, seconds):
     parts += [f"{short(progress.rows)} lines", f"{short(progress.unique)} unique"]
     if seconds > 0:
         parts.append(f"{short(progress.rows / seconds)} lines/s")
-    return "  ".join(parts + streams.remaining(progress.bytes_read, progress.total, seconds))
+    return "  ".join(parts + remaining(progress.bytes_read, progress.total, seconds))
 
 
 def short(number):

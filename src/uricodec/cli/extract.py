@@ -9,7 +9,8 @@ from contextlib import nullcontext
 from functools import partial
 
 from uricodec._base._text import new_buffer
-from uricodec._io import streams
+from uricodec._io import reading
+from uricodec._io.reading import LineEnds
 from uricodec._io.runner import Runner, Worker
 from uricodec._io.workers import threads_for
 from uricodec.cli.lines import for_each_input
@@ -47,8 +48,8 @@ def run(arguments):
     content = None if arguments.kind == "urn" else arguments.content
     runner = Runner(
         arguments.threads or threads_for(names),
-        lambda: new_buffer(2 * streams.CHUNK),
-        capacity=max(streams.CHUNK, LEAST),
+        lambda: new_buffer(2 * reading.CHUNK),
+        capacity=max(reading.CHUNK, LEAST),
     )
     records = arguments.to != "text"
     with (
@@ -95,7 +96,7 @@ class RecordsOf:
         return record_of(self._to, self.NAMES, [name, int(offset), match])
 
 
-class MatchEnds(streams.LineEnds):
+class MatchEnds(LineEnds):
     """Where to cut: after one of ENDS, which need not be the last or first of them."""
 
     def last(self, buffer, start, stop):
@@ -268,7 +269,7 @@ class Urns(Matches):
 
     @staticmethod
     def capacity():
-        return 4 * streams.CHUNK
+        return 4 * reading.CHUNK
 
     def search(self, view, new, end):
         cut = last_end(view, new, end)
@@ -351,7 +352,7 @@ class Urls(Matches):
 
     @staticmethod
     def capacity():
-        return 2 * LONGEST_URL + streams.CHUNK
+        return 2 * LONGEST_URL + reading.CHUNK
 
     def search(self, view, new, end):
         if end < 2 * self._kept:

@@ -5,7 +5,7 @@ import os
 from uricodec import ByteSet
 from uricodec._base._text import new_buffer
 from uricodec._codec._rows import NO_CONTROL
-from uricodec._io import streams
+from uricodec._io import reading
 from uricodec._io.reports import visible
 from uricodec._records._fields import reason_of, transform_fields
 from uricodec._records._framing import Framing
@@ -214,7 +214,7 @@ class FieldTransform(lines.Transform):
         self.end, self.out, self.raw = values.end, values.out, values.raw
         self.whole, self.empty = values.whole, values.empty
         self.begin, self.header_of, self.ends, self.finish = values.begin, values.header_of, values.ends, values.finish
-        self._buffer = new_buffer(2 * streams.CHUNK)
+        self._buffer = new_buffer(2 * reading.CHUNK)
         if hasattr(rows, "record") and values.added is None:
             self.header, self.record = rows.header, rows.record
         elif values.jsonl:

@@ -3,7 +3,8 @@
 import os
 import sys
 
-from uricodec._io.streams import place_of, printable
+from uricodec._io.files import printable
+from uricodec._io.writing import place_of
 from uricodec.cli.errors import CommandError
 
 PATTERN = "*?["

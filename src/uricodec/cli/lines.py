@@ -9,10 +9,14 @@ from contextlib import nullcontext, suppress
 from functools import partial
 
 from uricodec._base._text import new_buffer
-from uricodec._io import streams
+from uricodec._io import reading
+from uricodec._io.files import FileError, tell
+from uricodec._io.meter import Meter
+from uricodec._io.reading import Input
 from uricodec._io.reports import InvalidLine, head_of, visible
 from uricodec._io.runner import CAPACITY, InvalidLines, Runner, Worker
 from uricodec._io.workers import threads_for
+from uricodec._io.writing import Output, place_of
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._tasks import transform_lines
 from uricodec.cli.errors import CommandError
@@ -60,7 +64,7 @@ class Transform:
         """
         clone = object.__new__(type(self))
         clone.__dict__.update(self.__dict__)
-        clone._buffer = new_buffer(max(len(self._buffer), AHEAD * streams.CHUNK))
+        clone._buffer = new_buffer(max(len(self._buffer), AHEAD * reading.CHUNK))
         return clone
 
     def begin(self, chunk, name):
@@ -136,7 +140,7 @@ class LineTransform(Transform):
         self._rows, self._group_rows = rows, group_rows
         self.end = self.out = terminator
         self.raw, self.in_pieces, self.groups = raw, in_pieces, groups
-        self._buffer = new_buffer(2 * streams.CHUNK)
+        self._buffer = new_buffer(2 * reading.CHUNK)
         if hasattr(rows, "record"):
             self.header, self.record = rows.header, rows.record
 
@@ -187,7 +191,7 @@ def filter_inputs(transform, arguments):
 
 def rejects_of(arguments):
     """Return the output for the report of invalid lines; without one, a context manager that yields None."""
-    return nullcontext() if arguments.invalid_to is None else streams.Output(arguments.invalid_to)
+    return nullcontext() if arguments.invalid_to is None else Output(arguments.invalid_to)
 
 
 def check_outputs(arguments):
@@ -198,7 +202,7 @@ def check_outputs(arguments):
         written.append("seen")
     for option in written:
         path = getattr(arguments, option)
-        if (path is not None or option == "output") and (place := streams.place_of(path)):
+        if (path is not None or option == "output") and (place := place_of(path)):
             flag = f"--{option.replace('_', '-')}"
             if place in taken:
                 raise CommandError(f"{taken[place]} and {flag} are the same file", 2, f"change {flag} FILE")
@@ -206,7 +210,7 @@ def check_outputs(arguments):
     inputs = [*arguments.files]
     for option in "exclude", "only_in":
         inputs += getattr(arguments, option, None) or []
-    for place in {streams.place_of(name) for name in inputs if name != "-"} & taken.keys():
+    for place in {place_of(name) for name in inputs if name != "-"} & taken.keys():
         if taken[place] != "--output":
             raise CommandError(f"{taken[place]} and an input are the same file", 2, f"give {taken[place]} another FILE")
 
@@ -225,13 +229,13 @@ def run(transform, arguments, errors, output, rejects):
     tally = Tally(transform.groups) if arguments.stats else None
     invalid = invalid_lines(errors, transform.reason, rejects, arguments, "text" if output else arguments.to)
     threads = arguments.threads or threads_for(arguments.files or ["-"])
-    parallel = PARALLEL * streams.CHUNK
+    parallel = PARALLEL * reading.CHUNK
     runner = Runner(
         threads,
         transform.clone if threads > 1 else lambda: transform,
         None if transform.in_pieces else arguments.max_line,
         parallel if transform.in_pieces else CAPACITY,  # whatever the number of threads: it decides where lines are cut
-        parallel if transform.in_pieces and threads > 1 else streams.CHUNK,
+        parallel if transform.in_pieces and threads > 1 else reading.CHUNK,
     )
     if output:
         output.end = transform.out[0]
@@ -250,7 +254,7 @@ def run(transform, arguments, errors, output, rejects):
     return invalid.count
 
 
-def for_each_input(process, arguments, *outputs, open=streams.Input, forgive=lambda error: False):
+def for_each_input(process, arguments, *outputs, open=Input, forgive=lambda error: False):
     """Process the inputs of a command one by one, while the progress meter shows how much has been read.
 
     Args:
@@ -265,18 +269,18 @@ def for_each_input(process, arguments, *outputs, open=streams.Input, forgive=lam
     """
     names = arguments.files or ["-"]
     output = next(filter(None, outputs))
-    with suppress(EnoughError), streams.Meter(names, *outputs, progress=progress_of(arguments)) as meter:
+    with suppress(EnoughError), Meter(names, *outputs, progress=progress_of(arguments)) as meter:
         for name in names:
             try:
                 with open(name, meter, output=output) as source:
                     process(source)
-            except streams.FileError as error:
+            except FileError as error:
                 if not forgive(error):
                     raise
 
 
 def progress_of(arguments):
-    """Return what --progress and --no-progress say of the meter: True, False or None, see streams.Meter."""
+    """Return what --progress and --no-progress say of the meter: True, False or None, see Meter."""
     if arguments.quiet:
         return False
     return not arguments.no_progress if arguments.progress or arguments.no_progress else None
@@ -285,7 +289,7 @@ def progress_of(arguments):
 def note(arguments, text):
     """Write a remark to standard error, unless --quiet is given."""
     if not arguments.quiet:
-        streams.tell(f"uricodec: {text}\n")
+        tell(f"uricodec: {text}\n")
 
 
 def invalid_lines(errors, reason, rejects, arguments, to="text"):
@@ -482,7 +486,7 @@ class Tally:
             said[self._groups] = descending(names)
         if self._others:
             said[f"other {self._groups}"] = self._others
-        streams.tell(dumps(said) + "\n")
+        tell(dumps(said) + "\n")
 
 
 def descending(counts):

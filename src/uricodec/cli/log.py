@@ -4,9 +4,12 @@ import sys
 from contextlib import ExitStack
 from functools import partial
 
-from uricodec._io import follow, streams
+from uricodec._io import follow
+from uricodec._io.files import FileError, tell
+from uricodec._io.reading import Input
 from uricodec._io.runner import Runner
 from uricodec._io.workers import threads_for
+from uricodec._io.writing import Output
 from uricodec.cli.errors import CommandError, with_link
 from uricodec.cli.lines import check_outputs, descending, for_each_input, note, rejects_of
 from uricodec.cli.log_outputs import BINARY, output_of
@@ -69,7 +72,7 @@ def run(arguments):
 def records_output(arguments):
     """Return the output. Batches of columns count their rows themselves, see log_outputs."""
     if arguments.to in BINARY:
-        return streams.Output(arguments.output)
+        return Output(arguments.output)
     return output_of_records(arguments, csv=b"," if arguments.to == "csv" else None)
 
 
@@ -140,7 +143,7 @@ class Logs:
                 self._arguments,
                 self._output,
                 self._rejects,
-                open=partial(follow.FollowedInput, stop=self._sink.refresh) if growing else streams.Input,
+                open=partial(follow.FollowedInput, stop=self._sink.refresh) if growing else Input,
                 forgive=forgive,
             )
         except KeyboardInterrupt:  # which ends a log that grows
@@ -159,14 +162,14 @@ class Logs:
         if self._arguments.stats:
             self._show()
         for error in self._failures[: len(self._failures) - (not self._records)]:
-            streams.tell(f"uricodec: {error}\n")
+            tell(f"uricodec: {error}\n")
         if self._failures and not self._records:
             if isinstance(self._failures[-1], FormatError):
                 message = str(self._failures[-1])
                 raise CommandError(message, 1, BOTH_HINT if TWO_FORMATS in message else FORMAT_HINT)
             raise self._failures[-1]
         self._sink.close()
-        return max([3 if isinstance(error, streams.FileError) else 1 for error in self._failures], default=0)
+        return max([3 if isinstance(error, FileError) else 1 for error in self._failures], default=0)
 
     def release(self):
         """Remove temporary files."""
@@ -284,4 +287,4 @@ class Logs:
         }
         zone = str(self._options["timezone"] or "UTC") if self._local_times else ""
         rare = {"joined": self._joined, "nul_bytes": self._nul_bytes, "timezone": zone}
-        streams.tell(dumps(counts | {key: count for key, count in rare.items() if count}) + "\n")
+        tell(dumps(counts | {key: count for key, count in rare.items() if count}) + "\n")

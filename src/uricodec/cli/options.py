@@ -7,8 +7,8 @@ The functions at the top check values; the parser adds which option a message is
 
 import os
 
+from uricodec._io.reading import MAX_LINE
 from uricodec._io.sizes import parse_size
-from uricodec._io.streams import MAX_LINE
 
 __all__ = ["OPTIONS", "Option"]
 

@@ -3,7 +3,9 @@
 Each output counts records where they are written, so it serves every command, whatever it does with invalid records.
 """
 
-from uricodec._io.streams import CHUNK, Output, failure
+from uricodec._io import reading
+from uricodec._io.files import file_error
+from uricodec._io.writing import Output
 from uricodec._records._framing import Framing
 from uricodec.cli.records import CONTROL, header_of, record_of, text_of
 
@@ -241,7 +243,7 @@ class SampledOutput(Output):
         sample (Reservoir): The sample, whose items become the places of records in the file.
     """
 
-    ENOUGH = 4 * CHUNK
+    ENOUGH = 4 * reading.CHUNK
 
     def __init__(self, path, framing, sample):
         super().__init__(path)
@@ -281,7 +283,7 @@ class SampledOutput(Output):
         try:
             self._file.write(part)
         except OSError as error:
-            raise failure("temporary files", error) from None
+            raise file_error("temporary files", error) from None
         self._size += len(part)
 
     def _take(self):
@@ -302,11 +304,11 @@ class SampledOutput(Output):
         parts, size = [], 0
         for start, length in self._sample.items():
             self._file.seek(start)
-            for at in range(0, length, CHUNK):
-                part = self._file.read(min(length - at, CHUNK))
+            for at in range(0, length, reading.CHUNK):
+                part = self._file.read(min(length - at, reading.CHUNK))
                 parts.append(part)
                 size += len(part)
-                if size >= CHUNK:
+                if size >= reading.CHUNK:
                     super().write(b"".join(parts))
                     parts, size = [], 0
         super().write(b"".join(parts))

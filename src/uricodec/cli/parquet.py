@@ -6,8 +6,9 @@ Which function of `bulk` a command is, and which of its options are parameters, 
 import os
 from itertools import groupby
 
-from uricodec._io import streams
+from uricodec._io.files import FileError, printable
 from uricodec._io.reports import InvalidLine
+from uricodec._io.writing import Output
 from uricodec._rows.registry import OPERATIONS
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError, needs
@@ -47,7 +48,7 @@ def run(arguments, sets=None):
     lines.check_outputs(arguments)
     with (
         lines.rejects_of(arguments) as rejects,
-        streams.Output(arguments.output) as output,
+        Output(arguments.output) as output,
         Sink(output) as sink,
     ):
         writer, faults = Writer(sink, arguments), Faults(arguments, rejects)
@@ -79,7 +80,7 @@ class Input:
 
     def __init__(self, path, meter, output=None):
         self._path, self._meter = path, meter
-        self.name, self.before = streams.printable(path), 0
+        self.name, self.before = printable(path), 0
 
     def __enter__(self):
         return self
@@ -108,10 +109,10 @@ class Input:
                     done = size * self.before // file.metadata.num_rows
                     self._meter.add(done - said)
                     said = done
-        except streams.FileError:
+        except FileError:
             raise
         except (OSError, pa.ArrowException) as error:
-            raise streams.FileError(self.name, getattr(error, "strerror", None) or str(error)) from None
+            raise FileError(self.name, getattr(error, "strerror", None) or str(error)) from None
 
     def _check(self, schema, read):
         """Check that each column has a name of its own, and that those that are read have text or bytes."""
@@ -121,11 +122,11 @@ class Input:
         seen = set()
         for column in schema.names:
             if column in seen:
-                raise streams.FileError(self.name, f"several columns {column!r}; the columns are {known}")
+                raise FileError(self.name, f"several columns {column!r}; the columns are {known}")
             seen.add(column)
         for column in read:
             if column not in seen:
-                raise streams.FileError(self.name, f"no column {column!r}; the columns are {known}")
+                raise FileError(self.name, f"no column {column!r}; the columns are {known}")
             if pa.types.is_nested(schema.field(column).type):  # a struct would be read as a table
                 raise wrong_type(self, schema, column)
 
@@ -161,7 +162,7 @@ class Writer:
             self._schema = batch.schema.remove_metadata()
             self._writer = Parquet(self._sink, self._schema, self._limit)
         if batch.schema.remove_metadata() != self._schema:
-            raise streams.FileError(name, "columns differ from those of the first input")
+            raise FileError(name, "columns differ from those of the first input")
         if self._sample:
             self._take(batch)
         else:
@@ -432,7 +433,7 @@ def in_order(faults):
 def wrong_type(source, schema, column):
     """Return the error for a column that is not text."""
     what = f"column {column!r} must be text or bytes, got {schema.field(column).type}"
-    return streams.FileError(source.name, what)
+    return FileError(source.name, what)
 
 
 def inserted(columns, name, added):

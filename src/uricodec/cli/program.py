@@ -6,7 +6,7 @@ import sys
 from errno import ENOENT
 
 from uricodec import cli
-from uricodec._io.streams import printable, tell
+from uricodec._io.files import printable, tell
 from uricodec.cli.errors import CommandError, with_link
 
 __all__ = ["main"]

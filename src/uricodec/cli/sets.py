@@ -1,6 +1,6 @@
 """Sets of hosts and prefixes that the command `filter` takes: lists, or saved sets."""
 
-from uricodec._io import streams
+from uricodec._io.files import FileError, file_error, printable
 from uricodec._io.reports import visible
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
@@ -30,15 +30,15 @@ def load_sets(arguments):
 
 def load(arguments, flag, path, kind):
     """Return the set in a file."""
-    name = streams.printable(path)
+    name = printable(path)
     try:
         entries = kind._load(path)
-    except streams.FileError:
+    except FileError:
         raise
     except SetError as error:
         raise CommandError(f"{flag}: {error}", 3) from None
     except (OSError, ValueError) as error:  # ValueError: a name with NUL
-        raise streams.failure(name, error) from None
+        raise file_error(name, error) from None
     report = entries.report
     if report is not None and report.not_understood:
         number, text = report.examples[0]

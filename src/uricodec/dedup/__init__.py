@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Union, overload
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._text import new_buffer
 from uricodec._base.extras import need
-from uricodec._io import streams
+from uricodec._io.reading import MAX_LINE
+from uricodec._io.writing import Output
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
 from uricodec.dedup._corpus import (
@@ -246,7 +247,7 @@ def _fingerprint_key(secret: Secret, exact: bool) -> FingerprintKey:
     return secret if isinstance(secret, FingerprintKey) else FingerprintKey(secret)
 
 
-def _check(errors: str, line_terminator: bytes, threads: int | None, max_line: int = streams.MAX_LINE) -> None:
+def _check(errors: str, line_terminator: bytes, threads: int | None, max_line: int = MAX_LINE) -> None:
     if threads is not None and threads < 0:
         raise ValueError(f"threads must be at least 0, got {threads}")
     if max_line < 1:
@@ -316,9 +317,9 @@ def _inputs(paths: Path | Sequence[Path | None]) -> list[str]:
     return ["-" if path is None else _file(path) for path in given]
 
 
-def _output(path: Path | streams.Output | None) -> streams.Output:
+def _output(path: Path | Output | None) -> Output:
     """Return an output: that of the command line, standard output (None), or a file."""
-    return path if isinstance(path, streams.Output) else streams.Output(None if path is None else _file(path))
+    return path if isinstance(path, Output) else Output(None if path is None else _file(path))
 
 
 def _file(path: Path) -> str:
@@ -540,7 +541,7 @@ class Deduplicator:
         """
         with self._lock:
             blocks, most = self._identifiers()
-            with streams.Output(os.path.join(".", os.fsdecode(path))) as output:
+            with Output(os.path.join(".", os.fsdecode(path))) as output:
                 write_set(output, blocks, most, self._rules, self._key, self._scratch)
 
     def _identifiers(self) -> tuple[Iterable[bytes], int]:
@@ -862,7 +863,7 @@ def dedup_files(  # noqa: PLR0913
     errors: DedupErrors = "keep",
     line_terminator: bytes = b"\n",
     threads: int | None = None,
-    max_line: int = streams.MAX_LINE,
+    max_line: int = MAX_LINE,
     rules: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
     on_invalid: Callable[[str, int, int, str, bytes], None] | None = None,
@@ -1056,7 +1057,7 @@ def _count_merged(  # noqa: PLR0913, PLR0917
 
 
 def _write_groups(  # noqa: PLR0913, PLR0917
-    output: streams.Output,
+    output: Output,
     kind: str,
     steps: list[tuple[str, Any]],
     corpus: Any,
@@ -1260,7 +1261,7 @@ def estimate_files(  # noqa: PLR0913
     errors: DedupErrors = "keep",
     line_terminator: bytes = b"\n",
     threads: int | None = None,
-    max_line: int = streams.MAX_LINE,
+    max_line: int = MAX_LINE,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> int:
     """Return about how many different identifiers there are (HyperLogLog), in one pass and constant memory.

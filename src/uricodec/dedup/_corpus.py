@@ -15,9 +15,11 @@ from time import monotonic
 from typing import NamedTuple
 
 from uricodec._base._text import new_buffer
-from uricodec._io import streams
+from uricodec._io.files import FileError, close_file, total_size
+from uricodec._io.reading import MAX_LINE, Input
 from uricodec._io.runner import CAPACITY, InvalidLines, Position, Runner, Worker
 from uricodec._io.workers import threads_for
+from uricodec._io.writing import Output
 from uricodec._records._fields import reason_of
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec.dedup._counter import FEW, Ranking
@@ -114,7 +116,7 @@ class RepeatableInput:
         self._known = self._compressed = False
 
     def open(self, ticker):
-        file = streams.Input(self.path, ticker, self._file)
+        file = Input(self.path, ticker, self._file)
         if self._file is not None:
             file.name = self._place
         return file
@@ -182,7 +184,7 @@ class RepeatableInput:
 
     def close(self):
         if self._file is not None:
-            streams.close(self._file)
+            close_file(self._file)
 
 
 def version_of(status):
@@ -195,7 +197,7 @@ def version_of(status):
 
 def changed(name):
     """Return the error for a file that was changed."""
-    return streams.FileError(name, "file was changed while it was read")
+    return FileError(name, "file was changed while it was read")
 
 
 class Corpus:
@@ -237,7 +239,7 @@ class Corpus:
         scratch,
         on_progress,
         errors="keep",
-        max_line=streams.MAX_LINE,
+        max_line=MAX_LINE,
         on_invalid=None,
         records=None,
         sets=(),
@@ -248,7 +250,7 @@ class Corpus:
         self._exclude = [RepeatableInput(path) for path in exclude]
         self._inputs = [RepeatableInput(path) for path in inputs]
         self.end, self._threads, self._scratch = end, threads or threads_for(names), scratch
-        self.ticker = Ticker(on_progress, streams.total_size(names))
+        self.ticker = Ticker(on_progress, total_size(names))
         self._errors, self._max_line, self._on_invalid = errors, max_line, on_invalid
         self.records, self._selects = records, False  # whether a record has a value
         self._sets = sets
@@ -388,7 +390,7 @@ class Corpus:
         return LineBatch(RowOperation(), FingerprintKey(b"none"), self.end)
 
     def ends(self):
-        """Return the object that finds the ends of the lines or records of one file (streams.LineEnds)."""
+        """Return the object that finds the ends of the lines or records of one file (LineEnds)."""
         return self.records.ends() if self.records else MarkedLineEnds(self.end)
 
     def place_of(self, row):
@@ -590,7 +592,7 @@ class Counts:
                     counts.madvise(mmap.MADV_DONTNEED)  # pages that are in the file need not stay in memory
         except OSError as error:
             raise self._scratch.fail(error) from None
-        streams.close(self._file)
+        close_file(self._file)
         return counts
 
 
@@ -807,7 +809,7 @@ def select_top(corpus, make, partitions, scratch, top, memory, rows=None):  # no
     return unique, SelectedRows(rankings[0])
 
 
-class CountsOutput(streams.Output):
+class CountsOutput(Output):
     """Standard output for counts that are not written as lines."""
 
     def show(self, found, total, unique):

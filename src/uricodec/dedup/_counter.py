@@ -16,7 +16,7 @@ from math import isnan
 from struct import Struct
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io import streams
+from uricodec._io.files import close_file
 from uricodec.dedup._keys import KeyBatch
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.dedup._ranking import Merger, entries, most_frequent, records, sort_slots, unpack
@@ -357,4 +357,4 @@ class Runs:
 
     def _close(self):
         if self._file is not None:
-            streams.close(self._file)
+            close_file(self._file)

@@ -15,7 +15,7 @@ from bisect import bisect_right
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uricodec._io import streams
+from uricodec._io.files import FileError, file_error, printable
 from uricodec._io.folders import is_occupied
 from uricodec._io.workers import WORTH, OrderedWorkers, cores, useful_threads
 from uricodec._records._framing import json_string
@@ -68,17 +68,17 @@ def find_files(paths: Iterable[str]) -> list[tuple[str, str]]:
         try:
             files = list(walk(path)) if os.path.isdir(path) else [path]
         except OSError as error:
-            raise streams.failure(streams.printable(error.filename or path), error) from None
+            raise file_error(printable(error.filename or path), error) from None
         if not files:
-            raise streams.FileError(streams.printable(path), "folder has no files")
+            raise FileError(printable(path), "folder has no files")
         absolute = os.path.abspath(path)
         folders.append(absolute if os.path.isdir(path) else os.path.dirname(absolute))
         for file in files:
             known = found.setdefault(os.path.abspath(file), file)
             # abspath() does not follow links: "link/../a" is not always "a".
             if known != file and os.path.exists(file) and not os.path.samefile(known, file):
-                reason = f"has the same place in the output as another file, {streams.printable(known)}"
-                raise streams.FileError(streams.printable(file), reason)
+                reason = f"has the same place in the output as another file, {printable(known)}"
+                raise FileError(printable(file), reason)
     if not found:
         raise ValueError("expected at least one path, got none")
     top = os.path.commonpath(folders)
@@ -121,7 +121,7 @@ def check_output(output: str, paths: Iterable[str]) -> None:
     try:
         occupied = is_occupied(target)
     except OSError as error:
-        raise streams.failure(streams.printable(output), error) from None
+        raise file_error(printable(output), error) from None
     if occupied:
         raise ValueError(f"output folder {output!r} is not empty")
 
@@ -136,11 +136,11 @@ def errors_of(name: str) -> Iterator[None]:
 
     try:
         yield
-    except (streams.FileError, MemoryError):
+    except (FileError, MemoryError):
         raise
     except (OSError, ArrowException, UnicodeDecodeError) as error:  # the last one: of names of columns
         reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
-        raise streams.FileError(name, streams.printable(reason), getattr(error, "errno", None)) from None
+        raise FileError(name, printable(reason), getattr(error, "errno", None)) from None
 
 
 class DatasetFile:
@@ -165,7 +165,7 @@ class DatasetFile:
     """
 
     def __init__(self, path: str, place: str, column: str, names: ColumnBatch, by: str | None = None) -> None:
-        self.place, self.name = place, streams.printable(path)
+        self.place, self.name = place, printable(path)
         self._path, self._column, self._by = path, column, by
         self._row_bytes: dict[tuple[str, ...], int] = {}
         with errors_of(self.name):
@@ -176,10 +176,10 @@ class DatasetFile:
         groups = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
         self.rows, self.columns_named = about.num_rows, schema.names
         if min(groups, default=0) < 0 or sum(groups) != self.rows:
-            raise streams.FileError(self.name, f"row groups have {sum(groups)} rows, the file {self.rows}")
+            raise FileError(self.name, f"row groups have {sum(groups)} rows, the file {self.rows}")
         self._check_column(schema, names)
         if by is not None and not is_ordered(kind := self._type_of(schema, by)):
-            raise streams.FileError(self.name, f"column {by!r} must be numbers, times or text, got {kind}")
+            raise FileError(self.name, f"column {by!r} must be numbers, times or text, got {kind}")
 
     def _type_of(self, schema: Any, column: str) -> Any:
         """Return the type of a column. It is an error if there is not exactly one of this name."""
@@ -187,7 +187,7 @@ class DatasetFile:
         if count != 1:
             columns = ", ".join(map(repr, schema.names[:COLUMNS])) + (" ..." if len(schema.names) > COLUMNS else "")
             wrong = "several columns" if count else "no column"
-            raise streams.FileError(self.name, f"{wrong} {column!r}; the columns are {columns}")
+            raise FileError(self.name, f"{wrong} {column!r}; the columns are {columns}")
         return schema.field(column).type
 
     def _check_column(self, schema: Any, names: ColumnBatch) -> None:
@@ -199,7 +199,7 @@ class DatasetFile:
                 raise TypeError
             names.hold(pa.chunked_array([], kind))
         except TypeError:
-            raise streams.FileError(self.name, f"column {self._column!r} must be text or bytes, got {kind}") from None
+            raise FileError(self.name, f"column {self._column!r} must be text or bytes, got {kind}") from None
 
     @contextmanager
     def open(self) -> Iterator[Any]:
@@ -269,7 +269,7 @@ class DatasetFile:
                     self._row_bytes[columns] = batch.nbytes // max(len(batch), 1)
                     yield batch
         if rows != about.num_rows:
-            raise streams.FileError(self.name, f"row group {group} has {rows} rows instead of {about.num_rows}")
+            raise FileError(self.name, f"row group {group} has {rows} rows instead of {about.num_rows}")
 
 
 def is_ordered(kind: Any) -> bool:

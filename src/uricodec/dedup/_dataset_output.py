@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from uricodec._io import streams
-from uricodec._io.temporary import close, sync
+from uricodec._io.files import FileError, close_descriptor, printable
+from uricodec._io.temporary import sync
 from uricodec._io.workers import OrderedWorkers
 from uricodec.dedup._dataset import Dataset, DatasetFile, errors_of
 from uricodec.dedup._identifiers import mask
@@ -46,7 +46,7 @@ def check_counted(files: list[DatasetFile]) -> None:
     """
     for file in files:
         if COUNT in file.columns_named:
-            raise streams.FileError(file.name, f"already has a column {COUNT!r}")
+            raise FileError(file.name, f"already has a column {COUNT!r}")
 
 
 def ahead(items: Iterator[Any]) -> Iterator[Any]:
@@ -91,7 +91,7 @@ class DatasetOutput:
     def _write_file(self, file: DatasetFile, start: int) -> None:
         """Write the rows of a file that are kept; `start` is the number of its first row."""
         folder, rows = self._folder, self._rows
-        path, name = os.path.join(folder.path, file.place), os.path.join(folder.name, streams.printable(file.place))
+        path, name = os.path.join(folder.path, file.place), os.path.join(folder.name, printable(file.place))
         with errors_of(name):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             if self._counts is None and rows.rank(start + file.rows) - rows.rank(start) == file.rows:
@@ -103,7 +103,7 @@ class DatasetOutput:
             try:
                 sync(number)
             finally:
-                close(number)
+                close_descriptor(number)
 
     def _write_some(self, file: DatasetFile, path: str, start: int) -> None:
         import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]

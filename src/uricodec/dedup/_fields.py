@@ -71,7 +71,7 @@ class Records:
         return self._framings[-1]
 
     def ends(self):
-        """Return the object that finds the ends of the records of one file (streams.LineEnds)."""
+        """Return the object that finds the ends of the records of one file (LineEnds)."""
         return self._inputs.ends()
 
     def begin(self, chunk, name, is_input):

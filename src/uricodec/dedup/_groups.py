@@ -20,7 +20,7 @@ from struct import Struct
 from typing import Any
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io.streams import Output
+from uricodec._io.writing import Output
 from uricodec._records._framing import json_string
 from uricodec.dedup._corpus import IS_NEW, NEW, Corpus, Counts
 from uricodec.dedup._first_rows import FirstRows

@@ -19,7 +19,8 @@ import sys
 from mmap import mmap
 
 from uricodec._base._text import new_buffer
-from uricodec._io import streams
+from uricodec._io import reading
+from uricodec._io.files import close_file, file_error, printable
 from uricodec._io.sizes import parse_size
 from uricodec.dedup._spill import SpillBuffers, SpilledBatch
 from uricodec.dedup._table import Table
@@ -54,7 +55,7 @@ def usual_folder():
     try:
         return tempfile.gettempdir()
     except OSError as error:
-        raise streams.failure("temporary files", error) from None
+        raise file_error("temporary files", error) from None
 
 
 class Scratch:
@@ -71,7 +72,7 @@ class Scratch:
         self.spilled = 0
         self._files = []
         self.name = os.fspath(folder) if folder is not None else usual_folder()
-        streams.close(self.file())
+        close_file(self.file())
 
     def __enter__(self):
         return self
@@ -82,10 +83,10 @@ class Scratch:
     @property
     def shown(self):
         """The folder, as a message shows it."""
-        return streams.printable(str(self.name))
+        return printable(str(self.name))
 
     def fail(self, error):
-        return streams.failure(self.shown, error)
+        return file_error(self.shown, error)
 
     def file(self):
         """Return a new file that is deleted when it is closed."""
@@ -111,7 +112,7 @@ class Scratch:
     def close(self):
         """Close all files."""
         for file in self._files:
-            streams.close(file)
+            close_file(file)
         self._files = []
 
     def write(self, file, octets):
@@ -130,13 +131,13 @@ class Scratch:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, size)
             else:
-                for at in range(0, size, streams.CHUNK):
-                    self.write(file, bytes(min(size - at, streams.CHUNK)))
+                for at in range(0, size, reading.CHUNK):
+                    self.write(file, bytes(min(size - at, reading.CHUNK)))
             return mmap(file.fileno(), size)
         except OSError as error:
             raise self.fail(error) from None
         finally:
-            streams.close(file)
+            close_file(file)
 
 
 class Spill:
@@ -213,7 +214,7 @@ class Spill:
             raise self._scratch.fail(error) from None
 
     def close(self):
-        streams.close(self._file)
+        close_file(self._file)
         self._buffers = None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base.extras import need
-from uricodec._io import streams
+from uricodec._io.writing import Output
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, column_of, mask
 from uricodec.dedup._partitions import Scratch, parse_memory
 from uricodec.dedup._set_file import Merge, first_of
@@ -382,7 +382,7 @@ class SeenSet:
         240
         """
         name = os.fsdecode(path)
-        with streams.Output(os.path.join(".", name)) as output:
+        with Output(os.path.join(".", name)) as output:
             for part in self._saved.parts():
                 output.write(part)
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io import streams
+from uricodec._io.files import FileError, close_file, printable
 from uricodec._io.set_files import (
     FORMS,
     HEADER,
@@ -26,6 +26,7 @@ from uricodec._io.set_files import (
     open_file,
     padded,
 )
+from uricodec._io.writing import Output
 from uricodec.dedup._corpus import Corpus
 from uricodec.dedup._partitions import PartitionedTable, Scratch
 from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, fold
@@ -263,9 +264,9 @@ def write_set(  # noqa: PLR0913, PLR0917
             sealed.update(part)
             output.write(part)
     except OSError as error:
-        raise error if isinstance(error, streams.FileError) else scratch.fail(error) from None
+        raise error if isinstance(error, FileError) else scratch.fail(error) from None
     finally:
-        streams.close(rows)
+        close_file(rows)
     output.rewrite(header + sealed.digest())
     return count
 
@@ -343,7 +344,7 @@ class SortedRuns:
             self._table.clear()
             self._table = None
         if self._file is not None:
-            streams.close(self._file)
+            close_file(self._file)
 
 
 def union(sets: Iterable[SavedSet], runs: SortedRuns) -> tuple[Iterable[bytes], int]:
@@ -401,8 +402,8 @@ class Updated(Known):
     def __init__(self, key: FingerprintKey, saved: SavedSet | None, path: str, rules: Rules) -> None:
         super().__init__(key, saved)
         self._path, self._rules, self.runs = path, rules, SortedRuns()
-        self._output = streams.Output(os.path.join(".", path), alone=True)
-        self._output.name = streams.printable(path)
+        self._output = Output(os.path.join(".", path), alone=True)
+        self._output.name = printable(path)
 
     def __enter__(self) -> Known:
         with ExitStack() as stack:
@@ -427,7 +428,7 @@ class Updated(Known):
             there = None
         here = os.fstat(self._saved.number) if self._saved is not None else None
         if (there and (there.st_dev, there.st_ino)) != (here and (here.st_dev, here.st_ino)):
-            raise streams.FileError(streams.printable(self._path), "saved set was replaced meanwhile; run this again")
+            raise FileError(printable(self._path), "saved set was replaced meanwhile; run this again")
 
     def __exit__(self, *exception: Any) -> None:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import Any
 
-from uricodec._io.streams import close
+from uricodec._io.files import close_file
 from uricodec.dedup._partitions import Scratch
 
 PREFIX = Struct(">I")  # of a record that its size precedes
@@ -81,7 +81,7 @@ class Sorter:
         except OSError as error:
             raise self._scratch.fail(error) from None
         finally:
-            close(file)
+            close_file(file)
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield all records in order; possible only once."""
@@ -94,5 +94,5 @@ class Sorter:
         """Delete the temporary files."""
         for runs in self._runs:
             for file in runs:
-                close(file)
+                close_file(file)
         self._runs, self._records = [], []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from uricodec._base.extras import need
 from uricodec._codec._charsets import Charset
-from uricodec._io import streams
+from uricodec._io.reading import Buffers
 from uricodec._io.reports import InvalidLine
 from uricodec._io.runner import Runner
 from uricodec._io.sources import opened
@@ -121,7 +121,7 @@ def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candida
     """
     with opened(source, "<log>") as log:
         head = b""
-        for chunk in log.chunks(streams.Buffers(CAPACITY), LogEnds()):
+        for chunk in log.chunks(Buffers(CAPACITY), LogEnds()):
             head += bytes(chunk.view[: chunk.size])
             if len(head) >= HEAD:
                 break

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from uricodec._base._text import new_buffer
-from uricodec._io import streams
+from uricodec._io import reading
+from uricodec._io.reading import LineEnds
 from uricodec._io.reports import InvalidLine
 from uricodec._io.runner import InvalidLines, Position, Worker
 from uricodec.logs._columns import convert_columns
@@ -16,7 +17,7 @@ from uricodec.logs._partial import PartialLines
 from uricodec.logs._records import IMPORTANT, Lines, LogReader
 
 # Capacity of a buffer in bytes. It grows for longer lines, up to `max_line`.
-CAPACITY = 4 * streams.CHUNK
+CAPACITY = 4 * reading.CHUNK
 
 # A block of NUL bytes before a line: the file was truncated while a program wrote at an offset in it.
 BLOCK = re.compile(rb"(?<=\n)\0+")
@@ -42,7 +43,7 @@ class RecordBuffer:
     def convert(self, reader: LogReader, lines: memoryview, limit: int) -> "tuple[Lines, memoryview]":
         """Convert as many lines as the buffer can hold. Return the outcome, and the records until the next call."""
         if not self._buffer:
-            self._allocate(reader, streams.CHUNK // 8)
+            self._allocate(reader, reading.CHUNK // 8)
         found = reader.convert(lines, self._buffer, limit)
         if not found.read:
             head = bytes(lines[: self._max_line + 1])
@@ -62,7 +63,7 @@ class ColumnBuffer:
     convert = staticmethod(convert_columns)
 
 
-class LogEnds(streams.LineEnds):
+class LogEnds(LineEnds):
     """Where to cut a log into chunks. While the format is being detected, nothing is cut before the lines show it.
 
     Args:
@@ -98,7 +99,7 @@ class LogEnds(streams.LineEnds):
         return stop
 
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
-        if not self.detecting or stop - first >= min(HEAD, streams.CHUNK):
+        if not self.detecting or stop - first >= min(HEAD, reading.CHUNK):
             return self.last(buffer, first if self.detecting else start, stop)
         end = self.last(buffer, start, stop)
         if end < stop and buffer.count(b"\n", first, end) < SHARE:
@@ -321,4 +322,4 @@ def reader_of(format: Format, options: dict[str, Any]) -> LogReader:
 
 def longest_chunk(max_line: int) -> int:
     """Return the limit for a line in chunks: LogReader rejects those that fit one, and does not count a final "\\r"."""
-    return max(max_line + 1, streams.CHUNK)
+    return max(max_line + 1, reading.CHUNK)

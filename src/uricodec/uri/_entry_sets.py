@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io import streams
 from uricodec._io.runner import Runner, Worker
 from uricodec._io.set_files import (
     HEADER,
@@ -26,6 +25,7 @@ from uricodec._io.set_files import (
     padded,
 )
 from uricodec._io.sources import open_soon, opened
+from uricodec._io.writing import Output
 from uricodec.errors import UriSyntaxError
 from uricodec.uri._entries import EntryBuilder, EntryTable, aligned, checksums
 
@@ -251,7 +251,7 @@ class EntrySet:
             SetError: If the set was opened, and its file is damaged.
             OSError: If a file cannot be read or written.
         """
-        with streams.Output(os.path.join(".", os.fsdecode(path))) as output:
+        with Output(os.path.join(".", os.fsdecode(path))) as output:
             for part in self._parts():
                 output.write(part)
 

@@ -1,4 +1,4 @@
-"""What is read from and written to, as it fails: by its name, for a reason, and with nothing lost that can be kept."""
+"""Inputs, as they fail: by their name, for a reason, and with nothing lost that can be kept."""
 
 import errno
 import gzip
@@ -7,11 +7,14 @@ import select
 import sys
 
 import pytest
-from support.command import Text, run
+from support.command import run
 from support.tables import each_row
 
 from uricodec import logs
-from uricodec._io import streams
+from uricodec._io.files import FileError
+from uricodec._io.meter import Meter
+from uricodec._io.reading import TRUNCATED, Chunk, Input, safe_cut
+from uricodec._io.writing import Output
 from uricodec.cli import main
 
 
@@ -21,30 +24,15 @@ class NoMeter:
 
 
 class Broken:
-    """A file of which nothing can be done."""
-
     def fail(self, *_):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    readinto = seek = write = close = fail
-
-
-@pytest.fixture
-def pipe():
-    """Whose ends do not block."""
-    ends = os.pipe()
-    for end in ends:
-        os.set_blocking(end, False)
-    with open(ends[0], "rb", buffering=0) as reading, open(ends[1], "wb", buffering=0) as writing:
-        yield reading, writing
-
-
-# --- inputs -----------------------------------------------------------------------------------------------------------
+    readinto = seek = fail
 
 
 def test_views_of_a_chunk_have_nothing_in_common():
     """What CPython counts in a view and its slices, it counts without a lock: no two threads may have the same."""
-    chunk = streams.Chunk(16)
+    chunk = Chunk(16)
     views = [chunk.view, chunk.view]
     views[0].release()
     views[1][:2] = b"ab"
@@ -52,9 +40,9 @@ def test_views_of_a_chunk_have_nothing_in_common():
 
 
 def test_an_input_that_cannot_be_read():
-    with streams.Input("a\nb", NoMeter(), Broken()) as source:
+    with Input("a\nb", NoMeter(), Broken()) as source:
         for call in lambda: source.read_into(memoryview(bytearray(8))), lambda: source.resume(3):
-            with pytest.raises(streams.FileError) as raised:
+            with pytest.raises(FileError) as raised:
                 call()
             assert str(raised.value) == r"a\nb: Input/output error"
             assert raised.value.errno == errno.EIO
@@ -85,7 +73,7 @@ def test_an_input_that_does_not_block_is_waited_for(pipe, monkeypatch):
 
     monkeypatch.setattr(select, "select", arrive)
     room = bytearray(8)
-    with streams.Input("pipe", NoMeter(), reading) as source:
+    with Input("pipe", NoMeter(), reading) as source:
         assert source.read_into(memoryview(room)) == 4
     assert room[:4] == b"late"
     assert waited == [([reading], [], [])]
@@ -111,65 +99,16 @@ def test_an_input_that_does_not_block_is_waited_for(pipe, monkeypatch):
 def test_a_cut_in_front_of_everything(text, end):
     """What is after the end, or seen from it, has no part in it."""
     for more in b"", b"a", b"\xc3":
-        assert streams.safe_cut(bytearray(text + more), len(text)) == end
-
-
-# --- outputs ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes that always block")
-def test_an_output_that_does_not_block_is_waited_for(pipe, monkeypatch):
-    reading, writing = pipe
-    data = os.urandom(1 << 20)
-    wait, arrived = select.select, []
-
-    def drain(*files):
-        assert files == ([], [writing], [])
-        arrived.append(reading.read(1 << 20))
-        return wait(*files)
-
-    monkeypatch.setattr(select, "select", drain)
-    with open(writing.fileno(), "w", closefd=False) as stdout:
-        monkeypatch.setattr(sys, "stdout", stdout)
-        monkeypatch.setattr(streams, "binary", lambda *_: writing)
-        with streams.Output() as output:
-            output.write(data)
-    arrived.append(reading.read(1 << 20))
-    assert len(arrived) > 2 and b"".join(arrived) == data
-
-
-def test_an_output_that_is_not_to_be_written(tmp_path, monkeypatch):
-    """Its folder would allow to replace it."""
-    path = tmp_path / "out"
-    path.write_bytes(b"before")
-    monkeypatch.setattr(os, "access", lambda there, how: (there, how) != (str(path), os.W_OK))
-    with pytest.raises(streams.FileError) as raised, streams.Output(str(path)):
-        pass
-    assert str(raised.value) == f"{path}: {os.strerror(errno.EACCES)}"
-    assert os.listdir(tmp_path) == ["out"] and path.read_bytes() == b"before"
-
-
-def test_an_output_that_cannot_take_its_place(tmp_path, monkeypatch):
-    def reject(*_, **__):
-        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
-
-    path = tmp_path / "out"
-    path.write_bytes(b"before")
-    monkeypatch.setattr(os, "replace", reject)
-    with pytest.raises(streams.FileError) as raised, streams.Output(str(path)) as output:
-        output.write(b"behind")
-    assert raised.value.errno == errno.EXDEV and raised.value.filename == str(path)
-    assert os.listdir(tmp_path) == ["out"] and path.read_bytes() == b"before"
+        assert safe_cut(bytearray(text + more), len(text)) == end
 
 
 # --- inputs that are truncated ----------------------------------------------------------------------------------------
 
-TRUNCATED = streams.TRUNCATED
 LINES = b"".join(b"urn:example:%08x\n" % (row * 2654435761 % 2**32) for row in range(40_000))
 
 
 def act_after_the_first_read(monkeypatch, act):
-    read, todo = streams.Input.read_into, [act]
+    read, todo = Input.read_into, [act]
 
     def read_and_act(self, view):
         size = read(self, view)
@@ -177,7 +116,7 @@ def act_after_the_first_read(monkeypatch, act):
             todo.pop()()
         return size
 
-    monkeypatch.setattr(streams.Input, "read_into", read_and_act)
+    monkeypatch.setattr(Input, "read_into", read_and_act)
 
 
 COMMANDS = [
@@ -203,8 +142,8 @@ def test_an_input_that_is_truncated_and_grows_again(tmp_path, monkeypatch):
     """It is as long as before when its length is looked at; but the end came too early."""
     path = tmp_path / "in"
     path.write_bytes(LINES)
-    check = streams.Input._check_length
-    monkeypatch.setattr(streams.Input, "_check_length", lambda self: (path.write_bytes(LINES), check(self)))
+    check = Input._check_length
+    monkeypatch.setattr(Input, "_check_length", lambda self: (path.write_bytes(LINES), check(self)))
     act_after_the_first_read(monkeypatch, lambda: os.truncate(path, 0))
     assert run("decode", path, "-o", tmp_path / "out") == (3, b"", f"uricodec: {path}: {TRUNCATED}\n")
 
@@ -215,10 +154,10 @@ def test_a_standard_input_that_is_truncated(tmp_path, monkeypatch):
     with open(path, encoding="ascii") as file:
         monkeypatch.setattr(sys, "stdin", file)
         file.buffer.raw.seek(100)
-        with streams.Output(str(tmp_path / "out")) as output, streams.Input("-", streams.Meter([], output)) as source:
+        with Output(str(tmp_path / "out")) as output, Input("-", Meter([], output)) as source:
             assert source.read_into(bytearray(1000)) == 1000
             os.truncate(path, 1050)
-            with pytest.raises(streams.FileError, match=TRUNCATED):
+            with pytest.raises(FileError, match=TRUNCATED):
                 source.read_into(bytearray(1000))
 
 
@@ -256,47 +195,3 @@ def test_files_of_the_kernel():
             assert (status, said) == (0, "") and len(output) not in (0, os.stat(name).st_size)
     if not found:
         pytest.skip("no /proc and no /sys")
-
-
-# --- standard error ---------------------------------------------------------------------------------------------------
-
-
-def test_a_standard_error_that_fails(tmp_path, monkeypatch):
-    """Then nothing is said; the status tells as ever, and what there is to write is written."""
-    path = tmp_path / "in"
-    path.write_bytes(b"%41\n")
-    for stderr in Broken(), None:
-        output = Text()
-        monkeypatch.setattr(sys, "stdout", output)
-        monkeypatch.setattr(sys, "stderr", stderr)
-        assert streams.tell("anything") is None
-        if stderr is not None:
-            monkeypatch.setattr(stderr, "isatty", lambda: False, raising=False)
-        assert main(["decode", str(path), str(tmp_path / "missing")]) == 3
-        assert output.buffer.getvalue() == b"A\n"
-
-
-def test_a_terminal_that_goes(tmp_path, monkeypatch):
-    """The meter says no more, and the work goes on."""
-
-    class Terminal(Text):
-        shown = 0
-
-        def isatty(self):
-            return True
-
-        def write(self, text):
-            self.shown += 1
-            if self.shown > 1:
-                raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    monkeypatch.setattr(streams, "METER_DELAY", 0)
-    monkeypatch.setattr(streams, "METER_PERIOD", 0)
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(sys, "stdout", Text())
-    with streams.Output() as output:
-        meter = streams.Meter([], output)
-        for _ in range(5):
-            meter.add(1_000_000)
-    assert terminal.shown == 2 and not meter.shows
