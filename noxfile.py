@@ -199,7 +199,7 @@ def free_threaded(session):
     install(session, "test", "free-threaded")
     session.run("python", "-W", "error", "-c", NO_GIL)
     if os.environ.get("TSAN"):
-        tests = ["tests/test_threads.py", "tests/dedup/test_table.py", "tests/_io/test_workers.py"]
+        tests = ["tests/test_threads.py", "tests/_counting/test_table.py", "tests/_io/test_workers.py"]
         session.run("pytest", "-q", "-s", *tests, env=SLOWLY)
         return
     session.run("pytest", "-q", "-n", "2", "-m", "not long and not process", *(session.posargs or ["tests"]))

@@ -307,7 +307,7 @@ def write_numbered(path, start, stop):
 
 COUNTER = """
 import sys
-from uricodec.dedup._counter import Counter
+from uricodec._counting.counter import Counter
 source, target, memory = sys.argv[1:]
 with Counter(memory) as counter, open(source, "rb", buffering=0) as file, open(target, "wb") as out:
     rest = b""

@@ -26,7 +26,7 @@ import pytest
 from data import many, url
 
 from uricodec._base._fingerprint import FingerprintKey, run_rows
-from uricodec.dedup._table import FingerprintBatch, Table
+from uricodec._counting._table import FingerprintBatch, Table
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
 

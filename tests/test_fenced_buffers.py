@@ -20,13 +20,13 @@ from uricodec import ByteSet, bulk, dedup
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._codec._charsets import Charset
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
+from uricodec._counting._keys import KeyBatch
+from uricodec._counting._table import Table
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
 from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import transform_lines
 from uricodec.dedup._identifiers import LineBatch
-from uricodec.dedup._keys import KeyBatch
-from uricodec.dedup._table import Table
 from uricodec.logs import Format
 from uricodec.logs._columns import convert_columns, objects_of
 from uricodec.logs._conditions import condition_of

@@ -24,6 +24,7 @@ ROOMS = [
     "_rows",
     "_codec",
     "_records",
+    "_counting",
     "parse",
     "uri iri",
     "urn",

@@ -60,7 +60,7 @@ def test_cython_still_releases_what_it_has_not_set():
     text = Path(utility.__path__[0], "ExtensionTypes.c").read_text(encoding="utf-8")
     call = text[text.index("//// CallSlotAsVectorcall ////") :]
     assert "PyObject *stack_args[5];" in call and "if (unlikely(!kwnames)) goto cleanup;" in call
-    for name in ("_rows/_engine.pyx", "dedup/_table.pyx"):
+    for name in ("_rows/_engine.pyx", "_counting/_table.pyx"):
         text = Path(ROOT, "src/uricodec", name).read_text("utf-8")
         assert re.match("(#.*\n)*# distutils: define_macros=CYTHON_VECTORCALL_TPNEW=0\n", text), name
 

@@ -20,11 +20,11 @@ import uricodec
 from uricodec import bulk, bytesets, dedup, iri, logs, parse, urn
 from uricodec._base import _kernels
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._spill import SpillBuffers
+from uricodec._counting._table import Cardinality
 from uricodec._rows._engine import RowOperation
 from uricodec.bulk import _operations as _column_operations
 from uricodec.dedup._identifiers import LineBatch
-from uricodec.dedup._spill import SpillBuffers
-from uricodec.dedup._table import Cardinality
 from uricodec.parse import _install, _stdlib
 from uricodec.urn import namespaces
 

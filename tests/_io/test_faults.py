@@ -13,9 +13,8 @@ import pytest
 from support.command import run
 from support.marks import long
 
-from uricodec._io import reading, temporary, writing
+from uricodec._io import reading, scratch, temporary, writing
 from uricodec.cli import dedup
-from uricodec.dedup import _partitions
 
 pytest.importorskip("fcntl", reason="other calls of the system, and no /proc")
 
@@ -145,9 +144,9 @@ class Faults:
             faults.make("mmap", path_of(number))
             return mmap(number, size)
 
-        mmap = _partitions.mmap
-        monkeypatch.setattr(_partitions, "mmap", map_file)
-        for module in reading, writing, temporary, _partitions, dedup:
+        mmap = scratch.mmap
+        monkeypatch.setattr(scratch, "mmap", map_file)
+        for module in reading, writing, temporary, scratch, dedup:
             monkeypatch.setattr(module, "open", open_file, raising=False)
         for name in "open", "readlink", "unlink", "replace":
             wrap(name, lambda path, *_: path)

@@ -12,13 +12,13 @@ import pytest
 from support.command import output_of, run
 from support.tables import each_row
 
+from uricodec._io.sizes import parse_memory
 from uricodec.cli import help as texts
 from uricodec.cli import options
 from uricodec.cli.commands import COMMANDS, TASKS
 from uricodec.cli.errors import PAGES, SITE
 from uricodec.cli.options import OPTIONS
 from uricodec.cli.parser import Arguments, holds, parse
-from uricodec.dedup._partitions import parse_memory
 
 ROOT = Path(__file__).parents[2]
 MADE = runpy.run_path(str(ROOT / "docs/make_cli.py"))

@@ -28,13 +28,15 @@ from support.tables import each_row
 
 from uricodec import bulk, dedup
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting.counter import FEW
+from uricodec._counting.partitions import PartitionedTable
 from uricodec._io import magic, reading
 from uricodec._io.files import FileError
 from uricodec._io.reading import MAX_LINE
+from uricodec._io.scratch import Scratch
+from uricodec._io.sizes import parse_memory
 from uricodec._rows._engine import RowOperation
-from uricodec.dedup._counter import FEW
 from uricodec.dedup._identifiers import ColumnBatch, mask, select
-from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 
 URN_LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]

@@ -1,10 +1,8 @@
 """Deduplication that is killed, interrupted, or has no room: nothing is lost, nothing stays, the rerun is right."""
 
 import contextlib
-import errno
 import functools
 import gzip
-import io
 import json
 import os
 import pathlib
@@ -13,7 +11,6 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import pytest
@@ -22,9 +19,8 @@ from support.marks import long
 from support.tables import each_row
 
 import uricodec
-from uricodec._io import reading
-from uricodec._io.files import FileError
-from uricodec.dedup import _corpus, _groups, _partitions
+from uricodec._counting import partitions
+from uricodec.dedup import _corpus
 
 pytest.importorskip("fcntl", reason="no locks of files, and other signals")
 
@@ -446,14 +442,14 @@ def test_lines_that_are_rejected_in_the_second_reading_alone(place, monkeypatch)
 
 @spilling_modes
 def test_a_truncated_temporary_file_is_an_error(place, monkeypatch, mode):
-    finish = _partitions.Spill.finish
+    finish = partitions.Spill.finish
 
     def cut(self):
         parts = finish(self)
         os.truncate(self._file.fileno(), self._size // 2)
         return parts
 
-    monkeypatch.setattr(_partitions.Spill, "finish", cut)
+    monkeypatch.setattr(partitions.Spill, "finish", cut)
     monkeypatch.chdir(place)
     said = "uricodec: spill: temporary file was truncated\n"
     assert run(*DEDUP, *MODES[mode], "--spill-dir", "spill", "in", "-o", "out") == (3, b"", said)
@@ -487,117 +483,3 @@ def test_two_at_once(place, clean):
     for child in children:
         assert (child.communicate()[1], child.returncode) == (b"", 0)
     assert contents(place) == clean("groups")[0]
-
-
-# --- what other systems do not have -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def without_unnamed_files(monkeypatch, tmp_path):
-    monkeypatch.setattr(_partitions, "TEMPORARY", 0)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-@pytest.mark.usefixtures("without_unnamed_files")
-def test_temporary_files_where_all_have_names(tmp_path):
-    for folder in tmp_path, None:
-        with _partitions.Scratch(folder) as scratch:
-            assert scratch.name == str(tmp_path)
-            file = scratch.file()
-            scratch.write(file, b"some ")
-            scratch.write(file, b"more")
-            file.seek(0)
-            assert file.read() == b"some more"
-        assert file.closed
-        assert os.listdir(tmp_path) == []
-    with pytest.raises(FileError, match=r"missing: No such file or directory$"):
-        _partitions.Scratch(tmp_path / "missing")
-
-
-@pytest.mark.usefixtures("without_unnamed_files")
-def test_no_folder_for_temporary_files(monkeypatch):
-    def no_folder():
-        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
-
-    monkeypatch.setattr(tempfile, "gettempdir", no_folder)
-    with pytest.raises(FileError, match=r"^temporary files: "):
-        _partitions.Scratch(None)
-
-
-def test_memory_in_a_file_where_none_is_reserved(monkeypatch, tmp_path):
-    """Then it is written: it must not turn out later that the disk is full."""
-    monkeypatch.delattr(os, "posix_fallocate", raising=False)
-    monkeypatch.setattr(reading, "CHUNK", 1000)
-    with _partitions.Scratch(tmp_path) as scratch:
-        with scratch.mapping(2500) as memory:
-            assert memory[:] == bytes(2500)
-        limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limit[1]))
-        try:
-            with pytest.raises(FileError, match="File too large"):
-                scratch.mapping(2500)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-            signal.signal(signal.SIGXFSZ, before)
-
-
-def test_memory_of_a_machine_that_does_not_tell(monkeypatch):
-    def unknown(_name):
-        raise ValueError("unrecognized configuration name")
-
-    monkeypatch.setattr(os, "sysconf", unknown)
-    assert 0 < _partitions.machine_memory() <= 1 << 31
-    assert _partitions.parse_memory("50%") == _partitions.machine_memory() // 2
-
-
-def test_memory_that_a_process_may_address(monkeypatch):
-    all_there_is = _partitions.machine_memory()
-    for limit, size in (1 << 20, 1 << 20), (1 << 50, all_there_is), (resource.RLIM_INFINITY, all_there_is):
-        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, resource.RLIM_INFINITY))
-        assert _partitions.machine_memory() == size
-
-
-@pytest.mark.parametrize("octets", [b"1048576\n", b"max\n", None])
-def test_memory_of_a_control_group(monkeypatch, octets):
-    """It is what the process may have, if that is less than there is."""
-
-    def files(path, mode):
-        assert (path, mode) == ("/sys/fs/cgroup/memory.max", "rb")
-        if octets is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return io.BytesIO(octets)
-
-    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1 << 20}.get)
-    monkeypatch.setattr(_partitions, "open", files, raising=False)
-    assert _partitions.machine_memory() == (1 << 20 if octets and octets != b"max\n" else 1 << 32)
-    assert _partitions.parse_memory("50%") == _partitions.machine_memory() // 2
-
-
-# --- sorting ----------------------------------------------------------------------------------------------------------
-
-
-class Unreadable(io.BytesIO):
-    def read(self, *_size):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-
-def test_sorted_runs_that_cannot_be_read(tmp_path, monkeypatch):
-    with _partitions.Scratch(tmp_path) as scratch:
-        monkeypatch.setattr(scratch, "file", Unreadable)
-        sorter = _groups.Sorter(scratch, 100)
-        for record in b"b" * 100, b"a" * 100:
-            sorter.add(record)
-        with pytest.raises(FileError, match=r"Input/output error$"):
-            next(iter(sorter))
-
-
-def test_sorted_runs_that_nobody_reads(tmp_path):
-    with _partitions.Scratch(tmp_path) as scratch:
-        sorter = _groups.Sorter(scratch, 100)
-        for record in b"b" * 100, b"a" * 100:
-            sorter.add(record)
-        files = list(scratch._files[1:])
-        sorter.close()
-        assert len(files) == 2 and all(file.closed for file in files)
-        assert list(sorter) == []

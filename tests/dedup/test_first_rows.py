@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import spill as naive
 
+from uricodec._counting._spill import SpilledBatch
 from uricodec.dedup._first_rows import FirstRows
-from uricodec.dedup._spill import SpilledBatch
 
 SEEN, NEW = naive.SEEN, naive.NEW
 

@@ -14,9 +14,9 @@ from support.tables import each_row
 
 from uricodec import uri, urn
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._table import Table
 from uricodec._rows._engine import RowOperation, set_block_size
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch
-from uricodec.dedup._table import Table
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 from uricodec.uri._rows import NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows

@@ -14,7 +14,7 @@ from support.command import run
 from support.tables import each_row
 
 from uricodec import dedup, uri
-from uricodec.dedup._partitions import Scratch
+from uricodec._io.scratch import Scratch
 
 ROWS = 6000
 TINY = 1  # byte of memory: a table has some hundred identifiers anyway

@@ -27,12 +27,12 @@ from support.marks import long
 import uricodec
 from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._table import FingerprintBatch, Table
 from uricodec._io.files import FileError, file_error
+from uricodec._io.scratch import Scratch
 from uricodec._io.writing import Output
 from uricodec.dedup import Deduplicator, SeenSet, SetError, _sets
-from uricodec.dedup._partitions import Scratch
 from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, first_of, fold
-from uricodec.dedup._table import FingerprintBatch, Table
 from uricodec.errors import UrnError
 from uricodec.uri import Policy
 

@@ -1,5 +1,6 @@
-"""Sizes in bytes and durations, as people write them."""
+"""Sizes in bytes, sizes of memory and durations, as people write them."""
 
+import os
 import re
 import sys
 
@@ -8,6 +9,12 @@ SIZE = re.compile(rf"(\d{{1,18}}(?:\.\d{{1,18}})?) ?([{UNITS}]?)(?:I?B)?", re.AS
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 DURATION = re.compile(rf"(\d{{1,9}}(?:\.\d{{1,9}})?) ?([{''.join(SECONDS)}])", re.ASCII)
+
+# The size of the address space.
+ADDRESSES = 2 * sys.maxsize + 1
+
+# A share of the machine's memory.
+SHARE = re.compile(r"0*[1-9]\d?(\.\d+)?%|100%", re.ASCII)
 
 
 def parse_size(text: str) -> int:
@@ -35,6 +42,52 @@ def parse_size(text: str) -> int:
     if not 0 < size < sys.maxsize:
         raise ValueError(f"expected a size in bytes such as 4096, 64K or 1.5G, got {text!r}")
     return size
+
+
+def parse_memory(memory):
+    """Return a memory size in bytes.
+
+    Args:
+        memory (int | str | None): Bytes, a size ("64M", see parse_size()), or a share of the machine's memory ("50%");
+            None: half of it.
+
+    >>> parse_memory("64M"), parse_memory("1.5k"), parse_memory(1000)
+    (67108864, 1536, 1000)
+    """
+    if memory is None:
+        memory = "50%"
+    if isinstance(memory, str):
+        if SHARE.fullmatch(memory):
+            return int(float(memory[:-1]) * machine_memory() / 100)
+        return parse_size(memory)
+    try:
+        size = int(memory)
+    except (ValueError, OverflowError):  # not a number, infinite
+        size = 0
+    if not 0 < size <= ADDRESSES:
+        raise ValueError(f"expected a size in bytes within the address space, got {memory!r}")
+    return size
+
+
+def machine_memory():
+    """Return the machine's memory in bytes, or the limit of the control group or address space if that is less."""
+    try:
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        size = 1 << 31
+    try:
+        with open("/sys/fs/cgroup/memory.max", "rb") as file:
+            size = min(size, int(file.read()))
+    except (OSError, ValueError):
+        pass
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+
+        limit, _ = getrlimit(RLIMIT_AS)
+        size = size if limit == RLIM_INFINITY else min(size, limit)
+    except ImportError:  # Windows
+        pass
+    return min(size, ADDRESSES)  # a 32-bit process may run on a larger machine
 
 
 def parse_duration(text: str) -> float:

@@ -204,7 +204,7 @@ class Counts:
     """
 
     def __init__(self, arguments, output, options, to):
-        from uricodec.dedup._partitions import parse_memory  # deduplication takes long to import
+        from uricodec._io.sizes import parse_memory
         from uricodec.logs._counting import Counting
 
         self._output, self._to, self._top = output, to, arguments.top

@@ -8,7 +8,7 @@ The functions at the top check values; the parser adds which option a message is
 import os
 
 from uricodec._io.reading import MAX_LINE
-from uricodec._io.sizes import parse_size
+from uricodec._io.sizes import parse_memory, parse_size
 
 __all__ = ["OPTIONS", "Option"]
 
@@ -31,8 +31,6 @@ def positive_number(text):
 
 def memory_size(text):
     """Return the text of a size of memory if it is one: "1000000", "64M", "50%"."""
-    from uricodec.dedup._partitions import parse_memory
-
     try:
         parse_memory(text)
     except ValueError:

@@ -72,7 +72,7 @@ class CountedOutput(Output):
     SHOWN, ROWS = 30, 4096
 
     def __init__(self, path, end, top, name):
-        from uricodec.dedup._counter import Counter
+        from uricodec._counting.counter import Counter
 
         super().__init__(path)
         self._end, self._name, self._rest = end, name, b""

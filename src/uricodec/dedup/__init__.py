@@ -19,7 +19,12 @@ from typing import TYPE_CHECKING, Any, Union, overload
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._text import new_buffer
 from uricodec._base.extras import need
+from uricodec._counting._order import orders_of
+from uricodec._counting._table import Cardinality, FingerprintBatch
+from uricodec._counting.partitions import PartitionedTable
 from uricodec._io.reading import MAX_LINE
+from uricodec._io.scratch import Scratch
+from uricodec._io.sizes import parse_memory
 from uricodec._io.writing import Output
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
@@ -40,10 +45,7 @@ from uricodec.dedup._corpus import (
 from uricodec.dedup._fields import Records
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
-from uricodec.dedup._order import orders_of
-from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.dedup._sets import Known, Rules, SortedRuns, known_set, set_of, union, write_set
-from uricodec.dedup._table import Cardinality, FingerprintBatch
 from uricodec.errors import SetError, UriError
 from uricodec.uri._policies import checked, operation_of, policy_of, production_of
 from uricodec.uri._rows import CheckedWebRows, NormalizeRows

@@ -1,8 +1,8 @@
 """Passes over the files of a corpus, which yield its lines as batches of identifiers; and the writing of lines.
 
-_partitions describes the algorithm. A line may be a record with the identifier in a field, see _fields. For a second
-pass a file is opened again, and must not have changed. An input that cannot be read again, such as a pipe, is copied to
-a temporary file from the first line on that may be needed.
+uricodec._counting.partitions describes the algorithm. A line may be a record with the identifier in a field, see
+_fields. For a second pass a file is opened again, and must not have changed. An input that cannot be read again, such
+as a pipe, is copied to a temporary file from the first line on that may be needed.
 """
 
 import mmap
@@ -15,6 +15,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from uricodec._base._text import new_buffer
+from uricodec._counting.counter import FEW, Ranking
+from uricodec._counting.sorting import Sorter
 from uricodec._io.files import FileError, close_file, total_size
 from uricodec._io.reading import MAX_LINE, Input
 from uricodec._io.runner import CAPACITY, InvalidLines, Position, Runner, Worker
@@ -22,11 +24,9 @@ from uricodec._io.workers import threads_for
 from uricodec._io.writing import Output
 from uricodec._records._fields import reason_of
 from uricodec._records.ends import MarkedLineEnds, front_of
-from uricodec.dedup._counter import FEW, Ranking
 from uricodec.dedup._fields import NoOrderError, NoValuesError
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineBatch
-from uricodec.dedup._sorting import Sorter
 from uricodec.errors import UriSyntaxError
 
 # The marks of rows.

@@ -15,13 +15,13 @@ from bisect import bisect_right
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from uricodec._counting._order import orders_of
 from uricodec._io.files import FileError, file_error, printable
 from uricodec._io.folders import is_occupied
 from uricodec._io.workers import WORTH, OrderedWorkers, cores, useful_threads
 from uricodec._records._framing import json_string
 from uricodec.dedup._corpus import SEEN, Ticker, changed, version_of
 from uricodec.dedup._fields import NoOrderError
-from uricodec.dedup._order import orders_of
 from uricodec.errors import UriError
 
 if TYPE_CHECKING:

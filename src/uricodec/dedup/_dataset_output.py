@@ -15,12 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from uricodec._counting._table import FingerprintBatch
 from uricodec._io.files import FileError, close_descriptor, printable
 from uricodec._io.temporary import sync
 from uricodec._io.workers import OrderedWorkers
 from uricodec.dedup._dataset import Dataset, DatasetFile, errors_of
 from uricodec.dedup._identifiers import mask
-from uricodec.dedup._table import FingerprintBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """A set of row numbers: the first rows of identifiers."""
 from libc.stdint cimport uint8_t, uint64_t
 
-from uricodec.dedup._table cimport *
+from uricodec._counting._table cimport *
 
 
 cdef class FirstRows:

@@ -15,7 +15,7 @@ from libc.stdint cimport SIZE_MAX, uint32_t
 from libc.string cimport memcpy, memmove, memset
 
 from uricodec._base._kernels cimport bits_of
-from uricodec.dedup._table cimport *
+from uricodec._counting._table cimport *
 
 
 cdef enum:

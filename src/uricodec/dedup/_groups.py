@@ -20,14 +20,15 @@ from struct import Struct
 from typing import Any
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._table import FingerprintBatch
+from uricodec._counting.partitions import PartitionedTable
+from uricodec._counting.sorting import Sorter
+from uricodec._io.scratch import Scratch
 from uricodec._io.writing import Output
 from uricodec._records._framing import json_string
 from uricodec.dedup._corpus import IS_NEW, NEW, Corpus, Counts
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineBatch
-from uricodec.dedup._partitions import PartitionedTable, Scratch
-from uricodec.dedup._sorting import Sorter
-from uricodec.dedup._table import FingerprintBatch
 
 PRINTS = Struct("16s")
 PREFIX = Struct(">I")  # of a field that its size precedes

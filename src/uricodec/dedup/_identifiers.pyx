@@ -21,8 +21,8 @@ from libc.string cimport memcpy, memset
 
 from uricodec._rows._arrow cimport *
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint, fingerprints
-from uricodec.dedup._order cimport Order, read_order
-from uricodec.dedup._table cimport *
+from uricodec._counting._order cimport Order, read_order
+from uricodec._counting._table cimport *
 from uricodec._records._fields cimport RECORD_NAMES, Selection, Unselected, place_in_record, select_values
 from uricodec._records._framing cimport CSV, DELIMITED, Framing
 from uricodec._base._text cimport *
@@ -649,7 +649,7 @@ cdef class LineBatch(Identifiers):
                 delimiter of the records.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
-        >>> from uricodec.dedup._table import Table
+        >>> from uricodec._counting._table import Table
         >>> names, buffer = LineBatch(RowOperation(), FingerprintKey()), bytearray(100)
         >>> _ = names.read(b"a\\na\\nb", 0)
         >>> Table(1 << 20).add(names)
@@ -691,7 +691,7 @@ cdef class LineBatch(Identifiers):
             list[bytes]: The lines.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
-        >>> from uricodec.dedup._table import Table
+        >>> from uricodec._counting._table import Table
         >>> names = LineBatch(RowOperation(), FingerprintKey())
         >>> _ = names.read(b"a\\na\\nb", 0)
         >>> Table(1 << 20).add(names)

@@ -22,7 +22,7 @@ from libc.string cimport memcmp, memcpy
 from uricodec._base._atomic cimport uc_give, uc_publish8, uc_read8, uc_take
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, multiply, store_word
 from uricodec._base._kernels cimport prefetch
-from uricodec.dedup._table cimport *
+from uricodec._counting._table cimport *
 
 
 cdef extern from "simd/file.h" nogil:

@@ -11,7 +11,10 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._table import Table
+from uricodec._counting.partitions import PartitionedTable
 from uricodec._io.files import FileError, close_file, printable
+from uricodec._io.scratch import Scratch
 from uricodec._io.set_files import (
     FORMS,
     HEADER,
@@ -28,9 +31,7 @@ from uricodec._io.set_files import (
 )
 from uricodec._io.writing import Output
 from uricodec.dedup._corpus import Corpus
-from uricodec.dedup._partitions import PartitionedTable, Scratch
 from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, fold
-from uricodec.dedup._table import Table
 from uricodec.uri._policies import Policy
 
 if TYPE_CHECKING:

@@ -40,12 +40,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uricodec import bulk, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base.extras import need
+from uricodec._counting._table import FingerprintBatch, Table
 from uricodec._io.sizes import parse_size
 from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk._functions import documentation
 from uricodec.dedup import Deduplicator, DedupStats
 from uricodec.dedup._seen import SeenSet, must_match
-from uricodec.dedup._table import FingerprintBatch, Table
 from uricodec.errors import UriError
 from uricodec.integrations._methods import about_options, engine_function
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece

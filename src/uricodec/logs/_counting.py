@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from uricodec.dedup._counter import Counter
+from uricodec._counting.counter import Counter
 from uricodec.logs._columns import convert_columns, numbers_of
 from uricodec.logs._reading import RecordBuffer
 from uricodec.logs._records import Lines, LogReader
@@ -73,7 +73,7 @@ class Counting:
     Args:
         options (dict): The arguments of LogReader: what is counted are records of `fields`.
         sums, quantiles (Sequence[str]): Those of NUMBERS whose sums and quantiles are wanted.
-        memory, spill_dir: See `uricodec.dedup._counter.Counter`.
+        memory, spill_dir: See `uricodec._counting.counter.Counter`.
         sort (str | None): The order, see `CountOrder`; None: the most frequent first.
 
     Attributes:

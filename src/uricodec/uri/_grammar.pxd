@@ -2,6 +2,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 from uricodec._base._kernels cimport ByteSet
+from uricodec._codec._addresses cimport *
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport Outcome
 
@@ -76,10 +77,6 @@ cdef bint find_unsafe(const uint8_t *s, const Parts *parts, Outcome *outcome) no
 cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
                          Outcome *outcome) noexcept nogil
 
-# Return whether s[start .. end) begins with an IPv4address. `stop` is where it ends, or the first byte that does not
-# match.
-cdef bint read_ipv4(const uint8_t *s, size_t start, size_t end, size_t *stop) noexcept nogil
-
 # Return the kind of the host s[start .. end) that find_authority() found.
 cdef HostKind host_kind(const uint8_t *s, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 
@@ -142,19 +139,6 @@ cdef enum:
 # Normalize the host in brackets host[0 .. n), n >= 2, in place, and return its size. The buffer must have IPV6_GROWTH
 # bytes after it. Brackets whose content is not an IPv6 address, with or without a zone, are left unchanged.
 cdef size_t normalize_ipv6(uint8_t *host, size_t n) noexcept nogil
-
-
-cdef enum:
-    GROUPS = 8          # of an IPv6 address, of 16 bits each
-    LONGEST = 39        # bytes: eight groups of four digits, seven colons
-
-# Read an IPv4address into two groups, or an IPv6address without brackets into eight. False: the text is not one.
-cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *groups) noexcept nogil
-cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogil
-
-# Write an IPv6 address in the form of RFC 5952, at most LONGEST bytes, and return its size. dotted: as RFC 5952 section
-# 5 says, the IPv4 address in an IPv4-mapped one has dots.
-cdef size_t format_ipv6(const uint16_t *groups, bint dotted, uint8_t *dst) noexcept nogil
 
 
 cdef inline bint is_numeric_label(const uint8_t *label, size_t n) noexcept nogil:

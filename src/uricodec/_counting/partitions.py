@@ -13,131 +13,14 @@ complete only at the end; they, and identifiers with duplicates, are written in 
 Temporary files have no name: nothing is left, however the process ends.
 """
 
-import os
-import re
-import sys
-from mmap import mmap
-
 from uricodec._base._text import new_buffer
-from uricodec._io import reading
-from uricodec._io.files import close_file, file_error, printable
-from uricodec._io.sizes import parse_size
-from uricodec.dedup._spill import SpillBuffers, SpilledBatch
-from uricodec.dedup._table import Table
+from uricodec._counting._spill import SpillBuffers, SpilledBatch
+from uricodec._counting._table import Table
+from uricodec._io.files import close_file
 
 # Bytes of the buffer of a partition, unless the memory is tiny.
 SPILL_CAPACITY = 64 * 1024
 LEAST_SPILL_CAPACITY = 1024
-
-# After so many files, references to closed ones are dropped.
-FILES = 100
-
-# The size of the address space.
-ADDRESSES = 2 * sys.maxsize + 1
-
-# A share of the machine's memory.
-SHARE = re.compile(r"0*[1-9]\d?(\.\d+)?%|100%", re.ASCII)
-
-# The flag that opens a file without a name; 0: not supported.
-TEMPORARY = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC if hasattr(os, "O_TMPFILE") else 0
-
-
-# --- temporary files --------------------------------------------------------------------------------------------------
-
-
-def usual_folder():
-    """Return the system's folder for temporary files: the choice of tempfile, but without importing it if possible."""
-    guess = next((os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), "/tmp")
-    if TEMPORARY and os.access(guess, os.W_OK | os.X_OK):
-        return guess
-    import tempfile
-
-    try:
-        return tempfile.gettempdir()
-    except OSError as error:
-        raise file_error("temporary files", error) from None
-
-
-class Scratch:
-    """The place for temporary files.
-
-    Args:
-        folder (str | None): The folder; None: the system's default.
-
-    Attributes:
-        spilled (int): The bytes of identifiers that were written to them.
-    """
-
-    def __init__(self, folder):
-        self.spilled = 0
-        self._files = []
-        self.name = os.fspath(folder) if folder is not None else usual_folder()
-        close_file(self.file())
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.close()
-
-    @property
-    def shown(self):
-        """The folder, as a message shows it."""
-        return printable(str(self.name))
-
-    def fail(self, error):
-        return file_error(self.shown, error)
-
-    def file(self):
-        """Return a new file that is deleted when it is closed."""
-        file = self._open()
-        if len(self._files) >= FILES:
-            self._files = [each for each in self._files if not each.closed]
-        self._files.append(file)
-        return file
-
-    def _open(self):
-        if TEMPORARY:
-            try:
-                return open(os.open(self.name, TEMPORARY, 0o600), "r+b", buffering=0)
-            except (OSError, ValueError):
-                pass  # not supported by every file system; other errors are reported by tempfile
-        import tempfile  # imported late: that takes longer than a short corpus
-
-        try:
-            return tempfile.TemporaryFile(buffering=0, prefix="uricodec-", dir=self.name)
-        except (OSError, ValueError) as error:
-            raise self.fail(error) from None
-
-    def close(self):
-        """Close all files."""
-        for file in self._files:
-            close_file(file)
-        self._files = []
-
-    def write(self, file, octets):
-        """Append all of `octets`."""
-        rest = memoryview(octets)
-        try:
-            while rest:
-                rest = rest[file.write(rest) :]
-        except OSError as error:
-            raise self.fail(error) from None
-
-    def mapping(self, size):
-        """Return zeroed memory that is mapped to a file; the disk space is allocated."""
-        file = self.file()
-        try:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)
-            else:
-                for at in range(0, size, reading.CHUNK):
-                    self.write(file, bytes(min(size - at, reading.CHUNK)))
-            return mmap(file.fileno(), size)
-        except OSError as error:
-            raise self.fail(error) from None
-        finally:
-            close_file(file)
 
 
 class Spill:
@@ -300,52 +183,3 @@ class PartitionedTable:
         if self.spill is not None:
             self.spill.close()
             self.spill = None
-
-
-# --- memory ----------------------------------------------------------------------------------------------------------
-
-
-def parse_memory(memory):
-    """Return a memory size in bytes.
-
-    Args:
-        memory (int | str | None): Bytes, a size ("64M", see parse_size()), or a share of the machine's memory ("50%");
-            None: half of it.
-
-    >>> parse_memory("64M"), parse_memory("1.5k"), parse_memory(1000)
-    (67108864, 1536, 1000)
-    """
-    if memory is None:
-        memory = "50%"
-    if isinstance(memory, str):
-        if SHARE.fullmatch(memory):
-            return int(float(memory[:-1]) * machine_memory() / 100)
-        return parse_size(memory)
-    try:
-        size = int(memory)
-    except (ValueError, OverflowError):  # not a number, infinite
-        size = 0
-    if not 0 < size <= ADDRESSES:
-        raise ValueError(f"expected a size in bytes within the address space, got {memory!r}")
-    return size
-
-
-def machine_memory():
-    """Return the machine's memory in bytes, or the limit of the control group or address space if that is less."""
-    try:
-        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        size = 1 << 31
-    try:
-        with open("/sys/fs/cgroup/memory.max", "rb") as file:
-            size = min(size, int(file.read()))
-    except (OSError, ValueError):
-        pass
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-
-        limit, _ = getrlimit(RLIMIT_AS)
-        size = size if limit == RLIM_INFINITY else min(size, limit)
-    except ImportError:  # Windows
-        pass
-    return min(size, ADDRESSES)  # a 32-bit process may run on a larger machine

@@ -13,7 +13,7 @@ from libc.string cimport memchr, memset
 from uricodec._base._atomic cimport uc_give
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, fingerprints
 from uricodec._rows._arrow cimport Buffer, discard, grow
-from uricodec.dedup._table cimport *
+from uricodec._counting._table cimport *
 
 
 cdef enum:

@@ -63,8 +63,8 @@ from libc.string cimport memcmp, memcpy, memset
 from uricodec._base._atomic cimport uc_glance8, uc_glance_size, uc_put8, uc_put_size
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, store_word
 from uricodec._base._kernels cimport prefetch
-from uricodec.dedup._order cimport Order, is_later
-from uricodec.dedup._sketch cimport Sketch, add_number, free_sketch
+from uricodec._counting._order cimport Order, is_later
+from uricodec._counting._sketch cimport Sketch, add_number, free_sketch
 
 
 # --- batches of identifiers -------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ cdef class Table:
         settled (int): Stored rows before this one are not replaced.
         full (bool): Whether an identifier did not fit: no new ones will be stored.
 
-    >>> from uricodec.dedup._table import FingerprintBatch
+    >>> from uricodec._counting._table import FingerprintBatch
     >>> table = Table(limit=1 << 20)
     >>> names = FingerprintBatch(b"one fingerprint." b"another, like it" b"one fingerprint.")
     >>> table.add(names)
@@ -316,7 +316,7 @@ cdef class Table:
         Yields:
             bytes: Two 64-bit numbers for each identifier: its first row, and its number of occurrences.
 
-        >>> from uricodec.dedup._table import FingerprintBatch
+        >>> from uricodec._counting._table import FingerprintBatch
         >>> table = Table(1 << 20, counting=True)
         >>> table.add(FingerprintBatch(b"one fingerprint." b"one fingerprint.", first=5))
         >>> [memoryview(block).cast("Q").tolist() for block in table.counts()]
@@ -343,7 +343,7 @@ cdef class Table:
         Yields:
             bytes: 16 bytes for each identifier.
 
-        >>> from uricodec.dedup._table import FingerprintBatch
+        >>> from uricodec._counting._table import FingerprintBatch
         >>> table = Table(1 << 20)
         >>> table.add(FingerprintBatch(b"one fingerprint." b"another, like it" b"one fingerprint."))
         >>> [sorted([block[:16], block[16:]]) for block in table.fingerprints()]
@@ -936,7 +936,7 @@ cdef class Cardinality:
         precision (int): From 4 to 18. 2^precision bytes are used.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
-    >>> from uricodec.dedup._table import FingerprintBatch
+    >>> from uricodec._counting._table import FingerprintBatch
     >>> key, cardinality = FingerprintKey("x"), Cardinality()
     >>> cardinality.add(FingerprintBatch(b"".join(key.fingerprint(name) for name in ["a", "b", "a", "c"])))
     >>> cardinality.estimate()

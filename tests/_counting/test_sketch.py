@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.tables import each_row
 
-from uricodec.dedup._sketch import RELATIVE_ERROR, Quantiles
+from uricodec._counting._sketch import RELATIVE_ERROR, Quantiles
 
 SHARES = [0, 0.01, 0.25, 0.5, 0.9, 0.99, 0.999, 1]
 positive = st.floats(1e-9, 1e24)

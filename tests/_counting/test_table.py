@@ -15,7 +15,7 @@ from support.marks import few_examples
 from support.tables import each_row
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec.dedup._table import Cardinality, FingerprintBatch, IdentifierBatch, Table
+from uricodec._counting._table import Cardinality, FingerprintBatch, IdentifierBatch, Table
 
 KEY = FingerprintKey("of the tests")
 MODES = [(False, False), (True, False), (False, True), (True, True)]
@@ -252,8 +252,8 @@ def test_no_memory(exact):
     """The table is still usable, with the names it has."""
     code = f"""
 import resource
-from uricodec.dedup._table import FingerprintBatch
-from uricodec.dedup._table import Table
+from uricodec._counting._table import FingerprintBatch
+from uricodec._counting._table import Table
 import random
 octets = random.Random(1).randbytes(16 * 400_000)
 forms = [octets[i : i + 16] for i in range(0, len(octets), 16)]
@@ -287,7 +287,7 @@ from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, setrlimit
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec.dedup._identifiers import ColumnBatch
 from uricodec._rows._engine import RowOperation
-from uricodec.dedup._table import Table
+from uricodec._counting._table import Table
 
 def name_of(size):
     names = ColumnBatch(RowOperation(), FingerprintKey("k"))

@@ -17,17 +17,18 @@ from hypothesis import strategies as st
 from support.tables import each_row
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting import counter as counter_module
+from uricodec._counting._keys import KeyBatch
+from uricodec._counting._ranking import Merger, entries, most_frequent, records, sort_slots, unpack
+from uricodec._counting._sketch import Quantiles
+from uricodec._counting._spill import SpillBuffers
+from uricodec._counting._table import FingerprintBatch, Table
+from uricodec._counting.counter import FEW, Counter, Ranking, Runs
+from uricodec._counting.partitions import PartitionedTable
 from uricodec._io.files import FileError
 from uricodec._io.runner import Runner, Worker
+from uricodec._io.scratch import Scratch
 from uricodec._io.sources import BytesInput
-from uricodec.dedup import _counter
-from uricodec.dedup._counter import FEW, Counter, Ranking, Runs
-from uricodec.dedup._keys import KeyBatch
-from uricodec.dedup._partitions import PartitionedTable, Scratch
-from uricodec.dedup._ranking import Merger, entries, most_frequent, records, sort_slots, unpack
-from uricodec.dedup._sketch import Quantiles
-from uricodec.dedup._spill import SpillBuffers
-from uricodec.dedup._table import FingerprintBatch, Table
 
 KEY = FingerprintKey("of the tests")
 TINY = 2000  # the least table: a few hundred keys
@@ -87,7 +88,7 @@ def test_ties_are_in_the_order_of_first_occurrences():
 
 
 def test_runs_of_more_tables_than_are_merged_at_once(monkeypatch):
-    monkeypatch.setattr(_counter, "FAN", 2)
+    monkeypatch.setattr(counter_module, "FAN", 2)
     lines = squares(30_000, 9000)
     assert count([lines]) == expected([lines])
     assert count([lines], FEW + 5) == expected([lines], FEW + 5)
@@ -180,7 +181,7 @@ def test_memory_is_bounded(top):
     """300 000 keys need 15 MB. The first ones pay for buffers."""
     code = f"""
 from resource import RUSAGE_SELF, getrusage
-from uricodec.dedup._counter import Counter
+from uricodec._counting.counter import Counter
 with Counter("4M") as counter:
     counter.add_lines(b"a\\n" * 20_000)
     before = getrusage(RUSAGE_SELF).ru_maxrss

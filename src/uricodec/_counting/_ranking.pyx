@@ -26,8 +26,8 @@ from libc.stdint cimport UINT64_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._atomic cimport uc_give
-from uricodec.dedup._sketch cimport Sketch, quantile_of
-from uricodec.dedup._table cimport *
+from uricodec._counting._sketch cimport Sketch, quantile_of
+from uricodec._counting._table cimport *
 
 
 cdef enum:
@@ -149,8 +149,8 @@ def most_frequent(Table table not None, size_t most, uint64_t least=0, bound=Non
             tables that are not exact are empty.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
-    >>> from uricodec.dedup._keys import KeyBatch
-    >>> from uricodec.dedup._table import Table
+    >>> from uricodec._counting._keys import KeyBatch
+    >>> from uricodec._counting._table import Table
     >>> table, keys = Table(1 << 20, counting=True, exact=True), KeyBatch(FingerprintKey())
     >>> _ = keys.read(b"c\\na\\nb\\na\\nb\\n")
     >>> table.add(keys)

@@ -1,6 +1,6 @@
 """Counting in bounded memory: how often each key occurs, exactly, and the keys in the order of their counts.
 
-A Counter is a partitioned table (see _partitions) of keys, which are compared byte by byte, with counts. When the
+A Counter is a partitioned table (see partitions) of keys, which are compared byte by byte, with counts. When the
 memory is full, further occurrences of keys in the table are counted there; all other keys go to partitions in temporary
 files, and each partition is counted when the input ends. So each key is in exactly one table, and its count there is
 complete.
@@ -16,10 +16,12 @@ from math import isnan
 from struct import Struct
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._keys import KeyBatch
+from uricodec._counting._ranking import Merger, entries, most_frequent, records, sort_slots, unpack
+from uricodec._counting.partitions import PartitionedTable
 from uricodec._io.files import close_file
-from uricodec.dedup._keys import KeyBatch
-from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
-from uricodec.dedup._ranking import Merger, entries, most_frequent, records, sort_slots, unpack
+from uricodec._io.scratch import Scratch
+from uricodec._io.sizes import parse_memory
 
 # Up to so many keys are selected without sorting.
 FEW = 1024
@@ -169,7 +171,7 @@ class Counter:
         from itertools import count, islice
         from marshal import dumps, loads
 
-        from uricodec.dedup._sorting import Sorter
+        from uricodec._counting.sorting import Sorter
 
         sorter = Sorter(self._scratch, self._memory // 4)
         try:

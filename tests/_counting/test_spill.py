@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from reference import spill as naive
 from support.tables import each_row
 
-from uricodec.dedup._spill import HEADER, SpillBuffers, SpilledBatch, block_size
-from uricodec.dedup._table import IdentifierBatch
+from uricodec._counting._spill import HEADER, SpillBuffers, SpilledBatch, block_size
+from uricodec._counting._table import IdentifierBatch
 
 LATER = naive.LATER
 

@@ -8,7 +8,7 @@ from struct import Struct
 from typing import Any
 
 from uricodec._io.files import close_file
-from uricodec.dedup._partitions import Scratch
+from uricodec._io.scratch import Scratch
 
 PREFIX = Struct(">I")  # of a record that its size precedes
 

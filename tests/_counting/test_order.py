@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from reference.dedup import UNIT, order_of
 from support.tables import each_row
 
-from uricodec.dedup._order import orders_of
+from uricodec._counting._order import orders_of
 
 
 def orders(values):

@@ -1,7 +1,7 @@
 """Buffers for undecided rows that wait in temporary files, and batches of rows that are read again."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from uricodec.dedup._table cimport *
+from uricodec._counting._table cimport *
 
 
 # The header of a block. All sizes are in bytes.

@@ -24,7 +24,7 @@ from libc.stdint cimport SIZE_MAX, UINT32_MAX
 from libc.string cimport memcpy, memmove, memset
 
 from uricodec._base._fingerprint cimport UC_FINGERPRINT
-from uricodec.dedup._table cimport *
+from uricodec._counting._table cimport *
 
 
 cdef enum:
