@@ -36,6 +36,9 @@ TIERS = uricodec.cpu_tiers()
 @contextmanager
 def on_tier(name):
     before = uricodec.cpu_tier()
+    if name == before:
+        yield
+        return
     _kernels.use_tier(name)
     try:
         yield
@@ -120,12 +123,12 @@ def long_batch(name):
     head = heads[name]
     batch = plain_rows(name)
     rows = [*batch, *[good] * 1500, None, *batch]
-    for size in (16_383, 16_384, 16_385, 40_000):
+    for size in (16_383, 16_384, 16_385, 33_000):
         rows += [head + b"%41" + b"a" * (size - len(head) - 6) + b"%2f", good, b"", None]
     if name == "percent":  # one row that is not UTF-8 among many, and long ones with a fault at their end
         for many in good, b"/a/" + b"c" * 20:
             rows += [*[many] * 300, b"\xad", *[many] * 300]
-        rows += [b"/" * 20_000 + end for end in (b"\xad", b"%zz", b"%C3", b"\xc3%A9", b"%C3%A9")]
+        rows += [b"/" * 16_500 + end for end in (b"\xad", b"%zz", b"%C3", b"\xc3%A9", b"%C3%A9")]
     for pad in range(3):  # so that triplets are cut at another octet
         rows += [head + b"b" * pad, *[head + b"%2f" * 9] * 700]
     return tuple([*rows, *[None] * 1100, *[head + b"c", None] * 300, *batch])
@@ -431,7 +434,8 @@ def test_bulk(operation, pytestconfig):
             for errors in operation.policies:
                 print(name, batch, errors)  # shown of a test that fails
                 if has(operation, path, errors):
-                    compare(operation, path, rows, errors, tiers=tiers)
+                    reports = (False, True) if name in FAST or errors == operation.policies[0] else (True,)
+                    compare(operation, path, rows, errors, reports, tiers)
 
 
 def test_the_first_policy_is_the_default():

@@ -451,7 +451,7 @@ def test_signals_end_commands(tmp_path, name, number):
 @pytest.mark.slow
 @each_row("name", [*READERS, "info", "--help", "decode --help"])
 def test_closed_pipes_end_every_command(name):
-    words, data = (READERS[name], data_of(name) * 100_000) if name in READERS else (name.split(), b"")
+    words, data = (READERS[name], data_of(name) * 20_000) if name in READERS else (name.split(), b"")
     done = output_to_nobody(*words, input=data)
     assert (done.returncode, done.stderr) == (ending("pipe"), b"")
 

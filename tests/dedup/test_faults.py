@@ -35,7 +35,7 @@ def package_is_found():
         yield
 
 
-ROWS = 60_000
+ROWS = 30_000
 DEDUP = ["dedup", "--kind", "urn"]
 SMALL = ["--memory", "128K"]
 MODES = {

@@ -281,7 +281,7 @@ def test_long_lines(name):
 @pytest.mark.slow
 @each_row("name", PRESETS)
 def test_adversarial_lines(name, tier):
-    data = adversarial(name, 150, tier)
+    data = adversarial(name, 80, tier)
     rng = random.Random(name)
     for options in OPTIONS[0], rng.choice(OPTIONS[1:]):
         check(Format(name), data, cuts_of(rng, data), **options)

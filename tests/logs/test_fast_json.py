@@ -203,7 +203,7 @@ FIELDS = [
 def test_mappings(tier):
     """Of any members, nested or not, and with alternatives."""
     rng = random.Random(f"mappings {tier}")
-    for _ in range(60):
+    for _ in range(30):
         names = [rng.choice("abcdef") + rng.choice(["", "x", "_long_name_of_a_member"]) for _ in range(6)]
         paths = list({".".join(rng.choice(names) for _ in range(rng.choice([1, 1, 2, 3]))) for _ in range(30)})
         fields = [field for field in rng.sample(FIELDS, rng.randrange(1, 12)) if field != "path" or rng.random() < 0.5]

@@ -286,18 +286,11 @@ def begins_literal(text):
 
 
 def check_component(component, at, code, allowed, grammar):
-    i = 0
-    while i < len(component):
-        character = component[i]
-        if character == "%":
-            if not re.match(PCT_ENCODED, component[i:]):
-                return Fault("percent", at + i)
-            i += 3
-            continue
-        if not re.fullmatch(allowed, character):
-            return Fault(code_of(character, code, grammar), at + i)
-        i += 1
-    return None
+    valid = re.match(f"(?:{PCT_ENCODED}|{allowed})*", component).end()
+    if valid == len(component):
+        return None
+    character = component[valid]
+    return Fault("percent" if character == "%" else code_of(character, code, grammar), at + valid)
 
 
 def code_of(character, code, grammar):
