@@ -51,7 +51,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Run folders in a process for each core, and one more, as some tests wait; a file stays in one process.
+    """Run folders in a process for each core, and one more, as some slow tests wait; a file stays in one process.
 
     What is named more closely runs here: collecting it in each process would take longer than the tests.
     """
@@ -60,7 +60,7 @@ def pytest_cmdline_main(config):
         option.markexpr = "not slow and not long and not interop and not soak"
     alone = option.keyword or option.collectonly or option.usepdb or not all(map(os.path.isdir, config.args))
     if getattr(option, "numprocesses", 0) is None and not alone and not hasattr(config, "workerinput"):
-        option.numprocesses, option.dist = (os.cpu_count() or 1) + 1, "loadfile"
+        option.numprocesses, option.dist = (os.cpu_count() or 1) + (not option.fast), "loadfile"
 
 
 def pytest_configure(config):

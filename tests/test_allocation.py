@@ -183,7 +183,7 @@ sys.path.insert(0, {str(HERE)!r})
 from support.arrow_memory import Lent
 import uricodec
 from uricodec import bulk, dedup, uri
-data = b"".join(b"/%07d a b" % i + b" " * 80 + b"\\n" for i in range(80_000))
+data = b"".join(b"/%07d a b" % i + b" " * 80 + b"\\n" for i in range(120_000))
 lent = Lent(data.split(b"\\n"))
 text = bulk.requote(lent, uricodec.ByteSet(range(256)))
 data *= 8       # far more than what is kept for the next call

@@ -315,6 +315,7 @@ def test_order_and_repetition_do_not_matter(octets):
     assert ByteSet(octets) == ByteSet(octets[::-1]) == ByteSet(octets * 2) == ByteSet(bytes(octets))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS)
 @given(left=members, right=members)
 def test_operations(operation, left, right):
@@ -327,6 +328,7 @@ def test_operations(operation, left, right):
         assert list(operation(kind(left), ByteSet(right))) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS)
 @given(left=ascii_members, right=ascii_members)
 def test_operations_with_text(operation, left, right):

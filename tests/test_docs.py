@@ -122,7 +122,7 @@ def test_library_examples_of_a_page(block, libraries):
 
 
 def printed_by(command, environment):
-    """What a pipeline prints. Its `uricodec` runs in this process, unless the shell has more to do than to connect it."""
+    """What a pipeline prints. Its `uricodec` runs in this process, unless the shell has more to do than connect it."""
     if re.search(r"[;&<>$]|\|\||/dev/", re.sub("'[^']*'", "", command)):
         return subprocess.run(command, shell=True, check=True, capture_output=True, env=environment).stdout
     data = b""
@@ -260,6 +260,7 @@ def test_pairs_by_the_levels_of_older_rfcs():
             assert found == answer, (one, other, level)
 
 
+@pytest.mark.slow
 def test_examples_of_operations(monkeypatch):
     """They are computed when the site is built; test_registry.py compares SQL and commands with what runs."""
     monkeypatch.syspath_prepend(ROOT / "docs")

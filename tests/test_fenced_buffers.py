@@ -342,6 +342,7 @@ def test_every_buffer_is_fenced():
     assert found > ELSEWHERE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     [

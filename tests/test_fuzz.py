@@ -65,6 +65,7 @@ def words_of(module):
 every_target = pytest.mark.parametrize("name", TARGETS)
 
 
+@pytest.mark.slow
 @every_target
 def test_seeds(name):
     """Also on the portable and the best tier, which the first octet of an input selects."""

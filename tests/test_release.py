@@ -33,6 +33,7 @@ def run(*arguments):
     return subprocess.run([sys.executable, TOOL, *arguments], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_writes_bill_of_materials(tmp_path):
     """PEP 770: of the wheel itself, with a record, and the same however often it is made."""
     first, second = tmp_path / "first.whl", tmp_path / "second.whl"

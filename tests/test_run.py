@@ -134,6 +134,7 @@ def test_as_the_interpreter_itself(programs, environment_with_source, kind):
         assert "__main__" in expected[1] or (expected[0] == 1 and "-m" in kind[0]), expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAILURES, ids=" ".join)
 def test_errors_of_the_interpreter(programs, environment_with_source, kind):
     expected, found = outcomes(environment_with_source, [], {}, kind, programs)

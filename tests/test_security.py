@@ -212,6 +212,7 @@ def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
     assert {unicodedata.category(character) for character in set(rejected) - set(alike())} <= {"Cn"}
 
 
+@pytest.mark.slow
 @each_row("character", alike)
 def test_cve_2019_9636_delimiters_that_normalisation_makes_of_a_host(character):
     """What is one host for who looks is another for who connects: IDNA works on compatibility forms."""

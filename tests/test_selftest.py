@@ -17,6 +17,7 @@ COMPILED = [path.relative_to(SOURCES).with_suffix("") for path in SOURCES.rglob(
 COMPILED.append(Path("uricodec/_base/_cython"))  # of setup.py
 
 
+@pytest.mark.slow
 def test_passes_on_each_tier_without_other_packages():
     """-S: no installed packages at all."""
     environment = dict(os.environ, PYTHONPATH=str(SOURCE.parent))

@@ -118,6 +118,7 @@ def test_the_batch_engine_in_several_threads_each():
     together(*[work] * 4)
 
 
+@pytest.mark.slow
 def test_another_tier_during_calls():
     """All tiers do the same, and what is called is always a kernel of one of them."""
     text, octets = "/é b%41" * 400, b"\xc3\xa9%C3%A9+" * 400
@@ -156,6 +157,7 @@ print(len(found), len(set(map(repr, found))), found[0])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("imports", "call", "result"),
     [

@@ -362,6 +362,7 @@ STRUCTURED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*STRUCTURED, "lengths"])
 @pytest.mark.parametrize("bits", [1, 6, 10])
 def test_partitions_of_structured_names_are_even(kind, bits):

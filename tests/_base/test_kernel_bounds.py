@@ -274,6 +274,7 @@ def test_reads_nothing_but_src(tier, fences, name):
             assert _kernels.run_kernel(case.kernel, view, **case.options) == want, f"{name}({src!r})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITING)
 def test_writes_nothing_but_dst(tier, fences, name):
     case, (source, target) = CASES[name], fences

@@ -201,6 +201,7 @@ def test_encode_random_sets(tier, src, members, complement, plus):
 # decode
 
 
+@pytest.mark.slow
 def test_decode_one_triplet_anywhere(tier):
     specials = b"%41", b"%", b"%4", b"%4g", b"%g4", b"%%41", b"%4%41", b"%%%", b"+"
     for special, length in itertools.product(specials, LENGTHS):
@@ -360,6 +361,7 @@ def test_upper_every_pair_after_a_percent_sign(tier):
         check_copy("normalize_urns", b"urn:a:" + src)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fill", [b"A", b":", b"\n", b"%aa"])
 def test_normalize_one_urn_anywhere(tier, fill):
     specials = b"urn:", b"URN:A:%aA", b"\nUrN:B:B", b"\nurn::%aa", b"\nurn:A\n", b"urn:%aA:%aA"
@@ -462,6 +464,7 @@ def test_codes_of_few_escapes(tier, special):
         check_both(bytes(src), bool(first % 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("special", [b"%41", b"%", b"\xff", b" +", b"%4a%4B%4"])
 def test_codes_of_clean_runs(tier, special):
     """Blocks with work, then none for long, then again: what is carried over neither stays nor gets lost."""

@@ -99,6 +99,7 @@ def mixtures(length, width=4):
 # scan_utf8
 
 
+@pytest.mark.slow
 def test_scan_finds_one_sequence_anywhere(tier):
     """Among ASCII, and cut off at every place by the end."""
     for special, length in itertools.product([*ILL_FORMED, *WELL_FORMED], LENGTHS):

@@ -55,6 +55,7 @@ def test_each_sequence_of_three_bytes(name):
     assert Charset(name).decode(source)[0] == by_python(source, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEVERAL)
 def test_any_bytes(name):
     charset = Charset(name)
@@ -67,6 +68,7 @@ def test_any_bytes(name):
     check()
 
 
+@pytest.mark.slow
 def test_an_invalid_byte_takes_no_other_with_it():
     """What follows a lead byte is data if they are not a character: a quote or a slash must not vanish."""
     for name in SEVERAL[2:]:

@@ -707,6 +707,7 @@ def test_a_buffer_that_is_too_small(tier, fences):
         encode_lines(b" " * 1000, dst, UNRESERVED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ["keep", "replace", "raise"])
 def test_lines_stay_inside(tier, fences, errors):
     source, target = fences
@@ -785,6 +786,7 @@ def test_encode_lines_across_blocks(tier):
         check_encoded_lines(b"a" * start + special + b"b c\r\n", UNRESERVED, False)
 
 
+@pytest.mark.slow
 @given(src=line_buffers, plus=st.booleans(), safe=sets.map(lambda members: members - b"%\r\n"))
 def test_decoding_lines_undoes_encoding(tier, src, plus, safe):
     encoded = bytearray(capacity_for(src, encode=True))

@@ -66,6 +66,7 @@ def squares(rows, names):
 # --- the counter ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(
     lines=st.lists(st.lists(keys, max_size=30).map(lambda found: b"".join(key + b"\n" for key in found)), max_size=4)
 )
@@ -74,6 +75,7 @@ def test_agrees_with_the_reference(lines, top):
     assert count(lines, top) == expected(lines, top)
 
 
+@pytest.mark.slow
 @each_row("memory", [TINY, 60_000, 1 << 20, 1 << 26])
 @each_row("top", [None, 1, 10, FEW, FEW + 1, 10**9])
 def test_neither_memory_nor_top_changes_the_order(memory, top):
@@ -145,6 +147,7 @@ def test_a_look_while_it_counts():
         assert next(counter.most_common()) == (b"a", 3) and counter.distinct == 5002
 
 
+@pytest.mark.slow
 @each_row("memory", [TINY, 1 << 26])
 @each_row("top", [None, 5, FEW + 1])
 def test_another_order(memory, top):

@@ -85,6 +85,7 @@ def test_no_values():
     assert orders([None, b"1", None]) == [None, UNIT, None]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.from_regex(r"\A *[+-]?[0-9]{0,22}\.?[0-9]{0,24}(e[+-]?[0-9]{1,3})?\Z") | st.text("0123456789-+.eTZ: "))
 )
@@ -99,6 +100,7 @@ DAY, CLOCK, ZONE = (
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.from_regex(rf"\A{DAY}([T ]{CLOCK} ?(Z|UTC|{ZONE}(:?[0-6][0-9])?)?)?\Z")))
 def test_times(texts):
     assert orders([text.encode() for text in texts]) == [order_of(text) for text in texts]

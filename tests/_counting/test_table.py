@@ -203,6 +203,7 @@ def test_memory_is_used_up(counting, octets):
         assert table.count * octets >= limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [5, 40, 300])
 def test_memory_is_used_up_with_forms(length):
     limit = 4 << 20
@@ -370,6 +371,7 @@ def test_estimate(precision):
         assert abs(cardinality.estimate() / max(count, 100) - 1) <= 5 * 1.04 / 2 ** (precision / 2)
 
 
+@pytest.mark.slow
 def test_estimate_is_not_biased():
     """The mean of many estimates is nearer than one of them has to be."""
     for count in 5, 50, 200, 1000, 5000:

@@ -154,6 +154,7 @@ def compress_magic(form):
     return next(first for first, name in magic.MAGIC.items() if name == form and first in FORMATS[form](LINES)[:10])
 
 
+@pytest.mark.slow
 @every_format
 @pytest.mark.usefixtures("zstd")
 def test_damaged_data(tmp_path, form):

@@ -125,6 +125,7 @@ COMMANDS = [
 COMMANDS += ["log --format common", "decode -f 1", "dedup --kind urn", "dedup --kind urn -j 2 --count"]
 
 
+@pytest.mark.slow
 @each_row("command", COMMANDS)
 @each_row(("compressed", "size"), [(False, 0), (False, 300_000), (True, 300_000)])
 def test_an_input_that_is_truncated_while_it_is_read(tmp_path, monkeypatch, command, compressed, size):

@@ -121,6 +121,7 @@ def test_descriptions_that_lie(saved, tmp_path):
         assert isinstance(found, str) and str(tmp_path / "set") in found and len(found) < 1000
 
 
+@pytest.mark.slow
 def test_each_field_of_the_header(saved, tmp_path):
     """Whatever it is, and the checksums are right: the set works, or is an error."""
     kind, octets, ask = saved
@@ -326,6 +327,7 @@ def test_how_often_a_set_is_read(tmp_path, monkeypatch, memory, most):
     assert reads[1] - reads[0] < most
 
 
+@pytest.mark.slow
 def test_the_process_of_a_command_goes_on(tmp_path):
     """With a set that is truncated after it was opened."""
     SeenSet.build(URLS, "uri").save(tmp_path / "set")

@@ -133,6 +133,7 @@ def test_owner_and_group_stay(tmp_path, option):
     assert path.read_bytes() != b"before"
 
 
+@pytest.mark.slow
 @needs_root
 @pytest.mark.parametrize(
     ("groups", "owner", "before", "after"),

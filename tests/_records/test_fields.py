@@ -127,6 +127,7 @@ LISTS = ["1", "2", "1,3", "-2", "2-", "1-", "3-4,1", "2-3,3-5"]
 LINES = st.lists(OCTETS, max_size=12)
 
 
+@pytest.mark.slow
 @given(
     LINES, st.sampled_from([b"\t", b" ", b",", b"\xa9", b"4", b"A", b"%", b"+"]), st.sampled_from(LISTS), st.booleans()
 )
@@ -148,6 +149,7 @@ def test_fields_are_decoded_as_the_model_does(parts, delimiter, fields, plus):
     ]
 
 
+@pytest.mark.slow
 @given(LINES, st.sampled_from(LISTS))
 def test_nul_ends_lines(parts, fields):
     data = plain(b"".join(without(part, b"\0") + (b"\t", b"\0")[len(part) % 2] for part in parts))
@@ -247,6 +249,7 @@ def write_csv(rows, quoting=csv.QUOTE_MINIMAL, delimiter=",", end="\r\n"):
     return file.getvalue().encode("latin-1")
 
 
+@pytest.mark.slow
 @given(
     VALUES,
     st.sampled_from(LISTS),
@@ -271,6 +274,7 @@ def test_csv_is_decoded_as_the_model_does(rows, fields, delimiter, quoting, end)
     assert [len(row) for row in read_csv(raw.replace(b"\0", b"x"), delimiter)] == [len(row) for row in rows]
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.one_of(OCTETS, st.sampled_from([b'"', b'""', b",", b"\n", b"\r\n", b'"a"', b'","', b'"\n"'])), max_size=20
@@ -285,6 +289,7 @@ def test_any_csv_keeps_its_records(data):
     assert [row[:1] + row[2:] for row in after] == [row[:1] + row[2:] for row in before]
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_csv_is_copied_byte_for_byte_where_nothing_changes(rows):
     data = plain(write_csv(rows).replace(b"%", b"_"))
@@ -357,6 +362,7 @@ class Members:
         return self.of_object(value, inner) if isinstance(value, dict) and inner else value
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.dictionaries(st.sampled_from(["url", "a", "", "ü", '"}', "url.a"]), JSON, max_size=4), max_size=4),
     st.lists(st.sampled_from(["url", "a", "url.a", "url.url.a", "", "ü", "a.", "url.a.url"]), min_size=1, max_size=3),
@@ -431,6 +437,7 @@ def test_plus_is_for_selected_fields(options, jobs):
             assert [a == b for a, b in pairs][::2] == [True] * 3
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.one_of(
@@ -497,6 +504,7 @@ def test_a_name_that_is_no_text_is_none_of_those():
     assert output_of("decode", "--json-field", "url", stdin=line) == b'{"\\ud800":"%41","u\\u0072l":"A"}\n'
 
 
+@pytest.mark.slow
 @given(st.lists(OCTETS.map(lambda part: without(part, b"\n", b"\r")), max_size=8))
 def test_jsonl_has_everything(parts):
     data = plain(b"".join(part + b"\n" for part in parts))
@@ -603,6 +611,7 @@ def test_any_size_of_a_buffer_is_no_fault():
         assert read == 14 or size < len(data)
 
 
+@pytest.mark.slow
 @given(LINES, st.integers(0, 200))
 def test_a_small_buffer_is_no_fault(parts, size):
     """As much is read as there is room for, and what is read is right."""
@@ -958,6 +967,7 @@ LINE_COMMANDS += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", LINE_COMMANDS)
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path, command):
     for data in (

@@ -52,6 +52,7 @@ def columns(pa, name, how):
     yield function(pa.array(WORDS * 500), **how)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_rows_are_those_of_pyarrow(name):
     pa = pytest.importorskip("pyarrow")

@@ -46,6 +46,7 @@ def check_dictionary(result):
     return whole.to_pylist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "how", "words"), MERGED, ids=[name for name, _, _ in MERGED])
 def test_values_that_become_equal_are_one(name, how, words):
     for values in VALUES:

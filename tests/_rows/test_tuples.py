@@ -146,6 +146,7 @@ def run(case, kinds, errors, text, invalid=None, **options):
     return made if isinstance(made, list) else rows_of(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ["keep", "null"])
 @pytest.mark.parametrize("second", [*TEXT, *OCTETS])
 def test_every_kind_of_column(cases, second, errors):

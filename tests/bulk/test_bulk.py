@@ -463,6 +463,7 @@ def test_dictionaries_may_need_large_offsets():
     assert result.to_pylist() == ["%C3%A9" * 10, "%C3%A9" * 400]
 
 
+@pytest.mark.slow
 def test_a_task_of_more_than_64_mib():
     """It pauses, so that Ctrl-C does not wait for all of it."""
     count = (1 << 20) + 100

@@ -107,6 +107,7 @@ def test_controls_stay_encoded():
         assert output_of("decode", stdin=line) == line
 
 
+@pytest.mark.slow
 @given(LINES)
 def test_a_line_stays_a_line(data):
     for options in [], ["--plus"], ["--errors", "replace"]:

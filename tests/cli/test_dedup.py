@@ -118,6 +118,7 @@ def test_the_most_frequent_records():
     assert output_of("dedup", "--kind", "bytes", "-c", "--top", "1", "-z", stdin=b"a\n\0b\0a\n") == b"2\ta\n\0"
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(LINES, LINES, st.sampled_from(["keep", "drop"]))
 def test_against_other_files(tmp_path_factory, lines, others, errors):
@@ -496,6 +497,7 @@ def test_memory_is_bounded(tmp_path, more):
     assert growth([*URN, "--memory", "2M", "-j", "1", *more], path, tmp_path / "out") < 12_000
 
 
+@pytest.mark.slow
 def test_progress_on_a_terminal(tmp_path):
     """What is done, how many lines and names, how fast; and nothing of it is left in the end."""
     path = tmp_path / "in"
@@ -575,6 +577,7 @@ def test_progress_in_words():
     assert said.startswith("processing temporary files  5 lines")
 
 
+@pytest.mark.slow
 def test_no_progress_elsewhere():
     done = process(*URN, input=b"urn:ab:1\n" * 100_000)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"urn:ab:1\n", b"")

@@ -162,6 +162,7 @@ def test_the_output_is_not_read(tmp_path):
     assert run("decode", "-r", tmp_path / "empty")[0] == run("decode", "-r")[0] == 3
 
 
+@pytest.mark.slow
 @each_row(
     ("name", "looks"),
     [
@@ -209,6 +210,7 @@ def test_marks_are_skipped(name, tmp_path):
 # --- limits and samples -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_reader
 @each_row("threads", [1, 3])
 def test_limit(name, threads, tmp_path):
@@ -410,6 +412,7 @@ def test_one_spelling_of_outputs(to):
 LAZY = {"idna", "uuid", "zlib", "tempfile", "logging", "urllib.parse", "uricodec.parse", "argparse", "pyarrow"}
 
 
+@pytest.mark.slow
 @each_row(
     ("words", "absent"),
     [

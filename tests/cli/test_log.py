@@ -251,6 +251,7 @@ def test_the_order_of_counts_in_python():
     assert (status, output, said.startswith("uricodec: --sort: expected ")) == (2, b"", True)
 
 
+@pytest.mark.slow
 def test_numbers_beside_keys_have_the_fields_of_their_lines(tmp_path):
     """A W3C log announces its fields once, for all chunks of it, which several threads read."""
     path = tmp_path / "log"
@@ -362,6 +363,7 @@ REJECTED = {
 }
 
 
+@pytest.mark.slow
 @each_row("format", REJECTED)
 @each_row("target", [
         rb"token=|SEC;RET", rb"token=|SEC\"RET", rb"token=|\SECRET", rb'token=|SEC"RET', rb"token=|SEC RET",
@@ -392,6 +394,7 @@ def test_the_first_of_the_names_that_are_masked():
 LAYERS = [(b"%", "%{:02x}"), (b"%", "%{:02X}"), (b"\\", r"\x{:02x}"), (b"\\", r"\u{:04X}")]
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(sorted(REJECTED)),
     st.text("TOKENtoken", min_size=1, max_size=6),
@@ -881,6 +884,7 @@ def outcomes(data, tmp_path, max_line=1000):
     return found[0]
 
 
+@pytest.mark.slow
 @each_row("size", [1, 200, 5000])
 @each_row(("before", "after"), [(b"", BASE), (BASE, BASE), (BASE, b""), (BASE + b"\n", b"\n" + BASE)])
 def test_blocks_of_nul_are_skipped(tmp_path, size, before, after):

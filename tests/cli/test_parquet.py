@@ -143,6 +143,7 @@ def test_checks(files, name):
     assert run(*command, "-q", "--parquet", "-f", "url", "one.parquet") == (1, b"", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize("invert", [False, True])
 def test_filter(files, type, invert):

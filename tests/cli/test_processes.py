@@ -184,6 +184,7 @@ def test_threads_by_default(tmp_path, monkeypatch):
     assert workers.cores() == 1
 
 
+@pytest.mark.slow
 @each_row(("name", "jobs"), [("decode", "1"), ("fields", "4"), ("urns", "2"), ("extract", "2")])
 def test_lines_of_a_slow_pipe_are_written_as_they_come(name, jobs):
     command, line, _ = {**COMMANDS, **OTHERS}[name]

@@ -287,6 +287,7 @@ def test_split():
     assert output_of(*SPLIT, "--errors", "drop", stdin=b"x y\na:\nb%\n").count(b"\n") == 1
 
 
+@pytest.mark.slow
 @every_filter
 @every_policy
 def test_filters_agree_with_their_references(case, errors, tmp_path):

@@ -105,6 +105,7 @@ def test_normalize_agrees_with_the_reference(level, spec, errors, tmp_path):
     assert bad.read_text("utf-8") == report(invalid)
 
 
+@pytest.mark.slow
 @given(
     TEXT,
     st.integers(16, 64),
@@ -117,6 +118,7 @@ def test_chunks_do_not_show(data, chunk, level, spec, errors):
     assert output_of(*NORMALIZE, *options, stdin=data, chunk=chunk) == reference(data, level, spec, errors)[0]
 
 
+@pytest.mark.slow
 @given(TEXT, st.integers(16, 64), st.sampled_from(["2141", "8141", "any"]))
 def test_check_agrees_with_the_reference(data, chunk, spec):
     _, invalid = reference(data, "8141", spec)
@@ -125,6 +127,7 @@ def test_check_agrees_with_the_reference(data, chunk, spec):
         assert (status, output.decode(), complaint) == (1 if invalid else 0, report(invalid), "")
 
 
+@pytest.mark.slow
 @given(TEXT, st.integers(16, 64))
 def test_a_fault_is_found_where_it_is(data, chunk):
     """And what was written is what comes before its line."""

@@ -366,6 +366,7 @@ def test_how_long_a_line_may_be(tmp_path, line_terminator):
             check(tmp_path, [], max_line=max_line)
 
 
+@pytest.mark.slow
 @each_row("data", [b"", b"\n", b"\n\n", b"\r\n\n", b"a", b"a\r", b"a\r\na", b"\0", b"a\n\na\n\n", b"a\rb\r\n\r\r\n"])
 @each_row("line_terminator", [b"\n", b"\0"])
 def test_ends_of_lines(tmp_path, data, line_terminator):
@@ -384,6 +385,7 @@ HOSTILE_LINES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(HOSTILE_LINES, max_size=3), st.lists(HOSTILE_LINES, max_size=1), st.sampled_from(KINDS), st.booleans())
 @settings(max_examples=60)
 def test_any_lines(tmp_path_factory, inputs, exclude, kind, exact):
@@ -428,6 +430,7 @@ def test_invalid_lines_stand_for_themselves(kind):
             assert form(b"%zz") == b"%zz"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["urn", "uri", "iri"])
 def test_levels_are_nested(kind):
     """What is the same by a rule is the same by all that follow: normal forms of normal forms."""
@@ -791,6 +794,7 @@ def rows_for(kind, rows=3000, names=400, seed=11):
     return found
 
 
+@pytest.mark.slow
 @every_kind
 @each_row(("memory", "exact"), [(None, False), (TINY, True)])
 def test_lists(kind, level, memory, exact):
@@ -814,6 +818,7 @@ def test_lists(kind, level, memory, exact):
     assert all(one is two for one, two in zip(same, kept, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [None, TINY])
 @pytest.mark.parametrize("kind", ["urn", "uri", "bytes"])
 def test_lines_in_buffers(monkeypatch, kind, memory):

@@ -247,6 +247,7 @@ def test_no_space_for_what_is_spilled(place, clean, mode, size):
     assert contents(place) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--count"]], ids=["unique", "count"])
 def test_no_space_for_standard_input(place, options):
     """Which is kept in a file, when it is needed again."""
@@ -257,6 +258,7 @@ def test_no_space_for_standard_input(place, options):
     assert contents(place) == {"in": LINES}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 @main_modes
 def test_a_full_device_is_reported(place, mode):
@@ -267,6 +269,7 @@ def test_a_full_device_is_reported(place, mode):
     assert contents(place) == {"in": LINES}
 
 
+@pytest.mark.slow
 @main_modes
 def test_a_closed_pipe_is_quiet(place, mode):
     done = output_to_nobody(*DEDUP, *MODES[mode], "--spill-dir", "spill", "in", cwd=place)
@@ -278,6 +281,7 @@ def test_a_closed_pipe_is_quiet(place, mode):
 # --- what is known before work starts ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["missing", "a file", "not writable"])
 def test_a_spill_folder_that_cannot_be(tmp_path, kind):
     """Is known before anything is read: nobody ever writes to this standard input."""
@@ -334,6 +338,7 @@ def test_a_truncated_input_says_where(place, mode, share):
     assert contents(place) == before
 
 
+@pytest.mark.slow
 @main_modes
 def test_a_damaged_input_is_reported(place, mode):
     whole = bytearray(gzip.compress(LINES, 1))
@@ -356,6 +361,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @spilling_modes
 @pytest.mark.parametrize("change", CHANGES)
 def test_an_input_that_changes_between_readings(place, monkeypatch, mode, change):

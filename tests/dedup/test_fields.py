@@ -72,6 +72,7 @@ PARTS = st.lists(st.sampled_from([b'"', b'""', b",", b"\n", b"\r\n", b"\r", b"a"
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(PARTS, CHUNKS, REPORTS, ERRORS, HOW)
 @example(b'a,"b\nc,d', 13, "unique", "keep", {"threads": 1})
@@ -108,6 +109,7 @@ BROKEN = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.lists(st.one_of(st.dictionaries(st.sampled_from("uv"), MEMBERS), st.sampled_from(BROKEN)), max_size=12),

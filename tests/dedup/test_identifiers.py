@@ -168,6 +168,7 @@ def test_columns(make, key, errors, forms):
         assert prints == b"".join(KEY.fingerprint(form) for form, _ in forms_of)
 
 
+@pytest.mark.slow
 def test_a_form_that_is_many_times_longer():
     """At level "iri", an octet may become three."""
     data = b"".join(b"http://h/%s\n" % ("é" * i).encode() for i in range(2000))
@@ -259,6 +260,7 @@ def test_lines_that_change_meanwhile(make, one, other, errors):
         thread.join()
 
 
+@pytest.mark.slow
 def test_names_that_threads_share():
     """One of them works on the names, the others are told."""
     names, rejected = LineBatch(NormalizeUrnRows("8141"), KEY), []

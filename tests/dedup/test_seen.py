@@ -201,6 +201,7 @@ def test_merging_what_is_not_sorted():
         Directory(0, 4, 3).add(one)
 
 
+@pytest.mark.slow
 def test_more_blocks_than_one():
     """A merge of more fingerprints than a block has, in sources of different sizes."""
     chance = random.Random(1)
@@ -222,6 +223,7 @@ def test_bits_and_folding():
     assert fold(rows, 4)[8:16] == (2**65 + 6 & naive.WORD).to_bytes(8, "little")
 
 
+@pytest.mark.slow
 def test_the_table_in_order():
     """Of the two kinds of tables, also when one is full."""
     chance = random.Random(2)
@@ -520,6 +522,7 @@ def test_day_after_day(place, mode, threads):
             seen.verify()
 
 
+@pytest.mark.slow
 def test_records_only_in_and_columns(place):
     for day in range(2):
         rows = [f'{i},"{line}"' for i, line in enumerate(lines_of(place / f"day{day}"))]
@@ -740,6 +743,7 @@ def crafted_files():
     yield "in another shard", crafted(upper, [0], 48, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "octets"), [*crafted_files()])
 def test_crafted_fingerprints(place, kind, octets):
     """Their checksums are right, their order or place is not: each way to read them is an error of the file."""
@@ -984,6 +988,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_first_updates_at_once(place):
     """On one core: each run either adds all that it has read, or says that it did not."""
     pytest.importorskip("fcntl", reason="no locks of files")

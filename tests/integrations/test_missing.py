@@ -73,6 +73,7 @@ for engine in "polars", "pandas", "duckdb", "spark":
 """
 
 
+@pytest.mark.slow
 def test_engines():
     """The modules of two of them cannot be imported, and no function of the others can be called."""
     found = found_without([package for packages in EXTRAS.values() for package in packages], ENGINES)
@@ -87,6 +88,7 @@ def test_engines():
             assert said.endswith(f" is not installed: pip install 'uricodec[{engine}]'"), name
 
 
+@pytest.mark.slow
 def test_parts_of_the_package():
     """Functions with the Public Suffix List, and those whose documentation says that they need a package."""
     code = """
@@ -113,6 +115,7 @@ call("SeenSet", dedup.SeenSet.build([], "uri").__arrow_c_stream__)
     assert found == wanted
 
 
+@pytest.mark.slow
 def test_pandas_without_pyarrow():
     pytest.importorskip("pandas", reason="pandas is not installed")
     code = """
@@ -123,6 +126,7 @@ call("category", bulk.quote, pandas.Series(["a"], dtype="category"))
     assert found_without(["pyarrow"], code) == {"category": "pyarrow is not installed: pip install 'uricodec[pandas]'"}
 
 
+@pytest.mark.slow
 def test_command_line(tmp_path):
     """Each option of each command that needs a package."""
     (tmp_path / "list").write_bytes(b"a.example\n")

@@ -124,6 +124,7 @@ def test_every_character(tier, where, query):
     assert iri_to_uri(where + "/".join(decoded)) == given_
 
 
+@pytest.mark.slow
 def test_every_character_to_a_uri(tier):
     rows = [(c, spelled) for spelled, c, _, allowed in characters() if allowed or c in naive_iri.BIDI]
     assert iri_to_uri("/".join(c for c, _ in rows)) == "/".join(spelled for _, spelled in rows)
@@ -489,6 +490,7 @@ def hostile_texts():
     return [*web_inputs(), *hosts]
 
 
+@pytest.mark.slow
 @each_row("text", hostile_texts)
 def test_hostile_texts(text):
     assert outcome(uri_to_iri, text) == outcome(naive_iri.uri_to_iri, text)

@@ -248,6 +248,7 @@ def test_times_of_other_zones(tier):
     assert zoneinfo
 
 
+@pytest.mark.slow
 @each_row("name", SAMPLES)
 def test_fields(name, tier):
     """Records of chosen fields are what they are of all fields."""

@@ -29,6 +29,7 @@ def found(data):
     return candidate and (str(candidate.format), candidate.votes, candidate.lines)
 
 
+@pytest.mark.slow
 @each_row("name", PRESETS)
 def test_samples_are_detected(name):
     assert found(SAMPLES[name]) == (name, COUNTS[name], COUNTS[name])
@@ -270,6 +271,7 @@ MORE = {
 }
 
 
+@pytest.mark.slow
 @each_row("name", MORE)
 @each_row("agent", [b"agent", b"a\\x41", b"\\", b"-", b"", b"[1] {2} 3/4 5:6", b"192.0.2.1 - -", b'{"a":1}'])
 def test_visitors_do_not_change_the_format(name, agent):
@@ -307,6 +309,7 @@ SENT = [b"", b"-", b"\\", b"a\\x41", b'"', b'a" b', b"[", b"{}", b'{"a":1}', b"\
         b"x" * 8000, b'x" 1 "w@docker" "http://192.0.2.2:80" 12ms', b"#Fields: date time"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOGS)
 def test_hostile_lines_do_not_change_the_format(name):
     line, escaped = LOGS[name]
@@ -434,6 +437,7 @@ TRAPS = [b'a "quoted" agent', b"back\\slash", b"\x16\x03\x01", b"[x] {y} | z", b
 ESCAPING = [name for name in PRESETS if WRITTEN[name] not in {bytes, pluses}]
 
 
+@pytest.mark.slow
 @each_row("name", ESCAPING)
 def test_texts_of_visitors_are_read_back(name):
     header = b"".join(re.findall(rb"^#.*\n", SAMPLES[name], re.MULTILINE))

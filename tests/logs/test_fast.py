@@ -64,6 +64,7 @@ def cuts_of(rng, data):
     return sorted(rng.sample(ends, min(len(ends), 20)))
 
 
+@pytest.mark.slow
 @each_row("options", OPTIONS)
 @each_row("name", PRESETS)
 def test_samples_are_read_by_marks(name, options):
@@ -136,6 +137,7 @@ def test_labels():
             check(Format(text), 20 * (label + line + b"\n") + 40 * (line + b"\n"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 def test_odd_lines_agree_with_the_exact_reader(name):
     for line in LINES[name]:
@@ -164,6 +166,7 @@ ESCAPED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_escapes():
     """What of a path and a query is decoded at once, and what is left to the exact reader."""
     rng = random.Random(1)

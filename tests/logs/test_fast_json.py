@@ -186,6 +186,7 @@ def objects_of(name):
     return [json.loads(line) for line in (EXAMPLES / f"{name}.log").read_bytes().splitlines()]
 
 
+@pytest.mark.slow
 @each_row("name", PRESETS)
 def test_presets(name, tier):
     data = adversarial(f"{name} {tier}", objects_of(name), 150)
@@ -200,6 +201,7 @@ FIELDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_mappings(tier):
     """Of any members, nested or not, and with alternatives."""
     rng = random.Random(f"mappings {tier}")
@@ -263,6 +265,7 @@ EXAMPLES_OF_CHECKS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["caddy", "nginx-json", "map"])
 def test_examples(name, every_tier):
     """Each line among others like it, so that what follows a member is known."""
@@ -318,6 +321,7 @@ def test_objects_that_end_at_once():
     assert check(Format("caddy"), data + 5 * (lines[0] + b"\n")) > 30
 
 
+@pytest.mark.slow
 def test_every_cut():
     data = (EXAMPLES / "caddy.log").read_bytes()[1200:] * 2 + adversarial("cuts", objects_of("nginx-json"), 4)
     for format in Format("caddy"), Format("nginx-json"):
@@ -383,6 +387,7 @@ def test_any_capacity():
         assert found[0] == found[1]
 
 
+@pytest.mark.slow
 @each_row("name", PRESETS)
 def test_fenced(name, fences, every_tier):
     """Nothing outside the lines is read."""

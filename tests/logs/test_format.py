@@ -155,6 +155,7 @@ def test_any_bytes_are_explained(format, line):
         assert 0 <= diagnostic.offset <= len(line) and diagnostic.code and diagnostic.message.isprintable()
 
 
+@pytest.mark.slow
 @given(cases(), st.binary(max_size=40))
 def test_any_bytes_are_explained_by_any_format(case, line):
     diagnostic = Format(case.format).explain(line)

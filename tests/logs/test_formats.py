@@ -410,6 +410,7 @@ def test_errors_of_a_file(tmp_path, text, message):
 # --- the reference implementation -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(cases())
 def test_lines_of_servers_are_read_back(case):
     assert naive.record(case.line, case.format) == case.record

@@ -147,6 +147,7 @@ def with_prefix(kind, line):
     return json.dumps(objects[kind], ensure_ascii=False, separators=(",", ":")).encode()
 
 
+@pytest.mark.slow
 @each_row("name", PRESETS)
 @each_row("kind", BEFORE)
 def test_prefixes(name, kind):
@@ -318,6 +319,7 @@ class TestOnEveryTier:
     def test_options(self, tier, case, options):
         assert read(case.line, Format(case.format), **options) == expected(case.line, case.format, **options)
 
+    @pytest.mark.slow
     @given(cases(), st.data())
     def test_lines_that_were_changed(self, tier, case, data):
         line, at = case.line, data.draw(st.integers(0, len(case.line)))
@@ -326,6 +328,7 @@ class TestOnEveryTier:
         if line:
             agree(line, Format(case.format), case.format)
 
+    @pytest.mark.slow
     @given(cases(), options)
     def test_csv(self, case, options):
         reader = LogReader(Format(case.format).programs, "csv", **compiled(options))
@@ -445,6 +448,7 @@ def flattened(value, draw):
     return result
 
 
+@pytest.mark.slow
 @given(records, st.data(), options)
 def test_mappings(record, data, options):
     mapping = data.draw(mappings(record))

@@ -960,6 +960,7 @@ class TestOnEveryTier:
         assert [json.loads(line) for line in records.split(b"\n")[:-1]] == shown(wanted, format)
         assert_harmless(records.decode())
 
+    @pytest.mark.slow
     @few_examples
     @given(logs_of, OPTIONS)
     def test_csv(self, log, options):

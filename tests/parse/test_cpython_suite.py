@@ -105,6 +105,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("cpython")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", SUITES)
 @pytest.mark.parametrize("candidate", ["drop-in", "installed"])
 def test_suite(suite, candidate, folder):
@@ -112,11 +113,13 @@ def test_suite(suite, candidate, folder):
     assert not failures, "\n\n".join(f"{name}\n{text}" for name, text in failures.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suite", "function"), [("test.test_urlparse", "urljoin"), ("test.test_urllib", "quote")])
 def test_a_wrong_function_is_found(suite, function, folder):
     assert len(broken(suite, function, folder)) >= 3
 
 
+@pytest.mark.slow
 def test_no_more_than_two_tests_are_waived(folder):
     for suite in SUITES:
         expected, found = outcomes(suite, "stdlib", folder), outcomes(suite, "drop-in", folder)

@@ -137,6 +137,7 @@ def test_equal_to_the_originals(name):
     assert [outcome(getattr(urllib.parse, name), a) for a in ARGUMENTS] == expected[: len(ARGUMENTS)]
 
 
+@pytest.mark.slow
 def test_shallow_stack():
     """A fallback needs a few frames, not many."""
     calls = [

@@ -841,6 +841,7 @@ def loud(name):
     return type("Loud", (str,), {name: body, **({"__hash__": str.__hash__} if name == "__eq__" else {})})
 
 
+@pytest.mark.slow
 @each_row("method", METHODS)
 def test_subclass_with_one_method_of_its_own(method):
     """Whatever the stdlib calls, of which NAMES in parse/_arguments.pyx has to know."""
@@ -902,6 +903,7 @@ def test_bracketed_hosts():
         check("urlparse", f"s://{netloc}/p")
 
 
+@pytest.mark.slow
 def test_every_character_of_a_host():
     """NFKC, character by character: which of them make a delimiter."""
     for start in range(0x80, 0x110000, 17 if EXAMPLES <= 100 else 1):
@@ -952,6 +954,7 @@ def test_all_urls(name):
         check(name, url, allow_fragments=fragments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["urlsplit", "urlparse", "urldefrag"])
 def test_all_short_urls(name):
     ours, theirs = getattr(parse, name), getattr(stdlib, name)
@@ -996,6 +999,7 @@ BASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fragments", [True, False])
 def test_all_joins(fragments):
     for base, url in itertools.product(BASES, REFERENCES + BASES):
@@ -1165,6 +1169,7 @@ def test_traps(name):
     check(name, *"abcdefghij")
 
 
+@pytest.mark.slow
 def test_every_byte_and_triplet():
     for n in range(256):
         for name in FUNCTIONS:

@@ -51,6 +51,7 @@ def check(name, *args, **kwargs):
 # quote
 
 
+@pytest.mark.slow
 @each_row("special", [" ", "\xe9", "\u0416", "\u4e00", "\U0001f600", "\ud800", "\udfff"])
 @each_row("filler", FILLERS)
 def test_quote_one_character_anywhere(tier, filler, special):
@@ -98,6 +99,7 @@ def test_unquote_between_other_characters(tier, handler):
             check("unquote_plus", text.format(triplets(ill_formed)), errors=handler)
 
 
+@pytest.mark.slow
 def test_unquote_every_pair_of_bytes(tier):
     for lead in range(0x80, 0x100):
         for follower in range(256):

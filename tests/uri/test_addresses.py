@@ -105,6 +105,7 @@ def assert_rejected(host):
             assert b"%" in (form if isinstance(form, bytes) else form.encode())
 
 
+@pytest.mark.slow
 @given(disguised(ADDRESSES))
 @example(("0x7f000001", "\uff10x\uff17f\uff10\uff10\uff10\uff10\uff10\uff11"))
 @example(("0X7F.1", "0\uff38\uff17F\u30021"))
@@ -125,6 +126,7 @@ def test_hosts_that_end_in_a_number_are_rejected(host):
     assert_rejected("\xe9." + host)
 
 
+@pytest.mark.slow
 @given(disguised(st.from_regex(r"[0-9a-fx]{1,8}(\.[0-9a-gx]{1,8}){0,3}\.?", fullmatch=True)))
 def test_exactly_hosts_that_end_in_a_number_are_rejected(case):
     host, written = case

@@ -262,6 +262,7 @@ HOSTILE_ESCAPES = ["a://b\\", "a://\\/", "\\ud83d", "a://&", "a://&amp;", "&#", 
 HOSTILE_ESCAPES += ["&quot;a://", "&nGt;"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @each_row("content", ["json", "html"])
 @each_row("unit", HOSTILE_ESCAPES)

@@ -85,6 +85,7 @@ def test_entries(tier, kind, text):
         assert wanted in made and wanted.decode() in made and kind(list(made)) == made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(lines=st.lists(texts, max_size=6), text=texts, exact=st.booleans())
 @example(lines=[b"com"], text=b"http://com.", exact=False)
@@ -263,6 +264,7 @@ def reached(host):
     return ".".join(labels).removesuffix(".")
 
 
+@pytest.mark.slow
 def test_matches_hosts_that_browsers_reach():
     ada_url = pytest.importorskip("ada_url", reason="ada-url is not installed")
     rng = random.Random(20)
@@ -730,6 +732,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no figures of memory here")
 @pytest.mark.parametrize(
     ("kind", "line"), [("hosts", "evil.example"), ("hosts", "||evil.example^"), ("prefixes", "evil.example/a")]
@@ -777,6 +780,7 @@ def model(lines, options):
     return [line for line in lines if any(made.match(line, exact=exact) for made in sets) != ("--invert" in options)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("invert", [[], ["--invert"]])
 @pytest.mark.parametrize("exact", [[], ["--exact"]])
 @pytest.mark.parametrize("names", [("hosts",), ("pages",), ("hosts", "pages"), ("hosts.set", "pages.set")])
@@ -908,6 +912,7 @@ def test_a_list_in_a_named_pipe(tmp_path, flag, line, pack, delay):
         assert made == kind.read(data) and made.match(b"http://evil.example/")
 
 
+@pytest.mark.slow
 @PIPES
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_a_list_on_standard_input_or_in_a_process_substitution(tmp_path, pack):

@@ -170,6 +170,7 @@ def test_any_policy(url, changes, level):
         assert level == "rfc1630"
 
 
+@pytest.mark.slow
 @each_row("start", ["?", "http://a.example/?", "http://a.example:/?"])
 @each_row("count", [1, 2, 16, 17, 63, 64, 65, 3000])
 def test_many_parameters_are_sorted(start, count):

@@ -91,6 +91,7 @@ def nested_urls(nesting):
     return urls
 
 
+@pytest.mark.slow
 @each_row("name", ["redact", "redact_text"])
 @each_row("nesting", [0, 1, 2])
 def test_names_in_nested_urls(name, nesting):

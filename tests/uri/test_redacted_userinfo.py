@@ -161,6 +161,7 @@ def is_utf_8(text):
     return True
 
 
+@pytest.mark.slow
 def test_planted_userinfo_in_columns_and_lines():
     pa = pytest.importorskip("pyarrow")
     for in_text, rows in (False, bulk.redact), (True, bulk.redact_text):

@@ -275,6 +275,7 @@ def test_a_target_needs_a_scheme():
         assert (caught.value.offset, caught.value.input) == (position, target)
 
 
+@pytest.mark.slow
 @given(BASES, BASES, st.booleans())
 @example("s://h//a", "s://h///b", True)
 def test_relative_resolves_to_its_target(base, target, normal):

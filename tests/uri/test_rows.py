@@ -142,6 +142,7 @@ def transform(src, operation, room=0, limit=100, **options):
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     src=TEXT, errors=st.sampled_from(["keep", "null", "drop"]), bounds=st.tuples(st.integers(0, 400), st.integers(0, 3))
@@ -154,6 +155,7 @@ def test_lines(tier, src, errors, bounds):
         assert transform(src, case.operation, *bounds, errors=errors) == (expected, found), case.name
 
 
+@pytest.mark.slow
 def test_all_kinds_of_lines(every_tier):
     for case, errors, end in product(CASES, ["keep", "null", "drop"], [b"\n", b"\r\n"]):
         src = end.join(LINES)
@@ -163,6 +165,7 @@ def test_all_kinds_of_lines(every_tier):
                 assert transform(text, case.operation, errors=errors) == want, (case.name, errors, end, tier)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(src=TEXT)
 def test_the_terminator_may_be_another_control(src):
@@ -171,6 +174,7 @@ def test_the_terminator_may_be_another_control(src):
         assert transform(src, case.operation, terminator=b"\x00") == model(src, case, "keep", b"\x00"), case.name
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(src=TEXT)
 def test_records_stay_records(src):
@@ -224,6 +228,7 @@ def normal_lines(src, level):
     return b"".join(uri.normalize(text, level) + tail for text, tail in lines_of(src))
 
 
+@pytest.mark.slow
 @each_row("level", ["case", "percent", "path"])
 @each_row("before", [b"", b"//", b"x://h", b"x:"])
 def test_every_short_line(every_tier, level, before):
@@ -246,6 +251,7 @@ def test_every_triplet(every_tier, level):
             assert transform(padded + src, NormalizeRows(level), room=1 << 20)[0] == padded + expected, (tier, before)
 
 
+@pytest.mark.slow
 @each_row("share", [0, 1, 10, 50])
 def test_many_lines(every_tier, share):
     """Through many chunks, with lines of every length, some longer than a chunk."""

@@ -63,6 +63,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.slow
 def test_spellings_beyond_ascii():
     """Upper case, NFD, fullwidth letters and other full stops: as the library finds for the A-labels of idna."""
     listed = [rule for rule in sorted(judge(True)._publicsuffix) if not rule.isascii() or "xn--" in rule]

@@ -123,6 +123,7 @@ def test_any_bytes(url, base):
         assert href(url.decode("utf-8", "replace"), base) == want.decode()
 
 
+@pytest.mark.slow
 @given(st.lists(ROUGH, max_size=8))
 def test_any_columns(rows):
     """Each row twice, and its href, which most often is copied."""

@@ -135,6 +135,7 @@ SEPARATORS = st.lists(
 NAMES = st.lists(st.sampled_from(["a", "Z", "0", "-", ":", "/", "?", "#", "%2f", "%C3", ".", ",", "urn:", "urn:ab:c"]))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(SEPARATORS.map(b"".join), st.sampled_from(["urn", "URN", "uRn"]), NAMES.map("".join))))
 def test_urns_in_other_bytes_are_found_exactly(pieces):
     text, places = b"", []

@@ -99,6 +99,7 @@ def respell(nid, text, tail, seed):
     return shuffle("urn:" + nid) + ":" + re.sub("%..", lambda triplet: shuffle(triplet[0]), text) + tail
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(text=nss, tail=components, seed=st.integers(0, 99))
 @example(text="-", tail="", seed=0)

@@ -499,6 +499,7 @@ def test_find_random(tier, buffer):
         assert find(buffer, terminators) == find(buffer, ByteSet(terminators)) == naive.find(buffer, terminators)
 
 
+@pytest.mark.slow
 @given(
     names=st.lists(urns, max_size=8),
     gaps=st.lists(
