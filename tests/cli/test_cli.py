@@ -666,7 +666,7 @@ def test_options_that_are_shown_do_nothing_to_a_terminal():
 
 
 def test_too_little_memory(monkeypatch):
-    def fail(arguments):
+    def fail(plan, **options):
         raise MemoryError
 
     monkeypatch.setattr(filters, "decode", fail)

@@ -17,8 +17,8 @@ from uricodec.cli import help as texts
 from uricodec.cli import options
 from uricodec.cli.commands import COMMANDS, TASKS
 from uricodec.cli.errors import PAGES, SITE
-from uricodec.cli.options import OPTIONS
-from uricodec.cli.parser import Arguments, holds, parse
+from uricodec.cli.parser import holds, parse
+from uricodec.cli.plan import plan_of
 
 ROOT = Path(__file__).parents[2]
 MADE = runpy.run_path(str(ROOT / "docs/make_cli.py"))
@@ -136,37 +136,78 @@ def parsed(name, *words):
 
 def test_values_of_options():
     given = parsed("decode", "-j4", "-zo", "out", "a", "--fields=1", "b", "-f", "2", "--max-line", "1K", "--", "-c")
-    assert (given.threads, given.null_data, given.output, given.files) == (4, True, "out", ["a", "b", "-c"])
-    assert (given.fields, given.max_line) == (["1", "2"], 1024)
+    wanted = {"threads": 4, "null_data": True, "output": "out", "files": ["a", "b", "-c"], "fields": ["1", "2"]}
+    assert wanted.items() <= given.items() and given["max_line"] == 1024
     given = parsed("encode", "--safe", "", "-")
-    assert (given.safe, given.files) == ("", ["-"])
-    assert parsed("completion", "bash").shell == "bash"
+    assert (given["safe"], given["files"]) == ("", ["-"])
+    assert parsed("completion", "bash")["shell"] == "bash"
 
 
 def test_values_that_look_like_options():
-    assert parsed("log", "--timezone", "-03:30").timezone.utcoffset(None).total_seconds() == -12600
-    assert parsed("encode", "--safe", "-_", "--text", "-5", "--text=-z").text == ["-5", "-z"]
-    assert parsed("decode", "-z", "-f1", "-d=;", "-ox", "-j=2", "--", "-q").files == ["-q"]
+    assert parsed("log", "--timezone", "-03:30")["timezone"].utcoffset(None).total_seconds() == -12600
+    assert parsed("encode", "--safe", "-_", "--text", "-5", "--text=-z")["text"] == ["-5", "-z"]
+    assert parsed("decode", "-z", "-f1", "-d=;", "-ox", "-j=2", "--", "-q")["files"] == ["-q"]
     given = parsed("decode", "-zqf=1", "-d=")
-    assert (given.null_data, given.quiet, given.fields, given.delimiter) == (True, True, ["1"], b"=")
+    assert {"null_data": True, "quiet": True, "fields": ["1"], "delimiter": b"="}.items() <= given.items()
 
 
 def test_many_options():
     texts = [f"http://a/{i}" for i in range(20_000)]
-    assert parsed("decode", *[word for text in texts for word in ("--text", text)]).text == texts
+    assert parsed("decode", *[word for text in texts for word in ("--text", text)])["text"] == texts
 
 
-def test_defaults():
-    given = parsed("decode")
-    assert isinstance(given, Arguments)
-    assert (given.errors, given.max_line, given.host, given.files) == ("keep", 16 << 20, "keep", [])
-    assert given.plus is given.count is False
-    assert given.kind is given.disallowed is given.fields is given.threads is None  # also those of other commands
-    assert {option.key for option in OPTIONS.values()} <= {*vars(given)}
+@every_command
+def test_defaults(command):
+    """Each option of a command has a value, and none of another command."""
+    given = parsed(
+        command.name,
+        *({"completion": ["bash"], "dedup": ["--kind=uri"], "resolve": ["--base=a:b"]}.get(command.name, [])),
+    )
+    assert given.keys() == {option.key for option in command.options}
+    for option in command.options:
+        assert (
+            option.required or option.key == "files" or given[option.key] == (option.default if option.value else False)
+        )
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------
+
+
+def planned(name, *words):
+    return plan_of(COMMANDS[name], parsed(name, *words))
+
+
+def test_what_commands_share_is_in_the_plan():
+    plan, own = planned("decode", "--plus", "-q", "-j", "2", "-o", "out", "-f", "1", "--errors", "raise", "a", "b")
+    assert (plan.command, plan.inputs, plan.output, plan.threads, plan.errors) == (
+        "decode",
+        ["a", "b"],
+        "out",
+        2,
+        "raise",
+    )
+    assert (plan.records.form, plan.records.selected, plan.records.end) == ("delimited", ["1"], b"\n")
+    assert plan.quiet and plan.progress is False
+    assert own == {"plus": True, "encoding": None, "raw": False, "iri": False, "host": "keep"}
+
+
+def test_the_plan_of_no_options():
+    plan, own = planned("filter")
+    assert (plan.inputs, plan.errors, plan.threads, plan.progress, plan.count) == (["-"], "drop", None, None, False)
+    assert (plan.records.form, plan.records.selected, plan.thread_count()) == ("lines", None, 1)
+    assert own == {"hosts": None, "prefixes": None, "exact": False, "invert": False}
+
+
+@each_row(
+    ("words", "form"),
+    [("--csv", "csv"), ("-f 1", "delimited"), ("--csv -f 1", "csv"), ("--json-field a", "json"), ("-z", "lines")],
+)
+def test_forms_of_records(words, form):
+    assert planned("decode", *words.split())[0].records.form == form
 
 
 def test_conditions():
-    given = Arguments(csv=True, kind="urn", null_data=None)
+    given = {"csv": True, "kind": "urn"}
     assert holds("--csv", given) and holds("--kind=urn", given)
     assert not (holds("--null-data", given) or holds("--kind=uri", given) or holds("--unknown", given))
 

@@ -1,8 +1,9 @@
 """The command line.
 
 `commands.py` and `options.py` are tables. `parser.py`, `help.py`, `completion.py`, the man page and the reference come
-from them. A command is a function that gets the arguments and returns the exit status. Its module is imported when it
-runs, so that every command starts fast. `program.py` runs commands, and says what ended them.
+from them. `plan.py` makes objects of the values of options. A command is a function that gets this plan and the values
+of its own options, and returns the exit status. Its module is imported when it runs, so that every command starts fast.
+`program.py` runs commands, and says what ended them.
 """
 
 import sys

@@ -21,7 +21,7 @@ class Command(_Fields):
         examples (tuple[str, ...]): Command lines, with remarks after "# "; a second line "# prints TEXT" is the output.
             The first two work in the repository; help begins with them.
         keys (str): The keys of its options in OPTIONS.
-        run (str): "module:function" that runs it, given the arguments, and returns the exit status.
+        run (str): "module:function" that runs it, given a Plan and its own options, and returns the exit status.
     """
 
     __slots__ = ()

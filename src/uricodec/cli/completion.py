@@ -56,13 +56,9 @@ FISH = """\
 """
 
 
-def run(arguments):
-    """Print the script for a shell.
-
-    Args:
-        arguments (Arguments): With `shell`.
-    """
-    print(script(arguments.shell), end="")
+def run(_plan, shell):
+    """Print the script for a shell."""
+    print(script(shell), end="")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import contextmanager
 from time import monotonic
 
 from uricodec import dedup
@@ -12,8 +13,8 @@ from uricodec._io.sources import open_soon
 from uricodec._io.writing import Output
 from uricodec._records.headers import FieldError, LongHeaderError
 from uricodec.cli.errors import CommandError, needs
-from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED, delimiter_of
-from uricodec.cli.lines import ERRORS_HINT, LONG_HINT, check_outputs, note, progress_of, rejects_of
+from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED
+from uricodec.cli.lines import ERRORS_HINT, LONG_HINT
 from uricodec.cli.outputs import CountRecordsOutput, output_of
 from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import DelimiterError, NoValuesError, OrderError
@@ -40,11 +41,17 @@ SEEN_HINT = "--update makes a saved set; later runs need the same --kind, --leve
 UNITS = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
 
 
-def run(arguments):
+def run(  # noqa: PLR0913
+    plan, *, estimate, repeated, groups, exclude, only_in, secret, secret_file, keep, by, rules, seen, update, **options
+):
     """Deduplicate all inputs, or estimate the number of identifiers.
 
     Args:
-        arguments (Arguments): The arguments of the command.
+        plan (Plan): The plan of the command.
+        estimate, repeated, rules, update (bool): The options of these names.
+        groups, secret, secret_file, keep, by, seen (str | None): As above.
+        exclude, only_in (list[str] | None): As above.
+        options (Any): As above, those that select which identifiers are equivalent, and where they are kept.
 
     Returns:
         int: 0
@@ -54,50 +61,83 @@ def run(arguments):
         FileError: A file cannot be read or written.
         BrokenPipeError: The output pipe is closed.
     """
-    if arguments.keep == "newest" and arguments.by is None:
-        raise CommandError("--keep newest: not allowed without --by", 2, "add --by FIELD")
-    if arguments.parquet:
-        return deduplicate_parquet(arguments)
-    if arguments.by is not None and arguments.fields is None and arguments.json_field is None:
-        raise CommandError("--by: not allowed without --fields, --json-field or --parquet", 2, "add one of them")
-    files, exclude, only_in = arguments.files or ["-"], arguments.exclude or [], arguments.only_in or []
-    if [*files, *exclude, *only_in].count("-") > 1:
-        raise CommandError("standard input can be read only once", 2, "use - for one input only")
-    check_outputs(arguments)
-    end = b"\0" if arguments.null_data else b"\n"
-    options = identifiers(arguments) | {
-        "line_terminator": end,
-        "threads": arguments.threads or None,
-        "max_line": arguments.max_line,
-        **fields_of(arguments, end),
-    }
-    reports = [path for path in (arguments.groups, arguments.invalid_to) if path is not None]
-    outputs = map(Output, [arguments.output, *reports])
-    with DedupMeter(files, *outputs, progress=progress_of(arguments)) as meter:
+    exclude, only_in = exclude or [], only_in or []
+    check(plan, keep, by, [*plan.inputs, *exclude, *only_in])
+    tables = {name: options.pop(name) for name in ("memory", "spill_dir", "exact")}
+    options |= {"errors": plan.errors, "threads": plan.threads}
+    options["secret"] = None if secret is None else os.fsencode(secret)
+    if secret_file is not None:
+        options["secret"] = read_secret(secret_file)
+    results = {"keep": keep, "by": by, "rules": rules, "seen": seen, "update": update, "top": plan.top} | tables
+    results["report"] = "counts" if plan.count else "repeated" if repeated else "unique"
+    results["groups"] = None if groups is None else Output(groups)
+    reports = [Output(path) for path in (groups, plan.invalid_to) if path is not None]
+    outputs = [] if plan.parquet else [Output(plan.output), *reports]
+    with DedupMeter(plan.inputs, *outputs, progress=plan.progress) as meter, errors_of(plan):
         if meter.shows:
             options["on_progress"] = meter.show
-        try:
-            if arguments.estimate:
-                return estimate(arguments, inputs_of(files), options)
-            others = {"exclude": inputs_of(exclude), "only_in": inputs_of(only_in)}
-            stats = deduplicate(arguments, inputs_of(files), options | others)
-            meter.finish(stats)
-            if stats.unclosed:
-                note(arguments, UNCLOSED)
-        except SetError as error:
-            raise of_set(error) from None
-        except UriError as error:
-            reason = error.reason.removesuffix(" (max_line)")
-            hint = ERRORS_HINT + LONG_HINT * (reason != error.reason)
-            raise CommandError(place(error) + reason, 1, hint) from None
-        except FieldError as error:
-            flag = "--json-field" if arguments.json_field is not None else "--fields"
-            flag = "--by" if isinstance(error, OrderError) else flag
-            flag = "--delimiter" if isinstance(error, DelimiterError) else flag
-            raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
-        except LongHeaderError as error:
-            raise CommandError(str(error), 3, LONG_HEADER_HINT) from None
+        start = monotonic()
+        if plan.parquet:
+            options |= results | {"exclude": exclude, "only_in": only_in}
+            stats = dedup.unique_dataset(plan.inputs, plan.records.selected, plan.output, **options)
+        else:
+            options |= {"line_terminator": plan.records.end, "max_line": plan.max_line} | field_of(plan.records)
+            if estimate:
+                write_estimate(plan, options)
+                return 0
+            options |= results | {"exclude": inputs_of(exclude), "only_in": inputs_of(only_in)}
+            table = TableOutput(plan.records, exclude or only_in or seen) if shows_table(plan) else None
+            with plan.rejects() as rejects:
+                if rejects:
+                    options["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
+                stats = dedup.dedup_files(inputs_of(plan.inputs), table or output_of_lines(plan), **options)
+        if plan.stats:
+            show_stats(stats, monotonic() - start, rules)
+        meter.finish(stats)
+    if not plan.parquet and stats.unclosed:
+        plan.note(UNCLOSED)
     return 0
+
+
+def check(plan, keep, by, names):
+    """Reject what the inputs, whose names include those of sets, do not allow."""
+    if keep == "newest" and by is None:
+        raise CommandError("--keep newest: not allowed without --by", 2, "add --by FIELD")
+    if plan.parquet:
+        if "-" in plan.inputs:
+            raise CommandError("--parquet: cannot read standard input", 2, "name Parquet files, or folders of them")
+        if plan.output in (None, "-"):
+            raise CommandError("--parquet: --output is required", 2, "-o DIR names the folder to write")
+        check_parquet(plan.output, plan.inputs)
+        return
+    if by is not None and plan.records.selected is None:
+        raise CommandError("--by: not allowed without --fields, --json-field or --parquet", 2, "add one of them")
+    if names.count("-") > 1:
+        raise CommandError("standard input can be read only once", 2, "use - for one input only")
+
+
+@contextmanager
+def errors_of(plan):
+    """Turn errors of the library into those of the command."""
+    try:
+        yield
+    except SetError as error:
+        raise CommandError(f"--seen: {error}", 3, SEEN_HINT) from None
+    except UriError as error:
+        if plan.parquet:
+            raise CommandError(str(error), 1, "--errors drop leaves out such rows") from None
+        reason = error.reason.removesuffix(" (max_line)")
+        raise CommandError(place(error) + reason, 1, ERRORS_HINT + LONG_HINT * (reason != error.reason)) from None
+    except OrderError as error:
+        if plan.parquet:
+            raise CommandError(f"--by: {error}", 1, "such as --by COLUMN, with numbers or times") from None
+        raise CommandError(f"--by: {error}", 2) from None
+    except FieldError as error:
+        flag = "--json-field" if plan.records.form == "json" else "--fields"
+        flag = "--delimiter" if isinstance(error, DelimiterError) else flag
+        raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
+    except LongHeaderError as error:
+        raise CommandError(str(error), 3, LONG_HEADER_HINT) from None
 
 
 def inputs_of(names):
@@ -105,81 +145,28 @@ def inputs_of(names):
     return [None if name == "-" else name for name in names]
 
 
-def fields_of(arguments, end):
-    """Return the options of dedup_files() that select a field of records, given the terminator of lines."""
-    if arguments.json_field is not None:
-        return {"field": arguments.json_field, "format": "jsonl"}
-    if arguments.fields is None:
+def field_of(records):
+    """Return the options of dedup_files() that select a field of Records."""
+    if records.selected is None:
         return {}
-    form = "csv" if arguments.csv else "delimited"
-    delimiter = delimiter_of(arguments, form, end)
-    return {"field": arguments.fields, "format": form, "delimiter": delimiter, "header": arguments.header}
+    if records.form == "json":
+        return {"field": records.selected, "format": "jsonl"}
+    form = {"field": records.selected, "format": records.form}
+    return form | {"delimiter": records.delimiter, "header": records.header}
 
 
-def estimate(arguments, files, options):
+def write_estimate(plan, options):
     """Write the approximate number of identifiers."""
-    count = dedup.estimate_files(files, **options)
-    with Output(arguments.output) as output:
+    count = dedup.estimate_files(inputs_of(plan.inputs), **options)
+    with Output(plan.output) as output:
         output.write(b"%d\n" % count)
-    return 0
 
 
-def deduplicate(arguments, files, options):
-    """Write identifiers, reports and counts. Return the counts (DedupStats)."""
-    options |= tables(arguments) | results(arguments)
-    start = monotonic()
-    with rejects_of(arguments) as rejects:
-        if rejects:
-            options["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
-        output = TableOutput(arguments) if shows_table(arguments) else records_output(arguments, options)
-        stats = dedup.dedup_files(files, output, **options)
-    if arguments.stats:
-        show_stats(stats, monotonic() - start, arguments.rules)
-    return stats
-
-
-def records_output(arguments, options):
+def output_of_lines(plan):
     """Return the output for dedup_files()."""
-    if arguments.to is not None:
-        return CountRecordsOutput(arguments.output, arguments.to)
-    form = options.get("format")
-    csv = (options["delimiter"] or b",") if form == "csv" else None
-    return output_of(arguments, options["line_terminator"], csv, ends=False)
-
-
-def deduplicate_parquet(arguments):
-    """Deduplicate Parquet files."""
-    files, output = arguments.files, arguments.output
-    if not files or "-" in files:
-        raise CommandError("--parquet: cannot read standard input", 2, "name Parquet files, or folders of them")
-    if output in (None, "-"):
-        raise CommandError("--parquet: --output is required", 2, "-o DIR names the folder to write")
-    check_parquet(output, files)
-    check_outputs(arguments)
-    options = identifiers(arguments) | tables(arguments) | results(arguments)
-    options |= {"exclude": arguments.exclude or [], "only_in": arguments.only_in or []}
-    options |= {"threads": arguments.threads or None}
-    start = monotonic()
-    with DedupMeter(files, progress=progress_of(arguments)) as meter:
-        if meter.shows:
-            options["on_progress"] = meter.show
-        try:
-            stats = dedup.unique_dataset(files, arguments.fields, output, **options)
-        except SetError as error:
-            raise of_set(error) from None
-        except UriError as error:
-            raise CommandError(str(error), 1, "--errors drop leaves out such rows") from None
-        except OrderError as error:
-            raise CommandError(f"--by: {error}", 1, "such as --by COLUMN, with numbers or times") from None
-        meter.finish(stats)
-    if arguments.stats:
-        show_stats(stats, monotonic() - start, arguments.rules)
-    return 0
-
-
-def of_set(error):
-    """Return the error of the command for a SetError."""
-    return CommandError(f"--seen: {error}", 3, SEEN_HINT)
+    if plan.to is not None:
+        return CountRecordsOutput(plan.output, plan.to)
+    return output_of(plan, plan.records.end, plan.records.csv_delimiter(), ends=False)
 
 
 def check_parquet(output, files):
@@ -191,28 +178,6 @@ def check_parquet(output, files):
         check_output(output, files)
     except ValueError as error:
         raise CommandError(f"--output: {error}", 2, "give --output a new folder") from None
-
-
-def identifiers(arguments):
-    """Return the options that select which identifiers are equivalent."""
-    secret = None if arguments.secret is None else os.fsencode(arguments.secret)
-    if arguments.secret_file is not None:
-        secret = read_secret(arguments.secret_file)
-    names = "kind", "level", "policy", "errors"
-    return {name: getattr(arguments, name) for name in names} | {"secret": secret}
-
-
-def tables(arguments):
-    """Return the options of the tables of identifiers."""
-    return {name: getattr(arguments, name) for name in ("memory", "spill_dir", "exact")}
-
-
-def results(arguments):
-    """Return the options that select what is written."""
-    report = "counts" if arguments.count else "repeated" if arguments.repeated else "unique"
-    names = "top", "keep", "by", "rules", "seen", "update"
-    groups = None if arguments.groups is None else Output(arguments.groups)
-    return {"report": report, "groups": groups} | {name: getattr(arguments, name) for name in names}
 
 
 def show_stats(stats, seconds, rules):
@@ -249,14 +214,13 @@ def read_secret(path):
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def shows_table(arguments):
+def shows_table(plan):
     """Return whether counts are shown as a table: at a terminal, if they are few and no file is named."""
     if (
-        arguments.to is not None
-        or arguments.top is None
-        or arguments.top > MOST_SHOWN
-        or arguments.output is not None
-        or arguments.null_data
+        plan.to is not None
+        or plan.output is not None
+        or plan.records.end == b"\0"
+        or not 0 < (plan.top or 0) <= MOST_SHOWN
     ):
         return False
     return sys.stdout is not None and sys.stdout.isatty()
@@ -266,13 +230,13 @@ class TableOutput(CountsOutput):
     """Standard output, where counts become a table.
 
     Args:
-        arguments (Arguments): The arguments of the command.
+        records (Records): What is counted.
+        excludes (object): Whether identifiers are left out because of others.
     """
 
-    def __init__(self, arguments):
+    def __init__(self, records, excludes):
         super().__init__()
-        self._key = "line" if arguments.fields is None and arguments.json_field is None else "record"
-        self._excludes = bool(arguments.exclude or arguments.only_in or arguments.seen)
+        self._key, self._excludes = "line" if records.selected is None else "record", excludes
 
     def show(self, found, total, unique):
         from uricodec.cli.table import CountTable, terminal

@@ -12,7 +12,6 @@ from uricodec._base._text import new_buffer
 from uricodec._io import reading
 from uricodec._io.reading import LineEnds
 from uricodec._io.runner import Runner, Worker
-from uricodec._io.workers import threads_for
 from uricodec.cli.lines import for_each_input
 from uricodec.cli.outputs import output_of
 from uricodec.cli.records import header_of, record_of, text_of
@@ -42,27 +41,22 @@ OFFSET = 21
 HEAD = 4096
 
 
-def run(arguments):
+def run(plan, kind, content, offsets):
     """Write the URNs or URLs that all inputs contain."""
-    names = arguments.files or ["-"]
-    content = None if arguments.kind == "urn" else arguments.content
-    runner = Runner(
-        arguments.threads or threads_for(names),
-        lambda: new_buffer(2 * reading.CHUNK),
-        capacity=max(reading.CHUNK, LEAST),
-    )
-    records = arguments.to != "text"
+    content = None if kind == "urn" else content
+    runner = Runner(plan.thread_count(), lambda: new_buffer(2 * reading.CHUNK), capacity=max(reading.CHUNK, LEAST))
+    records = plan.to != "text"
     with (
-        output_of(arguments, csv=b"," if arguments.to == "csv" else None) as output,
-        RecordsOf(arguments.to, output) if records else nullcontext(output) as target,
+        output_of(plan, csv=b"," if plan.to == "csv" else None) as output,
+        RecordsOf(plan.to, output) if records else nullcontext(output) as target,
     ):
 
         def process(source):
-            prefix = source.name.encode() + b"\t" if len(names) > 1 or records else b""
-            prefix = prefix if arguments.offsets or records else None
-            runner.run(source, Extractor(content, target, prefix, arguments.kind == "web"))
+            prefix = source.name.encode() + b"\t" if len(plan.inputs) > 1 or records else b""
+            prefix = prefix if offsets or records else None
+            runner.run(source, Extractor(content, target, prefix, kind == "web"))
 
-        for_each_input(process, arguments, output)
+        for_each_input(process, plan, output)
     return 0
 
 

@@ -24,7 +24,7 @@ def installed():
     return [found[name] for name in PACKAGES if name in found]
 
 
-def run(_arguments):
+def run(_plan):
     """Print version, CPU tiers, build, Python, platform, packages and location.
 
     >>> run(None)

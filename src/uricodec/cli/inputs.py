@@ -10,58 +10,40 @@ from uricodec.cli.errors import CommandError
 PATTERN = "*?["
 
 
-def of_command(arguments):
-    """Set the files that a command reads. Return a context manager within which the command runs.
-
-    Args:
-        arguments (Arguments): With files, text, recursive, null_data, output and command.
-
-    Raises:
-        CommandError: A pattern matches no file, an operand is a folder, or there are both files and values.
-    """
-    if arguments.text:
-        if arguments.files or arguments.recursive:
-            raise CommandError("--text: not allowed with FILE", 2, "leave out --text VALUE or FILE")
-        return Texts(arguments.text, b"\0" if arguments.null_data else b"\n")
-    from contextlib import nullcontext
-
-    arguments.files = expanded(arguments)
-    return nullcontext()
-
-
-def expanded(arguments):
+def expanded(command, names, recursive, output):
     """Return the files that operands mean (list[str]).
 
     A pattern such as "logs/*.gz", which the shell has not replaced, means the files that match it, and a folder, with
     --recursive, all files in it. Hidden files and folders are left out, and so is the output of the command.
 
     Args:
-        arguments (Arguments): With files, recursive and output.
+        command (str): The name of the command, for messages.
+        names (list[str]): The operands.
+        recursive (bool): Whether folders are read.
+        output (str | None): The path of the output.
 
     Raises:
         CommandError: A pattern matches no file, or an operand is a folder.
     """
-    if arguments.parquet and arguments.command == "dedup":  # which writes a folder for each
-        return arguments.files
-    found, own = [], arguments.output and place_of(arguments.output)
-    for name in arguments.files:
-        names = [name]
+    found, own = [], output and place_of(output)
+    for name in names:
+        matching = [name]
         if any(character in PATTERN for character in name) and not os.path.lexists(name):
             from glob import glob
 
-            names = sorted(glob(name, recursive=True))
-            if not names:
-                raise CommandError(f"{printable(name)}: no file matches", 3, hint_of(arguments.command, name))
-        for each in names:
+            matching = sorted(glob(name, recursive=True))
+            if not matching:
+                raise CommandError(f"{printable(name)}: no file matches", 3, hint_of(command, name))
+        for each in matching:
             if not os.path.isdir(each):
                 found.append(each)
-            elif arguments.recursive:
+            elif recursive:
                 found += [path for path in files_in(each) if not own or place_of(path) != own]
             elif each == name:
                 raise CommandError(f"{printable(each)}: Is a directory", 3, "-r reads the files in it")
-    if arguments.recursive and not found:
+    if recursive and not found:
         raise CommandError("--recursive: no file found", 3, "expected a folder with files, such as -r logs")
-    return found
+    return found or ["-"]
 
 
 def files_in(folder):

@@ -5,18 +5,18 @@ Python code sees only invalid lines, to report them: `REASONS` of the operation 
 
 import os
 from collections import namedtuple
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 
+from uricodec import ByteSet
 from uricodec._base._text import new_buffer
+from uricodec._codec._rows import NO_CONTROL
 from uricodec._io import reading
 from uricodec._io.files import FileError, tell
 from uricodec._io.meter import Meter
 from uricodec._io.reading import Input
 from uricodec._io.reports import InvalidLine, head_of, visible
 from uricodec._io.runner import CAPACITY, InvalidLines, Runner, Worker
-from uricodec._io.workers import threads_for
-from uricodec._io.writing import Output, place_of
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._tasks import transform_lines
 from uricodec.cli.errors import CommandError
@@ -37,35 +37,29 @@ LONG_HINT = "; --max-line SIZE allows longer ones"
 GROUPS = 5000
 
 
-class Transform:
-    """Transforms lines: the part that differs between commands. A line may also be a record.
+class Lines:
+    """Lines, each of which is a value. fields.Values is the same for values in records.
+
+    Args:
+        end (bytes): The terminator of a line.
+        out (bytes | None): The terminator of a line of the output; None: as above.
+        raw (bool): Whether control characters are decoded; then an empty last line gets no terminator.
 
     Attributes:
-        groups (str | None): What valid lines are counted by, in the plural.
-        header (bytes): What is written before the first line of the output.
-        end (bytes): The line terminator of the input.
-        out (bytes): The line terminator of the output.
+        end, out, raw: As above.
         whole (bool): Whether each line that is written has a terminator, even if the last line of the input has none.
-        raw (bool): Whether control characters are decoded, too.
+        decodable (ByteSet): The bytes whose triplets may be decoded.
         empty (bytes): The text of an empty line.
-        in_pieces (bool): Whether work() may get a long line in pieces; their results make up the result of the line.
+        jsonl (bool): Whether each line becomes a JSON string.
+        added (list[bytes] | None): See fields.Values.
+        are_records (bool): Whether values are in records.
     """
 
-    groups: str | None = None
-    header = b""
-    end = out = b"\n"
-    whole = raw = in_pieces = False
-    empty = b""
+    empty, jsonl, added, are_records = b"", False, None, False
 
-    def clone(self):
-        """Return a transform that does the same in another thread, with another buffer for the results of work().
-
-        The buffer is large enough for most chunks. The rest of a longer result is computed when it can be written.
-        """
-        clone = object.__new__(type(self))
-        clone.__dict__.update(self.__dict__)
-        clone._buffer = new_buffer(max(len(self._buffer), AHEAD * reading.CHUNK))
-        return clone
+    def __init__(self, end=b"\n", out=None, raw=False):
+        self.end, self.out, self.raw, self.whole = end, out or end, raw, out is not None
+        self.decodable = NO_CONTROL if end == b"\n" else ~ByteSet(end)
 
     def begin(self, chunk, name):
         """Read the byte order mark and the header of an input.
@@ -79,23 +73,70 @@ class Transform:
         """
         return front_of(chunk.buffer, chunk.size)
 
-    def header_of(self, chunk, size):
-        """Return what is written for a mark and a header (bytes) of `size` bytes: a mark is not part of a line."""
+    def header(self):
+        """Return what is written for the mark and the header of an input (bytes): a mark is not part of a line."""
         return b""
 
     def ends(self):
         """Return the object that finds the ends of the lines of one input (LineEnds)."""
         return MarkedLineEnds(self.end)
 
-    def finish(self, errors):
+    def finish(self, plan, errors):
         """Check, after all inputs have been read, that they contained what was selected, and were complete.
 
         Args:
+            plan (Plan): The plan of the command.
             errors (str): How invalid lines were handled.
 
         Raises:
             CommandError: They did not contain it, or they were not complete and errors="raise".
         """
+
+    def transform(self, lines, buffer, rows, errors, limit):
+        """Run an operation on the values of lines, and return how far lines have been read, and the core's result."""
+        return transform_lines(lines, buffer, rows, self.end, errors, limit)
+
+    def capacity(self, lines, _buffer, rows, errors):
+        """Return the size of a buffer for the first line, whose result was too large for a buffer."""
+        return rows.capacity(bytes(lines).find(self.end) + 1 or len(lines), errors)
+
+    def reason(self, rows, code):
+        """Return the message for a code (str) of an operation."""
+        return rows.reason(code)
+
+
+class Transform:
+    """Transforms values in lines with an operation, chunk by chunk.
+
+    Args:
+        rows (RowOperation): The operation.
+        lines (Lines): Where the values are.
+        in_pieces (bool): Whether work() may get a long line in pieces; their results make up the result of the line.
+            A record is never cut.
+        groups (str | None): What valid lines are counted by, in the plural.
+        group_rows (RowOperation | None): The operation whose result is the group; None: `rows`.
+
+    Attributes:
+        lines, groups, in_pieces: As above.
+        header (bytes): What is written before the first line of the output.
+    """
+
+    def __init__(self, rows, lines, in_pieces=False, groups=None, group_rows=None):
+        self._rows, self.lines, self._group_rows = rows, lines, group_rows
+        self.in_pieces, self.groups = in_pieces and not lines.are_records, groups
+        self._buffer = new_buffer(2 * reading.CHUNK)
+        self._records = rows if hasattr(rows, "record") and lines.added is None else None
+        self.header = self._records.header if self._records else b""
+
+    def clone(self):
+        """Return a transform that does the same in another thread, with another buffer for the results of work().
+
+        The buffer is large enough for most chunks. The rest of a longer result is computed when it can be written.
+        """
+        clone = object.__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        clone._buffer = new_buffer(max(len(self._buffer), AHEAD * reading.CHUNK))
+        return clone
 
     def work(self, lines, errors, limit):
         """Process lines, as many as fit.
@@ -110,68 +151,41 @@ class Transform:
                 invalid lines among them unless limit is 0; and the output, which is valid until the next call. With
                 errors="raise", the last invalid line has not been read.
         """
-        raise NotImplementedError
+        while True:
+            read, found = self.lines.transform(lines, self._buffer, self._rows, errors, limit)
+            if read or found.invalid or not len(lines):
+                return read, found, memoryview(self._buffer)[: found.written]
+            size, self._buffer = self.lines.capacity(lines, self._buffer, self._rows, errors), bytearray()
+            self._buffer = new_buffer(size)
 
     def group(self, lines, found):
         """Return the group of each valid line (iterable of bytes); `found` is the core's result for the lines."""
-        raise NotImplementedError
-
-    def reason(self, code):
-        """Return the message for a code (str)."""
-        raise NotImplementedError
-
-    def record(self, code, offset):
-        """Return the record of an invalid line (bytes); None if the command writes no records."""
-
-
-class LineTransform(Transform):
-    """Runs an operation on lines.
-
-    Args:
-        rows (RowOperation): The operation.
-        terminator (bytes): The line terminator.
-        raw (bool): Whether an empty last line gets no terminator.
-        in_pieces (bool): Whether a long line may be processed in pieces.
-        groups (str | None): What valid lines are counted by, in the plural.
-        group_rows (RowOperation | None): The operation whose result is the group; None: `rows`.
-    """
-
-    def __init__(self, rows, terminator=b"\n", raw=False, in_pieces=False, groups=None, group_rows=None):  # noqa: PLR0913, PLR0917
-        self._rows, self._group_rows = rows, group_rows
-        self.end = self.out = terminator
-        self.raw, self.in_pieces, self.groups = raw, in_pieces, groups
-        self._buffer = new_buffer(2 * reading.CHUNK)
-        if hasattr(rows, "record"):
-            self.header, self.record = rows.header, rows.record
-
-    def work(self, lines, errors, limit):
-        while True:
-            read, found = transform_lines(lines, self._buffer, self._rows, self.end, errors, limit)
-            if read or found.invalid or not len(lines):
-                return read, found, memoryview(self._buffer)[: found.written]
-            size = bytes(lines).find(self.end) + 1 or len(lines)  # the result of the first line did not fit
-            self._buffer = new_buffer(self._rows.capacity(size, errors))
-
-    def group(self, lines, found):
-        if self._group_rows is None:
-            names = memoryview(self._buffer)[: found.written]
-        else:
+        names, end = memoryview(self._buffer)[: found.written], self.lines.out
+        if self._group_rows is not None:
             names = new_buffer(self._group_rows.capacity(len(lines)))
-            _, written = transform_lines(lines, names, self._group_rows, self.end, "drop", 0)
+            _, written = transform_lines(lines, names, self._group_rows, end, "drop", 0)
             del names[written.written :]
-        names = bytes(names).replace(self.end, b"\n").splitlines()
+        names = bytes(names).replace(end, b"\n").splitlines()
+        if self.lines.are_records:
+            return names
         return names + (found.lines - found.invalid - len(names)) * [b""]  # the last line may lack its terminator
 
     def reason(self, code):
-        return self._rows.reason(code)
+        """Return the message for a code (str)."""
+        return self.lines.reason(self._rows, code)
+
+    def record(self, code, offset):
+        """Return the record of an invalid line (bytes); None if the command writes no records."""
+        return self._records.record(code, offset) if self._records else self.lines.empty if self.lines.jsonl else None
 
 
-def filter_inputs(transform, arguments):
+def filter_inputs(transform, plan, errors):
     """Transform all inputs.
 
     Args:
         transform (Transform): What transforms their lines.
-        arguments (Arguments): With files, output, errors, invalid_to, stats, max_line and threads.
+        plan (Plan): The plan of the command.
+        errors (str): How invalid lines are handled.
 
     Returns:
         int: 0
@@ -181,85 +195,70 @@ def filter_inputs(transform, arguments):
         FileError: A file cannot be read or written.
         BrokenPipeError: The output pipe is closed.
     """
-    check_outputs(arguments)
-    delimiter = arguments.delimiter or b","
-    csv = delimiter if arguments.csv and not transform.whole else b"," if arguments.to == "csv" else None
-    with output_of(arguments, transform.out, csv) as output, rejects_of(arguments) as rejects:
-        run(transform, arguments, arguments.errors, output, rejects)
+    csv = None if transform.lines.whole else plan.records.csv_delimiter()
+    csv = b"," if csv is None and plan.to == "csv" else csv
+    with output_of(plan, transform.lines.out, csv) as output, plan.rejects() as rejects:
+        run(transform, plan, errors, output, rejects)
     return 0
 
 
-def rejects_of(arguments):
-    """Return the output for the report of invalid lines; without one, a context manager that yields None."""
-    return nullcontext() if arguments.invalid_to is None else Output(arguments.invalid_to)
-
-
-def check_outputs(arguments):
-    """Reject two outputs that are the same file, and outputs that are an input; --output may be one."""
-    taken = {}
-    written = ["output", "groups", "invalid_to"]
-    if getattr(arguments, "update", False):
-        written.append("seen")
-    for option in written:
-        path = getattr(arguments, option)
-        if (path is not None or option == "output") and (place := place_of(path)):
-            flag = f"--{option.replace('_', '-')}"
-            if place in taken:
-                raise CommandError(f"{taken[place]} and {flag} are the same file", 2, f"change {flag} FILE")
-            taken[place] = flag
-    inputs = [*arguments.files]
-    for option in "exclude", "only_in":
-        inputs += getattr(arguments, option, None) or []
-    for place in {place_of(name) for name in inputs if name != "-"} & taken.keys():
-        if taken[place] != "--output":
-            raise CommandError(f"{taken[place]} and an input are the same file", 2, f"give {taken[place]} another FILE")
-
-
-def check_inputs(transform, arguments):
+def check_inputs(transform, plan):
     """Write a report of the invalid lines of all inputs, see filter_inputs(). Return 0 if there are none, else 1."""
-    if arguments.quiet:
-        arguments.output = os.devnull
-    with output_of(arguments) as rejects:
-        rejects.write_header(header_of(arguments.to, InvalidLine._fields))
-        return 1 if run(transform, arguments, "drop", None, rejects) else 0
+    with report_of(plan) as rejects:
+        return 1 if run(transform, plan, "drop", None, rejects) else 0
 
 
-def run(transform, arguments, errors, output, rejects):
+@contextmanager
+def report_of(plan):
+    """Open the output of `check`, which is a report, and write its header; with --quiet the null device."""
+    if plan.quiet:
+        plan.output = os.devnull
+    with output_of(plan) as output:
+        output.write_header(header_of(plan.to, InvalidLine._fields))
+        yield output
+
+
+def run(transform, plan, errors, output, rejects):
     """Process all inputs with a LineFilter, and return the number of invalid lines."""
-    tally = Tally(transform.groups) if arguments.stats else None
-    invalid = invalid_lines(errors, transform.reason, rejects, arguments, "text" if output else arguments.to)
-    threads = arguments.threads or threads_for(arguments.files or ["-"])
+
+    def fail(text, line):
+        return CommandError(text, 1, ERRORS_HINT + LONG_HINT * (line.code == "too-long"))
+
+    tally = Tally(transform.groups) if plan.stats else None
+    report = report_to(rejects, "text" if output else plan.to)
+    invalid = InvalidLines(errors, fail, lambda line: transform.reason(line.code), report, plan.max_line, plan.stats)
+    threads = plan.thread_count()
     parallel = PARALLEL * reading.CHUNK
     runner = Runner(
         threads,
         transform.clone if threads > 1 else lambda: transform,
-        None if transform.in_pieces else arguments.max_line,
+        None if transform.in_pieces else plan.max_line,
         parallel if transform.in_pieces else CAPACITY,  # whatever the number of threads: it decides where lines are cut
         parallel if transform.in_pieces and threads > 1 else reading.CHUNK,
     )
     if output:
-        output.end = transform.out[0]
+        output.end = transform.lines.out[0]
         output.write_header(transform.header)
 
     def process(source):
         runner.run(source, LineFilter(transform, invalid, output, tally, source.name))
 
-    for_each_input(process, arguments, output, rejects)
+    for_each_input(process, plan, output, rejects)
     if tally:
         tally.show(invalid.codes)
-    transform.finish(errors if output else "raise")
-    if arguments.command == "filter" and (long := invalid.codes.get("too-long")):  # it has no report of invalid lines
+    transform.lines.finish(plan, errors if output else "raise")
+    if plan.command == "filter" and (long := invalid.codes.get("too-long")):  # it has no report of invalid lines
         what = "1 line is" if long == 1 else f"{long} lines are"
-        note(arguments, f"{what} left out: longer than {arguments.max_line} bytes; see --max-line")
+        plan.note(f"{what} left out: longer than {plan.max_line} bytes; see --max-line")
     return invalid.count
 
 
-def for_each_input(process, arguments, *outputs, open=Input, forgive=lambda error: False):
+def for_each_input(process, plan, *outputs, open=Input, forgive=lambda error: False):
     """Process the inputs of a command one by one, while the progress meter shows how much has been read.
 
     Args:
         process (Callable[[Input], None]): Called with each input, which is open.
-        arguments (Arguments): With files, progress and no_progress.
+        plan (Plan): The plan of the command.
         outputs (Output | None): The outputs of the command. The first one must not be appended to an input.
         open (type[Input]): How to open an input.
         forgive (Callable[[OSError], bool]): Returns whether the command goes on with the next input after an error.
@@ -267,48 +266,15 @@ def for_each_input(process, arguments, *outputs, open=Input, forgive=lambda erro
     Raises:
         FileError: An input cannot be opened or read.
     """
-    names = arguments.files or ["-"]
     output = next(filter(None, outputs))
-    with suppress(EnoughError), Meter(names, *outputs, progress=progress_of(arguments)) as meter:
-        for name in names:
+    with suppress(EnoughError), Meter(plan.inputs, *outputs, progress=plan.progress) as meter:
+        for name in plan.inputs:
             try:
                 with open(name, meter, output=output) as source:
                     process(source)
             except FileError as error:
                 if not forgive(error):
                     raise
-
-
-def progress_of(arguments):
-    """Return what --progress and --no-progress say of the meter: True, False or None, see Meter."""
-    if arguments.quiet:
-        return False
-    return not arguments.no_progress if arguments.progress or arguments.no_progress else None
-
-
-def note(arguments, text):
-    """Write a remark to standard error, unless --quiet is given."""
-    if not arguments.quiet:
-        tell(f"uricodec: {text}\n")
-
-
-def invalid_lines(errors, reason, rejects, arguments, to="text"):
-    """Return what happens to the invalid lines of a command (InvalidLines).
-
-    Args:
-        errors (str): The policy.
-        reason (Callable[[str], str]): Returns the message for a code.
-        rejects (Output | None): Where the report goes.
-        arguments (Arguments): With stats and max_line.
-        to (str): The format of the report: a value of --to.
-    """
-
-    def fail(text, line):
-        return CommandError(text, 1, ERRORS_HINT + LONG_HINT * (line.code == "too-long"))
-
-    return InvalidLines(
-        errors, fail, lambda line: reason(line.code), report_to(rejects, to), arguments.max_line, arguments.stats
-    )
 
 
 def report_to(rejects, to="text"):
@@ -339,17 +305,18 @@ class LineFilter(Worker):
 
     def __init__(self, transform, invalid, output, tally, name):
         super().__init__(invalid)
-        self._transform, self._output, self._tally, self._name = transform, output, tally, name
+        self._transform, self._lines = transform, transform.lines
+        self._output, self._tally, self._name = output, tally, name
         self.in_pieces = transform.in_pieces
         self._begun = False
         self._apart = output is None or not output.in_line
         self._piece_start, self._piece_invalid = 0, False  # of a line in pieces: the offset of the next piece
 
     def ends(self):
-        return self._transform.ends()
+        return self._lines.ends()
 
     def prepare(self, chunk):
-        chunk.start = 0 if self._begun else self._transform.begin(chunk, self._name)
+        chunk.start = 0 if self._begun else self._lines.begin(chunk, self._name)
         chunk.header, self._begun = chunk.start, True
 
     def work(self, chunk):
@@ -367,7 +334,7 @@ class LineFilter(Worker):
         """Write the result of a chunk, given its first Piece."""
         self._write_header(chunk)
         # The header may be a byte order mark alone.
-        at.line += chunk.header > 0 and chunk.buffer[chunk.header - 1] == self._transform.end[0]
+        at.line += chunk.header > 0 and chunk.buffer[chunk.header - 1] == self._lines.end[0]
         while piece:
             self._account(chunk, piece, at)
             end = piece.start + piece.read
@@ -381,18 +348,18 @@ class LineFilter(Worker):
         if errors in ("keep", "replace") and record is None:
             self._write(piece, piece, chunk.ends)
         elif errors != "drop":
-            written = (record or self._transform.empty) if chunk.begins else b""
+            written = (record or self._lines.empty) if chunk.begins else b""
             if chunk.ends:
-                written += self._transform.out if self._transform.whole else terminator_of(piece, self._transform.end)
+                written += self._lines.out if self._lines.whole else terminator_of(piece, self._lines.end)
             self._write(piece, written, chunk.ends)
 
     def _write_header(self, chunk):
         """Write what precedes the result of a chunk: the end of the last line of the input before, and a header."""
         if not self._apart:
-            self._output.write(self._transform.out)
+            self._output.write(self._lines.out)
             self._apart = True
         if chunk.header and self._output:
-            self._output.write_header(self._transform.header_of(chunk, chunk.header))
+            self._output.write_header(self._lines.header())
 
     def _account(self, chunk, piece, at):
         """Write the result of lines, count them and report the invalid ones."""
@@ -429,10 +396,10 @@ class LineFilter(Worker):
         """Write the result of lines; `ends` is false if the last one goes on in the next piece."""
         if self._output:
             self._output.write(written)
-            transform = self._transform
-            unended = lines and lines[-1] != transform.end[0] and not (transform.whole or transform.raw)
+            form = self._lines
+            unended = lines and lines[-1] != form.end[0] and not (form.whole or form.raw)
             if ends and unended and self.invalid.errors != "drop" and not self._output.in_line:
-                self._output.write(transform.out)  # an empty line, too
+                self._output.write(form.out)  # an empty line, too
 
 
 def terminator_of(line, end):

@@ -8,10 +8,9 @@ from uricodec._io import follow
 from uricodec._io.files import FileError, tell
 from uricodec._io.reading import Input
 from uricodec._io.runner import Runner
-from uricodec._io.workers import threads_for
 from uricodec._io.writing import Output
 from uricodec.cli.errors import CommandError, with_link
-from uricodec.cli.lines import check_outputs, descending, for_each_input, note, rejects_of
+from uricodec.cli.lines import descending, for_each_input
 from uricodec.cli.log_outputs import BINARY, output_of
 from uricodec.cli.outputs import output_of as output_of_records
 from uricodec.logs import Format, FormatError
@@ -32,18 +31,17 @@ FEW, REASONS = 100, 3
 # In fewer records of text, a request that is not one is not worth a line, if all have none.
 MANY = 10
 
-# The options that are arguments of LogReader.
-OPTIONS = ("fields", "client", "mask", "flags", "encoding", "replace_invalid_utf8", "max_line", "csv_safe")
-
 # Why a log has NUL bytes.
 TRUNCATED = "the file was truncated while a program wrote it"
 
 
-def run(arguments):
+def run(plan, *, list_formats, **options):
     """Write the records of all logs.
 
     Args:
-        arguments (Arguments): The arguments of the command.
+        plan (Plan): The plan of the command.
+        list_formats (bool): Whether only to list the names of formats.
+        options (Any): See Logs.
 
     Returns:
         int: 0; 1 if a log has no known format, or no record; 3 if a file could not be read, and others were.
@@ -54,29 +52,26 @@ def run(arguments):
         FileError: The only file cannot be read, or an output not written.
         BrokenPipeError: The output pipe is closed.
     """
-    if arguments.list_formats:
-        return list_formats()
+    if list_formats:
+        return write_formats()
     try:
-        LogReader([], max_line=arguments.max_line)
+        LogReader([], max_line=plan.max_line)
     except ValueError as error:
         raise CommandError(f"--max-line: {str(error).removeprefix('max_line ')}", 2, "such as --max-line 16M") from None
-    check_outputs(arguments)
-    with records_output(arguments) as output, ExitStack() as stack:
-        with rejects_of(arguments) as rejects:  # the report is complete, even if no line is a record
-            converted = Logs(arguments, output, rejects)
+    with records_output(plan) as output, ExitStack() as stack:
+        with plan.rejects() as rejects:  # the report is complete, even if no line is a record
+            converted = Logs(plan, output, rejects, **options)
             stack.callback(converted.release)
             converted.convert()
         return converted.finish()
 
 
-def records_output(arguments):
+def records_output(plan):
     """Return the output. Batches of columns count their rows themselves, see log_outputs."""
-    if arguments.to in BINARY:
-        return Output(arguments.output)
-    return output_of_records(arguments, csv=b"," if arguments.to == "csv" else None)
+    return Output(plan.output) if plan.to in BINARY else output_of_records(plan, csv=b"," if plan.to == "csv" else None)
 
 
-def list_formats():
+def write_formats():
     """Write the names of the presets, and what writes such logs."""
     from uricodec.logs._formats import preset_descriptions
 
@@ -88,29 +83,39 @@ class Logs:
     """Converts the logs of a run.
 
     Args:
-        arguments (Arguments): The arguments of the command.
+        plan (Plan): The plan of the command.
         output (Output): Where the records go.
         rejects (Output | None): Where the report of invalid lines goes.
+        format (list[Format] | str): What --format says.
+        map (list[tuple[str, str]] | None): What --map says.
+        where, since, until (list[str] | str | None): The conditions.
+        param (list[str] | None): The parameters whose values are added.
+        redact (bool), names (str): Whether URLs are redacted, and which parameters of them.
+        follow (bool): Whether to wait for more lines.
+        options (Any): Other arguments of LogReader, and those of log_outputs.Counts.
     """
 
-    def __init__(self, arguments, output, rejects):
-        self._arguments, self._output, self._rejects = arguments, output, rejects
-        self._hide = Mask(arguments.mask).hide if arguments.mask else None
+    def __init__(  # noqa: PLR0913
+        self, plan, output, rejects, *, format, map, where, since, until, param, redact, names, follow, **options
+    ):
+        self._plan, self._output, self._rejects, self._follow = plan, output, rejects, follow
+        self._redact = names if redact else None
+        self._hide = Mask(options["mask"]).hide if options["mask"] else None
         try:
-            self._format = Format(map=dict(arguments.map)) if arguments.map else format_of(arguments.format)
+            self._format = Format(map=dict(map)) if map else format_of(format)
         except ValueError as error:
-            raise CommandError(f"{'--map' if arguments.map else '--format'}: {error}", 2) from None
+            raise CommandError(f"{'--map' if map else '--format'}: {error}", 2) from None
         try:
-            where = conditions_of(arguments.where or (), arguments.since, arguments.until, arguments.timezone)
+            options["where"] = conditions_of(where or (), since, until, options["timezone"])
         except ValueError as error:
             raise CommandError(f"--since: {error}", 2, "such as --since 2h") from None
-        self._options = {name: getattr(arguments, name) for name in OPTIONS}
-        self._options |= {"params": arguments.param or [], "where": where, "timezone": arguments.timezone}
-        if arguments.get is not None:
+        counts = {name: options.pop(name) for name in ("sort", "sum", "quantiles", "memory", "spill_dir")}
+        options |= {"params": param or [], "max_line": plan.max_line}
+        if plan.get is not None:
             from uricodec.cli.templates import of_fields
 
-            self._options["fields"] = tuple(of_fields(arguments.get)[0])
-        self._sink, self._options = output_of(arguments, output, self._options)
+            options["fields"] = tuple(of_fields(plan.get)[0])
+        self._sink, self._options = output_of(plan, output, options, counts)
         self._lines = self._records = self._dropped = self._joined = self._nul_bytes = 0
         self._local_times = False
         self._codes = {}  # the number of invalid lines, by code,
@@ -122,17 +127,15 @@ class Logs:
 
     def convert(self):
         """Convert all inputs."""
-        names = self._arguments.files or ["-"]
-        growing = self._arguments.follow
-        if growing and len(names) > 1:
+        plan, growing = self._plan, self._follow
+        if growing and len(plan.inputs) > 1:
             raise CommandError("--follow: expected one FILE", 2)
-        threads = 1 if growing else self._arguments.threads or threads_for(names)
-        max_line = self._arguments.max_line
+        threads, max_line = 1 if growing else plan.thread_count(), plan.max_line
         runner = Runner(threads, lambda: self._sink.state(max_line), longest_chunk(max_line), CAPACITY)
         outputs = [output.name for output in (self._output, self._rejects) if output]
 
         def forgive(error):
-            if len(names) == 1 or error.filename in outputs:
+            if len(plan.inputs) == 1 or error.filename in outputs:
                 return False
             self._failures.append(error)
             return True
@@ -140,7 +143,7 @@ class Logs:
         try:
             for_each_input(
                 lambda source: self._convert(source, runner, threads),
-                self._arguments,
+                plan,
                 self._output,
                 self._rejects,
                 open=partial(follow.FollowedInput, stop=self._sink.refresh) if growing else Input,
@@ -148,7 +151,7 @@ class Logs:
             )
         except KeyboardInterrupt:  # which ends a log that grows
             self._tell_invalid()
-            if growing and self._arguments.count:
+            if growing and plan.count:
                 self._sink.close()
             raise
 
@@ -159,7 +162,7 @@ class Logs:
             CommandError, FileError: No log has a record, and one is not empty.
         """
         self._tell_invalid()
-        if self._arguments.stats:
+        if self._plan.stats:
             self._show()
         for error in self._failures[: len(self._failures) - (not self._records)]:
             tell(f"uricodec: {error}\n")
@@ -178,18 +181,18 @@ class Logs:
     def _tell_invalid(self):
         """Say how many lines were left out, and why: if nothing else does, or if one log has more than one in 100."""
         count = sum(self._codes.values())
-        reported = self._arguments.stats or self._rejects is not None
+        reported = self._plan.stats or self._rejects is not None
         if count == 0 or not self._records or (reported and not self._lossy):
             return
         text = f"{count} of {self._lines} lines are not records ({100 * count / self._lines:.2g} %)"
-        if len(self._arguments.files) > 1:
+        if len(self._plan.inputs) > 1:
             text += "".join(f"\n  {name}: {lost} of {lines}" for name, lost, lines in self._lossy)
         for code, number in list(descending(self._codes).items())[:REASONS]:
             text += f"\n  {number}: {code}, as in {self._examples[code]}"
         text += "".join(map(self._other_formats, self._left))
         if self._rejects is None:
             text += "\n\nhint: --invalid-to FILE lists them"
-        note(self._arguments, with_link(text, "log", 1))
+        self._plan.note(with_link(text, "log", 1))
 
     def _other_formats(self, name):
         """Return the lines of a message that say which formats the lines have that `auto` left out of a log."""
@@ -221,22 +224,22 @@ class Logs:
 
         def tell_format(found):
             self._formats[name] = str(found.format)
-            if not self._arguments.stats and sys.stderr is not None and sys.stderr.isatty():
+            if not self._plan.stats and sys.stderr is not None and sys.stderr.isatty():
                 votes = f"{found.votes} of the first {found.lines} lines"
-                note(self._arguments, f"{name}: format {found.format} ({votes})")
+                self._plan.note(f"{name}: format {found.format} ({votes})")
 
         worker = LogWorker(
             name,
             self._format,
             self._options,
-            self._arguments.errors,
+            self._plan.errors,
             fail=lambda text, line: CommandError(text, 1, ERRORS_HINT),
             report=report,
             take=self._sink.write,
             threads=threads,
             on_format=tell_format,
-            wait=self._arguments.follow,
-            redact=self._arguments.names if self._arguments.redact else None,
+            wait=self._follow,
+            redact=self._redact,
         )
         try:
             runner.run(source, worker)
@@ -256,7 +259,7 @@ class Logs:
                 if left:
                     self._left[name] = left
             if worker.nul_bytes:
-                note(self._arguments, f"{name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}")
+                self._plan.note(f"{name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}")
             for code, count in worker.invalid.codes.items():
                 self._codes[code] = self._codes.get(code, 0) + count
         try:
@@ -266,10 +269,7 @@ class Logs:
         missing = [field for field in worker.format.fields if field in worker.missing] if worker.records else []
         if missing and (worker.format.is_json or worker.records >= MANY):
             fields = ", ".join(missing)
-            note(
-                self._arguments,
-                f"{name}: {fields}: null in all {worker.records} records of the format {worker.format}",
-            )
+            self._plan.note(f"{name}: {fields}: null in all {worker.records} records of the format {worker.format}")
 
     def _show(self):
         """Write the counts to standard error."""

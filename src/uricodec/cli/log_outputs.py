@@ -19,13 +19,14 @@ PROGRAM = 24 * 1024 * 1024
 PERIOD = 1.0
 
 
-def output_of(arguments, output, options):
+def output_of(plan, output, options, counts):
     """Return where the records of a run go, and the options of their readers.
 
     Args:
-        arguments (Arguments): The arguments of the command.
+        plan (Plan): The plan of the command.
         output (Output): The output of the command.
         options (dict): The arguments of LogReader.
+        counts (dict): Those of Counts.
 
     Returns:
         tuple[Lines | Arrow | Counts, dict]: The output, and the arguments of LogReader.
@@ -33,10 +34,11 @@ def output_of(arguments, output, options):
     Raises:
         CommandError: The output cannot have this form.
     """
-    to = "text" if arguments.get is not None else arguments.to or "jsonl"
-    if arguments.count:
-        keys = options | {"to": "csv" if to in {"csv", "tsv", "text"} else "jsonl", "fields": arguments.count}
-        return Counts(arguments, output, keys, "table" if arguments.to is None and output.isatty() else to), keys
+    to = "text" if plan.get is not None else plan.to or "jsonl"
+    if plan.count:
+        keys = options | {"to": "csv" if to in {"csv", "tsv", "text"} else "jsonl", "fields": plan.count}
+        form = "table" if plan.to is None and output.isatty() else to
+        return Counts(output, keys, form, plan.top, **counts), keys
     options |= {"to": {"parquet": "arrow", "text": "tsv"}.get(to, to)}
     reader = LogReader([], **options)
     if to in BINARY:
@@ -44,7 +46,7 @@ def output_of(arguments, output, options):
         from uricodec.logs._columns import type_of_batch
 
         pyarrow = pyarrow_for(to, output)
-        return BINARY[to](output, pyarrow.schema(Column(type_of_batch(reader), [])), arguments.limit), options
+        return BINARY[to](output, pyarrow.schema(Column(type_of_batch(reader), [])), plan.limit), options
     return Lines(output, header_of(to, reader.fields)), options
 
 
@@ -194,25 +196,25 @@ class Counts:
     """Counts records, and writes the counts at the end; in a terminal as a table, which is drawn again as a log grows.
 
     Args:
-        arguments (Arguments): The arguments of the command.
         output (Output): Where the counts go.
         options (dict): The arguments of LogReader for the keys.
         to (str): "table", or the form of --to.
+        top, sort, sum, quantiles, memory, spill_dir (Any): The options of these names.
 
     Raises:
         CommandError: The output cannot be binary data, or --sort names no field.
     """
 
-    def __init__(self, arguments, output, options, to):
+    def __init__(self, output, options, to, top, sort, sum, quantiles, memory, spill_dir):  # noqa: PLR0913, PLR0917
         from uricodec._io.sizes import parse_memory
         from uricodec.logs._counting import Counting
 
-        self._output, self._to, self._top = output, to, arguments.top
-        numbers = arguments.sum or (), arguments.quantiles or ()
-        memory = parse_memory(arguments.memory)
+        self._output, self._to, self._top = output, to, top
+        numbers = sum or (), quantiles or ()
+        memory = parse_memory(memory)
         memory = max(memory - PROGRAM, memory // 2, 1)
         try:
-            self._counting = Counting(options, *numbers, memory, arguments.spill_dir, arguments.sort)
+            self._counting = Counting(options, *numbers, memory, spill_dir, sort)
         except ValueError as error:
             raise CommandError(f"--{error}", 2, "such as --sort count") from None
         self._pyarrow = pyarrow_for(to, output) if to in BINARY else None

@@ -6,6 +6,7 @@ The functions at the top check values; the parser adds which option a message is
 """
 
 import os
+import sys
 
 from uricodec._io.reading import MAX_LINE
 from uricodec._io.sizes import parse_memory, parse_size
@@ -15,18 +16,33 @@ __all__ = ["OPTIONS", "Option"]
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def whole_number(text):
+def made_by(where, kept=False):
+    """Return the reader of a value that a function makes, "module:function", which raises ValueError if it cannot.
+
+    Args:
+        where (str): The function. Its module is imported when there is a value.
+        kept (bool): Whether the value is the text as it is.
+    """
+
+    def read(text):
+        module, _, function = where.partition(":")
+        __import__(module)
+        made = getattr(sys.modules[module], function)(text)
+        return text if kept else made
+
+    return read
+
+
+def whole_number(text, least=0, what="such as 4"):
     """Return the number that a text is: 0, 1, 2 and so on."""
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise ValueError(f"expected a whole number such as 4, got {text!r}")
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) >= least):
+        raise ValueError(f"expected a whole number {what}, got {text!r}")
     return int(text)
 
 
 def positive_number(text):
     """Return the number that a text is: 1, 2, 3 and so on."""
-    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
-        raise ValueError(f"expected a whole number from 1 on, such as 10, got {text!r}")
-    return int(text)
+    return whole_number(text, 1, "from 1 on, such as 10")
 
 
 def memory_size(text):
@@ -228,29 +244,6 @@ def number_fields(text):
     return list(dict.fromkeys(names))
 
 
-def time_zone(text):
-    """Return the tzinfo that "UTC", "+hh:mm" or a name of the IANA database means."""
-    from uricodec.logs._times import timezone_of
-
-    return timezone_of(text)
-
-
-def log_condition(text):
-    """Return a condition on the fields of a log, as it is, if it is one."""
-    from uricodec.logs._conditions import condition_of
-
-    condition_of(text)
-    return text
-
-
-def moment(text):
-    """Return a time, a date, or a distance before now, as it is, if it is one."""
-    from uricodec.logs._times import moment_of
-
-    moment_of(text)
-    return text
-
-
 def charset(text):
     """Return the Charset with a name."""
     from uricodec._codec._charsets import Charset
@@ -301,7 +294,7 @@ class Option:
         flags (list[str]): The names; none for operands.
         value (str): What help calls the value; "" for an option without one. "FILE" and "DIR" stand for paths.
         flag (str): The name in messages.
-        key (str): The attribute of the arguments that has the value.
+        key (str): The key of the value.
     """
 
     def __init__(self, names, short, long="", **rest):
@@ -375,21 +368,16 @@ _FORMATS = {
 _NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
 
 
-def _names(**rest):
-    return Option(
-        "--names LIST",
-        "which parameters: default, extended, or their names",
-        "LIST has commas between names, of which default and extended stand for lists: those of the OpenTelemetry "
-        "semantic conventions, and also those of OAuth, sessions, passwords and keys. x-amz-* stands for all names "
-        "that begin with x-amz-, and *token* for those that have token in them.",
-        read=sensitive_names,
-        default="default",
-        **rest,
-    )
+def variant(key, short="", long="", **changes):
+    """Return the option of a row of the table as another command has it: with another help, if there is one."""
+    option = object.__new__(Option)
+    changes |= {"short": short, "long": long} if short else {}
+    vars(option).update(vars(OPTIONS[key]) | changes)
+    return option
 
 
 def _errors(short, choices, long="", default="keep", **rest):
-    return Option("--errors POLICY", short, long, choices=choices, default=default, category=INVALID, **rest)
+    return Option("--errors POLICY", short, long, choices=choices, default=default, **rest)
 
 
 def _kind(*kinds, default="uri", **rest):
@@ -471,12 +459,7 @@ OPTIONS = {
         read=positive_number,
         conflicts="--count --estimate --follow --to=arrow --to=parquet",
     ),
-    "seed": Option(
-        "--seed N",
-        "with --sample: the same N gives the same sample",
-        read=whole_number,
-        needs="--sample",
-    ),
+    "seed": Option("--seed N", "with --sample: the same N gives the same sample", read=whole_number, needs="--sample"),
     "shell": Option(
         "SHELL",
         "the shell: bash, zsh or fish",
@@ -490,12 +473,6 @@ OPTIONS = {
         "write only errors to standard error",
         "No hints, notes or progress. Counts of --stats are written.",
         conflicts="--progress",
-    ),
-    "quiet:check": Option(
-        "-q --quiet",
-        "write no report: the exit status says it",
-        "Nor hints or progress. It is 0 if all lines are valid, 1 if one is not.",
-        conflicts="--progress --output",
     ),
     "color": Option(
         "--color WHEN",
@@ -517,13 +494,6 @@ OPTIONS = {
         "--plus",
         "decode '+' as a space",
         "HTML forms and many query strings use it.",
-        conflicts="--iri",
-        hint="leave out --plus or --iri: in URIs and IRIs, '+' stands for itself",
-    ),
-    "plus:encode": Option(
-        "--plus",
-        "encode a space as '+', and '+' as %2B",
-        "HTML forms use it.",
         conflicts="--iri",
         hint="leave out --plus or --iri: in URIs and IRIs, '+' stands for itself",
     ),
@@ -550,21 +520,10 @@ OPTIONS = {
         read=ascii_characters,
         conflicts="--iri",
     ),
-    "safe:requote": Option(
-        "--safe CHARS",
-        "do not encode these ASCII characters",
-        "Letters, digits, - . _ ~ and %HH are never encoded. The default is all characters that are allowed in a URI.",
-        read=ascii_characters,
-    ),
     "iri:decode": Option(
         "--iri",
         "convert URIs to IRIs",
         "Decodes only the UTF-8 of characters that are allowed at that position of an IRI (RFC 3987 section 3.2).",
-    ),
-    "iri:encode": Option(
-        "--iri",
-        "convert IRIs to URIs",
-        "URIs do not change: %HH is not encoded again (RFC 3987 section 3.1). Only --host idna decodes %HH in hosts.",
     ),
     "host:decode": Option(
         "--host FORM",
@@ -672,17 +631,6 @@ OPTIONS = {
         only={"--kind=uri": _OF_URIS, "--kind=iri": _OF_IRIS},
         hint="--rfc selects the grammar of URNs",
     ),
-    "production:normalize": Option(
-        "--production RULE",
-        "the grammar of URIs and IRIs, such as absolute-URI",
-        "The default is 'any' with --errors keep. Else it is URI-reference, or IRI-reference with --kind iri, --level "
-        "iri and policies; but 'any' with --level rfc1630 and the policies w3lib and whatwg, which reject lines "
-        "themselves.",
-        choices={**_PRODUCTIONS, "any": "any text"},
-        conflicts="--kind=urn --kind=web",
-        only={"--kind=uri": f"{_OF_URIS} any", "--kind=iri": f"{_OF_IRIS} any"},
-        hint="--rfc selects the grammar of URNs",
-    ),
     "safe-host": Option(
         "--safe-host",
         "reject hosts that decode to a delimiter: a%2Fb",
@@ -738,9 +686,7 @@ OPTIONS = {
         repeats=True,
     ),
     "exact:filter": Option(
-        "--exact",
-        "match only the hosts and pages themselves",
-        "Hosts and pages below them do not match.",
+        "--exact", "match only the hosts and pages themselves", "Hosts and pages below them do not match."
     ),
     "invert": Option("--invert", "write what does not match"),
     "offsets": Option(
@@ -798,19 +744,12 @@ OPTIONS = {
         _GET + " In 'hosts', there are also kind and category, and scheme, host and port are normalized.",
         conflicts="--keep --to --csv-safe",
     ),
-    "count:hosts": Option(
-        "-c --count",
-        "write how often each host or text of --get occurs",
-        "The most frequent comes first; a tab follows the number. At a terminal, the counts are a table with bars.",
-        conflicts="--keep --to",
-    ),
     "count:get": Option(
         "-c --count",
         "write how often each text of --get occurs",
         "The most frequent comes first; a tab follows the number. At a terminal, the counts are a table with bars.",
         needs="--get",
     ),
-    "top:get": Option("--top N", "write only the N most frequent", read=positive_number, needs="--count"),
     "schemes": Option(
         "--schemes LIST",
         "accept only these schemes",
@@ -838,11 +777,17 @@ OPTIONS = {
         read=port_numbers,
     ),
     # --- redact
-    "names": _names(),
+    "names": Option(
+        "--names LIST",
+        "which parameters: default, extended, or their names",
+        "LIST has commas between names, of which default and extended stand for lists: those of the OpenTelemetry "
+        "semantic conventions, and also those of OAuth, sessions, passwords and keys. x-amz-* stands for all names "
+        "that begin with x-amz-, and *token* for those that have token in them.",
+        read=sensitive_names,
+        default="default",
+    ),
     "urls": Option(
-        "--urls",
-        "each line or field is one URL",
-        "A value then does not end at a space, a quote or final punctuation.",
+        "--urls", "each line or field is one URL", "A value then does not end at a space, a quote or final punctuation."
     ),
     "no-nested": Option("--no-nested", "do not look for URLs in percent-encoded values"),
     "csv-safe:split": _csv_safe(
@@ -922,28 +867,12 @@ OPTIONS = {
         read=number_fields,
         needs="--count",
     ),
-    "memory:log": Option(
-        "--memory SIZE",
-        "memory for counting: 64M, 1G, 50% (default: 50%)",
-        "A percentage is that of the machine's memory. The memory of the program is included. Keys that do not fit go "
-        "to temporary files.",
-        read=memory_size,
-        needs="--count",
-        category=LIMITS,
-    ),
-    "spill-dir:log": Option(
-        "--spill-dir DIR",
-        "the directory for temporary files",
-        needs="--count",
-        category=LIMITS,
-        environment="TMPDIR",
-    ),
     "timezone": Option(
         "--timezone ZONE",
         "the zone of times without one (default: UTC)",
         "ZONE is a name such as Europe/Vienna, or an offset such as +02:00. It matters where times are compared, and "
         "for --to arrow and --to parquet, which have all times in UTC.",
-        read=time_zone,
+        read=made_by("uricodec.logs._times:timezone_of"),
     ),
     "where": Option(
         "--where CONDITION",
@@ -951,33 +880,26 @@ OPTIONS = {
         "A condition is a field, an operator and a value: =, !=, <, <=, >, >=, ^= (begins with), *= (contains), "
         "!^= and !*= (does not). A missing value meets only FIELD=. client is compared with an address or a network: "
         "client=10.0.0.0/8. May be given again; then all must hold.",
-        read=log_condition,
+        read=made_by("uricodec.logs._conditions:condition_of", kept=True),
         repeats=True,
     ),
     "since": Option(
         "--since TIME",
         "write the records from this time on",
         "TIME is a time of RFC 3339, a date, or a distance before now, such as 2h or 7d.",
-        read=moment,
+        read=made_by("uricodec.logs._times:moment_of", kept=True),
     ),
     "until": Option(
         "--until TIME",
         "write the records before this time",
         "TIME is what --since takes.",
-        read=moment,
+        read=made_by("uricodec.logs._times:moment_of", kept=True),
     ),
     "param": Option(
         "--param NAME",
         "add the value of this parameter as param.NAME",
         "It is decoded, and null without the parameter. May be given again, for more parameters.",
         repeats=True,
-    ),
-    "encoding:log": Option(
-        "--encoding NAME",
-        "the encoding of values that are not UTF-8",
-        "A path, a parameter or another value that is UTF-8 is read as UTF-8, any other, as a whole, in this encoding.",
-        read=charset,
-        conflicts="--replace-invalid-utf8",
     ),
     "replace-invalid-utf8": Option(
         "--replace-invalid-utf8", "write U+FFFD for bytes that are not UTF-8", "Without it, they are written as %HH."
@@ -1012,7 +934,6 @@ OPTIONS = {
         "As uricodec redact does, wherever they are in the line. In JSON, and in logs with a field for the query, "
         "it is also recognized without '?'.",
     ),
-    "names:log": _names(needs="--redact"),
     "flags": Option(
         "--flags",
         "add a list of what is suspicious in each request",
@@ -1030,14 +951,6 @@ OPTIONS = {
         "write the number of occurrences before each line",
         "A tab follows it. With --fields, it is a field of its own, 'count' in the header; with --parquet, a first "
         "column 'count'.",
-    ),
-    "top": Option(
-        "--top N",
-        "with --count: the N most frequent, in this order",
-        "Of equally frequent identifiers, the one that occurs first comes first. A terminal gets a table with shares "
-        "and bars. With --parquet, rows stay in their files, in the order of the input.",
-        read=positive_number,
-        needs="--count",
     ),
     "repeated": Option(
         "--repeated",
@@ -1119,6 +1032,9 @@ OPTIONS = {
         conflicts="--estimate --csv --delimiter --header --json-field --invalid-to --null-data --max-line --text "
         "--limit --sample",
     ),
+}
+
+_RECORDS = {
     "parquet": Option(
         "--parquet",
         "read and write columns of Parquet files",
@@ -1126,7 +1042,6 @@ OPTIONS = {
         "columns, in which results replace the values; 'split' and 'hosts' add columns NAME_scheme, NAME_host and so "
         "on after NAME. In reports of invalid values, lines are rows, from 0. Nothing has to stay encoded in columns. "
         "Needs pyarrow.",
-        category=RECORDS,
         needs="--fields",
         conflicts=" ".join(
             [
@@ -1135,97 +1050,26 @@ OPTIONS = {
             ]
         ),
     ),
-    "parquet:check": Option(
-        "--parquet",
-        "check columns of Parquet files",
-        "-f is a column of text or bytes, and may be given again. The lines of the report are rows, from 0. Needs "
-        "pyarrow.",
-        category=RECORDS,
-        needs="--fields",
-        conflicts="--csv --delimiter --header --json-field --null-data --text --stats --max-line --kind=web",
-    ),
-    "memory": Option(
-        "--memory SIZE",
-        "memory for identifiers: 64M, 1G, 50% (default: 50%)",
-        "A percentage is that of the machine's memory. The program needs about 30M more. Identifiers that do not fit "
-        "go to temporary files.",
-        read=memory_size,
-        category=LIMITS,
-    ),
-    "spill-dir": Option("--spill-dir DIR", "the directory for temporary files", category=LIMITS, environment="TMPDIR"),
-    "exact": Option(
-        "--exact",
-        "compare whole identifiers, not their fingerprints",
-        "A fingerprint has 128 bits and depends on a random secret.",
-        category=LIMITS,
-    ),
-    "secret": Option(
-        "--secret TEXT",
-        "the secret of the fingerprints, for tests",
-        "With the same secret, the fingerprints in --groups are the same in every run. Other users of the machine may "
-        "see it on the command line.",
-        read=nonempty,
-        category=LIMITS,
-        conflicts="--secret-file",
-    ),
-    "secret-file": Option(
-        "--secret-file FILE",
-        "read the secret of the fingerprints from FILE",
-        "One newline at the end of FILE is not part of the secret.",
-        category=LIMITS,
-    ),
-    # --- records and fields
     "fields": Option(
         "-f --fields LIST",
         "process these fields: 1,3-5,-2,4- or their names",
         "Numbers start at 1, as in cut. Names need --header and must not contain a comma. All other fields are copied. "
         "With --parquet, a column.",
-        category=RECORDS,
         repeats=True,
     ),
     "delimiter": Option(
         "-d --delimiter BYTE",
         "the byte between fields (default: tab; CSV: comma)",
         read=single_byte,
-        category=RECORDS,
         needs="--fields --csv",
-    ),
-    "fields:dedup": Option(
-        "-f --fields FIELD",
-        "compare this field of records: its number or name",
-        "Numbers start at 1. A name needs --header. Records are written whole; those without the field are invalid. "
-        "With --parquet, a column.",
-        category=RECORDS,
-    ),
-    "csv:dedup": Option(
-        "--csv", "read CSV records (RFC 4180)", category=RECORDS, needs="--fields", conflicts="--null-data"
-    ),
-    "header:dedup": Option(
-        "--header",
-        "the first record of each input contains field names",
-        "It is written once, and all inputs must have the same.",
-        category=RECORDS,
-        needs="--fields --csv",
-    ),
-    "json-field:dedup": Option(
-        "--json-field NAME",
-        "compare this member of the JSON object in each line",
-        "A nested member is written a.b. A record in which it is not one string is invalid.",
-        category=RECORDS,
-        conflicts="--csv --delimiter --fields --header --null-data",
     ),
     "csv": Option(
-        "--csv",
-        "read CSV records (RFC 4180)",
-        "Without --fields, all fields are processed.",
-        category=RECORDS,
-        conflicts="--null-data",
+        "--csv", "read CSV records (RFC 4180)", "Without --fields, all fields are processed.", conflicts="--null-data"
     ),
     "header": Option(
         "--header",
         "the first record of each input contains field names",
         "The first line of a CDX file, such as ' CDX N b a', is a header also without this.",
-        category=RECORDS,
         needs="--fields --csv",
     ),
     "json-field": Option(
@@ -1233,12 +1077,13 @@ OPTIONS = {
         "process this member of the JSON object in each line",
         "Its value must be a string or an array of strings. A nested member is written a.b. May be given again, for "
         "more members.",
-        category=RECORDS,
         repeats=True,
         conflicts="--csv --delimiter --fields --header --null-data",
     ),
-    "null-data": Option("-z --null-data", "lines end with NUL instead of newline", category=RECORDS),
-    # --- invalid input and reports
+    "null-data": Option("-z --null-data", "lines end with NUL instead of newline"),
+}
+
+_INVALID = {
     "errors": _errors("how to handle invalid records", {"keep": "write the record unchanged"} | _NULL),
     "errors:normalize": _errors(
         "how to handle invalid records",
@@ -1293,21 +1138,18 @@ OPTIONS = {
         "how to handle lines that are not records",
         choices={"drop": "leave them out"} | _RAISE,
         default="drop",
-        category=INVALID,
     ),
     "invalid-to": Option(
         "--invalid-to FILE",
         "write a report of invalid lines to FILE",
         "Its columns are input, line (from 1), offset (in bytes, from 0), code and text. Tabs separate them. Control "
         "characters in text are escaped.",
-        category=INVALID,
     ),
-    "stats": Option("--stats", "write counts to standard error, as JSON", category=INVALID),
+    "stats": Option("--stats", "write counts to standard error, as JSON"),
     "rules": Option(
         "--rules",
         "with --stats: count the lines that each level merged",
         "Reads the input once more for each level.",
-        category=INVALID,
         needs="--stats",
     ),
     "progress": Option(
@@ -1315,11 +1157,38 @@ OPTIONS = {
         "show a progress meter, whatever standard error is",
         "By default it is shown on a terminal to which nothing else writes, because all outputs are files. Where "
         "standard error is not a terminal, a line is written every 10 seconds, and one at the end.",
-        category=INVALID,
         conflicts="--no-progress",
     ),
-    "no-progress": Option("--no-progress", "never show a progress meter", category=INVALID),
-    # --- memory and threads
+    "no-progress": Option("--no-progress", "never show a progress meter"),
+}
+
+_LIMITS = {
+    "memory": Option(
+        "--memory SIZE",
+        "memory for identifiers: 64M, 1G, 50% (default: 50%)",
+        "A percentage is that of the machine's memory. The program needs about 30M more. Identifiers that do not fit "
+        "go to temporary files.",
+        read=memory_size,
+    ),
+    "spill-dir": Option("--spill-dir DIR", "the directory for temporary files", environment="TMPDIR"),
+    "exact": Option(
+        "--exact",
+        "compare whole identifiers, not their fingerprints",
+        "A fingerprint has 128 bits and depends on a random secret.",
+    ),
+    "secret": Option(
+        "--secret TEXT",
+        "the secret of the fingerprints, for tests",
+        "With the same secret, the fingerprints in --groups are the same in every run. Other users of the machine may "
+        "see it on the command line.",
+        read=nonempty,
+        conflicts="--secret-file",
+    ),
+    "secret-file": Option(
+        "--secret-file FILE",
+        "read the secret of the fingerprints from FILE",
+        "One newline at the end of FILE is not part of the secret.",
+    ),
     "max-line": Option(
         "--max-line SIZE",
         "the longest valid line, in bytes (default: 16M)",
@@ -1327,7 +1196,6 @@ OPTIONS = {
         "under --errors keep, replace and raise, but decode --encoding does not.",
         read=parse_size,
         default=MAX_LINE,
-        category=LIMITS,
     ),
     "threads": Option(
         "-j --threads N",
@@ -1335,6 +1203,98 @@ OPTIONS = {
         "Automatic means one per core for large files, else one. At most 64, or one per core if that is more, are "
         "used. The output does not depend on N.",
         read=whole_number,
-        category=LIMITS,
     ),
+}
+
+for category, rows in {RECORDS: _RECORDS, INVALID: _INVALID, LIMITS: _LIMITS}.items():
+    OPTIONS |= rows
+    for option in rows.values():
+        option.category = category
+
+# --- variants ---------------------------------------------------------------------------------------------------------
+
+OPTIONS |= {
+    "quiet:check": variant(
+        "quiet",
+        "write no report: the exit status says it",
+        "Nor hints or progress. It is 0 if all lines are valid, 1 if one is not.",
+        conflicts="--progress --output",
+    ),
+    "plus:encode": variant("plus:decode", "encode a space as '+', and '+' as %2B", "HTML forms use it."),
+    "safe:requote": variant(
+        "safe:encode",
+        "do not encode these ASCII characters",
+        "Letters, digits, - . _ ~ and %HH are never encoded. The default is all characters that are allowed in a URI.",
+        conflicts="",
+    ),
+    "iri:encode": variant(
+        "iri:decode",
+        "convert IRIs to URIs",
+        "URIs do not change: %HH is not encoded again (RFC 3987 section 3.1). Only --host idna decodes %HH in hosts.",
+    ),
+    "production:normalize": variant(
+        "production",
+        "the grammar of URIs and IRIs, such as absolute-URI",
+        "The default is 'any' with --errors keep. Else it is URI-reference, or IRI-reference with --kind iri, --level "
+        "iri and policies; but 'any' with --level rfc1630 and the policies w3lib and whatwg, which reject lines "
+        "themselves.",
+        choices={**_PRODUCTIONS, "any": "any text"},
+        only={"--kind=uri": f"{_OF_URIS} any", "--kind=iri": f"{_OF_IRIS} any"},
+    ),
+    "top:get": variant("top:log", "write only the N most frequent"),
+    "memory:log": variant(
+        "memory",
+        "memory for counting: 64M, 1G, 50% (default: 50%)",
+        "A percentage is that of the machine's memory. The memory of the program is included. Keys that do not fit go "
+        "to temporary files.",
+        needs="--count",
+    ),
+    "encoding:log": variant(
+        "encoding",
+        "the encoding of values that are not UTF-8",
+        "A path, a parameter or another value that is UTF-8 is read as UTF-8, any other, as a whole, in this encoding.",
+        conflicts="--replace-invalid-utf8",
+    ),
+    "count:hosts": variant(
+        "count:get",
+        "write how often each host or text of --get occurs",
+        "The most frequent comes first; a tab follows the number. At a terminal, the counts are a table with bars.",
+        conflicts="--keep --to",
+        needs="",
+    ),
+    "top": variant(
+        "top:log",
+        "with --count: the N most frequent, in this order",
+        "Of equally frequent identifiers, the one that occurs first comes first. A terminal gets a table with shares "
+        "and bars. With --parquet, rows stay in their files, in the order of the input.",
+    ),
+    "fields:dedup": variant(
+        "fields",
+        "compare this field of records: its number or name",
+        "Numbers start at 1. A name needs --header. Records are written whole; those without the field are invalid. "
+        "With --parquet, a column.",
+        value="FIELD",
+        repeats=False,
+    ),
+    "csv:dedup": variant("csv", "read CSV records (RFC 4180)", needs="--fields"),
+    "header:dedup": variant(
+        "header",
+        "the first record of each input contains field names",
+        "It is written once, and all inputs must have the same.",
+    ),
+    "json-field:dedup": variant(
+        "json-field",
+        "compare this member of the JSON object in each line",
+        "A nested member is written a.b. A record in which it is not one string is invalid.",
+        repeats=False,
+    ),
+    "parquet:check": variant(
+        "parquet",
+        "check columns of Parquet files",
+        "-f is a column of text or bytes, and may be given again. The lines of the report are rows, from 0. Needs "
+        "pyarrow.",
+        conflicts="--csv --delimiter --header --json-field --null-data --text --stats --max-line --kind=web",
+    ),
+    "spill-dir:log": variant("spill-dir", needs="--count"),
+    "names:log": variant("names", needs="--redact"),
 }

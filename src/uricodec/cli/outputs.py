@@ -18,7 +18,7 @@ def output_of(arguments, end=b"\n", csv=None, ends=True):
     """Return the output of a command (Output).
 
     Args:
-        arguments (Arguments): With output, limit, sample, seed, get and count; `log` counts records itself.
+        arguments (Plan): With output, limit, sample, seed, get and count; `log` counts records itself.
         end (bytes): What ends a record.
         csv (bytes | None): The delimiter if records are CSV, in which newlines may be in quotes.
         ends (bool): Whether the command may end when the limit is reached.
@@ -32,9 +32,7 @@ def output_of(arguments, end=b"\n", csv=None, ends=True):
     if arguments.command == "log":
         _, render = templates.of_fields(arguments.get)
     else:
-        names = "schemes", "userinfo", "trailing_dot", "ports"
-        hosts = {name: getattr(arguments, name) for name in names} if arguments.command == "hosts" else None
-        render = templates.of_urls(arguments.get, hosts)
+        render = templates.of_urls(arguments.get, arguments.agreed)
     return templates.TemplateOutput(output, render, end)
 
 

@@ -12,9 +12,10 @@ from uricodec._io.writing import Output
 from uricodec._rows.registry import OPERATIONS
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError, needs
-from uricodec.cli.outputs import Reservoir, output_of
-from uricodec.cli.records import header_of
-from uricodec.errors import UriError
+from uricodec.cli.filters import DEFAULT_LEVELS
+from uricodec.cli.outputs import Reservoir
+from uricodec.cli.sets import load_sets
+from uricodec.errors import SetError, UriError
 
 # Rows that are processed at once.
 ROWS = 65_536
@@ -22,12 +23,12 @@ ROWS = 65_536
 RAISE_HINT = "--errors drop leaves out such rows"
 
 
-def run(arguments, sets=None):
+def run(plan, **options):
     """Run a command on columns of Parquet files.
 
     Args:
-        arguments (Arguments): The arguments of the command.
-        sets (list[HostSet | PrefixSet] | None): The sets of `filter`.
+        plan (Plan): The plan of the command.
+        options (Any): The values of its own options.
 
     Returns:
         int: 0; for `check` 1 if there are invalid values.
@@ -36,33 +37,36 @@ def run(arguments, sets=None):
         CommandError: An option is missing, or a value is invalid under --errors raise.
         FileError: A file cannot be read or written, has other columns than the first one, or lacks a column.
     """
-    files = arguments.files
-    if not files or "-" in files:
+    if "-" in plan.inputs:
         raise CommandError("--parquet: cannot read standard input", 2, "name Parquet files, or folders of them with -r")
     needs("--parquet", "arrow", "pyarrow")
-    columns = Columns(arguments) if sets is None else Matches(arguments, sets)
-    if arguments.command == "check":
-        return check(arguments, columns)
-    if arguments.output in (None, "-"):
+    if plan.command == "check":
+        with lines.report_of(plan) as report:
+            faults = Faults(plan, report, plan.to)
+            convert(plan, Diagnostics(plan, options), faults, None, report)
+        return 1 if faults.codes else 0
+    columns = (Matches if plan.command == "filter" else Columns)(plan, options)
+    if plan.output in (None, "-"):
         raise CommandError("--parquet: --output is required", 2, "-o FILE names the file to write")
-    lines.check_outputs(arguments)
-    with (
-        lines.rejects_of(arguments) as rejects,
-        Output(arguments.output) as output,
-        Sink(output) as sink,
-    ):
-        writer, faults = Writer(sink, arguments), Faults(arguments, rejects)
-
-        def process(source):
-            for batch in source.batches(columns):
-                made, found = columns.run(source, batch)
-                faults.add(source, batch, found)
-                writer.write(source.name, made)
-
-        lines.for_each_input(process, arguments, output, rejects, open=Input)
+    with plan.rejects() as rejects, Output(plan.output) as output, Sink(output) as sink:
+        writer, faults = Writer(sink, plan), Faults(plan, rejects)
+        convert(plan, columns, faults, writer, output, rejects)
         writer.close()
     faults.show()
     return 0
+
+
+def convert(plan, columns, faults, writer, *outputs):
+    """Run an operation on the columns of all inputs; `writer` (Writer | None) writes batches to the first output."""
+
+    def process(source):
+        for batch in source.batches(columns):
+            made, found = columns.run(source, batch)
+            faults.add(source, batch, found)
+            if writer:
+                writer.write(source.name, made)
+
+    lines.for_each_input(process, plan, *outputs, open=Input)
 
 
 class Input:
@@ -136,13 +140,13 @@ class Writer:
 
     Args:
         sink (Sink): Where the file goes.
-        arguments (Arguments): With limit, sample and seed.
+        plan (Plan): The plan of the command.
     """
 
-    def __init__(self, sink, arguments):
-        self._sink, self._limit = sink, arguments.limit
+    def __init__(self, sink, plan):
+        self._sink, self._limit = sink, plan.limit
         self._writer = self._schema = None
-        self._sample = arguments.sample and Reservoir(arguments.sample, arguments.seed)
+        self._sample = plan.sample and Reservoir(plan.sample, plan.seed)
         self._count, self._rows = 0, {}  # of the sample: for the number of a row, a batch with it and its place there
 
     def write(self, name, batch):
@@ -191,45 +195,48 @@ class Faults:
     """The invalid values of a run.
 
     Args:
-        arguments (Arguments): With stats.
+        plan (Plan): The plan of the command.
         rejects (Output | None): Where the report goes.
+        to (str): The format of the report: a value of --to.
+
+    Attributes:
+        codes (Counter[str]): How many rows are invalid: a row with several values by the first one.
     """
 
-    def __init__(self, arguments, rejects):
+    def __init__(self, plan, rejects, to="text"):
         from collections import Counter
 
-        self._report, self._codes = lines.report_to(rejects), Counter()
-        self._tally = lines.Tally(None) if arguments.stats else None
+        self._report, self.codes = lines.report_to(rejects, to), Counter()
+        self._tally = lines.Tally(None) if plan.stats else None
 
     def add(self, source, batch, found):
-        """Report the invalid values of a batch, and count rows: a row with several by the first one.
+        """Report the invalid values of a batch, and count rows.
 
         Args:
             source (Input): The input.
             batch (pyarrow.RecordBatch): The batch.
-            found (list[tuple[int, str, str, int]]): The row, column, code and offset of each.
+            found (list[tuple[int, str, str, int]]): The row, column, code and offset of each, in any order.
         """
+        found = sorted(found, key=lambda fault: fault[0])  # of those of a row in the order of the columns
         if self._report:
-            self._report(report_of(source, batch, found))
+            self._report([line_of(source, batch, fault) for fault in found])
+        codes = {row: code for row, _, code, _ in reversed(found)}
+        self.codes.update(codes.values())
         if self._tally:
-            codes = {row: code for row, _, code, _ in reversed(found)}
-            self._codes.update(codes.values())
             self._tally.count_valid(batch.num_rows - len(codes))
 
     def show(self):
         """Write the counts to standard error, with --stats."""
         if self._tally:
-            self._tally.show(self._codes)
+            self._tally.show(self.codes)
 
 
-def report_of(source, batch, found):
-    """Return the rows of a report (list[InvalidLine]); the arguments are those of Faults.add()."""
-    report = []
-    for row, column, code, offset in found:
-        text = batch.column(column)[row].as_py()
-        text = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
-        report.append(InvalidLine(source.name, source.before + row, offset, code, text))
-    return report
+def line_of(source, batch, fault):
+    """Return the InvalidLine for a fault, as for Faults.add()."""
+    row, column, code, offset = fault
+    text = batch.column(column)[row].as_py()
+    text = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    return InvalidLine(source.name, source.before + row, offset, code, text)
 
 
 class Sink:
@@ -253,77 +260,55 @@ class Sink:
             self._output.write(data)
 
 
-def check(arguments, columns):
-    """Write a report of the invalid values. Return whether there are any."""
-    if arguments.quiet:
-        arguments.output = os.devnull
-    found = 0
-    with output_of(arguments) as output:
-        output.write_header(header_of(arguments.to, InvalidLine._fields))
-        report = lines.report_to(output, arguments.to)
-
-        def process(source):
-            nonlocal found
-            for batch in source.batches(columns):
-                faults = columns.faults(source, batch)
-                found += len(faults)
-                report(report_of(source, batch, faults))
-
-        lines.for_each_input(process, arguments, output, open=Input)
-    return 1 if found else 0
+# The options that say which row of the table of operations a command is. A policy is one of URIs, whatever --kind is.
+SELECT = {
+    "decode": lambda options: " --iri" * options["iri"],
+    "encode": lambda options: " --iri" * options["iri"],
+    "redact": lambda options: " --urls" * options["urls"],
+    "hosts": lambda options: " --to jsonl",
+    "normalize": lambda options: " --kind urn" if options["kind"] == "urn" else " --kind uri",
+    "check": lambda options: f" --kind {options['kind']}",
+    "split": lambda options: f" --kind {options['kind']}",
+}
 
 
-def operation_of(arguments):
+def operation_of(plan, options):
     """Return the row of the table of operations that a command is, and its arguments (dict)."""
-    line = arguments.command
-    if line in ("decode", "encode"):
-        line += " --iri" * arguments.iri
-    elif line == "redact":
-        line += " --urls" * arguments.urls
-    elif line == "hosts":
-        line += " --to jsonl"
-    elif line == "normalize":
-        line += " --kind urn" if arguments.kind == "urn" else " --kind uri"
-    elif line in ("check", "split"):
-        line += f" --kind {arguments.kind}"
-    [operation] = [row for row in OPERATIONS.values() if row.command and row.command.line == line]
-    options = {}
-    for name, flag in operation.command.options.items():
-        value = getattr(arguments, flag.lstrip("-").replace("-", "_"))
-        if value is not None:
-            options[name] = value
-    if arguments.command == "normalize" and "level" not in options and "policy" not in options:
-        from uricodec.cli.filters import DEFAULT_LEVELS
-
-        options["level"] = DEFAULT_LEVELS[arguments.kind]
-    if arguments.command == "normalize" and arguments.kind == "iri" and arguments.errors != "keep":
+    command, options = plan.command, options | (plan.agreed or {})
+    line = command + SELECT.get(command, lambda options: "")(options)
+    if command == "redact":
+        options["no_nested"] = not options["no_nested"]  # the flag of the parameter `nested`
+    elif command == "normalize" and options["policy"] is None:
+        options["level"] = options["level"] or DEFAULT_LEVELS[options["kind"]]
+    if command == "normalize" and options["kind"] == "iri" and plan.errors != "keep" and options["production"] is None:
         from uricodec.uri._policies import production_of
 
-        default = production_of("iri", arguments.level or "iri", arguments.policy) or "any"
-        options.setdefault("production", default)  # that of `bulk` depends on the level alone
-    if arguments.command == "redact":
-        options["nested"] = not arguments.no_nested
-    return operation, options
+        default = production_of("iri", options["level"] or "iri", options["policy"])  # that of `bulk` ignores the kind
+        options["production"] = default or "any"
+    [operation] = [row for row in OPERATIONS.values() if row.command and row.command.line == line]
+    given = {name: options[flag.lstrip("-").replace("-", "_")] for name, flag in operation.command.options.items()}
+    return operation, {name: value for name, value in given.items() if value is not None}
 
 
 class Columns:
     """Some columns of Parquet files, and what is done with them.
 
     Args:
-        arguments (Arguments): The arguments of the command.
+        plan (Plan): The plan of the command.
+        options (dict[str, Any]): The values of its own options.
 
     Attributes:
         read (list[str]): All columns that are read.
     """
 
-    def __init__(self, arguments):
+    def __init__(self, plan, options):
         from uricodec import bulk
 
-        self._names, self._base, self._errors = arguments.fields, arguments.base_field, arguments.errors
+        self._names, self._base, self._errors = plan.records.selected, options.get("base_field"), plan.errors
         self.read = [*self._names, *filter(None, [self._base])]
-        self._operation, self._options = operation_of(arguments)
+        self._operation, self._options = operation_of(plan, options)
         self._function = getattr(bulk, self._operation.name)
-        self._options["threads"] = arguments.threads or None
+        self._options["threads"] = plan.threads
 
     def run(self, source, batch):
         """Return a batch with results, in the place of the values, or after them if they are records; and its faults.
@@ -346,17 +331,7 @@ class Columns:
         if self._errors == "drop" and faults:
             faulty = {row for row, *_ in faults}
             made = made.filter(pa.array([row not in faulty for row in range(batch.num_rows)]))
-        return made, in_order(faults)
-
-    def faults(self, source, batch):
-        """Return the faults of a batch, as for Faults.add()."""
-        found = []
-        for column in self._names:
-            result, _ = self._result(source, batch, column)
-            for row, fault in enumerate(result.to_pylist() if result.null_count < len(result) else []):
-                if fault is not None:
-                    found.append((row, column, fault["code"], fault["offset"]))
-        return in_order(found)
+        return made, faults
 
     def _result(self, source, batch, column):
         """Return the results for a column (pyarrow.Array), and its invalid rows (list[tuple[int, str, int]])."""
@@ -368,8 +343,6 @@ class Columns:
         options = dict(self._options)
         if self._operation.result == "struct" and errors == "keep":
             errors = "null"
-        if self._operation.result == "diagnostic":
-            errors = "keep"
         invalid = InvalidRows(limit=batch.num_rows)
         if self._base is not None:
             options["base"] = batch.column(self._base)
@@ -393,17 +366,31 @@ class Columns:
         return fields | {"error": pa.array(codes, pa.string()), "offset": pa.array(offsets, pa.int64())}
 
 
+class Diagnostics(Columns):
+    """The reasons why values are invalid."""
+
+    def __init__(self, plan, options):
+        super().__init__(plan, options)
+        self._errors = "keep"
+
+    def run(self, source, batch):
+        """Return nothing to write, and the faults of a batch, as for Faults.add()."""
+        found = []
+        for column in self.read:
+            result, _ = self._result(source, batch, column)
+            for row, fault in enumerate(result.to_pylist() if result.null_count < len(result) else []):
+                if fault is not None:
+                    found.append((row, column, fault["code"], fault["offset"]))
+        return None, found
+
+
 class Matches(Columns):
-    """The rows of Parquet files whose values match sets, in each of some columns; with --invert, those that do not.
+    """The rows of Parquet files whose values match sets, in each of some columns; with --invert, those that do not."""
 
-    Args:
-        arguments (Arguments): The arguments of the command.
-        sets (list[HostSet | PrefixSet]): The sets.
-    """
-
-    def __init__(self, arguments, sets):
-        self.read, self._sets, self._invert = arguments.fields, sets, arguments.invert
-        self._options = {"exact": arguments.exact, "threads": arguments.threads or None}
+    def __init__(self, plan, options):
+        self.read, self._invert = plan.records.selected, options["invert"]
+        self._sets = load_sets(plan, options["hosts"], options["prefixes"])
+        self._options = {"exact": options["exact"], "threads": plan.threads}
 
     def run(self, source, batch):
         """Return the rows of a batch that are kept, and no faults."""
@@ -420,14 +407,11 @@ class Matches(Columns):
                     found = pa.array(bulk.is_match(values, each, **self._options))
                 except TypeError:
                     raise wrong_type(source, batch.schema, column) from None
+                except SetError as error:  # a block of a saved set is checked when it is used
+                    raise CommandError(str(error), 3) from None
                 matched = pc.or_(matched, found.fill_null(False))
             kept = pc.and_(kept, pc.invert(matched) if self._invert else matched)
         return batch.filter(kept), []
-
-
-def in_order(faults):
-    """Return faults in the order of their rows, and in each of the columns."""
-    return sorted(faults, key=lambda fault: fault[0])
 
 
 def wrong_type(source, schema, column):

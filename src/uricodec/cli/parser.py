@@ -2,22 +2,8 @@
 
 from uricodec.cli.commands import COMMANDS
 from uricodec.cli.errors import CommandError
-from uricodec.cli.options import OPTIONS
 
-__all__ = ["Arguments", "find_command", "parse"]
-
-
-class Arguments:
-    """The arguments of a command.
-
-    Attributes:
-        command (str): Its name.
-        KEY: For the key of each option of the table, its value. Options that were not given have their default value;
-            options of other commands are None, or False if they take no value.
-    """
-
-    def __init__(self, **values):
-        vars(self).update(values)
+__all__ = ["find_command", "parse"]
 
 
 def find_command(words):
@@ -42,7 +28,7 @@ def find_command(words):
 
 
 def parse(command, words):
-    """Return the arguments of a command.
+    """Return the values of a command's options.
 
     Options may stand before, between and after the operands, up to a "--".
 
@@ -51,42 +37,38 @@ def parse(command, words):
         words (list[str]): What follows its name on the command line.
 
     Returns:
-        Arguments: The arguments.
+        dict[str, Any]: The value of each option by its key. One that was not given has its default value, or False if
+            it takes no value.
 
     Raises:
         CommandError: An option or operand is unknown, missing or invalid.
     """
-    arguments = Arguments(command=command.name, **{option.key: None for option in command.options})
-    operands, unknown = take_options(command, arguments, words)
-    if arguments.help or arguments.version:
-        return arguments
-    if unknown:
-        reject_option(command, *unknown)
-    take_operands(command, arguments, operands)
-    for option in command.options:
-        if option.value and getattr(arguments, option.key) is not None:
-            setattr(arguments, option.key, read(option, getattr(arguments, option.key)))
-    imply(command, arguments)
-    for option in command.options:
-        check(option, command, arguments)
-    own = {option.key for option in command.options}
-    for option in [*command.options, *(option for option in OPTIONS.values() if option.key not in own)]:
-        if getattr(arguments, option.key, None) is None:
-            default = option.default if option in command.options else None
-            setattr(arguments, option.key, default if option.value else False)
-    return arguments
+    given, operands, unknown = take_options(command, words)
+    if not (given.get("help") or given.get("version")):
+        if unknown:
+            reject_option(command, *unknown)
+        take_operands(command, given, operands)
+        for option in command.options:
+            if option.value and option.key in given:
+                given[option.key] = read(option, given[option.key])
+        imply(command, given)
+        for option in command.options:
+            check(option, command, given)
+    defaults = {option.key: option.default if option.value else False for option in command.options}
+    return defaults | {key: value for key, value in given.items() if value is not None}
 
 
-def take_options(command, arguments, words):
-    """Set the attributes of options: True, or a list of the texts of their values.
+def take_options(command, words):
+    """Return which options are given: True, or a list of the texts of their values.
 
     "--name=value", "--name value", "-nvalue", "-n=value" and "-n value" give a value, and "-ab" is "-a -b".
 
     Returns:
-        tuple[list[str], tuple[str, str] | None]: The operands; and the first unknown option, and the word it is in.
+        tuple[dict[str, True | list[str]], list[str], tuple[str, str] | None]: They, by key; the operands; and the first
+            unknown option, and the word it is in.
     """
     flags = {flag: option for option in command.options for flag in option.flags}
-    operands, unknown, at = [], None, 0
+    given, operands, unknown, at = {}, [], None, 0
     while at < len(words):
         word = words[at]
         at += 1
@@ -110,17 +92,15 @@ def take_options(command, arguments, words):
                     at += 1
                 elif not word.startswith("--"):
                     value = value.removeprefix("=") or value  # "-d=" is the delimiter "="
-                if getattr(arguments, option.key) is None:
-                    setattr(arguments, option.key, [])
-                getattr(arguments, option.key).append(value)
+                given.setdefault(option.key, []).append(value)
             elif equals.startswith("="):
                 raise CommandError(
                     f"{option.flag}: expected no value, got {value.removeprefix('=')!r}", 2, f"such as {option.flag}"
                 )
             else:
-                setattr(arguments, option.key, True)
+                given[option.key] = True
                 rest = f"-{value}" if value else ""
-    return operands, unknown
+    return given, operands, unknown
 
 
 def is_option(word, flags):
@@ -141,13 +121,13 @@ def value_hint(option, rest, flags):
     return f"such as {option.flag} {option.value}"
 
 
-def take_operands(command, arguments, words):
-    """Set the attribute of the command's operands."""
+def take_operands(command, given, words):
+    """Add the command's operands."""
     operand = command.operand
     if words and (operand is None or (len(words) > 1 and not operand.repeats)):
         raise CommandError(f"unexpected argument {words[-1]!r}", 2, see(command))
-    if operand is not None:
-        setattr(arguments, operand.key, words if operand.repeats else words or None)
+    if operand is not None and (words or operand.repeats):
+        given[operand.key] = words
 
 
 def read(option, value):
@@ -161,41 +141,41 @@ def read(option, value):
         raise CommandError(f"{option.flag}: {error}", 2) from None
 
 
-def imply(command, arguments):
-    """Set the values that options imply for others that were not given, and defaults that conditions are about."""
+def imply(command, given):
+    """Add the values that options imply for others that were not given, and defaults that conditions are about."""
     for option in command.options:
         for condition, value in option.implied.items():
-            if getattr(arguments, option.key) is None and holds(condition, arguments):
-                setattr(arguments, option.key, value)
-        if option.decides and getattr(arguments, option.key) is None:
-            setattr(arguments, option.key, option.default)
+            if option.key not in given and holds(condition, given):
+                given[option.key] = value
+        if option.decides:
+            given.setdefault(option.key, option.default)
 
 
-def check(option, command, arguments):
+def check(option, command, given):
     """Reject a value that is not among the choices, and combinations of options that contradict each other."""
-    value = getattr(arguments, option.key)
+    value = given.get(option.key)
     if value is None:
-        if option.required and not any(holds(condition, arguments) for condition in option.implied):
+        if option.required and not any(holds(condition, given) for condition in option.implied):
             hint = f"choose from {', '.join(option.choices)}" if option.choices else see(command)
             raise CommandError(f"{option.flag} is required", 2, hint)
         return
     for condition in option.conflicts.split():
-        if holds(condition, arguments):
+        if holds(condition, given):
             hint = option.hint or f"leave out {option.flag} or {shown(condition)}"
             raise CommandError(f"{option.flag}: not allowed with {shown(condition)}", 2, hint)
     needs = option.needs.split()
-    if needs and not any(holds(condition, arguments) for condition in needs):
+    if needs and not any(holds(condition, given) for condition in needs):
         wanted = " or ".join(map(shown, needs))
         raise CommandError(f"{option.flag}: not allowed without {wanted}", 2, f"add {wanted}")
     if option.choices:
-        check_choice(option, value, arguments)
+        check_choice(option, value, given)
 
 
-def check_choice(option, value, arguments):
+def check_choice(option, value, given):
     """Reject a value that is not among the choices, or not under a condition that holds."""
     choices, where = list(option.choices), ""
     for condition, some in option.only.items():
-        if holds(condition, arguments):
+        if holds(condition, given):
             choices, where = some.split(), f" with {shown(condition)}"
     if not choices:
         raise CommandError(f"{option.flag}: not allowed{where}", 2, f"leave out {option.flag}")
@@ -214,11 +194,11 @@ def reject_option(command, name, word):
     raise CommandError(f"unknown option {name!r}{where}", 2, near(whole, flags) or see(command))
 
 
-def holds(condition, arguments):
+def holds(condition, given):
     """Return whether an option was given, or was given with a value: "--csv", "--kind=urn"."""
     name, _, value = condition.partition("=")
-    given = getattr(arguments, name.lstrip("-").replace("-", "_"), None)
-    return given == value if value else given is not None
+    found = given.get(name.lstrip("-").replace("-", "_"))
+    return found == value if value else found is not None
 
 
 def shown(condition):

@@ -1,12 +1,12 @@
 """`uricodec normalize --policy NAME --explain`: which steps of a policy change each line."""
 
 from uricodec._records._framing import json_string
-from uricodec.cli.lines import LineTransform
+from uricodec.cli.lines import Lines, Transform
 from uricodec.errors import UriError
 from uricodec.iri import is_valid
 
 
-class Explanations(LineTransform):
+class Explanations(Transform):
     """Writes a line of JSON for each line.
 
     Args:
@@ -16,22 +16,20 @@ class Explanations(LineTransform):
         terminator (bytes): The line terminator of the input.
     """
 
-    whole = True
-
     def __init__(self, policy, rows, production, terminator):
-        super().__init__(rows, terminator)
-        self._policy, self._production, self.out = policy, production, b"\n"
+        super().__init__(rows, Lines(terminator, out=b"\n"))
+        self._policy, self._production = policy, production
 
     def work(self, lines, errors, limit):
         read, found, _ = super().work(lines, errors, limit)
         data = bytes(lines[:read])
         if not data:
             return read, found, memoryview(b"")
-        rows = data.removesuffix(self.end).split(self.end)
+        rows = data.removesuffix(self.lines.end).split(self.lines.end)
         return read, found, memoryview(b"".join([self._explained(row, errors) for row in rows]))
 
     def _explained(self, row, errors):
-        if self.end == b"\n":
+        if self.lines.end == b"\n":
             row = row.removesuffix(b"\r")
         try:
             row.decode()

@@ -75,22 +75,21 @@ def run(words):
     from uricodec.cli.parser import find_command, parse
 
     command = find_command(words)
-    arguments = parse(command, words[1:])
-    if arguments.help:
+    values = parse(command, words[1:])
+    if values["help"]:
         from uricodec.cli import help
 
         return show_help(help.of_command(command, details="--help" in words), words)
-    if arguments.version:
+    if values["version"]:
         return cli.show_version()
-    module, _, function = command.run.partition(":")
-    __import__(module)  # importing importlib takes longer
-    function = getattr(sys.modules[module], function)
-    if not (arguments.files or arguments.text or arguments.recursive):
-        return function(arguments)
-    from uricodec.cli import inputs
+    from uricodec.cli.plan import plan_of
 
-    with inputs.of_command(arguments):
-        return function(arguments)
+    plan, own = plan_of(command, values)
+    where = command.run if not plan.parquet or command.name == "dedup" else "uricodec.cli.parquet:run"
+    module, _, function = where.partition(":")
+    __import__(module)  # importing importlib takes longer
+    with plan.stdin:
+        return getattr(sys.modules[module], function)(plan, **own)
 
 
 def show_help(text, words):

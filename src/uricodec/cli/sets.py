@@ -2,7 +2,6 @@
 
 from uricodec._io.files import FileError, file_error, printable
 from uricodec._io.reports import visible
-from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 from uricodec.errors import SetError
 from uricodec.uri import HostSet, PrefixSet
@@ -10,25 +9,27 @@ from uricodec.uri import HostSet, PrefixSet
 MOST = 32  # the capacity of FilterRows
 
 
-def load_sets(arguments):
+def load_sets(plan, hosts, prefixes):
     """Return the sets in files, and say which lines of lists were not understood.
 
     Args:
-        arguments (Arguments): With hosts, prefixes (list[str] | None): The files: lists, or saved sets; and
-            quiet.
+        plan (Plan): The plan of the command.
+        hosts, prefixes (list[str] | None): The files: lists, or saved sets.
 
     Raises:
         FileError: If a file cannot be read.
         CommandError: If a saved set is damaged, or of another kind; a set has no entry; or there are more than MOST
             files.
     """
-    files = (("--hosts", arguments.hosts, HostSet), ("--prefixes", arguments.prefixes, PrefixSet))
+    if hosts is None and prefixes is None:
+        raise CommandError("expected --hosts or --prefixes", 2)
+    files = (("--hosts", hosts, HostSet), ("--prefixes", prefixes, PrefixSet))
     if sum(len(paths or ()) for _, paths, _ in files) > MOST:
         raise CommandError(f"--hosts: expected at most {MOST} lists, with those of --prefixes", 2)
-    return [load(arguments, flag, path, kind) for flag, paths, kind in files for path in paths or ()]
+    return [load(plan, flag, path, kind) for flag, paths, kind in files for path in paths or ()]
 
 
-def load(arguments, flag, path, kind):
+def load(plan, flag, path, kind):
     """Return the set in a file."""
     name = printable(path)
     try:
@@ -44,7 +45,7 @@ def load(arguments, flag, path, kind):
         number, text = report.examples[0]
         count = f"{report.not_understood} line{'' if report.not_understood == 1 else 's'} of {report.lines}"
         shown = visible(text.encode())
-        lines.note(arguments, f"{name}: {count} not understood, first line {number}: {shown!r}")
+        plan.note(f"{name}: {count} not understood, first line {number}: {shown!r}")
     if not entries:  # it would match nothing: a block list lets everything pass
         raise CommandError(f"{flag}: {name}: no {kind._kind} found", 1, f"expected one {kind._what} on each line")
     return entries
