@@ -8,5 +8,6 @@
 - _columns, _lists: entry points for Arrow columns and lines in memory, and for lists
 - _tuples: columns side by side, as rows of several values
 - _dictionaries: deduplication of dictionary values
-- _arrow: the Arrow C data interface; concatenation of arrays
+- _ranges: ranges of rows, copied to a new array: to join arrays, to select rows, or to take them by number
+- _arrow: the Arrow C data interface
 """

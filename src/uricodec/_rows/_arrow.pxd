@@ -94,6 +94,7 @@ cdef int reserve(Buffer *buffer, size_t more) except -1
 cdef int fill_zeros(Buffer *buffer, size_t n) except -1
 # Append an item. False: out of memory.
 cdef bint append_item(Buffer *buffer, const void *item, size_t size) noexcept nogil
+cdef int append(Buffer *buffer, const void *item, size_t size) except -1
 cdef void trim(Buffer *buffer) noexcept nogil
 cdef void discard(Buffer *buffer) noexcept nogil
 
@@ -138,16 +139,15 @@ cdef object read_object(object source, list arrays)
 # Formats of text and lists -> the formats with 64-bit offsets.
 cdef dict LARGE
 
-cdef object join_arrays(Type type, list arrays, size_t limit)
 cdef Array part_of(Array array, int64_t start, int64_t length)
 cdef Array child_of(Array whole, int i)
 # Return where a row of text or of a list starts, by offsets of 64 bits (`large`) or 32.
 cdef int64_t offset_at(Array array, bint large, int64_t row) noexcept
-cdef int widen_offsets(Array array) except -1
-cdef int narrow_offsets(Array array) except -1
+cdef bint widen(Buffer *offsets) noexcept nogil
+cdef void narrow(Buffer *offsets) noexcept
+cdef int set_width(Array array, bint large) except -1
+
 # An offset in text or lists.
 ctypedef fused arrow_offset:
     int32_t
     int64_t
-
-cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, size_t place) noexcept nogil

@@ -1,7 +1,7 @@
 # distutils: extra_compile_args=-Os
 """The Arrow C data interface: import of other libraries' arrays, export of ours, in capsules (PyCapsule interface).
 
-Nothing is copied or computed here. An imported array is moved out of its capsule, so that a capsule can be used once,
+An imported array is moved out of its capsule, so that a capsule can be used once,
 and released when the last array that shares its buffers is freed. An exported array owns references to our objects
 until its consumer releases it, on any thread.
 """
@@ -201,6 +201,12 @@ cdef bint append_item(Buffer *buffer, const void *item, size_t size) noexcept no
     memcpy(buffer.data + buffer.size, item, size)
     buffer.size += size
     return True
+
+
+cdef int append(Buffer *buffer, const void *item, size_t size) except -1:
+    if not append_item(buffer, item, size):
+        raise MemoryError  # pragma: no cover: no memory
+    return 0
 
 
 cdef void *zeroed(size_t size) except NULL:
@@ -668,38 +674,9 @@ cdef object read_object(object source, list arrays):
         taken.release(&taken)
 
 
-# --- several arrays as one --------------------------------------------------------------------------------------------
-
-# For a consumer that expects one array: buffers are concatenated; offsets and buffer numbers of views are shifted.
+# --- parts of arrays, and offsets of another width -----------------------------------------------------------------------
 
 cdef dict LARGE = {b"u": b"U", b"z": b"Z", b"+l": b"+L"}      # the format with 64-bit offsets
-cdef dict WIDTHS = {b"w:16": 16, b"l": 8, b"L": 8, b"i": 4, b"I": 4, b"s": 2, b"S": 2, b"c": 1, b"C": 1, b"vu": 16,
-                    b"vz": 16}
-
-
-cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, size_t place) noexcept nogil:
-    """Copy n bits from bit `start` of src to bit `place` of dst. Bits after them are undefined."""
-    cdef size_t i, first, shift, last
-    while n and place & 7:
-        dst[place >> 3] &= ~(1 << (place & 7))
-        dst[place >> 3] |= (src[start >> 3] >> (start & 7) & 1) << (place & 7)
-        place, start, n = place + 1, start + 1, n - 1
-    if n == 0:
-        return
-    dst += place >> 3
-    first, shift, last = start >> 3, start & 7, (start + n - 1) >> 3
-    for i in range((n + 7) >> 3):
-        dst[i] = src[first + i] >> shift
-        if shift and first + i < last:
-            dst[i] |= <uint8_t>(src[first + i + 1] << (8 - shift))
-
-
-cdef void set_bits(uint8_t *dst, size_t place, size_t n) noexcept nogil:
-    """Set n bits from bit `place` on. Bits after them are undefined."""
-    while n and place & 7:
-        dst[place >> 3] |= 1 << (place & 7)     # higher bits are overwritten later
-        place, n = place + 1, n - 1
-    memset(dst + (place >> 3), 0xFF, (n + 7) >> 3)
 
 
 cdef Array part_of(Array array, int64_t start, int64_t length):
@@ -732,191 +709,36 @@ cdef int64_t offset_at(Array array, bint large, int64_t row) noexcept:
     return (<const int64_t *>array.buffers[1])[row] if large else (<const int32_t *>array.buffers[1])[row]
 
 
-cdef int widen_offsets(Array array) except -1:
-    """Convert 32-bit offsets to 64-bit offsets."""
+cdef bint widen(Buffer *offsets) noexcept nogil:
+    """Convert 32-bit offsets to 64-bit offsets. False: out of memory."""
+    cdef Buffer wide
+    cdef size_t i, n = offsets.size // 4
+    memset(&wide, 0, sizeof(wide))
+    if not grow(&wide, 2 * offsets.cap):
+        return False  # pragma: no cover: no memory
+    for i in range(n):
+        (<int64_t *>wide.data)[i] = (<int32_t *>offsets.data)[i]
+    wide.size = 8 * n
+    discard(offsets)
+    offsets[0] = wide
+    return True
+
+
+cdef void narrow(Buffer *offsets) noexcept:
+    """Convert 64-bit offsets to 32-bit offsets, which must be large enough."""
+    cdef size_t i, n = offsets.size // 8
+    for i in range(n):
+        (<int32_t *>offsets.data)[i] = <int32_t>(<int64_t *>offsets.data)[i]
+    offsets.size = 4 * n
+
+
+cdef int set_width(Array array, bint large) except -1:
+    """Convert 32-bit offsets to 64-bit offsets (`large`), or the other way round."""
     cdef ArrowBuffers buffers = ArrowBuffers()
-    cdef int64_t i
-    cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
-    fill_zeros(&buffers.first, 8 * <size_t>(array.offset + array.length + 1))
-    for i in range(array.length + 1):
-        (<int64_t *>buffers.first.data)[array.offset + i] = narrow[i]
+    append(&buffers.first, array.buffers[1], (4 if large else 8) * <size_t>(array.offset + array.length + 1))
+    if not large:
+        narrow(&buffers.first)
+    elif not widen(&buffers.first):
+        raise MemoryError  # pragma: no cover: no memory
     array.buffers[1] = hold(array, &buffers.first)
     return 0
-
-
-cdef int narrow_offsets(Array array) except -1:
-    """Convert 64-bit offsets, which begin with the first row and fit, to 32-bit offsets."""
-    cdef ArrowBuffers buffers = ArrowBuffers()
-    cdef int64_t i
-    cdef const int64_t *wide = <const int64_t *>array.buffers[1]
-    fill_zeros(&buffers.first, 4 * <size_t>(array.length + 1))
-    for i in range(array.length + 1):
-        (<int32_t *>buffers.first.data)[i] = <int32_t>wide[i]
-    array.buffers[1] = hold(array, &buffers.first)
-    return 0
-
-
-cdef int extend(Buffer *buffer, const void *src, size_t n) except -1:
-    reserve(buffer, n + 8)
-    memcpy(buffer.data + buffer.size, src, n)
-    buffer.size += n
-    return 0
-
-
-cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
-    """Join the bits of all rows. Bits of arrays without a bitmap are set."""
-    cdef ArrowBuffers buffers = ArrowBuffers()
-    cdef Array array
-    cdef size_t place = 0
-    cdef const uint8_t *src
-    fill_zeros(&buffers.first, (<size_t>joined.length + 7) // 8)
-    for array in arrays:
-        src = <const uint8_t *>array.buffers[buffer]
-        if src != NULL and (buffer or array.nulls):
-            copy_bits(src, <size_t>array.offset, <size_t>array.length, buffers.first.data, place)
-        else:
-            set_bits(buffers.first.data, place, <size_t>array.length)
-        place += <size_t>array.length
-    return hold(joined, &buffers.first)
-
-
-cdef Type join_offsets(Type type, Array joined, list arrays, size_t limit):
-    """Join the offsets of texts or lists; they become 64-bit ones if the last is above the limit. Return the type."""
-    cdef ArrowBuffers buffers = ArrowBuffers()
-    cdef Array array
-    cdef int64_t *offsets
-    cdef int64_t i, first, base = 0
-    cdef bint large = type.format not in LARGE
-    reserve(&buffers.first, 8 * (<size_t>joined.length + 1))
-    buffers.first.size = 8 * (<size_t>joined.length + 1)
-    offsets = <int64_t *>buffers.first.data
-    offsets[0] = 0
-    for array in arrays:
-        if array.length:
-            first = offset_at(array, large, 0)
-            for i in range(array.length):
-                offsets[i + 1] = base + offset_at(array, large, i + 1) - first
-            offsets += array.length
-            base = offsets[0]
-    if not large and <size_t>base <= limit:
-        offsets = <int64_t *>buffers.first.data
-        for i in range(joined.length + 1):
-            (<int32_t *>offsets)[i] = <int32_t>offsets[i]
-        buffers.first.size //= 2
-    elif not large:
-        type = Type(LARGE[type.format], type.name, type.children)
-    joined.buffers[1] = hold(joined, &buffers.first)
-    return type
-
-
-cdef int join_text(bint large, Array joined, list arrays) except -1:
-    cdef ArrowBuffers buffers = ArrowBuffers()
-    cdef Array array
-    cdef int64_t first
-    for array in arrays:
-        if array.length:
-            first = offset_at(array, large, 0)
-            extend(&buffers.first, <const uint8_t *>array.buffers[2] + first,
-                   <size_t>(offset_at(array, large, array.length) - first))
-    joined.buffers[2] = hold(joined, &buffers.first)
-    return 0
-
-
-cdef Type join_lists(Type type, Array joined, list arrays, size_t limit):
-    """Join the items of lists. Return the type with that of the items."""
-    cdef Array array
-    cdef int64_t first
-    cdef list parts = []
-    cdef bint large = type.format == b"+L"
-    for array in arrays:
-        if array.length:
-            first = offset_at(array, large, 0)
-            parts.append(part_of(array.children[0], first, offset_at(array, large, array.length) - first))
-    kind, items = join_arrays(type.children[0], parts, limit)
-    joined.children = (items,)
-    return Type(type.format, type.name, (kind,))
-
-
-cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
-    cdef ArrowBuffers buffers = ArrowBuffers()
-    cdef Array array
-    for array in arrays:
-        if array.length:
-            extend(&buffers.first, <const uint8_t *>array.buffers[1] + <size_t>array.offset * width, <size_t>array.length * width)
-    joined.buffers[1] = hold(joined, &buffers.first)
-    return 0
-
-
-cdef int join_views(Array joined, list arrays) except -1:
-    cdef ArrowBuffers buffers = ArrowBuffers()
-    cdef Array array
-    cdef int64_t count = 0, row = 0, n, i
-    cdef int32_t *view
-    join_fixed(joined, arrays, 16)
-    view = <int32_t *>joined.buffers[1]
-    for array in arrays:
-        joined.owners.extend(array.owners)
-        n = max(array.n_buffers - 3, 0)
-        for i in range(n):
-            joined.buffers[2 + count + i] = array.buffers[2 + i]
-        if n:
-            extend(&buffers.first, array.buffers[2 + n], 8 * <size_t>n)
-        for i in range(row, row + array.length):
-            if view[4 * i] > 12:
-                view[4 * i + 2] += <int32_t>count
-        count += n
-        row += array.length
-    joined.buffers[2 + count] = hold(joined, &buffers.first)
-    return 0
-
-
-cdef object join_arrays(Type type, list arrays, size_t limit):
-    """Return one array with all rows, and its type, which has 64-bit offsets if the result has `limit` bytes or more.
-
-    Arrays of dictionary type must share one dictionary, see with_one_dictionary().
-    """
-    cdef list kinds = [], children = []
-    cdef Array joined = Array(), array
-    cdef int64_t views = 0
-    cdef bint nulls = False
-    if len(arrays) == 1:
-        return type, arrays[0]
-    for array in arrays:
-        joined.length += array.length
-        nulls |= array.nulls != 0 and array.n_buffers > 0 and array.buffers[0] != NULL
-        views += max(array.n_buffers - 3, 0)
-    if type.format == b"n":
-        joined.nulls = joined.length
-        joined.set_buffers(0)
-        return type, joined
-    joined.set_buffers(1 if type.format == b"+s" else 3 + views if type.format in (b"vu", b"vz") else
-                       3 if type.format in (b"u", b"z", b"U", b"Z") else 2)
-    if nulls:
-        joined.nulls = -1
-        joined.buffers[0] = join_bits(joined, arrays, 0)
-    if type.dictionary is not None:
-        join_fixed(joined, arrays, WIDTHS[type.format])
-        joined.dictionary = (<Array>arrays[0]).dictionary if arrays else join_arrays(type.dictionary, [], limit)[1]
-    elif type.format == b"+s":
-        for i, kind in enumerate(type.children):
-            parts = []
-            for whole in arrays:
-                parts.append(child_of(whole, i))
-            kind, part = join_arrays(kind, parts, limit)
-            kinds.append(kind)
-            children.append(part)
-        joined.children = tuple(children)
-        type = Type(b"+s", type.name, tuple(kinds))
-    elif type.format in (b"vu", b"vz"):
-        join_views(joined, arrays)
-    elif type.format == b"b":
-        joined.buffers[1] = join_bits(joined, arrays, 1)
-    elif type.format in (b"u", b"z", b"U", b"Z"):
-        join_text(type.format not in LARGE, joined, arrays)
-        type = join_offsets(type, joined, arrays, limit)
-    elif type.format in (b"+l", b"+L"):
-        type = join_lists(type, joined, arrays, limit)
-        type = join_offsets(type, joined, arrays, limit)
-    else:
-        join_fixed(joined, arrays, WIDTHS[type.format])
-    return type, joined

@@ -12,6 +12,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 from uricodec._base._text cimport copy_of_bytes
 from uricodec._rows._arrow cimport *
 from uricodec._rows._dictionaries cimport *
+from uricodec._rows._ranges cimport join_arrays
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport *
 
@@ -583,11 +584,11 @@ cdef class ColumnWork:
                 jobs = self.jobs(plan, values, [array.dictionary], policy, limit)
                 part, parts = self.answered(plan, jobs, values, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
                 part, answers = join_arrays(part, parts, limit_of_offsets)
-                if kind is not None and name_of(kind) != name_of(part):
+                if kind is not None and saved_type(kind) != saved_type(part):
                     return None
                 done[key], kind = (jobs, answers), part
-            answers = by_indices(array, type, done[key][1], kind, limit_of_offsets)
-            if answers is None:
+            part, answers = by_indices(array, type, done[key][1], kind, limit_of_offsets)
+            if part is not kind:
                 return None
             made.append(answers)
         for array in arrays:
@@ -757,7 +758,7 @@ cdef object of_one_type(Type type, list typed):
         found.append(array)
     for kind, array in typed if large else []:
         if kind.format == type.format and array not in widened:
-            widen_offsets(array)
+            set_width(array, True)
             widened.add(array)
     return Type(LARGE[type.format], type.name) if large else type, found
 
@@ -772,7 +773,7 @@ cdef tuple narrow_text(bytes format, bytes name, list typed):
         large |= (<const int64_t *>array.buffers[1])[array.length] > <int64_t>limit_of_offsets
         arrays.append(array)
     for array in arrays if not large else []:
-        narrow_offsets(array)
+        set_width(array, False)
     return Type(LARGE.get(format, format) if large else format, name), arrays
 
 

@@ -2,7 +2,6 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from uricodec._rows._arrow cimport Array, Memory, Type
-from uricodec._rows._tasks cimport SourceRows
 
 
 # The values of a dictionary without nulls and duplicates.
@@ -17,7 +16,7 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
 cdef tuple with_one_dictionary(Type type, list arrays, size_t limit)
 cdef tuple without_null_values(Type type, list arrays)
 
-cdef Array select_rows(SourceRows rows, const uint8_t *marks, uint8_t chosen)
+cdef Array select_rows(Array array, Type type, const uint8_t *marks, uint8_t chosen)
 
 cdef bint repeats_values(list arrays) except -1
-cdef Array by_indices(Array array, Type type, Array answers, Type kind, size_t limit)
+cdef tuple by_indices(Array array, Type type, Array answers, Type kind, size_t limit)

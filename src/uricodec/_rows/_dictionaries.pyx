@@ -9,11 +9,12 @@ null becomes null. If no value is null or equal to another one, which is usual, 
 Values are looked up in a hash table with open addressing. A slot is 0, or has the number of a value + 1 in its low bits
 and bits of the value's hash in the others. Values are equal only if their bytes are.
 """
-from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._rows._arrow cimport *
 from uricodec._rows._engine cimport *
+from uricodec._rows._ranges cimport Growing, Ranges, growing_of, join_arrays
 from uricodec._rows._tasks cimport WIDTHS, SourceRows, rows_of
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint
 from uricodec._base._kernels cimport prefetch
@@ -106,7 +107,7 @@ cdef Distinct distinct_of(Array values, Type type):
     for i in range(n):      # marks, in the memory of the slots
         buffers.second.data[i] = numbers[i] == next
         next += numbers[i] == next
-    distinct.values = select_rows(rows, buffers.second.data, 1)
+    distinct.values = select_rows(values, type, buffers.second.data, 1)
     distinct.ordered = is_ordered(numbers, n)
     distinct.numbers = keep(&buffers.first)
     return distinct
@@ -263,116 +264,37 @@ cdef tuple without_null_values(Type type, list arrays):
     return Type(type.format, type.name, (), type.dictionary, ordered), made
 
 
-# --- selection of rows ------------------------------------------------------------------------------------------------
+# --- selection of rows, and rows by number ------------------------------------------------------------------------------
 
-cdef Array select_rows(SourceRows rows, const uint8_t *marks, uint8_t chosen):
-    """Return the rows that have this mark, in the layout of the source."""
-    cdef const Source *source = &rows.source
-    cdef Array array = Array(), old = rows.array
-    cdef Buffer where, data, valid
-    cdef size_t count = 0, i, width
-    cdef Status status
-    for i in range(source.count):
-        count += marks[i] == chosen
-    array.length, array.nulls = <int64_t>count, <int64_t>count if source.layout == NULLS else 0
-    if source.layout == NULLS:
-        array.set_buffers(old.n_buffers)
-        return array
-    memset(&where, 0, sizeof(Buffer))
-    memset(&data, 0, sizeof(Buffer))
-    memset(&valid, 0, sizeof(Buffer))
-    width = (8 if source.layout == OFFSETS_64 else 4 if source.layout == OFFSETS_32 else
-             sizeof(View) if source.layout == VIEWS else <size_t>abs(source.width))
-    try:
-        reserve(&where, width * (count + 1) + 1)
-        reserve(&valid, count // 8 + 1)
-        with nogil:
-            status = copy_rows(source, marks, chosen, &where, &data, &valid, width, &array.nulls)
-        if status == NO_MEMORY:
-            raise MemoryError  # pragma: no cover: no memory
-        if status == BAD_LAYOUT:
-            raise ValueError("the Arrow array has decreasing offsets")
-        array.set_buffers(old.n_buffers if source.layout in (VIEWS, INDEXED) else 3)
-        for i in range(2, <size_t>array.n_buffers if source.layout == VIEWS else 0):
-            array.buffers[i] = old.buffers[i]
-        if source.layout in (VIEWS, INDEXED):
-            array.owners.extend(old.owners)
-            array.dictionary = old.dictionary
-        else:
-            array.buffers[2] = hold(array, &data)
-        array.buffers[1] = hold(array, &where)
-        if array.nulls:
-            array.buffers[0] = hold(array, &valid)
-    finally:
-        discard(&where)
-        discard(&data)
-        discard(&valid)
-    return array
+cdef Array select_rows(Array array, Type type, const uint8_t *marks, uint8_t chosen):
+    """Return the rows that have this mark, in the layout of the array."""
+    cdef ArrowBuffers buffers = ArrowBuffers()
+    cdef Growing growing = growing_of(type, INT32_MAX)
+    cdef Ranges ranges
+    cdef int64_t *starts
+    cdef int64_t *sizes
+    cdef int64_t i, n = array.length
+    cdef size_t count = 0
+    for i in range(n):
+        count += marks[i] == chosen and (i == 0 or marks[i - 1] != chosen)
+    fill_zeros(&buffers.first, 2 * sizeof(int64_t) * count)
+    starts = <int64_t *>buffers.first.data
+    sizes = starts + count
+    ranges.count, ranges.starts, ranges.sizes, ranges.rows = count, starts, sizes, 0
+    with nogil:
+        for i in range(n):
+            if marks[i] == chosen:
+                if i == 0 or marks[i - 1] != chosen:
+                    starts[0], sizes[0] = i, 0
+                    starts, sizes = starts + 1, sizes + 1
+                (sizes - 1)[0] += 1
+                ranges.rows += 1
+    growing.add(array, &ranges)
+    kind, made = growing.finish()
+    if kind is not type:        # more bytes than the array has
+        raise ValueError("the Arrow array has decreasing offsets")
+    return made
 
-
-cdef inline Status copy_run(const arrow_offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src,
-                            arrow_offset *ends, Buffer *data) noexcept nogil:
-    """Copy consecutive rows, none of which is null, and write where each of them ends in the copy."""
-    cdef arrow_offset start = offsets[first], before = start, at
-    cdef size_t i, most = INT32_MAX if sizeof(arrow_offset) == 4 else <size_t>INT64_MAX
-    if start < 0:
-        return BAD_LAYOUT
-    for i in range(first + 1, stop + 1):
-        at = offsets[i]
-        if at < before or <size_t>(at - start) > most - data.size:      # more than offsets can address: rows overlap
-            return BAD_LAYOUT
-        before = at
-        ends[i - first - 1] = <arrow_offset>data.size + at - start
-    if before > offsets[count]:
-        return BAD_LAYOUT
-    if not grow(data, <size_t>(before - start)):
-        return NO_MEMORY  # pragma: no cover: no memory
-    if before > start:      # otherwise dst may not be allocated yet
-        memcpy(data.data + data.size, src + start, <size_t>(before - start))
-    data.size += <size_t>(before - start)
-    return DONE
-
-
-cdef Status copy_rows(const Source *source, const uint8_t *marks, uint8_t chosen, Buffer *where, Buffer *data, Buffer *valid,
-                      size_t width, int64_t *nulls) noexcept nogil:
-    """Copy offsets, views or indices of the chosen rows, and the bytes of consecutive rows: neighbours in one copy."""
-    cdef Status status = DONE
-    cdef size_t i = 0, stop, done = 0
-    cdef bint null, has_offsets = source.layout == OFFSETS_32 or source.layout == OFFSETS_64
-    memset(valid.data, 0xFF, valid.cap)
-    memset(where.data, 0, width)
-    while i < source.count:
-        stop = i + 1
-        if marks[i] != chosen:
-            i = stop
-            continue
-        null = not is_valid(source, i)
-        if null:
-            valid.data[done >> 3] &= ~(1 << (done & 7))
-            nulls[0] += 1
-        else:
-            while stop < source.count and marks[stop] == chosen and is_valid(source, stop):
-                stop += 1
-        if not has_offsets:
-            memcpy(where.data + width * done, <const uint8_t *>source.offsets + width * i, width * (stop - i))
-        elif null:
-            memcpy(where.data + width * (done + 1), where.data + width * done, width)
-        elif source.layout == OFFSETS_32:
-            status = copy_run(<const int32_t *>source.offsets, source.count, i, stop, source.data,
-                              <int32_t *>where.data + done + 1, data)
-        else:
-            status = copy_run(<const int64_t *>source.offsets, source.count, i, stop, source.data,
-                              <int64_t *>where.data + done + 1, data)
-        if status != DONE:
-            return status
-        done += stop - i
-        i = stop
-    where.size = width * (done + has_offsets)
-    valid.size = (done + 7) >> 3
-    return DONE if grow(data, 1) else NO_MEMORY
-
-
-# --- rows by number -----------------------------------------------------------------------------------------------------
 
 cdef bint repeats_values(list arrays) except -1:
     """Return whether dictionaries have no more values than there are rows."""
@@ -385,144 +307,26 @@ cdef bint repeats_values(list arrays) except -1:
     return bool(found) and sum(found.values()) <= rows
 
 
-cdef Array by_indices(Array array, Type type, Array answers, Type kind, size_t limit):
-    """Return the results for the rows of a dictionary array, given those for its values; None: see by_numbers()."""
+cdef tuple by_indices(Array array, Type type, Array answers, Type kind, size_t limit):
+    """Return the results for the rows of a dictionary array, given those for its values; and their type, which has 64-bit
+    offsets if one is above the limit."""
     cdef SourceRows rows = rows_of(array, type)
     cdef ArrowBuffers buffers = ArrowBuffers()
-    cdef int64_t *numbers
+    cdef Growing growing = growing_of(kind, limit)
+    cdef Ranges ranges
+    cdef int64_t *starts
     cdef size_t i, n = rows.source.count
     cdef bint inside = True
     reserve(&buffers.first, 8 * n + 8)
-    numbers = <int64_t *>buffers.first.data
+    starts = <int64_t *>buffers.first.data
     with nogil:
         for i in range(n):
-            numbers[i] = -1
+            starts[i] = -1
             if is_valid(&rows.source, i):
-                numbers[i] = index_at(&rows.source, i)
-                inside &= 0 <= numbers[i] < answers.length
+                starts[i] = index_at(&rows.source, i)
+                inside &= 0 <= starts[i] < answers.length
     if not inside:
         raise ValueError("the Arrow array has indices out of range")
-    return by_numbers(answers, kind, numbers, n, limit)
-
-
-cdef Array by_numbers(Array array, Type type, const int64_t *numbers, size_t n, size_t limit):
-    """Return rows of a result, given the number of each; -1: null.
-
-    Args:
-        array (Array): A result of an operation: without an offset, of one of the types that answer_type() returns.
-        limit (size_t): The largest value of an offset of 32 bits.
-
-    Returns:
-        Array | None: None if the rows need offsets of 64 bits, and those of the result have 32.
-    """
-    cdef Array made = Array(), child
-    cdef Type kind
-    cdef ArrowBuffers buffers = ArrowBuffers(), items = ArrowBuffers()
-    cdef bytes format = type.format
-    cdef bint large = format in (b"U", b"Z", b"+L"), fits = True
-    cdef const uint8_t *valid = <const uint8_t *>array.buffers[0] if array.nulls else NULL
-    cdef list children = []
-    cdef size_t width = 16 if format == b"w:16" else 8
-    made.length = <int64_t>n
-    fill_zeros(&buffers.first, n // 8 + 1)
-    with nogil:
-        made.nulls = mark_valid(valid, numbers, n, buffers.first.data)
-    made.set_buffers(1 if format == b"+s" else 3 if format in (b"u", b"z", b"U", b"Z") else 2)
-    if made.nulls:
-        made.buffers[0] = hold(made, &buffers.first)
-    if format == b"+s":
-        for child, kind in zip(array.children, type.children):
-            children.append(by_numbers(child, kind, numbers, n, limit))
-        made.children = tuple(children)
-        return None if None in children else made
-    if format == b"b":
-        fill_zeros(&buffers.second, n // 8 + 1)
-        with nogil:
-            mark_valid(<const uint8_t *>array.buffers[1], numbers, n, buffers.second.data)
-    elif format in (b"w:16", b"l"):
-        fill_zeros(&buffers.second, width * n)
-        with nogil:
-            copy_values(<const uint8_t *>array.buffers[1], width, numbers, n, buffers.second.data)
-    else:
-        reserve(&buffers.second, (8 if large else 4) * (n + 1))
-        buffers.second.size = (8 if large else 4) * (n + 1)
-        with nogil:
-            if large:
-                fits = set_offsets(<const int64_t *>array.buffers[1], numbers, n, INT64_MAX, <int64_t *>buffers.second.data)
-            else:
-                fits = set_offsets(<const int32_t *>array.buffers[1], numbers, n, <int32_t>limit, <int32_t *>buffers.second.data)
-        if not fits:
-            return None
-        if large:
-            copy_ranges[int64_t](array, type, numbers, n, <const int64_t *>buffers.second.data, limit, &items.first, children)
-        else:
-            copy_ranges[int32_t](array, type, numbers, n, <const int32_t *>buffers.second.data, limit, &items.first, children)
-        if None in children:
-            return None
-        if children:
-            made.children = tuple(children)
-        else:
-            made.buffers[2] = hold(made, &items.first)
-    made.buffers[1] = hold(made, &buffers.second)
-    return made
-
-
-cdef int64_t mark_valid(const uint8_t *bits, const int64_t *numbers, size_t n, uint8_t *made) noexcept nogil:
-    """Write a bit for each row, 0 for null; NULL: all bits are 1. Return how many are 0."""
-    cdef size_t i
-    cdef int64_t unset = 0, row
-    for i in range(n):
-        row = numbers[i]
-        if row >= 0 and (bits == NULL or bits[row >> 3] >> (row & 7) & 1):
-            made[i >> 3] |= 1 << (i & 7)
-        else:
-            unset += 1
-    return unset
-
-
-cdef void copy_values(const uint8_t *src, size_t width, const int64_t *numbers, size_t n, uint8_t *dst) noexcept nogil:
-    cdef size_t i
-    for i in range(n):
-        if numbers[i] >= 0:
-            memcpy(dst + i * width, src + <size_t>numbers[i] * width, width)
-
-
-cdef bint set_offsets(const arrow_offset *offsets, const int64_t *numbers, size_t n, arrow_offset limit,
-                      arrow_offset *made) noexcept nogil:
-    """Write where rows end in their copy. False: beyond the limit."""
-    cdef size_t i
-    cdef arrow_offset at = 0, size
-    made[0] = 0
-    for i in range(n):
-        size = offsets[numbers[i] + 1] - offsets[numbers[i]] if numbers[i] >= 0 else 0
-        if size > limit - at:
-            return False
-        at += size
-        made[i + 1] = at
-    return True
-
-
-cdef int copy_ranges(Array array, Type type, const int64_t *numbers, size_t n, const arrow_offset *ends, size_t limit,
-                     Buffer *made, list children) except -1:
-    """Copy the texts of rows; of lists, append the array of their items to `children`."""
-    cdef const arrow_offset *offsets = <const arrow_offset *>array.buffers[1]
-    cdef const uint8_t *src
-    cdef size_t i, size
-    cdef int64_t item, count = ends[n]
-    if type.children:
-        reserve(made, 8 * <size_t>count + 8)
-        with nogil:
-            for i in range(n):
-                for item in range(ends[i + 1] - ends[i]):
-                    (<int64_t *>made.data)[ends[i] + item] = offsets[numbers[i]] + item
-        children.append(by_numbers(array.children[0], type.children[0], <const int64_t *>made.data, <size_t>count, limit))
-        return 0
-    src = <const uint8_t *>array.buffers[2]
-    reserve(made, <size_t>count + 8)
-    made.size = <size_t>count
-    with nogil:
-        for i in range(n):
-            size = <size_t>(ends[i + 1] - ends[i])
-            if size:
-                memcpy(made.data + ends[i], src + offsets[numbers[i]], size)
-    return 0
+    ranges.count, ranges.starts, ranges.sizes, ranges.rows = n, starts, NULL, array.length
+    growing.add(answers, &ranges)
+    return growing.finish()

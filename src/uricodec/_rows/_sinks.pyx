@@ -25,21 +25,6 @@ cdef bint lend_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
     return True
 
 
-cdef bint widen(Buffer *offsets) noexcept nogil:
-    """Convert 32-bit offsets to 64-bit offsets."""
-    cdef Buffer wide
-    cdef size_t i, n = offsets.size // 4
-    memset(&wide, 0, sizeof(wide))
-    if not grow(&wide, 2 * offsets.cap):
-        return False  # pragma: no cover: no memory
-    for i in range(n):
-        (<int64_t *>wide.data)[i] = (<int32_t *>offsets.data)[i]
-    wide.size = 8 * n
-    discard(offsets)
-    offsets[0] = wide
-    return True
-
-
 cdef bint add_offsets(Buffer *offsets, bint large, const uint32_t *at, size_t rows, size_t base) noexcept nogil:
     """Add the ends of rows: at[1], at[2] ... relative to `base`."""
     cdef size_t i
@@ -545,15 +530,6 @@ cdef void discard_answer(Run *run) noexcept:
             discard(run.parts + i)
         PyMem_RawFree(run.parts)
         run.parts = NULL
-
-
-cdef int narrow(Buffer *offsets) except -1:
-    """Convert 64-bit offsets to 32-bit offsets, which must be large enough."""
-    cdef size_t i, n = offsets.size // 8
-    for i in range(n):
-        (<int32_t *>offsets.data)[i] = <int32_t>(<int64_t *>offsets.data)[i]
-    offsets.size = 4 * n
-    return 0
 
 
 cdef Array diagnostic_array(Run *run, Buffer *valid, list code_names):

@@ -14,6 +14,7 @@ from uricodec._base._fingerprint cimport FingerprintKey
 from uricodec._base._kernels cimport ALL_BYTES, kernels, remove_byte
 from uricodec._base._text cimport borrow_bytes
 from uricodec._rows._engine cimport *
+from uricodec._rows._ranges cimport copy_bits
 from uricodec._rows._sinks cimport *
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer

@@ -212,12 +212,6 @@ cdef class Reader:
         return 0
 
 
-cdef inline int append(Buffer *buffer, const void *src, size_t n) except -1:
-    if not append_item(buffer, src, n):
-        raise MemoryError  # pragma: no cover: no memory
-    return 0
-
-
 @cython.final
 cdef class Tuples:
     """Columns side by side, as rows of several values.

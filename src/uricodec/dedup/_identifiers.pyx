@@ -1074,7 +1074,7 @@ def select(column, bytes marks not None):
     if count_of(sources) != len(marks):
         raise ValueError(f"expected {count_of(sources)} marks, got {len(marks)}")
     for rows in sources:
-        made.append(select_rows(rows, src + done, NEW))
+        made.append(select_rows(rows.array, type, src + done, NEW))
         done += rows.source.count
     type, made = without_null_values(type, made)
     if (<Type>whole).format == b"+s":
