@@ -7,8 +7,10 @@ CPU tier, the operation of the target, then the choices of the operation. The re
 import warnings
 
 from reference.codec import lines_of  # noqa: F401  (targets take it from here, like all else that they share)
+from reference.errors import UriError as Invalid
 from support.diagnostics import brief  # noqa: F401  (targets take it from here, like all else that they share)
 
+from uricodec import errors
 from uricodec._base import _kernels
 from uricodec.errors import UriError
 
@@ -79,6 +81,8 @@ def outcome(function, *arguments, **options):
     except UriError as error:
         assert 0 <= error.offset <= len(error.input), error
         return type(error), error.offset
+    except Invalid as error:
+        return getattr(errors, type(error).__name__), error.offset
 
 
 def is_refusal(result):

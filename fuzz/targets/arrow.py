@@ -5,9 +5,9 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 from common import run, text_of
-from reference import bulk as naive
 from reference import rows as reference
 from reference.logs import microseconds
+from support import row_by_row as naive
 from targets import bulk as lists
 
 from uricodec import bulk, dedup, logs

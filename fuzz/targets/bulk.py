@@ -1,10 +1,10 @@
-"""Columns: `uricodec.bulk` on lists, lines and files against a loop over single values (tests/reference/bulk.py)."""
+"""Columns: `uricodec.bulk` on lists, lines and files against a loop over single values (support/row_by_row.py)."""
 
 import io
 
 from common import is_refusal, lines_of, outcome, run, text_of
-from reference import bulk as naive
 from reference import fingerprint as naive_fingerprint
+from support import row_by_row as naive
 
 from uricodec import bulk, uri, urn
 from uricodec._rows import registry

@@ -7,7 +7,7 @@ import urllib.parse
 from collections import Counter
 
 import pytest
-from reference import bulk as naive
+from support import row_by_row as naive
 from support.arrow_memory import Lent
 
 from uricodec import bulk, dedup

@@ -3,7 +3,8 @@
 import random
 
 import pytest
-from reference.rows import OPERATIONS, rows_of
+from reference.rows import rows_of
+from support.operations import OPERATIONS
 
 from uricodec import bulk
 from uricodec._codec._rows import DecodeRows

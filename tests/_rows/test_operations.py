@@ -21,9 +21,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import rows as reference
 from reference.codec import CONTROLS, decode, ill_formed
-from reference.rows import COLUMN, OCTETS, OPERATIONS, Way, handled, way_of_lines
+from reference.rows import COLUMN, OCTETS, Way, handled, way_of_lines
 from support.arrow_memory import Lent, rows_of
 from support.command import run
+from support.operations import IDENTIFIERS, OPERATIONS
 
 import uricodec
 from uricodec import ByteSet, bulk, dedup
@@ -722,8 +723,8 @@ def with_spellings(name):
 OF_DEDUP = [name for name, path in PATHS.items() if not path.file and path.terminator in (b"", b"\n")]
 every_identifier = pytest.mark.parametrize(
     ("kind", "level", "name", "normal"),
-    reference.IDENTIFIERS,
-    ids=[" ".join(filter(None, row[:2])) for row in reference.IDENTIFIERS],
+    IDENTIFIERS,
+    ids=[" ".join(filter(None, row[:2])) for row in IDENTIFIERS],
 )
 
 

@@ -165,8 +165,8 @@ def test_page_and_libraries(row):
 
 @every_operation
 def test_reference_and_rows(row):
-    reference = pytest.importorskip("reference.rows")
-    found = [each for each in reference.OPERATIONS if each.name == row.name]
+    table = pytest.importorskip("support.operations")
+    found = [each for each in table.OPERATIONS if each.name == row.name]
     assert {(each.result, each.policies) for each in found} == {(row.result, row.policies)}
     assert row.rows in {each.rows for each in found} and (ROOT / f"tests/data/rows/{row.rows}.txt").exists()
     assert row.result not in {"list", "struct"} or {each.fields for each in found} == {row.fields}

@@ -1,4 +1,4 @@
-"""uricodec.bulk against a loop over single values (reference/bulk.py), on every tier and in every kind of column."""
+"""uricodec.bulk against a loop over single values (row_by_row.py), on every tier and in every kind of column."""
 
 import ctypes
 import io
@@ -11,10 +11,11 @@ import sys
 import urllib.parse
 
 import pytest
-from reference import bulk as naive
 from reference import rows as reference
 from reference.codec import ill_formed
-from reference.rows import OPERATIONS
+from support import operations
+from support import row_by_row as naive
+from support.operations import OPERATIONS
 
 import uricodec
 from uricodec import ByteSet, bulk, dedup, urn
@@ -38,7 +39,7 @@ LAYOUTS = {
 }
 INDICES = [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()]
 
-CALLS = [call for call in reference.CALLS if call[0] != "fingerprint"]
+CALLS = [call for call in operations.CALLS if call[0] != "fingerprint"]
 POLICIES = {"unquote": ["replace", "keep", "null"], "requote": ["replace", "keep", "null"]}
 
 

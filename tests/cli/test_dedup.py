@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import uri_forms
 from reference import urn as naive_urn
+from reference.errors import UriError as Invalid
 from support.command import HINT, growth, output_of, process, run
 from support.marks import few_examples
 from support.tables import each_row
@@ -24,7 +25,6 @@ from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import runner
 from uricodec.cli import dedup as command
-from uricodec.errors import UriError
 
 URN = ["dedup", "--kind", "urn"]
 LEVELS = {
@@ -51,7 +51,7 @@ def form_of(line, kind, level):
         if kind == "urn":
             return naive_urn.normalize(line, level), False
         return (line if kind == "bytes" else uri_forms.normalize(line, level)), False
-    except UriError:
+    except Invalid:
         return line, True
 
 
@@ -173,7 +173,7 @@ def rule_of(first, other, kind, level):
         try:
             if normalize(first, rule, **rfc) == normalize(other, rule, **rfc):
                 return rule
-        except UriError:
+        except Invalid:
             pass
     raise AssertionError
 

@@ -22,6 +22,7 @@ from reference import codec as naive
 from reference import uri as naive_uri
 from reference import uri_forms
 from reference import urn as naive_urn
+from reference.errors import UriError as Invalid
 from support.arrow_memory import Lent, rows_of
 from support.marks import long
 from support.tables import each_row
@@ -67,7 +68,7 @@ def name_of(octets, kind, level, errors="keep"):
         if kind == "urn":
             return naive_urn.normalize(octets, level or "8141"), True
         return uri_forms.normalize(octets, level or ("path" if kind == "uri" else "iri")), True
-    except UriError:
+    except Invalid:
         return octets, False
 
 
@@ -451,7 +452,7 @@ def form_of(octets, kind, level, last):
         if kind == "urn":
             return naive_urn.normalize(octets, level, "2141" if last == "2141" else "8141")
         return uri_forms.normalize(octets, level)
-    except UriError:
+    except Invalid:
         return octets
 
 

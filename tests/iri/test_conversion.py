@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import iri as naive_iri
+from reference.errors import UriError as Invalid
 from support.tables import each_row
 from support.timing import assert_linear
 from support.vendored import cases, scalar, web_inputs
@@ -41,7 +42,7 @@ def outcome(function, *arguments, **options):
     """What a function returns, or where it rejects its input."""
     try:
         return function(*arguments, **options)
-    except IriError as error:
+    except (IriError, Invalid) as error:
         assert error.input is arguments[0]
         return error.offset
 

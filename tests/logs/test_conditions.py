@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import logs as naive
-from reference.fast_logs import EXAMPLES, check
+from support.fast_logs import EXAMPLES, check
 from support.tables import each_row
 
 from uricodec import logs

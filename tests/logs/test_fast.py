@@ -4,7 +4,7 @@ import random
 import re
 
 import pytest
-from reference.fast_logs import EXAMPLES, OPTIONS, check
+from support.fast_logs import EXAMPLES, OPTIONS, check
 from support.tables import each_row
 
 from uricodec.logs import Format, presets

@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from reference.fast_logs import EXAMPLES, OPTIONS, check, converted
+from support.fast_logs import EXAMPLES, OPTIONS, check, converted
 from support.tables import each_row
 
 from uricodec.logs import Format, presets

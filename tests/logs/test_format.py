@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.fast_logs import check
 from reference.log_strategies import HOSTILE, cases
+from support.fast_logs import check
 from support.tables import each_row
 
 from uricodec import logs

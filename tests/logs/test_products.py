@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from reference.fast_logs import check
+from support.fast_logs import check
 from support.tables import each_row
 
 from uricodec import logs

@@ -5,7 +5,7 @@ A set of octets is anything with `in`; positions and policies are those of the f
 
 import re
 
-from uricodec.errors import UriError, UriSyntaxError
+from reference.errors import UriError, UriSyntaxError
 
 TRIPLET = re.compile(rb"%([0-9A-Fa-f]{2})")
 TEXT_TOKEN = re.compile("%[0-9A-Fa-f]{2}|.", re.DOTALL)

@@ -2,7 +2,7 @@
 
 import re
 
-from uricodec.errors import IriError
+from reference.errors import IriError
 
 UNRESERVED = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 URI_ASCII = UNRESERVED | set(":/?#[]@!$&'()*+,;=%")

@@ -9,8 +9,7 @@ from ipaddress import IPv6Address
 from typing import NamedTuple
 
 import idna
-
-from uricodec.errors import UriSyntaxError
+from reference.errors import UriSyntaxError
 
 LADDER = ["simple", "case", "percent", "path", "scheme", "iri"]
 LEVELS = [*LADDER, "rfc1630", "rfc2396"]

@@ -8,7 +8,7 @@ import unicodedata
 from pathlib import Path
 from typing import NamedTuple
 
-from uricodec.errors import UrnError
+from reference.errors import UrnError
 
 LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]
 RFCS = ["2141", "8141"]

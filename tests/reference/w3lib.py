@@ -5,7 +5,7 @@ import re
 import unicodedata
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
-from uricodec.errors import UriSyntaxError
+from reference.errors import UriSyntaxError
 
 SPECIAL = {"ftp", "file", "http", "https", "ws", "wss"}
 WITH_PARAMETERS = {

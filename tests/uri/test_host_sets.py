@@ -21,10 +21,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import host_sets as naive
-from reference.rows import HOSTS, PREFIXES
 from reference.rows import rows_of as data_rows
 from support.arrow_memory import Lent, rows_of
 from support.command import run
+from support.operations import HOSTS, PREFIXES
 from support.tables import each_row
 
 from uricodec import bulk, uri

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import uri_forms as naive
+from reference.errors import UriError as Invalid
 from reference.uri_forms import LADDER, LEVELS
 from support.tables import each_row
 from support.vendored import web_inputs
@@ -46,7 +47,7 @@ CASES = tsv("equivalence_cases.tsv")
 def verdict(library, a, b, level):
     try:
         return "eq" if library.equivalent(a, b, level) else "ne"
-    except UriSyntaxError:
+    except (UriSyntaxError, Invalid):
         return "illegal"
 
 
@@ -300,7 +301,7 @@ LEVEL = st.sampled_from(LEVELS)
 def result(function, *args):
     try:
         return function(*args)
-    except UriSyntaxError as error:
+    except (UriSyntaxError, Invalid) as error:
         return error.offset
 
 

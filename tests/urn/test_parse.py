@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reference import uri_find
 from reference import urn as naive
 from reference.codec import lines_of
+from reference.errors import UriError as Invalid
 from support.arrow_memory import Lent
 from support.diagnostics import brief
 from support.tables import each_row
@@ -68,7 +69,7 @@ def result(function, *args):
     """What it returns, or the position of its error."""
     try:
         return function(*args)
-    except UrnError as error:
+    except (UrnError, Invalid) as error:
         assert error.input == args[0]
         return ("fault", error.offset)
 
@@ -391,7 +392,7 @@ def model_of_lines(src, level, rfc, errors):
     for number, (line, tail) in enumerate(lines):
         try:
             out.append(naive.normalize(line, level, rfc) + tail)
-        except UrnError as error:
+        except Invalid as error:
             faults.append((number, start, start + len(line), error.reason, error.offset))
             out.append({"keep": line + tail, "null": tail, "drop": b""}[errors])
         start += len(line + tail)

@@ -1,4 +1,4 @@
-"""The reference implementation of uricodec.bulk: a loop over the rows, with the functions for single values."""
+"""What the functions of `uricodec.bulk` should give: a loop over the rows, with the functions for single values."""
 
 import urllib.parse
 from functools import partial
