@@ -2,8 +2,8 @@
 
 from common import lines_of, outcome, run
 from reference import codec as naive
-from reference.uri_lines import Rejected, agreed, both, checked, guarded, host_of, of_text, scheme, to_csv, to_json
 from support.lines import capacity_for, decode_lines, encode_lines
+from support.uri_lines import Rejected, agreed, both, checked, guarded, host_of, of_text, scheme, to_csv, to_json
 
 from uricodec import bytesets, iri, uri
 from uricodec._rows._engine import RowOperation

@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from common import run
-from reference import log_formats as naive
 from reference import logs as texts
+from support import log_programs as naive
 
 from uricodec import logs
 from uricodec._io import magic

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.codec import lines_of
-from reference.uri_lines import (
+from support.command import HINT, growth, output_of, run
+from support.tables import each_row
+from support.uri_lines import (
     BASE,
     IRI_PRODUCTIONS,
     LEVELS,
@@ -33,8 +35,6 @@ from reference.uri_lines import (
     to_tsv,
     tsv_record,
 )
-from support.command import HINT, growth, output_of, run
-from support.tables import each_row
 
 from uricodec import iri, uri
 from uricodec._io import reading

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import log_formats as naive
 from reference.log_strategies import cases
+from support import log_programs as naive
 from support.samples import EXPECTED
 from support.tables import each_row
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
-from reference import log_formats as naive
 from reference import logs as texts
 from reference.log_strategies import HOSTILE, cases, pools, shuffled
+from support import log_programs as naive
 from support.marks import few_examples
 from support.samples import EXPECTED
 from support.tables import each_row

@@ -22,8 +22,8 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from reference import log_formats
 from reference import logs as naive
+from support import log_programs
 from support.marks import few_examples
 from support.tables import each_row
 from support.timing import assert_linear
@@ -74,7 +74,7 @@ def records_of(data, format, **options):
 def one(line, format="combined", **options):
     """The record of a line, which the reference has, too."""
     [record] = records_of(line, format, **options)
-    assert record == log_formats.shown(log_formats.record(line.removesuffix(b"\n"), format, **options), format)
+    assert record == log_programs.shown(log_programs.record(line.removesuffix(b"\n"), format, **options), format)
     return record
 
 
@@ -82,8 +82,8 @@ def rejected(line, format="combined"):
     """The code and the offset of the error in a line, which are those of the reference for lines of text."""
     records, [(number, code, offset)] = convert(line, format)
     assert (records, number) == (b"", 0)
-    reference = log_formats.record(line.removesuffix(b"\n"), format)
-    assert isinstance(reference, log_formats.Invalid)
+    reference = log_programs.record(line.removesuffix(b"\n"), format)
+    assert isinstance(reference, log_programs.Invalid)
     assert reference == (code, offset) or format in ("nginx-json", "iis", "cloudfront")
     return code, offset
 
@@ -930,16 +930,16 @@ def expected(data, format, **options):
     """Records, and the numbers of the lines that are none."""
     state, records, invalid = {}, [], []
     for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data)):
-        record = log_formats.record(line.removesuffix(b"\n"), format, state, **options)
-        if isinstance(record, log_formats.Invalid):
+        record = log_programs.record(line.removesuffix(b"\n"), format, state, **options)
+        if isinstance(record, log_programs.Invalid):
             invalid.append(number)
-        elif record is not log_formats.DIRECTIVE:
+        elif record is not log_programs.DIRECTIVE:
             records.append(record)
     return records, invalid
 
 
 def shown(records, format):
-    return [log_formats.shown(record, format) for record in records]
+    return [log_programs.shown(record, format) for record in records]
 
 
 OPTIONS = st.fixed_dictionaries(

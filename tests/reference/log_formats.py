@@ -3,8 +3,8 @@
 record() gives a record as a dict, Invalid for a line that is none, and DIRECTIVE for one that describes the log. It has
 all sixteen fields; shown() leaves those that JSON lines have. logs.py has the escapes, requests, masks and flags.
 
-What a format string or preset consists of is taken from compile_format(): logs/test_formats.py has it literally, and
-reads lines of known records with it.
+The programs of a format are given, as tuples of the types below: support/log_programs.py takes them from the package.
+logs/test_formats.py has them literally, and reads lines of known records with them.
 """
 
 import ipaddress
@@ -12,13 +12,10 @@ import json
 import re
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import cache
 from typing import NamedTuple
 
 from reference import logs
 from reference.logs import DIRECTIVE, first_of, masked, split_request, split_target, text, undo
-
-from uricodec.logs._formats import Field, Json, Text, W3c, compile_format
 
 COMMON = [
     *("client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer"),
@@ -37,14 +34,42 @@ class NoRecord(Exception):
     pass
 
 
-@cache
-def programs_of_text(format):
-    return compile_format(format)
+class Field(NamedTuple):
+    """A value of a line; its name is None if it is dropped. uricodec.logs._formats has the same four types."""
+
+    name: str | None
+    kind: str
+    unit: int = 0
+
+
+class Text(NamedTuple):
+    """A line of literals (bytes) and fields."""
+
+    steps: tuple
+    escapes: str
+    open_end: bool
+    optional: int
+
+
+class Json(NamedTuple):
+    """A line that is a JSON object: pairs of a path and a field."""
+
+    members: tuple
+    rest: bool
+    encoded: bool = False
+
+
+class W3c(NamedTuple):
+    """A line of values in the order of a line "#Fields:"."""
+
+    fields: str | None
+    separator: bytes
+    dialect: str
 
 
 def programs_of(format):
-    """The programs of a format: its name or string, or a mapping of fields to paths."""
-    return programs_of_text(format) if isinstance(format, str) else [mapping_of(format)]
+    """The programs of a format, or of a mapping of fields to paths."""
+    return [mapping_of(format)] if isinstance(format, dict) else format
 
 
 KINDS = {"client": "address", "time": "time", "status": "number", "bytes_sent": "number", "duration": "decimal"}
@@ -694,7 +719,7 @@ def record_of(line, format, state, options):
             if isinstance(program, W3c):
                 fields = read_w3c(line, program, state)
             elif isinstance(program, Json):
-                fields = read_json(line, program, isinstance(format, str))
+                fields = read_json(line, program, not isinstance(format, dict))
             else:
                 fields = read_text(line, program)
         except NoRecord as error:

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import uri as naive
-from reference.uri_lines import csv_cell
 from support.diagnostics import brief
 from support.marks import long
 from support.tables import each_row
 from support.timing import assert_linear
+from support.uri_lines import csv_cell
 
 from uricodec import bulk, iri, uri
 from uricodec.errors import IriError, UriSyntaxError

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.codec import lines_of
-from reference.uri_lines import (
+from support.tables import each_row
+from support.uri_lines import (
     BASE,
     COLUMNS,
     IRI_PRODUCTIONS,
@@ -38,7 +39,6 @@ from reference.uri_lines import (
     to_tsv,
     tsv_record,
 )
-from support.tables import each_row
 
 from uricodec import UriSyntaxError, iri, uri
 from uricodec._rows._engine import RowOperation

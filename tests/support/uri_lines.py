@@ -1,4 +1,4 @@
-"""What operations do with one line: the grammar and the components by their reference, conversions by the functions."""
+"""What operations do with one line: the grammar and components by their reference, conversions by the functions."""
 
 import csv
 import io
