@@ -4,11 +4,30 @@ the site is built. Both come from the tables of commands and options.
 
 from pathlib import Path
 
-from uricodec.cli.commands import COMMANDS, ENDINGS, ENVIRONMENT, EXIT_STATUS, PROGRESS
+from uricodec.cli.commands import COMMANDS, ENVIRONMENT, EXIT_STATUS
 from uricodec.cli.help import details_of, spelling, usage
 from uricodec.cli.options import CATEGORIES
 
 DOCS = Path(__file__).parent
+
+# How every command ends: what happens, the exit status, standard error, and the file of --output.
+ENDINGS = [
+    ("it succeeds", 0, "notes, unless -q is given", "it appears, or is replaced, as a whole"),
+    ("invalid input, with `check` or `--errors raise`", 1, "input, line, column, byte, reason and hint", "unchanged"),
+    ("no record has what was selected; a header that lacks it is a wrong option", 1, "what is missing", "unchanged"),
+    ("the command line is invalid", 2, "what is wrong, what is accepted, and an example", "unchanged"),
+    ("a file cannot be read or written, or memory is exhausted", 3, "the file and the reason", "unchanged"),
+    ("an interrupt (Ctrl-C, SIGINT)", 130, "nothing", "unchanged"),
+    ("SIGTERM, or SIGHUP", "143, 129", "nothing", "unchanged"),
+    ("the reader of the output pipe has closed it", 141, "nothing", "unchanged"),
+]
+
+PROGRESS = """\
+A progress meter is shown on standard error after half a second if that is a
+terminal and nothing else writes to one: all outputs are files. It is one line,
+which disappears at the end. --progress shows it always, where there is no
+terminal as a line every 10 seconds; --no-progress and -q never.
+"""
 
 
 def roff(text):

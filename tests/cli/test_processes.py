@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import resource
+import runpy
 import select
 import signal
 import subprocess
@@ -23,7 +24,8 @@ from support.tables import each_row
 
 from uricodec._io import workers
 from uricodec.cli.commands import COMMANDS as TABLE
-from uricodec.cli.commands import ENDINGS
+
+MADE = runpy.run_path(str(pathlib.Path(__file__).parents[2] / "docs/make_cli.py"))
 
 LINE = b"/caf%C3%A9/a%20b\t%41\n"
 VALID = b"http://EXAMPLE.com/%7Ea/./b\tx\n"
@@ -409,7 +411,7 @@ READERS = {name: [name] for name, command in TABLE.items() if command.operand an
     "sample": ["decode", "--sample", "10"],
 }
 every_reader = each_row("name", READERS)
-STATUS = {what: status for what, status, _, _ in ENDINGS}
+STATUS = {what: status for what, status, _, _ in MADE["ENDINGS"]}
 
 
 def words_of(name):

@@ -31,6 +31,9 @@ FEW, REASONS = 100, 3
 # In fewer records of text, a request that is not one is not worth a line, if all have none.
 MANY = 10
 
+# What is counted of each log.
+TOTALS = "lines", "records", "dropped", "joined", "nul_bytes"
+
 # Why a log has NUL bytes.
 TRUNCATED = "the file was truncated while a program wrote it"
 
@@ -116,7 +119,7 @@ class Logs:
 
             options["fields"] = tuple(of_fields(plan.get)[0])
         self._sink, self._options = output_of(plan, output, options, counts)
-        self._lines = self._records = self._dropped = self._joined = self._nul_bytes = 0
+        self._totals = dict.fromkeys(TOTALS, 0)
         self._local_times = False
         self._codes = {}  # the number of invalid lines, by code,
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
@@ -164,9 +167,10 @@ class Logs:
         self._tell_invalid()
         if self._plan.stats:
             self._show()
-        for error in self._failures[: len(self._failures) - (not self._records)]:
+        records = self._totals["records"]
+        for error in self._failures[: len(self._failures) - (not records)]:
             tell(f"uricodec: {error}\n")
-        if self._failures and not self._records:
+        if self._failures and not records:
             if isinstance(self._failures[-1], FormatError):
                 message = str(self._failures[-1])
                 raise CommandError(message, 1, BOTH_HINT if TWO_FORMATS in message else FORMAT_HINT)
@@ -180,11 +184,11 @@ class Logs:
 
     def _tell_invalid(self):
         """Say how many lines were left out, and why: if nothing else does, or if one log has more than one in 100."""
-        count = sum(self._codes.values())
+        count, lines = sum(self._codes.values()), self._totals["lines"]
         reported = self._plan.stats or self._rejects is not None
-        if count == 0 or not self._records or (reported and not self._lossy):
+        if count == 0 or not self._totals["records"] or (reported and not self._lossy):
             return
-        text = f"{count} of {self._lines} lines are not records ({100 * count / self._lines:.2g} %)"
+        text = f"{count} of {lines} lines are not records ({100 * count / lines:.2g} %)"
         if len(self._plan.inputs) > 1:
             text += "".join(f"\n  {name}: {lost} of {lines}" for name, lost, lines in self._lossy)
         for code, number in list(descending(self._codes).items())[:REASONS]:
@@ -247,12 +251,8 @@ class Logs:
             self._failures.append(FormatError(f"{name}: {error}"))
             return
         finally:
-            self._lines += worker.lines
-            self._records += worker.records
-            self._dropped += worker.dropped
-            self._joined += worker.joined
+            self._totals = {name: total + getattr(worker, name) for name, total in self._totals.items()}
             self._local_times |= worker.local_times
-            self._nul_bytes += worker.nul_bytes
             lost = worker.invalid.count
             if worker.records and lost * FEW > worker.lines:
                 self._lossy.append((name, lost, worker.lines))
@@ -275,16 +275,11 @@ class Logs:
         """Write the counts to standard error."""
         from json import dumps
 
+        lines, records, dropped, joined, nul_bytes = self._totals.values()
         invalid = sum(self._codes.values())
-        counts = {
-            "lines": self._lines,
-            "records": self._records,
-            "invalid": invalid,
-            "dropped": self._dropped,
-            "directives": self._lines - self._records - self._dropped - self._joined - invalid,
-            "faults": descending(self._codes),
-            "formats": self._formats,
-        }
+        counts = {"lines": lines, "records": records, "invalid": invalid, "dropped": dropped}
+        counts["directives"] = lines - records - dropped - joined - invalid
+        counts |= {"faults": descending(self._codes), "formats": self._formats}
         zone = str(self._options["timezone"] or "UTC") if self._local_times else ""
-        rare = {"joined": self._joined, "nul_bytes": self._nul_bytes, "timezone": zone}
+        rare = {"joined": joined, "nul_bytes": nul_bytes, "timezone": zone}
         tell(dumps(counts | {key: count for key, count in rare.items() if count}) + "\n")

@@ -9,26 +9,32 @@ import os
 import sys
 
 from uricodec._io.reading import MAX_LINE
-from uricodec._io.sizes import parse_memory, parse_size
+from uricodec._io.sizes import parse_size
 
 __all__ = ["OPTIONS", "Option"]
 
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def made_by(where, kept=False):
-    """Return the reader of a value that a function makes, "module:function", which raises ValueError if it cannot.
+def made_by(where, kept=False, given=str, said="{error}"):
+    """Return the reader of a value that a function makes, which raises ValueError if it cannot.
 
     Args:
-        where (str): The function. Its module is imported when there is a value.
-        kept (bool): Whether the value is the text as it is.
+        where (str): The function, "module:function". Its module is imported when there is a value.
+        kept (bool): Whether the value is not what the function returns, but what it gets.
+        given (Callable[[str], Any]): Returns what the function gets, for a text.
+        said (str): What is said of a text that it rejects; with {error} and {text!r}.
     """
 
     def read(text):
         module, _, function = where.partition(":")
         __import__(module)
-        made = getattr(sys.modules[module], function)(text)
-        return text if kept else made
+        value = given(text)
+        try:
+            made = getattr(sys.modules[module], function)(value)
+        except ValueError as error:
+            raise ValueError(said.format(error=error, text=text)) from None
+        return value if kept else made
 
     return read
 
@@ -43,28 +49,6 @@ def whole_number(text, least=0, what="such as 4"):
 def positive_number(text):
     """Return the number that a text is: 1, 2, 3 and so on."""
     return whole_number(text, 1, "from 1 on, such as 10")
-
-
-def memory_size(text):
-    """Return the text of a size of memory if it is one: "1000000", "64M", "50%"."""
-    try:
-        parse_memory(text)
-    except ValueError:
-        raise ValueError(
-            f"expected a size in bytes such as 64M or 1.5G, or a share such as 50%, got {text!r}"
-        ) from None
-    return text
-
-
-def ascii_characters(text):
-    """Return a text that is ASCII."""
-    from uricodec import ByteSet
-
-    try:
-        ByteSet(text)  # raises for other characters
-    except ValueError:
-        raise ValueError(f"expected ASCII characters such as /:@, got {text!r}") from None
-    return text
 
 
 def single_byte(text):
@@ -107,18 +91,6 @@ def url_policy(text):
         raise ValueError(f"{text!r}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def url_schemes(text):
-    """Return the schemes of URLs, which stand between commas."""
-    from uricodec.uri._rows import WebRows
-
-    names = text.split(",")
-    try:
-        WebRows(names)
-    except ValueError as error:
-        raise ValueError(f"{error}, as in https,wss; parsers of other schemes are not compared") from None
-    return names
-
-
 def port_numbers(text):
     """Return the numbers of ports, which stand between commas.
 
@@ -140,29 +112,6 @@ def parameter_names(text):
                 f"expected names of at most 255 bytes such as token,password, got {len(os.fsencode(name))}"
             )
     return names
-
-
-def sensitive_names(text):
-    """Return the names of sensitive parameters, which stand between commas, as a text."""
-    from uricodec.uri._redact import names_in
-
-    text = os.fsencode(text).decode("utf-8", "surrogateescape")
-    try:
-        names_in(text)
-    except ValueError as error:
-        raise ValueError(f"{error}; expected names such as default,my_token") from None
-    return text
-
-
-def query_to_set(text):
-    """Return a query of at most 64 names as bytes."""
-    from uricodec.uri._with_query import WithQueryRows
-
-    try:
-        WithQueryRows(os.fsencode(text))
-    except ValueError as error:
-        raise ValueError(f"{error}; expected a query such as page=2&sort=name") from None
-    return os.fsencode(text)
 
 
 def names_of_parameters(text):
@@ -230,11 +179,6 @@ def field_to_sort_by(text):
     return utf8(text)
 
 
-def utf8(text):
-    """Return a text whose bytes are UTF-8 whatever the locale."""
-    return os.fsencode(text).decode("utf-8", "surrogateescape")
-
-
 def number_fields(text):
     """Return names of fields that are numbers (list[str]), between which are commas."""
     names = text.split(",")
@@ -258,6 +202,34 @@ def nonempty(text):
     if not text:
         raise ValueError("expected a text such as k7Qz, got ''")
     return text
+
+
+def utf8(text):
+    """Return a text whose bytes are UTF-8 whatever the locale."""
+    return os.fsencode(text).decode("utf-8", "surrogateescape")
+
+
+SIZES = "expected a size in bytes such as 64M or 1.5G, or a share such as 50%, got {text!r}"
+memory_size = made_by("uricodec._io.sizes:parse_memory", kept=True, said=SIZES)
+ascii_characters = made_by("uricodec:ByteSet", kept=True, said="expected ASCII characters such as /:@, got {text!r}")
+url_schemes = made_by(
+    "uricodec.uri._rows:WebRows",
+    kept=True,
+    given=lambda text: text.split(","),
+    said="{error}, as in https,wss; parsers of other schemes are not compared",
+)
+sensitive_names = made_by(
+    "uricodec.uri._redact:names_in", kept=True, given=utf8, said="{error}; expected names such as default,my_token"
+)
+query_to_set = made_by(
+    "uricodec.uri._with_query:WithQueryRows",
+    kept=True,
+    given=os.fsencode,
+    said="{error}; expected a query such as page=2&sort=name",
+)
+log_condition = made_by("uricodec.logs._conditions:condition_of", kept=True)
+moment = made_by("uricodec.logs._times:moment_of", kept=True)
+time_zone = made_by("uricodec.logs._times:timezone_of")
 
 
 # --- the shape of a row -----------------------------------------------------------------------------------------------
@@ -872,7 +844,7 @@ OPTIONS = {
         "the zone of times without one (default: UTC)",
         "ZONE is a name such as Europe/Vienna, or an offset such as +02:00. It matters where times are compared, and "
         "for --to arrow and --to parquet, which have all times in UTC.",
-        read=made_by("uricodec.logs._times:timezone_of"),
+        read=time_zone,
     ),
     "where": Option(
         "--where CONDITION",
@@ -880,20 +852,20 @@ OPTIONS = {
         "A condition is a field, an operator and a value: =, !=, <, <=, >, >=, ^= (begins with), *= (contains), "
         "!^= and !*= (does not). A missing value meets only FIELD=. client is compared with an address or a network: "
         "client=10.0.0.0/8. May be given again; then all must hold.",
-        read=made_by("uricodec.logs._conditions:condition_of", kept=True),
+        read=log_condition,
         repeats=True,
     ),
     "since": Option(
         "--since TIME",
         "write the records from this time on",
         "TIME is a time of RFC 3339, a date, or a distance before now, such as 2h or 7d.",
-        read=made_by("uricodec.logs._times:moment_of", kept=True),
+        read=moment,
     ),
     "until": Option(
         "--until TIME",
         "write the records before this time",
         "TIME is what --since takes.",
-        read=made_by("uricodec.logs._times:moment_of", kept=True),
+        read=moment,
     ),
     "param": Option(
         "--param NAME",

@@ -260,22 +260,15 @@ class Sink:
             self._output.write(data)
 
 
-# The options that say which row of the table of operations a command is. A policy is one of URIs, whatever --kind is.
-SELECT = {
-    "decode": lambda options: " --iri" * options["iri"],
-    "encode": lambda options: " --iri" * options["iri"],
-    "redact": lambda options: " --urls" * options["urls"],
-    "hosts": lambda options: " --to jsonl",
-    "normalize": lambda options: " --kind urn" if options["kind"] == "urn" else " --kind uri",
-    "check": lambda options: f" --kind {options['kind']}",
-    "split": lambda options: f" --kind {options['kind']}",
-}
-
-
 def operation_of(plan, options):
     """Return the row of the table of operations that a command is, and its arguments (dict)."""
     command, options = plan.command, options | (plan.agreed or {})
-    line = command + SELECT.get(command, lambda options: "")(options)
+    line = command + " --iri" * options.get("iri", False) + " --urls" * options.get("urls", False)
+    line += " --to jsonl" * (command == "hosts")
+    if command in ("check", "split"):
+        line += f" --kind {options['kind']}"
+    elif command == "normalize":
+        line += " --kind urn" if options["kind"] == "urn" else " --kind uri"
     if command == "redact":
         options["no_nested"] = not options["no_nested"]  # the flag of the parameter `nested`
     elif command == "normalize" and options["policy"] is None:
