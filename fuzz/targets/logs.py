@@ -95,7 +95,7 @@ def check(data, given, format, size, options):
     if not strict:
         return
     assert found == [naive.shown(record, given) for record in wanted]
-    if isinstance(naive.programs_of(given)[0], naive.Text):
+    if isinstance(given, str) and isinstance(naive.programs_of(given)[0], naive.Text):
         assert invalid == missing
     assert [number for number, *_ in invalid] == [number for number, *_ in missing]
     as_csv(data, format, size, options, wanted)
