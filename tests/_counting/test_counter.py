@@ -9,7 +9,6 @@ import subprocess
 import sys
 from array import array
 from collections import Counter as Reference
-from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -17,15 +16,14 @@ from hypothesis import strategies as st
 from support.tables import each_row
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._counting import counter as counter_module
+from uricodec._counting import runs
 from uricodec._counting._keys import KeyBatch
-from uricodec._counting._ranking import Merger, entries, most_frequent, records, sort_slots, unpack
+from uricodec._counting._ranking import entries, most_frequent, records, sort_slots, unpack_ranked
 from uricodec._counting._sketch import Quantiles
 from uricodec._counting._spill import SpillBuffers
 from uricodec._counting._table import FingerprintBatch, Table
-from uricodec._counting.counter import FEW, Counter, Ranking, Runs
+from uricodec._counting.counter import FEW, Counter, Ranking
 from uricodec._counting.partitions import PartitionedTable
-from uricodec._io.files import FileError
 from uricodec._io.runner import Runner, Worker
 from uricodec._io.scratch import Scratch
 from uricodec._io.sources import BytesInput
@@ -90,7 +88,7 @@ def test_ties_are_in_the_order_of_first_occurrences():
 
 
 def test_runs_of_more_tables_than_are_merged_at_once(monkeypatch):
-    monkeypatch.setattr(counter_module, "FAN", 2)
+    monkeypatch.setattr(runs, "FAN", 2)
     lines = squares(30_000, 9000)
     assert count([lines]) == expected([lines])
     assert count([lines], FEW + 5) == expected([lines], FEW + 5)
@@ -311,7 +309,7 @@ def test_a_ranking_that_leaves_sketches_out():
     batch.read(b"a\nb\nc\nc\n", values=[array("d", [1, 2, 3, 4])])
     table.add(batch)
     assert sort_slots(table, 1) == 2
-    assert [payload[32:] for _, _, payload in unpack(records(table, 0, 2, 1000)[0])] == [b"c", b"b"]
+    assert [payload[32:] for _, _, payload in unpack_ranked(records(table, 0, 2, 1000)[0])] == [b"c", b"b"]
 
 
 def test_wrong_numbers_are_rejected():
@@ -379,8 +377,8 @@ def test_both_ways_to_rank(counts, most, least, exact):
         at, found = 0, []
         while at < len(wanted):
             block, at = records(table, at, len(wanted), size)
-            assert len(block) <= size or len(unpack(block)) == 1
-            found += unpack(block)
+            assert len(block) <= size or len(unpack_ranked(block)) == 1
+            found += unpack_ranked(block)
         assert found == wanted
 
 
@@ -392,7 +390,7 @@ def test_sorting(rows):
         table.add(FingerprintBatch(b"".join(map(KEY.fingerprint, repeated))))
         pairs = sorted(struct.iter_unpack("=QQ", b"".join(table.counts())), key=lambda pair: (-pair[1], pair[0]))
         assert sort_slots(table) == rows
-        assert [(first, n) for n, first, _ in unpack(records(table, 0, rows, 1 << 20)[0])] == pairs
+        assert [(first, n) for n, first, _ in unpack_ranked(records(table, 0, rows, 1 << 20)[0])] == pairs
 
 
 def test_a_sorted_table_takes_no_rows():
@@ -431,50 +429,6 @@ def test_ranking_from_a_row_on():
                 ranking.finish(partitions)
                 wanted = [each for each in expected([squares(5000, 3000)])[0] if each[0] not in {b"0", b"1", b"2"}]
                 assert [(key, n) for n, _, key in ranking] == wanted[:top]
-
-
-# --- runs -------------------------------------------------------------------------------------------------------------
-
-
-def packed(found):
-    return b"".join(struct.pack("=QQQ", n, first, len(key)) + key for n, first, key in found)
-
-
-@given(
-    runs=st.lists(st.lists(st.tuples(st.integers(1, 5), st.binary(max_size=40)), max_size=20), max_size=6),
-    size=st.sampled_from([0, 30, 100, 10_000]),
-)
-def test_merging(runs, size):
-    number, sorted_runs = 0, []
-    for run in runs:
-        found = []
-        for n, key in run:
-            found.append((n, number * 7919 % 1000003, key))
-            number += 1
-        sorted_runs.append(sorted(found, key=lambda each: (-each[0], each[1])))
-    merger = Merger([iter([packed(run[i : i + 3]) for i in range(0, len(run), 3)]) for run in sorted_runs])
-    merged = []
-    while block := merger.take(size):
-        merged += unpack(block)
-    assert merged == sorted(chain.from_iterable(sorted_runs), key=lambda each: (-each[0], each[1]))
-
-
-@pytest.mark.parametrize("damaged", [b"x", bytes(23), packed([(1, 1, b"abc")])[:-1], packed([(1, 1, b"")]) + b"x"])
-def test_damaged_records(damaged):
-    with pytest.raises(ValueError, match=r"^damaged block: a record is incomplete$"):
-        unpack(damaged)
-    with pytest.raises(ValueError, match=r"^damaged block: a record is incomplete$"):
-        while Merger([iter([damaged])]).take(10):
-            pass
-
-
-def test_a_truncated_file_of_runs():
-    with Scratch(None) as scratch:
-        runs = Runs(scratch)
-        runs.add(iter([packed([(1, 1, b"abc")])]))
-        runs._file.truncate(5)
-        with pytest.raises(FileError, match="temporary file was truncated"):
-            list(runs.merged(100))
 
 
 # --- batches of keys --------------------------------------------------------------------------------------------------

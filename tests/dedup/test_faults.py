@@ -452,7 +452,7 @@ def test_a_truncated_temporary_file_is_an_error(place, monkeypatch, mode):
 
     def cut(self):
         parts = finish(self)
-        os.truncate(self._file.fileno(), self._size // 2)
+        os.truncate(self._file._file.fileno(), self._file._size // 2)
         return parts
 
     monkeypatch.setattr(partitions.Spill, "finish", cut)

@@ -32,7 +32,7 @@ from uricodec._io.files import FileError, file_error
 from uricodec._io.scratch import Scratch
 from uricodec._io.writing import Output
 from uricodec.dedup import Deduplicator, SeenSet, SetError, _sets
-from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, first_of, fold
+from uricodec.dedup._set_file import Directory, SetFile, bits_for, first_of, fold
 from uricodec.errors import UrnError
 from uricodec.uri import Policy
 
@@ -166,32 +166,9 @@ def test_a_crowded_bucket_is_an_error():
 
 # --- the loops --------------------------------------------------------------------------------------------------------
 
-small_sets = st.lists(st.sets(st.integers(0, 40)), max_size=5)
 
-
-@given(small_sets, st.integers(1, 9))
-def test_merging(sets, size):
-    def blocks(numbers):
-        rows = [(number << 60).to_bytes(16, "little") for number in sorted(numbers)]
-        rows.sort(key=naive.order)
-        return iter([b"".join(rows[i : i + size]) for i in range(0, len(rows), size)])
-
-    expected = {
-        "any": set().union(*sets),
-        "all": set.intersection(*sets) if sets else set(),
-        "only-first": sets[0].difference(*sets[1:]) if sets else set(),
-    }
-    for keep, numbers in expected.items():
-        assert b"".join(Merge([blocks(each) for each in sets], keep)) == b"".join(blocks(numbers))
-
-
-def test_merging_what_is_not_sorted():
+def test_a_directory_of_what_is_not_sorted():
     one, two = b"a" * 16, b"b" * 16
-    for blocks in [two + one], [two, one], [one + one], [one, one], [one[:8]]:
-        with pytest.raises(ValueError, match=r"not ascending|16 bytes"):
-            list(Merge([iter(blocks), iter([one])], "any"))
-        with pytest.raises(ValueError, match=r"not ascending|16 bytes"):
-            list(Merge([iter(blocks)], "any"))
     directory = Directory(0)
     directory.add(two)
     for block in one, two:
@@ -202,13 +179,10 @@ def test_merging_what_is_not_sorted():
 
 
 @pytest.mark.slow
-def test_more_blocks_than_one():
-    """A merge of more fingerprints than a block has, in sources of different sizes."""
+def test_the_first_fingerprint_of_a_shard():
     chance = random.Random(1)
     numbers = sorted(chance.sample(range(1 << 40), 150_000))
     rows = [(number << 24).to_bytes(8, "little") + bytes(8) for number in numbers]
-    sources = [b"".join(rows[i::3]) for i in range(3)]
-    assert b"".join(Merge([iter([each]) for each in sources], "any")) == b"".join(rows)
     for bits in 0, 1, 5:
         least = naive.order(rows[70_000])[0] >> (64 - bits) if bits else 0
         at = next(i for i, row in enumerate(rows) if not bits or naive.order(row)[0] >> (64 - bits) >= least)

@@ -6,7 +6,8 @@
 - _spill: rows for which a table has no memory, as blocks of temporary files
 - partitions: a table and its spilled rows, which are read again until all fit
 - _keys: lines as keys that are compared byte by byte
-- _ranking: the entries of a table by their counts, as sorted runs
+- _runs: the merge of sorted runs of fingerprints or records
+- runs: external sorting: runs in temporary files
+- _ranking: the entries of a table by their counts
 - counter: counts of keys, the most frequent first
-- sorting: external sorting of bytes
 """

@@ -11,14 +11,13 @@ table does not change.
 beside the table. Afterwards the slots are no longer those that fingerprints select, so no rows can be added. Slots are in
 the order of fingerprints under a random key, so the input cannot choose the order in which quicksort gets the counts.
 
-**Records.** Sorted identifiers leave a table as records, in blocks:
+**Records.** Sorted identifiers leave a table as records of a run (_runs), in blocks:
 
-    8 bytes: count | 8: first row | 8: size of the rest | numbers | the key
+    8 bytes: size of the rest | 8: 2^64 - 1 - count | 8: first row | numbers | the key
 
-in the machine's byte order: only the process that wrote them reads them. Numbers are 16 bytes for each sum, the low word
-first, and 32 for each sketch: its quantiles 0.5, 0.9 and 0.99 and its greatest number, or NaN if it is empty.
+The count and the row are big-endian, so that records are in the order of their bytes. Numbers are 16 bytes for each sum,
+the low word first, and 32 for each sketch: its quantiles 0.5, 0.9 and 0.99 and its greatest number, or NaN if it is empty.
 """
-cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport NAN
@@ -26,6 +25,8 @@ from libc.stdint cimport UINT64_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._atomic cimport uc_give
+from uricodec._base._fingerprint cimport store_word
+from uricodec._counting._runs cimport *
 from uricodec._counting._sketch cimport Sketch, quantile_of
 from uricodec._counting._table cimport *
 
@@ -351,7 +352,6 @@ def records(Table table not None, size_t start, size_t stop, size_t size):
     cdef const uint64_t *slot
     cdef const uint8_t *key
     cdef uint8_t *dst
-    cdef uint64_t head[3]
     cdef bytes block
     if not table.ranked:
         raise ValueError("the slots are not sorted; call sort_slots() first")
@@ -373,8 +373,9 @@ def records(Table table not None, size_t start, size_t stop, size_t size):
         slot = table.slots.start + start * stride
         while start < end:
             key = key_at(table, slot, &n)
-            head[0], head[1], head[2] = slot[2], slot[3], numbers + n
-            memcpy(dst, head, HEAD)
+            store_word(KEY + numbers + n, dst)
+            store_big_word(UINT64_MAX - slot[2], dst + 8)
+            store_big_word(slot[3], dst + 16)
             copy_numbers(table, slot, dst + HEAD)
             dst += HEAD + numbers
             if n:
@@ -387,171 +388,24 @@ def records(Table table not None, size_t start, size_t stop, size_t size):
         uc_give(&table.busy)
 
 
-# --- runs of records ----------------------------------------------------------------------------------------------------
-
-def unpack(bytes block not None):
-    """Return the records of a block.
+def unpack_ranked(bytes block not None):
+    """Return the records of a block of records() as count, first row, and numbers and key of each.
 
     Returns:
-        list[tuple[int, int, bytes]]: Count, first row, and numbers and key of each.
+        list[tuple[int, int, bytes]]: As from most_frequent().
 
     Raises:
         ValueError: If the block does not end with a record.
     """
-    cdef const uint8_t *src = <const uint8_t *>PyBytes_AS_STRING(block)
-    cdef const uint8_t *end = src + len(block)
-    cdef uint64_t head[3]
+    cdef const uint8_t *at = <const uint8_t *>PyBytes_AS_STRING(block)
+    cdef const uint8_t *end = at + len(block)
+    cdef size_t size = 0
     cdef list found = []
-    while src < end:
-        if not is_whole(src, end):
+    while at < end:
+        at = record_at(at, end, &size)
+        if at == NULL:
             raise ValueError("damaged block: a record is incomplete")
-        memcpy(head, src, HEAD)
-        src += HEAD
-        found.append((head[0], head[1], PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>head[2])))
-        src += head[2]
+        found.append((UINT64_MAX - load_big_word(at), load_big_word(at + 8),
+                      PyBytes_FromStringAndSize(<const char *>at + KEY, <Py_ssize_t>(size - KEY))))
+        at += size
     return found
-
-
-cdef inline bint is_whole(const uint8_t *src, const uint8_t *end) noexcept nogil:
-    """Return whether a record ends before `end`."""
-    cdef uint64_t size
-    if <size_t>(end - src) < HEAD:
-        return False
-    memcpy(&size, src + HEAD - 8, 8)
-    return size <= <size_t>(end - src) - HEAD
-
-
-# The next record of a run, and its block.
-cdef struct Run:
-    uint64_t count
-    uint64_t first
-    const uint8_t *at
-    const uint8_t *end
-    size_t number
-
-
-cdef inline bint look(Run *run) noexcept nogil:
-    """Read the head of the next record. False: it is incomplete."""
-    cdef uint64_t head[2]
-    if not is_whole(run.at, run.end):
-        return False
-    memcpy(head, run.at, sizeof(head))
-    run.count, run.first = head[0], head[1]
-    return True
-
-
-cdef void sink(Run *heap, size_t at, size_t n) noexcept nogil:
-    """Move the run `at` down until its record is before those below it."""
-    cdef Run held = heap[at]
-    cdef size_t child = 2 * at + 1
-    while child < n:
-        if child + 1 < n and before(heap[child + 1].count, heap[child + 1].first, heap[child].count, heap[child].first):
-            child += 1
-        if not before(heap[child].count, heap[child].first, held.count, held.first):
-            break
-        heap[at] = heap[child]
-        at, child = child, 2 * child + 1
-    heap[at] = held
-
-
-cdef enum Merged:
-    FULL, EMPTY, DAMAGED
-
-
-cdef Merged merge(Run *heap, size_t n, uint8_t *dst, size_t size, size_t *written) noexcept nogil:
-    """Copy records in order until the next one does not fit (FULL) or the block of heap[0] ends (EMPTY)."""
-    cdef Run *run = heap
-    cdef uint64_t key
-    while True:
-        memcpy(&key, run.at + HEAD - 8, 8)
-        if HEAD + key > size - written[0]:
-            return FULL
-        memcpy(dst + written[0], run.at, HEAD + key)
-        written[0] += HEAD + key
-        run.at += HEAD + key
-        if run.at == run.end:
-            return EMPTY
-        if not look(run):
-            return DAMAGED
-        sink(heap, 0, n)
-
-
-@cython.final
-cdef class Merger:
-    """The merge of runs of records, each of which is in order.
-
-    Args:
-        runs (list[Iterator[bytes]]): The blocks of each run; none of them is empty.
-
-    >>> from array import array
-    >>> blocks = [array("Q", [count, row, 0]).tobytes() for count, row in [(9, 1), (5, 2), (5, 0)]]
-    >>> merger = Merger([iter(blocks[:2]), iter(blocks[2:])])
-    >>> unpack(merger.take(1000)), merger.take(1000)
-    ([(9, 1, b''), (5, 0, b''), (5, 2, b'')], b'')
-    """
-    cdef list runs
-    cdef list blocks            # the owners of the records
-    cdef Run *heap
-    cdef size_t count
-
-    def __cinit__(self, list runs not None):
-        cdef size_t i
-        self.runs, self.blocks = runs, [None] * len(runs)
-        self.heap = <Run *>PyMem_RawMalloc(len(runs) * sizeof(Run) + 1)
-        if self.heap == NULL:
-            raise MemoryError  # pragma: no cover: no memory
-        for i in range(<size_t>len(runs)):
-            self.heap[self.count].number = i
-            if self.fetch(&self.heap[self.count]):
-                self.count += 1
-        i = self.count // 2
-        while i:
-            i -= 1
-            sink(self.heap, i, self.count)
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.heap)
-
-    cdef bint fetch(self, Run *run) except -1:
-        """Fetch the next block of a run. False: there is none."""
-        cdef bytes block = next(self.runs[run.number], None)
-        self.blocks[run.number] = block
-        if block is None:
-            return False
-        run.at = <const uint8_t *>PyBytes_AS_STRING(block)
-        run.end = run.at + len(block)
-        if not look(run):
-            raise ValueError("damaged block: a record is incomplete")
-        return True
-
-    def take(self, size_t size):
-        """Return the next records.
-
-        Args:
-            size (int): The size of the block in bytes; at least one record is returned, even if it is longer.
-
-        Returns:
-            bytes: The records; empty if there are no more.
-        """
-        cdef bytes block
-        cdef uint8_t *dst
-        cdef uint64_t key
-        cdef size_t written = 0
-        cdef Merged status = EMPTY
-        if not self.count:
-            return b""
-        memcpy(&key, self.heap[0].at + HEAD - 8, 8)
-        size = max(size, <size_t>(HEAD + key))
-        block = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
-        dst = <uint8_t *>PyBytes_AS_STRING(block)
-        while status == EMPTY and self.count:
-            with nogil:
-                status = merge(self.heap, self.count, dst, size, &written)
-            if status == DAMAGED:
-                raise ValueError("damaged block: a record is incomplete")
-            if status == EMPTY:
-                if not self.fetch(&self.heap[0]):
-                    self.count -= 1
-                    self.heap[0] = self.heap[self.count]
-                sink(self.heap, 0, self.count)
-        return block[:written]

@@ -17,9 +17,9 @@ from struct import Struct
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting._keys import KeyBatch
-from uricodec._counting._ranking import Merger, entries, most_frequent, records, sort_slots, unpack
+from uricodec._counting._ranking import entries, most_frequent, records, sort_slots, unpack_ranked
 from uricodec._counting.partitions import PartitionedTable
-from uricodec._io.files import close_file
+from uricodec._counting.runs import Runs, Sorter
 from uricodec._io.scratch import Scratch
 from uricodec._io.sizes import parse_memory
 
@@ -29,10 +29,10 @@ FEW = 1024
 # Memory for the buffers of partitions: a sixth of all, and no more than they need.
 BUFFERS = 6 * 1024 * 1024
 
-# How many runs are merged at once, and the size of a block of a run in bytes.
-FAN = 256
+# The size of a block of a run in bytes: so small a share of the memory that those of all runs fit.
 BLOCK = 64 * 1024
 LEAST_BLOCK = 1024
+SHARE = 1024
 
 # Where a key begins in a record that is sorted by its rank.
 PLACE = Struct("=Q")
@@ -171,8 +171,6 @@ class Counter:
         from itertools import count, islice
         from marshal import dumps, loads
 
-        from uricodec._counting.sorting import Sorter
-
         sorter = Sorter(self._scratch, self._memory // 4)
         try:
             for number, found in zip(count(), self.most_common()):
@@ -245,10 +243,10 @@ class Ranking:
         if top is not None and top < 1:
             raise ValueError(f"top must be at least 1, got {top}")
         self._scratch, self._top, self._least = scratch, top, least
-        self._block = max(LEAST_BLOCK, min(BLOCK, memory // (4 * FAN)))
+        self._block = max(LEAST_BLOCK, min(BLOCK, memory // SHARE))
         self._best, self._bound = [], None  # of a few
         self._table, self._count = None, 0  # the only table, if there is one, and how many of it are wanted
-        self._runs = Runs(scratch)
+        self._runs = Runs(scratch, "records", self._block)
         self.distinct = 0
 
     def finish(self, partitions, take=lambda names: None, tick=lambda: None):
@@ -294,69 +292,12 @@ class Ranking:
         if self._is_few():
             yield from self._best
             return
-        blocks = self._runs.merged(self._block) if self._table is None else self._blocks(self._table, self._count)
+        blocks = self._runs.merged() if self._table is None else self._blocks(self._table, self._count)
         left = self._top
         for block in blocks:
-            found = unpack(block)
+            found = unpack_ranked(block)
             if left is not None:
                 found = found[:left]
                 left -= len(found)
             yield from found
-
-
-class Runs:
-    """Runs of sorted records in a temporary file.
-
-    Args:
-        scratch (Scratch): The place for the file.
-    """
-
-    def __init__(self, scratch):
-        self._scratch, self._file, self._size = scratch, None, 0
-        self._runs = []  # of each run the offsets and sizes of its blocks
-
-    def add(self, blocks):
-        """Add a run, given its blocks (Iterator[bytes])."""
-        if self._file is None:
-            self._file = self._scratch.file()
-        places = []
-        for block in blocks:
-            self._scratch.write(self._file, block)
-            places.append((self._size, len(block)))
-            self._size += len(block)
-        self._runs.append(places)
-
-    def merged(self, size):
-        """Yield blocks of about `size` bytes of the records of all runs, in order; possible only once."""
-        runs = self
-        while len(runs._runs) > FAN:
-            merged = Runs(self._scratch)
-            for start in range(0, len(runs._runs), FAN):
-                merged.add(runs._merged(runs._runs[start : start + FAN], size))
-            runs._close()
-            runs = merged
-        yield from runs._merged(runs._runs, size)
-        runs._close()
-
-    def _merged(self, runs, size):
-        merger = Merger([self._read(places) for places in runs])
-        while block := merger.take(size):
-            yield block
-
-    def _read(self, places):
-        for place, size in places:
-            try:
-                self._file.seek(place)
-                block = self._file.read(size)
-                while len(block) < size:
-                    more = self._file.read(size - len(block))
-                    if not more:
-                        raise OSError(None, "temporary file was truncated")
-                    block += more
-            except OSError as error:
-                raise self._scratch.fail(error) from None
-            yield block
-
-    def _close(self):
-        if self._file is not None:
-            close_file(self._file)
+        self._runs.close()

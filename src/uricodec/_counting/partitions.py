@@ -13,10 +13,9 @@ complete only at the end; they, and identifiers with duplicates, are written in 
 Temporary files have no name: nothing is left, however the process ends.
 """
 
-from uricodec._base._text import new_buffer
 from uricodec._counting._spill import SpillBuffers, SpilledBatch
 from uricodec._counting._table import Table
-from uricodec._io.files import close_file
+from uricodec._io.scratch import Blocks
 
 # Bytes of the buffer of a partition, unless the memory is tiny.
 SPILL_CAPACITY = 64 * 1024
@@ -36,9 +35,8 @@ class Spill:
         self._scratch = scratch
         capacity = max(LEAST_SPILL_CAPACITY, min(SPILL_CAPACITY, memory // 512))
         self._buffers = SpillBuffers(depth, exact or columns > 0, capacity, columns=columns)  # numbers follow forms
-        self._file = scratch.file()
-        self._size = 0
-        self._blocks = [[] for _ in range(len(self._buffers))]
+        self._file = Blocks(scratch)
+        self._places = [[] for _ in range(len(self._buffers))]
         self.rows = 0
 
     def add(self, names):
@@ -55,18 +53,16 @@ class Spill:
     def _flush(self, part):
         block = self._buffers.take(part)
         if block:
-            self._scratch.write(self._file, block)
             self._scratch.spilled += len(block)
-            self._blocks[part].append((self._size, len(block)))
-            self._size += len(block)
+            self._places[part].append(self._file.add(block))
         self._buffers.clear(part)
 
     def finish(self):
         """Write what is still in memory. Return the numbers of the partitions with rows."""
-        for part in range(len(self._blocks)):
+        for part in range(len(self._places)):
             self._flush(part)
         self._buffers = None
-        return [part for part, blocks in enumerate(self._blocks) if blocks]
+        return [part for part, places in enumerate(self._places) if places]
 
     def read(self, part, names):
         """Read the rows of a partition.
@@ -74,30 +70,14 @@ class Spill:
         Yields:
             SpilledBatch: The next batch.
         """
-        buffer = new_buffer(SPILL_CAPACITY)
-        for place, size in self._blocks[part]:
-            names.release()
-            if size > len(buffer):
-                buffer = new_buffer(size)
-            view = memoryview(buffer)[:size]
-            self._read(view, place)
-            names.read(view)
+        for block in self._file.read(self._places[part]):
+            names.read(block)
+            del block  # it may be long: it is freed before the next one is read
             yield names
-        names.release()
-
-    def _read(self, view, place):
-        try:
-            self._file.seek(place)
-            while view:
-                size = self._file.readinto(view)
-                if not size:
-                    raise OSError(None, "temporary file was truncated")
-                view = view[size:]
-        except OSError as error:
-            raise self._scratch.fail(error) from None
+            names.release()
 
     def close(self):
-        close_file(self._file)
+        self._file.close()
         self._buffers = None
 
 

@@ -92,6 +92,20 @@ class Scratch:
         except OSError as error:
             raise self.fail(error) from None
 
+    def read(self, file, place, size):
+        """Return the bytes of a file at a place."""
+        try:
+            file.seek(place)
+            found = file.read(size)
+            while len(found) < size:
+                more = file.read(size - len(found))
+                if not more:
+                    raise OSError(None, "temporary file was truncated")
+                found += more
+        except OSError as error:
+            raise self.fail(error) from None
+        return found
+
     def mapping(self, size):
         """Return zeroed memory that is mapped to a file; the disk space is allocated."""
         file = self.file()
@@ -106,3 +120,33 @@ class Scratch:
             raise self.fail(error) from None
         finally:
             close_file(file)
+
+
+class Blocks:
+    """Blocks of bytes in a temporary file, which are read again by their places.
+
+    Args:
+        scratch (Scratch): The place for the file.
+    """
+
+    def __init__(self, scratch):
+        self._scratch, self._file, self._size = scratch, scratch.file(), 0
+
+    def add(self, block):
+        """Write a block. Return its place."""
+        place = self._size, len(block)
+        try:
+            self._file.seek(self._size)
+        except OSError as error:
+            raise self._scratch.fail(error) from None
+        self._scratch.write(self._file, block)
+        self._size += len(block)
+        return place
+
+    def read(self, places):
+        """Yield the blocks at these places (bytes)."""
+        return (self._scratch.read(self._file, *place) for place in places)
+
+    def close(self):
+        """Delete the file."""
+        close_file(self._file)

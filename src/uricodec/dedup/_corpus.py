@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from uricodec._base._text import new_buffer
 from uricodec._counting.counter import FEW, Ranking
-from uricodec._counting.sorting import Sorter
+from uricodec._counting.runs import Sorter
 from uricodec._io.files import FileError, close_file, total_size
 from uricodec._io.reading import MAX_LINE, Input
 from uricodec._io.runner import CAPACITY, InvalidLines, Position, Runner, Worker

@@ -22,7 +22,7 @@ from typing import Any
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting._table import FingerprintBatch
 from uricodec._counting.partitions import PartitionedTable
-from uricodec._counting.sorting import Sorter
+from uricodec._counting.runs import Sorter
 from uricodec._io.scratch import Scratch
 from uricodec._io.writing import Output
 from uricodec._records._framing import json_string

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base.extras import need
+from uricodec._counting._runs import Merge
 from uricodec._io.scratch import Scratch
 from uricodec._io.sizes import parse_memory
 from uricodec._io.writing import Output
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, column_of, mask
-from uricodec.dedup._set_file import Merge, first_of
+from uricodec.dedup._set_file import first_of
 from uricodec.dedup._sets import Rules, SavedSet, Shard, memory_of_sets, open_set, temporary_set
 from uricodec.errors import SetError
 

@@ -11,8 +11,10 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._runs import Merge
 from uricodec._counting._table import Table
 from uricodec._counting.partitions import PartitionedTable
+from uricodec._counting.runs import Runs
 from uricodec._io.files import FileError, close_file, printable
 from uricodec._io.scratch import Scratch
 from uricodec._io.set_files import (
@@ -31,7 +33,7 @@ from uricodec._io.set_files import (
 )
 from uricodec._io.writing import Output
 from uricodec.dedup._corpus import Corpus
-from uricodec.dedup._set_file import Directory, Merge, SetFile, bits_for, fold
+from uricodec.dedup._set_file import Directory, SetFile, bits_for, fold
 from uricodec.uri._policies import Policy
 
 if TYPE_CHECKING:
@@ -39,12 +41,9 @@ if TYPE_CHECKING:
 
     from uricodec.dedup._dataset import Dataset
 
-# Bytes that are read or written at once; and the memory for blocks of all sources of a merge.
+# Bytes that are read or written at once; and the fingerprints in a block of a sorted run, of which many are merged.
 BLOCK = 1 << 20
-MERGED = 64 << 20
-
-# How many runs are merged into one.
-FAN = 64
+SORTED = 1 << 14
 
 
 class Rules(NamedTuple):
@@ -276,20 +275,17 @@ class SortedRuns:
     """The fingerprints of complete tables, for a set.
 
     Attributes:
-        count (int): The number of fingerprints; those in several tables count for each.
+        count (int): At least the number of fingerprints: those in several tables may count for each.
     """
 
     def __init__(self) -> None:
-        self._scratch: Any = None
-        self._file: Any = None
-        self._size = 0
-        self._runs: list[list[tuple[int, int]]] = []  # places and sizes; a run of list i is about FAN ** i tables
+        self._runs: Runs | None = None
         self._table: Table | None = None
+        self._stored = 0
 
     @property
     def count(self) -> int:
-        stored = sum(size for runs in self._runs for _, size in runs) // ROW
-        return stored + (self._table.count if self._table is not None else 0)
+        return self._stored + (self._table.count if self._table is not None else 0)
 
     def take(self, table: Table) -> None:
         """Take over the last table."""
@@ -297,55 +293,24 @@ class SortedRuns:
 
     def add(self, table: Table, scratch: Scratch) -> None:
         """Add the fingerprints of a table, which may be cleared afterwards."""
-        self._scratch = scratch
+        if self._runs is None:
+            self._runs = Runs(scratch, "any", ROW * SORTED)
         if table.count:
-            self._add(table.fingerprints(), 0)
-
-    def _add(self, blocks: Iterable[bytes], depth: int) -> None:
-        if self._file is None:
-            self._file = self._scratch.file()
-        start = self._size
-        for block in blocks:
-            try:
-                self._file.seek(self._size)
-            except OSError as error:
-                raise self._scratch.fail(error) from None
-            self._scratch.write(self._file, block)
-            self._size += len(block)
-        if depth == len(self._runs):
-            self._runs.append([])
-        self._runs[depth].append((start, self._size - start))
-        if len(self._runs[depth]) == FAN:
-            runs, self._runs[depth] = self._runs[depth], []
-            self._add(Merge([self._read(*run, MERGED // FAN) for run in runs], "any"), depth + 1)
-
-    def _read(self, place: int, size: int, block: int) -> Iterator[bytes]:
-        end = place + size
-        while place < end:
-            try:
-                self._file.seek(place)
-                found = self._file.read(min(block, end - place) // ROW * ROW)
-                if len(found) % ROW or not found:
-                    raise OSError(None, "temporary file was truncated")
-            except OSError as error:
-                raise self._scratch.fail(error) from None
-            place += len(found)
-            yield found
+            self._stored += table.count
+            self._runs.add(table.fingerprints(SORTED))
 
     def sources(self) -> list[Iterator[bytes]]:
         """Return sorted sources of all fingerprints."""
-        runs = [run for runs in self._runs for run in runs]
-        block = MERGED // (len(runs) + 1) // ROW * ROW
-        found = [self._read(*run, min(block, BLOCK)) for run in runs]
+        found = self._runs.sources() if self._runs is not None else []
         return [*found, self._table.fingerprints()] if self._table is not None else found
 
     def close(self) -> None:
-        """Free the memory and the temporary file."""
+        """Free the memory and the temporary files."""
         if self._table is not None:
             self._table.clear()
             self._table = None
-        if self._file is not None:
-            close_file(self._file)
+        if self._runs is not None:
+            self._runs.close()
 
 
 def union(sets: Iterable[SavedSet], runs: SortedRuns) -> tuple[Iterable[bytes], int]:

@@ -1,7 +1,7 @@
 """The order of counts: by the count, a sum, a quantile, or a field of the group.
 
 The value of a row becomes bytes that compare as the values do (a rank), so that rows that do not fit into memory are
-sorted by the Sorter of uricodec._counting.sorting, which compares bytes:
+sorted by the Sorter of uricodec._counting.runs, which compares bytes:
 
     0x00 | rank of the value, complemented if the order is descending       a value
     0x01                                                                    a missing value: last in both orders
