@@ -412,20 +412,6 @@ def test_estimate_depends_on_registers_alone(count, precision, seed):
     assert estimated(values, precision) == estimated(least, precision)
 
 
-def test_merge():
-    values = fingerprints(5000)
-    whole, parts = Cardinality(), [Cardinality() for _ in range(3)]
-    whole.add(FingerprintBatch(b"".join(values)))
-    for part, (start, end) in zip(parts, [(0, 2000), (1000, 3000), (2500, 5000)], strict=True):
-        part.add(FingerprintBatch(b"".join(values[start:end])))
-        assert part.estimate() < whole.estimate()
-    for part in parts[1:]:
-        parts[0].merge(part)
-    assert parts[0].estimate() == whole.estimate()
-    with pytest.raises(ValueError, match="precision"):
-        whole.merge(Cardinality(13))
-
-
 def test_rows_that_are_no_names():
     cardinality = Cardinality()
     cardinality.add(FingerprintBatch(b"".join(fingerprints(4)), marks=bytes([SEEN, PENDING, NEW, LATER])))

@@ -243,7 +243,11 @@ def pack(records not None):
     Args:
         records (Iterable[bytes]): The records, of at least 16 bytes, in order.
     """
-    return b"".join([part for record in records for part in ((<size_t>len(record)).to_bytes(SIZE, "little"), record)])
+    cdef list parts = []
+    for record in records:
+        parts.append(len(record).to_bytes(SIZE, "little"))
+        parts.append(record)
+    return b"".join(parts)
 
 
 def unpack(bytes block not None):

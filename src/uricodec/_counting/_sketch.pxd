@@ -15,6 +15,5 @@ cdef struct Sketch:
 
 # Add a number to a sketch; NULL: an empty one. False: out of memory. *used changes by the bytes that are allocated.
 cdef bint add_number(Sketch **sketch, double number, size_t *used) noexcept nogil
-cdef bint add_sketch(Sketch **sketch, const Sketch *other, size_t *used) noexcept nogil
 cdef double quantile_of(const Sketch *sketch, double share) noexcept nogil
 cdef void free_sketch(Sketch *sketch) noexcept nogil

@@ -3,8 +3,7 @@
 
 A bucket holds how many numbers are in ( g^(i-1), g^i ], where g = (1 + e) / (1 - e) and e is the relative error. A quantile
 is the number 2 g^i / (g + 1) of the bucket that holds the number of that rank: it is at most the share e away from every
-number in the bucket, relative to that number. Adding the counts of two sketches gives the sketch of all their numbers, so
-sketches can be merged in any order, and nothing depends on the order of the numbers.
+number in the bucket, relative to that number. Nothing depends on the order of the numbers.
 
 (C. Masson, J. E. Rim, H. K. Lee, "DDSketch: a fast and fully-mergeable quantile sketch with relative-error guarantees",
 2019.)
@@ -14,14 +13,10 @@ So their number depends on the ratio of these: one for each 1.9 %, and 370 for n
 until the first one needs two, then four, and eight. Numbers below 10^-9 count as 0, and those above 10^24 are in one bucket,
 so a sketch has at most 4096 buckets. The least and the greatest number are exact.
 """
-cimport cython
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_C_CONTIGUOUS, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport ceil, exp, isfinite, log
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy
-
-from uricodec._base._atomic cimport uc_give, uc_take
 
 
 cdef enum:
@@ -33,8 +28,6 @@ cdef enum:
 cdef double ERROR = 0.0094
 cdef double SMALLEST = 1e-9
 cdef double LOG_G = log((1 + ERROR) / (1 - ERROR))
-
-RELATIVE_ERROR = ERROR
 
 
 cdef inline uint8_t *counts_of(const Sketch *sketch) noexcept nogil:
@@ -86,26 +79,25 @@ cdef bint widen(Sketch **sketch, size_t *used) noexcept nogil:
     return True
 
 
-cdef inline bint add_count(Sketch **sketch, size_t i, uint64_t more, size_t *used) noexcept nogil:
-    """Add to the count of bucket i of the array. False: out of memory."""
-    cdef uint64_t count = count_of(sketch[0], i) + more
-    while not has_width_for(sketch[0], count):
-        if not widen(sketch, used):
-            return False  # pragma: no cover: no memory
+cdef inline bint add_count(Sketch **sketch, size_t i, size_t *used) noexcept nogil:
+    """Add 1 to the count of bucket i of the array. False: out of memory."""
+    cdef uint64_t count = count_of(sketch[0], i) + 1
+    if not has_width_for(sketch[0], count) and not widen(sketch, used):
+        return False  # pragma: no cover: no memory
     set_count(sketch[0], i, count)
     return True
 
 
-cdef bint ensure_capacity(Sketch **sketch, int32_t first, int32_t last, size_t *used) noexcept nogil:
-    """Ensure that a sketch has the buckets from `first` to `last`. An array also grows by a quarter, as far as allowed."""
+cdef bint ensure_capacity(Sketch **sketch, int32_t bucket, size_t *used) noexcept nogil:
+    """Ensure that a sketch has a bucket. An array also grows by a quarter, as far as allowed."""
     cdef Sketch *old = sketch[0]
     cdef Sketch *made
-    cdef int32_t low = first, high = last, more
+    cdef int32_t low = bucket, high = bucket, more
     cdef size_t width = 1 if old == NULL else old.width
     if old != NULL and old.size:
-        if old.first <= first and last < old.first + <int32_t>old.size:
+        if old.first <= bucket < old.first + <int32_t>old.size:
             return True
-        low, high = min(first, old.first), max(last, old.first + <int32_t>old.size - 1)
+        low, high = min(bucket, old.first), max(bucket, old.first + <int32_t>old.size - 1)
     more = max(<int32_t>STEP, (high - low) // 4) - 1
     if old == NULL or old.size == 0:
         low, high = low - more // 2, high + more - more // 2
@@ -142,9 +134,9 @@ cdef bint add_number(Sketch **sketch, double number, size_t *used) noexcept nogi
         return True
     if number >= SMALLEST:
         bucket = bucket_of(number)
-        if not ensure_capacity(sketch, bucket, bucket, used):
+        if not ensure_capacity(sketch, bucket, used):
             return False  # pragma: no cover: no memory
-        if not add_count(sketch, <size_t>(bucket - sketch[0].first), 1, used):
+        if not add_count(sketch, <size_t>(bucket - sketch[0].first), used):
             return False  # pragma: no cover: no memory
     else:
         number = max(number, 0)
@@ -159,33 +151,6 @@ cdef bint add_number(Sketch **sketch, double number, size_t *used) noexcept nogi
     at.least = number if at.count == 0 else min(at.least, number)
     at.greatest = number if at.count == 0 else max(at.greatest, number)
     at.count += 1
-    return True
-
-
-cdef bint add_sketch(Sketch **sketch, const Sketch *other, size_t *used) noexcept nogil:
-    cdef size_t i, start
-    cdef Sketch *at
-    if other == NULL or other.count == 0:
-        return True
-    if sketch[0] == NULL:
-        sketch[0] = <Sketch *>PyMem_RawMalloc(size_of(other.size, other.width))
-        if sketch[0] == NULL:
-            return False  # pragma: no cover: no memory
-        memcpy(sketch[0], other, size_of(other.size, other.width))
-        used[0] += size_of(other.size, other.width)
-        return True
-    if other.size:
-        if not ensure_capacity(sketch, other.first, other.first + <int32_t>other.size - 1, used):
-            return False  # pragma: no cover: no memory
-        start = <size_t>(other.first - sketch[0].first)
-        for i in range(other.size):
-            if not add_count(sketch, start + i, count_of(other, i), used):
-                return False  # pragma: no cover: no memory
-    at = sketch[0]
-    at.least = min(at.least, other.least)
-    at.greatest = max(at.greatest, other.greatest)
-    at.zeros += other.zeros
-    at.count += other.count
     return True
 
 
@@ -206,101 +171,3 @@ cdef double quantile_of(const Sketch *sketch, double share) noexcept nogil:
 
 cdef void free_sketch(Sketch *sketch) noexcept nogil:
     PyMem_RawFree(sketch)
-
-
-@cython.final
-cdef class Quantiles:
-    """A sketch of numbers, which answers what their quantiles are. One thread at a time may use it.
-
-    Numbers below 10^-9, negative ones included, count as 0; NaN and infinities are skipped.
-
-    Args:
-        numbers (Buffer | None): The first numbers, see add().
-
-    >>> from array import array
-    >>> sketch = Quantiles(array("d", range(1, 1001)))
-    >>> sketch.count, sketch.quantile(1), abs(sketch.quantile(0.5) - 500) <= 5
-    (1000, 1000.0, True)
-    """
-    cdef Sketch *sketch
-    cdef readonly size_t size       # bytes of memory
-    cdef char busy
-
-    def __cinit__(self, numbers=None):
-        if numbers is not None:
-            self.add(numbers)
-
-    def __dealloc__(self):
-        free_sketch(self.sketch)
-
-    @property
-    def count(self):
-        """The number of numbers."""
-        return 0 if self.sketch == NULL else self.sketch.count
-
-    def add(self, numbers not None):
-        """Add numbers.
-
-        Args:
-            numbers (Buffer): Numbers of 64 bits (format "d"), such as an array.array.
-        """
-        cdef Py_buffer buffer
-        cdef Py_ssize_t i
-        cdef bint done = True
-        PyObject_GetBuffer(numbers, &buffer, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
-        try:
-            if buffer.format == NULL or buffer.format[0] != c'd' or buffer.format[1]:
-                raise TypeError("expected a buffer of numbers in format 'd'")
-            self.use()
-            with nogil:
-                for i in range(buffer.len // <Py_ssize_t>sizeof(double)):
-                    if not add_number(&self.sketch, (<const double *>buffer.buf)[i], &self.size):
-                        done = False  # pragma: no cover: no memory
-            uc_give(&self.busy)
-        finally:
-            PyBuffer_Release(&buffer)
-        if not done:
-            raise MemoryError  # pragma: no cover: no memory
-
-    def merge(self, Quantiles other not None):
-        """Add the numbers of another sketch."""
-        cdef bint done
-        if other is self:
-            other = Quantiles()
-            other.merge(self)
-        self.use()
-        try:
-            other.use()
-            with nogil:
-                done = add_sketch(&self.sketch, other.sketch, &self.size)
-            uc_give(&other.busy)
-        finally:
-            uc_give(&self.busy)
-        if not done:
-            raise MemoryError  # pragma: no cover: no memory
-
-    def quantile(self, double share):
-        """Return a quantile: a number within 1 % of the one with rank floor(share * (count - 1)), from 0.
-
-        Args:
-            share (float): From 0, the least number, to 1, the greatest one; both of these are exact.
-
-        Returns:
-            float | None: The quantile; None if the sketch is empty.
-        """
-        if not 0 <= share <= 1:
-            raise ValueError(f"share must be from 0 to 1, got {share}")
-        self.use()
-        try:
-            if self.sketch == NULL or self.sketch.count == 0:
-                return None
-            if share == 1:
-                return self.sketch.greatest
-            return self.sketch.least if share == 0 else quantile_of(self.sketch, share)
-        finally:
-            uc_give(&self.busy)
-
-    cdef int use(self) except -1:
-        if not uc_take(&self.busy):
-            raise RuntimeError("another thread is using the sketch")  # pragma: no cover: a race
-        return 0

@@ -102,6 +102,7 @@ cdef class Table:
     cdef int use(self) except -1
     cdef tuple block_of_counts(self, size_t at, Py_ssize_t block)
     cdef int ensure_capacity(self) noexcept nogil
+    cdef size_t fair_share(self) noexcept nogil
     cdef int grow(self, size_t size) noexcept nogil
     cdef int ensure_capacity_for(self, size_t octets) noexcept nogil
     cdef int sort(self) except -1

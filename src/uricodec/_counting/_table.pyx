@@ -188,6 +188,10 @@ cdef enum:
     NO_ROOM = 1
     NO_MEMORY = 2
 
+# Which share of the homes is filled when the table grows; and when it cannot grow any more.
+cdef double FILLED = 0.75
+cdef double FULL = 0.8
+
 cdef uint64_t MOST_HOMES = 0xFFFFFFFF      # as many as 32 bits of a fingerprint can distinguish
 KEEPS = ("first", "last", "newest")
 # Replaces a second half of 64 zeros, which would mean an empty slot. No fingerprint with the same first half has this
@@ -477,29 +481,41 @@ cdef class Table:
         return size - size % self.granule if size > self.granule else self.granule
 
     cdef int ensure_capacity(self) noexcept nogil:
-        """Ensure capacity for another identifier: allocate more slots, or allow to fill more of them."""
+        """Ensure capacity for another identifier: allocate more slots, or allow to fill more of them.
+
+        Slots double, up to the limit or, with normal forms, to the size at which the slots and the forms will both be
+        full. That size is an estimate: if the slots are full before the forms are, they still grow, by a 16th at a
+        time. Growing moves all identifiers, so less than a 32nd is not worth it while some slots can be filled.
+        """
         cdef size_t octets = 8 * self.stride
         cdef size_t others = self.arena.had + self.sketched
-        cdef size_t most = self.limit - others if self.limit > others else 0
+        cdef size_t allowed = self.limit - others if self.limit > others else 0
         cdef size_t reserved = <size_t>(<uint8_t *>self.slots.last - self.region) + octets
-        cdef size_t filled = <size_t>(<double>self.slots.homes * 0.8)
+        cdef size_t enough = <size_t>(<double>self.slots.homes * FULL)
+        cdef bint is_full = self.slots.count >= enough
         cdef size_t size = 2 * self.had, fair
         if self.arena.used:
-            # As many slots as there will be forms for, if new forms are as long as those stored; more if that proves
-            # wrong.
-            fair = <size_t>(<double>self.limit / (
-                1 + 0.8 * <double>self.arena.used / <double>self.slots.count / <double>octets))
-            if self.slots.count >= filled:
+            fair = self.fair_share()
+            if is_full:
                 fair = max(fair, self.had + self.had // 16)
             size = min(size, rounded_up(fair, self.granule))
-        most = self.rounded(min(most, min(reserved, <size_t>min(MOST_HOMES * octets, (<size_t>-1) // 2))))
-        size = min(size, most)
-        if size > self.had and (size - self.had >= self.had // 32 or self.slots.count >= filled):
+        allowed = min(allowed, min(reserved, <size_t>min(MOST_HOMES * octets, (<size_t>-1) // 2)))
+        size = min(size, self.rounded(allowed))
+        if size > self.had and (is_full or size - self.had >= self.had // 32):
             return self.grow(size)
-        if self.slots.count >= filled:
+        if is_full:
             return NO_ROOM
-        self.slots.enough = filled
+        self.slots.enough = enough
         return ROOM
+
+    cdef size_t fair_share(self) noexcept nogil:
+        """Return the size of as many slots as the limit has room for with their forms, if all are as long as those so far.
+
+        With a limit of 64 MB, slots of 16 bytes, and forms of 40 bytes on average: four fifths of the slots are filled,
+        so for each slot there are 16 bytes and 0.8 * 40 = 32 bytes of forms. A third of the limit is for slots: 21 MB.
+        """
+        cdef double length = <double>self.arena.used / <double>self.slots.count
+        return <size_t>(<double>self.limit / (1 + FULL * length / <double>(8 * self.stride)))
 
     cdef int grow(self, size_t size) noexcept nogil:
         """Extend the slots to `size` bytes."""
@@ -511,7 +527,7 @@ cdef class Table:
         self.had = size
         self.slots.start = start
         self.slots.homes = size // (8 * stride) - SLACK
-        self.slots.enough = <size_t>(<double>self.slots.homes * 0.75)
+        self.slots.enough = <size_t>(<double>self.slots.homes * FILLED)
         if self.slots.count and stride == PLAIN:
             rearrange(&self.slots, old, PLAIN)
         elif self.slots.count and stride == COUNTING:
@@ -966,15 +982,6 @@ cdef class Cardinality:
         with nogil:
             self.add_rows(names)
         uc_give(&names.busy)
-
-    def merge(self, Cardinality other not None):
-        """Add the identifiers that another one has counted with the same key.
-        """
-        cdef size_t i
-        if other.precision != self.precision:
-            raise ValueError(f"precisions differ: {self.precision} and {other.precision}")
-        for i in range(self.count):
-            self.registers[i] = max(self.registers[i], other.registers[i])
 
     def estimate(self):
         """Return the estimate.
