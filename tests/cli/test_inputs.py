@@ -20,7 +20,7 @@ from uricodec._records._framing import Framing
 from uricodec.cli import colors
 from uricodec.cli.commands import COMMANDS
 from uricodec.cli.inputs import hint_of
-from uricodec.cli.outputs import Reservoir, SampledOutput
+from uricodec.cli.outputs import RecordsOutput, Reservoir, Sample
 
 READERS = [name for name, command in COMMANDS.items() if command.operand and command.operand.key == "files"]
 BLOCKED = Path(__file__).parents[2] / "examples/blocked.txt"
@@ -286,8 +286,8 @@ def test_samples_are_records(records, size, cuts):
     sample = Reservoir(size, 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", standard := Text())
-        patch.setattr(SampledOutput, "ENOUGH", 7)
-        with SampledOutput(None, Framing("lines"), sample) as output:
+        patch.setattr(Sample, "ENOUGH", 7)
+        with RecordsOutput(None, Sample(Framing("lines"), sample)) as output:
             for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(data)], strict=True):
                 output.write(memoryview(data)[start:stop])
     numbers = [number for number, _ in sorted(sample._taken)]

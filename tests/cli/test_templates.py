@@ -2,15 +2,19 @@
 
 import os
 import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.command import COMMAND, output_of, run
+from support.command import COMMAND, Text, output_of, run
 from support.tables import each_row
 
 from uricodec import uri
-from uricodec.cli.templates import COMPONENTS, TemplateError, TemplateOutput, checked_names, of_urls, parts_of
+from uricodec._rows._tasks import transform_lines
+from uricodec.cli.outputs import RecordsOutput
+from uricodec.cli.records import Template
+from uricodec.cli.templates import COMPONENTS, TemplateError, checked_names, of_urls, parts_of
 
 URL = "http://u@A.example.co.uk:80/b/c%20d/?q=%41+b&q=2#f"
 VALUES = {
@@ -30,6 +34,13 @@ VALUES = {
     "segment.2": "c d",
     "segment.9": "",
 }
+
+
+def made_of(rows, line):
+    """What an operation makes of a line (bytes)."""
+    buffer = bytearray(rows.capacity(len(line)))
+    _, found = transform_lines(line, buffer, rows)
+    return bytes(buffer[: found.written])
 
 
 def naive(template, values):
@@ -68,8 +79,8 @@ def test_templates(template):
             of_urls(template)
         return
     assert checked_names(parts) == list(dict.fromkeys(names))
-    [text] = of_urls(template)([URL.encode()])
-    assert text.decode() == naive(template, VALUES)
+    text = naive(template, VALUES).replace("\t", "%09")
+    assert made_of(of_urls(template), URL.encode()).decode() == text
 
 
 @each_row(("template", "message"), [
@@ -115,21 +126,28 @@ def test_lines_stay_lines():
     assert run("split", "--get", "a{path}", "--errors", "raise", stdin=b"b\nx y\n")[:2] == (1, b"ab\n")
 
 
-def test_pieces():
+def test_pieces(monkeypatch):
     """However an output is written, its lines are the same."""
-
-    class Collected(list):
-        write = list.append
-
     data = b"a/b\r\n\nc\nd"
     for cut in range(len(data) + 1):
-        collected = Collected()
-        output = TemplateOutput(collected, of_urls("<{path}>"), b"\n")
-        output.write(data[:cut])
-        output.write(memoryview(data)[cut:])
-        assert output.in_line
-        output._write([output._rest])
-        assert b"".join(collected) == b"<a/b>\n\n<c>\n<d>\n"
+        monkeypatch.setattr(sys, "stdout", standard := Text())
+        with RecordsOutput(None, template=Template(of_urls("<{path}>"), b"")) as output:
+            output.write(data[:cut])
+            output.write(memoryview(data)[cut:])
+            assert output.in_line
+        assert standard.buffer.getvalue() == b"<a/b>\n\n<c>\n<d>\n"
+
+
+@each_row(("to", "records"), [
+        ("csv", ['count,line\n', '2,""\n', '1,"a,""b"""\n', '1,%1B%FF%C2%85\u2028\n']),
+        ("tsv", ['count\tline\n', '2\t\n', '1\ta,"b"\n', '1\t%1B%FF%C2%85\u2028\n']),
+        ("text", ['2\t\n', '1\ta,"b"\n', '1\t%1B%FF%C2%85\u2028\n']),
+        ("jsonl", ['{"count":2,"line":""}\n', '{"count":1,"line":"a,\\"b\\""}\n',
+                   '{"count":1,"line":"\\u001b%FF\\u0085\\u2028"}\n']),
+    ])  # fmt: skip
+def test_one_dialect(to, records):
+    data = b'\n\na,"b"\n\x1b\xff\xc2\x85\xe2\x80\xa8\n'
+    assert output_of("dedup", "--kind", "bytes", "--count", "--to", to, stdin=data).decode() == "".join(records)
 
 
 def test_logs():

@@ -15,7 +15,8 @@ from uricodec._records.headers import FieldError, LongHeaderError
 from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT
-from uricodec.cli.outputs import CountRecordsOutput, output_of
+from uricodec.cli.outputs import RecordsOutput, output_of
+from uricodec.cli.records import records_of
 from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import DelimiterError, NoValuesError, OrderError
 from uricodec.errors import SetError, UriError, place
@@ -165,7 +166,7 @@ def write_estimate(plan, options):
 def output_of_lines(plan):
     """Return the output for dedup_files()."""
     if plan.to is not None:
-        return CountRecordsOutput(plan.output, plan.to)
+        return RecordsOutput(plan.output, template=records_of(plan.to, ("count", "line"), {"count"}))
     return output_of(plan, plan.records.end, plan.records.csv_delimiter(), ends=False)
 
 

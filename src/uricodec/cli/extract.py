@@ -5,7 +5,6 @@ the chunks. Data without such bytes for more than the size of a chunk are search
 where a match may go on, the rest moves to the start of the buffer, and the next data follow it.
 """
 
-from contextlib import nullcontext
 from functools import partial
 
 from uricodec._base._text import new_buffer
@@ -14,7 +13,7 @@ from uricodec._io.reading import LineEnds
 from uricodec._io.runner import Runner, Worker
 from uricodec.cli.lines import for_each_input
 from uricodec.cli.outputs import output_of
-from uricodec.cli.records import header_of, record_of, text_of
+from uricodec.cli.records import records_of
 
 # The bytes that a URN may contain, by either RFC (2141 section 2.2, 8141 section 2). Every other byte ends it.
 URN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()+,-.:=@;$_!*'%/?#&~"
@@ -37,6 +36,9 @@ LEAST = 13
 # The most bytes of an offset and a tab.
 OFFSET = 21
 
+# The fields of a record.
+NAMES = "input", "offset", "match"
+
 # The bytes at the start of an input that show what it is.
 HEAD = 4096
 
@@ -45,49 +47,16 @@ def run(plan, kind, content, offsets):
     """Write the URNs or URLs that all inputs contain."""
     content = None if kind == "urn" else content
     runner = Runner(plan.thread_count(), lambda: new_buffer(2 * reading.CHUNK), capacity=max(reading.CHUNK, LEAST))
-    records = plan.to != "text"
-    with (
-        output_of(plan, csv=b"," if plan.to == "csv" else None) as output,
-        RecordsOf(plan.to, output) if records else nullcontext(output) as target,
-    ):
+    template = None if plan.to == "text" else records_of(plan.to, NAMES, {"offset"})
+    with output_of(plan, template=template) as output:
 
         def process(source):
-            prefix = source.name.encode() + b"\t" if len(plan.inputs) > 1 or records else b""
-            prefix = prefix if offsets or records else None
-            runner.run(source, Extractor(content, target, prefix, kind == "web"))
+            prefix = source.name.encode() + b"\t" if len(plan.inputs) > 1 or template else b""
+            prefix = prefix if offsets or template else None
+            runner.run(source, Extractor(content, output, prefix, kind == "web"))
 
         for_each_input(process, plan, output)
     return 0
-
-
-class RecordsOf:
-    """Writes the lines of matches, each with its input and offset, as records.
-
-    Args:
-        to (str): A value of --to.
-        output (Output): Where the records go.
-    """
-
-    NAMES = "input", "offset", "match"
-
-    def __init__(self, to, output):
-        self._to, self._output, self._rest = to, output, b""
-
-    def __enter__(self):
-        self._output.write_header(header_of(self._to, self.NAMES))
-        return self
-
-    def __exit__(self, *exception):
-        pass
-
-    def write(self, data):
-        lines = (self._rest + bytes(data)).split(b"\n")
-        self._rest = lines.pop()
-        self._output.write(b"".join(map(self._record, lines)))
-
-    def _record(self, line):
-        name, offset, match = text_of(line).rsplit("\t", 2)
-        return record_of(self._to, self.NAMES, [name, int(offset), match])
 
 
 class MatchEnds(LineEnds):

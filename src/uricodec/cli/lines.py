@@ -5,8 +5,7 @@ Python code sees only invalid lines, to report them: `REASONS` of the operation 
 
 import os
 from collections import namedtuple
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import suppress
 
 from uricodec import ByteSet
 from uricodec._base._text import new_buffer
@@ -15,13 +14,13 @@ from uricodec._io import reading
 from uricodec._io.files import FileError, tell
 from uricodec._io.meter import Meter
 from uricodec._io.reading import Input
-from uricodec._io.reports import InvalidLine, head_of, visible
+from uricodec._io.reports import InvalidLine, head_of
 from uricodec._io.runner import CAPACITY, InvalidLines, Runner, Worker
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._tasks import transform_lines
 from uricodec.cli.errors import CommandError
 from uricodec.cli.outputs import EnoughError, output_of
-from uricodec.cli.records import header_of, record_of
+from uricodec.cli.records import records_of
 
 # How many chunks several threads read at once if a transform takes long lines in pieces. Such work is fast: with one at
 # a time, threads often wait for each other.
@@ -208,14 +207,11 @@ def check_inputs(transform, plan):
         return 1 if run(transform, plan, "drop", None, rejects) else 0
 
 
-@contextmanager
 def report_of(plan):
-    """Open the output of `check`, which is a report, and write its header; with --quiet the null device."""
+    """Return the output of `check`: records of the rows of a report; with --quiet the null device."""
     if plan.quiet:
         plan.output = os.devnull
-    with output_of(plan) as output:
-        output.write_header(header_of(plan.to, InvalidLine._fields))
-        yield output
+    return output_of(plan, template=records_of(plan.to, InvalidLine._fields, {"line", "offset"}))
 
 
 def run(transform, plan, errors, output, rejects):
@@ -225,8 +221,9 @@ def run(transform, plan, errors, output, rejects):
         return CommandError(text, 1, ERRORS_HINT + LONG_HINT * (line.code == "too-long"))
 
     tally = Tally(transform.groups) if plan.stats else None
-    report = report_to(rejects, "text" if output else plan.to)
-    invalid = InvalidLines(errors, fail, lambda line: transform.reason(line.code), report, plan.max_line, plan.stats)
+    invalid = InvalidLines(
+        errors, fail, lambda line: transform.reason(line.code), report_to(rejects), plan.max_line, plan.stats
+    )
     threads = plan.thread_count()
     parallel = PARALLEL * reading.CHUNK
     runner = Runner(
@@ -277,15 +274,9 @@ def for_each_input(process, plan, *outputs, open=Input, forgive=lambda error: Fa
                     raise
 
 
-def report_to(rejects, to="text"):
+def report_to(rejects):
     """Return a function that writes invalid lines (list[InvalidLine]) to an output; None without one."""
-    row = partial(report_row, to) if to in ("jsonl", "csv") else InvalidLine.row
-    return rejects and (lambda lines: rejects.write(b"".join(map(row, lines))))
-
-
-def report_row(to, line):
-    """Return the row of a report for an InvalidLine in another format than that of InvalidLine.row()."""
-    return record_of(to, line._fields, line._replace(text=visible(line.text)))
+    return rejects and (lambda lines: rejects.write(b"".join(map(InvalidLine.row, lines))))
 
 
 Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups"])

@@ -1,66 +1,177 @@
-"""What commands write to: all of their records, the first of them, a sample of them, or counts of them.
+"""What commands write: records, all of them, the first of them, a sample of them, or counts of them.
 
-Each output counts records where they are written, so it serves every command, whatever it does with invalid records.
+    lines  ->  records: those of --get or --to, or the lines themselves  ->  a choice of them  ->  the output
+
+Each step sees parts of any size, in order, and no record as a whole: a long one needs no memory.
 """
 
-from uricodec._io import reading
+import sys
+
+from uricodec._base._text import new_buffer
 from uricodec._io.files import file_error
+from uricodec._io.reading import CHUNK
 from uricodec._io.writing import Output
 from uricodec._records._framing import Framing
-from uricodec.cli.records import CONTROL, header_of, record_of, text_of
+from uricodec._rows._tasks import transform_lines
+from uricodec.cli.records import Template
 
 
 class EnoughError(Exception):
     """No more records are needed: a command that reads lines ends here, and succeeds."""
 
 
-def output_of(arguments, end=b"\n", csv=None, ends=True):
+def output_of(plan, end=b"\n", csv=None, ends=True, template=None):
     """Return the output of a command (Output).
 
     Args:
-        arguments (Plan): With output, limit, sample, seed, get and count; `log` counts records itself.
+        plan (Plan): With output, limit, sample, seed, get and count; `log` counts records itself.
         end (bytes): What ends a record.
         csv (bytes | None): The delimiter if records are CSV, in which newlines may be in quotes.
         ends (bool): Whether the command may end when the limit is reached.
+        template (Template | None): What makes records of lines; None: what the command writes consists of records.
     """
-    output = counted_output(arguments, end) if arguments.count is True and ends else None
-    output = output or records_output(arguments, end, csv, ends)
-    if arguments.get is None:
-        return output
-    from uricodec.cli import templates
+    if plan.get is not None:
+        from uricodec.cli import templates
 
-    if arguments.command == "log":
-        _, render = templates.of_fields(arguments.get)
-    else:
-        render = templates.of_urls(arguments.get, arguments.agreed)
-    return templates.TemplateOutput(output, render, end)
+        is_log = plan.command == "log"
+        rows = templates.of_fields(plan.get)[1] if is_log else templates.of_urls(plan.get, plan.agreed)
+        template = Template(rows, b"")
+    choice = choice_of(plan, end, csv, ends)
+    if choice is None and template is None:
+        return Output(plan.output)
+    return RecordsOutput(plan.output, choice, template, end)
 
 
-def records_output(arguments, end, csv, ends):
-    """Return what output_of() does, for records that are written as they are."""
-    path = arguments.output
-    if arguments.limit is None and arguments.sample is None:
-        return Output(path)
+def choice_of(plan, end, csv, ends):
+    """Return which records are written (First, Sample or Counts); None: all of them."""
+    if plan.count is True and ends:
+        shows = plan.output is None and sys.stdout is not None and sys.stdout.isatty()
+        name = "text" if plan.get is not None else "host"
+        return Counts(end, plan.top, name if shows else "")
     framing = Framing("csv", delimiter=csv) if csv else Framing("lines", end)
-    if arguments.sample is not None:
-        return SampledOutput(path, framing, Reservoir(arguments.sample, arguments.seed))
-    return LimitedOutput(path, framing, arguments.limit, ends)
+    if plan.sample is not None:
+        return Sample(framing, Reservoir(plan.sample, plan.seed))
+    return None if plan.limit is None else First(framing, plan.limit, ends)
 
 
-def counted_output(arguments, end):
-    """Return the output for --count: a table at a terminal, else lines."""
-    import sys
-
-    shows = arguments.output is None and sys.stdout is not None and sys.stdout.isatty()
-    name = "text" if arguments.get is not None else "host"
-    return CountedOutput(arguments.output, end, arguments.top, name if shows else "")
-
-
-class CountedOutput(Output):
-    """Counts lines, and writes at the end how often each occurs, the most frequent first.
+class RecordsOutput(Output):
+    """An output for records.
 
     Args:
         path (str | None): As for Output.
+        choice (First | Sample | Counts | None): Which of them are written; None: all.
+        template (Template | None): What makes records of the lines that are written here; None: they are records.
+        end (bytes): What ends a line, and a record.
+
+    Raises:
+        EnoughError: All records of the choice are written.
+    """
+
+    def __init__(self, path, choice=None, template=None, end=b"\n"):
+        super().__init__(path)
+        self._choice, self._end = choice, end
+        self._rows, self._header = template or (None, b"")
+        self._rest = b""  # of the last line
+        self._buffer = new_buffer(2 * CHUNK) if self._rows else None
+
+    def __enter__(self):
+        super().__enter__()
+        super().write(self._header)
+        return self
+
+    def write_header(self, data):
+        if self._rows is None:
+            super().write(data)
+
+    def write(self, data):
+        if not data:
+            return
+        if self._rows is None:
+            self._choose(data)
+            self.in_line = data[-1] != self.end
+        else:
+            data = self._rest + bytes(data)
+            cut = data.rfind(self._end) + 1
+            self._rest = data[cut:]
+            self._convert(data[:cut])
+            self.in_line = bool(self._rest)
+        if self._choice and self._choice.has_enough:
+            raise EnoughError
+
+    def _convert(self, lines):
+        """Write the records of whole lines. A CR before the newline is part of the line end."""
+        view = memoryview(lines.replace(b"\r\n", b"\n") if self._end == b"\n" else lines)
+        while view:
+            read, found = transform_lines(view, self._buffer, self._rows, self._end, "keep", 0)
+            if not read:  # the record of the first line does not fit
+                self._buffer = new_buffer(self._rows.capacity(bytes(view).find(self._end)))
+            self._choose(memoryview(self._buffer)[: found.written])
+            view = view[read:]
+
+    def _choose(self, records):
+        if self._choice:
+            self._choice.take(records, super().write)
+        else:
+            super().write(records)
+
+    def __exit__(self, kind, *exception):
+        try:
+            if kind is None:
+                self._finish()
+        except BaseException:
+            super().__exit__(*sys.exc_info())
+            raise
+        finally:
+            if self._choice:
+                self._choice.close()
+        return super().__exit__(kind, *exception)
+
+    def _finish(self):
+        if self._rest:
+            self._convert(self._rest + self._end)
+        if self._choice:
+            self._choice.finish(super().write)
+
+
+class Choice:
+    """Which records are written: the base class of the choices, and the choice of none."""
+
+    has_enough = False  # no more records are needed
+
+    def take(self, data, write):
+        """Take the next part of the records (bytes-like), and write what is chosen of it."""
+
+    def finish(self, write):
+        """Write what is chosen when there are no more records."""
+
+    def close(self):
+        """Free what is left, after the last record or an error."""
+
+
+class First(Choice):
+    """The first records.
+
+    Args:
+        framing (Framing): Finds the ends of records.
+        most (int): How many.
+        ends (bool): Whether no others are needed; else they are not written.
+    """
+
+    def __init__(self, framing, most, ends):
+        self._framing, self._state, self._left, self._ends = framing, 0, most, ends
+
+    def take(self, data, write):
+        if self._left:
+            count, end, self._state = self._framing.skip_records(data, 0, self._left, self._state)
+            self._left -= count
+            write(memoryview(data)[: None if self._left else end])
+        self.has_enough = self._ends and not self._left
+
+
+class Counts(Choice):
+    """How often each line occurs, the most frequent first.
+
+    Args:
         end (bytes): What ends a line.
         top (int | None): How many lines are written; None: all.
         name (str): The name of the lines in a table; "": they are not written as one.
@@ -69,36 +180,29 @@ class CountedOutput(Output):
     # The rows of a table without --top, and how many lines are written at once.
     SHOWN, ROWS = 30, 4096
 
-    def __init__(self, path, end, top, name):
+    def __init__(self, end, top, name):
         from uricodec._counting.counter import Counter
 
-        super().__init__(path)
         self._end, self._name, self._rest = end, name, b""
         self._top = top or (self.SHOWN if name else None)
         self._counter = Counter(terminator=end)
 
-    def write(self, data):
+    def take(self, data, write):
         data = self._rest + bytes(data)
         cut = data.rfind(self._end) + 1
         # A CR before the newline is part of the line end.
         self._counter.add_lines(data[:cut].replace(b"\r\n", b"\n") if self._end == b"\n" else data[:cut])
         self._rest = data[cut:]
-        self.in_line = bool(self._rest)
 
-    def __exit__(self, kind, *exception):
-        with self._counter as counter:
-            if kind is None:
-                if self._rest:
-                    counter.add_lines(self._rest)
-                self._show(counter.most_common(self._top))
-        return super().__exit__(kind, *exception)
-
-    def _show(self, found):
+    def finish(self, write):
         from itertools import islice
 
+        if self._rest:
+            self._counter.add_lines(self._rest)
+        found = self._counter.most_common(self._top)
         if not self._name:
             while block := list(islice(found, self.ROWS)):
-                super().write(b"".join([b"%d\t%s%s" % (count, line, self._end) for line, count in block]))
+                write(b"".join([b"%d\t%s%s" % (count, line, self._end) for line, count in block]))
             return
         from uricodec.cli.table import CountTable, terminal
 
@@ -106,73 +210,79 @@ class CountedOutput(Output):
         width, encoding = terminal()
         others = self._counter.distinct - len(rows)
         lines = CountTable([self._name], width=width, encoding=encoding).lines(rows, self._counter.total, others)
-        super().write("".join(f"{line}\n" for line in lines).encode(encoding))
+        write("".join(f"{line}\n" for line in lines).encode(encoding))
+
+    def close(self):
+        self._counter.close()
 
 
-class CountRecordsOutput(Output):
-    """Writes lines with counts, "COUNT TAB LINE", as records.
+class Sample(Choice):
+    """A random sample of the records, in their order.
 
-    Args:
-        path (str | None): As for Output.
-        to (str): A value of --to.
-    """
-
-    NAMES = "count", "line"
-
-    def __init__(self, path, to):
-        super().__init__(path)
-        self._to, self._rest = to, b""
-
-    def __enter__(self):
-        super().__enter__()
-        super().write(header_of(self._to, self.NAMES))
-        return self
-
-    def write(self, data):
-        lines = (self._rest + bytes(data)).split(b"\n")
-        self._rest = lines.pop()
-        super().write(b"".join(map(self._record, lines)))
-
-    def __exit__(self, kind, *exception):
-        if kind is None and self._rest:
-            super().write(self._record(self._rest))
-        return super().__exit__(kind, *exception)
-
-    def _record(self, line):
-        count, _, text = line.removesuffix(b"\r").partition(b"\t")
-        text = text_of(text)
-        if self._to != "jsonl":  # as in reports: a value has no tab and no newline
-            text = CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", text)
-        return record_of(self._to, self.NAMES, [int(count), text])
-
-
-class LimitedOutput(Output):
-    """Writes so many records. What has been written of a record is not kept, so a long one needs no memory.
+    The reservoir is drawn before records are read: the others are skipped, and what is taken is in memory up to ENOUGH
+    bytes, else in a temporary file. A record that another one replaces stays there until the end.
 
     Args:
-        path (str | None): As for Output.
         framing (Framing): Finds the ends of records.
-        most (int): How many.
-        ends (bool): Whether to raise EnoughError after the last one; else the others are not written.
+        reservoir (Reservoir): The sample, whose items become the places of records in the file.
     """
 
-    def __init__(self, path, framing, most, ends):
-        super().__init__(path)
-        self._framing, self._state, self._left, self._ends = framing, 0, most, ends
+    ENOUGH = 4 * CHUNK
 
-    def write_header(self, data):
-        super().write(data)
+    def __init__(self, framing, reservoir):
+        from tempfile import SpooledTemporaryFile
 
-    def write(self, data):
-        if not data:
-            return
-        if self._left:
-            count, end, self._state = self._framing.skip_records(data, 0, self._left, self._state)
-            self._left -= count
-            super().write(memoryview(data)[: None if self._left else end])
-        self.in_line = data[-1] != self.end
-        if self._ends and not self._left:
-            raise EnoughError
+        self._framing, self._state, self._reservoir = framing, 0, reservoir
+        self._skip = 0  # so many records are skipped, of which the first one may have begun
+        self._start = self._size = 0  # of the record that is being taken, in the file
+        self._file = SpooledTemporaryFile(self.ENOUGH)  # noqa: SIM115  (close() closes it)
+
+    def take(self, data, write):
+        at, view = 0, memoryview(data)
+        while at < len(view):
+            count, end, self._state = self._framing.skip_records(view, at, self._skip or 1, self._state)
+            if self._skip:
+                self._reservoir.skip(count)
+                self._skip -= count
+                at = len(view) if self._skip else end
+                continue
+            part = view[at : end if count else None]
+            at += len(part)
+            self._put(part)
+            if count:
+                self._take_record()
+
+    def _put(self, part):
+        """Append a part of the record that is taken."""
+        try:
+            self._file.write(part)
+        except OSError as error:
+            raise file_error("temporary files", error) from None
+        self._size += len(part)
+
+    def _take_record(self):
+        """Take the record whose parts have been put into the file."""
+        self._reservoir.take((self._start, self._size))
+        self._start, self._size = self._start + self._size, 0
+        self._skip = self._reservoir.wait
+
+    def finish(self, write):
+        if self._size:  # the last record has no terminator
+            self._take_record()
+        parts, size = [], 0
+        for start, length in self._reservoir.items():
+            self._file.seek(start)
+            for at in range(0, length, CHUNK):
+                part = self._file.read(min(length - at, CHUNK))
+                parts.append(part)
+                size += len(part)
+                if size >= CHUNK:
+                    write(b"".join(parts))
+                    parts, size = [], 0
+        write(b"".join(parts))
+
+    def close(self):
+        self._file.close()
 
 
 class Reservoir:
@@ -227,86 +337,3 @@ class Reservoir:
     def items(self):
         """Return the sample, in the order of the items."""
         return [item for _, item in sorted(self._taken, key=lambda taken: taken[0])]
-
-
-class SampledOutput(Output):
-    """Writes a random sample of records, in their order.
-
-    The reservoir is drawn before records are read: the others are skipped, and what is taken is in memory up to ENOUGH
-    bytes, else in a temporary file. A record that another one replaces stays there until the end.
-
-    Args:
-        path (str | None): As for Output.
-        framing (Framing): Finds the ends of records.
-        sample (Reservoir): The sample, whose items become the places of records in the file.
-    """
-
-    ENOUGH = 4 * reading.CHUNK
-
-    def __init__(self, path, framing, sample):
-        super().__init__(path)
-        self._framing, self._state, self._sample = framing, 0, sample
-        self._skip = 0  # so many records are skipped, of which the first one may have begun
-        self._start = self._size = 0  # of the record that is being taken, in the file
-
-    def __enter__(self):
-        from tempfile import SpooledTemporaryFile
-
-        self._file = SpooledTemporaryFile(self.ENOUGH)
-        return super().__enter__()
-
-    def write_header(self, data):
-        super().write(data)
-
-    def write(self, data):
-        if not data:
-            return
-        at, view = 0, memoryview(data)
-        while at < len(view):
-            count, end, self._state = self._framing.skip_records(view, at, self._skip or 1, self._state)
-            if self._skip:
-                self._sample.skip(count)
-                self._skip -= count
-                at = len(view) if self._skip else end
-                continue
-            part = view[at : end if count else None]
-            at += len(part)
-            self._put(part)
-            if count:
-                self._take()
-        self.in_line = data[-1] != self.end
-
-    def _put(self, part):
-        """Append a part of the record that is taken."""
-        try:
-            self._file.write(part)
-        except OSError as error:
-            raise file_error("temporary files", error) from None
-        self._size += len(part)
-
-    def _take(self):
-        """Take the record whose parts have been put into the file."""
-        self._sample.take((self._start, self._size))
-        self._start, self._size = self._start + self._size, 0
-        self._skip = self._sample.wait
-
-    def __exit__(self, kind, *exception):
-        with self._file:
-            if kind is None:
-                if self._size:  # the last record has no terminator
-                    self._take()
-                self._write_sample()
-        return super().__exit__(kind, *exception)
-
-    def _write_sample(self):
-        parts, size = [], 0
-        for start, length in self._sample.items():
-            self._file.seek(start)
-            for at in range(0, length, reading.CHUNK):
-                part = self._file.read(min(length - at, reading.CHUNK))
-                parts.append(part)
-                size += len(part)
-                if size >= reading.CHUNK:
-                    super().write(b"".join(parts))
-                    parts, size = [], 0
-        super().write(b"".join(parts))

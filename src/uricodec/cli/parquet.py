@@ -42,7 +42,7 @@ def run(plan, **options):
     needs("--parquet", "arrow", "pyarrow")
     if plan.command == "check":
         with lines.report_of(plan) as report:
-            faults = Faults(plan, report, plan.to)
+            faults = Faults(plan, report)
             convert(plan, Diagnostics(plan, options), faults, None, report)
         return 1 if faults.codes else 0
     columns = (Matches if plan.command == "filter" else Columns)(plan, options)
@@ -197,16 +197,15 @@ class Faults:
     Args:
         plan (Plan): The plan of the command.
         rejects (Output | None): Where the report goes.
-        to (str): The format of the report: a value of --to.
 
     Attributes:
         codes (Counter[str]): How many rows are invalid: a row with several values by the first one.
     """
 
-    def __init__(self, plan, rejects, to="text"):
+    def __init__(self, plan, rejects):
         from collections import Counter
 
-        self._report, self.codes = lines.report_to(rejects, to), Counter()
+        self._report, self.codes = lines.report_to(rejects), Counter()
         self._tally = lines.Tally(None) if plan.stats else None
 
     def add(self, source, batch, found):

@@ -1,53 +1,48 @@
 """Records as lines: JSON, CSV, TSV, and text, which is TSV without a header."""
 
-import re
+from collections import namedtuple
 
-CONTROL = re.compile("[\\0-\\x1f\\x7f]")
+from uricodec._records._templates import FieldRows, TemplateRows, cell
+
+# What is before a record, between its fields, and after it; JSON has names, too.
+AROUND = {"jsonl": (b"{", b",", b"}"), "csv": (b"", b",", b""), "tsv": (b"", b"\t", b""), "text": (b"", b"\t", b"")}
+
+# The operation that makes a record of a line (RowOperation), and the header of the records.
+Template = namedtuple("Template", ["rows", "header"])
 
 
 def header_of(to, names):
-    """Return the header of an output (bytes); text and JSON have none. In TSV, control characters become triplets."""
+    """Return the header of an output (bytes); text and JSON have none.
+
+    >>> header_of("csv", ["a", "b,c"]), header_of("jsonl", ["a"])
+    (b'a,"b,c"\\n', b'')
+    """
     if to in ("jsonl", "text"):
         return b""
-    if to == "tsv":
-        names = [CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", name) for name in names]
-    return record_of(to, names, names)
+    names = [cell(name.encode("utf-8", "surrogateescape"), form_of(to)) for name in names]
+    return AROUND[to][1].join(names) + b"\n"
 
 
-def record_of(to, names, values):
-    """Return a record as a line (bytes).
+def form_of(to):
+    """Return how values are written in an output of this form."""
+    return to if to in ("csv", "jsonl") else "text"
+
+
+def records_of(to, names, numbers):
+    """Return what makes records of lines with values between tabs.
 
     Args:
-        to (str): "jsonl", "csv", "tsv" or "text"; with the last two, no value has a tab or a newline.
-        names (Sequence[str]): The names of the fields, for JSON.
-        values (Sequence[str | int]): The values.
+        to (str): "jsonl", "csv", "tsv" or "text".
+        names (Sequence[str]): The names of the values. The last one may have tabs.
+        numbers (Collection[str]): Those of values that are numbers.
 
-    >>> record_of("csv", ["a", "b"], ["x,y", 1]), record_of("jsonl", ["a", "b"], ["x", 1])
-    (b'"x,y",1\\n', b'{"a":"x","b":1}\\n')
+    Returns:
+        Template: It.
     """
-    if to == "jsonl":
-        from json import dumps
-
-        text = dumps(dict(zip(names, values, strict=True)), ensure_ascii=False, separators=(",", ":"))
-    elif to == "csv":
-        import csv
-        from io import StringIO
-
-        line = StringIO()
-        csv.writer(line, lineterminator="").writerow(values)
-        text = line.getvalue()
-    else:
-        text = "\t".join(map(str, values))
-    return text.encode("utf-8", "surrogateescape") + b"\n"
-
-
-def text_of(data):
-    """Return bytes as text, in which bytes that are not UTF-8 are written as %HH.
-
-    >>> text_of(b"caf\\xc3\\xa9 \\xff")
-    'café %FF'
-    """
-    text = data.decode("utf-8", "surrogateescape")
-    if text.isascii():
-        return text
-    return "".join([f"%{ord(each) - 0xDC00:02X}" if "\udc80" <= each <= "\udcff" else each for each in text])
+    fields = FieldRows(len(names))
+    before, between, after = AROUND[to]
+    pieces = [before]
+    for i, name in enumerate(names):
+        key = cell(name.encode(), to) + b":" if to == "jsonl" else b""
+        pieces += [between * (i > 0) + key, (fields, i, "number" if name in numbers else form_of(to))]
+    return Template(TemplateRows([*pieces, after]), header_of(to, names))

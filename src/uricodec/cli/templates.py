@@ -1,10 +1,12 @@
 """Templates of --get: "{host}{path}". Braces are written twice, as in Python: "{{".
 
-A command with a template writes one value per line to a TemplateOutput: a URL, or the fields of a log between tabs.
-Only what the template names is computed, many values at once.
+A command with a template writes one value per line: a URL, or the fields of a log between tabs. The output makes texts
+of these lines with an operation, which reads only what the template names.
 """
 
 import re
+
+from uricodec._records._templates import FieldRows, TemplateRows, cell
 
 PLACE = re.compile(r"(\{\{|\}\})|\{([^{}]*)\}|[{}]")
 
@@ -13,8 +15,6 @@ COMPONENTS = ("scheme", "authority", "userinfo", "host", "port", "path", "query"
 SUFFIXES = ("registrable_domain", "public_suffix")
 AGREED = ("scheme", "host", "port", "kind", "category")
 OTHERS = "url, param.NAME and segment.N"
-
-CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 
 class TemplateError(ValueError):
@@ -74,69 +74,13 @@ def checked_names(parts, hosts=False):
     return names
 
 
-class TemplateOutput:
-    """An output that gets lines, and writes what a template makes of each; an empty line stays one.
-
-    Args:
-        output (Output): The output.
-        render (Callable[[list[bytes]], list[bytes]]): Returns the texts for some lines.
-        end (bytes): What ends a line.
-    """
-
-    def __init__(self, output, render, end):
-        self._output, self._render, self._end, self._rest = output, render, end, b""
-
-    def __getattr__(self, name):
-        return getattr(self._output, name)
-
-    @property
-    def in_line(self):
-        return bool(self._rest)
-
-    def write_header(self, data):
-        """Write nothing: names of fields are in the template."""
-
-    def write(self, data):
-        lines = (self._rest + bytes(data)).split(self._end)
-        self._rest = lines.pop()
-        self._write(lines)
-
-    def _write(self, lines):
-        if self._end == b"\n":
-            lines = [line.removesuffix(b"\r") for line in lines]
-        texts = [CONTROL.sub(encoded, text) for text in self._render(lines)]
-        self._output.write(
-            b"".join([(text if line else b"") + self._end for line, text in zip(lines, texts, strict=True)])
-        )
-
-    def __enter__(self):
-        self._output.__enter__()
-        return self
-
-    def __exit__(self, kind, *exception):
-        if kind is None and self._rest:
-            self._write([self._rest])
-        return self._output.__exit__(kind, *exception)
-
-
-def encoded(found):
-    """Return control characters of a value as triplets: a line stays a line."""
-    return b"".join([b"%%%02X" % byte for byte in found[0]])
-
-
-def filled(parts, columns):
-    """Return the texts of a template, given a column of values (list[bytes | None]) for each of its names."""
-    count = len(next(iter(columns.values())))
-    columns = [[os_text(part)] * count if isinstance(part, str) else columns[part[0]] for part in parts]
-    return [b"".join([value or b"" for value in row]) for row in zip(*columns, strict=True)]
-
-
-def os_text(text):
-    return text.encode("utf-8", "surrogateescape")
+def text_of(part):
+    """Return the text between values (bytes), whose control characters become triplets."""
+    return cell(part.encode("utf-8", "surrogateescape"), "text")
 
 
 def of_urls(template, hosts=None):
-    """Return the function that makes texts of URLs.
+    """Return the operation that makes texts of URLs (TemplateRows).
 
     Args:
         template (str): The template.
@@ -144,60 +88,66 @@ def of_urls(template, hosts=None):
 
     Raises:
         TemplateError: The template is invalid.
-
-    >>> of_urls("{host} {segment.2}")([b"http://a.example/b/c"])
-    [b'a.example c']
     """
-    from uricodec import bulk
-
     parts = parts_of(template)
-    names = checked_names(parts, hosts is not None)
-    if not names:
+    if not checked_names(parts, hosts is not None):
         raise TemplateError(f"no name in {template!r}; expected one such as '{{host}}'")
+    made = {}  # operations, which read a line once for all of their values
 
-    def render(lines):
-        made, wanted = {}, {*names}
-        if hosts is not None and wanted & {*AGREED}:
-            records = bulk.agreed_host(lines, **hosts)
-            made |= {name: [each and each[name] for each in records] for name in AGREED}
-        if wanted & {*COMPONENTS} - made.keys():
-            records = bulk.split_uri(lines, errors="keep")
-            made |= {name: [each[name] for each in records] for name in COMPONENTS if name not in made}
-        if any(name.startswith("segment.") for name in names):
-            segments = bulk.path_segments(lines)
-        for name in names:
-            first, _, rest = name.partition(".")
-            if name == "url":
-                made[name] = lines
-            elif name in SUFFIXES:
-                made[name] = getattr(bulk, name)(lines)
-            elif first == "param":
-                made[name] = bulk.query_value(lines, name=rest)
-            elif first == "segment":
-                number = int(rest)
-                made[name] = [each[number - 1] if len(each) >= number else None for each in segments]
-        return filled(parts, made)
+    def value_of(name):
+        kind, number = kind_of(name, hosts is not None)
+        if kind not in made:
+            made[kind] = rows_of(kind, hosts)
+        return made[kind], number, "text"
 
-    return render
+    return TemplateRows([text_of(part) if isinstance(part, str) else value_of(part[0]) for part in parts])
+
+
+def kind_of(name, hosts):
+    """Return the operation that reads a name of a template, as for rows_of(), and the number of the value.
+
+    >>> kind_of("segment.2", False), kind_of("host", False), kind_of("host", True)
+    (('segments', 1), ('components', 3), ('agreed', 1))
+    """
+    if hosts and name in AGREED:
+        return "agreed", AGREED.index(name)
+    if name in COMPONENTS:
+        return "components", COMPONENTS.index(name)
+    if name.startswith("segment."):
+        return "segments", int(name[len("segment.") :]) - 1
+    return name, 0
+
+
+def rows_of(kind, hosts):
+    """Return the operation that reads values from URLs: "components", "agreed", "segments", or a name of a template."""
+    from uricodec.uri import _rows, _values
+
+    if kind == "components":
+        return _rows.SplitReferences("uri")
+    if kind == "agreed":
+        return _rows.AgreedHostRows(**hosts)
+    if kind == "segments":
+        return _values.PartRows("path_segments", False, False)
+    if kind in SUFFIXES:
+        return _values.DomainRows(kind == "registrable_domain", False, None, False, False)
+    if kind == "url":
+        return _rows.UriRows()
+    return _values.QueryRows(kind.removeprefix("param."), False, False)
 
 
 def of_fields(template):
-    """Return the names of a template for records, and the function that makes texts of records between tabs.
+    """Return the names of a template for records, and the operation that makes texts of records between tabs.
 
     Raises:
         TemplateError: The template is invalid.
 
-    >>> names, render = of_fields("{status} {path}")
-    >>> names, render([b"200\\t/a"])
-    (['status', 'path'], [b'200 /a'])
+    >>> of_fields("{status} {path}")[0]
+    ['status', 'path']
     """
     parts = parts_of(template)
     names = names_of(parts)
     if not names:
         raise TemplateError(f"no name in {template!r}; expected one such as '{{path}}'")
-
-    def render(lines):
-        rows = [line.split(b"\t") for line in lines]
-        return filled(parts, {name: [row[i] for row in rows] for i, name in enumerate(names)})
-
-    return names, render
+    fields = FieldRows(len(names))
+    pieces = [text_of(part) if isinstance(part, str) else (fields, names.index(part[0]), "text") for part in parts]
+    return names, TemplateRows(pieces)
