@@ -106,7 +106,42 @@ cdef struct LineOperation:
     rejected_function rejected
     const void *options
 
+# With decoding of the second field of CSV, the two records of a window:
+#
+#     source      7,"%61,""",x           8,b,y
+#     records     [0 .. 12)              [13 .. 18)        where they are in the source
+#     values      [2 .. 10), quoted      [15 .. 16)        where in it their values are
+#     text        %61,"                  b                 the values, one after the other: the rows of a run
+#     results     a,"                    b                 what the run makes of them
+#     output      7,"a,""",x             8,b,y             the bytes between values are copied; results are escaped
+cdef struct Window:
+    Buffer marks            # bits of the bytes that may end a value
+    Buffer text             # the values, unescaped, and
+    Buffer ends             # where each ends in it, int64_t
+    Buffer values           # Value structs
+    Buffer names            # of the values of JSON, as MemberName structs, if results are written after them
+    Buffer records          # ReadRecord structs, and where the values of the last one end
+    size_t value_count
+    size_t record_count
+    size_t most             # capacity for values and records
+    bint unreadable         # some values are not readable
+
+# What is known of the results of all values of a window, which allows faster paths.
+cdef struct Results:
+    bint breaks             # some contain a delimiter or terminator
+    bint clean              # none needs escaping
+    bint fits               # the output has capacity for all
+    size_t rejected         # the next of the listed rejected rows
+
+# The invalid records.
+cdef struct Report:
+    size_t invalid          # how many,
+    Buffer faults           # and the first `limit` of them, as RecordFault structs
+    size_t limit
+    bint stops              # stop after that many
+
 cdef struct Task:
+    # What is read and written, and how far:
     const Frame *frame
     Seen seen               # what the records contained
     const uint8_t *src
@@ -116,35 +151,20 @@ cdef struct Task:
     size_t read
     size_t written
     size_t copied           # bytes of src up to here are written, or not to be written
-    size_t count            # records read,
-    size_t invalid          # and how many of them are invalid
-    Buffer faults             # the first `limit` of these, as RecordFault structs
-    size_t limit
-    bint stops              # stop after that many
-    int frame_codes         # the first code of record errors
-    # The window: its values, and the records that contain them.
-    Source source
+    size_t count            # records read
+    # The operation:
     Run run
-    bint lines              # results are lines, written by `operation`
-    LineOperation operation
+    Source source
     Slots slots
-    Buffer marks
-    Buffer text
-    Buffer ends               # ends of the values in it, int64_t: the rows of the run
-    Buffer values
-    Buffer names            # of the values of JSON, as MemberName structs, if results are written after them
-    Buffer records
-    Buffer rejection          # the record of a rejected value
-    size_t value_count
-    size_t record_count
-    size_t most             # capacity for values and records
-    size_t rejected         # the next of the listed rejected rows
-    bint unreadable         # some values are not readable
-    bint breaks             # some results contain a delimiter or terminator
-    bint clean              # no result needs escaping
+    LineOperation operation
+    bint lines              # results are lines, written by `operation`
     bint escapes            # results are escaped for CSV or JSON
-    bint fits               # the output has capacity for all results
     bint needs_value        # records without a value are dropped
+    int frame_codes         # the first code of record errors
+    Buffer rejection        # the record of a rejected value
+    Window window
+    Results results
+    Report report
 
 
 # --- values of a window -----------------------------------------------------------------------------------------------
@@ -203,17 +223,17 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
     cdef const Frame *frame = task.frame
     cdef const Span *spans = frame.spans
     cdef WindowMarks marks
-    cdef Value *values = <Value *>task.values.data
-    cdef ReadRecord *record = <ReadRecord *>task.records.data
-    cdef int64_t *ends = <int64_t *>task.ends.data
-    cdef uint8_t *text = task.text.data
+    cdef Value *values = <Value *>task.window.values.data
+    cdef ReadRecord *record = <ReadRecord *>task.window.records.data
+    cdef int64_t *ends = <int64_t *>task.window.ends.data
+    cdef uint8_t *text = task.window.text.data
     cdef size_t before = task.read, span_count = frame.span_count
     cdef size_t start = 0, at, field, end, number, span, first, count = 0, size = 0
     cdef uint8_t terminator = frame.end
     cdef CsvField escaped
     cdef Quoted quoted
     cdef bint is_quoted, is_last
-    marks.words, marks.count, marks.w = <const uint64_t *>task.marks.data, (n >> 6) + 1, 0
+    marks.words, marks.count, marks.w = <const uint64_t *>task.window.marks.data, (n >> 6) + 1, 0
     marks.word = marks.words[0]
     quoted.end, quoted.simple = SIZE_MAX, True
     while start < n:
@@ -236,7 +256,7 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
                 values[count].quoted, values[count].base = is_quoted, number + 1 == frame.base
                 if is_quoted and quoted.end == SIZE_MAX:
                     values[count].code, values[count].offset = task.frame_codes + BAD_CSV, field - start
-                    task.unreadable = True
+                    task.window.unreadable = True
                 elif is_quoted and not (quoted.simple and quoted.end + 1 == end):
                     escaped.start, escaped.end, escaped.quoted = field, end, True
                     size += unescape_csv(s, &escaped, text + size)
@@ -262,8 +282,8 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
         record.start, record.end, record.next, record.first = before + start, before + end, before + min(at + 1, n), first
         record += 1
         start = at + 1
-    task.value_count, task.text.size = count, <size_t>ends[count]
-    task.record_count = record - <ReadRecord *>task.records.data
+    task.window.value_count, task.window.text.size = count, <size_t>ends[count]
+    task.window.record_count = record - <ReadRecord *>task.window.records.data
     return min(start, n)
 
 
@@ -280,17 +300,17 @@ cdef enum:
 
 
 cdef void follow(Task *task, const JsonLevel *level, const uint8_t *s, size_t n, bint escaped, JsonLevel *inner) noexcept nogil:
-    """Find the paths that end at, or continue in, the member of this name. task.text has the capacity to unescape it."""
+    """Find the paths that end at, or continue in, the member of this name. There is capacity to unescape it in the text."""
     cdef const Path *path
     cdef int code, p
     cdef size_t place, rest
     cdef const uint8_t *text
     inner.values = inner.paths = 0
     if escaped:
-        n = unescape_json(s, n, task.text.data + task.text.size, &code, &place)
+        n = unescape_json(s, n, task.window.text.data + task.window.text.size, &code, &place)
         if n == SIZE_MAX:
             return
-        s = task.text.data + task.text.size
+        s = task.window.text.data + task.window.text.size
     for p in range(task.frame.path_count):
         path = &task.frame.paths[p]
         text, rest = path.text + level.done[p], path.size - level.done[p]
@@ -304,23 +324,23 @@ cdef void follow(Task *task, const JsonLevel *level, const uint8_t *s, size_t n,
 
 
 cdef void add_value(Task *task, size_t start, size_t end, size_t size) noexcept nogil:
-    """Add a value of JSON, whose `size` bytes are at the end of task.text."""
-    set_value(<Value *>task.values.data + task.value_count, task.read + start, task.read + end)
-    task.text.size += size
-    task.value_count += 1
-    (<int64_t *>task.ends.data)[task.value_count] = <int64_t>task.text.size
+    """Add a value of JSON, whose `size` bytes are at the end of task.window.text."""
+    set_value(<Value *>task.window.values.data + task.window.value_count, task.read + start, task.read + end)
+    task.window.text.size += size
+    task.window.value_count += 1
+    (<int64_t *>task.window.ends.data)[task.window.value_count] = <int64_t>task.window.text.size
 
 
 cdef void add_unreadable(Task *task, size_t start, size_t end, int code, size_t offset) noexcept nogil:
-    cdef Value *value = <Value *>task.values.data + task.value_count
+    cdef Value *value = <Value *>task.window.values.data + task.window.value_count
     add_value(task, start, end, 0)
-    value.code, value.offset, task.unreadable = task.frame_codes + code, offset, True
+    value.code, value.offset, task.window.unreadable = task.frame_codes + code, offset, True
 
 
 cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *member, bint element) noexcept nogil:
     """Unescape a string of the record that starts at `start`, and add it. `element`: it is in an array."""
-    cdef uint8_t *text = task.text.data + task.text.size
-    cdef MemberName *name = <MemberName *>task.names.data + task.value_count
+    cdef uint8_t *text = task.window.text.data + task.window.text.size
+    cdef MemberName *name = <MemberName *>task.window.names.data + task.window.value_count
     cdef size_t size = member.value_end - member.value, place
     cdef int code
     if task.frame.after:
@@ -340,7 +360,7 @@ cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *m
 
 cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, size_t n) noexcept nogil:
     """Gather values of the object that starts at s[i]. False if it is not an object; i is then the offset of the error."""
-    cdef const uint64_t *marks = <const uint64_t *>task.marks.data
+    cdef const uint64_t *marks = <const uint64_t *>task.window.marks.data
     cdef JsonLevel levels[LEVELS]
     cdef JsonLevel *level = levels
     cdef JsonLevel *inner
@@ -380,7 +400,7 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
             if inner.values:
                 is_base = task.frame.base and inner.values >> (task.frame.base - 1) & 1
                 add_string(task, s, start, &member, level.array)
-                (<Value *>task.values.data + task.value_count - 1).base = is_base
+                (<Value *>task.window.values.data + task.window.value_count - 1).base = is_base
         elif s[member.start] == c'{' and inner.paths or s[member.start] == c'[' and not level.array and (
                 inner.paths or inner.values):
             depth += 1
@@ -394,7 +414,7 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
             # not in arrays: the marks, for which there is memory, do not count their elements
             if (task.frame.scalars and inner.values and not level.array
                     and s[member.start] != c'{' and s[member.start] != c'['):
-                memcpy(task.text.data + task.text.size, s + member.start, i[0] - member.start)
+                memcpy(task.window.text.data + task.window.text.size, s + member.start, i[0] - member.start)
                 add_value(task, member.start, i[0], i[0] - member.start)
 
 
@@ -405,7 +425,7 @@ cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexc
     cdef ReadRecord *record
     while start < n:
         found = <const uint8_t *>memchr(s + start, task.frame.end, n - start)
-        if found == NULL and not last or task.record_count + 2 > task.most:
+        if found == NULL and not last or task.window.record_count + 2 > task.window.most:
             return start
         end = next = n
         if found != NULL:
@@ -413,30 +433,32 @@ cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexc
             next = end + 1
             if task.frame.end == c'\n' and end > start and s[end - 1] == c'\r':
                 end -= 1
-        first = task.value_count
+        first = task.window.value_count
         i = skip_spaces(s, start, end)
         if i < end:
             task.seen.asked = True
             if s[i] != c'{' or not gather_members(task, s, start, &i, end):
-                task.value_count, task.text.size = first, <size_t>(<int64_t *>task.ends.data)[first]
+                task.window.value_count = first
+                task.window.text.size = <size_t>(<int64_t *>task.window.ends.data)[first]
                 if task.frame.after:
-                    memset(<MemberName *>task.names.data + first, 0, sizeof(MemberName))
+                    memset(<MemberName *>task.window.names.data + first, 0, sizeof(MemberName))
                 add_unreadable(task, start, end, BAD_JSON, min(i, end) - start)
-        record = <ReadRecord *>task.records.data + task.record_count
+        record = <ReadRecord *>task.window.records.data + task.window.record_count
         record.start, record.end, record.next = task.read + start, task.read + end, task.read + next
         record.first = first
-        task.record_count += 1
+        task.window.record_count += 1
         start = next
     return n
 
 
 cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
     """Mark the bytes of the window, and allocate memory for any values in it. False: out of memory."""
+    cdef Window *window = &task.window
     cdef uint64_t *marks
     cdef size_t w, most = 0, words = (n >> 6) + 1
-    if not grow(&task.marks, 8 * words):
+    if not grow(&window.marks, 8 * words):
         return False  # pragma: no cover: no memory
-    marks = <uint64_t *>task.marks.data
+    marks = <uint64_t *>window.marks.data
     marks[words - 1] = 0
     kernels.mark_outside(task.src + task.read, n, &task.frame.unmarked, marks)
     if last:
@@ -446,14 +468,14 @@ cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
             most += bits_of(marks[w])
     else:
         most = n + 1
-    task.most = most = 2 * most + 2
-    task.text.size = task.value_count = task.record_count = 0
-    task.unreadable = False
-    if not (grow(&task.text, n + 1) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
-            and grow(&task.records, most * sizeof(ReadRecord))
-            and (not task.frame.after or grow(&task.names, most * sizeof(MemberName)))):
+    window.most = most = 2 * most + 2
+    window.text.size = window.value_count = window.record_count = 0
+    window.unreadable = False
+    if not (grow(&window.text, n + 1) and grow(&window.ends, 8 * (most + 1))
+            and grow(&window.values, most * sizeof(Value)) and grow(&window.records, most * sizeof(ReadRecord))
+            and (not task.frame.after or grow(&window.names, most * sizeof(MemberName)))):
         return False  # pragma: no cover: no memory
-    (<int64_t *>task.ends.data)[0] = 0
+    (<int64_t *>window.ends.data)[0] = 0
     return True
 
 
@@ -475,7 +497,7 @@ cdef bint gather(Task *task) noexcept nogil:
         else:
             gathered = gather_fields(task, s, n, False)
         if gathered:
-            (<ReadRecord *>task.records.data)[task.record_count].first = task.value_count
+            (<ReadRecord *>task.window.records.data)[task.window.record_count].first = task.window.value_count
             return True
         n *= 2
         if task.frame.form != CSV:      # the end of a long record is known: allocate once
@@ -487,9 +509,9 @@ cdef bint gather(Task *task) noexcept nogil:
 
 cdef inline const uint8_t *value_of(const Task *task, size_t v, size_t *size) noexcept nogil:
     """Return a readable value, unescaped."""
-    cdef const int64_t *ends = <const int64_t *>task.ends.data
+    cdef const int64_t *ends = <const int64_t *>task.window.ends.data
     size[0] = <size_t>(ends[v + 1] - ends[v])
-    return task.text.data + ends[v]
+    return task.window.text.data + ends[v]
 
 
 cdef inline const uint8_t *result_of(const Task *task, size_t v, size_t *size) noexcept nogil:
@@ -504,7 +526,7 @@ cdef inline const uint8_t *result_of(const Task *task, size_t v, size_t *size) n
 cdef inline const uint8_t *text_of(const Task *task, size_t v, size_t *size) noexcept nogil:
     """Return what is written for a value, before it is escaped."""
     cdef Outcome outcome
-    cdef const Value *value = <const Value *>task.values.data + v
+    cdef const Value *value = <const Value *>task.window.values.data + v
     if value.written == RESULT:
         return result_of(task, v, size)
     if value.written == REJECTED_RECORD:
@@ -544,13 +566,13 @@ cdef bint run_pairs(Task *task) noexcept nogil:
     """Run the operation on the values of the window and the bases of their records. False: out of memory."""
     cdef Run *run = &task.run
     cdef const Pair *pair = <const Pair *>run.slots.options
-    cdef const ReadRecord *record = <const ReadRecord *>task.records.data
-    cdef Value *values = <Value *>task.values.data
+    cdef const ReadRecord *record = <const ReadRecord *>task.window.records.data
+    cdef Value *values = <Value *>task.window.values.data
     cdef Rejected rejected
     cdef const uint8_t *text
     cdef const uint8_t *base
     cdef size_t i, v, n, size, base_size, bases
-    for i in range(task.record_count):
+    for i in range(task.window.record_count):
         base, base_size, bases = NULL, 0, 0
         for v in range(record[i].first, record[i + 1].first):
             if values[v].base:
@@ -586,14 +608,15 @@ cdef bint run_pairs(Task *task) noexcept nogil:
 cdef bint run_values(Task *task) noexcept nogil:
     """Run the operation on the values of the window, perhaps up to one that stops the run. False: out of memory, or error."""
     cdef Run *run = &task.run
-    task.source.data, task.source.offsets, task.source.count = task.text.data, task.ends.data, task.value_count
-    run.row = run.next = run.invalid = run.found.size = run.data.size = task.rejected = 0
-    run.stop = task.value_count
+    task.source.data, task.source.offsets = task.window.text.data, task.window.ends.data
+    task.source.count = task.window.value_count
+    run.row = run.next = run.invalid = run.found.size = run.data.size = task.results.rejected = 0
+    run.stop = task.window.value_count
     if not grow(&run.data, 1):
         return False  # pragma: no cover: no memory
     if run.writes:
         run.offsets.size = 0
-        if not grow(&run.offsets, 8 * (task.value_count + 1)):
+        if not grow(&run.offsets, 8 * (task.window.value_count + 1)):
             return False  # pragma: no cover: no memory
         (<int64_t *>run.offsets.data)[0] = 0
         run.offsets.size = 8
@@ -635,10 +658,10 @@ cdef size_t place_of(const Task *task, const ReadRecord *record, const Value *va
 cdef bint report(Task *task, const ReadRecord *record, int code, size_t offset) noexcept nogil:
     """Count an invalid record, and list it. False: out of memory."""
     cdef RecordFault fault = RecordFault(task.count, record.start, record.end, offset, code)
-    if task.invalid < task.limit and not append_item(&task.faults, &fault, sizeof(RecordFault)):
+    if task.report.invalid < task.report.limit and not append_item(&task.report.faults, &fault, sizeof(RecordFault)):
         task.run.status = NO_MEMORY  # pragma: no cover: no memory
         return False
-    task.invalid += 1
+    task.report.invalid += 1
     return True
 
 
@@ -653,19 +676,20 @@ cdef Done judge(Task *task, const ReadRecord *record) noexcept nogil:
     cdef int code
     if task.needs_value and record.first == (record + 1).first:
         return DROPPED
-    if not task.breaks and not task.unreadable and (
-            task.rejected == count or rejected[task.rejected].row >= (record + 1).first):
+    if not task.results.breaks and not task.window.unreadable and (
+            task.results.rejected == count or rejected[task.results.rejected].row >= (record + 1).first):
         return FINE
     for i in range(record.first, (record + 1).first):
-        value = <Value *>task.values.data + i
+        value = <Value *>task.window.values.data + i
         code, offset = value.code, value.offset
         if code == READABLE:
-            while task.rejected < count and rejected[task.rejected].row < i:
-                task.rejected += 1
-            if task.rejected < count and rejected[task.rejected].row == i:
-                code, offset = rejected[task.rejected].code, place_of(task, record, value, rejected[task.rejected].offset)
+            while task.results.rejected < count and rejected[task.results.rejected].row < i:
+                task.results.rejected += 1
+            if task.results.rejected < count and rejected[task.results.rejected].row == i:
+                code = rejected[task.results.rejected].code
+                offset = place_of(task, record, value, rejected[task.results.rejected].offset)
             fits = True
-            if task.breaks and not (code != READABLE and stops):
+            if task.results.breaks and not (code != READABLE and stops):
                 text = result_of(task, i, &size)
                 fits = kernels.span(text, size, &task.frame.inside) == size
             if not fits and code == READABLE:
@@ -687,7 +711,7 @@ cdef Done judge(Task *task, const ReadRecord *record) noexcept nogil:
             value.written = AS_IT_IS    # nothing can follow it
         elif run.slots.rejected != NULL:
             value.written, value.code, value.offset = REJECTED_RECORD, code, offset
-            task.clean = False      # the checks of the results do not cover this
+            task.results.clean = False      # the checks of the results do not cover this
     return FINE
 
 
@@ -698,7 +722,7 @@ cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
     """
     cdef Run *run = &task.run
     cdef Buffer own = run.data
-    cdef const ReadRecord *record = <const ReadRecord *>task.records.data
+    cdef const ReadRecord *record = <const ReadRecord *>task.window.records.data
     cdef size_t size, rejected, i
     cdef bint runs
     run.data.data, run.data.cap = task.dst + task.written, task.capacity - task.written     # the caller has checked the capacity
@@ -706,18 +730,18 @@ cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
     size = run.data.size
     run.data = own
     rejected = run.found.size // sizeof(Rejected)
-    done[0] = runs and not task.unreadable and (
+    done[0] = runs and not task.window.unreadable and (
         rejected == 0 or run.policy != RAISE_ROW and run.policy != DROP_ROW
-        and not (task.stops and task.invalid + rejected >= task.limit))
+        and not (task.report.stops and task.report.invalid + rejected >= task.report.limit))
     if done[0]:
-        for i in range(task.record_count if rejected else 0):
+        for i in range(task.window.record_count if rejected else 0):
             if judge(task, record + i) == FAILED:
                 return False  # pragma: no cover: no memory
             task.count += 1
         if rejected == 0:
-            task.count += task.record_count
+            task.count += task.window.record_count
         task.written += size
-        task.read = record[task.record_count - 1].next
+        task.read = record[task.window.record_count - 1].next
         return True
     run.data.size = 0
     if not runs or not grow(&run.data, size + 1):
@@ -742,7 +766,7 @@ cdef inline void copy_up_to(Task *task, size_t stop) noexcept nogil:
 
 cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, size_t size) noexcept nogil:
     """Return whether a value of CSV or JSON is its own result: then it keeps its escapes."""
-    cdef const Value *value = <const Value *>task.values.data + v
+    cdef const Value *value = <const Value *>task.window.values.data + v
     cdef size_t before
     cdef const uint8_t *unescaped
     if value.written != RESULT or not task.escapes:
@@ -753,7 +777,7 @@ cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, s
 
 cdef inline size_t name_size(const Task *task, size_t v) noexcept nogil:
     """Return the size of the name of the member after a value, with its quotes and what separates it; 0 in CSV."""
-    cdef const MemberName *name = <const MemberName *>task.names.data + v
+    cdef const MemberName *name = <const MemberName *>task.window.names.data + v
     return name.end - name.start + <size_t>AFTER_SIZE + 2 if task.frame.form == JSON else 0
 
 
@@ -764,7 +788,7 @@ cdef size_t capacity_of_record(const Task *task, const ReadRecord *record) noexc
     cdef const uint8_t *text
     cdef const Value *value
     for i in range(record.first, (record + 1).first):
-        value = <const Value *>task.values.data + i
+        value = <const Value *>task.window.values.data + i
         text = text_of(task, i, &size)
         if frame.after:
             capacity += size + name_size(task, i) + 1
@@ -795,7 +819,7 @@ cdef inline void put_quoted(Task *task, const uint8_t *text, size_t size) noexce
 cdef inline void put_json(Task *task, const Value *value, const uint8_t *text, size_t size) noexcept nogil:
     if value.written == NOTHING:
         put_bytes(task, <const uint8_t *>b"null", 4)
-    elif not task.clean:
+    elif not task.results.clean:
         task.written += escape_json(text, size, task.dst + task.written)
     else:
         put_quoted(task, text, size)
@@ -803,7 +827,7 @@ cdef inline void put_json(Task *task, const Value *value, const uint8_t *text, s
 
 cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
     """Write a value as a line."""
-    cdef const Value *value = <const Value *>task.values.data + v
+    cdef const Value *value = <const Value *>task.window.values.data + v
     cdef size_t size
     cdef const uint8_t *text = text_of(task, v, &size)
     if task.frame.only:
@@ -819,7 +843,7 @@ cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
 
 cdef inline void put_value(Task *task, const ReadRecord *record, size_t v) noexcept nogil:
     """Write what is before a value, and its result. An unchanged value is copied together with what follows it."""
-    cdef const Value *value = <const Value *>task.values.data + v
+    cdef const Value *value = <const Value *>task.window.values.data + v
     cdef Form form = task.frame.form
     cdef size_t size, quote = form == JSON and value.start > record.start    # otherwise the record is not an object
     cdef const uint8_t *text = text_of(task, v, &size)
@@ -831,9 +855,9 @@ cdef inline void put_value(Task *task, const ReadRecord *record, size_t v) noexc
         put_json(task, value, text, size)
     # An empty line is not a record.
     elif form == CSV and (value.quoted and value.written != NOTHING
-                          or not task.clean and kernels.span(text, size, &task.frame.plain) < size
+                          or not task.results.clean and kernels.span(text, size, &task.frame.plain) < size
                           or size == 0 and value.start == record.start and value.end == record.end):
-        if task.clean:
+        if task.results.clean:
             put_quoted(task, text, size)
         else:
             task.written += escape_csv(text, size, task.dst + task.written)
@@ -843,8 +867,8 @@ cdef inline void put_value(Task *task, const ReadRecord *record, size_t v) noexc
 
 cdef inline void put_after(Task *task, size_t v) noexcept nogil:
     """Write a value, what is before it, and its result after it."""
-    cdef const Value *value = <const Value *>task.values.data + v
-    cdef const MemberName *name = <const MemberName *>task.names.data + v
+    cdef const Value *value = <const Value *>task.window.values.data + v
+    cdef const MemberName *name = <const MemberName *>task.window.names.data + v
     cdef size_t size
     cdef const uint8_t *text = text_of(task, v, &size)
     if value.written == AS_IT_IS:
@@ -862,7 +886,7 @@ cdef inline void put_after(Task *task, size_t v) noexcept nogil:
 
 cdef Done put_record(Task *task, const ReadRecord *record) noexcept nogil:
     cdef size_t i, size
-    if not task.fits:
+    if not task.results.fits:
         size = capacity_of_record(task, record)
         if size > task.capacity - task.written:
             return NO_ROOM
@@ -881,30 +905,30 @@ cdef void look_at_results(Task *task) noexcept nogil:
     cdef const Frame *frame = task.frame
     cdef Run *run = &task.run
     cdef size_t n = run.data.size
-    task.breaks = task.clean = False
+    task.results.breaks = task.results.clean = False
     if not run.writes:
         return
     if frame.only or frame.after:
-        task.clean = True
+        task.results.clean = True
     elif frame.form == JSON or frame.jsonl:
-        task.clean = is_plain_json(run.data.data, n)
+        task.results.clean = is_plain_json(run.data.data, n)
     elif frame.form == CSV:
-        task.clean = kernels.span(run.data.data, n, &frame.plain) == n
+        task.results.clean = kernels.span(run.data.data, n, &frame.plain) == n
     else:
-        task.breaks = not frame.free and kernels.span(run.data.data, n, &frame.inside) < n
-        task.clean = not task.breaks
+        task.results.breaks = not frame.free and kernels.span(run.data.data, n, &frame.inside) < n
+        task.results.clean = not task.results.breaks
 
 
 cdef void weave_clean(Task *task) noexcept nogil:
     """Write all records of the window, where no result is rejected or needs escaping, and the capacity is sufficient."""
-    cdef const ReadRecord *record = <const ReadRecord *>task.records.data
-    cdef const Value *values = <const Value *>task.values.data
+    cdef const ReadRecord *record = <const ReadRecord *>task.window.records.data
+    cdef const Value *values = <const Value *>task.window.values.data
     cdef const int64_t *ends = <const int64_t *>task.run.offsets.data
     cdef const uint8_t *src = task.src
     cdef const uint8_t *results = task.run.data.data
     cdef uint8_t *dst = task.dst
     cdef size_t i, v, size, copied = task.copied, written = task.written
-    for i in range(task.record_count):
+    for i in range(task.window.record_count):
         for v in range(record[i].first, record[i + 1].first):
             if values[v].quoted or ends[v + 1] == ends[v]:
                 task.copied, task.written = copied, written
@@ -919,38 +943,40 @@ cdef void weave_clean(Task *task) noexcept nogil:
             memcpy(dst + written, results + ends[v], size)
             written += size
     task.copied, task.written = copied, written
-    task.count += task.record_count
-    task.read = record[task.record_count - 1].next
+    task.count += task.window.record_count
+    task.read = record[task.window.record_count - 1].next
     copy_up_to(task, task.read)
 
 
 cdef bint weave(Task *task) noexcept nogil:
     """Write the records of the window as far as the output has capacity. Return whether to stop."""
-    cdef const ReadRecord *record = <const ReadRecord *>task.records.data
-    cdef size_t i, invalid, faults, most, last = record[task.record_count - 1].next
+    cdef const ReadRecord *record = <const ReadRecord *>task.window.records.data
+    cdef size_t i, invalid, faults, most, last = record[task.window.record_count - 1].next
     cdef bint suspect
     cdef Done done = FINE
     look_at_results(task)
-    suspect = task.run.found.size != 0 or task.unreadable or task.breaks or task.needs_value
+    suspect = task.run.found.size != 0 or task.window.unreadable or task.results.breaks or task.needs_value
     # everything escaped as much as possible, and rejected records
-    most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count
+    most = (last - task.copied) + 6 * task.run.data.size + 8 * task.window.value_count
     if suspect:
-        most += 6 * (last - task.read) + (6 * task.run.extra if task.run.slots.rejected != NULL else 0) * task.value_count
+        most += 6 * (last - task.read)
+        if task.run.slots.rejected != NULL:
+            most += 6 * task.run.extra * task.window.value_count
     if task.frame.after:
-        most += last - task.read + (<size_t>AFTER_SIZE + 2) * task.value_count
-    task.fits = task.dst != NULL and most <= task.capacity - task.written
-    if task.fits and not suspect and task.clean and task.frame.copies and not task.frame.after and (
+        most += last - task.read + (<size_t>AFTER_SIZE + 2) * task.window.value_count
+    task.results.fits = task.dst != NULL and most <= task.capacity - task.written
+    if task.results.fits and not suspect and task.results.clean and task.frame.copies and not task.frame.after and (
             task.frame.form != JSON):
         weave_clean(task)
         return False
-    for i in range(task.record_count):
-        invalid, faults = task.invalid, task.faults.size
+    for i in range(task.window.record_count):
+        invalid, faults = task.report.invalid, task.report.faults.size
         if suspect:
             done = judge(task, record + i)
         if done == FINE and task.dst != NULL:
             done = put_record(task, record + i)
         if done == NO_ROOM:
-            task.invalid, task.faults.size = invalid, faults
+            task.report.invalid, task.report.faults.size = invalid, faults
             break
         task.count += 1
         if done == FAILED:
@@ -959,7 +985,7 @@ cdef bint weave(Task *task) noexcept nogil:
             copy_up_to(task, record[i].start)
             task.copied = record[i].next
         task.read = record[i].next
-        if task.stops and task.invalid == task.limit:
+        if task.report.stops and task.report.invalid == task.report.limit:
             done = FAILED
             break
     if task.dst != NULL and task.frame.copies:
@@ -975,7 +1001,7 @@ cdef bint put_records(Task *task) noexcept nogil:
         if not gather(task):  # pragma: no cover: no memory
             task.run.status = NO_MEMORY
             return False
-        most = capacity_for(&task.run, task.text.size, task.value_count)
+        most = capacity_for(&task.run, task.window.text.size, task.window.value_count)
         if task.lines and task.dst != NULL and 0 < most <= task.capacity - task.written:
             if not run_to_output(task, &done):
                 return False
@@ -1019,13 +1045,13 @@ cdef void end_task(Task *task) noexcept nogil:
     discard(&task.run.found)
     discard(&task.run.data)
     discard(&task.run.offsets)
-    discard(&task.faults)
-    discard(&task.marks)
-    discard(&task.text)
-    discard(&task.ends)
-    discard(&task.values)
-    discard(&task.names)
-    discard(&task.records)
+    discard(&task.report.faults)
+    discard(&task.window.marks)
+    discard(&task.window.text)
+    discard(&task.window.ends)
+    discard(&task.window.values)
+    discard(&task.window.names)
+    discard(&task.window.records)
     discard(&task.rejection)
 
 
@@ -1078,7 +1104,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     task.frame, task.frame_codes = &frame.frame, <int>len(rows.code_names)
     task.needs_value = getattr(operation, "needs_value", False)
     task.escapes = frame.frame.form == CSV or frame.frame.form == JSON
-    task.limit, task.stops = <size_t>limit if limit > 0 else <size_t>(policy == RAISE_ROW), limit > 0
+    task.report.limit, task.report.stops = <size_t>limit if limit > 0 else <size_t>(policy == RAISE_ROW), limit > 0
     borrow_bytes(src, &source)
     try:
         task.src, task.n = <const uint8_t *>source.buf, <size_t>source.len
@@ -1095,10 +1121,10 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
                 raise_set()
             if not done:
                 raise MemoryError  # pragma: no cover: no memory
-            for i in range(task.faults.size // sizeof(RecordFault)):
-                fault = <const RecordFault *>task.faults.data + i
+            for i in range(task.report.faults.size // sizeof(RecordFault)):
+                fault = <const RecordFault *>task.report.faults.data + i
                 faults.append(LineFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))
-            return task.read, Lines(task.written, task.count, task.invalid, faults)
+            return task.read, Lines(task.written, task.count, task.report.invalid, faults)
         finally:
             end_task(&task)
             if dst is not None:
@@ -1127,18 +1153,18 @@ cdef bint take_records(Task *task, bint values, bint stops, Selection *found) no
     The text of all values is copied at once, so that a record without exactly one has the text of all of its values.
     Quotes that are not closed, in whichever field, contain the rest of the input: the record is not one of the writer's.
     """
-    cdef const ReadRecord *records = <const ReadRecord *>task.records.data
+    cdef const ReadRecord *records = <const ReadRecord *>task.window.records.data
     cdef const Value *value
-    cdef const Value *first = <const Value *>task.values.data
-    cdef const int64_t *ends = <const int64_t *>task.ends.data
+    cdef const Value *first = <const Value *>task.window.values.data
+    cdef const int64_t *ends = <const int64_t *>task.window.ends.data
     cdef Unselected record
     cdef int64_t before = <int64_t>found.text.size
-    cdef size_t i, count, rows = task.record_count
+    cdef size_t i, count, rows = task.window.record_count
     cdef size_t *starts
     cdef int64_t *text_ends
     cdef bint is_open
     if not (grow(&found.starts, rows * sizeof(size_t)) and grow(&found.ends, rows * sizeof(int64_t))
-            and append_item(&found.text, task.text.data, task.text.size)):
+            and append_item(&found.text, task.window.text.data, task.window.text.size)):
         return False  # pragma: no cover: no memory
     starts = <size_t *>(found.starts.data + found.starts.size)
     text_ends = <int64_t *>(found.ends.data + found.ends.size)
@@ -1184,7 +1210,7 @@ cdef bint select_values(const Frame *frame, const uint8_t *src, size_t n, bint v
     while done and task.read < n and not (stops and found.without.size):
         done = gather(&task) and take_records(&task, values, stops, found)
         if done:
-            task.read = (<const ReadRecord *>task.records.data)[task.record_count - 1].next
+            task.read = (<const ReadRecord *>task.window.records.data)[task.window.record_count - 1].next
     found.seen = task.seen
     end_task(&task)
     return done
@@ -1195,6 +1221,7 @@ cdef size_t place_in_record(const Frame *frame, const uint8_t *src, size_t n, si
     memset(&task, 0, sizeof(Task))
     task.frame, task.src, task.n = frame, src, n
     if gather(&task):
-        offset = place_of(&task, <const ReadRecord *>task.records.data, <const Value *>task.values.data, offset)
+        offset = place_of(&task, <const ReadRecord *>task.window.records.data,
+                          <const Value *>task.window.values.data, offset)
     end_task(&task)
     return offset

@@ -7,9 +7,9 @@ A template is text with values between. An operation reads the values from a lin
     template      {"count":  field 0, a number  ,"line":  field 1, for JSON  }
     result        {"count":7,"line":"a\\"b"}
 
-How values are written, by all commands: in JSON as strings of RFC 8259, as escape_json() does. In CSV (RFC 4180), TSV and
-plain text, control characters and bytes that are not UTF-8 become triplets, so that a line stays a line. In CSV, only a
-value with a comma or a quote is in quotes, and so is an empty one, because nothing is a missing one.
+How values are written, by all commands: in JSON as strings of RFC 8259, as escape_json() does. In CSV (RFC 4180), TSV
+and plain text, control characters and bytes that are not UTF-8 become triplets, so that a line stays a line. In CSV, only
+a value with a comma or a quote is in quotes, and so is an empty one, because nothing is a missing one.
 """
 cimport cython
 from libc.stdint cimport uint64_t, uint8_t
@@ -128,15 +128,7 @@ cdef class FieldRows(RowOperation):
 
 # --- templates --------------------------------------------------------------------------------------------------------
 
-# An operation that reads values from the line: one, several components, or a list.
-cdef struct Reader:
-    row_function row
-    const void *options
-    Result result
-    size_t factor
-    size_t extra
-
-# Text, or one of the values of a reader.
+# Text, or one of the values of a reader: an operation that reads one, several components, or a list from the line.
 cdef struct Piece:
     const uint8_t *text         # NULL: a value
     size_t size
@@ -145,7 +137,7 @@ cdef struct Piece:
     Form form
 
 cdef struct Template:
-    Reader *readers
+    const Slots *readers[MOST_FIELDS]
     size_t reader_count
     Piece *pieces
     size_t piece_count
@@ -153,14 +145,13 @@ cdef struct Template:
     size_t extra
 
 
-cdef inline size_t aligned(size_t size) noexcept nogil:
-    """Return a size for which the next result, which may begin with Components, is at a multiple of 8, too."""
-    return size + 7 & ~<size_t>7
+cdef inline row_function row_of(const Slots *reader) noexcept nogil:
+    return reader.strict.row if reader.keep == NULL else reader.keep
 
 
-cdef const uint8_t *find_value(const Piece *piece, const Reader *reader, const uint8_t *src, const uint8_t *made,
+cdef const uint8_t *find_value(const Piece *piece, const Slots *reader, const uint8_t *src, const uint8_t *made,
                                size_t *size) noexcept nogil:
-    """Return the value of a piece, in the line or in what its reader has made, whose size is size[0]; NULL if it has none."""
+    """Return the value of a piece, in the line or in what its reader has made, of size[0] bytes; NULL if it has none."""
     cdef const Component *field
     cdef size_t _
     if reader.result == WRITES_BYTES:
@@ -184,7 +175,7 @@ cdef const uint8_t *find_value(const Piece *piece, const Reader *reader, const u
 cdef size_t template_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write the pieces. What the readers make is behind the capacity for that."""
     cdef const Template *template = <const Template *>options
-    cdef const Reader *reader
+    cdef const Slots *reader
     cdef const Piece *piece
     cdef const uint8_t *value
     cdef const uint8_t *made[MOST_FIELDS]
@@ -196,14 +187,14 @@ cdef size_t template_row(const uint8_t *src, size_t n, const void *options, uint
         return 0
     at += -<size_t>at & 7
     for i in range(template.reader_count):
-        reader = &template.readers[i]
+        reader = template.readers[i]
         made[i] = at
-        sizes[i] = reader.row(src, n, reader.options, at, outcome)
+        sizes[i] = row_of(reader)(src, n, reader.options, at, outcome)
         if sizes[i] == UC_REJECTED:
             if outcome.code == UC_RAISED:
                 return UC_REJECTED
             made[i] = NULL      # the line has none of these values
-        at += aligned(reader.factor * n + reader.extra)
+        at += padded(reader.strict.factor * n + reader.strict.extra)
     for i in range(template.piece_count):
         piece = &template.pieces[i]
         if piece.text != NULL:
@@ -211,7 +202,7 @@ cdef size_t template_row(const uint8_t *src, size_t n, const void *options, uint
             dst += piece.size
         elif made[piece.reader] != NULL:
             size = sizes[piece.reader]
-            value = find_value(piece, &template.readers[piece.reader], src, made[piece.reader], &size)
+            value = find_value(piece, template.readers[piece.reader], src, made[piece.reader], &size)
             if value != NULL:
                 dst += put_value(value, size, piece.form, dst)
     return <size_t>(dst - start)
@@ -239,7 +230,7 @@ cdef class TemplateRows(RowOperation):
     def __cinit__(self, list pieces not None):
         cdef Template *template = &self.template
         cdef RowOperation rows
-        cdef Reader *reader
+        cdef const Slots *reader
         cdef Piece *piece
         cdef size_t most
         cdef list operations = []
@@ -249,19 +240,15 @@ cdef class TemplateRows(RowOperation):
         if len(operations) > MOST_FIELDS:
             raise ValueError(f"expected at most {MOST_FIELDS} operations, got {len(operations)}")
         self.held = [pieces, operations]
-        template.readers = <Reader *>PyMem_RawCalloc(max(len(operations), 1), sizeof(Reader))
         template.pieces = <Piece *>PyMem_RawCalloc(max(len(pieces), 1), sizeof(Piece))
-        if template.readers == NULL or template.pieces == NULL:
+        if template.pieces == NULL:
             raise MemoryError  # pragma: no cover: no memory
         template.reader_count, template.piece_count = <size_t>len(operations), <size_t>len(pieces)
         self.slots.strict, self.slots.block = SizedRow(template_row, 0, 8), NULL
         for i, rows in enumerate(operations):
-            reader = &template.readers[i]
-            reader.row = rows.slots.strict.row if rows.slots.keep == NULL else rows.slots.keep
-            reader.options, reader.result = rows.slots.options, rows.slots.result
-            reader.factor, reader.extra = rows.slots.strict.factor, rows.slots.strict.extra
-            self.slots.strict.factor += reader.factor
-            self.slots.strict.extra += aligned(reader.extra) + 8
+            template.readers[i] = reader = &rows.slots
+            self.slots.strict.factor += reader.strict.factor
+            self.slots.strict.extra += padded(reader.strict.extra) + 8
         for i, each in enumerate(pieces):
             piece = &template.pieces[i]
             if isinstance(each, bytes):
@@ -270,14 +257,13 @@ cdef class TemplateRows(RowOperation):
                 continue
             piece.reader, piece.value = <size_t>operations.index(each[0]), <size_t>each[1]
             piece.form = <Form><int>FORM_NAMES.index(each[2])
-            reader = &template.readers[piece.reader]
+            reader = template.readers[piece.reader]
             most = FACTORS[<int>piece.form]
-            template.factor += most * (1 if reader.result == WRITES_COMPONENTS else reader.factor)
-            template.extra += most * reader.extra + 2
+            template.factor += most * (1 if reader.result == WRITES_COMPONENTS else reader.strict.factor)
+            template.extra += most * reader.strict.extra + 2
         self.slots.strict.factor += template.factor
         self.slots.strict.extra += template.extra
         self.slots.options = template
 
     def __dealloc__(self):
-        PyMem_RawFree(self.template.readers)
         PyMem_RawFree(self.template.pieces)
