@@ -13,7 +13,7 @@ from lines import isolated
 from programs import URICODEC, options
 
 from uricodec import bulk
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 
 ROW = 40
 TOTAL = 32 << 20

@@ -9,7 +9,8 @@ import sys
 
 import uricodec
 from uricodec import bulk, iri, parse, uri, urn
-from uricodec._rows.registry import OPERATIONS, REQUIRED
+from uricodec.bulk._operation import REQUIRED
+from uricodec.bulk._operations import OPERATIONS
 
 # What the examples are of.
 MODULES = {"bulk": bulk, "iri": iri, "parse": parse, "uri": uri, "uricodec": uricodec, "urn": urn}

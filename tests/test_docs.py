@@ -18,7 +18,7 @@ from support.command import run as run_command
 
 import uricodec
 from uricodec import iri, uri, urn
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.cli.commands import COMMANDS
 from uricodec.errors import UriSyntaxError
 from uricodec.urn import namespaces
@@ -262,7 +262,7 @@ def test_pairs_by_the_levels_of_older_rfcs():
 
 @pytest.mark.slow
 def test_examples_of_operations(monkeypatch):
-    """They are computed when the site is built; test_registry.py compares SQL and commands with what runs."""
+    """They are computed when the site is built; test_table.py compares SQL and commands with what runs."""
     monkeypatch.syspath_prepend(ROOT / "docs")
     made = importlib.import_module("make_operations")
     assert {*made.VALUES} <= {*OPERATIONS}

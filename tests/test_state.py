@@ -43,8 +43,7 @@ KEPT = {
     "_rows._arrow.uc_kept_size",
     "_rows._arrow.uc_kept_lock",
     # dict.setdefault, which is atomic
-    "uricodec.bulk._operations._loaded",
-    "uricodec.bulk._operations._own_key",
+    "uricodec.bulk._operations.fingerprints._own_key",
     "uricodec.integrations.spark._own_secret",
     "uricodec.integrations.duckdb._functions",
     # under a lock

@@ -23,7 +23,7 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting._spill import SpillBuffers
 from uricodec._counting._table import Cardinality
 from uricodec._rows._engine import RowOperation
-from uricodec.bulk import _operations as _column_operations
+from uricodec.bulk._operations import fingerprints as _column_operations
 from uricodec.dedup._identifiers import LineBatch
 from uricodec.parse import _install, _stdlib
 from uricodec.urn import namespaces

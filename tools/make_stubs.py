@@ -1,13 +1,14 @@
 """Writes the type stubs of what is made from the table of operations: `python tools/make_stubs.py`.
 
-They are those of the parts of URLs for single values, of the functions of `bulk`, and of the hooks into engines.
+They are those of the parts of URLs for single values, and of the hooks into engines.
 """
 
 import re
 from pathlib import Path
 
 from uricodec import typing
-from uricodec._rows.registry import OPERATIONS, REQUIRED
+from uricodec.bulk._operation import REQUIRED
+from uricodec.bulk._operations import OPERATIONS
 
 SOURCE = Path(__file__).parent.parent / "src/uricodec"
 HEAD = '"""Written by tools/make_stubs.py from the table of operations."""\n'
@@ -24,7 +25,6 @@ from typing import overload
 from typing_extensions import Buffer
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
-from uricodec._rows.overloads import BinaryOutput
 from uricodec.bulk._calls import InvalidRows
 from uricodec.uri._entry_sets import HostSet, PrefixSet
 from uricodec.uri._policies import Policy
@@ -33,13 +33,6 @@ CLASSES = """
 _Column = TypeVar("_Column")  # the type of a column in the engine
 _Frame = TypeVar("_Frame")  # the type of columns of several fields
 """
-RETURNS = {
-    "text": "returns_text",
-    "verdict": "returns_verdicts",
-    "component": "returns_components",
-    "list": "returns_lists",
-    "fingerprint": "returns_fingerprints",
-}
 
 
 def stub(names, body):
@@ -47,7 +40,6 @@ def stub(names, body):
     words = {*re.findall(r"\w+", body)}
     imports = [line for line in IMPORTS.splitlines() if line.split()[-1] in words]
     imports += [f"from uricodec.typing import {name}" for name in typing.__all__ if name in words]
-    imports += [f"from uricodec._rows.overloads import {name}" for name in sorted(words) if name.startswith("returns_")]
     return "\n".join([HEAD, *imports, "", f"__all__ = {sorted(names)!r}", body])
 
 
@@ -88,14 +80,7 @@ def stubs():
     lines = ["", "def __getattr__(name: str) -> Any: ...", *(line for each in parts for line in of_one(each))]
     yield "uri/_values.pyi", stub([each.name for each in parts], "\n".join(lines) + "\n")
 
-    common = ["invalid: InvalidRows | None = None", "threads: int | None = None", 'line_terminator: bytes = b"\\n"']
-    lines = [""]
-    for each in OPERATIONS.values():
-        shared = [f"errors: {each.errors_type} = {each.policies[0]!r}", *common]
-        shared += ["output: BinaryOutput | None = None"] if each.result == "text" else []
-        lines += [f"@{RETURNS.get(each.result, 'returns_structs')}", function(each, "column: Any", shared, "Any")]
-    yield "bulk/_signatures.pyi", stub(OPERATIONS, "\n".join(lines) + "\n")
-
+    common = ["invalid: InvalidRows | None = None", "threads: int | None = None"]
     lines = [CLASSES]
     for name, options in ("ExpressionMethods", ()), ("ColumnMethods", ("invalid", "threads")):
         lines += [f"class {name}(Generic[_Column, _Frame]):"]

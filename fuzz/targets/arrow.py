@@ -81,7 +81,7 @@ def wanted(name, rows, errors, how):
             if found:
                 found["offset"] = octets_in(row[: found["offset"]])
     if name == "query_pairs":
-        want = reference.in_columns(lists.registry.OPERATIONS[name].fields, want)
+        want = reference.in_columns(lists._operations.OPERATIONS[name].fields, want)
     return want, rejected
 
 
@@ -95,7 +95,7 @@ def octets_in(row):
 
 def dictionaries(draw):
     """Dictionary values are processed once, however many rows refer to them."""
-    name, how = draw.one([call for call in lists.CALLS if "keep" in lists.registry.OPERATIONS[call[0]].policies])
+    name, how = draw.one([call for call in lists.CALLS if "keep" in lists._operations.OPERATIONS[call[0]].policies])
     index = draw.one(INDICES)
     words = [row.decode("utf-8", "replace") for row in draw.octets().split(b"\n")][:100]
     places = [None if i % 5 == 4 else i * 7 % len(words) for i in range(2 * len(words))]

@@ -7,14 +7,14 @@ from reference import fingerprint as naive_fingerprint
 from support import row_by_row as naive
 
 from uricodec import bulk, uri, urn
-from uricodec._rows import registry
+from uricodec.bulk import _operations
 from uricodec.errors import UriError
 
 DICTIONARIES = "percent uri urn"
-COVERS = {"uricodec.bulk": [*registry.OPERATIONS, "InvalidRows"]}
+COVERS = {"uricodec.bulk": [*_operations.OPERATIONS, "InvalidRows"]}
 
-URI_LEVELS = registry.OPERATIONS["normalize_uri"].parameters[0].choices
-URN_LEVELS = registry.OPERATIONS["normalize_urn"].parameters[0].choices
+URI_LEVELS = _operations.OPERATIONS["normalize_uri"].parameters[0].choices
+URN_LEVELS = _operations.OPERATIONS["normalize_urn"].parameters[0].choices
 CALLS = naive.CALLS
 OF_LINES = [call for call in CALLS if call[0] in {"quote", "requote", "normalize_urn", "normalize_uri"}]
 NONE = b"\x1a"  # a row that is none
@@ -23,7 +23,7 @@ KEY = "of the fuzzer"
 
 def has_answers(name):
     """Return whether the results state validity: then invalid rows are ordinary rows."""
-    return registry.OPERATIONS[name].result in {"verdict", "diagnostic"}
+    return _operations.OPERATIONS[name].result in {"verdict", "diagnostic"}
 
 
 def rows_of(octets, as_text):

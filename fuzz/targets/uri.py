@@ -9,7 +9,7 @@ from reference import uri_find, urls, whatwg
 from reference import uri_forms as forms
 
 from uricodec import iri, uri
-from uricodec._rows import registry
+from uricodec.bulk import _operations
 from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
 from uricodec.uri import legacy_schemes
 from uricodec.uri._components import copy_urls, find_part
@@ -18,7 +18,7 @@ DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
-        *[row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"} and row.single],
+        *[row.name for row in _operations.OPERATIONS.values() if row.result in {"component", "list"} and row.single],
         *["agreed_host", "address_category", "find", "extract", "redact", "redact_text", "with_query", "relation"],
         *["HostSet", "PrefixSet"],
     ],
@@ -182,7 +182,7 @@ def values(draw):
     if text:  # a surrogate is U+FFFD
         row = "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in given).encode()
     fault = iri.check(given)
-    plain = [row.name for row in registry.OPERATIONS.values() if row.result in {"component", "list"} and row.single]
+    plain = [row.name for row in _operations.OPERATIONS.values() if row.result in {"component", "list"} and row.single]
     plain.remove("query_value")
     for name, arguments in *[(each, ()) for each in plain], ("query_value", ("q",)), ("query_value", (names,)):
         found = outcome(getattr(uri, name), given, *arguments, errors=errors)

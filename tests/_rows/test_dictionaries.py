@@ -12,7 +12,7 @@ from support.arrow_memory import Lent
 
 from uricodec import bulk, dedup
 from uricodec._rows._tasks import set_limit_of_offsets
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.errors import UriError
 
 pa = pytest.importorskip("pyarrow")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from uricodec._rows import registry
+from uricodec.bulk import _operations
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -14,13 +14,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 PEAKS = """
 import json, os, re, sys
 from uricodec import bulk
-from uricodec._rows import registry
+from uricodec.bulk import _operations
 
 def status(name):
     return int(re.search(name + r":\\s*(\\d+)", open("/proc/self/status").read())[1]) << 10
 
 def taken(name, source, few):
-    function, how = getattr(bulk, name), registry.OPERATIONS[name].required
+    function, how = getattr(bulk, name), _operations.OPERATIONS[name].required
     function(few, **how)
     open("/proc/self/clear_refs", "w").write("5")  # VmHWM begins anew
     before = status("VmRSS")
@@ -50,7 +50,7 @@ for name in sys.argv[2:]:
     os.close(reading), os.close(writing)
 print(json.dumps(found))
 """
-TEXT = [name for name, operation in registry.OPERATIONS.items() if operation.result == "text"]
+TEXT = [name for name, operation in _operations.OPERATIONS.items() if operation.result == "text"]
 
 
 def peaks(kind, names):
@@ -60,14 +60,14 @@ def peaks(kind, names):
 
 def limit(name, size):
     """Offsets of lists have 64 bits until all are made."""
-    return (2.2 if registry.OPERATIONS[name].result == "list" else 1.1) * size + 5_000_000
+    return (2.2 if _operations.OPERATIONS[name].result == "list" else 1.1) * size + 5_000_000
 
 
 @pytest.mark.slow
 @pytest.mark.interop
 def test_columns_take_their_results_and_little_more():
     pytest.importorskip("pyarrow")
-    for name, (peak, size) in peaks("arrow", registry.OPERATIONS).items():
+    for name, (peak, size) in peaks("arrow", _operations.OPERATIONS).items():
         assert size > 0 and peak <= limit(name, size), name
 
 
@@ -79,5 +79,5 @@ def test_lines_take_their_results_and_little_more():
 
 @pytest.mark.slow
 def test_lists_take_their_results_and_little_more():
-    for name, (peak, size) in peaks("list", registry.OPERATIONS).items():
+    for name, (peak, size) in peaks("list", _operations.OPERATIONS).items():
         assert peak <= limit(name, size), name

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.cli.commands import COMMANDS
 
 # The packages of each extra.
@@ -93,7 +93,7 @@ def test_parts_of_the_package():
     """Functions with the Public Suffix List, and those whose documentation says that they need a package."""
     code = """
 from uricodec import bulk, dedup, logs, uri
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 
 for name, operation in OPERATIONS.items():
     if any(parameter.name == "suffixes" for parameter in operation.parameters):

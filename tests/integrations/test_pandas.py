@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference.rows import in_columns, texts
 
 from uricodec import bulk
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.errors import UriError
 from uricodec.integrations._operations import FUNCTIONS
 

@@ -17,7 +17,7 @@ from reference.rows import in_columns
 import uricodec
 from uricodec import bulk, dedup, iri, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.integrations import spark as us
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
 

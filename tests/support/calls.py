@@ -28,7 +28,7 @@ from support.arrow_memory import Lent, rows_of
 
 import uricodec
 from uricodec import bulk, bytesets, dedup, iri, logs, parse, uri, urn
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.uri import legacy_schemes
 from uricodec.urn import conversions, namespaces
 

@@ -9,7 +9,7 @@ from reference import urls as naive_urls
 
 import uricodec
 from uricodec import iri, percent_decode, requote, uri, urn
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.errors import UriError, UriSyntaxError
 
@@ -180,7 +180,7 @@ def policies(name):
 def column(name, rows, errors, /, **how):
     """The results of a list, and the rows that are rejected: (row, position). The first error with errors="raise"."""
     function = ROWS[name]
-    how |= {"errors": errors} if OPERATIONS[name].takes_errors else {}
+    how |= {"errors": errors} if name == "normalize_uri" else {}
     result, rejected = [], []
     for number, row in enumerate(rows):
         if row is None:

@@ -14,7 +14,7 @@ from reference.rows import rows_of
 from support.tables import each_row
 
 from uricodec import bulk, uri
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.errors import IriError
 
 ROWS = rows_of("urls")

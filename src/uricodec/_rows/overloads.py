@@ -1,7 +1,7 @@
 """Types of functions of columns, for type checkers: the type of the result depends on the type of the column.
 
-A function is written once, with its own parameters. A decorator names the kind of its result and gives it the overloads
-of that kind, parameters included. At run time the decorators return the function unchanged.
+A function is written once, with its own parameters. A decorator gives it the overloads of the kind of its result,
+parameters included: `operation` of `bulk`, and here `returns_selection`, which returns it unchanged at run time.
 """
 
 from __future__ import annotations
@@ -95,18 +95,9 @@ if TYPE_CHECKING:
         @overload
         def __call__(self, column: Buffer, /, *args: P.args, **kwargs: P.kwargs) -> bytes: ...
 
-    def returns_text(function: Callable[Concatenate[Any, P], Any]) -> TextFunction[P]: ...
-    def returns_verdicts(function: Callable[Concatenate[Any, P], Any]) -> RowFunction[P, bool | None]: ...
-    def returns_components(function: Callable[Concatenate[Any, P], Any]) -> RowFunction[P, Any]: ...
-    def returns_lists(function: Callable[Concatenate[Any, P], Any]) -> RowFunction[P, list[Any] | None]: ...
-    def returns_structs(function: Callable[Concatenate[Any, P], Any]) -> RowFunction[P, dict[str, Any] | None]: ...
-    def returns_fingerprints(function: Callable[Concatenate[Any, P], Any]) -> RowFunction[P, bytes | None]: ...
     def returns_selection(function: Callable[Concatenate[Any, P], Any]) -> SelectionFunction[P]: ...
 
 else:
 
-    def unchanged(function):
+    def returns_selection(function):
         return function
-
-    returns_text = returns_verdicts = returns_components = returns_structs = returns_lists = unchanged
-    returns_fingerprints = returns_selection = unchanged

@@ -20,7 +20,7 @@ In pandas and NumPy objects, NaN, NaT and NA are null. Arrow strings, large stri
 become large if 32 bits are too few), and binary stays binary. In dictionary arrays, only the dictionary is processed,
 and values that become equal are merged. A table of one column becomes a table.
 
-The functions are made from the table of operations. All have these parameters besides their own:
+All functions have these parameters besides their own:
 
 - `errors` (str): How invalid rows are handled; docs/guides/columns.md lists the values of each function. "keep": text
   stays as it is (functions that encode or decode keep only the invalid part), a verdict is false, a fingerprint is
@@ -47,24 +47,28 @@ b'urn:isbn:0451450523\\nurl:x\\n'
 InvalidRows(count=1, rows=[(1, 'scheme', 2)])
 """
 
-from typing import TYPE_CHECKING
-
 from uricodec._rows._columns import Column
-from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk._calls import InvalidRows
-from uricodec.bulk._functions import function_of
+from uricodec.bulk._operations import fingerprints as _fingerprints
+from uricodec.bulk._operations import hosts as _hosts
+from uricodec.bulk._operations import percent as _percent
+from uricodec.bulk._operations import uri as _uri
+from uricodec.bulk._operations import url as _url
+from uricodec.bulk._operations import urn as _urn
+from uricodec.bulk._operations.fingerprints import *  # noqa: F403
+from uricodec.bulk._operations.hosts import *  # noqa: F403
+from uricodec.bulk._operations.percent import *  # noqa: F403
+from uricodec.bulk._operations.uri import *  # noqa: F403
+from uricodec.bulk._operations.url import *  # noqa: F403
+from uricodec.bulk._operations.urn import *  # noqa: F403
 
 __all__ = ["Column", "InvalidRows"]
-
-if TYPE_CHECKING:
-    from uricodec.bulk import _signatures
-    from uricodec.bulk._signatures import *  # noqa: F403
-
-    __all__ += _signatures.__all__
-else:
-    globals().update({name: function_of(operation, __name__) for name, operation in OPERATIONS.items()})
-    __all__ += list(OPERATIONS)
-    __all__.sort()
+__all__ += _fingerprints.__all__
+__all__ += _hosts.__all__
+__all__ += _percent.__all__
+__all__ += _uri.__all__
+__all__ += _url.__all__
+__all__ += _urn.__all__
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Calls of `bulk`: the options that all operations share, and the dispatch on the kind of column."""
+"""Calls of `bulk`: an operation with its arguments and the options that all share, run on lists, Arrow and lines."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from uricodec._io.workers import useful_threads
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._columns import ColumnWork
 from uricodec._rows._lists import ListWork
+from uricodec._rows._tasks import Plan
 from uricodec._rows._tuples import EACH_ROW, Tuples
-from uricodec._rows.registry import OPERATIONS, Operation
-from uricodec.bulk._operations import make_plan
+from uricodec.bulk._operation import Operation
 
 if TYPE_CHECKING:
     from uricodec._rows._columns import Column
 
 _PIECE = 1 << 20  # bytes of a file that are read at once, for each thread
+
+# Makes the plan for rows that are text or bytes, and lines that end with these bytes (no lines: b"").
+Make = Callable[[bool, bytes], Plan]
 
 
 class InvalidRows:
@@ -61,61 +64,38 @@ class InvalidRows:
         self.rows += rows[: max(self.limit - len(self.rows), 0)]
 
 
-def run(  # noqa: PLR0913, PLR0917
-    name: str,
-    column: Any,
-    arguments: dict[str, Any],
-    errors: str,
-    invalid: InvalidRows | None,
-    threads: int | None,
-    line_terminator: bytes,
-    output: Any = None,
-) -> Any:
-    """Run an operation on a column of any kind.
+def plan_of(operation: Operation, own: tuple[Any, ...], named: dict[str, Any], errors: str = "keep") -> Make:
+    """Return what makes the plan of an operation, for its own arguments.
 
-    Args:
-        name (str): The operation, in the table of `_rows/registry.py`.
-        column (Any): The rows.
-        arguments (dict[str, Any]): The values of the operation's own parameters.
-        errors, invalid, threads, line_terminator, output: The options that all operations share; see `bulk`.
-
-    Returns:
-        Any: The result; the table at the head of `bulk` lists the types.
+    >>> from uricodec.bulk._operations import OPERATIONS
+    >>> plan_of(OPERATIONS["split_uri"], (), {})(True, b"").fields[0]
+    'scheme'
     """
-    operation = OPERATIONS[name]
-    call = Call(operation, arguments, errors, invalid, threads, line_terminator)
-    is_pandas = _is_instance(column, "pandas", "Series", "Index")
-    call.match(column)
-    is_file = not is_pandas and _is_file(column)  # labels of a Series are attributes, too
-    if is_file and operation.result != "text":
-        raise TypeError(f"{name} does not accept a file: its results are not text")
-    if is_file != (output is not None):
-        raise TypeError("output= is required for file input and not allowed otherwise")
-    # A list or tuple: a list.
-    if isinstance(column, (list, tuple)):
-        return call.on_list(column)
-    # A Series or Index of pandas, a NumPy array of objects or text: run as a list or an Arrow array, converted back.
-    if is_pandas:
-        from uricodec.bulk._pandas import run_on_column
+    made = operation.function(*own, **named, errors=errors)
+    if callable(made):
+        return lambda text, terminator: _planned(operation, made(text, terminator))
+    plan = _planned(operation, made)
+    return lambda _text, _terminator: plan
 
-        return run_on_column(column, call)
-    if _is_instance(column, "numpy", "ndarray") and column.dtype.kind in "OUST":
-        return _on_objects(column, call)
-    # An Arrow object: a Column.
-    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
-        return call.on_arrow(column)
-    # A binary file: its lines, written to another file.
-    if is_file:
-        return call.on_file(column, output)
-    # A bytes-like object: its lines, as bytes or as a Column.
-    return call.on_lines(_buffer(column))
+
+def _planned(operation: Operation, rows: Any) -> Plan:
+    if isinstance(rows, Plan):
+        return rows
+    return Plan(rows, operation.result, operation.fields if operation.result in ("struct", "list") else ())
 
 
 class Call:
     """An operation with all arguments but the column.
 
+    Args:
+        operation (Operation): The operation.
+        own (tuple), named (dict): Its own arguments.
+        columns (dict[str, Any]): Those of them that are columns: lists, or Arrow objects.
+        missing (Callable | None): Returns whether a value of these is a missing row, as None is.
+        errors, invalid, threads, line_terminator: The options that all operations share; see `bulk`.
+
     Attributes:
-        operation (Operation): Its row of the table.
+        operation (Operation): The operation.
         fields (tuple[str, ...]): The names of what a row has, if it has several. Lists have none.
 
     Raises:
@@ -126,25 +106,28 @@ class Call:
     def __init__(  # noqa: PLR0913, PLR0917
         self,
         operation: Operation,
-        arguments: dict[str, Any],
+        own: tuple[Any, ...],
+        named: dict[str, Any],
+        columns: dict[str, Any],
+        missing: Callable[[Any], bool] | None,
         errors: str,
         invalid: InvalidRows | None,
         threads: int | None,
         line_terminator: bytes,
     ) -> None:
-        self.operation = operation
-        self._columns = {
-            each.name: arguments[each.name]
-            for each in operation.parameters
-            if each.column and _is_column(arguments[each.name])
-        }
-        self._make = make_plan(operation, arguments | dict.fromkeys(self._columns, EACH_ROW), errors)
-        self.fields = () if operation.result == "list" else operation.fields or self._make(True, b"").fields
+        self.operation, self._columns, self._missing = operation, columns, missing
+        if columns:
+            names = operation.names
+            own = tuple(EACH_ROW if i < len(names) and names[i] in columns else own[i] for i in range(len(own)))
+            named = {name: EACH_ROW if name in columns else each for name, each in named.items()}
+        self._make = plan_of(operation, own, named, errors)
+        self.fields = () if operation.result == "list" else operation.fields
+        if operation.result == "component":  # several, if several names are given
+            self.fields = self._make(True, b"").fields
         if not (invalid is None or isinstance(invalid, InvalidRows)):
             raise TypeError(f"invalid must be an InvalidRows, not {type(invalid).__name__}")
         if not isinstance(line_terminator, bytes):
             raise TypeError(f"line_terminator must be bytes, not {type(line_terminator).__name__}")
-        self._missing: Callable[[Any], bool] | None = None  # in lists among the arguments
         self._errors, self._invalid, self._separator = errors, invalid, line_terminator
         self._limit = None if invalid is None else invalid.limit
         self._threads = _thread_count(threads)
@@ -186,27 +169,12 @@ class Call:
         """Whether the rows of several columns are put together."""
         return bool(self._columns)
 
-    def match(self, column: Any) -> None:
-        """Compare the column with those among the arguments.
-
-        Raises:
-            ValueError: If one is a Series of another index: rows are matched by position.
-        """
-        if _is_instance(column, "pandas", "Series", "Index") or _is_instance(column, "numpy", "ndarray"):
-            self._missing = is_missing
-        for name, other in self._columns.items():
-            are_series = all(_is_instance(each, "pandas", "Series") for each in (column, other))
-            if are_series and not column.index.equals(other.index):
-                raise ValueError(f"{name} has another index than the column; align it first, with reindex()")
-
     def _tuples(self, column: Any, threads: int | None) -> tuple[Tuples, Column]:
         """Put the column and the columns among the arguments together, and run the operation on the rows."""
-        given = {each.name: each.column == "needed" for each in self.operation.parameters}
-        mixes = self.operation.name in ("equivalent", "relation")  # text is compared by its UTF-8
-        columns, needed = [column], [True]
-        for name, other in self._columns.items():
-            columns.append(_as_list_or_arrow(other))
-            needed.append(given[name])
+        operation = self.operation
+        mixes = operation.name in ("equivalent", "relation")  # text is compared by its UTF-8
+        columns, needed = [column, *self._columns.values()], [True]
+        needed += [name not in operation.defaults for name in self._columns]
         tuples = Tuples(columns, ["", *self._columns], needed, mixes, self._errors == "null", self._missing)
         plans = {text: self._make(text, b"") for text in (True, False)}
         work = ColumnWork(plans.__getitem__, self._errors, self._limit, threads)
@@ -313,90 +281,12 @@ def has_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _is_column(value: Any) -> bool:
-    """Return whether an argument is a column, not one value."""
-    if isinstance(value, (str, bytes, bytearray, memoryview)):
-        return False
-    return (
-        isinstance(value, (list, tuple))
-        or hasattr(value, "__arrow_c_array__")
-        or hasattr(value, "__arrow_c_stream__")
-        or _is_instance(value, "pandas", "Series", "Index")
-        or _is_instance(value, "numpy", "ndarray")
-    )
-
-
-def _as_list_or_arrow(column: Any) -> Any:
-    """Return a column among the arguments as a list, or as an Arrow object."""
-    if _is_instance(column, "pandas", "Series", "Index"):
-        from uricodec.bulk._pandas import list_or_arrow
-
-        return list_or_arrow(column)
-    if _is_instance(column, "numpy", "ndarray"):
-        return [None if not isinstance(row, (str, bytes)) and is_missing(row) else row for row in _items(column)]
-    return column
-
-
-def _is_instance(column: Any, module: str, *names: str) -> bool:
-    """Return whether a column is an instance of a class of a module. False if the module is not imported."""
-    found = sys.modules.get(module)
-    return found is not None and isinstance(column, tuple(getattr(found, name, ()) for name in names))
-
-
-def _on_objects(column: Any, call: Call) -> Any:
-    """Return the results of a NumPy array of objects, of str or of bytes, as an array of objects."""
-    import numpy as np  # type: ignore[import-not-found,unused-ignore]
-
-    return np.fromiter(call.on_list(_items(column), is_missing), object, len(column))
-
-
-def _items(column: Any) -> list[Any]:
-    """Return the rows of a NumPy array as a list."""
-    if column.ndim != 1:
-        raise TypeError(f"expected an array of one dimension, got {column.ndim}")
-    items: list[Any] = column.tolist()
-    return items
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether pandas and NumPy take an object for a missing row: NaN, NaT, NA."""
-    pandas = sys.modules.get("pandas")
-    if pandas is not None:
-        return pandas.isna(value) is True
-    return isinstance(value, (float, sys.modules["numpy"].generic)) and bool(value != value)  # noqa: PLR0124
-
-
 def _thread_count(threads: Any) -> int | None:
     """Return the number of threads to use; None: automatic."""
     number = 0 if threads is None else index(threads)
     if number < 0:
         raise ValueError(f"threads must be at least 0, got {number}")
     return useful_threads(number) or None
-
-
-def _is_file(column: Any) -> bool:
-    """Return whether an object is a file, of which only read() is needed; a memory map is a buffer, too."""
-    if hasattr(column, "readinto"):
-        return True
-    if not hasattr(column, "read") or hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
-        return False
-    try:
-        memoryview(column)
-    except (TypeError, ValueError):
-        return True
-    return False
-
-
-def _buffer(column: Any) -> memoryview | bytes:
-    """Return the bytes of an object, which are lines. The numbers of an array are none."""
-    name = type(column).__name__
-    try:
-        found = column if isinstance(column, bytes) else memoryview(column)
-    except (TypeError, ValueError):  # ValueError is NumPy's, for types without a buffer
-        raise TypeError(f"expected a list, Arrow object, bytes-like object or file, got {name}") from None
-    if isinstance(found, memoryview) and found.itemsize != 1:
-        raise TypeError(f"expected a buffer of bytes, got {name} with items of format {found.format!r}")
-    return found
 
 
 def _write(output: Any, data: bytes) -> None:

@@ -1,102 +1,148 @@
-"""The functions of `bulk`: made from the table of operations, with their signatures and documentation.
+"""`operation`: what makes a function of `bulk` from the function of an operation, and a row of the table of operations.
 
-    def host(column, *, errors="keep", invalid=None, threads=None, line_terminator=b"\\n"):
-        return run("host", column, {}, errors, invalid, threads, line_terminator)
+The function has only what is special to the operation: its own parameters, and what runs the rows for given arguments.
 
-They are compiled from text: a function that takes any arguments and binds them to a signature would be slower.
+    @operation("text", ...)                                          bulk.quote(column, safe="/", plus=False, *, errors,
+    def quote(safe="/", plus=False, **options):              -->         invalid, threads, line_terminator, output)
+        return lambda text, terminator: EncodeRows(...)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from inspect import cleandoc
-from textwrap import fill
-from typing import Any
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from uricodec._rows.registry import REQUIRED, Operation
-from uricodec.bulk._calls import run
+from uricodec.bulk._dispatch import run
+from uricodec.bulk._operation import Operation
 
-_SHARED = {"invalid": "InvalidRows | None", "threads": "int | None", "line_terminator": "bytes"}
-_DEFAULTS = {"invalid": None, "threads": None, "line_terminator": b"\n", "output": None}
+if TYPE_CHECKING:
+    from typing import Generic, TypedDict, TypeVar
+
+    from uricodec._rows.overloads import BinaryOutput, P, RowFunction, TextFunction
+    from uricodec.bulk._calls import InvalidRows
+
+    Errors = TypeVar("Errors", bound=str)
+
+    class Options(TypedDict, Generic[Errors], total=False):
+        """The options that all operations share."""
+
+        errors: Errors
+        invalid: InvalidRows | None
+        threads: int | None
+        line_terminator: bytes
+
+    class TextOptions(Options[Errors], total=False):
+        """The options of operations whose results are text."""
+
+        output: BinaryOutput | None
 
 
-def function_of(operation: Operation, module: str) -> Callable[..., Any]:
-    """Return the function of an operation.
+# Name -> operation, in the order of their definition.
+OPERATIONS: dict[str, Operation] = {}
+
+_SHARED = [
+    Parameter("invalid", Parameter.KEYWORD_ONLY, default=None, annotation="InvalidRows | None"),
+    Parameter("threads", Parameter.KEYWORD_ONLY, default=None, annotation="int | None"),
+    Parameter("line_terminator", Parameter.KEYWORD_ONLY, default=b"\n", annotation="bytes"),
+]
+_OUTPUT = Parameter("output", Parameter.KEYWORD_ONLY, default=None, annotation="BinaryOutput | None")
+
+
+# The type of the result depends on the column; the overloads are those of the kind of result.
+@overload
+def operation(result: Literal["text"], **about: Any) -> Callable[[Callable[P, Any]], TextFunction[P]]: ...
+@overload
+def operation(
+    result: Literal["verdict"], **about: Any
+) -> Callable[[Callable[P, Any]], RowFunction[P, bool | None]]: ...
+@overload
+def operation(result: Literal["component"], **about: Any) -> Callable[[Callable[P, Any]], RowFunction[P, Any]]: ...
+@overload
+def operation(
+    result: Literal["list"], **about: Any
+) -> Callable[[Callable[P, Any]], RowFunction[P, list[Any] | None]]: ...
+@overload
+def operation(
+    result: Literal["diagnostic", "struct"], **about: Any
+) -> Callable[[Callable[P, Any]], RowFunction[P, dict[str, Any] | None]]: ...
+@overload
+def operation(
+    result: Literal["fingerprint"], **about: Any
+) -> Callable[[Callable[P, Any]], RowFunction[P, bytes | None]]: ...
+def operation(result: str, **about: Any) -> Any:
+    """Return a decorator that makes a function of `bulk`.
+
+    The decorated function takes the operation's own parameters, and `**options`: at run time `errors` only; its
+    annotation gives type checkers the options that all operations share, and names the type of `errors`. It returns a
+    RowOperation, or a Plan, or what makes one of them for the kind of rows: a function of whether they are text, and of
+    the bytes that end lines (no lines: b""). What costs time to import is imported inside it. Its docstring is that of
+    the function of `bulk`, and Polars, pandas and Spark take theirs from it.
 
     Args:
-        operation (Operation): The row of the table.
-        module (str): The name of the module that it is a part of.
-
-    >>> from inspect import signature
-    >>> from uricodec._rows.registry import OPERATIONS
-    >>> print(str(signature(function_of(OPERATIONS["quote"], "bulk"))).partition(", *")[0])
-    (column: 'Any', safe: 'ByteSet | str | bytes' = '/', plus: 'bool' = False
+        result (str): The result of a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
+            "component" (text; null if the row has none), "struct" (several of them), "list" (of text or structs) or
+            "fingerprint" (16 bytes).
+        single (str): The public function for one value: its name after "uricodec.".
+        fields (tuple[str, ...]): The field names of a diagnostic, a struct, or the structs of a list.
+        default (str): The default of `errors`, if it is not the first value of its type.
+        columns (tuple[str, ...]): The parameters that may be columns, too, with a value for each row. The result is
+            null if the value is null; with a default, a null value is an undefined one.
+        examples (Mapping[str, tuple]): Values of parameters that make a difference, for tests, unless the type has all
+            values. Of a parameter without a default, SQL takes the first for the type of the result.
+        sql (tuple[SqlFunction, ...]): The functions of SQL.
+        command (Filter): The filter of the command line.
+        rows (str): tests/data/rows/NAME.txt, the edge cases for tests; by default those of URIs.
+        page (str): The page that explains the operation: "guides/uri", the default, is docs/guides/uri.md.
+        needs (tuple[str, ...]): Optional libraries that the operation imports.
     """
-    types = {"errors": operation.errors_type, **_SHARED}
-    if operation.result == "text":
-        types["output"] = "BinaryOutput | None"
-    defaults = {name: _DEFAULTS.get(name, operation.policies[0]) for name in types}
-    call = f"run({operation.name!r}, column, {{own}}, {', '.join(types)})"
-    function = compiled(operation, "column", defaults, call, run)
-    own = {each.name: each.type for each in operation.parameters}
-    function.__annotations__ = {"column": "Any", **own, **types, "return": "Any"}
-    function.__module__ = module
-    policies = [f'"{policy}"' for policy in operation.policies]
-    known = f"How an invalid row is handled: {', '.join(policies[:-1])} or {policies[-1]}. {operation.invalid}"
-    if operation.result in ("component", "list") and not operation.invalid:
-        known += 'Invalid are rows that are not IRI references; "keep" returns what they have.'
-    about = [f"errors (str): {known}", f"{', '.join(list(types)[1:])}: See `uricodec.bulk`."]
-    function.__doc__ = documentation(operation, "column (Any): The rows.", about, f"Any: {operation.returned}", True)
-    return function
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        row = OPERATIONS[function.__name__] = Operation(function, result, **about)
+
+        def call(
+            column: Any,
+            *own: Any,
+            errors: str = row.policies[0],
+            invalid: InvalidRows | None = None,
+            threads: int | None = None,
+            line_terminator: bytes = b"\n",
+            **named: Any,
+        ) -> Any:
+            return run(row, column, own, named, errors, invalid, threads, line_terminator)
+
+        errors = Parameter("errors", Parameter.KEYWORD_ONLY, default=row.policies[0], annotation=row.errors_type)
+        options = [errors, *_SHARED, *([_OUTPUT] if result == "text" else [])]
+        column = Parameter("column", Parameter.POSITIONAL_OR_KEYWORD, annotation="Any")
+        dress(call, row.name, signature(row, column, options, "Any"), function.__doc__)
+        call.__module__ = "uricodec.bulk"
+        return call
+
+    return decorate
 
 
-def compiled(
-    operation: Operation, first: str, shared: dict[str, Any], call: str, run: Callable[..., Any]
-) -> Callable[..., Any]:
-    """Return a function with the parameters of an operation.
+def dress(function: Callable[..., Any], name: str, shown: Signature, documentation: str | None) -> None:
+    """Give a function that takes any arguments the name, signature and documentation of what it stands for."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__, function.__signature__ = documentation, shown  # type: ignore[attr-defined]
+    types = {each.name: each.annotation for each in shown.parameters.values()} | {"return": shown.return_annotation}
+    function.__annotations__ = {each: type_ for each, type_ in types.items() if type_ is not Signature.empty}
 
-    Args:
-        operation (Operation): The row of the table.
-        first (str): The name of the first parameter.
-        shared (dict[str, Any]): Keywords of all operations, and their defaults.
-        call (str): What it returns: an expression, in which "{own}" is a dict of the own parameters.
-        run (Callable): What the expression calls "run".
+
+def signature(row: Operation, column: Parameter, options: Iterable[Parameter], returns: Any) -> Signature:
+    """Return the signature of an operation as a function of a column, with options that operations share.
+
+    >>> str(signature(OPERATIONS["quote"], Parameter("column", Parameter.POSITIONAL_OR_KEYWORD), [], str))
+    "(column, safe: 'ByteSet | str | bytes' = '/', plus: 'bool' = False) -> str"
     """
-    own = [each.name for each in operation.parameters]
-    defaults = {each.name: each.default for each in operation.parameters if each.default is not REQUIRED} | shared
-    keywords = ["*", *shared] if shared else []
-    shown = [f"{each}={defaults[each]!r}" if each in defaults else each for each in (first, *own, *keywords)]
-    given = ", ".join(f"{each!r}: {each}" for each in own)
-    names: dict[str, Any] = {"run": run}
-    exec(f"def {operation.name}({', '.join(shown)}):\n    return {call.format(own=f'{{{given}}}')}\n", names)
-    function: Callable[..., Any] = names[operation.name]
-    return function
-
-
-def documentation(operation: Operation, column: str, shared: Iterable[str], returns: str, whole: bool = False) -> str:
-    """Return the documentation of an operation.
-
-    Args:
-        operation (Operation): The row of the table.
-        column (str): The documentation of the column, if it is an argument.
-        shared (Iterable[str]): The documentation of the shared options that are accepted.
-        returns (str): The documentation of the result.
-        whole (bool): Add the details and the example; otherwise a reference to the function of `bulk`.
-    """
-    own = [f"{each.name} ({each.type}): {each.about}" for each in operation.parameters]
-    arguments = [_wrapped(each, 4) for each in (column, *own, *shared)]
-    see = "" if whole else f" See also `uricodec.bulk.{operation.name}`."
-    parts = [
-        f"{operation.summary[0].upper()}{operation.summary[1:]}.",
-        *([_wrapped(operation.details)] if whole and operation.details else []),
-        *(["\n".join(["Args:", *filter(None, arguments)])] if any(arguments) else []),
-        f"Returns:\n{_wrapped(returns, 4)}",
-        f"Source: {operation.source}{see}",
-        *([cleandoc(operation.example)] if whole else []),
+    types = row.function.__annotations__
+    own = [
+        Parameter(
+            name,
+            Parameter.POSITIONAL_OR_KEYWORD,
+            default=row.defaults.get(name, Parameter.empty),
+            annotation=types[name],
+        )
+        for name in row.names
     ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _wrapped(text: str, indent: int = 0) -> str:
-    start = " " * indent
-    return fill(text, 116, initial_indent=start, subsequent_indent=2 * start, break_on_hyphens=False)
+    return Signature([column, *own, *options], return_annotation=returns)

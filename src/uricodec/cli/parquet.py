@@ -9,7 +9,7 @@ from itertools import groupby
 from uricodec._io.files import FileError, printable
 from uricodec._io.reports import InvalidLine
 from uricodec._io.writing import Output
-from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.filters import DEFAULT_LEVELS

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from uricodec import bulk
-from uricodec._rows.registry import OPERATIONS, Operation, SqlFunction
+from uricodec.bulk._operation import Operation, SqlFunction
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.errors import UriError
 
-__all__ = ["FUNCTIONS", "SHOWN", "SQL_FUNCTIONS", "InSql", "of_a_piece"]
+__all__ = ["FUNCTIONS", "SHOWN", "SQL_FUNCTIONS", "InSql", "check_arguments", "of_a_piece"]
 
 # The maximum number of characters of an invalid row in an error message.
 SHOWN = 200
@@ -25,6 +26,23 @@ class InSql(NamedTuple):
 
 
 SQL_FUNCTIONS = {sql.name: InSql(sql, operation) for operation in OPERATIONS.values() for sql in operation.sql}
+
+
+def check_arguments(operation: Operation, given: dict[str, Any], columns: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return the arguments that are values, and raise for wrong ones here, not in a plan or a worker.
+
+    Args:
+        operation (Operation): The operation.
+        given (dict[str, Any]): The arguments.
+        columns (dict[str, Any]): Those of them that are columns of the engine.
+        kind (str): What these are, for errors.
+    """
+    for name in columns:
+        if name not in operation.columns:
+            raise TypeError(f"{operation.name}: {name} must be a value, not {kind}")
+    rows: list[Any] = []
+    FUNCTIONS[operation.name](rows, **given | {name: rows for name in columns})
+    return {name: value for name, value in given.items() if name not in columns}
 
 
 def of_a_piece(name: str, error: UriError) -> ValueError:

@@ -55,9 +55,19 @@ _RETURNS = {
 }
 
 
+class _Accessor:
+    def __init__(self, column: Any) -> None:
+        if not is_text(column):
+            raise AttributeError(f"the accessor uricodec expects text or bytes, got {column.dtype}")
+        self._column = column
+
+    def _run(self, name: str, given: dict[str, Any]) -> Any:
+        return FUNCTIONS[name](self._column, **given)
+
+
 @pd.api.extensions.register_series_accessor("uricodec")
 @with_operations("pd.Series, or pd.DataFrame of several fields", ["errors", "invalid", "threads"], _RETURNS)
-class UricodecSeries(_SeriesMethods):
+class UricodecSeries(_Accessor, _SeriesMethods):
     """The operations on a Series.
 
     Args:
@@ -71,22 +81,14 @@ class UricodecSeries(_SeriesMethods):
     [False, True]
     """
 
-    def __init__(self, column: pd.Series) -> None:
-        if not is_text(column):
-            raise AttributeError(f"the accessor uricodec expects text or bytes, got {column.dtype}")
-        self._column = column
-
-    def _run(self, name: str, given: dict[str, Any]) -> Any:
-        return FUNCTIONS[name](self._column, **given)
-
 
 @pd.api.extensions.register_index_accessor("uricodec")
 @with_operations("pd.Index, or pd.DataFrame of several fields", ["errors", "invalid", "threads"], _RETURNS)
-class UricodecIndex(_IndexMethods):
+class UricodecIndex(_Accessor, _IndexMethods):
     """The operations on an Index.
 
     Args:
-        index (pd.Index): The rows, as in `UricodecSeries`.
+        column (pd.Index): The rows, as in `UricodecSeries`.
 
     Raises:
         AttributeError: If the Index has another dtype or several levels.
@@ -95,11 +97,3 @@ class UricodecIndex(_IndexMethods):
     >>> pd.Index(["/a%20b"]).uricodec.unquote().tolist()
     ['/a b']
     """
-
-    def __init__(self, index: pd.Index) -> None:
-        if not is_text(index):
-            raise AttributeError(f"the accessor uricodec expects text or bytes, got {index.dtype}")
-        self._index = index
-
-    def _run(self, name: str, given: dict[str, Any]) -> Any:
-        return FUNCTIONS[name](self._index, **given)

@@ -29,12 +29,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uricodec._base.extras import need
-from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk import Column
-from uricodec.bulk._operations import make_plan
+from uricodec.bulk._calls import plan_of
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.errors import UriError
 from uricodec.integrations._methods import with_operations
-from uricodec.integrations._operations import FUNCTIONS, of_a_piece
+from uricodec.integrations._operations import FUNCTIONS, check_arguments, of_a_piece
 
 try:
     import polars as pl  # type: ignore[import-not-found,unused-ignore]
@@ -89,8 +89,8 @@ def _dtype(name: str, given: dict[str, Any]) -> Any:
     if operation.result == "fingerprint":
         return pl.Binary
     if operation.result == "component":
-        own = {each.name: given.get(each.name, each.default) for each in operation.parameters}
-        fields = make_plan(operation, own)(True, b"").fields
+        own = {name: given[name] for name in operation.names if name in given}
+        fields = plan_of(operation, (), own)(True, b"").fields
         if not fields:
             return pl.String
     numbers = {"offset": pl.Int64} if operation.result == "diagnostic" else {}
@@ -178,18 +178,12 @@ class UricodecExpr(_ExpressionMethods):
         self._column = column
 
     def _run(self, name: str, given: dict[str, Any]) -> pl.Expr:
-        own = {each.name: each for each in OPERATIONS[name].parameters}
         columns = {key: value for key, value in given.items() if isinstance(value, pl.Expr)}
-        for key in columns:
-            if not own[key].column:
-                raise TypeError(f"{name}: {key} must be a value, not an expression; use a call for each value")
         for key, value in given.items():
             if isinstance(value, pl.Series):
                 raise TypeError(f"{name}: {key} must be a value or an expression, not a Series")
-        none: list[Any] = []
-        FUNCTIONS[name](none, **given | {key: none for key in columns})  # wrong arguments raise here, not in the plan
+        given = check_arguments(OPERATIONS[name], given, columns, "an expression; use a call for each value")
         if columns:
-            given = {key: value for key, value in given.items() if key not in columns}
             return pl.map_batches(
                 [self._column, *columns.values()],
                 partial(_pieces, name=name, names=list(columns), given=given),

@@ -42,13 +42,12 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base.extras import need
 from uricodec._counting._table import FingerprintBatch, Table
 from uricodec._io.sizes import parse_size
-from uricodec._rows.registry import OPERATIONS
-from uricodec.bulk._functions import documentation
+from uricodec.bulk._operations import OPERATIONS
 from uricodec.dedup import Deduplicator, DedupStats
 from uricodec.dedup._seen import SeenSet, must_match
 from uricodec.errors import UriError
-from uricodec.integrations._methods import about_options, engine_function
-from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
+from uricodec.integrations._methods import engine_function
+from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, check_arguments, of_a_piece
 from uricodec.integrations._sql import Compute, array_of, fixed_arguments, result_type, with_arguments
 
 __all__ = ["dedup", "dedup_dataset", "extract_urns", "register", "save_set"]
@@ -153,23 +152,16 @@ def _column_function(name: str) -> Compute:
         from pyspark.sql import Column  # type: ignore[import-not-found,unused-ignore]
 
         if operation.result == "fingerprint":
-            given["secret"] = _shared_key(given["secret"])
+            given["secret"] = _shared_key(given.get("secret"))
         columns = {key: value for key, value in given.items() if isinstance(value, Column)}
-        for parameter in operation.parameters:
-            if parameter.name in columns and not parameter.column:
-                raise TypeError(f"{name}: {parameter.name} must be a value, not a column")
-        rows: list[Any] = []
-        of_bulk(rows, **given | {key: rows for key in columns})  # wrong arguments raise here, not in a worker
-        given = {key: value for key, value in given.items() if key not in columns}
+        given = check_arguments(operation, given, columns, "a column")
         compute = _computing(name, operation.result, of_bulk, given, tuple(columns))
         none = pa.array([], pa.string())
         return _udf(name, compute, array_of(compute(none, *[none] * len(columns))).type)(argument, *columns.values())
 
-    function = engine_function(operation, "column", options, run)
-    function.__module__ = __name__
     about_column = "column (Column | str): The column, or its name."
-    about = about_options(operation, options)
-    function.__doc__ = documentation(operation, about_column, about, _RETURNS[operation.result])
+    function = engine_function(operation, "column", options, run, _RETURNS[operation.result], about_column)
+    function.__module__ = __name__
     return function
 
 

@@ -1,0 +1,87 @@
+"""Fingerprints of identifiers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._rows._engine import RowOperation
+from uricodec._rows._tasks import Plan
+from uricodec.bulk._functions import operation
+from uricodec.bulk._operation import SqlFunction
+from uricodec.bulk._operations.uri import normalizing
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from uricodec.bulk._functions import Options
+    from uricodec.typing import FingerprintErrors, IdentifierKind, PolicyName, UriLevel, UrnLevel
+    from uricodec.uri._policies import Policy
+
+__all__ = ["fingerprint"]
+
+# In SQL, an invalid row gets the fingerprint of its own bytes, as in `uricodec dedup`: groups are the same everywhere.
+_KEEP = {"errors": "keep"}
+_own_key: dict[None, FingerprintKey] = {}
+
+
+@operation(
+    "fingerprint",
+    sql=(SqlFunction("name_fingerprint", ("kind", "level"), _KEEP),),
+    rows="urns",
+    page="concepts/fingerprint",
+)
+def fingerprint(
+    kind: IdentifierKind = "bytes",
+    level: UriLevel | UrnLevel | None = None,
+    secret: FingerprintKey | str | bytes | None = None,
+    policy: Policy | PolicyName | None = None,
+    **options: Unpack[Options[FingerprintErrors]],
+) -> Any:
+    """Return 128 bits for each row, equal if the normal forms are equal.
+
+    Args:
+        column (Any): The rows.
+        kind (IdentifierKind): What the rows are: "bytes" (compared as they are), "urn", "uri", "iri" or "web".
+        level (UriLevel | UrnLevel | None): What the normal form merges, as in `normalize_urn` and `normalize_uri`;
+            None: "8141" for URNs, "path" for URIs, "iri" for IRIs, "scheme" for "web".
+        secret (FingerprintKey | str | bytes | None): The secret. Fingerprints with the same secret can be compared
+            across processes; None: a random secret of this process.
+        policy (Policy | PolicyName | None): What is merged beyond a level, with kind="uri", "iri" or "web": see
+            `normalize_uri`.
+        errors (str): How an invalid row is handled: "null", "keep" or "raise".
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: bytes of length 16; fixed-size binary in Arrow. An invalid row is null; with errors="keep" it has the
+            fingerprint of its own bytes, as in `uricodec dedup`.
+
+    Source: docs/concepts/fingerprint.md.
+
+    >>> a, b = fingerprint(["URN:Example:a", "urn:example:a"], kind="urn")
+    >>> len(a), a == b
+    (16, True)
+    """
+    if secret is None:
+        key = _own_key.get(None) or _own_key.setdefault(None, FingerprintKey())  # threads may be first together
+    else:
+        key = secret if isinstance(secret, FingerprintKey) else FingerprintKey(secret)
+    if kind in ("uri", "iri"):
+        rows = normalizing(level, policy, "path" if kind == "uri" else "iri")
+    elif kind == "web":
+        from uricodec.uri._rows import CheckedWebRows
+
+        rows = CheckedWebRows(normalizing(level, policy, "scheme"))
+    elif policy is not None:
+        raise ValueError(f"policy is only supported with kind='uri', kind='iri' and kind='web', got kind={kind!r}")
+    elif kind == "bytes":
+        if level is not None:
+            raise ValueError(f"level is not supported with kind='bytes', got {level!r}")
+        rows = RowOperation()
+    elif kind == "urn":
+        from uricodec.urn._rows import NormalizeUrnRows
+
+        rows = NormalizeUrnRows(level or "8141")
+    else:
+        raise ValueError(f"kind must be one of 'bytes', 'urn', 'uri', 'iri', 'web', got {kind!r}")
+    return Plan(rows, "fingerprint", key=key)
