@@ -194,7 +194,7 @@ def test_arguments_that_are_wrong_are_rejected_before_a_plan_runs():
         column.unquote(invalid=bulk.InvalidRows())
     with pytest.raises(TypeError, match=r"unquote.* 'line_terminator'"):
         pl.Series(["a"]).uricodec.unquote(line_terminator=b"\0")
-    with pytest.raises(TypeError, match="1 positional argument"):
+    with pytest.raises(TypeError, match=r"split_uri.* positional argument"):
         column.split_uri("URI")
 
 

@@ -1,6 +1,5 @@
 """The row engine: source -> block of rows -> operation -> results -> sink, under one policy for invalid rows.
 
-- registry: the table of operations, from which bulk, the integrations, SQL, the command line, docs and tests are made
 - _engine: the loop, blocks of rows, the policy for invalid rows; an operation, with its options, as an object
 - _sinks: destinations of results
 - overloads: types of functions whose result depends on the type of the column

@@ -34,18 +34,19 @@ def run(  # noqa: PLR0913, PLR0917
     for name in named:
         if name not in operation.names:
             raise TypeError(f"{operation.name}() got an unexpected keyword argument {name!r}")
-    is_pandas = kinds.is_pandas(column)
-    is_numpy = kinds.is_instance(column, "numpy", "ndarray")
+    is_list = isinstance(column, (list, tuple))
+    is_pandas = not is_list and kinds.is_pandas(column)
+    is_numpy = not is_list and kinds.is_instance(column, "numpy", "ndarray")
     columns = _columns_among(operation, column, own, named) if operation.columns else {}
     missing = kinds.is_missing if is_pandas or is_numpy else None
     call = Call(operation, own, named, columns, missing, errors, invalid, threads, line_terminator)
-    is_file = not is_pandas and kinds.is_file(column)  # labels of a Series are attributes, too
+    is_file = not is_list and not is_pandas and kinds.is_file(column)  # labels of a Series are attributes, too
     if is_file and operation.result != "text":
         raise TypeError(f"{operation.name} does not accept a file: its results are not text")
     if is_file != (output is not None):
         raise TypeError("output= is required for file input and not allowed otherwise")
     # A list or tuple: a list.
-    if isinstance(column, (list, tuple)):
+    if is_list:
         return call.on_list(column)
     # A Series or Index of pandas, a NumPy array of objects or text: run as a list or an Arrow array, converted back.
     if is_pandas:
