@@ -48,13 +48,8 @@ InvalidRows(count=1, rows=[(1, 'scheme', 2)])
 """
 
 from uricodec._rows._columns import Column
+from uricodec.bulk import _operations
 from uricodec.bulk._calls import InvalidRows
-from uricodec.bulk._operations import fingerprints as _fingerprints
-from uricodec.bulk._operations import hosts as _hosts
-from uricodec.bulk._operations import percent as _percent
-from uricodec.bulk._operations import uri as _uri
-from uricodec.bulk._operations import url as _url
-from uricodec.bulk._operations import urn as _urn
 from uricodec.bulk._operations.fingerprints import *  # noqa: F403
 from uricodec.bulk._operations.hosts import *  # noqa: F403
 from uricodec.bulk._operations.percent import *  # noqa: F403
@@ -63,12 +58,7 @@ from uricodec.bulk._operations.url import *  # noqa: F403
 from uricodec.bulk._operations.urn import *  # noqa: F403
 
 __all__ = ["Column", "InvalidRows"]
-__all__ += _fingerprints.__all__
-__all__ += _hosts.__all__
-__all__ += _percent.__all__
-__all__ += _uri.__all__
-__all__ += _url.__all__
-__all__ += _urn.__all__
+__all__ += _operations.__all__
 
 
 def __dir__() -> list[str]:

@@ -101,15 +101,23 @@ class Operation:
         needs: tuple[str, ...] = (),
     ) -> None:
         code = function.__code__
-        self.name, self.function, self.result = function.__name__, function, result
-        self.names, self.columns = code.co_varnames[: code.co_argcount], frozenset(columns)
-        self.fields = ("code", "offset") if result == "diagnostic" else fields
-        self.single, self.sql, self.command = single, sql, command
-        self.rows, self.page, self.needs = rows, page, needs
-        self._examples = examples
-        [self.errors_type] = re.findall(r"\w+Errors", function.__annotations__["options"])
-        known = get_args(getattr(types, self.errors_type))
-        self.policies = tuple(dict.fromkeys([default, *known] if default else known))
+        self.name: str = function.__name__
+        self.function: Callable[..., Any] = function
+        self.result: str = result
+        self.names: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+        self.columns: frozenset[str] = frozenset(columns)
+        self.fields: tuple[str, ...] = ("code", "offset") if result == "diagnostic" else fields
+        self.single: str = single
+        self.page: str = page
+        self.rows: str = rows
+        self.sql: tuple[SqlFunction, ...] = sql
+        self.command: Filter | None = command
+        self.needs: tuple[str, ...] = needs
+        self._examples: Mapping[str, tuple[Any, ...]] = examples
+        [found] = re.findall(r"\w+Errors", function.__annotations__["options"])
+        self.errors_type: str = found
+        known: tuple[str, ...] = get_args(getattr(types, found))
+        self.policies: tuple[str, ...] = tuple(dict.fromkeys([default, *known] if default else known))
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -7,7 +7,7 @@ Compared with it, by tests/bulk/test_table.py: the parser of the command line.
 An operation imports what only it needs when it is called.
 """
 
-from uricodec.bulk._functions import OPERATIONS
+from uricodec.bulk._functions import OPERATIONS as OPERATIONS
 
 # isort: off
 # The order of the table and its pages.
@@ -18,4 +18,12 @@ from uricodec.bulk._operations import hosts
 from uricodec.bulk._operations import urn
 from uricodec.bulk._operations import fingerprints
 
-__all__ = ["OPERATIONS", "fingerprints", "hosts", "percent", "uri", "url", "urn"]
+# isort: on
+# The names of the functions, which `bulk` imports.
+__all__: list[str] = []
+__all__ += fingerprints.__all__
+__all__ += hosts.__all__
+__all__ += percent.__all__
+__all__ += uri.__all__
+__all__ += url.__all__
+__all__ += urn.__all__
