@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from uricodec._io import folders
+from uricodec._io import locks
 from uricodec._io.files import FileError
 from uricodec._io.folders import OutputFolder
 from uricodec._io.writing import end_by_signal
@@ -105,11 +105,11 @@ def test_without_locks(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError
 
-    monkeypatch.setattr(folders.fcntl, "flock", fail)
+    monkeypatch.setattr(locks.fcntl, "flock", fail)
     for name in "one", "two":
         with OutputFolder(str(tmp_path / name)) as folder:
             assert os.path.basename(folder.path).startswith(".uricodec-")
-    monkeypatch.setattr(folders, "fcntl", None)
+    monkeypatch.setattr(locks, "fcntl", None)
     with OutputFolder(str(tmp_path / "three")):
         pass
     assert sorted(os.listdir(tmp_path)) == ["one", "three", "two"]

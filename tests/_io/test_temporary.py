@@ -15,7 +15,7 @@ import warnings
 import pytest
 from support.command import COMMAND, output_of, process, run, wait_for_output
 
-from uricodec._io import folders, temporary
+from uricodec._io import folders, locks, temporary
 from uricodec._io.files import FileError, printable
 from uricodec._io.writing import Output, place_of
 
@@ -487,7 +487,7 @@ def test_no_locks_on_that_file_system(tmp_path, monkeypatch):
 
 def test_without_locks_at_all(tmp_path, monkeypatch):
     """As on Windows."""
-    monkeypatch.setattr(temporary, "fcntl", None)
+    monkeypatch.setattr(locks, "fcntl", None)
     monkeypatch.chdir(tmp_path)
     for name in "fchown", "fchmod", "O_DIRECTORY":
         monkeypatch.delattr(os, name, raising=False)
@@ -525,7 +525,7 @@ def test_another_process_is_faster(tmp_path, monkeypatch, moment):
 
 
 def test_another_process_is_always_faster(tmp_path, monkeypatch):
-    monkeypatch.setattr(temporary, "is_at", lambda number, path, folder: False)
+    monkeypatch.setattr(locks, "is_at", lambda number, path, folder: False)
     path = tmp_path / "out"
     output = temporary.Temporary(str(path))
     assert any(name.startswith(".uricodec-") for name in left_in(tmp_path))
@@ -563,7 +563,7 @@ def test_permissions_that_cannot_be_had(tmp_path, monkeypatch):
 def test_another_process_has_removed_it(tmp_path, monkeypatch):
     """There is nothing left to be removed, and what went wrong is what is said."""
     for there in fcntl, None:
-        monkeypatch.setattr(temporary, "fcntl", there)
+        monkeypatch.setattr(locks, "fcntl", there)
         with pytest.raises(ZeroDivisionError), Output(str(tmp_path / "out")):
             os.unlink(tmp_path / left_in(tmp_path)[0])
             raise ZeroDivisionError
@@ -647,30 +647,30 @@ def test_the_lock_is_not_inherited(tmp_path):
     child.communicate(b"\n")
 
 
-@pytest.mark.skipif(temporary.fcntl is None, reason="Windows has no such locks")
+@pytest.mark.skipif(locks.fcntl is None, reason="Windows has no such locks")
 def test_a_file_that_took_the_place_of_an_abandoned_one_stays(tmp_path, monkeypatch):
     """Another process may replace the file after it was opened, and before it is locked."""
     path = tmp_path / "abandoned"
     path.write_bytes(b"old")
-    flock = temporary.fcntl.flock
+    flock = locks.fcntl.flock
 
     def replace_and_lock(number, operation):
         path.unlink()
         path.write_bytes(b"new")
         flock(number, operation)
 
-    monkeypatch.setattr(temporary.fcntl, "flock", replace_and_lock)
-    assert temporary.clear(str(path), None)
+    monkeypatch.setattr(locks.fcntl, "flock", replace_and_lock)
+    assert temporary.FileName(str(path), None, 0o600).clear()
     assert path.read_bytes() == b"new"
     monkeypatch.undo()
-    assert temporary.clear(str(path), None) and not path.exists()
+    assert temporary.FileName(str(path), None, 0o600).clear() and not path.exists()
 
 
-@pytest.mark.skipif(folders.fcntl is None, reason="Windows has no such locks")
+@pytest.mark.skipif(locks.fcntl is None, reason="Windows has no such locks")
 def test_a_folder_that_took_the_place_of_an_abandoned_one_stays(tmp_path, monkeypatch):
     path = tmp_path / "abandoned"
     path.mkdir()
-    flock = folders.fcntl.flock
+    flock = locks.fcntl.flock
 
     def replace_and_lock(number, operation):
         path.rename(tmp_path / "moved")
@@ -678,18 +678,18 @@ def test_a_folder_that_took_the_place_of_an_abandoned_one_stays(tmp_path, monkey
         path.joinpath("new").touch()
         flock(number, operation)
 
-    monkeypatch.setattr(folders.fcntl, "flock", replace_and_lock)
-    assert not folders.clear(str(path))
+    monkeypatch.setattr(locks.fcntl, "flock", replace_and_lock)
+    assert folders.FolderName(str(path)).clear()
     assert path.joinpath("new").exists() and tmp_path.joinpath("moved").exists()
     monkeypatch.undo()
-    assert folders.clear(str(path)) and not path.exists()
+    assert folders.FolderName(str(path)).clear() and not path.exists()
 
 
-@pytest.mark.skipif(folders.fcntl is None, reason="Windows has no such locks")
+@pytest.mark.skipif(locks.fcntl is None, reason="Windows has no such locks")
 def test_a_folder_of_another_user_stays(tmp_path, monkeypatch):
     path = tmp_path / "abandoned"
     path.mkdir()
     monkeypatch.setattr(folders.os, "geteuid", lambda: path.stat().st_uid + 1)
-    assert not folders.clear(str(path)) and path.exists()
+    assert not folders.FolderName(str(path)).clear() and path.exists()
     monkeypatch.undo()
-    assert folders.clear(str(path)) and not path.exists()
+    assert folders.FolderName(str(path)).clear() and not path.exists()

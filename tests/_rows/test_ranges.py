@@ -1,6 +1,7 @@
 """Rows that are joined, selected or taken by number: pyarrow checks the arrays, and reads the rows that they have."""
 
 import random
+import sys
 from itertools import compress
 
 import pytest
@@ -51,7 +52,7 @@ def test_selected_rows(type_):
     chance = random.Random(2)
     for in_dictionary in False, True:
         for _ in range(100):
-            array = drawn(chance, chance.randrange(70), type_)
+            array = drawn(chance, in_dictionary + chance.randrange(70), type_)
             if in_dictionary:
                 numbers = [chance.choice([None, *range(len(array))]) for _ in range(40)]
                 array = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int16()), array)[chance.randrange(9) :]
@@ -77,3 +78,16 @@ def test_rows_by_number(type_):
             results = pa.array(getattr(bulk, name)(values, errors="keep"))
             wanted = [None if number is None else results[number].as_py() for number in numbers.to_pylist()]
             assert taken.to_pylist() == wanted
+
+
+def test_decreasing_offsets_of_dictionaries_that_are_joined():
+    chunks = []
+    for ends in (0, 1, 2), (0, 9, 1), (5, 1, 2), (-1, 1, 2):
+        offsets = bytearray(12)
+        words = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets), pa.py_buffer(b"ab")])
+        chunks.append(pa.DictionaryArray.from_arrays(pa.array([0, None]), words, safe=False))
+        offsets[:] = b"".join(end.to_bytes(4, sys.byteorder, signed=True) for end in ends)
+    for chunk in chunks[1:]:
+        column = pa.chunked_array([chunks[0], chunk])
+        with pytest.raises(ValueError, match="decreasing offsets"):
+            pa.array(_identifiers.select(column, bytes([NEW] * 4)))

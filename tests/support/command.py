@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from uricodec._io import reading, temporary
+from uricodec._io import locks, reading
 from uricodec.cli import main
 
 # What follows the message about an invalid record under --errors raise.
@@ -59,7 +59,7 @@ def process(*arguments, **options):
 
 def wait_for_output(out):
     """Wait until the temporary file of this output (Path) has contents: an empty one may be removed again."""
-    path = out.with_name(temporary.name_for(out.name))
+    path = out.with_name(locks.name_for(out.name))
     deadline = time.monotonic() + 60
     size = 0
     while not size:

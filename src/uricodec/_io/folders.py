@@ -1,9 +1,7 @@
 """An output folder that appears when all files in it are complete.
 
-It is filled under a temporary name beside its target, and renamed at the end. As for files (temporary.py), that name
-depends only on the target, and the process that fills the folder holds a lock on it, so that the next writer of the
-same target can remove what a killed process left. If the lock is held, or on systems without such locks, the name is
-random.
+It is filled under a temporary name beside its target, and renamed at the end. If another process is writing the same
+target (locks.py), or on systems without locks, the name is random.
 """
 
 import os
@@ -11,13 +9,9 @@ import shutil
 from stat import S_IMODE
 
 from uricodec._io.files import close_descriptor, file_error, printable
-from uricodec._io.temporary import TRIES, name_for, sync
+from uricodec._io.locks import Name, name_for, random_name
+from uricodec._io.temporary import sync
 from uricodec._io.writing import catch_signals, restore_signals
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment,unused-ignore]
 
 
 class OutputFolder:
@@ -51,9 +45,12 @@ class OutputFolder:
                 raise OSError(None, "output folder is not empty")
             folder, name = os.path.split(self._target)
             path = os.path.join(folder, name_for(name))
-            self._lock = take(path) if fcntl else None
+            try:  # noqa: SIM105
+                self._lock = FolderName(path).take()
+            except BlockingIOError:
+                pass
             if self._lock is None:
-                path = os.path.join(folder, f".uricodec-{os.urandom(6).hex()}.tmp")
+                path = os.path.join(folder, random_name())
                 os.mkdir(path)
             self.path = path
         except (OSError, ValueError) as error:
@@ -118,57 +115,22 @@ def sync_folder(path):
             close_descriptor(number)
 
 
-def take(path):
-    """Make a folder and lock it. A folder of that name that no process has locked is removed first.
+class FolderName(Name):
+    """The temporary name of a folder."""
 
-    Returns:
-        int | None: The descriptor of the folder, which holds the lock; None if the name is in use.
-    """
-    for _ in range(TRIES):
+    def make(self):
+        os.mkdir(self._path)
         try:
-            os.mkdir(path)
-        except FileExistsError:
-            if clear(path):
-                continue
-            return None
-        number = lock(path)
-        if number is not None:
-            return number
-        # Another process takes it for an abandoned folder and is removing it, or this file system has no locks.
-        try:
-            os.rmdir(path)
+            return self.open()
         except OSError:
-            continue
-        return None
-    return None
+            self.remove()
+            raise
 
+    def open(self):
+        return os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
-def lock(path):
-    """Lock a folder of this user. Return its descriptor; None if that fails, or the path leads to another folder."""
-    try:
-        number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        status = os.fstat(number)
-        if status.st_uid == os.geteuid() and os.path.samestat(status, os.stat(path, follow_symlinks=False)):
-            return number
-    except OSError:
-        pass
-    close_descriptor(number)
-    return None
+    def may_be_removed(self, status):
+        return status.st_uid == os.geteuid()
 
-
-def clear(path):
-    """Remove a folder of this user that no process has locked. Return whether the name is free now."""
-    number = lock(path)
-    if number is None:
-        return not os.path.lexists(path)
-    try:
-        shutil.rmtree(path)
-    except OSError:
-        return False
-    finally:
-        close_descriptor(number)
-    return True
+    def remove(self):
+        shutil.rmtree(self._path, ignore_errors=True)

@@ -23,6 +23,23 @@ MAX_LINE = 16 * 1024 * 1024
 TRUNCATED = "file was truncated while it was read"
 
 
+class Ahead:
+    """Bytes that were read before they are wanted.
+
+    Args:
+        data (bytes-like): The bytes.
+    """
+
+    def __init__(self, data=b""):
+        self._rest = memoryview(data)
+
+    def read_into(self, view):
+        """Move at most len(view) bytes into `view`. Return their number; 0: none are left."""
+        size = min(len(self._rest), len(view))
+        view[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
 class Input:
     """An input file, or standard input, that is read as chunks of lines.
 
@@ -51,7 +68,7 @@ class Input:
         self._meter = meter
         self._file = file
         self._output = output
-        self._head = b""  # read already: see peek()
+        self._ahead = Ahead()
         self.compressed = self._plain = False
 
     def __enter__(self):
@@ -106,14 +123,12 @@ class Input:
         end = 0
         while end < size and (count := self.read_into(head[end:])):
             end += count
-        self._head = bytes(head[:end])
-        return self._head
+        self._ahead = Ahead(head[:end])
+        return bytes(head[:end])
 
     def read_into(self, view):
         """Read at most len(view) bytes into `view`. Return their number; 0 at the end."""
-        if self._head:
-            size = min(len(self._head), len(view))
-            view[:size], self._head = self._head[:size], self._head[size:]
+        if size := self._ahead.read_into(view):
             return size
         try:
             while (size := self._raw.readinto(view)) is None:  # None: another process made it non-blocking
@@ -193,7 +208,18 @@ def was_truncated(before, now, place):
 
 
 def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
-    """Read lines in chunks.
+    r"""Read lines in chunks.
+
+    An example: the lines ab, cdefghijklmn and o are read 6 bytes at a time, into buffers of 9 bytes.
+
+        buffer              chunk
+        ab\ncde             ab\n                   cde moves to the next buffer
+        cdefghijk                                  no line ends; the buffer is full
+                            cdefghij               a piece that begins a line; a byte stays, so that a last piece exists
+        klmn\no             klmn\n                 a piece that ends it
+        o                   o                      the input is at its end
+
+    With `max_line` 100 the buffer grows instead, and the second chunk is cdefghijklmn\n, a whole line.
 
     Args:
         begin (Callable[[memoryview], tuple]): Does the first read, like Input.begin().

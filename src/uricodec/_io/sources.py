@@ -12,7 +12,7 @@ from time import monotonic, sleep
 
 from uricodec._io import magic, reading
 from uricodec._io.files import FileError, descriptor_of, printable
-from uricodec._io.reading import Input, LineEnds, begin, chunks_of
+from uricodec._io.reading import Ahead, Input, LineEnds, begin, chunks_of
 
 # Seconds to wait for the writer of a named pipe with a list or settings, and between two looks for it.
 WRITER_DELAY = 5.0
@@ -77,20 +77,19 @@ class FunctionReader:
     """
 
     def __init__(self, read):
-        self._read, self._rest = read, memoryview(b"")
+        self._read, self._ahead = read, Ahead()
 
     def read_into(self, view):
         """Read at most len(view) bytes into `view`. Return their number; None: there are none now."""
-        if not self._rest:
-            data = self._read(len(view))
-            if isinstance(data, str):
-                raise TypeError('the input is open in text mode; open it in binary mode ("rb")')
-            if data is None:
-                return None
-            self._rest = memoryview(data)
-        size = min(len(self._rest), len(view))
-        view[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size
+        if size := self._ahead.read_into(view):
+            return size
+        data = self._read(len(view))
+        if isinstance(data, str):
+            raise TypeError('the input is open in text mode; open it in binary mode ("rb")')
+        if data is None:
+            return None
+        self._ahead = Ahead(data)
+        return self._ahead.read_into(view)
 
 
 class PipeFile(RawIOBase):
@@ -103,15 +102,11 @@ class PipeFile(RawIOBase):
 
     def __init__(self, file, head):
         super().__init__()
-        self._file, self._head = file, head
+        self._file, self._ahead = file, Ahead(head)
 
     def readinto(self, view):
         """Read at most len(view) bytes into `view`. Return their number; 0 at the end."""
-        if not self._head:
-            return self._file.readinto(view)
-        size = min(len(self._head), len(view))
-        view[:size], self._head = self._head[:size], self._head[size:]
-        return size
+        return self._ahead.read_into(view) or self._file.readinto(view)
 
     def readable(self):
         return True

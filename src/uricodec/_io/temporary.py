@@ -1,10 +1,7 @@
 """The temporary file to which an output is written until it is complete, in the folder of its target.
 
-A process that is killed cannot remove its temporary file. Therefore the file's name depends only on the target, and the
-process that writes it holds a lock (flock), which the system releases when the process ends. If the next writer of the
-same target finds the name taken and the lock free, it removes the file and creates it again. If the lock is held,
-another process is writing the target, and the new file gets a random name; or is an error, for a target that depends
-on what was there before. On systems without such locks the name is always random.
+If another process is writing the same target (locks.py), the file gets a random name; or it is an error, for a target
+that depends on what was there before.
 
 The file is private (mode 0600) until it is complete. Then it gets the owner, the group and the permissions of the file
 that it replaces, its data are synced to the disk, it is renamed, and the rename is synced. So a crash at any moment
@@ -16,18 +13,9 @@ import errno
 import os
 from stat import S_ISLNK, S_ISREG, S_ISVTX, S_IWOTH
 
+from uricodec._io import locks
 from uricodec._io.files import close_descriptor, close_file
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment,unused-ignore]
-
-# The limit for a target's name in bytes, so that the affixes of the temporary name fit on every file system.
-LONGEST = 120
-
-# Other processes may take the name between two steps. After so many attempts the name is considered taken.
-TRIES = 5
+from uricodec._io.locks import is_at, name_for, random_name
 
 # The number of symbolic links that Linux follows.
 LINKS = 40
@@ -36,18 +24,25 @@ LINKS = 40
 UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EBADF}
 
 
-def name_for(name):
-    """Return the temporary name for a target with this name (str).
+class FileName(locks.Name):
+    """The temporary name of a file that has this mode (int)."""
 
-    >>> name_for("out.txt")
-    '.out.txt.uricodec.tmp'
-    """
-    encoded = os.fsencode(name)
-    if len(encoded) > LONGEST:
-        from hashlib import blake2b
+    def __init__(self, path, folder, mode):
+        super().__init__(path, folder)
+        self._mode = mode
 
-        name = blake2b(encoded, digest_size=16).hexdigest()
-    return f".{name}.uricodec.tmp"
+    def make(self):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        return os.open(self._path, flags, self._mode, dir_fd=self._folder)
+
+    def open(self):
+        return os.open(self._path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=self._folder)
+
+    def may_be_removed(self, status):
+        return S_ISREG(status.st_mode)
+
+    def remove(self):
+        remove(self._path, self._folder)
 
 
 class Temporary:
@@ -83,14 +78,14 @@ class Temporary:
         head, name = os.path.split(self._target)
         path = os.path.join(head, name_for(name))
         try:
-            number = take(path, self._folder, mode) if fcntl else None
+            number = FileName(path, self._folder, mode).take()
         except BlockingIOError:
             if self._alone:
                 raise
             number = None
         if number is None:
-            path = os.path.join(head, f".uricodec-{os.urandom(6).hex()}.tmp")
-            number = make(path, self._folder, mode)
+            path = os.path.join(head, random_name())
+            number = FileName(path, self._folder, mode).make()
         return path, number
 
     def _mode_of_new(self):
@@ -141,7 +136,7 @@ class Temporary:
         if hasattr(os, "fchown"):
             self._copy_attributes()
         sync(number)
-        if fcntl:
+        if locks.fcntl:
             os.close(os.dup(number))  # a network file system may report write errors only now
         else:
             self.raw.close()  # Windows cannot rename an open file
@@ -155,7 +150,7 @@ class Temporary:
 
     def discard(self):
         """Remove the file, if it still exists, and close it. If that fails, the next run removes the file."""
-        if not fcntl:
+        if not locks.fcntl:
             close_file(self.raw)
         if self._name and (self.raw.closed or is_at(self.raw.fileno(), self._name, self._folder)):
             remove(self._name, self._folder)  # it is already gone if an interrupt came right after os.replace()
@@ -257,79 +252,9 @@ def sync(number):
             raise
 
 
-def make(path, folder, mode):
-    """Create a file that must not exist yet. Return its descriptor."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return os.open(path, flags, mode, dir_fd=folder)
-
-
 def remove(path, folder):
     """Remove a file, ignoring errors."""
     try:  # noqa: SIM105
         os.unlink(path, dir_fd=folder)
     except OSError:
         pass
-
-
-def is_at(number, path, folder):
-    """Return whether the open file is the one that has this name now."""
-    try:
-        there = os.stat(path, dir_fd=folder, follow_symlinks=False)
-    except OSError:
-        return False
-    here = os.fstat(number)
-    return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
-
-
-def take(path, folder, mode):
-    """Create a file and lock it. A file of that name that no process has locked is removed first.
-
-    Returns:
-        int | None: The descriptor; None if the file cannot be created or locked.
-
-    Raises:
-        BlockingIOError: If the name is in use.
-    """
-    for _ in range(TRIES):
-        try:
-            number = make(path, folder, mode)
-        except FileExistsError:
-            if clear(path, folder):
-                continue
-            break
-        except OSError:
-            return None
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if is_at(number, path, folder):
-                return number
-        except BlockingIOError:
-            pass  # another process took it for an abandoned file and is removing it
-        except OSError:  # this file system does not support locks
-            remove(path, folder)
-            close_descriptor(number)
-            return None
-        close_descriptor(number)
-    raise BlockingIOError(errno.EWOULDBLOCK, f"another process is writing this file, it holds {path!r}")
-
-
-def clear(path, folder):
-    """Remove a file that no process has locked. Return whether the name may be free now."""
-    try:
-        # Anything but a regular file stays.
-        number = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if is_at(number, path, folder):  # otherwise it was renamed or removed before it was locked
-            if not S_ISREG(os.fstat(number).st_mode):
-                return False
-            os.unlink(path, dir_fd=folder)
-    except OSError:
-        return False
-    finally:
-        close_descriptor(number)
-    return True

@@ -125,7 +125,12 @@ class LifeToken:
 class Turns:
     """One run of several threads.
 
-    Each piece has a lock that is released when the piece has been used. The thread with the next piece waits for it.
+    Each piece has a lock that is released when the piece has been used. The thread with the next piece waits for it:
+
+        thread 1    read 0  work 0  use 0, release 0            read 2  work 2  wait for 1   use 2
+        thread 2            read 1  work 1  wait for 0  use 1, release 1  read 3 ...
+
+    One thread at a time reads, with the lock `_reading`; `_last` is the lock of the piece that was read last.
 
     Args:
         pieces (Iterator), work (Callable), use (Callable | None), halt (Callable | None): See OrderedWorkers.run().
