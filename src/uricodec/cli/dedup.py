@@ -132,7 +132,7 @@ def errors_of(plan):
     except OrderError as error:
         if plan.parquet:
             raise CommandError(f"--by: {error}", 1, "such as --by COLUMN, with numbers or times") from None
-        raise CommandError(f"--by: {error}", 2) from None
+        raise CommandError(f"--by: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
     except FieldError as error:
         flag = "--json-field" if plan.records.form == "json" else "--fields"
         flag = "--delimiter" if isinstance(error, DelimiterError) else flag
