@@ -54,6 +54,7 @@ from reference.rows import (
     web_host,
 )
 
+from uricodec.bulk import _operations as bulk_operations
 from uricodec.uri import Policy, PrefixSet
 
 
@@ -134,12 +135,11 @@ HOST_SETS = (
 REDACTING = ({}, {"names": "extended"}, {"names": ["q", "é", "x-*"], "nested": False}, {"names": "*"})
 
 # Operations that read parts of any text: name, result, fields of an item of a list.
-PARTS_OF_URLS = (
-    *((name, "component", ()) for name in ("userinfo", "host", "port", "registrable_domain", "public_suffix")),
-    ("query_value", "component", ()),
-    ("query_pairs", "list", ("name", "value")),
-    ("path_segments", "list", ()),
-)
+PARTS_OF_URLS = [
+    (row.name, row.result, row.fields)
+    for row in bulk_operations.OPERATIONS.values()
+    if row.result in {"component", "list"} and row.single
+]
 # Their options; the others have none.
 OF_PARTS = {
     "public_suffix": [{"private": True}],
