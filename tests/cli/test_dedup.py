@@ -506,7 +506,7 @@ def test_progress_on_a_terminal(tmp_path):
             file.write(b"urn:example:%d\n" % (row % 70_000))
     terminal, device = pty.openpty()
     code = "import sys; from uricodec._io import meter; meter.METER_DELAY = meter.METER_PERIOD = 0;"
-    code += "from uricodec.dedup import _corpus; _corpus.PERIOD = 0;"
+    code += "from uricodec.dedup import _source; _source.PERIOD = 0;"
     code += "from uricodec.cli import main; sys.exit(main(sys.argv[1:]))"
     arguments = [*URN, "--memory", "1M", "-c", "-j", "1", path, "-o", tmp_path / "out"]
     child = subprocess.Popen([sys.executable, "-c", code, *arguments], stderr=device)

@@ -13,7 +13,9 @@ from support.command import run
 
 from uricodec import dedup, uri, urn
 from uricodec._io.files import FileError
-from uricodec.dedup import _dataset, _dataset_output
+from uricodec._rows._engine import RowOperation
+from uricodec.dedup import _dataset_files, _dataset_output
+from uricodec.dedup._identifiers import ColumnBatch
 from uricodec.errors import UriError, UrnError
 
 pytestmark = pytest.mark.interop
@@ -164,7 +166,7 @@ def test_links_to_folders_are_not_followed(tmp_path):
             tmp_path.joinpath("in", f"part={i}", link).symlink_to(tmp_path / "in" / f"part={(i + 1) % 30}")
     tmp_path.joinpath("data.parquet").touch()
     tmp_path.joinpath("in", "part=7", "link.parquet").symlink_to(tmp_path / "data.parquet")
-    assert list(_dataset.walk(str(tmp_path / "in"))) == [str(tmp_path / "in" / "part=7" / "link.parquet")]
+    assert list(_dataset_files.walk(str(tmp_path / "in"))) == [str(tmp_path / "in" / "part=7" / "link.parquet")]
 
 
 def test_sizes_of_batches_and_row_groups(monkeypatch):
@@ -173,10 +175,10 @@ def test_sizes_of_batches_and_row_groups(monkeypatch):
     write("in.parquet", urls, row_group_size=100)
     found, _ = firsts(urls, "uri", None, "keep")
     for batch, group in [(1 << 20, 1 << 30), (1, 1 << 30), (1000, 600)]:
-        monkeypatch.setattr(_dataset, "BATCH_BYTES", batch)
+        monkeypatch.setattr(_dataset_files, "BATCH_BYTES", batch)
         monkeypatch.setattr(_dataset_output, "GROUP_BYTES", group)
         if batch == 1:
-            monkeypatch.setattr(_dataset, "BATCH_ROWS", 7)
+            monkeypatch.setattr(_dataset_files, "BATCH_ROWS", 7)
         out = f"out{batch}"
         dedup.unique_dataset("in.parquet", "url", out, kind="uri")
         assert pq.read_table(f"{out}/in.parquet") == pq.read_table("in.parquet").filter(found)
@@ -193,9 +195,9 @@ def test_values_that_are_larger_than_they_are_encoded():
     pq.write_table(
         pa.table({"url": [f"http://a/{i % 3}" + 5000 * "b" for i in range(9000)]}), "in", row_group_size=4500
     )
-    file = _dataset.DatasetFile("in", "in", "url", dedup.ColumnBatch(dedup.RowOperation(), dedup.FingerprintKey()))
+    file = _dataset_files.DatasetFile("in", "in", "url", ColumnBatch(RowOperation(), dedup.FingerprintKey()))
     sizes = [column.nbytes for column, _, _ in file.columns()]
-    assert sizes[0] == 4096 * 5014 and max(sizes[2:]) <= _dataset.BATCH_BYTES and sum(sizes) == 9000 * 5014
+    assert sizes[0] == 4096 * 5014 and max(sizes[2:]) <= _dataset_files.BATCH_BYTES and sum(sizes) == 9000 * 5014
     assert dedup.unique_dataset("in", "url", "out", kind="uri").written == 3
 
 
@@ -252,7 +254,7 @@ def test_files_without_a_schema_of_arrow():
 
 def test_dictionaries_do_not_pile_up(monkeypatch):
     """The rows of a column with dictionaries are written with their row group."""
-    monkeypatch.setattr(_dataset, "BATCH_ROWS", 10)
+    monkeypatch.setattr(_dataset_files, "BATCH_ROWS", 10)
     kind = pa.dictionary(pa.int32(), pa.string())
     write("in.parquet", [f"http://a/{i % 60}" for i in range(100)], kind, row_group_size=25)
     dedup.unique_dataset("in.parquet", "url", "out", kind="uri")
@@ -308,7 +310,7 @@ def test_paths(paths, written):
     dedup.unique_dataset(paths, "url", "out", kind="uri")
     assert files_below("out") == sorted(names)
     assert [name for name in names if read(f"out/{name}")] == names[:1]
-    found = _dataset.find_files(dedup._paths(paths))
+    found = _dataset_files.find_files([paths] if isinstance(paths, str) else paths)
     assert [place for _, place in found] == names
 
 

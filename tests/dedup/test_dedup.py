@@ -31,12 +31,14 @@ from uricodec import bulk, dedup
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting.counter import FEW
 from uricodec._counting.partitions import PartitionedTable
+from uricodec._identifier import Identifier
 from uricodec._io import magic, reading
 from uricodec._io.files import FileError
 from uricodec._io.reading import MAX_LINE
 from uricodec._io.scratch import Scratch
 from uricodec._io.sizes import parse_memory
 from uricodec._rows._engine import RowOperation
+from uricodec.dedup import _memory
 from uricodec.dedup._identifiers import ColumnBatch, mask, select
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 
@@ -425,7 +427,7 @@ def test_invalid_lines_stand_for_themselves(kind):
     """In the forms that levels of groups are found by, too."""
     for last in dedup.rules_of(kind):
         for level in dedup.rules_of(kind, last):
-            form = dedup._form_of(kind, level, last)
+            form = Identifier(kind, last).at(None if kind == "bytes" else level).form()
             for line in HOSTILE:
                 assert form(line) == form_of(line, kind, level, last)
             assert form(b"%zz") == b"%zz"
@@ -826,7 +828,7 @@ def test_lines_in_buffers(monkeypatch, kind, memory):
     data = corpus(kind, 5000, 800, 12) + b"x" * 5000 + b"\nurn:a:b"
     reference = Reference([data], kind)
     for piece in 1 << 20, 1000:
-        monkeypatch.setattr(dedup, "_PIECE", piece)
+        monkeypatch.setattr(_memory, "PIECE", piece)
         for buffer in data, bytearray(data), memoryview(data):
             assert dedup.unique(buffer, kind, memory=memory) == reference.output()
         with dedup.Deduplicator(kind, memory=memory) as deduplicator:

@@ -20,7 +20,7 @@ from support.tables import each_row
 
 import uricodec
 from uricodec._counting import partitions
-from uricodec.dedup import _corpus
+from uricodec.dedup import _files
 
 pytest.importorskip("fcntl", reason="no locks of files, and other signals")
 
@@ -366,14 +366,14 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_an_input_that_changes_between_readings(place, monkeypatch, mode, change):
     monkeypatch.chdir(place)
-    read = _corpus.Corpus.next_reading
+    read = _files.Files.read_again
     act, reason = CHANGES[change]
 
     def later(self, *arguments, **options):
         act(place / "in")
         return read(self, *arguments, **options)
 
-    monkeypatch.setattr(_corpus.Corpus, "next_reading", later)
+    monkeypatch.setattr(_files.Files, "read_again", later)
     (place / "out").write_bytes(b"before")
     assert run(*DEDUP, *MODES[mode], "in", "-o", "out") == (3, b"", f"uricodec: in: {reason}\n")
     assert contents(place).keys() - {"in"} == {"out"}
@@ -385,7 +385,7 @@ def test_an_input_that_changes_between_readings(place, monkeypatch, mode, change
 def test_an_input_that_changes_and_gets_its_time_back(place, monkeypatch, mode, moment):
     """It has the same size, too; but its time of change is another one."""
     monkeypatch.chdir(place)
-    read, todo = _corpus.Corpus.next_reading, [moment]
+    read, todo = _files.Files.read_again, [moment]
 
     def change():
         todo.clear()
@@ -403,7 +403,7 @@ def test_an_input_that_changes_and_gets_its_time_back(place, monkeypatch, mode, 
             change()
         return read(self, phase, take_and_change, *arguments, **options)
 
-    monkeypatch.setattr(_corpus.Corpus, "next_reading", change_and_read)
+    monkeypatch.setattr(_files.Files, "read_again", change_and_read)
     (place / "out").write_bytes(b"before")
     said = "uricodec: in: file was changed while it was read\n"
     assert run(*DEDUP, *MODES[mode], "in", "-o", "out") == (3, b"", said)
@@ -415,14 +415,14 @@ def test_an_input_that_changes_and_gets_its_time_back(place, monkeypatch, mode, 
 @pytest.mark.parametrize("change", ["shorter", "longer"])
 def test_an_input_that_changes_in_the_second_reading(place, monkeypatch, mode, change):
     monkeypatch.chdir(place)
-    end, (act, reason) = _corpus.RepeatableInput.end, CHANGES[change]
+    end, (act, reason) = _files.RepeatableInput.end, CHANGES[change]
 
     def later(self, file, number, again, scratch=None):
         if again:
             act(place / "in")
         end(self, file, number, again, scratch)
 
-    monkeypatch.setattr(_corpus.RepeatableInput, "end", later)
+    monkeypatch.setattr(_files.RepeatableInput, "end", later)
     (place / "out").write_bytes(b"before")
     assert run(*DEDUP, *MODES[mode], "in", "-o", "out") == (3, b"", f"uricodec: in: {reason}\n")
     assert contents(place).keys() - {"in"} == {"out"}
@@ -432,7 +432,7 @@ def test_an_input_that_changes_in_the_second_reading(place, monkeypatch, mode, c
 def test_lines_that_are_rejected_in_the_second_reading_alone(place, monkeypatch):
     """The file looks as before: nobody can tell but by what is in it."""
     monkeypatch.chdir(place)
-    read = _corpus.Corpus.next_reading
+    read = _files.Files.read_again
 
     def later(self, *arguments, **options):
         before = os.stat("in")
@@ -440,7 +440,7 @@ def test_lines_that_are_rejected_in_the_second_reading_alone(place, monkeypatch)
         os.utime("in", ns=(before.st_atime_ns, before.st_mtime_ns))
         return read(self, *arguments, **options)
 
-    monkeypatch.setattr(_corpus.Corpus, "next_reading", later)
+    monkeypatch.setattr(_files.Files, "read_again", later)
     said = "uricodec: in: file was changed while it was read\n"
     assert run(*DEDUP, *MODES["groups"], "--errors", "raise", "in", "-o", "out") == (3, b"", said)
     assert contents(place).keys() == {"in"}

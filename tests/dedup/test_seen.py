@@ -28,6 +28,7 @@ import uricodec
 from uricodec import dedup
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting._table import FingerprintBatch, Table
+from uricodec._identifier import Identifier
 from uricodec._io.files import FileError, file_error
 from uricodec._io.scratch import Scratch
 from uricodec._io.writing import Output
@@ -129,7 +130,7 @@ def test_any_fingerprints(prints, bits, number):
     shard = _sets.Shard(bits, number & ((1 << bits) - 1))
     prints = {each for each in prints if not bits or naive.order(each)[0] >> (64 - bits) == shard.number}
     rows = sorted({naive.stored(each) for each in prints}, key=naive.order)
-    rules = _sets.Rules("bytes", None)
+    rules = Identifier("bytes")
     with Scratch(None) as scratch:
         cuts = [b"".join(rows[i : i + 7]) for i in range(0, len(rows), 7)]
         saved = _sets.temporary_set(iter(cuts), 5 * len(rows), rules, KEY, scratch, shard, 1 << 20)
@@ -150,7 +151,7 @@ def test_fewer_fingerprints_than_expected(most):
     prints = prints_of(names_of(1000))
     rows = sorted(prints, key=naive.order)
     with Scratch(None) as scratch:
-        saved = _sets.temporary_set([b"".join(rows)], most, _sets.Rules("bytes", None), KEY, scratch)
+        saved = _sets.temporary_set([b"".join(rows)], most, Identifier("bytes"), KEY, scratch)
         octets = b"".join(saved.parts())
         saved.close()
     assert octets == naive.write(prints, {"forms": 1, "kind": "bytes"}, bytes(64), KEY.fingerprint(b""))
@@ -161,7 +162,7 @@ def test_a_crowded_bucket_is_an_error():
     rows = [number.to_bytes(16, "little") for number in range(1 << 12)]
     rows.sort(key=naive.order)
     with Scratch(None) as scratch, pytest.raises(SetError, match="damaged directory"):
-        _sets.temporary_set([b"".join(rows)], len(rows), _sets.Rules("bytes", None), KEY, scratch)
+        _sets.temporary_set([b"".join(rows)], len(rows), Identifier("bytes"), KEY, scratch)
 
 
 # --- the loops --------------------------------------------------------------------------------------------------------
@@ -904,17 +905,17 @@ def test_an_update_while_another_one_runs(place, monkeypatch, exists):
         os.symlink("seen", "link")
         names.append("link")
     before = sorted(os.listdir())
-    read, others = dedup._update, []
+    write, others = _sets.Updated.write, []
 
     def meanwhile(*arguments):
-        monkeypatch.setattr(dedup, "_update", read)
+        monkeypatch.setattr(_sets.Updated, "write", write)
         for name in names:
             with pytest.raises(FileError, match="another process is writing") as caught:
                 dedup.dedup_files("day2", "other", **options | {"seen": name})
             others.append(caught.value.filename)
-        read(*arguments)
+        write(*arguments)
 
-    monkeypatch.setattr(dedup, "_update", meanwhile)
+    monkeypatch.setattr(_sets.Updated, "write", meanwhile)
     dedup.dedup_files("day1", "out", **options)
     assert others == names
     assert sorted(os.listdir()) == sorted({*before, "out", "seen"})
@@ -1000,7 +1001,7 @@ def test_memory_of_a_run(tmp_path):
     rows = sorted((chance.randbytes(16) for _ in range(500_000)), key=naive.order)
     with Scratch(None) as scratch, Output(str(tmp_path / "seen")) as output:
         blocks = (b"".join(rows[i : i + 4096]) for i in range(0, len(rows), 4096))
-        _sets.write_set(output, blocks, len(rows), _sets.Rules("bytes", None), KEY, scratch)
+        _sets.write_set(output, blocks, len(rows), Identifier("bytes"), KEY, scratch)
     (tmp_path / "in").write_text("".join(f"{number}\n" for number in range(100_000)))
     (tmp_path / "secret").write_bytes(SECRET)
     code = (

@@ -110,6 +110,15 @@ cdef class FingerprintKey:
         return FingerprintKey, (self.given,)
 
 
+def as_key(secret):
+    """Return the key for a secret. A key is returned as it is, and None if there is no secret.
+
+    >>> as_key("of our corpus") == FingerprintKey("of our corpus"), as_key(None)
+    (True, None)
+    """
+    return secret if secret is None or isinstance(secret, FingerprintKey) else FingerprintKey(secret)
+
+
 def run_rows(FingerprintKey key not None, src, starts, ends, dst):
     """Write the fingerprints of the rows of a buffer. Only for tests: loops call the C function fingerprints().
 

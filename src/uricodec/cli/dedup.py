@@ -17,8 +17,8 @@ from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED
 from uricodec.cli.lines import ERRORS_HINT, LONG_HINT
 from uricodec.cli.outputs import RecordsOutput, output_of
 from uricodec.cli.records import records_of
-from uricodec.dedup._corpus import CountsOutput
 from uricodec.dedup._fields import DelimiterError, NoValuesError, OrderError
+from uricodec.dedup._lines import CountsOutput
 from uricodec.errors import SetError, UriError, place
 
 # The names of phases on the terminal.
@@ -173,7 +173,7 @@ def output_of_lines(plan):
 def check_parquet(output, files):
     """Check that pyarrow is installed, and that the output can be written."""
     needs("--parquet", "arrow", "pyarrow")
-    from uricodec.dedup._dataset import check_output
+    from uricodec.dedup._dataset_files import check_output
 
     try:
         check_output(output, files)

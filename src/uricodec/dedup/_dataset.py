@@ -1,302 +1,26 @@
-"""The rows of Parquet files as batches of identifiers, with pyarrow: which files, and passes over a column of them.
+"""The rows of Parquet files as batches of identifiers, with pyarrow: passes over a column of them.
 
-A Dataset has the methods of a Corpus that the passes of _corpus need, so that rows are found, counted and grouped as
-lines are. A pass reads the column only, and if needed the column by which rows are ordered. One thread at a time reads
-a batch, and each normalizes its own. Nulls are an identifier like others.
+A pass reads the column only, and if needed the column by which rows are ordered. One thread at a time reads a batch,
+and each normalizes its own. Nulls are an identifier like others.
 
 Which rows are kept is a bit for each row, in a file that is mapped to memory. _dataset_output writes them.
 """
 
-from __future__ import annotations
-
 import os
-import shutil
 from bisect import bisect_right
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from uricodec._counting._order import orders_of
-from uricodec._io.files import FileError, file_error, printable
-from uricodec._io.folders import is_occupied
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._io.folders import OutputFolder
 from uricodec._io.workers import WORTH, OrderedWorkers, cores, useful_threads
 from uricodec._records._framing import json_string
-from uricodec.dedup._corpus import SEEN, Ticker, changed, version_of
+from uricodec.dedup import _dataset_output
+from uricodec.dedup._dataset_files import DatasetFile, find_files
 from uricodec.dedup._fields import NoOrderError
+from uricodec.dedup._identifiers import ColumnBatch
+from uricodec.dedup._options import paths_of
+from uricodec.dedup._source import Source
 from uricodec.errors import UriError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from uricodec.dedup._identifiers import ColumnBatch
-    from uricodec.dedup._sets import SavedSet
-
-# Bytes of a column chunk that are read at once.
-READ_BYTES = 1 << 20
-
-# The approximate size of a batch that is read, and the most rows in it: first, and when the size of a row is known.
-BATCH_BYTES = 8 << 20
-FIRST_ROWS = 1 << 12
-BATCH_ROWS = 1 << 16
-
-# The most columns that a message names.
-COLUMNS = 20
-
-
-# --- which files ------------------------------------------------------------------------------------------------------
-
-
-def find_files(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the files of a dataset, in order, and where each belongs in the output.
-
-    A folder stands for all files in it and its subfolders, sorted by name, except for names that begin with "." or
-    "_" and, in partition folders, do not contain "=". A file that several paths lead to by the same name is one file.
-
-    Args:
-        paths (Iterable[str]): Files and folders.
-
-    Returns:
-        list[tuple[str, str]]: The path of each file, and its path relative to the innermost folder that contains all
-            `paths` and is not a partition folder (NAME=VALUE).
-
-    Raises:
-        FileError: If a folder cannot be read or has no files, or two files have the same place in the output.
-        ValueError: If `paths` is empty.
-    """
-    found: dict[str, str] = {}
-    folders = []
-    for path in paths:
-        try:
-            files = list(walk(path)) if os.path.isdir(path) else [path]
-        except OSError as error:
-            raise file_error(printable(error.filename or path), error) from None
-        if not files:
-            raise FileError(printable(path), "folder has no files")
-        absolute = os.path.abspath(path)
-        folders.append(absolute if os.path.isdir(path) else os.path.dirname(absolute))
-        for file in files:
-            known = found.setdefault(os.path.abspath(file), file)
-            # abspath() does not follow links: "link/../a" is not always "a".
-            if known != file and os.path.exists(file) and not os.path.samefile(known, file):
-                reason = f"has the same place in the output as another file, {printable(known)}"
-                raise FileError(printable(file), reason)
-    if not found:
-        raise ValueError("expected at least one path, got none")
-    top = os.path.commonpath(folders)
-    while "=" in os.path.basename(top):
-        top = os.path.dirname(top)
-    return [(file, os.path.relpath(absolute, top)) for absolute, file in found.items()]
-
-
-def walk(folder: str) -> Iterator[str]:
-    """Yield the paths of the files below a folder, in order.
-
-    Links to files are followed. Links to folders are not: a few that lead to each other are an endless number of paths.
-    """
-    waiting = [folder]
-    while waiting:
-        path = waiting.pop()
-        if path != folder and not os.path.isdir(path):
-            yield path
-            continue
-        with os.scandir(path) as entries:
-            names = sorted(entries, key=lambda entry: entry.name, reverse=True)
-        for entry in names:
-            is_folder = entry.is_dir()
-            if (entry.name[0] not in "._" or (is_folder and "=" in entry.name)) and not (
-                is_folder and entry.is_symlink()
-            ):
-                waiting.append(entry.path)
-
-
-def check_output(output: str, paths: Iterable[str]) -> None:
-    """Check that a folder can be the output.
-
-    Raises:
-        ValueError: If it is in one of the folders that are read, or exists and is not empty.
-    """
-    target = os.path.realpath(output)
-    for path in paths:
-        if os.path.isdir(path) and os.path.join(target, "").startswith(os.path.join(os.path.realpath(path), "")):
-            raise ValueError(f"output folder {output!r} is inside the input {path!r}")
-    try:
-        occupied = is_occupied(target)
-    except OSError as error:
-        raise file_error(printable(output), error) from None
-    if occupied:
-        raise ValueError(f"output folder {output!r} is not empty")
-
-
-# --- one file ---------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def errors_of(name: str) -> Iterator[None]:
-    """Raise what pyarrow and the system raise as FileError with this name."""
-    from pyarrow import ArrowException  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-    try:
-        yield
-    except (FileError, MemoryError):
-        raise
-    except (OSError, ArrowException, UnicodeDecodeError) as error:  # the last one: of names of columns
-        reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
-        raise FileError(name, printable(reason), getattr(error, "errno", None)) from None
-
-
-class DatasetFile:
-    """A Parquet file of the input.
-
-    Args:
-        path (str): Its path.
-        place (str): Its path in the output.
-        column (str): The name of the column with identifiers.
-        names (ColumnBatch): Decides which types of columns can be read.
-        by (str | None): The name of the column by which rows are ordered.
-
-    Attributes:
-        place (str): As above.
-        name (str): The path, as a message shows it.
-        size (int): The size in bytes.
-        rows (int): The number of rows.
-        columns_named (list[str]): The names of all columns.
-
-    Raises:
-        FileError: If it cannot be read, is not a Parquet file, or the column is missing or of another type.
-    """
-
-    def __init__(self, path: str, place: str, column: str, names: ColumnBatch, by: str | None = None) -> None:
-        self.place, self.name = place, printable(path)
-        self._path, self._column, self._by = path, column, by
-        self._row_bytes: dict[tuple[str, ...], int] = {}
-        with errors_of(self.name):
-            status = os.stat(path)
-        self.size, self._version = status.st_size, version_of(status)
-        with self.open() as parquet, errors_of(self.name):
-            schema, about = parquet.schema_arrow, parquet.metadata
-        groups = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
-        self.rows, self.columns_named = about.num_rows, schema.names
-        if min(groups, default=0) < 0 or sum(groups) != self.rows:
-            raise FileError(self.name, f"row groups have {sum(groups)} rows, the file {self.rows}")
-        self._check_column(schema, names)
-        if by is not None and not is_ordered(kind := self._type_of(schema, by)):
-            raise FileError(self.name, f"column {by!r} must be numbers, times or text, got {kind}")
-
-    def _type_of(self, schema: Any, column: str) -> Any:
-        """Return the type of a column. It is an error if there is not exactly one of this name."""
-        count = schema.names.count(column)
-        if count != 1:
-            columns = ", ".join(map(repr, schema.names[:COLUMNS])) + (" ..." if len(schema.names) > COLUMNS else "")
-            wrong = "several columns" if count else "no column"
-            raise FileError(self.name, f"{wrong} {column!r}; the columns are {columns}")
-        return schema.field(column).type
-
-    def _check_column(self, schema: Any, names: ColumnBatch) -> None:
-        import pyarrow as pa
-
-        kind = self._type_of(schema, self._column)
-        try:
-            if pa.types.is_nested(kind):  # a struct would be read as a table
-                raise TypeError
-            names.hold(pa.chunked_array([], kind))
-        except TypeError:
-            raise FileError(self.name, f"column {self._column!r} must be text or bytes, got {kind}") from None
-
-    @contextmanager
-    def open(self) -> Iterator[Any]:
-        """Open the file as a pyarrow.parquet.ParquetFile. After the `with` block, check that it has not changed."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-        # INT96 is read to the microsecond: nanoseconds in 64 bits end in the year 2262.
-        options = {"pre_buffer": False, "buffer_size": READ_BYTES, "coerce_int96_timestamp_unit": "us"}
-        with errors_of(self.name):
-            file = pa.OSFile(os.fsencode(self._path))
-        with file:
-            with errors_of(self.name):
-                parquet = pq.ParquetFile(file, **options)
-            yield parquet
-        self._check_unchanged()
-
-    def _check_unchanged(self) -> None:
-        with errors_of(self.name):
-            version = version_of(os.stat(self._path))
-        if version != self._version:
-            raise changed(self.name)
-
-    def copy(self, path: str) -> None:
-        """Copy the file."""
-        shutil.copyfile(self._path, path)
-        self._check_unchanged()
-
-    def columns(self, ordered: bool = False) -> Iterator[tuple[Any, bytes | None, int]]:
-        """Yield the column with identifiers, batch by batch.
-
-        Args:
-            ordered (bool): Whether to read the order of each row, too.
-
-        Yields:
-            tuple[pyarrow.Array, bytes | None, int]: The column, and what orders_of() returns, or None and 0.
-        """
-        by = self._by if ordered else None
-        columns = (self._column,) if by in (None, self._column) else (self._column, by)
-        with self.open() as parquet:
-            for group in range(parquet.metadata.num_row_groups):
-                for batch in self.batches(parquet, group, columns):
-                    # a column "a.b" is read with the member b of a column a
-                    orders, unordered = None, 0
-                    if by is not None:
-                        with errors_of(self.name):
-                            orders, unordered = orders_of(text_of(batch.column(by)))
-                    yield batch.column(self._column), orders, unordered
-
-    def batches(
-        self, parquet: Any, group: int, columns: tuple[str, ...] = (), *, use_threads: bool = False
-    ) -> Iterator[Any]:
-        """Yield a row group, or columns of it, in batches of about BATCH_BYTES."""
-        about = parquet.metadata.row_group(group)
-        size, rows = about.total_byte_size, 0
-        if columns:
-            chunks = map(about.column, range(about.num_columns))
-            size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in columns)
-        # The size is that of encoded values. Values of a dictionary, which occur in it once, take more memory.
-        known = self._row_bytes.get(columns)
-        row_bytes = max(size // max(about.num_rows, 1), known or 0, 1)
-        most = max(1, min(FIRST_ROWS if known is None else BATCH_ROWS, BATCH_BYTES // row_bytes))
-        with errors_of(self.name):
-            for batch in parquet.iter_batches(most, [group], list(columns) or None, use_threads=use_threads):
-                rows += len(batch)
-                if rows <= about.num_rows:
-                    self._row_bytes[columns] = batch.nbytes // max(len(batch), 1)
-                    yield batch
-        if rows != about.num_rows:
-            raise FileError(self.name, f"row group {group} has {rows} rows instead of {about.num_rows}")
-
-
-def is_ordered(kind: Any) -> bool:
-    """Return whether rows can be ordered by a column of this type: numbers, times and text."""
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    tests = types.is_integer, types.is_floating, types.is_decimal, types.is_timestamp, types.is_date, types.is_null
-    texts = types.is_string, types.is_large_string, types.is_binary, types.is_large_binary
-    return any(test(kind) for test in tests + texts)
-
-
-def text_of(values: Any) -> Any:
-    """Return the values of a column as text that read_order() reads."""
-    import pyarrow as pa
-
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        values = values.dictionary_decode()
-        kind = values.type
-    if pa.types.is_timestamp(kind) and kind.tz is not None:  # the text of local times needs a database of time zones
-        values = values.cast(pa.timestamp(kind.unit))
-    return values if pa.types.is_large_string(kind) or "binary" in str(kind) else values.cast(pa.string())
-
-
-# --- passes -----------------------------------------------------------------------------------------------------------
 
 
 class Piece(NamedTuple):
@@ -310,109 +34,84 @@ class Piece(NamedTuple):
     is_input: bool
 
 
-class Dataset:
-    """Parquet files, to be read in passes as batches of identifiers, with the methods of a Corpus.
+class Dataset(Source):
+    """Parquet files, with the identifiers in a column.
 
     Args:
-        files (list[DatasetFile]): The inputs.
-        exclude (list[DatasetFile]): Files with identifiers to exclude, which are read first.
-        threads (int | None): The number of threads; None: automatic.
-        on_progress (Callable[[Progress], None] | None): Called with the progress.
-        sets (Sequence[tuple[SavedSet, bool]]): Saved sets, see Corpus.
+        options (Options): The options of the run.
+        inputs, exclude (Path | Sequence[Path]): Files and folders.
 
     Attributes:
-        mine (int): The number of the first row of the inputs.
-        lines (int): The number of all rows, including those of `exclude`.
-        invalid (int): The number of invalid rows in the inputs.
-        unordered (int): The number of rows of the inputs without a readable value by which they are ordered.
+        files (list[DatasetFile]): The inputs.
         threads (int): The number of threads.
-        ticker (Ticker): Reports the progress.
     """
 
-    long = 0  # no row is too long
-    later = None
-
-    def __init__(
-        self,
-        files: list[DatasetFile],
-        exclude: list[DatasetFile],
-        threads: int | None,
-        on_progress: Callable[[Any], None] | None,
-        sets: Sequence[tuple[SavedSet, bool]] = (),
-    ) -> None:
-        self.files, self._exclude, self._sets = files, exclude, sets
-        self.mine = sum(file.rows for file in exclude)
+    def __init__(self, options, inputs, exclude=(), _scratch=None, _on_invalid=None):
+        super().__init__(options)
+        names = ColumnBatch(options.identifier.rows(), FingerprintKey())  # says which types of columns can be read
+        self.files = self._files_of(inputs, names, options.by)
+        self._exclude = self._files_of(exclude, names) if exclude else []
+        self.ticker.total = sum(file.size for file in self._exclude + self.files)
+        self.mine = sum(file.rows for file in self._exclude)
         self._starts = [self.mine]  # the number of the first row of each file, and after the last one
-        for file in files:
+        for file in self.files:
             self._starts.append(self._starts[-1] + file.rows)
         self.lines = self._starts[-1]
-        size = sum(file.size for file in exclude + files)
-        self.threads = useful_threads(threads or (cores() if size >= WORTH else 1))
-        self.ticker = Ticker(on_progress, size)
-        self.invalid = self.unordered = 0
+        self.threads = useful_threads(options.threads or (cores() if self.ticker.total >= WORTH else 1))
 
-    def numbered(self) -> Iterator[tuple[DatasetFile, int]]:
+    def _files_of(self, paths, names, by=None):
+        return [DatasetFile(*file, self.options.column, names, by) for file in find_files(paths_of(paths))]
+
+    def batch(self, identifier, key, ordered=False):
+        errors, exact = self.options.errors, self.options.exact
+        return ColumnBatch(identifier.rows(errors), key, errors, exact, nulls=True, ordered=ordered)
+
+    def output(self):
+        if self.options.report == "counts":
+            _dataset_output.check_counted(self.files)
+        return OutputFolder(os.fsdecode(self.options.output))
+
+    def write(self, run, output):
+        """Read the files, and write the rows that the run keeps. Return their number."""
+        rows, counts = run.selected()
+        _dataset_output.DatasetOutput(self, rows, counts, output).write()
+        return rows.count - rows.rank(self.mine)
+
+    def numbered(self):
         """Yield each file of the inputs, and the number of its first row."""
         return zip(self.files, self._starts)  # noqa: B905  (one more start)
 
-    def place_of(self, row: int) -> bytes:
-        """Return where a row of the inputs is, as members of a JSON object."""
+    def place_of(self, row):
         at = bisect_right(self._starts, row) - 1
         return b'"file":%s,"row":%d' % (json_string(self.files[at].name.encode()), row - self._starts[at])
 
-    def first_reading(
-        self, make: Callable[[], ColumnBatch], _keep: bool, take: Callable[[ColumnBatch, bool], None]
-    ) -> None:
-        """Read all files in the first pass.
-
-        Args:
-            make (Callable[[], ColumnBatch]): Returns a new batch to read rows with.
-            take (Callable[[ColumnBatch, bool], None]): Called with each batch, in order, in any thread, and with
-                whether it belongs to an input.
-
-        Raises:
-            UriError: If a row is invalid, and batches reject it. The message begins "FILE: row N: ".
-            FileError: If a file cannot be read, or was changed.
-        """
-
-        def use(piece: Piece, names: ColumnBatch, invalid: int) -> None:
+    def read_first(self, make, take, keep=True, copy=None):
+        def use(piece, names, invalid):
             if piece.is_input:
                 self.invalid += invalid
                 self.unordered += piece.unordered
             take(names, piece.is_input)
 
-        self._read(make, use, self._sets)
+        self._read(make, use, self.mark_known)
         if self.unordered and self.unordered == self.lines - self.mine:
             raise NoOrderError("no row has a number or time in the column by which rows are ordered")
 
-    def next_reading(self, phase: str, take: Callable[[ColumnBatch], None], make: Callable[[], ColumnBatch]) -> None:
-        """Read all files again.
-
-        Args:
-            phase (str): The name of the pass.
-            take (Callable[[ColumnBatch], None]): Called with each batch, in order, in any thread.
-            make (Callable[[], ColumnBatch]): Returns a new batch to read rows with.
-        """
+    def read_again(self, phase, take, make=None, copy=None):
         self.ticker.begin(phase)
         self._read(make, lambda _piece, names, _invalid: take(names))
 
-    def _read(
-        self,
-        make: Callable[[], ColumnBatch],
-        use: Callable[[Piece, ColumnBatch, int], None],
-        sets: Sequence[tuple[SavedSet, bool]] = (),
-    ) -> None:
+    def _read(self, make, use, mark=lambda names: None):
         spare = [make()]
         ordered, number, read = spare[0].ordered, 0, 0
 
-        def pieces() -> Iterator[Piece]:
+        def pieces():
             for file in self._exclude + self.files:
                 row, is_input = 0, file not in self._exclude
                 for column, orders, unordered in file.columns(ordered and is_input):
                     yield Piece(file, row, column, orders, unordered, is_input)
                     row += len(column)
 
-        def work(piece: Piece) -> tuple[ColumnBatch, int]:
+        def work(piece):
             try:
                 names = spare.pop()
             except IndexError:  # another thread has it
@@ -424,11 +123,10 @@ class Dataset:
             except UriError as error:
                 error.file = piece.file.name
                 raise
-            for saved, present in sets:
-                saved.mark(names, present, SEEN)
+            mark(names)
             return names, names.invalid - before
 
-        def take(piece: Piece, found: tuple[ColumnBatch, int]) -> None:
+        def take(piece, found):
             nonlocal number, read
             names, invalid = found
             names.first = number

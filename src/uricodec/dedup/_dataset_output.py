@@ -19,7 +19,7 @@ from uricodec._counting._table import FingerprintBatch
 from uricodec._io.files import FileError, close_descriptor, printable
 from uricodec._io.temporary import sync
 from uricodec._io.workers import OrderedWorkers
-from uricodec.dedup._dataset import Dataset, DatasetFile, errors_of
+from uricodec.dedup._dataset_files import DatasetFile, errors_of
 from uricodec.dedup._identifiers import mask
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class DatasetOutput:
         folder (OutputFolder): The folder for the files.
     """
 
-    def __init__(self, dataset: Dataset, rows: FirstRows, counts: Any, folder: OutputFolder) -> None:
+    def __init__(self, dataset: Any, rows: FirstRows, counts: Any, folder: OutputFolder) -> None:
         self._dataset, self._rows, self._counts, self._folder = dataset, rows, counts, folder
         self._ticker, self._lock = dataset.ticker, Lock()
         # With fewer files than threads, another thread reads the next rows of a file.

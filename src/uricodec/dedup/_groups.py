@@ -15,20 +15,16 @@ spellings belong to one identifier.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import compress
 from struct import Struct
 from typing import Any
 
-from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting._table import FingerprintBatch
-from uricodec._counting.partitions import PartitionedTable
 from uricodec._counting.runs import Sorter
-from uricodec._io.scratch import Scratch
 from uricodec._io.writing import Output
 from uricodec._records._framing import json_string
-from uricodec.dedup._corpus import IS_NEW, NEW, Corpus, Counts
-from uricodec.dedup._first_rows import FirstRows
-from uricodec.dedup._identifiers import LineBatch
+from uricodec.dedup._source import IS_NEW, NEW
 
 PRINTS = Struct("16s")
 PREFIX = Struct(">I")  # of a field that its size precedes
@@ -39,36 +35,6 @@ BLOCK = 32 * 1024  # bytes that are written at once
 
 
 # --- passes -----------------------------------------------------------------------------------------------------------
-
-
-class Firsts:
-    """The first rows that a deduplication finds, and how often each identifier occurs.
-
-    Args:
-        scratch (Scratch): The place for temporary files.
-        memory (int): The limit in bytes for the table, and afterwards for the counts.
-        exact (bool): Whether to compare normal forms.
-    """
-
-    def __init__(self, scratch: Scratch, memory: int, exact: bool) -> None:
-        self._partitions, self._counts = PartitionedTable(memory, exact, True, scratch), Counts(scratch, memory)
-        self.rows = FirstRows()
-
-    def add(self, names: Any) -> None:
-        """Add a batch."""
-        self._partitions.add(names)
-        self.rows.set(names)
-
-    def finish(self) -> None:
-        """Finish after the last batch: `counts` is set."""
-        if self._partitions.spill is not None:
-            self._partitions.finish(self.rows.set, self._counts.add)
-        self.counts = self._counts.put(self.rows, self._partitions.table)
-        self._partitions.close()
-
-    def close(self) -> None:
-        """Free the memory and the temporary files."""
-        self._partitions.close()
 
 
 def places_of(marks: bytes) -> Iterator[int]:
@@ -96,29 +62,16 @@ class Groups:
     """The report of merged spellings.
 
     Args:
-        corpus (Corpus | Dataset): A corpus that was read once, all of which can be read again.
-        make (Callable[[bool], LineBatch | ColumnBatch]): Returns a batch to read rows with: False, as
-            bytes; True, in normal form.
-        forms (list[tuple[str, Callable[[bytes], bytes]]]): The levels, from fine to coarse, each with a function that
-            returns the normal form of a spelling. The last one defines the identifiers.
-        scratch (Scratch): The place for temporary files.
-        memory (int): The limit for memory in bytes.
-        exact (bool): Whether to compare normal forms.
-        key (FingerprintKey | None): The key of the fingerprints that are written; None: none are written.
+        run (Run): A run whose source was read once, and can all be read again.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917
-        self,
-        corpus: Corpus,
-        make: Callable[[bool], LineBatch],
-        forms: list[tuple[str, Callable[[bytes], bytes]]],
-        scratch: Scratch,
-        memory: int,
-        exact: bool = False,
-        key: FingerprintKey | None = None,
-    ) -> None:
-        self._corpus, self._make, self._forms, self._scratch = corpus, make, forms, scratch
-        self._memory, self._exact, self._key = memory, exact, key
+    def __init__(self, run: Any) -> None:
+        self._run, self._source, self._exact = run, run.source, run.options.exact
+        identifier = run.options.identifier
+        # The levels, from fine to coarse, each with a function; the last one defines the identifiers.
+        self._forms = [(name, each.form()) for name, each in identifier.steps()]
+        self._as_bytes = partial(run.batch, identifier.at(None))
+        self._key = run.options.key  # of the fingerprints that are written
 
     def write(self, output: Output) -> int:
         """Write a line of JSON for each identifier with several spellings, in the order of their first rows.
@@ -129,37 +82,40 @@ class Groups:
         Returns:
             int: The number of these identifiers.
         """
+        run = self._run
         # counts stay in memory during the second deduplication, and while there are records
-        memory = self._memory // 2
-        spellings, names = Firsts(self._scratch, memory, self._exact), Firsts(self._scratch, memory, False)
-        found, members = Sorter(self._scratch, memory), Sorter(self._scratch, memory)
+        memory = run.memory // 2
+        spellings, names = run.counted_firsts(memory, self._exact), run.counted_firsts(memory, False)
+        found, members = Sorter(run.scratch, memory), Sorter(run.scratch, memory)
         try:
-            self._read(False, spellings.add)
+            self._read(self._as_bytes, spellings.add)
             spellings.finish()
+            spellings.close()
 
             def take(batch: Any) -> None:
                 spellings.rows.mark(batch)
                 if batch.new:
                     names.add(pick(batch))
 
-            self._read(True, take)
+            self._read(run.batch, take)
             names.finish()
-            self._read(True, lambda batch: self._find(batch, spellings, names, found))
+            names.close()
+            self._read(run.batch, lambda batch: self._find(batch, spellings, names, found))
             self._join(found, members)
             return self._write(members, output)
         finally:
             for each in spellings, names, found, members:
                 each.close()
 
-    def _read(self, as_names: bool, take: Callable[[LineBatch], None]) -> None:
-        def take_mine(batch: LineBatch) -> None:
-            if batch.first >= self._corpus.mine:
+    def _read(self, make: Callable[[], Any], take: Callable[[Any], None]) -> None:
+        def take_mine(batch: Any) -> None:
+            if batch.first >= self._source.mine:
                 take(batch)
 
-        self._corpus.next_reading("groups", take_mine, lambda: self._make(as_names))
+        self._source.read_again("groups", take_mine, make)
 
-    def _find(self, batch: Any, spellings: Firsts, names: Firsts, found: Sorter) -> None:
-        """Find the spellings of a batch that share their identifier with others."""
+    def _find(self, batch: Any, spellings: Any, names: Any, found: Sorter) -> None:
+        """Find the spellings of a batch that share their identifier with others, given the Firsts of both."""
         spellings.rows.mark(batch)
         places = list(places_of(batch.marks))
         if not places:
@@ -209,7 +165,7 @@ class Groups:
         for record in members:
             first, row, count, level = MEMBER.unpack_from(record)
             spelling = json_string(record[MEMBER.size :])
-            by, place = b"null", self._corpus.place_of(row)
+            by, place = b"null", self._source.place_of(row)
             if first == current:
                 by = json_string(self._forms[level][0].encode())
                 lines.append(b",")

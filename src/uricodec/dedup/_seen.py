@@ -7,15 +7,20 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
-from uricodec._base._fingerprint import FingerprintKey
+from uricodec._base._fingerprint import FingerprintKey, as_key
 from uricodec._base.extras import need
 from uricodec._counting._runs import Merge
+from uricodec._identifier import Identifier
 from uricodec._io.scratch import Scratch
 from uricodec._io.sizes import parse_memory
 from uricodec._io.writing import Output
-from uricodec.dedup._identifiers import ColumnBatch, LineBatch, column_of, mask
+from uricodec.dedup._identifiers import column_of
+from uricodec.dedup._memory import Batches, Memory, answers
+from uricodec.dedup._options import Options
+from uricodec.dedup._run import Run
 from uricodec.dedup._set_file import first_of
-from uricodec.dedup._sets import Rules, SavedSet, Shard, memory_of_sets, open_set, temporary_set
+from uricodec.dedup._sets import SavedSet, Shard, memory_of_sets, open_set, temporary_set, union
+from uricodec.dedup._source import NEW
 from uricodec.errors import SetError
 
 if TYPE_CHECKING:
@@ -27,9 +32,6 @@ if TYPE_CHECKING:
     from uricodec._rows.overloads import HasArrowArray, HasArrowStream
     from uricodec.typing import DedupErrors, IdentifierKind, PolicyName, UriLevel, UrnLevel
     from uricodec.uri import Policy
-
-IN, NULL = 2, 3  # marks of rows
-ANSWERS = [False, False, True, None]  # indexed by them
 
 MOST_SHARDS = 1 << 16
 
@@ -77,14 +79,14 @@ class SeenSet:
         cls,
         blocks: Iterable[bytes],
         most: int,
-        rules: Rules,
+        identifier: Identifier,
         key: FingerprintKey,
         shard: Shard = Shard(),  # noqa: B008
     ) -> Self:
         """Return a set of sorted fingerprints."""
         scratch = Scratch(None)
         try:
-            return cls._of(temporary_set(blocks, most, rules, key, scratch, shard, _memory()))
+            return cls._of(temporary_set(blocks, most, identifier, key, scratch, shard, _memory()))
         except BaseException:
             scratch.close()
             raise
@@ -109,9 +111,8 @@ class SeenSet:
         ...         print("HTTP://A/" in seen, seen.kind, seen.level)
         True uri path
         """
-        key = secret if secret is None or isinstance(secret, FingerprintKey) else FingerprintKey(secret)
         name = os.fsdecode(path)
-        return cls._of(open_set(name, key, _memory()), os.path.abspath(name))
+        return cls._of(open_set(name, as_key(secret), _memory()), os.path.abspath(name))
 
     @classmethod
     def build(  # noqa: PLR0913
@@ -139,14 +140,12 @@ class SeenSet:
         >>> SeenSet.build(b"http://a/\\nHTTP://a/\\n", "uri")
         <SeenSet of 1 identifier, kind 'uri' and level 'path'>
         """
-        from uricodec.dedup import Deduplicator
-
-        with Deduplicator(
-            kind, level, policy=policy, memory=memory, spill_dir=spill_dir, secret=secret, errors=errors
-        ) as deduplicator:
-            for _ in deduplicator._batches(column):
-                pass
-            return deduplicator._to_set()  # type: ignore[return-value]
+        options = Options(**locals())
+        key = options.key or FingerprintKey()
+        with Scratch(spill_dir) as scratch:
+            source = Memory(options, column, Batches(options.identifier, key, errors))
+            blocks, most = union([], Run(options, source, key, scratch, options.size).fingerprints())
+            return cls._made(blocks, most, options.identifier, key)
 
     @classmethod
     def merge(cls, sets: Iterable[SeenSet]) -> Self:
@@ -170,9 +169,9 @@ class SeenSet:
             raise ValueError("expected at least one set")
         first = saved[0]
         for each in saved[1:]:
-            each.must_match(first.rules, first.key)
+            each.must_match(first.identifier, first.key)
         blocks, most = Merge([each.blocks() for each in saved], "any"), sum(each.count for each in saved)
-        return cls._made(blocks, most, first.rules, first.key, whole(saved))
+        return cls._made(blocks, most, first.identifier, first.key, whole(saved))
 
     def split(self, shards: int) -> list[Self]:
         """Return the set in shards: parts of about the same size, by the first bits of the fingerprints.
@@ -193,25 +192,25 @@ class SeenSet:
         if not 0 < shards <= MOST_SHARDS or shards != 1 << more:
             raise ValueError(f"shards must be a power of 2 up to {MOST_SHARDS}, got {shards}")
         bits, first = self._saved.shard.bits + more, self._saved.shard.number << more
-        pieces, rules, key = Pieces(self._saved.blocks(), bits), self._saved.rules, self.key
+        pieces, identifier, key = Pieces(self._saved.blocks(), bits), self._saved.identifier, self.key
         about = self._saved.count // shards * 2 + 128
         parts = (Shard(bits, first + i) for i in range(shards))
-        return [self._made(pieces.up_to(part.number), about, rules, key, part) for part in parts]
+        return [self._made(pieces.up_to(part.number), about, identifier, key, part) for part in parts]
 
     # --- what it is ---------------------------------------------------------------------------------------------------
 
     @property
     def kind(self) -> str:
-        return self._saved.rules.kind
+        return self._saved.identifier.kind
 
     @property
     def level(self) -> str | None:
-        level = self._saved.rules.level
+        level = self._saved.identifier.level
         return level if isinstance(level, str) else None
 
     @property
     def policy(self) -> Policy | None:
-        level = self._saved.rules.level
+        level = self._saved.identifier.level
         return None if isinstance(level, str) else level
 
     @property
@@ -239,7 +238,7 @@ class SeenSet:
     def __repr__(self) -> str:
         count, (number, shards) = len(self), self.shard
         part = f"shard {number} of {shards}, " if shards > 1 else ""
-        return f"<SeenSet of {count:,} identifier{'' if count == 1 else 's'}, {part}{self._saved.rules}>"
+        return f"<SeenSet of {count:,} identifier{'' if count == 1 else 's'}, {part}{self._saved.identifier}>"
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
@@ -273,30 +272,11 @@ class SeenSet:
         >>> SeenSet.build(["http://a/"], "uri").contains(["http://a/", "http://b/"])
         [True, False]
         """
-        from uricodec.dedup import _is_arrow, _pieces, _rows_of, error_of
-
-        rules = self._saved.rules
-        rows, found = _rows_of(rules.kind, rules.level, errors), []
-        arrow = _is_arrow(column)
-        if arrow or isinstance(column, (list, tuple)):
-            names = ColumnBatch(rows, self.key, errors, False, True)
-            names.hold(column)
-            number = 0
-            while read := names.read(number):
-                number += read
-                self._saved.mark(names, True, IN)
-                found.append(names.marks)
-        else:
-            lines, number = LineBatch(rows, self.key, b"\n", errors, False), 0
-            for piece in _pieces(column):
-                faults = lines.read(piece, number)
-                if faults.invalid and errors == "raise":
-                    raise error_of(lines, piece, number, faults)
-                number += len(lines)
-                self._saved.mark(lines, True, IN)
-                found.append(lines.marks)
-        marks = b"".join(found)
-        return mask(marks) if arrow else [ANSWERS[mark] for mark in marks]
+        batches, found = Batches(self._saved.identifier, self.key, errors, nulls_later=True), []
+        for names in batches.read(column):
+            self._saved.mark(names, True, NEW)
+            found.append(names.marks)
+        return answers(column, b"".join(found))
 
     def __contains__(self, identifier: str | bytes) -> bool:
         [found] = self.contains([identifier])
@@ -347,10 +327,10 @@ class SeenSet:
         if not isinstance(other, SeenSet):
             return NotImplemented
         mine, others = self._saved, other._saved
-        others.must_match(mine.rules, mine.key)
+        others.must_match(mine.identifier, mine.key)
         if mine.shard != others.shard:
             raise SetError("cannot combine shards that differ: merge them first")
-        return self._made(Merge([mine.blocks(), others.blocks()], keep), most, mine.rules, mine.key, mine.shard)
+        return self._made(Merge([mine.blocks(), others.blocks()], keep), most, mine.identifier, mine.key, mine.shard)
 
     def __or__(self, other: SeenSet) -> Self:
         """Return the union: what is in any of both sets."""
@@ -410,10 +390,7 @@ class SeenSet:
 
 def must_match(seen: SeenSet, kind: str, level: str | None, secret: Any = None) -> None:
     """Raise SetError unless a set has this kind, level and secret."""
-    from uricodec.dedup import _fingerprint_key, _level_of
-
-    rules = Rules.of(kind, _level_of(kind, level, None))
-    seen._saved.must_match(rules, None if secret is None else _fingerprint_key(secret, False))
+    seen._saved.must_match(Identifier(kind, level), as_key(secret))
 
 
 def _memory() -> int:

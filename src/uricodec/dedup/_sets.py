@@ -6,15 +6,15 @@ docs/reference/saved_sets.md describes the format. _set_file.pyx has the loops.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting._runs import Merge
 from uricodec._counting._table import Table
-from uricodec._counting.partitions import PartitionedTable
 from uricodec._counting.runs import Runs
+from uricodec._identifier import Identifier
 from uricodec._io.files import FileError, close_file, printable
 from uricodec._io.scratch import Scratch
 from uricodec._io.set_files import (
@@ -32,72 +32,32 @@ from uricodec._io.set_files import (
     padded,
 )
 from uricodec._io.writing import Output
-from uricodec.dedup._corpus import Corpus
 from uricodec.dedup._set_file import Directory, SetFile, bits_for, fold
 from uricodec.uri._policies import Policy
 
 if TYPE_CHECKING:
     from mmap import mmap
 
-    from uricodec.dedup._dataset import Dataset
 
 # Bytes that are read or written at once; and the fingerprints in a block of a sorted run, of which many are merged.
 BLOCK = 1 << 20
 SORTED = 1 << 14
 
 
-class Rules(NamedTuple):
-    """Which identifiers are equivalent in a set.
+def identifier_of(said: Any, description: bytes) -> Identifier:
+    """Return which identifiers a set has, given what its description says as JSON, and the bytes of the description.
 
-    Attributes:
-        kind (str): "bytes", "urn", "web" or "uri", which includes "iri": its levels are among those of URIs.
-        level (str | Policy | None): The level; a policy; None for "bytes".
+    Raises:
+        ValueError, TypeError, LookupError, AttributeError: If this version of uricodec does not know them.
     """
-
-    kind: str
-    level: Any
-
-    @classmethod
-    def of(cls, kind: str, level: Any) -> Rules:
-        return cls("uri" if kind == "iri" else kind, level)
-
-    def description(self) -> bytes:
-        """Return these rules as JSON, in one way."""
-        shown: dict[str, Any] = {"kind": self.kind}
-        if isinstance(self.level, Policy):
-            shown["policy"] = self.level._form or self.level._values()
-        elif self.level is not None:
-            shown["level"] = self.level
-        return described(shown)
-
-    @classmethod
-    def read(cls, said: Any, description: bytes) -> Rules:
-        """Return the rules that a description has.
-
-        Args:
-            said (Any): What it says as JSON,
-            description (bytes): and its bytes.
-
-        Raises:
-            ValueError, TypeError, LookupError, AttributeError: If this version of uricodec does not know them.
-        """
-        from uricodec.dedup import _level_of
-
-        if said["forms"] != FORMS:
-            raise ValueError("made by a version with other normal forms")
-        policy = said.get("policy")
-        policy = Policy(**policy) if isinstance(policy, dict) else policy
-        rules = cls.of(said["kind"], _level_of(said["kind"], said.get("level"), policy))
-        if rules.description() != description:
-            raise ValueError("unknown rules")
-        return rules
-
-    def __str__(self) -> str:
-        if self.level is None:
-            return f"kind {self.kind!r}"
-        if isinstance(self.level, Policy):
-            return f"kind {self.kind!r} and {self.level!r}"
-        return f"kind {self.kind!r} and level {self.level!r}"
+    if said["forms"] != FORMS:
+        raise ValueError("made by a version with other normal forms")
+    policy = said.get("policy")
+    policy = Policy(**policy) if isinstance(policy, dict) else policy
+    identifier = Identifier(said["kind"], said.get("level"), policy)
+    if described(identifier.description()) != description:
+        raise ValueError("unknown rules")
+    return identifier
 
 
 class Shard(NamedTuple):
@@ -115,7 +75,7 @@ class SavedSet(StoredSet):
         memory (int): If the fingerprints need at most so many bytes, those that were read stay in memory.
 
     Attributes:
-        rules (Rules): Which identifiers are equivalent.
+        identifier (Identifier): Which identifiers are equivalent.
         shard (Shard): Which part of a set it is.
         held (int): The bytes of memory for fingerprints; 0: they are read again.
     """
@@ -131,7 +91,7 @@ class SavedSet(StoredSet):
         return Layout(ROW * count, ROW << bits)
 
     def _read_description(self, said: Any, description: bytes) -> None:
-        self.shard, self.rules = Shard(*self._shard), Rules.read(said, description)
+        self.shard, self.identifier = Shard(*self._shard), identifier_of(said, description)
 
     def _use(self, directory: bytes) -> None:
         if self._bits != bits_for(self.count):
@@ -178,10 +138,10 @@ class SavedSet(StoredSet):
         yield from self.blocks()
         yield self._lookup.directory
 
-    def must_match(self, rules: Rules, key: FingerprintKey | None = None) -> None:
-        """Raise SetError unless the set has these rules, and this key if one is given."""
-        if rules.description() != self.rules.description():
-            raise self._error(f"the saved set has {self.rules}, not {rules}")
+    def must_match(self, identifier: Identifier, key: FingerprintKey | None = None) -> None:
+        """Raise SetError unless the set has these identifiers, and this key if one is given."""
+        if identifier != self.identifier:
+            raise self._error(f"the saved set has {self.identifier}, not {identifier}")
         if key is not None and key != self.key:
             raise self._error("the saved set has another secret")
 
@@ -218,7 +178,7 @@ def write_set(  # noqa: PLR0913, PLR0917
     output: Any,
     blocks: Iterable[bytes],
     most: int,
-    rules: Rules,
+    identifier: Identifier,
     key: FingerprintKey,
     scratch: Scratch,
     shard: Shard = Shard(),  # noqa: B008
@@ -229,13 +189,13 @@ def write_set(  # noqa: PLR0913, PLR0917
         output (Output | ScratchOutput): An empty regular file.
         blocks (Iterable[bytes]): The fingerprints, ascending.
         most (int): At least their number. If it is much more, temporary files are larger.
-        rules (Rules), key (FingerprintKey), shard (Shard): See SavedSet.
+        identifier (Identifier), key (FingerprintKey), shard (Shard): See SavedSet.
         scratch (Scratch): The place for temporary files.
 
     Returns:
         int: The number of fingerprints.
     """
-    description = rules.description()
+    description = described(identifier.description())
     digest = digest_of(description).digest()
     description = padded(description)
     bits = bits_for(most)
@@ -331,7 +291,7 @@ class Known:
 
     Attributes:
         key (FingerprintKey): The same.
-        sets (list[tuple[SavedSet, bool]]): See Corpus.
+        sets (list[tuple[SavedSet, bool]]): See Source.
         runs (SortedRuns | None): What gets the new ones; None: they are not saved.
     """
 
@@ -359,15 +319,15 @@ class Updated(Known):
 
     Args:
         path (str): The file; it need not exist.
-        rules (Rules): The rules of a new set.
+        identifier (Identifier): That of a new set.
 
     Raises:
         FileError: If another process is updating the set, or has replaced it after it was opened.
     """
 
-    def __init__(self, key: FingerprintKey, saved: SavedSet | None, path: str, rules: Rules) -> None:
+    def __init__(self, key: FingerprintKey, saved: SavedSet | None, path: str, identifier: Identifier) -> None:
         super().__init__(key, saved)
-        self._path, self._rules, self.runs = path, rules, SortedRuns()
+        self._path, self._identifier, self.runs = path, identifier, SortedRuns()
         self._output = Output(os.path.join(".", path), alone=True)
         self._output.name = printable(path)
 
@@ -382,7 +342,7 @@ class Updated(Known):
     def write(self, scratch: Scratch) -> None:
         runs: Any = self.runs
         blocks, most = union([saved for saved, _ in self.sets], runs)
-        write_set(self._output, blocks, most, self._rules, self.key, scratch)
+        write_set(self._output, blocks, most, self._identifier, self.key, scratch)
         runs.close()
         self._check_place()
 
@@ -403,67 +363,42 @@ class Updated(Known):
             super().__exit__()
 
 
-def known_set(  # noqa: PLR0913, PLR0917
-    path: str | None, update: bool, rules: Rules, given: FingerprintKey | None, exact: bool, memory: int
-) -> Known:
-    """Return what a run knows.
-
-    Args:
-        path (str | None): The file with a saved set; None: none.
-        update (bool): Whether it is replaced, or made, at the end.
-        rules (Rules): What it has to have.
-        given (FingerprintKey | None): The key of the run; None: that of the set, or a random one.
-        exact (bool): Whether the run needs no fingerprints: its key is random, since a key that is known would only
-            allow attacks on its speed.
-        memory (int): That of the run in bytes.
+def known_set(options: Any) -> Known:
+    """Return what a run knows, given its Options.
 
     Raises:
         SetError: See SavedSet.
         FileError: If the file cannot be read, or is missing without `update`.
     """
-    key = FingerprintKey() if given is None or exact else given
-    if path is None:
+    key = options.run_key()
+    if options.seen is None:
         return Known(key)
-    saved = None
-    if not update or os.path.lexists(path):
-        saved = open_set(path, given, memory_of_sets(memory))
+    path, saved = os.fsdecode(options.seen), None
+    if not options.update or os.path.lexists(path):
+        saved = open_set(path, options.key, memory_of_sets(options.size))
         try:
-            saved.must_match(rules)
+            saved.must_match(options.identifier)
         except BaseException:
             saved.close()
             raise
         key = saved.key
-    return Updated(key, saved, path, rules) if update else Known(key, saved)
+    return Updated(key, saved, path, options.identifier) if options.update else Known(key, saved)
 
 
-@contextmanager
-def set_of(  # noqa: PLR0913, PLR0917
-    corpus: Corpus | Dataset, make: Callable[[], Any], rules: Rules, key: FingerprintKey, memory: int, scratch: Scratch
-) -> Iterator[SavedSet]:
-    """Make a set, in a temporary file, of the identifiers of a corpus.
-
-    Args:
-        corpus (Corpus | Dataset): The lines or rows, which are read once.
-        make (Callable[[], LineBatch | ColumnBatch]): Returns a new batch to read them with.
-        rules (Rules), key (FingerprintKey): Those of the set.
-        memory (int): The limit for the table in bytes.
-        scratch (Scratch): The place for temporary files.
-    """
-    runs = SortedRuns()
-    partitions = PartitionedTable(memory, False, False, scratch, runs=runs)
-    corpus.first_reading(make, False, lambda names, _: partitions.add(names))
-    partitions.finish(lambda _: None, None)
-    partitions.close()
-    saved = temporary_set(Merge(runs.sources(), "any"), runs.count, rules, key, scratch, memory=memory_of_sets(memory))
+def set_of_runs(
+    runs: SortedRuns, identifier: Identifier, key: FingerprintKey, scratch: Scratch, memory: int
+) -> SavedSet:
+    """Write a set of the fingerprints of tables to a temporary file, for a run with so much memory, and open it."""
+    blocks, most = union([], runs)
+    saved = temporary_set(blocks, most, identifier, key, scratch, memory=memory_of_sets(memory))
     runs.close()
-    with closing(saved):
-        yield saved
+    return saved
 
 
 def temporary_set(  # noqa: PLR0913, PLR0917
     blocks: Iterable[bytes],
     most: int,
-    rules: Rules,
+    identifier: Identifier,
     key: FingerprintKey,
     scratch: Scratch,
     shard: Shard = Shard(),  # noqa: B008
@@ -471,5 +406,5 @@ def temporary_set(  # noqa: PLR0913, PLR0917
 ) -> SavedSet:
     """Write a set to a temporary file, and open it; see write_set()."""
     output = ScratchOutput(scratch)
-    write_set(output, blocks, most, rules, key, scratch, shard)
+    write_set(output, blocks, most, identifier, key, scratch, shard)
     return SavedSet(output.file, scratch.shown, key, memory)
