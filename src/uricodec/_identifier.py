@@ -98,7 +98,7 @@ class Identifier:
 
         rfc: Any = "2141" if self._last == "2141" else "8141"
         policy = None if isinstance(self.level, str) else self.level
-        uri_level = "path" if policy else self.level
+        uri_level: Any = "path" if policy else self.level
 
         def form(text: bytes) -> bytes:
             try:

@@ -26,7 +26,7 @@ from uricodec._io.scratch import Scratch
 from uricodec._rows.overloads import returns_selection
 from uricodec.dedup._files import Files
 from uricodec.dedup._identifiers import borrow, select
-from uricodec.dedup._memory import Batches, Memory, has_items, is_arrow, marks_of
+from uricodec.dedup._memory import Batches, Memory, has_items, is_arrow
 from uricodec.dedup._options import DedupStats, MemorySize, Options, Path, Secret, paths_of
 from uricodec.dedup._run import Run, deduplicate
 from uricodec.dedup._source import Progress
@@ -167,13 +167,13 @@ def unique(  # noqa: PLR0913
     elif by is not None:
         raise TypeError(f"by is only supported with a list or Arrow object, got {type(column).__name__}")
     key = options.run_key()
-    batches = Batches(options.identifier, key, errors, exact, nulls=True, ordered=by is not None)
+    batches = Batches(options.identifier, key, errors, exact, nulls=keep != "first", ordered=by is not None)
     source, output = Memory(options, column, batches, orders), BytesIO()
     with Scratch(spill_dir) as scratch:
         run = Run(options, source, key, scratch, options.size)
         if has_items(column):
             rows, _ = run.selected()
-            return select(column, marks_of(rows, source.lines))
+            return select(column, source.marks(rows))
         source.write(run, output)
     return output.getvalue()
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from uricodec._base._fingerprint import FingerprintKey
     from uricodec._identifier import Identifier
-    from uricodec.dedup._first_rows import FirstRows
     from uricodec.errors import UriError
 
 # The answers for rows, by their marks: SEEN is not the first one, NEW is; LATER is not known.
@@ -85,14 +84,27 @@ class Memory(Source):
     def __init__(self, options: Any, column: Any, batches: Batches, orders: bytes | None = None) -> None:
         super().__init__(options)  # type: ignore[no-untyped-call]
         self._column, self._batches, self._orders = column, batches, orders
+        self._marks: list[bytes] = []  # of the first pass
 
     def write(self, run, output):
         """Read lines, and write those that the run keeps. Return their number."""
         return (_lines.write_kept if self.options.counts else _lines.write_first)(run, output)
 
+    def marks(self, rows):
+        """Return the marks of all rows, given those that are kept (FirstRows)."""
+        if self.options.keep == "first" and self.later is None:
+            return b"".join(self._marks)  # the first pass has found all
+        found = []
+        for start in range(0, self.lines, MARKED):
+            names = FingerprintBatch(bytes(16 * min(MARKED, self.lines - start)), first=start)  # only for its marks
+            rows.mark(names)
+            found.append(names.marks)
+        return b"".join(found)
+
     def read_first(self, make, take, keep=True, copy=None):
         for names in self._batches.read(self._column, 0, self._orders):
             take(names, True)
+            self._marks.append(names.marks)
             self.lines += len(names)
             if names.later:
                 self.later = 0
@@ -113,16 +125,6 @@ def error_of(names: LineBatch, lines: memoryview, row: int, found: Any) -> UriEr
     )
     error.row = row + fault.line
     return error
-
-
-def marks_of(rows: FirstRows, count: int) -> bytes:
-    """Return the marks of so many rows, of which some are new."""
-    found = []
-    for start in range(0, count, MARKED):
-        names = FingerprintBatch(bytes(16 * min(MARKED, count - start)), first=start)  # only the marks are used
-        rows.mark(names)
-        found.append(names.marks)
-    return b"".join(found)
 
 
 def is_arrow(column: Any) -> bool:

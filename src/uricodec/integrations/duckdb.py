@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from uricodec._base._fingerprint import FingerprintKey
+from uricodec._base._fingerprint import FingerprintKey, as_key
 from uricodec._base.extras import need
 from uricodec.errors import UriError
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
@@ -84,7 +84,7 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
     need("duckdb", "duckdb", "pyarrow")
     import duckdb  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    secret = _fingerprint_key(secret)
+    secret = as_key(secret)
     options: Any = {"type": "arrow", "null_handling": "special"}
     for name in SQL_FUNCTIONS:
         function = _kept_function(name, errors, secret)
@@ -250,17 +250,13 @@ def _column_index(batch: Any, name: str, missing: int | None = None) -> int:
     raise KeyError(f"{'more than one' if name.lower() in names else 'no'} column {name!r}")
 
 
-def _fingerprint_key(secret: _Secret) -> FingerprintKey | None:
-    return secret if secret is None or isinstance(secret, FingerprintKey) else FingerprintKey(secret)
-
-
 def _computing(name: str, errors: str = "null", secret: _Secret = None, threads: int | None = None) -> Compute:
     """Return the function of a column of pyarrow, and of the last arguments as str."""
     given = fixed_arguments(name, errors)
     sql, operation = SQL_FUNCTIONS[name]
     function, arguments = FUNCTIONS[operation.name], sql.parameters
     if operation.result == "fingerprint":
-        given["secret"] = _fingerprint_key(secret)
+        given["secret"] = as_key(secret)
 
     def compute(column: Any, *values: str) -> Any:
         try:

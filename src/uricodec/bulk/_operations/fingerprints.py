@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uricodec._base._fingerprint import FingerprintKey
-from uricodec._rows._engine import RowOperation
+from uricodec._base._fingerprint import FingerprintKey, as_key
 from uricodec._rows._tasks import Plan
 from uricodec.bulk._functions import operation
 from uricodec.bulk._operation import SqlFunction
-from uricodec.bulk._operations.uri import normalizing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,26 +60,10 @@ def fingerprint(
     >>> len(a), a == b
     (16, True)
     """
-    if secret is None:
-        key = _own_key.get(None) or _own_key.setdefault(None, FingerprintKey())  # threads may be first together
-    else:
-        key = secret if isinstance(secret, FingerprintKey) else FingerprintKey(secret)
-    if kind in ("uri", "iri"):
-        rows = normalizing(level, policy, "path" if kind == "uri" else "iri")
-    elif kind == "web":
-        from uricodec.uri._rows import CheckedWebRows
+    from uricodec._identifier import DEFAULTS, Identifier
 
-        rows = CheckedWebRows(normalizing(level, policy, "scheme"))
-    elif policy is not None:
-        raise ValueError(f"policy is only supported with kind='uri', kind='iri' and kind='web', got kind={kind!r}")
-    elif kind == "bytes":
-        if level is not None:
-            raise ValueError(f"level is not supported with kind='bytes', got {level!r}")
-        rows = RowOperation()
-    elif kind == "urn":
-        from uricodec.urn._rows import NormalizeUrnRows
-
-        rows = NormalizeUrnRows(level or "8141")
-    else:
-        raise ValueError(f"kind must be one of 'bytes', 'urn', 'uri', 'iri', 'web', got {kind!r}")
-    return Plan(rows, "fingerprint", key=key)
+    # threads may be first together
+    key = as_key(secret) or _own_key.get(None) or _own_key.setdefault(None, FingerprintKey())
+    # The default level may be named beside a policy, as in the other operations.
+    identifier = Identifier(kind, None if policy is not None and level == DEFAULTS.get(kind) else level, policy)
+    return Plan(identifier.rows(), "fingerprint", key=key)
