@@ -22,7 +22,7 @@ from support.tables import each_row
 
 from uricodec import logs
 from uricodec._codec._charsets import Charset
-from uricodec.logs import Format
+from uricodec.logs import Format, _formats
 from uricodec.logs._records import NAMES, LogReader
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +69,7 @@ def expected(line, format, state=None, **options):
 def agree(line, format, text, **options):
     """Compare both readers. What is no JSON by RFC 8259 is left out: the compiled reader checks what it needs only."""
     found, wanted = read(line, format, **options), expected(line, text, **options)
-    if isinstance(format._programs[0], naive.Json | naive.W3c):
+    if isinstance(format._programs[0], _formats.Json | _formats.W3c):
         if isinstance(wanted, naive.Invalid) and wanted.code == "json":
             return
         found, wanted = ("invalid" if isinstance(each, naive.Invalid) else each for each in (found, wanted))
