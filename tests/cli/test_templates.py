@@ -78,7 +78,7 @@ def test_templates(template):
         with pytest.raises(TemplateError, match="no name in"):
             of_urls(template)
         return
-    assert checked_names(parts) == list(dict.fromkeys(names))
+    assert checked_names(template) == list(dict.fromkeys(names))
     text = naive(template, VALUES).replace("\t", "%09")
     assert made_of(of_urls(template), URL.encode()).decode() == text
 

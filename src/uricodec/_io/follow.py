@@ -47,6 +47,7 @@ class FollowedInput(Input):
         FileError: The input is not a regular file, is compressed, or cannot be read.
 
     >>> from tempfile import NamedTemporaryFile
+    >>> from uricodec._io.reading import Buffers
     >>> with NamedTemporaryFile() as file, FollowedInput(file.name) as source:
     ...     chunks = source.chunks(Buffers(100))
     ...     for line in b"a\n", b"b\n":

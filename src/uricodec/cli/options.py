@@ -121,20 +121,19 @@ def names_of_parameters(text):
 
 def url_template(text):
     """Return a template for URLs as it is, if it is one, and what it needs is installed."""
-    return checked_template(text, None)
+    return checked_template(text, False)
 
 
 def host_template(text):
     """Return a template for hosts as it is, if it is one, and what it needs is installed."""
-    return checked_template(text, {})
+    return checked_template(text, True)
 
 
 def checked_template(text, hosts):
     from uricodec.cli.errors import needs
-    from uricodec.cli.templates import SUFFIXES, names_of, of_urls, parts_of
+    from uricodec.cli.templates import SUFFIXES, checked_names
 
-    of_urls(text, hosts)
-    if not {*SUFFIXES}.isdisjoint(names_of(parts_of(text))):
+    if any(name in SUFFIXES for name in checked_names(text, hosts)):
         needs("--get", "domains", "publicsuffixlist")
     return text
 

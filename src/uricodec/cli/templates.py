@@ -52,18 +52,20 @@ def names_of(parts):
     return list(dict.fromkeys(part[0] for part in parts if isinstance(part, tuple)))
 
 
-def checked_names(parts, hosts=False):
+def checked_names(template, hosts=False):
     """Return the names of a template for URLs.
 
     Args:
-        parts (list[str | tuple[str]]): What parts_of() returns.
+        template (str): The template.
         hosts (bool): Whether it is that of `hosts`, which knows AGREED, too.
 
     Raises:
-        TemplateError: A name is unknown.
+        TemplateError: The template is invalid: a brace has no partner, a name is unknown, or there is none.
     """
     known = dict.fromkeys((*COMPONENTS, *(AGREED if hosts else ()), *SUFFIXES))
-    names = names_of(parts)
+    names = names_of(parts_of(template))
+    if not names:
+        raise TemplateError(f"no name in {template!r}; expected one such as '{{host}}'")
     for name in names:
         if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
             raise TemplateError(f"invalid UTF-8 in {name!r}; expected a name such as 'param.q'")
@@ -89,9 +91,7 @@ def of_urls(template, hosts=None):
     Raises:
         TemplateError: The template is invalid.
     """
-    parts = parts_of(template)
-    if not checked_names(parts, hosts is not None):
-        raise TemplateError(f"no name in {template!r}; expected one such as '{{host}}'")
+    checked_names(template, hosts is not None)
     made = {}  # operations, which read a line once for all of their values
 
     def value_of(name):
@@ -100,7 +100,7 @@ def of_urls(template, hosts=None):
             made[kind] = rows_of(kind, hosts)
         return made[kind], number, "text"
 
-    return TemplateRows([text_of(part) if isinstance(part, str) else value_of(part[0]) for part in parts])
+    return TemplateRows([text_of(part) if isinstance(part, str) else value_of(part[0]) for part in parts_of(template)])
 
 
 def kind_of(name, hosts):
