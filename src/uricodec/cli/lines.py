@@ -211,7 +211,8 @@ def report_of(plan):
     """Return the output of `check`: records of the rows of a report; with --quiet the null device."""
     if plan.quiet:
         plan.output = os.devnull
-    return output_of(plan, template=records_of(plan.to, InvalidLine._fields, {"line", "offset"}))
+    is_text = plan.to == "text"  # InvalidLine.row() is such a record
+    return output_of(plan, template=None if is_text else records_of(plan.to, InvalidLine._fields, {"line", "offset"}))
 
 
 def run(transform, plan, errors, output, rejects):
