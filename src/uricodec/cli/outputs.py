@@ -6,6 +6,7 @@ Each step sees parts of any size, in order, and no record as a whole: a long one
 """
 
 import sys
+from io import BytesIO
 
 from uricodec._base._text import new_buffer
 from uricodec._io.files import file_error
@@ -239,25 +240,23 @@ class Sample(Choice):
     ENOUGH = 4 * CHUNK
 
     def __init__(self, framing, reservoir):
-        from tempfile import SpooledTemporaryFile
-
         self._framing, self._state, self._reservoir = framing, 0, reservoir
         self._skip = 0  # so many records are skipped, of which the first one may have begun
         self._start = self._size = 0  # of the record that is being taken, in the file
-        self._file = SpooledTemporaryFile(self.ENOUGH)  # noqa: SIM115  (close() closes it)
+        self._file, self._in_memory = BytesIO(), True
 
     def take(self, data, write):
-        at, view = 0, memoryview(data)
-        while at < len(view):
+        at, size, view = 0, len(data), memoryview(data)
+        while at < size:
             count, end, self._state = self._framing.skip_records(view, at, self._skip or 1, self._state)
             if self._skip:
                 self._reservoir.skip(count)
                 self._skip -= count
-                at = len(view) if self._skip else end
+                at = size if self._skip else end
                 continue
-            part = view[at : end if count else None]
-            at += len(part)
-            self._put(part)
+            end = end if count else size
+            self._put(view[at:end])
+            at = end
             if count:
                 self._take_record()
 
@@ -265,15 +264,24 @@ class Sample(Choice):
         """Append a part of the record that is taken."""
         try:
             self._file.write(part)
+            self._size += len(part)
+            if self._in_memory and self._start + self._size > self.ENOUGH:
+                self._leave_memory()
         except OSError as error:
             raise file_error("temporary files", error) from None
-        self._size += len(part)
+
+    def _leave_memory(self):
+        """Move what is taken to a temporary file."""
+        from tempfile import TemporaryFile  # imported late: that takes longer than many a sample
+
+        file, self._in_memory = TemporaryFile(), False  # noqa: SIM115  (close() closes it)
+        file.write(self._file.getbuffer())
+        self._file = file
 
     def _take_record(self):
         """Take the record whose parts have been put into the file."""
-        self._reservoir.take((self._start, self._size))
+        self._skip = self._reservoir.take((self._start, self._size))
         self._start, self._size = self._start + self._size, 0
-        self._skip = self._reservoir.wait
 
     def finish(self, write):
         if self._size:  # the last record has no terminator
@@ -307,22 +315,21 @@ class Reservoir:
 
     >>> sample = Reservoir(2, seed=1)
     >>> sample.take("a"), sample.take("b"), sample.items()
-    (None, None, ['a', 'b'])
+    (0, 0, ['a', 'b'])
     """
 
     def __init__(self, size, seed):
+        import math
         from random import Random
 
-        self._random, self._size = Random(seed), size
+        self._random, self._math, self._size = Random(seed), math, size
         self._taken, self._count, self._w, self._next = [], 0, 1.0, size - 1
 
     def _advance(self):
         """Choose the next item that replaces one."""
-        from math import floor, log, log1p
-
-        uniform = self._random.random
+        uniform, math = self._random.random, self._math
         self._w *= (1 - uniform()) ** (1 / self._size)
-        self._next += 1 + (floor(log(1 - uniform()) / log1p(-self._w)) if 0 < self._w < 1 else 0)
+        self._next += 1 + (math.floor(math.log(1 - uniform()) / math.log1p(-self._w)) if 0 < self._w < 1 else 0)
 
     @property
     def wait(self):
@@ -334,7 +341,7 @@ class Reservoir:
         self._count += count
 
     def take(self, item):
-        """Take an item, or not."""
+        """Take an item, or not. Return how many are not taken after it."""
         if self._count < self._size:
             self._taken.append((self._count, item))
         elif self._count == self._next:
@@ -342,6 +349,7 @@ class Reservoir:
         if self._count == self._next or self._count == self._size - 1:
             self._advance()
         self._count += 1
+        return self.wait
 
     def items(self):
         """Return the sample, in the order of the items."""
