@@ -1,4 +1,7 @@
-"""Which identifiers are equivalent: the one place where a kind, a level and a policy become an operation."""
+"""Which identifiers are equivalent: the one place where a kind, a level and a policy become an operation.
+
+What reads the identifiers of a kind is imported when there are some: URNs take half the time without URIs.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from uricodec._rows._engine import RowOperation
 from uricodec.errors import UriError
-from uricodec.uri._policies import Policy, checked, operation_of, policy_of, production_of
-from uricodec.uri._rows import CheckedWebRows, NormalizeRows
-from uricodec.urn._rows import NormalizeUrnRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from uricodec.uri import Policy
 
 # Levels of each kind, from fine to coarse: each merges what the previous ones merge, and more, among valid identifiers.
 LADDERS = {
@@ -49,6 +51,8 @@ class Identifier:
                 raise ValueError(
                     f"policy is only supported with kind='uri', kind='iri' and kind='web', got kind={kind!r}"
                 )
+            from uricodec.uri._policies import policy_of
+
             self.level = policy_of(policy, level)
         elif kind not in DEFAULTS:
             raise ValueError(f"kind must be one of {', '.join(map(repr, DEFAULTS))}, got {kind!r}")
@@ -59,6 +63,11 @@ class Identifier:
         self._last = self.level  # decides by which RFC identifiers are read
         self.rows()  # raises for an unknown level
 
+    @property
+    def has_policy(self) -> bool:
+        """Whether they are compared by a policy, not by a level or as bytes."""
+        return self.level is not None and not isinstance(self.level, str)
+
     def at(self, level: str | Policy | None) -> Identifier:
         """Return the same with another level, or as bytes (None). They are still read by the same RFC."""
         other = object.__new__(Identifier)
@@ -68,7 +77,7 @@ class Identifier:
     def steps(self) -> list[tuple[str, Identifier]]:
         """Return the levels up to this one, or the steps of the policy, from fine to coarse; the last one is this."""
         ladder = LADDERS["uri" if self.kind in ("iri", "web") else self.kind]
-        if isinstance(self.level, Policy):
+        if self.has_policy:
             return [(name, self.at(level)) for name, level in self.level._stages()]
         if self.level in ladder:
             ladder = ladder[: ladder.index(self.level) + 1]
@@ -82,12 +91,17 @@ class Identifier:
         Unless invalid URIs and IRIs are kept, the operation also rejects those that do not match the grammar.
         """
         if self.kind == "urn" and self.level is not None:
-            if self.level in ("namespace", "functional"):
-                import uricodec.urn  # noqa: F401  (it registers the rules of namespaces)
+            from uricodec.urn._rows import NormalizeUrnRows
+
             return NormalizeUrnRows(self.level, "2141" if self._last == "2141" else "8141")
         rows = RowOperation()
+        if self.kind in ("bytes", "urn"):
+            return rows
+        from uricodec.uri._policies import checked, operation_of, production_of
+        from uricodec.uri._rows import CheckedWebRows, NormalizeRows
+
         if self.level is not None:
-            rows = NormalizeRows(self.level) if isinstance(self.level, str) else operation_of(self.level)
+            rows = operation_of(self.level) if self.has_policy else NormalizeRows(self.level)
             if self.kind == "web":
                 return CheckedWebRows(rows)
         return rows if errors == "keep" else checked(rows, production_of(self.kind, self._last))
@@ -115,7 +129,7 @@ class Identifier:
     def description(self) -> dict[str, Any]:
         """Return what a saved set says about its identifiers in JSON. The kinds "uri" and "iri" have the same forms."""
         shown: dict[str, Any] = {"kind": "uri" if self.kind == "iri" else self.kind}
-        if isinstance(self.level, Policy):
+        if self.has_policy:
             shown["policy"] = self.level._form or self.level._values()
         elif self.level is not None:
             shown["level"] = self.level
@@ -131,4 +145,4 @@ class Identifier:
         kind = f"kind {self.description()['kind']!r}"
         if self.level is None:
             return kind
-        return f"{kind} and {self.level!r}" if isinstance(self.level, Policy) else f"{kind} and level {self.level!r}"
+        return f"{kind} and {self.level!r}" if self.has_policy else f"{kind} and level {self.level!r}"

@@ -1,20 +1,26 @@
 """Sizes in bytes, sizes of memory and durations, as people write them."""
 
 import os
-import re
 import sys
 
 UNITS = "KMGT"
-SIZE = re.compile(rf"(\d{{1,18}}(?:\.\d{{1,18}})?) ?([{UNITS}]?)(?:I?B)?", re.ASCII)
+SIZE = rf"(\d{{1,18}}(?:\.\d{{1,18}})?) ?([{UNITS}]?)(?:I?B)?"
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-DURATION = re.compile(rf"(\d{{1,9}}(?:\.\d{{1,9}})?) ?([{''.join(SECONDS)}])", re.ASCII)
+DURATION = rf"(\d{{1,9}}(?:\.\d{{1,9}})?) ?([{''.join(SECONDS)}])"
 
 # The size of the address space.
 ADDRESSES = 2 * sys.maxsize + 1
 
 # A share of the machine's memory.
-SHARE = re.compile(r"0*[1-9]\d?(\.\d+)?%|100%", re.ASCII)
+SHARE = r"0*[1-9]\d?(\.\d+)?%|100%"
+
+
+def matched(pattern, text):
+    """Return the match of a whole text of ASCII, or None."""
+    import re  # imported late: most command lines have neither a size nor a duration
+
+    return re.fullmatch(pattern, text, re.ASCII)
 
 
 def parse_size(text: str) -> int:
@@ -32,7 +38,7 @@ def parse_size(text: str) -> int:
     >>> parse_size("4096"), parse_size("1.5k"), parse_size("16MiB")
     (4096, 1536, 16777216)
     """
-    found = SIZE.fullmatch(text.strip().upper())
+    found = matched(SIZE, text.strip().upper())
     size = 0
     if found:
         number, unit = found.groups()
@@ -55,9 +61,9 @@ def parse_memory(memory):
     (67108864, 1536, 1000)
     """
     if memory is None:
-        memory = "50%"
+        return machine_memory() // 2
     if isinstance(memory, str):
-        if SHARE.fullmatch(memory):
+        if matched(SHARE, memory):
             return int(float(memory[:-1]) * machine_memory() / 100)
         return parse_size(memory)
     try:
@@ -105,7 +111,7 @@ def parse_duration(text: str) -> float:
     >>> parse_duration("2h"), parse_duration("1.5d")
     (7200.0, 129600.0)
     """
-    found = DURATION.fullmatch(text.strip().lower())
+    found = matched(DURATION, text.strip().lower())
     if not found:
         raise ValueError(f"expected a duration such as 90s, 15m, 2h or 7d, got {text!r}")
     return float(found[1]) * SECONDS[found[2]]

@@ -282,7 +282,7 @@ class Files(Source):
                 source.end(file, reading.number, True)
 
     def _make_plain(self):
-        return LineBatch(RowOperation(), FingerprintKey(b"none"), self.end)
+        return LineBatch(RowOperation(), FingerprintKey(), self.end)
 
     def ends(self):
         """Return the object that finds the ends of the lines or records of one file (LineEnds)."""

@@ -48,7 +48,7 @@ class Options(SimpleNamespace):
             raise ValueError(f"threads must be at least 0, got {self.threads}")
         if self.max_line < 1:
             raise ValueError(f"max_line must be at least 1, got {self.max_line}")
-        LineBatch(RowOperation(), FingerprintKey(b"none"), self.line_terminator, self.errors)  # checks these two
+        LineBatch(RowOperation(), FingerprintKey(), self.line_terminator, self.errors)  # checks these two
         self._check_sets()
         self.size, self.key = parse_memory(self.memory), as_key(self.secret)
         self.records = self._records() if "field" in arguments else None

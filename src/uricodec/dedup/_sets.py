@@ -33,7 +33,6 @@ from uricodec._io.set_files import (
 )
 from uricodec._io.writing import Output
 from uricodec.dedup._set_file import Directory, SetFile, bits_for, fold
-from uricodec.uri._policies import Policy
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -53,7 +52,10 @@ def identifier_of(said: Any, description: bytes) -> Identifier:
     if said["forms"] != FORMS:
         raise ValueError("made by a version with other normal forms")
     policy = said.get("policy")
-    policy = Policy(**policy) if isinstance(policy, dict) else policy
+    if isinstance(policy, dict):
+        from uricodec.uri import Policy
+
+        policy = Policy(**policy)
     identifier = Identifier(said["kind"], said.get("level"), policy)
     if described(identifier.description()) != description:
         raise ValueError("unknown rules")
