@@ -5,6 +5,7 @@ tests/reference/log_formats.py reads lines by these programs; random formats are
 
 import json
 import re
+from configparser import ConfigParser
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -19,15 +20,18 @@ from support.samples import EXPECTED
 from support.tables import each_row
 
 from uricodec.logs._formats import (
+    BUILT_IN,
     FIELDS,
     Field,
     Json,
     Text,
     W3c,
+    built_in,
     compile_format,
     compile_mapping,
+    compile_section,
     preset_names,
-    read_presets,
+    sections,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -374,37 +378,37 @@ def test_values_of_samples_are_in_their_lines(name):
         assert not duration or f"{duration:.9f}".replace(".", "").strip("0") in line.replace(".", "")
 
 
-def test_more_presets(tmp_path):
-    path = tmp_path / "mine.ini"
-    path.write_text('# a comment\n[mine]\nformat =\n    $client "$request"\n    $client\n[j]\npath = a.b\nrest = yes\n')
-    presets = read_presets(path)
-    assert [len(program.steps) for program in compile_format("mine", presets)] == [4, 1]
-    assert compile_format("j", presets) == [Json(((("a", "b"), Field("path", "text")),), True)]
-    assert compile_format("common", presets) == compile_format("common")
-    with pytest.raises(ValueError, match="unknown format 'mind'; did you mean 'mine'"):
-        compile_format("mind", presets)
+def test_sections():
+    text = '# a comment\n[mine]\nformat =\n    $client "$request"\n    $client\n\n[j]\npath = a.b\nrest = yes\n'
+    mine, j = sections(text).values()
+    assert [len(program.steps) for program in compile_section(mine)] == [4, 1]
+    assert compile_section(j) == [Json(((("a", "b"), Field("path", "text")),), True)]
+
+
+def test_presets_are_an_ini_file():
+    """sections() reads of the form what presets.ini has."""
+    parser = ConfigParser(delimiters=("=",), comment_prefixes=("#",), interpolation=None, default_section="")
+    parser.optionxform = str
+    parser.read(BUILT_IN, "utf-8")
+    assert {name: dict(parser[name]) for name in parser.sections()} == built_in()
 
 
 @each_row(
     ("text", "message"),
     [
-        ("[a]\nformat = $a$b\n", r"\[a\]: '\$b' at offset 2 of the format follows '\$a' without a separator"),
-        ("[a]\nformat = $a\nescapes = xml\n", r"\[a\]: invalid escapes 'xml'; choose from backslash, json, none"),
-        ("[a]\nformat = $a\nfoo = 1\n", r"\[a\]: unknown key 'foo'; choose from format, escapes"),
-        ("[a]\ndialect = w3c\n", r"\[a\]: invalid dialect 'w3c'; choose from cloudfront, iis"),
-        ("[a]\ndialect = iis\nx = 1\n", r"\[a\]: unknown key 'x'; choose from dialect, fields"),
-        ("[a]\npath = a\nrest = true\n", r"\[a\]: invalid rest 'true'; choose from yes, no"),
-        ("[a]\nfoo = a\n", r"\[a\]: unknown field 'foo'"),
-        ("[a]\n", r"\[a\]: the mapping has no fields"),
-        ("format = $a\n", "no section headers"),
+        ("format = $a$b", r"'\$b' at offset 2 of the format follows '\$a' without a separator"),
+        ("format = $a\nescapes = xml", r"invalid escapes 'xml'; choose from backslash, json, none"),
+        ("format = $a\nfoo = 1", r"unknown key 'foo'; choose from format, escapes"),
+        ("dialect = w3c", r"invalid dialect 'w3c'; choose from cloudfront, iis"),
+        ("dialect = iis\nx = 1", r"unknown key 'x'; choose from dialect, fields"),
+        ("path = a\nrest = true", r"invalid rest 'true'; choose from yes, no"),
+        ("foo = a", r"unknown field 'foo'"),
+        ("", r"the mapping has no fields"),
     ],
 )
-def test_errors_of_a_file(tmp_path, text, message):
-    path = tmp_path / "mine.ini"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=message) as error:
-        read_presets(path)
-    assert str(error.value).startswith(str(path))
+def test_errors_of_a_section(text, message):
+    with pytest.raises(ValueError, match=message):
+        compile_section(sections(f"[a]\n{text}\n")["a"])
 
 
 # --- the reference implementation -------------------------------------------------------------------------------------

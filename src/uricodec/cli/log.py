@@ -17,7 +17,6 @@ from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
 from uricodec.logs._detection import HEAD, LINES, TWO_FORMATS, others_of
 from uricodec.logs._format import format_of
-from uricodec.logs._mask import Mask
 from uricodec.logs._reading import CAPACITY, LogWorker, longest_chunk
 from uricodec.logs._records import LogReader
 
@@ -103,7 +102,11 @@ class Logs:
     ):
         self._plan, self._output, self._rejects, self._follow = plan, output, rejects, follow
         self._redact = names if redact else None
-        self._hide = Mask(options["mask"]).hide if options["mask"] else None
+        self._hide = None
+        if options["mask"]:
+            from uricodec.logs._mask import Mask
+
+            self._hide = Mask(options["mask"]).hide
         try:
             self._format = Format(map=dict(map)) if map else format_of(format)
         except ValueError as error:

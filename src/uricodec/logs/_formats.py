@@ -16,13 +16,10 @@ W3C Working Draft WD-logfile-960323. presets.ini names the documentation of each
 import os
 import re
 from collections.abc import Iterable, Mapping
-from itertools import groupby, pairwise
+from functools import cache
+from itertools import pairwise
 from operator import contains
-from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
-
-if TYPE_CHECKING:
-    from configparser import ConfigParser
+from typing import NamedTuple, NoReturn
 
 
 class Field(NamedTuple):
@@ -97,7 +94,6 @@ class W3c(NamedTuple):
 
 
 Program = Text | Json | W3c
-Presets = Mapping[str, list[Program]]
 
 # The fields of a record, by their kinds. Presets and mappings have them by these names.
 FIELDS = {
@@ -255,7 +251,7 @@ COMPOSED = {
     "%r": "%I:%M:%S %p",
     "%k": "%H",
 }
-AROUND_TIME = re.compile(r"([\s\[\](){}<>\"'|,;]*)(.*?)([\s\[\](){}<>\"'|,;]*)\Z", re.DOTALL)
+AROUND_TIME = r"(?s)([\s\[\](){}<>\"'|,;]*)(.*?)([\s\[\](){}<>\"'|,;]*)\Z"
 FRACTIONS = {"msec_frac": "123", "usec_frac": "123456"}
 EPOCHS = {"sec": "1700000000", "msec": "1700000000123", "usec": "1700000000123456"}
 
@@ -271,7 +267,7 @@ def time_directive(argument: str | None, written: str, offset: int) -> list[Toke
         pattern = pattern.replace(composed, parts)
     directive = extra(written, "time") if argument in FRACTIONS else standard("time")
     # A format of strftime() may have what stands around the time: "[" in "%{[%d/%b/%Y:%T}t.%{msec_frac}t %{%z]}t".
-    before, pattern, after = AROUND_TIME.findall(pattern or "%d/%b/%Y:%H:%M:%S %z")[0]
+    before, pattern, after = re.findall(AROUND_TIME, pattern or "%d/%b/%Y:%H:%M:%S %z")[0]
     time = Token(written, offset, directive, written, pattern)
     return [Token(before, offset), time, Token(after, offset)]
 
@@ -284,7 +280,7 @@ def sample_of(pattern: str) -> str:
 
 
 # The times with a space that the reader knows the end of.
-KNOWN_TIME = re.compile(
+KNOWN_TIME = (
     r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?:[.,]\d+)? [-+]\d{4}"
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?:[-+]\d\d:?\d\d|Z| [-+]\d{4})?"
 )
@@ -446,13 +442,11 @@ def no_match(source: Source, i: int) -> NoReturn:
 def join_literals(tokens: list[Token]) -> list[Token]:
     """Join literals that follow each other, and drop empty ones."""
     joined: list[Token] = []
-    for is_literal, group in groupby(tokens, lambda token: token.directive is None):
-        if not is_literal:
-            joined += group
-            continue
-        literals = [token for token in group if token.text]
-        if literals:
-            joined.append(literals[0]._replace(text="".join(token.text for token in literals)))
+    for token in tokens:
+        if token.directive is None and joined and joined[-1].directive is None:
+            joined[-1] = joined[-1]._replace(text=joined[-1].text + token.text)
+        elif token.directive or token.text:
+            joined.append(token)
     return joined
 
 
@@ -512,7 +506,7 @@ def split_times(tokens: list[Token]) -> list[Token]:
     for i, token in enumerate(tokens):
         after = tokens[i + 1].text if i + 1 < len(tokens) else ""
         sample = sample_of(token.pattern) if token.pattern else ""
-        if not after or after not in sample or KNOWN_TIME.fullmatch(sample):
+        if not after or after not in sample or re.fullmatch(KNOWN_TIME, sample):
             result.append(token)
             continue
         for piece in token.pattern.split(after):
@@ -698,29 +692,31 @@ def suggestion(name: str, names: list[str]) -> str:
 BUILT_IN = os.path.join(os.path.dirname(__file__), "presets.ini")
 
 
-def sections(path: "str | PathLike[str]") -> "ConfigParser":
-    """Read a file of the form of presets.ini."""
-    from configparser import ConfigParser, Error
+def sections(text: str) -> dict[str, dict[str, str]]:
+    """Return the keys and values of each section of a text of the form of presets.ini; configparser takes longer.
 
-    parser = ConfigParser(delimiters=("=",), comment_prefixes=("#",), interpolation=None, default_section="")
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
-    try:
-        with open(path, encoding="utf-8") as file:
-            parser.read_file(file)
-    except Error as error:
-        raise ValueError(f"{path}: {error}") from None
-    return parser
-
-
-class Sections(dict[str, "ConfigParser"]):
-    """The sections of files that were read once."""
-
-    def __missing__(self, path: str) -> "ConfigParser":
-        self[path] = sections(path)
-        return self[path]
+    >>> sections("# a comment\\n[a]\\nrest = yes\\nformat =\\n    $client\\n    $time")
+    {'a': {'rest': 'yes', 'format': '\\n$client\\n$time'}}
+    """
+    found: dict[str, dict[str, str]] = {}
+    name = key = ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            name = line.strip("[]")
+            found[name] = {}
+        elif line.startswith(" "):
+            found[name][key] += "\n" + line.strip()
+        elif line and not line.startswith("#"):
+            key, _, value = map(str.strip, line.partition("="))
+            found[name][key] = value
+    return found
 
 
-BUILT = Sections()
+@cache
+def built_in() -> dict[str, dict[str, str]]:
+    """Return the sections of presets.ini."""
+    with open(BUILT_IN, encoding="utf-8") as file:
+        return sections(file.read())
 
 
 def preset_names() -> list[str]:
@@ -729,7 +725,7 @@ def preset_names() -> list[str]:
     >>> "combined" in preset_names()
     True
     """
-    return BUILT[BUILT_IN].sections()
+    return list(built_in())
 
 
 def preset_descriptions() -> dict[str, str]:
@@ -749,29 +745,6 @@ def preset_descriptions() -> dict[str, str]:
         else:
             comment = ""
     return found
-
-
-def read_presets(path: "str | PathLike[str]") -> dict[str, list[Program]]:
-    """Read more presets from a file of the form of presets.ini.
-
-    Args:
-        path (str | PathLike[str]): The file.
-
-    Returns:
-        dict[str, list[Text | Json | W3c]]: The programs of each preset.
-
-    Raises:
-        ValueError: If the file, or a format in it, is invalid. The message has the path and the name of the preset.
-        OSError: If the file cannot be read.
-    """
-    parser = sections(path)
-    presets = {}
-    for name in parser.sections():
-        try:
-            presets[name] = compile_section(parser[name])
-        except ValueError as error:
-            raise ValueError(f"{path}: [{name}]: {error}") from None
-    return presets
 
 
 def compile_section(section: Mapping[str, str]) -> list[Program]:
@@ -804,13 +777,12 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
 SEPARATORS = {"cloudfront": b"\t", "iis": b" "}
 
 
-def compile_format(text: str, presets: Presets | None = None) -> list[Program]:
+def compile_format(text: str) -> list[Program]:
     r"""Compile a format.
 
     Args:
         text (str): The name of a preset, a format string of Apache (LogFormat) or nginx (log_format), or a whole
             directive of their configuration files.
-        presets (Mapping[str, list[Text | Json | W3c]] | None): More presets, see read_presets().
 
     Returns:
         list[Text | Json | W3c]: The variants of the format. A line has the first one that it matches.
@@ -828,11 +800,9 @@ def compile_format(text: str, presets: Presets | None = None) -> list[Program]:
     if len(text) > LONGEST:
         raise ValueError(f"the format has {len(text)} characters; at most {LONGEST} are allowed")
     check_text("format", text)
-    if presets and text in presets:
-        return presets[text]
     if not re.fullmatch(r"[\w.+-]*", text):
         return [compile_text(text)]
-    built_in = BUILT[BUILT_IN]
-    if not built_in.has_section(text):
-        raise ValueError(f"unknown format {text!r}{suggestion(text, [*(presets or ()), *built_in.sections()])}")
-    return compile_section(built_in[text])
+    presets = built_in()
+    if text not in presets:
+        raise ValueError(f"unknown format {text!r}{suggestion(text, preset_names())}")
+    return compile_section(presets[text])
