@@ -12,9 +12,7 @@ from uricodec._io.reports import InvalidLine
 from uricodec._io.sources import open_soon
 from uricodec._io.writing import Output
 from uricodec._records.headers import FieldError, LongHeaderError
-from uricodec.cli.errors import CommandError, needs
-from uricodec.cli.fields import LONG_HEADER_HINT, UNCLOSED
-from uricodec.cli.lines import ERRORS_HINT, LONG_HINT
+from uricodec.cli.errors import ERRORS_HINT, LONG_HEADER_HINT, LONG_HINT, UNCLOSED, CommandError, needs
 from uricodec.cli.outputs import RecordsOutput, output_of
 from uricodec.cli.records import records_of
 from uricodec.dedup._fields import DelimiterError, NoValuesError, OrderError

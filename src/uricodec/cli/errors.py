@@ -1,10 +1,27 @@
-"""The error that ends a command, and the page that explains it."""
+"""The error that ends a command, what helps, and the page that explains it."""
 
 import os
 
 from uricodec._base.extras import need
 
-__all__ = ["PAGES", "SITE", "CommandError", "needs", "page_of", "with_link"]
+__all__ = [
+    "ERRORS_HINT",
+    "LONG_HEADER_HINT",
+    "LONG_HINT",
+    "PAGES",
+    "SITE",
+    "UNCLOSED",
+    "CommandError",
+    "needs",
+    "page_of",
+    "with_link",
+]
+
+# What several commands say of records: what helps with invalid ones and long ones, and what is wrong with the last one.
+ERRORS_HINT = "--errors drop skips invalid records, --invalid-to FILE lists them"
+LONG_HINT = "; --max-line SIZE allows longer ones"
+LONG_HEADER_HINT = "--max-line SIZE allows longer ones"
+UNCLOSED = "the last record ends within quotes, which are not closed"
 
 SITE = "https://uricodec.github.io/uricodec/"
 

@@ -16,12 +16,9 @@ from uricodec._records.headers import (
     spans_of,
 )
 from uricodec.cli import lines
-from uricodec.cli.errors import CommandError
+from uricodec.cli.errors import LONG_HEADER_HINT, UNCLOSED, CommandError
 
 EVERY = ByteSet(range(256))
-
-LONG_HEADER_HINT = "--max-line SIZE allows longer ones"
-UNCLOSED = "the last record ends within quotes, which are not closed"
 
 
 class Values(lines.Lines):

@@ -9,7 +9,6 @@ from contextlib import suppress
 
 from uricodec import ByteSet
 from uricodec._base._text import new_buffer
-from uricodec._codec._rows import NO_CONTROL
 from uricodec._io import reading
 from uricodec._io.files import FileError, tell
 from uricodec._io.meter import Meter
@@ -18,7 +17,7 @@ from uricodec._io.reports import InvalidLine, head_of
 from uricodec._io.runner import CAPACITY, InvalidLines, Runner, Worker
 from uricodec._records.ends import MarkedLineEnds, front_of
 from uricodec._rows._tasks import transform_lines
-from uricodec.cli.errors import CommandError
+from uricodec.cli.errors import ERRORS_HINT, LONG_HINT, CommandError
 from uricodec.cli.outputs import EnoughError, output_of
 from uricodec.cli.records import records_of
 
@@ -28,9 +27,6 @@ PARALLEL = 4
 
 # The capacity, in chunks, for the result of a chunk that waits until the results before it are written.
 AHEAD = 8
-
-ERRORS_HINT = "--errors drop skips invalid records, --invalid-to FILE lists them"
-LONG_HINT = "; --max-line SIZE allows longer ones"
 
 # The number of groups that are counted one by one. When there are twice as many, the rarer half is counted together.
 GROUPS = 5000
@@ -58,6 +54,8 @@ class Lines:
 
     def __init__(self, end=b"\n", out=None, raw=False):
         self.end, self.out, self.raw, self.whole = end, out or end, raw, out is not None
+        from uricodec._codec._rows import NO_CONTROL  # which logs do not need
+
         self.decodable = NO_CONTROL if end == b"\n" else ~ByteSet(end)
 
     def begin(self, chunk, name):

@@ -12,8 +12,8 @@ a row has the rule "base" and no validator.
 """
 
 import re
+from _thread import allocate_lock
 from collections.abc import Callable
-from threading import Lock
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -437,7 +437,7 @@ _ROWS = (
 _namespaces = {row.nid: row for row in _ROWS}
 NAMESPACES = MappingProxyType(_namespaces)
 
-_lock = Lock()
+_lock = allocate_lock()
 for _each in _ROWS:
     _parse.set_rule(_each.nid, _parse.RULE_NUMBERS[_each.rule])
 
