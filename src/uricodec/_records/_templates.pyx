@@ -35,6 +35,7 @@ cdef size_t[4] FACTORS = [1, 3, 3, 6]       # how many bytes a byte of a value m
 
 cdef ByteSet PLAIN = ByteSet(range(0x20, 0x7F))
 cdef ByteSet UNQUOTED = ~ByteSet(b',"')
+cdef ByteSet PLAIN_CELL = PLAIN & UNQUOTED  # most values consist of these: one look is enough for them
 
 
 cdef size_t put_text(const uint8_t *src, size_t n, bint quoted, uint8_t *dst) noexcept nogil:
@@ -77,6 +78,9 @@ cdef size_t put_value(const uint8_t *src, size_t n, Form form, uint8_t *dst) noe
         return n
     if form == JSON_STRING:
         return escape_json(src, n, dst)
+    if form == CSV_CELL and n and kernels.span(src, n, &PLAIN_CELL.set) == n:
+        memcpy(dst, src, n)
+        return n
     if form == TEXT or n and kernels.span(src, n, &UNQUOTED.set) == n:
         return put_text(src, n, False, dst)
     size = put_text(src, n, True, dst + 1)
