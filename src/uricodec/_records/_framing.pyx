@@ -310,9 +310,14 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
     """
     cdef size_t i = 0, o = 1, size
     cdef uc_utf8 found
-    cdef const uc_set *plain = &PLAIN_TEXT.set if kernels.scan_utf8(src, n, &found) == n else &PLAIN_ASCII.set
+    cdef const uc_set *plain
     cdef int length
     dst[0] = c'"'
+    if is_plain_json(src, n):   # most strings are
+        memcpy(dst + 1, src, n)
+        dst[n + 1] = c'"'
+        return n + 2
+    plain = &PLAIN_TEXT.set if kernels.scan_utf8(src, n, &found) == n else &PLAIN_ASCII.set
     while True:
         size = kernels.span(src + i, n - i, plain)
         memcpy(dst + o, src + i, size)
