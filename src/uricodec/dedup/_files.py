@@ -180,7 +180,7 @@ class Files(Source):
     def write(self, run, output):
         """Read the files, and write what the run keeps. Return the number of lines written."""
         options = self.options
-        if not options.counts:
+        if not options.needs_table:
             return _lines.write_first(run, output, options.rules or options.groups is not None)
         return (_lines.write_kept if options.top is None else _lines.write_top)(run, output)
 

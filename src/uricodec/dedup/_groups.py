@@ -1,4 +1,4 @@
-"""The report of spellings that were merged, and by which level: three more passes over a corpus, and two sorts.
+"""The report of spellings that were merged, and by which level: three more passes over a source, and two sorts.
 
 1. Deduplication by bytes, with counts, finds the spellings and their first rows.
 2. Deduplication of the first rows of spellings by normal form, with counts, finds the identifiers, and how many

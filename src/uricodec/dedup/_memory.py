@@ -88,7 +88,7 @@ class Memory(Source):
 
     def write(self, run, output):
         """Read lines, and write those that the run keeps. Return their number."""
-        return (_lines.write_kept if self.options.counts else _lines.write_first)(run, output)
+        return (_lines.write_kept if self.options.needs_table else _lines.write_first)(run, output)
 
     def marks(self, rows):
         """Return the marks of all rows, given those that are kept (FirstRows)."""

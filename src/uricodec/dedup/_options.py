@@ -89,8 +89,8 @@ class Options(SimpleNamespace):
         return FingerprintKey() if self.key is None or self.exact else self.key
 
     @property
-    def counts(self):
-        """Whether a table has to count, or to know rows, so that nothing can be written in the first pass."""
+    def needs_table(self):
+        """Whether the table has to count, or to know rows, so that nothing can be written in the first pass."""
         return self.report != "unique" or self.keep != "first"
 
 

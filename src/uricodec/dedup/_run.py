@@ -117,7 +117,7 @@ class Run:
         """Return new Firsts for the first pass, with a table as the options say."""
         options = self.options
         table = PartitionedTable(
-            self.memory, options.exact, options.counts, self.scratch, runs=self._runs, keep=options.keep
+            self.memory, options.exact, options.needs_table, self.scratch, runs=self._runs, keep=options.keep
         )
         return Firsts(table, self.source, **arguments)
 

@@ -19,8 +19,8 @@ class Progress(NamedTuple):
     """The progress of a run.
 
     Attributes:
-        phase (str): "read", "partitions" (of spilled identifiers), "compare" (by another level), "write",
-            or "update" (of a saved set).
+        phase (str): "read", "partitions" (of spilled identifiers), "compare" (by another level),
+            "groups" (of spellings), "write", or "update" (of a saved set).
         bytes_read (int): The bytes read in this phase, before decompression.
         total (int): The bytes to be read in this phase; 0: unknown.
         rows (int): The lines read in this phase.
