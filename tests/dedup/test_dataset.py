@@ -16,6 +16,7 @@ from uricodec._io.files import FileError
 from uricodec._rows._engine import RowOperation
 from uricodec.dedup import _dataset_files, _dataset_output
 from uricodec.dedup._identifiers import ColumnBatch
+from uricodec.dedup._options import paths_of
 from uricodec.errors import UriError, UrnError
 
 pytestmark = pytest.mark.interop
@@ -102,6 +103,13 @@ def test_rows_agree_with_the_reference(kind, level, memory, errors, exact):
     assert done.duplicates == 6000 - sum(found) - (invalid if errors == "drop" else 0)
     assert (done.spilled > 0) == (memory == TINY)
     assert {each.phase for each in told} >= {"read", "write"} and told[-1].total > 0
+
+
+def test_counts_where_a_file_has_no_rows():
+    write("in/0.parquet", ["a", "b", "a"], row_group_size=400)
+    write("in/1.parquet", [], row_group_size=400)
+    dedup.unique_dataset("in", "url", "out", kind="bytes", report="counts")
+    assert [pq.read_table(f"out/{i}.parquet")["count"].to_pylist() for i in range(2)] == [[2, 1], []]
 
 
 TYPES = ["string", "large_string", "binary", "large_binary", "dictionary", "string_view", "binary_view", "null"]
@@ -310,7 +318,7 @@ def test_paths(paths, written):
     dedup.unique_dataset(paths, "url", "out", kind="uri")
     assert files_below("out") == sorted(names)
     assert [name for name in names if read(f"out/{name}")] == names[:1]
-    found = _dataset_files.find_files([paths] if isinstance(paths, str) else paths)
+    found = _dataset_files.find_files(paths_of(paths))
     assert [place for _, place in found] == names
 
 

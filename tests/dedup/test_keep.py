@@ -255,12 +255,13 @@ def table_of(urls, values, first=0):
 @pytest.mark.parametrize(("memory", "threads", "exact"), OPTIONS)
 def test_parquet(keep, report, memory, threads, exact):
     pa, pq = parquet()
+    size = ROWS // 3
     urls, values = some_rows(3)
     urls = [None if i % 97 == 0 else url for i, url in enumerate(urls)]
     os.mkdir("in")
     for i in range(3):
-        part = slice(2000 * i, 2000 * (i + 1))
-        pq.write_table(table_of(urls[part], values[part], 2000 * i), f"in/{i}.parquet", row_group_size=700)
+        part = slice(size * i, size * (i + 1))
+        pq.write_table(table_of(urls[part], values[part], size * i), f"in/{i}.parquet", row_group_size=700)
     os.mkdir("other")
     pq.write_table(pa.table({"url": [url for url in urls[::50] if url is not None]}), "other/0.parquet")
     name, least, top = REPORTS[report]
@@ -287,7 +288,7 @@ def test_parquet(keep, report, memory, threads, exact):
         found = [pq.ParquetFile(f"{output}/{i}.parquet").read() for i in range(3)]
         table = pa.concat_tables(found)
         assert table["row"].to_pylist() == [row for row, _ in rows]
-        assert [len(each) for each in found] == [sum(i == row // 2000 for row, _ in rows) for i in range(3)]
+        assert [len(each) for each in found] == [sum(i == row // size for row, _ in rows) for i in range(3)]
         assert table.column_names == ["count"] * (name == "counts") + ["row", "url", "time"]
         if name == "counts":
             assert table["count"].to_pylist() == [count for _, count in rows]

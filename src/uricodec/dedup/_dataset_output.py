@@ -133,7 +133,7 @@ class DatasetOutput:
                     if not waits:
                         groups.flush()
                     start += size
-                    self._tick(size, file.size * size // file.rows)
+                    self._tick(size, file.size * size // max(file.rows, 1))
                 groups.flush()
                 if rows.rank(start) == first:
                     writer.write_table(schema.empty_table())  # not all readers can read a file without row groups
