@@ -2,6 +2,7 @@
 
 import inspect
 import io
+import pickle
 import re
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,13 @@ def test_each_function_of_bulk_has_a_row():
     assert {name for name in bulk.__all__ if not isinstance(getattr(bulk, name), type)} == set(OPERATIONS)
     names = [function.name for row in OPERATIONS.values() for function in row.sql]
     assert len(names) == len(set(names))
+
+
+@every_operation
+def test_rows_are_pickled_by_name(row):
+    """With the function, Spark would send what its module has, such as a random key."""
+    bulk.fingerprint(["a"])
+    assert pickle.loads(pickle.dumps(row)) is row
 
 
 # --- bulk -------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ The function has only what is special to the operation: its own parameters, and 
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -40,6 +41,14 @@ if TYPE_CHECKING:
 
 # Name -> operation, in the order of their definition.
 OPERATIONS: dict[str, Operation] = {}
+
+
+def _operation_of(name: str) -> Operation:
+    return OPERATIONS[name]
+
+
+# By name: Spark sends the tables that its functions use to its workers, and what is decorated here has no public name.
+copyreg.pickle(Operation, lambda row: (_operation_of, (row.name,)))
 
 _SHARED = [
     Parameter("invalid", Parameter.KEYWORD_ONLY, default=None, annotation="InvalidRows | None"),
