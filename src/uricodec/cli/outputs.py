@@ -319,15 +319,16 @@ class Reservoir:
     """
 
     def __init__(self, size, seed):
-        import math
         from random import Random
 
-        self._random, self._math, self._size = Random(seed), math, size
+        self._random, self._size = Random(seed), size
         self._taken, self._count, self._w, self._next = [], 0, 1.0, size - 1
 
     def _advance(self):
         """Choose the next item that replaces one."""
-        uniform, math = self._random.random, self._math
+        import math
+
+        uniform = self._random.random
         self._w *= (1 - uniform()) ** (1 / self._size)
         self._next += 1 + (math.floor(math.log(1 - uniform()) / math.log1p(-self._w)) if 0 < self._w < 1 else 0)
 
