@@ -220,8 +220,8 @@ def dedup():
 LAYERS = [
     ("faces", ["integrations", "cli"], "box"),
     ("many values", ["logs", "dedup", "bulk"], "box"),
-    ("one value", ["urn", "uri iri", "parse"], "main"),
-    ("rows", ["_records", "_codec", "_rows", "_io"], "box"),
+    ("one value", ["urn", "iri", "uri", "parse"], "main"),
+    ("rows", ["_url", "_records", "_codec", "_rows", "_io"], "box"),
     ("bytes", ["bytesets", "_base", "errors"], "box"),
 ]
 

@@ -27,10 +27,10 @@ from uricodec import bulk
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
+from uricodec._url import _hosts
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch
 from uricodec.errors import IriError
-from uricodec.iri import _hosts
-from uricodec.uri._rows import IriToUriRows
+from uricodec.iri._conversion import IriToUriRows
 
 HERE = pathlib.Path(__file__).parent
 MOST = os.environ.get("URICODEC_SWEEP", "4")

@@ -27,6 +27,7 @@ from uricodec._records._framing import Framing
 from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import transform_lines
 from uricodec.dedup._identifiers import LineBatch
+from uricodec.iri._conversion import IriToUriRows, UriToIriRows
 from uricodec.logs import Format
 from uricodec.logs._columns import convert_columns, objects_of
 from uricodec.logs._conditions import condition_of
@@ -178,9 +179,9 @@ ROWS = {
     "whatwg": operation_of("whatwg"),
     "check whatwg": operations.CheckRows("uri", "whatwg"),
     "resolve": operations.ResolveRows(b"http://a/b/c"),
-    "iri to uri": operations.IriToUriRows(host="idna"),
-    "uri to iri": operations.UriToIriRows(host="unicode"),
-    "uri to safe iri": operations.UriToIriRows(host="safe"),
+    "iri to uri": IriToUriRows(host="idna"),
+    "uri to iri": UriToIriRows(host="unicode"),
+    "uri to safe iri": UriToIriRows(host="safe"),
     "match": MatchRows(SET, False, True),
     "filter": FilterRows([SET, HostSet(["::1"])._table], False, True),
     "check urn": CheckUrnRows("any"),

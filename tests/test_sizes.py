@@ -11,7 +11,8 @@ from uricodec import uri, urn
 from uricodec._base import _kernels
 from uricodec._codec._rows import EncodeRows
 from uricodec._rows._tasks import transform_lines
-from uricodec.uri._rows import IriToUriRows, NormalizeRows, UriToIriRows
+from uricodec.iri._conversion import IriToUriRows, UriToIriRows
+from uricodec.uri._rows import NormalizeRows
 from uricodec.urn._rows import CheckUrnRows
 
 LARGEST = sys.maxsize

@@ -33,8 +33,8 @@ KEPT = {
     "uri._normalize.to_ascii",
     "uricodec.install",
     # facts about characters of hosts: pages are published by an atomic store, a fact is a word
-    "iri._idna.pages",
-    "iri._idna.prepared",
+    "_url._idna.pages",
+    "_url._idna.prepared",
     # namespaces: a row is written before its state, a larger table before it is published; the dict under a lock
     "urn._normalize.table",
     "uricodec.urn.namespaces._namespaces",

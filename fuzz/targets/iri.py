@@ -7,8 +7,8 @@ from reference import iri as naive_iri
 from reference import uri as naive_uri
 
 from uricodec import iri, uri
+from uricodec._url import _hosts
 from uricodec.errors import IriError
-from uricodec.iri import _hosts
 
 DICTIONARIES = "percent uri"
 COVERS = {"uricodec.iri": ["check", "is_valid", "split", "unsplit", "iri_to_uri", "uri_to_iri"]}

@@ -9,16 +9,15 @@ from uricodec import bytesets, iri, uri
 from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import transform_lines
 from uricodec.errors import UriSyntaxError
+from uricodec.iri._conversion import IriToUriRows, UriToIriRows
 from uricodec.uri._rows import (
     CheckedRows,
     CheckedWebRows,
     CheckRows,
-    IriToUriRows,
     NormalizeRows,
     ResolveRows,
     SchemeRows,
     SplitRows,
-    UriToIriRows,
     WebHostRows,
 )
 

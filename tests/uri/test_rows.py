@@ -44,17 +44,16 @@ from uricodec import UriSyntaxError, iri, uri
 from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import Lines, transform_lines
 from uricodec.errors import IriError
+from uricodec.iri._conversion import IriToUriRows, UriToIriRows
 from uricodec.uri._rows import (
     CheckedRows,
     CheckedWebRows,
     CheckRows,
-    IriToUriRows,
     NormalizeRows,
     ResolveRows,
     SchemeRows,
     SplitRows,
     UriRows,
-    UriToIriRows,
     WebHostRows,
 )
 
@@ -351,7 +350,7 @@ def test_errors_are_those_of_the_functions():
 
 def test_other_exceptions_end_the_loop(monkeypatch):
     """Not only a ValueError: that is a host without A-labels."""
-    from uricodec.iri import _hosts
+    from uricodec._url import _hosts
 
     def interrupt(_host):
         raise KeyboardInterrupt

@@ -14,7 +14,7 @@ DEFAULT_LEVELS = {"urn": "8141", "uri": "path", "iri": "iri", "web": "scheme"}
 def decode(plan, plus, encoding, raw, iri, host):  # noqa: PLR0913, PLR0917
     """Decode percent-encoded lines or fields, or convert URIs to IRIs; see lines.filter_inputs()."""
     if iri:
-        from uricodec.uri._rows import UriToIriRows
+        from uricodec.iri._conversion import UriToIriRows
 
         return run(plan, UriToIriRows(host))
     source = lines_of(plan, raw=raw)
@@ -25,7 +25,7 @@ def decode(plan, plus, encoding, raw, iri, host):  # noqa: PLR0913, PLR0917
 def encode(plan, plus, safe, iri, host, disallowed):  # noqa: PLR0913, PLR0917
     """Percent-encode lines or fields, or convert IRIs to URIs; see lines.filter_inputs()."""
     if iri:
-        from uricodec.uri._rows import IriToUriRows
+        from uricodec.iri._conversion import IriToUriRows
 
         return run(plan, IriToUriRows(disallowed, host))
     source = lines_of(plan)

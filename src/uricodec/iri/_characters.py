@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable
-from functools import partial
-from itertools import groupby
-from unicodedata import combining, normalize
 
+from uricodec._url._characters import composed
 from uricodec.errors import IriError
 
-_STEP = 256  # characters: shorter runs of marks are not searched for
 _OF_UNICODE = ("utf-7", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
 
 
@@ -44,23 +41,6 @@ def convert(
         return uri
     made = uri.encode("ascii")
     return data if made == data else made
-
-
-def composed(text: str, compatible: bool = False) -> str:
-    """Return Normalization Form C, or KC, in linear time.
-
-    unicodedata sorts the combining marks after a letter by insertion, which takes quadratic time. So if a text may have
-    long runs of marks, each character is decomposed and each run is put into canonical order here first.
-    """
-    decompose = partial(normalize, "NFKD") if compatible else partial(normalize, "NFD")
-    if any(combining(decompose(text[i])[0]) for i in range(0, len(text), _STEP)):
-        marks = groupby("".join(map(decompose, text)), _is_mark)
-        text = "".join("".join(sorted(run, key=combining) if are_marks else run) for are_marks, run in marks)
-    return normalize("NFKC" if compatible else "NFC", text)
-
-
-def _is_mark(character: str) -> bool:
-    return combining(character) != 0
 
 
 def _first_fault(text: str, iri_to_uri: Callable[..., str], options: dict[str, str]) -> int:

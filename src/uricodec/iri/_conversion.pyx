@@ -1,4 +1,4 @@
-"""Conversion of IRIs to URIs (RFC 3987 section 3.1) and back (section 3.2): the loops over bytes, and single calls.
+"""Conversion of IRIs to URIs (RFC 3987 section 3.1) and back (section 3.2): the loops over bytes, single calls, and row operations.
 
 To a URI: each character beyond ASCII is encoded as the triplets of its UTF-8. Characters that no IRI may contain are
 rejected. They are ASCII, or begin with one of a few lead bytes: a kernel marks these bytes, the loop checks only the marked
@@ -22,20 +22,22 @@ from uricodec._base._kernels cimport (
 )
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport ENCODED_CAPACITY, encode_counted, triplet_value, write_triplet
-from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, SizedRow, Outcome
-from uricodec.iri._idna cimport A_LABELS_CAPACITY, U_LABELS_CAPACITY, to_a_labels, to_u_labels
-from uricodec.uri._components cimport borrow, plain, raise_rejection, raise_surrogate
-from uricodec.uri._grammar cimport *
+from uricodec._rows._engine cimport *
+from uricodec._url._grammar cimport *
+from uricodec._url._idna cimport A_LABELS_CAPACITY, U_LABELS_CAPACITY, to_a_labels, to_u_labels
+from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, raise_rejection, raise_surrogate
 
+cimport cython
 from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.ref cimport Py_XDECREF
+from cpython.ref cimport PyObject, Py_XDECREF
 
 from uricodec.errors import IriError
 
 
 cdef enum:
-    WORDS = 64
-    CHUNK = 64 * WORDS      # bytes of a piece
+    IN_DOUBT = -2           # of a row that only the functions of Python can convert
+    PIECE_WORDS = 64
+    CHUNK = 64 * PIECE_WORDS      # bytes of a piece
 
 
 # --- characters -------------------------------------------------------------------------------------------------------
@@ -78,6 +80,15 @@ cdef inline size_t reject(Outcome *outcome, UriCode code, size_t offset) noexcep
 
 # --- to a URI ---------------------------------------------------------------------------------------------------------
 
+# Which bytes iri_to_uri() accepts and which it keeps. The options of its rows.
+cdef struct Mapping:
+    uc_set plain        # bytes that need no check: accepted ASCII, and UTF-8 bytes other than lead bytes in question
+    uc_set safe         # ASCII that is kept; all other bytes are percent-encoded
+
+cdef Mapping STRICT_MAPPING     # disallowed="raise"
+cdef Mapping LENIENT_MAPPING    # disallowed="encode"
+
+
 cdef void make_mapping(Mapping *mapping, ByteSet ascii, ByteSet safe):
     mapping.plain = (<ByteSet>(ascii | NO_QUESTION)).set
     mapping.safe = safe.set
@@ -88,7 +99,7 @@ make_mapping(&LENIENT_MAPPING, URI_ASCII | OPTIONAL, URI_ASCII)
 
 cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Outcome *outcome) noexcept nogil:
     """Return whether all characters may occur in an IRI. src is well-formed UTF-8 of at most CHUNK bytes."""
-    cdef uint64_t marks[WORDS]
+    cdef uint64_t marks[PIECE_WORDS]
     cdef uint64_t word
     cdef size_t i, w
     cdef int length
@@ -105,7 +116,11 @@ cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Outc
 
 
 cdef size_t check_iri_bytes(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
-                             Outcome *outcome) noexcept nogil:
+                            Outcome *outcome) noexcept nogil:
+    """Check an IRI. Return the number of bytes to percent-encode, or UC_REJECTED.
+
+    unsure: the bytes may be ill-formed UTF-8; otherwise the caller guarantees that they are well-formed.
+    """
     cdef size_t i = 0, size, whole, escapes = 0
     cdef uc_utf8 found
     while i < n:
@@ -133,7 +148,7 @@ cdef size_t iri_to_uri_row(const uint8_t *src, size_t n, const void *options, ui
 # Capacity past the result that lets the encoder store whole registers to its end.
 cdef enum:
     ENCODE_SLACK = 128
-IRI_TO_URI_ROW.row, IRI_TO_URI_ROW.factor, IRI_TO_URI_ROW.extra = iri_to_uri_row, 3, ENCODE_SLACK
+cdef SizedRow IRI_TO_URI_ROW = SizedRow(iri_to_uri_row, 3, ENCODE_SLACK)     # options: a Mapping
 
 
 # --- to an IRI --------------------------------------------------------------------------------------------------------
@@ -152,7 +167,7 @@ cdef ByteSet BELOW_8 = ByteSet("01234567")
 cdef ByteSet GIVEN_PLAIN = URI_ASCII - "?#" | NO_DOUBT
 cdef ByteSet DECODED_PLAIN = ~ByteSet("?#") - [SHIELD] & (ASCII_BYTES | NO_DOUBT)
 # Bytes that are neither decoded nor rejected.
-UNTOUCHED = URI_ASCII - "%"
+cdef ByteSet UNTOUCHED = URI_ASCII - "%"
 
 
 cdef inline InReference place_after(uint8_t delimiter, InReference place) noexcept nogil:
@@ -173,17 +188,17 @@ cdef inline UriCode objection(const uint8_t *s, InReference place, int *length) 
 
 # The triplets of a piece.
 cdef struct PieceMarks:
-    uint64_t ascii[WORDS]   # marks the triplets that encode ASCII
+    uint64_t ascii[PIECE_WORDS]   # marks the triplets that encode ASCII
     bint triplets
     bint ascii_triplets
 
 
 cdef bint check_and_mark(const uint8_t *src, size_t n, InReference *place, PieceMarks *work, Outcome *outcome) noexcept nogil:
     """Find the triplets of a piece. Return False if it is invalid, and set `outcome` to its first error."""
-    cdef uint64_t percent[WORDS + 1]
-    cdef uint64_t others[WORDS + 1]     # bytes that are not hexadecimal digits
-    cdef uint64_t high[WORDS + 1]       # bytes that are not digits below 8
-    cdef uint64_t strange[WORDS]
+    cdef uint64_t percent[PIECE_WORDS + 1]
+    cdef uint64_t others[PIECE_WORDS + 1]     # bytes that are not hexadecimal digits
+    cdef uint64_t high[PIECE_WORDS + 1]       # bytes that are not digits below 8
+    cdef uint64_t strange[PIECE_WORDS]
     cdef uint64_t triplets, word, any_triplet = 0, any_ascii = 0
     cdef size_t words = (n + 63) // 64, w, i
     cdef int length
@@ -273,7 +288,7 @@ cdef size_t settle_one_by_one(const uint8_t *piece, size_t start, size_t n, InRe
 
 cdef size_t settle(uint8_t *piece, size_t n, InReference place, uint8_t *dst) noexcept nogil:
     """Copy what was decoded. Restore the "%" of shielded triplets, and encode again what an IRI may not contain."""
-    cdef uint64_t marks[WORDS + 1]
+    cdef uint64_t marks[PIECE_WORDS + 1]
     cdef uint64_t word
     cdef size_t start = 0, whole, w, i, copied = 0
     cdef uint8_t *to = dst
@@ -343,6 +358,8 @@ cdef inline void find_literal(const uint8_t *src, size_t n, size_t *start, size_
 
 
 cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Write the IRI to dst, which must not overlap src and must have a capacity of n bytes. Return its size, or UC_REJECTED.
+    """
     cdef uint8_t piece[CHUNK]
     cdef PieceMarks work
     cdef size_t i = 0, o = 0, size, whole, decoded, k, kept = n
@@ -389,7 +406,7 @@ cdef size_t uri_to_iri_row(const uint8_t *src, size_t n, const void *options, ui
                            Outcome *outcome) noexcept nogil:
     return decode_uri(src, n, True, dst, outcome)
 
-URI_TO_IRI_ROW.row, URI_TO_IRI_ROW.factor, URI_TO_IRI_ROW.extra = uri_to_iri_row, 1, 0
+cdef SizedRow URI_TO_IRI_ROW = SizedRow(uri_to_iri_row, 1, 0)
 
 
 # --- with hosts -------------------------------------------------------------------------------------------------------
@@ -483,11 +500,9 @@ cdef bint is_special_host(const uint8_t *host, size_t n) noexcept nogil:
             return True
     return False
 
-IRI_TO_URI_IDNA_ROW.row, IRI_TO_URI_IDNA_ROW.factor, IRI_TO_URI_IDNA_ROW.extra = iri_to_uri_idna_row, 3, MOST_HOST_BYTES
-URI_TO_IRI_UNICODE_ROW.row, URI_TO_IRI_UNICODE_ROW.factor = uri_to_iri_unicode_row, 1
-URI_TO_IRI_UNICODE_ROW.extra = MOST_HOST_BYTES
-URI_TO_IRI_SAFE_ROW = URI_TO_IRI_UNICODE_ROW
-URI_TO_IRI_SAFE_ROW.row = uri_to_iri_safe_row
+cdef SizedRow IRI_TO_URI_IDNA_ROW = SizedRow(iri_to_uri_idna_row, 3, MOST_HOST_BYTES)      # options: a Mapping
+cdef SizedRow URI_TO_IRI_UNICODE_ROW = SizedRow(uri_to_iri_unicode_row, 1, MOST_HOST_BYTES)
+cdef SizedRow URI_TO_IRI_SAFE_ROW = SizedRow(uri_to_iri_safe_row, 1, MOST_HOST_BYTES)
 
 
 # --- bytes and objects ------------------------------------------------------------------------------------------------
@@ -622,7 +637,7 @@ cdef object with_host(object given, object iri, str form):
         host = to_iri(result[start:end]).decode()
         if host.isascii() and (form == "ascii" or "xn--" not in host.lower()):
             return iri
-        from uricodec.iri import _hosts
+        from uricodec._url import _hosts
         host = getattr(_hosts, "to_" + form)(host)
         result = result[:start] + to_iri(host).encode() + result[end:]
     except ValueError as error:
@@ -779,3 +794,100 @@ cdef object call_uri_to_iri(object function, PyObject *const *args, size_t flags
 
 parse_iri_to_uri = take_calls(iri_to_uri, call_iri_to_uri)
 parse_uri_to_iri = take_calls(uri_to_iri, call_uri_to_iri)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+# A row function converts most hosts; a Python function those that it leaves in doubt.
+cdef struct Hosts:
+    row_function row
+    const void *options
+    PyObject *function      # from bytes to bytes
+    size_t factor, extra
+
+
+cdef size_t copy_result(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst,
+                        Outcome *outcome) except? UC_REJECTED:
+    try:
+        result = (<object>hosts.function)(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n))
+    except IriError as error:
+        outcome.offset = <size_t>error.offset
+        outcome.code = REASONS.index(error.reason) if error.reason in REASONS else HOST
+        return UC_REJECTED
+    if <size_t>len(<bytes?>result) > hosts.factor * n + hosts.extra:
+        outcome.code, outcome.offset = HOST, 0
+        return UC_REJECTED
+    memcpy(dst, PyBytes_AS_STRING(result), <size_t>len(<bytes>result))
+    return <size_t>len(<bytes>result)
+
+
+# copy_result() for a caller that hands the exception on (see docs/developing/recipes.md).
+ctypedef size_t (*unchecked_result)(const uint8_t *, size_t, const Hosts *, uint8_t *, Outcome *) noexcept
+
+
+cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst, Outcome *outcome) noexcept with gil:
+    outcome.code = UC_RAISED
+    return (<unchecked_result>copy_result)(src, n, hosts, dst, outcome)
+
+
+cdef size_t hosts_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const Hosts *hosts = <const Hosts *>options
+    cdef size_t size = hosts.row(src, n, hosts.options, dst, outcome)
+    if size == UC_REJECTED and outcome.code == IN_DOUBT:
+        return call_function(src, n, hosts, dst, outcome)
+    return size
+
+
+cdef class HostsRows(RowOperation):
+    """Base class of the conversions between IRIs and URIs."""
+    cdef Hosts hosts
+    cdef object function
+
+    def __cinit__(self):
+        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, IriError
+        self.slots.block = NULL
+
+    cdef int convert_hosts(self, SizedRow operation, object function) except -1:
+        """Convert hosts, too: by an operation that has the same options, and a Python function for rows in doubt."""
+        self.function = function
+        self.hosts = Hosts(operation.row, self.slots.options, <PyObject *>function, operation.factor, operation.extra)
+        self.slots.strict = operation
+        self.slots.strict.row, self.slots.options = hosts_row, &self.hosts
+        return 0
+
+
+@cython.final
+cdef class IriToUriRows(HostsRows):
+    """Operation that converts IRIs to URIs.
+
+    Args:
+        disallowed (str): See `iri_to_uri`: "raise" or "encode".
+        host (str): See `iri_to_uri`: "percent" or "idna".
+
+    Source: RFC 3987 section 3.1.
+    """
+
+    def __cinit__(self, disallowed="raise", host="percent"):
+        iri_to_uri(b"", disallowed=disallowed, host=host)     # raises ValueError for unknown options
+        self.slots.strict = IRI_TO_URI_ROW
+        self.slots.options = &STRICT_MAPPING if disallowed == "raise" else &LENIENT_MAPPING
+        if host == "idna":
+            self.convert_hosts(IRI_TO_URI_IDNA_ROW, lambda iri: iri_to_uri(iri, disallowed=disallowed, host="idna"))
+
+
+@cython.final
+cdef class UriToIriRows(HostsRows):
+    """Operation that converts URIs to IRIs.
+
+    Args:
+        host (str): See `uri_to_iri`: "keep", "unicode" or "safe".
+
+    Source: RFC 3987 section 3.2.
+    """
+
+    def __cinit__(self, host="keep"):
+        uri_to_iri(b"", host=host)      # raises ValueError for an unknown option
+        self.slots.strict = URI_TO_IRI_ROW
+        if host != "keep":
+            self.convert_hosts(URI_TO_IRI_SAFE_ROW if host == "safe" else URI_TO_IRI_UNICODE_ROW,
+                               lambda uri: uri_to_iri(uri, host=host))

@@ -9,7 +9,7 @@ from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport kernels, uc_set
 from uricodec._codec._percent cimport hex_value
-from uricodec._codec._addresses cimport parse_ipv4, parse_ipv6
+from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
 
 from uricodec.logs import _times
 

@@ -8,7 +8,7 @@ from libc.string cimport memcmp, memset
 
 from uricodec.logs._fields cimport *
 from uricodec.logs._texts cimport *
-from uricodec._codec._addresses cimport parse_ipv4, parse_ipv6
+from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint16_t
 
 from uricodec._rows._engine cimport Outcome
-from uricodec.uri._grammar cimport GROUPS
+from uricodec._url._grammar cimport GROUPS
 
 
 cdef enum:

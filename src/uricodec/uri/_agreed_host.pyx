@@ -23,8 +23,8 @@ from uricodec._base._kernels cimport ALPHANUM, DIGIT, HEXDIG, SUB_DELIMS, UNRESE
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
-from uricodec.iri._idna cimport U_LABELS_CAPACITY, to_u_labels
-from uricodec.uri._grammar cimport GROUPS, end_of_scheme, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
+from uricodec._url._idna cimport U_LABELS_CAPACITY, to_u_labels
+from uricodec._url._grammar cimport GROUPS, end_of_scheme, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
 from uricodec.uri._components cimport borrow, characters_before, plain
 
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
@@ -492,7 +492,7 @@ cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost
 # --- A-labels, and the ports of a caller ------------------------------------------------------------------------------
 
 cdef int ask_hosts(const uint8_t *label, size_t n) except -1:
-    from uricodec.iri import _hosts
+    from uricodec._url import _hosts
     _hosts.to_unicode(PyUnicode_DecodeUTF8(<const char *>label, <Py_ssize_t>n, NULL))
     return 1
 

@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 
 from uricodec._rows._engine cimport Outcome
 from uricodec._base._text cimport Bytes
-from uricodec.uri._grammar cimport Parts, Production, Syntax
+from uricodec._url._grammar cimport Parts, Production, Syntax
 
 
 cdef list CODE_NAMES        # the name of each UriCode

@@ -7,7 +7,7 @@ from uricodec._rows._engine cimport Outcome
 from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels
 from uricodec._base._matches cimport FOUND, copy_matches
 from uricodec._base._text cimport *
-from uricodec.uri._grammar cimport *
+from uricodec._url._grammar cimport *
 
 from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_GET_SIZE

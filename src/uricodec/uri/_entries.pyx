@@ -35,10 +35,10 @@ from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._arrow cimport Buffer, discard, grow
 from uricodec._rows._engine cimport *
-from uricodec.iri._idna cimport without_ignored
+from uricodec._url._idna cimport without_ignored
 from uricodec.uri._components cimport borrow, plain
-from uricodec.uri._grammar cimport GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label
-from uricodec._codec._addresses cimport parse_ipv4, parse_ipv6
+from uricodec._url._grammar cimport GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label
+from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR, surt_row
 from uricodec.uri._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS
 from uricodec.uri._values cimport split_host

@@ -10,7 +10,7 @@ _LONGEST_NAME = 253  # bytes of a domain name
 
 def w3lib_host(authority: bytes, start: int, end: int) -> bytes | None:
     """Return the host authority[start:end] as w3lib writes it; None if the authority is rejected."""
-    from uricodec.iri._characters import composed
+    from uricodec._url._characters import composed
 
     def text(part: bytes) -> str:
         """Decode UTF-8; triplets stand for other bytes."""

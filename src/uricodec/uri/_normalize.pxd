@@ -4,7 +4,7 @@ from libc.string cimport memmove
 
 from uricodec._base._kernels cimport ByteSet, uc_set
 from uricodec._rows._engine cimport SizedRow, Outcome
-from uricodec.uri._grammar cimport SCHEME_TAIL, Parts
+from uricodec._url._grammar cimport SCHEME_TAIL, Parts
 
 
 # Each level up to AT_IRI ignores the differences that the one before ignores, and more.

@@ -17,8 +17,8 @@ from uricodec._base._kernels cimport ALL_BYTES, ALPHANUM, ASCII_BYTES, UNRESERVE
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
-from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, without_ignored
-from uricodec.uri._grammar cimport *
+from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, without_ignored
+from uricodec._url._grammar cimport *
 
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches, PyErr_NoMemory
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
@@ -203,7 +203,7 @@ cdef size_t remove_dot_segments(uint8_t *path, size_t n) noexcept nogil:
 
 # --- components -------------------------------------------------------------------------------------------------------
 
-cdef void *to_ascii = NULL      # iri._hosts.to_ascii, after its first use
+cdef void *to_ascii = NULL      # _url._hosts.to_ascii, after its first use
 
 # Growth at level "scheme": an IPv6 address plus "/" for the empty path after it, or a guard.
 cdef enum:
@@ -218,7 +218,7 @@ cdef size_t copy_name(const uint8_t *host, size_t n, uint8_t *dst) except? UC_RE
     cdef void *known = uc_read(&to_ascii)
     cdef bytes name
     if known == NULL:
-        from uricodec.iri import _hosts
+        from uricodec._url import _hosts
         function = _hosts.to_ascii
         Py_INCREF(function)
         known = <void *>function

@@ -4,7 +4,7 @@ from libc.string cimport memcmp
 
 from uricodec._base._kernels cimport lower
 from uricodec._codec._percent cimport triplet_value
-from uricodec.uri._grammar cimport end_of_scheme
+from uricodec._url._grammar cimport end_of_scheme
 
 
 # A decoded name, or the prefix of such names.

@@ -17,7 +17,7 @@ from uricodec._rows._engine cimport *
 from uricodec._rows._tuples cimport *
 from uricodec.uri._components cimport plain
 from uricodec.uri._equivalence cimport Maker, set_maker
-from uricodec.uri._grammar cimport Authority, Parts, find_authority, find_parts
+from uricodec._url._grammar cimport Authority, Parts, find_authority, find_parts
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
 from uricodec.uri._normalize cimport is_normal
 from uricodec.uri._tuple_rows cimport TupleRows, read_tuple

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 
 from uricodec._rows._engine cimport Outcome, SizedRow
-from uricodec.uri._grammar cimport Parts
+from uricodec._url._grammar cimport Parts
 
 
 # A parsed base URI, used for any number of references.

@@ -1,4 +1,4 @@
-"""Row operations on URIs and IRIs: checking, splitting, normalizing, resolving, converting.
+"""Row operations on URIs and IRIs: checking, splitting, normalizing, resolving.
 
 Each class holds the options of one operation at a fixed address, where its row function reads them. A row may contain
 any bytes. For IRIs they are read as UTF-8 (RFC 3629); other bytes are rejected.
@@ -12,24 +12,20 @@ from uricodec._base._text cimport append_bytes, write_decimal
 from uricodec._codec._percent cimport triplet_value
 from uricodec._records._framing cimport Pair, escape_json, starts_formula
 from uricodec._rows._engine cimport *
-from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
-                                      URI_TO_IRI_ROW, URI_TO_IRI_SAFE_ROW, URI_TO_IRI_UNICODE_ROW)
 from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, DEFAULT_PORTS, WEB_HOST_CAPACITY,
                                         HOST_COMPONENTS, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted, WebHost, category_of,
                                         read_web_host, set_accepted, set_ports)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
-from uricodec.uri._grammar cimport *
+from uricodec._url._grammar cimport *
 from uricodec.uri._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, PLAIN_HOST, level_of
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_target
 from uricodec.uri._values cimport split_any
 from uricodec.uri._whatwg cimport check_whatwg_row
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.ref cimport PyObject
+from cpython.bytes cimport PyBytes_AS_STRING
 
 from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
-from uricodec.iri._conversion import iri_to_uri, uri_to_iri
 
 
 # --- rows that are already in normal form -----------------------------------------------------------------------------
@@ -981,98 +977,3 @@ cdef class ResolvePairs(UriRows):
     def __cinit__(self):
         self.pair.row, self.pair.extra, self.pairs = resolve_pair, RESOLVE_EXTRA, True
         self.slots.options, self.slots.utf8_code = &self.pair, UTF8
-
-
-# --- IRIs to URIs and back --------------------------------------------------------------------------------------------
-
-# A row function converts most hosts; a Python function those that it leaves in doubt.
-cdef struct Hosts:
-    row_function row
-    const void *options
-    PyObject *function      # from bytes to bytes
-    size_t factor, extra
-
-
-cdef size_t copy_result(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst,
-                        Outcome *outcome) except? UC_REJECTED:
-    result = (<object>hosts.function)(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n))
-    if isinstance(result, IriError):
-        outcome.offset = <size_t>result.offset
-        outcome.code = REASONS.index(result.reason) if result.reason in REASONS else HOST
-        return UC_REJECTED
-    if <size_t>len(<bytes?>result) > hosts.factor * n + hosts.extra:
-        outcome.code, outcome.offset = HOST, 0
-        return UC_REJECTED
-    memcpy(dst, PyBytes_AS_STRING(result), <size_t>len(<bytes>result))
-    return <size_t>len(<bytes>result)
-
-
-# copy_result() for a caller that hands the exception on (see docs/developing/recipes.md).
-ctypedef size_t (*unchecked_result)(const uint8_t *, size_t, const Hosts *, uint8_t *, Outcome *) noexcept
-
-
-cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst, Outcome *outcome) noexcept with gil:
-    outcome.code = UC_RAISED
-    return (<unchecked_result>copy_result)(src, n, hosts, dst, outcome)
-
-
-cdef size_t hosts_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef const Hosts *hosts = <const Hosts *>options
-    cdef size_t size = hosts.row(src, n, hosts.options, dst, outcome)
-    if size == UC_REJECTED and outcome.code == IN_DOUBT:
-        return call_function(src, n, hosts, dst, outcome)
-    return size
-
-
-cdef class HostsRows(UriRows):
-    """Base class of the conversions between IRIs and URIs."""
-    cdef Hosts hosts
-    cdef object function
-
-    cdef int convert_hosts(self, SizedRow operation, object function) except -1:
-        """Convert hosts, too: by an operation that has the same options, and a Python function for rows in doubt."""
-        from uricodec.iri._hosts import returning_errors
-        function = self.function = returning_errors(function)
-        self.hosts = Hosts(operation.row, self.slots.options, <PyObject *>function, operation.factor, operation.extra)
-        self.slots.strict = operation
-        self.slots.strict.row, self.slots.options = hosts_row, &self.hosts
-        return 0
-
-
-@cython.final
-cdef class IriToUriRows(HostsRows):
-    """Operation that converts IRIs to URIs.
-
-    Args:
-        disallowed (str): See `iri_to_uri`: "raise" or "encode".
-        host (str): See `iri_to_uri`: "percent" or "idna".
-
-    Source: RFC 3987 section 3.1.
-    """
-
-    def __cinit__(self, disallowed="raise", host="percent"):
-        iri_to_uri(b"", disallowed=disallowed, host=host)     # raises ValueError for unknown options
-        self.error = IriError
-        self.slots.strict = IRI_TO_URI_ROW
-        self.slots.options = &STRICT_MAPPING if disallowed == "raise" else &LENIENT_MAPPING
-        if host == "idna":
-            self.convert_hosts(IRI_TO_URI_IDNA_ROW, lambda iri: iri_to_uri(iri, disallowed=disallowed, host="idna"))
-
-
-@cython.final
-cdef class UriToIriRows(HostsRows):
-    """Operation that converts URIs to IRIs.
-
-    Args:
-        host (str): See `uri_to_iri`: "keep", "unicode" or "safe".
-
-    Source: RFC 3987 section 3.2.
-    """
-
-    def __cinit__(self, host="keep"):
-        uri_to_iri(b"", host=host)      # raises ValueError for an unknown option
-        self.error = IriError
-        self.slots.strict = URI_TO_IRI_ROW
-        if host != "keep":
-            self.convert_hosts(URI_TO_IRI_SAFE_ROW if host == "safe" else URI_TO_IRI_UNICODE_ROW,
-                               lambda uri: uri_to_iri(uri, host=host))

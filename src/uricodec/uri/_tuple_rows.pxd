@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 
 from uricodec._rows._engine cimport Outcome
 from uricodec._rows._tuples cimport TupleOperation, Values
-from uricodec.uri._grammar cimport CODES
+from uricodec._url._grammar cimport CODES
 
 
 # Codes after those of the grammar.

@@ -18,10 +18,10 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
-from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, without_ignored
-from uricodec.uri._grammar cimport end_of_scheme, is_numeric_label
+from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, without_ignored
+from uricodec._url._grammar cimport end_of_scheme, is_numeric_label
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
-from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
+from uricodec._url._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 from uricodec.uri._queries cimport ParameterName, has_form_query
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -321,7 +321,7 @@ cdef enum:
 
 
 cdef size_t ask_mapping(const uint8_t *host, size_t n, uint8_t *dst) except? UC_REJECTED:
-    from uricodec.iri._hosts import to_mapped
+    from uricodec._url._hosts import to_mapped
     cdef bytes mapped = to_mapped(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode()
     if len(mapped) > MAPPED_CAPACITY:
         return 0

@@ -24,9 +24,9 @@ from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, bits_after, kernels, 
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport *
-from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_domain
+from uricodec._url._idna cimport A_LABELS_CAPACITY, to_domain
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, characters_before, plain
-from uricodec.uri._grammar cimport (GROUPS, WHATWG_HOST, WHATWG_PORT, WHATWG_SCHEME, format_ipv6, is_numeric_label,
+from uricodec._url._grammar cimport (GROUPS, WHATWG_HOST, WHATWG_PORT, WHATWG_SCHEME, format_ipv6, is_numeric_label,
                                     parse_ipv6)
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -109,7 +109,7 @@ cdef inline bint reject(Outcome *outcome, int code, size_t offset) noexcept nogi
 # --- hosts (section 3.5) ----------------------------------------------------------------------------------------------
 
 cdef Py_ssize_t copy_domain(const uint8_t *domain, size_t n, uint8_t *dst, size_t capacity) except -2:
-    from uricodec.iri._domains import domain_to_ascii
+    from uricodec._url._domains import domain_to_ascii
     found = domain_to_ascii(PyBytes_FromStringAndSize(<const char *>domain, <Py_ssize_t>n))
     if found is None:
         return -1

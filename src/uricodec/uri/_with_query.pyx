@@ -19,7 +19,7 @@ from libc.string cimport memchr
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, raise_surrogate
-from uricodec.uri._grammar cimport UTF8
+from uricodec._url._grammar cimport UTF8
 from uricodec.uri._queries cimport ParameterName, has_form_query, is_name
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE

@@ -85,7 +85,7 @@ def iri_to_uri(
     >>> iri_to_uri(["http://example.org/é", "http://a/ "], errors="null")
     ['http://example.org/%C3%A9', None]
     """
-    from uricodec.uri._rows import IriToUriRows
+    from uricodec.iri._conversion import IriToUriRows
 
     return IriToUriRows(disallowed, host)
 
@@ -115,7 +115,7 @@ def uri_to_iri(host: HostInIri = "keep", **options: Unpack[TextOptions[TextError
     >>> uri_to_iri(["http://example.org/%C3%A9%2F"])
     ['http://example.org/é%2F']
     """
-    from uricodec.uri._rows import UriToIriRows
+    from uricodec.iri._conversion import UriToIriRows
 
     return UriToIriRows(host)
 

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 from uricodec._base._kernels cimport ByteSet
-from uricodec._codec._addresses cimport *
+from uricodec._url._addresses cimport *
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport Outcome
 

@@ -6,8 +6,8 @@ from reference import whatwg as reference
 from support.tables import each_row
 
 from uricodec import uri
+from uricodec._url import _domains
 from uricodec.errors import UriSyntaxError
-from uricodec.iri import _domains
 
 CHARACTERS = st.characters(exclude_categories=["Cs"])
 

@@ -1,4 +1,4 @@
-"""Hosts beyond ASCII: the compiled conversion gives what `uricodec.iri._hosts` gives, which asks the library `idna`."""
+"""Hosts beyond ASCII: the compiled conversion gives what `_url._hosts` gives, which asks the library `idna`."""
 
 import os
 import random
@@ -10,8 +10,9 @@ from reference import uri_forms
 from support.vendored import cases
 
 from uricodec import bulk, uri
+from uricodec._url import _hosts
 from uricodec.errors import IriError
-from uricodec.iri import _hosts, iri_to_uri, uri_to_iri
+from uricodec.iri import iri_to_uri, uri_to_iri
 
 LABELS = max(2500, int(os.environ.get("URICODEC_SOAK", "0")))  # 10 000 000 take about ten minutes
 

@@ -9,11 +9,9 @@ _idna converts most hosts without these functions, by what `facts_about` and `co
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
-
-from uricodec.errors import IriError
 
 _MOST, _MOST_OF_LABEL = 253, 63
 _COMPOSED = 4  # characters, at most, that Normalization Form C makes one of
@@ -106,7 +104,7 @@ def to_safe(host: str) -> str:
     """
     import idna
 
-    from uricodec.iri._scripts import is_one_script
+    from uricodec._url._scripts import is_one_script
 
     # The labels, and the dots between them.
     parts = re.split(f"({_DOTS.pattern})", to_unicode(host))
@@ -195,7 +193,7 @@ def facts_about(character: str) -> tuple[int, int, str, bool, int] | None:
     from idna.idnadata import codepoint_classes
     from idna.intranges import intranges_contain
 
-    from uricodec.iri._scripts import code_of
+    from uricodec._url._scripts import code_of
 
     try:
         mapped = idna.uts46_remap(character, std3_rules=True)
@@ -220,18 +218,3 @@ def compositions() -> Iterator[tuple[int, int, int]]:
         first, _, second = unicodedata.decomposition(chr(code)).partition(" ")
         if second and not first.startswith("<"):
             yield code, int(first, 16), int(second, 16)
-
-
-# --- rows -------------------------------------------------------------------------------------------------------------
-
-
-def returning_errors(function: Callable[[bytes], bytes]) -> Callable[[bytes], bytes | IriError]:
-    """Return a function that returns the IriError which `function` raises."""
-
-    def call(row: bytes) -> bytes | IriError:
-        try:
-            return function(row)
-        except IriError as error:
-            return error
-
-    return call

@@ -5,8 +5,9 @@
 from support.tables import each_row
 
 from uricodec import bulk
-from uricodec.iri import _hosts, uri_to_iri
-from uricodec.iri._scripts import _NUMBERED, _TOGETHER, code_of, script_of
+from uricodec._url import _hosts
+from uricodec._url._scripts import _NUMBERED, _TOGETHER, code_of, script_of
+from uricodec.iri import uri_to_iri
 
 SHOWN = [
     *("bücher.example", "việt-nam.vn", "αβγ-1.gr", "пример-2.рф", "דוגמה.קום", "مثال.إختبار", "ตัวอย่าง.ไทย", "ბანკი.გე"),

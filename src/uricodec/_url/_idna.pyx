@@ -18,7 +18,7 @@ from libc.string cimport memcmp, memcpy, memmove
 from uricodec._base._atomic cimport uc_glance32, uc_publish, uc_publish16, uc_put32, uc_read, uc_read16
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport UC_REJECTED
-from uricodec.uri._grammar cimport character_at, is_numeric_label
+from uricodec._url._grammar cimport character_at, is_numeric_label
 
 from cpython.mem cimport PyMem_RawCalloc
 
@@ -95,7 +95,7 @@ cdef int store(uint32_t c, uint32_t entry) except -1:
 cdef int learn(uint32_t c) except -1:
     """Store what is known of a character."""
     cdef uint32_t entry = DOUBTFUL
-    from uricodec.iri import _hosts
+    from uricodec._url import _hosts
     if not uc_read16(&prepared):
         for composite, first, second in _hosts.compositions():
             store(first, FIRST)

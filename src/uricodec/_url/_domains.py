@@ -11,7 +11,7 @@ import re
 from itertools import groupby
 from unicodedata import bidirectional, category
 
-from uricodec.iri._characters import composed
+from uricodec._url._characters import composed
 
 __all__ = ["domain_to_ascii"]
 

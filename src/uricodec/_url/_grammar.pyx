@@ -18,7 +18,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._kernels cimport ALPHA, DIGIT, SUB_DELIMS, UNRESERVED, ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
-from uricodec._codec._addresses cimport *
+from uricodec._url._addresses cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value
 from uricodec._rows._engine cimport Outcome
 
