@@ -1,4 +1,3 @@
-# distutils: extra_compile_args=-O2
 """Ranges of rows, copied from arrays to a new one: to join arrays, to select rows, or to take rows by number.
 
 Of the rows a, bb, null, c the ranges (0, 2), (-1, 1), (3, 1) make the rows a, bb, null, c:
@@ -13,14 +12,17 @@ list is copied like text: its items are ranges of rows of another array. The fie
 Another thread may change the offsets of an array at any time, so each copy is checked with the offsets it uses.
 """
 cimport cython
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from uricodec._rows._arrow cimport *
+from uricodec._base._kernels cimport prefetch
 from uricodec._rows._engine cimport View
 
 cdef enum:
-    AFTER = 8       # bytes after the results that may be written
+    AHEAD = 16      # rows of text that are prefetched
+    SHORT = 32      # bytes of a text that are copied without a call, with what follows it
+    AFTER = SHORT   # bytes after the results that may be written
 
 
 # Formats of rows of fixed size -> bytes of a row.
@@ -60,30 +62,47 @@ cdef inline void repeat_bit(uint8_t bit, size_t n, uint8_t *dst, size_t place) n
         memset(dst + (place >> 3), 0xFF if bit else 0, (n + 7) >> 3)
 
 
+cdef inline uint8_t bits_of(const uint8_t *src, size_t first, const int64_t *starts, size_t n) noexcept nogil:
+    """Return the bits of up to eight rows: 0 for nulls."""
+    cdef size_t i, row
+    cdef unsigned int bits = 0
+    for i in range(n):
+        if src == NULL:
+            bits |= <unsigned int>(starts[i] >= 0) << i
+        elif starts[i] >= 0:
+            row = first + <size_t>starts[i]
+            bits |= <unsigned int>(src[row >> 3] >> (row & 7) & 1) << i
+    return <uint8_t>bits
+
+
 cdef int add_bits(Buffer *bits, size_t place, const uint8_t *src, size_t first, const Ranges *ranges) except -1:
     """Add a bit for each row, after `place` bits: 0 for nulls. `first` is that of row 0; src NULL: all are 1."""
-    cdef size_t i, n
-    cdef int64_t start
+    cdef size_t i, n, count = ranges.count
+    cdef const int64_t *starts = ranges.starts
+    cdef int64_t signs = 0
     cdef uint8_t *dst
-    cdef unsigned int byte, bit
     reserve(bits, <size_t>ranges.rows // 8 + AFTER)
     dst = bits.data
     with nogil:
-        byte = dst[place >> 3] & ((1 << (place & 7)) - 1)
-        for i in range(ranges.count if ranges.sizes == NULL else 0):
-            start = ranges.starts[i]
-            bit = start >= 0 and (src == NULL or src[(first + <size_t>start) >> 3] >> ((first + <size_t>start) & 7) & 1)
-            byte = (byte if place & 7 else 0) | bit << (place & 7)
-            dst[place >> 3] = <uint8_t>byte
-            place += 1
-        for i in range(ranges.count if ranges.sizes != NULL else 0):
-            n, start = <size_t>ranges.sizes[i], ranges.starts[i]
-            if start < 0 or src == NULL:
-                repeat_bit(start >= 0, n, dst, place)
-            else:
-                copy_bits(src, first + <size_t>start, n, dst, place)
-            place += n
-    bits.size = (place + 7) >> 3
+        for i in range(count if src == NULL else 0):
+            signs |= starts[i]
+        if src == NULL and signs >= 0:
+            repeat_bit(1, <size_t>ranges.rows, dst, place)
+        elif ranges.sizes == NULL and place & 7 == 0:
+            dst += place >> 3
+            for i in range(count >> 3):
+                dst[i] = bits_of(src, first, starts + 8 * i, 8)
+            dst[count >> 3] = bits_of(src, first, starts + (count & ~<size_t>7), count & 7)
+        else:
+            for i in range(count):
+                n = <size_t>size_at(ranges, i)
+                if starts[i] < 0 or src == NULL:
+                    repeat_bit(starts[i] >= 0, n, dst, place)
+                else:
+                    copy_bits(src, first + <size_t>starts[i], n, dst, place)
+                place += n
+            place -= <size_t>ranges.rows
+    bits.size = (place + <size_t>ranges.rows + 7) >> 3
     return 0
 
 
@@ -102,20 +121,31 @@ cdef int64_t count_bits(const uint8_t *bits, size_t n) noexcept nogil:
 
 # --- rows of fixed size -----------------------------------------------------------------------------------------------
 
+cdef inline void copy_fixed(uint8_t *dst, const uint8_t *src, const Ranges *ranges, size_t width) noexcept nogil:
+    cdef const int64_t *starts = ranges.starts
+    cdef const int64_t *sizes = ranges.sizes
+    cdef size_t i, size
+    for i in range(ranges.count):
+        size = width if sizes == NULL else width * <size_t>sizes[i]
+        if starts[i] < 0:
+            memset(dst, 0, size)
+        elif size:
+            memcpy(dst, src + width * <size_t>starts[i], size)
+        dst += size
+
+
 cdef int add_fixed(Buffer *values, size_t width, const uint8_t *src, const Ranges *ranges) except -1:
     """Add rows of `width` bytes, zeros for nulls; row 0 is at src."""
-    cdef size_t i, size
     cdef uint8_t *dst
     reserve(values, width * <size_t>ranges.rows + AFTER)
     dst = values.data + values.size
     with nogil:
-        for i in range(ranges.count):
-            size = width * <size_t>size_at(ranges, i)
-            if ranges.starts[i] < 0:
-                memset(dst, 0, size)
-            elif size:
-                memcpy(dst, src + width * <size_t>ranges.starts[i], size)
-            dst += size
+        if ranges.sizes == NULL and width == 8:     # constants: copied without a call
+            copy_fixed(dst, src, ranges, 8)
+        elif ranges.sizes == NULL and width == 16:
+            copy_fixed(dst, src, ranges, 16)
+        else:
+            copy_fixed(dst, src, ranges, width)
     values.size += width * <size_t>ranges.rows
     return 0
 
@@ -145,16 +175,19 @@ cdef int64_t write_ends(const arrow_offset *offsets, const Ranges *ranges, int64
                         int64_t limit) noexcept nogil:
     """Write where each row ends, after `at` bytes or items; the source has `last`. Return where the last row ends,
     BAD_OFFSETS, or ABOVE_LIMIT."""
+    cdef const int64_t *starts = ranges.starts
+    cdef const int64_t *sizes = ranges.sizes
     cdef size_t i
     cdef int64_t start, row, rows, first, before, offset
     for i in range(ranges.count):
-        start, rows, first, before = ranges.starts[i], size_at(ranges, i), 0, 0
-        if start < 0:
+        start, rows, first, before = starts[i], 1 if sizes == NULL else sizes[i], 0, 0
+        if sizes == NULL or rows == 1:      # the last case does the same, slower
+            if start >= 0:
+                first, before = offsets[start], offsets[start + 1]
+            made[0] = <made_offset>(at + before - first)
+        elif start < 0:
             for row in range(rows):
                 made[row] = <made_offset>at
-        elif rows == 1:     # the loop does the same, slower
-            first, before = offsets[start], offsets[start + 1]
-            made[0] = <made_offset>(at + before - first)
         else:
             first = before = offsets[start]
             for row in range(rows):
@@ -163,7 +196,7 @@ cdef int64_t write_ends(const arrow_offset *offsets, const Ranges *ranges, int64
                     return BAD_OFFSETS
                 before = offset
                 made[row] = <made_offset>(at + offset - first)
-        if not 0 <= first <= before <= last:
+        if <uint64_t>first > <uint64_t>before or before > last:     # if one is negative, too
             return BAD_OFFSETS
         if before - first > limit - at:
             return ABOVE_LIMIT
@@ -175,16 +208,23 @@ cdef int64_t write_ends(const arrow_offset *offsets, const Ranges *ranges, int64
 cdef bint copy_texts(const arrow_offset *offsets, const uint8_t *src, const Ranges *ranges, int64_t last,
                      const made_offset *made, uint8_t *dst) noexcept nogil:
     """Copy the bytes of ranges to where write_ends() has placed them: dst + made[0] ... False: offsets have changed."""
+    cdef const int64_t *starts = ranges.starts
+    cdef const int64_t *sizes = ranges.sizes
     cdef size_t i
     cdef int64_t first, size, rows
     for i in range(ranges.count):
-        rows = size_at(ranges, i)
+        rows = 1 if sizes == NULL else sizes[i]
         size = made[rows] - made[0]
+        if sizes == NULL and i + AHEAD < ranges.count and starts[i + AHEAD] >= 0:
+            prefetch(src + offsets[starts[i + AHEAD]])
         if size:
-            first = offsets[ranges.starts[i]]
+            first = offsets[starts[i]]
             if not 0 <= first <= last - size:
                 return False
-            memcpy(dst + made[0], src + first, <size_t>size)
+            if size <= SHORT and first <= last - SHORT:
+                memcpy(dst + made[0], src + first, SHORT)
+            else:
+                memcpy(dst + made[0], src + first, <size_t>size)
         made += rows
     return True
 
