@@ -125,7 +125,7 @@ def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candida
             head += bytes(chunk.view[: chunk.size])
             if len(head) >= HEAD:
                 break
-    return [candidate for candidate in candidates(head[:HEAD]) if candidate.votes]
+    return candidates(head[:HEAD])
 
 
 def parse(  # noqa: PLR0913

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from uricodec._base._text import new_buffer
 from uricodec.logs._format import Format, presets
+from uricodec.logs._formats import literals_of
 from uricodec.logs._records import LogReader
 
 # The lines that vote are the first ones, up to these numbers of lines and of bytes.
@@ -38,8 +39,11 @@ OTHERS = 3
 
 TWO_FORMATS = "lines of two formats"
 
+# What a line has that is a JSON object, escapes bytes, or has colors. All others have the literals of their format.
+CODED = b"{", b"\\", b"\x1b"
+
 # As records of the core have them: a member without a value, and what follows the last field of a format.
-NULL = re.compile(rb',"\w+":null')
+NULL = rb',"\w+":null'
 REST = b'"rest":"'
 
 # The fields that visitors write. Their contents decide nothing.
@@ -124,31 +128,52 @@ def count(format: Format, data: bytes, strict: int = 1) -> Candidate:
     return Candidate(format, votes, voted, reach / (voted - votes) if voted > votes else 0.0)
 
 
-def candidates(head: bytes) -> list[Candidate]:
+def may_read(name: str, lines: list[bytes]) -> bool:
+    """Return whether a preset may read one of some lines: to look for its literals takes less time than to compile it.
+
+    "[$time] \"$request\" $status" does not read `a - - [now] GET /`, which has no quote after "] ".
+    """
+    return len(lines) > FIRST or any(
+        any(code in line for code in CODED) or any(has_in_order(line, literals) for literals in literals_of(name))
+        for line in lines
+    )
+
+
+def has_in_order(line: bytes, literals: list[bytes]) -> bool:
+    at = 0
+    for literal in literals:
+        at = line.find(literal, at) + len(literal)
+        if at < len(literal):
+            return False
+    return True
+
+
+def candidates(head: bytes, every: bool = False) -> list[Candidate]:
     """Return the candidates for the head of a log, those with the most votes first, then those that match farther.
 
-    A text in quotes that contains quotes is a mistake of a server, and could be several fields. So such lines do not
-    vote, unless most lines have them.
+    Those without a vote are among them only with `every`. A text in quotes that contains quotes is a mistake of a
+    server, and could be several fields. So such lines do not vote, unless most lines have them.
     """
     lines = voters(head)
 
-    def counted(formats: Iterable[Format], lines: list[bytes], strict: int) -> list[Candidate]:
-        found = [count(format, b"\n".join(lines), strict) for format in formats]
-        return sorted(found, key=lambda each: (-each.votes, -each.reach))
+    def counted(names: Iterable[str], lines: list[bytes], strict: int) -> list[Candidate]:
+        data = b"\n".join(lines)
+        found = [count(KNOWN[name], data, strict) for name in names if every or may_read(name, lines)]
+        return sorted([each for each in found if every or each.votes], key=lambda each: (-each.votes, -each.reach))
 
     # Both read any log with a header.
     unnamed = {"cloudfront", "iis"} - {named_by(head)} if b"#Fields:" in head else set()
-    known = [KNOWN[name] for name in presets() if name not in unnamed]
+    known = [name for name in presets() if name not in unnamed]
     found: list[Candidate] = []
     for strict in 2, 1:
         if len(lines) >= 2 * FIRST:
-            matching = [each.format for each in counted(known, lines[:FIRST], strict) if each.votes]
+            matching = [str(each.format) for each in counted(known, lines[:FIRST], strict) if each.votes]
             found = counted(matching, lines, strict)
             # All others match fewer lines, by more than choose() forgives.
             if found and found[0].votes == found[0].lines:
                 break
         found = counted(known, lines, strict)
-        if found[0].votes * 2 > found[0].lines:
+        if found and found[0].votes * 2 > found[0].lines:
             break
     return found
 
@@ -189,24 +214,23 @@ def decide(head: bytes, early: bool = False) -> Candidate | None:
     """
     if not head:
         return Candidate(KNOWN["combined"], 0, 0, 0.0)
-    ranking = announced(head)
-    if not ranking:
-        if all(line.startswith(b"#") for line in voters(head)):
-            return None
-        ranking = candidates(head)
-    best = ranking[0]
+    known = announced(head)
+    if not known and all(line.startswith(b"#") for line in voters(head)):
+        return None
+    ranking = known or candidates(head)
+    best = ranking[0] if ranking else None
     if early:
         try:
-            return choose(ranking, head) if 0 < best.votes == best.lines and shows(best, head) else None
+            return choose(ranking, head) if best and best.votes == best.lines and shows(best, head) else None
         except FormatError:
             return None
-    if best.votes * SHARE < best.lines and len(ranking) > 1:
-        raise FormatError(unknown(head, ranking))
+    if best is None or (best.votes * SHARE < best.lines and not known):
+        raise FormatError(unknown(head))
     best = choose(ranking, head)
-    if best.votes < best.lines and len(ranking) > 1:
+    if best.votes < best.lines and not known:
         lines = voters(head)
         others = [line for line, record in zip(lines, records_of(best.format, lines), strict=True) if record is None]
-        second = candidates(b"\n".join(others))[0] if others else best
+        second, *_ = [*candidates(b"\n".join(others)), best]
         records = records_of(second.format, others)
         count = sum(is_foreign(best.format, line, record) for line, record in zip(others, records, strict=True))
         if count * SHARE >= best.lines and len(others) > 1:
@@ -299,7 +323,7 @@ def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
         if any(map(any, records)):
             break
     # To import json takes two milliseconds, and there is nothing to choose if they differ in missing fields alone.
-    values = [[NULL.sub(b"", record or b"") for record in each] for each in records]
+    values = [[re.sub(NULL, b"", record or b"") for record in each] for each in records]
     if all(each == values[0] for each in values):
         return equal[0]
     readings = [list(map(given, each)) for each in records]
@@ -337,9 +361,10 @@ def others_of(lines: list[bytes]) -> list[Candidate]:
     found: list[Candidate] = []
     while lines and len(found) < OTHERS:
         head = b"\n".join(lines)
-        best, *_ = ranking = candidates(head)
-        if not best.votes:
+        ranking = candidates(head)
+        if not ranking:
             break
+        best = ranking[0]
         with suppress(FormatError):  # it may be one of several that read the same number
             best = choose(ranking, head)
         rest = [line for line, record in zip(lines, records_of(best.format, lines), strict=True) if record is None]
@@ -370,7 +395,7 @@ def strange(head: bytes) -> str | None:
     return None
 
 
-def unknown(head: bytes, ranking: list[Candidate]) -> str:
+def unknown(head: bytes) -> str:
     """Return the message for a log of no known format."""
     reason = strange(head)
     if reason:
@@ -379,7 +404,7 @@ def unknown(head: bytes, ranking: list[Candidate]) -> str:
     number, line = next((at, line) for at, line in enumerate(lines, 1) if line.strip() and not line.startswith(b"#"))
     if line.lstrip().startswith(b"{"):
         return "JSON records that have the members of no known format; say with a map which members are which fields"
-    best = ranking[0]
+    best, *_ = ranking = candidates(head, every=True)
     diagnostic = best.format.explain(line)
     why = f" (as {best.format}, line {number}: {diagnostic.message})" if diagnostic else ""
     return f"unknown log format; the nearest are {nearest(ranking)}{why}"

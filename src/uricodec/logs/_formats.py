@@ -205,7 +205,7 @@ VARIANTS = {
     "{ms}T": standard("duration", 2, UNITS["ms"]),
     "{s}T": standard("duration", 3),
 }
-APACHE_DIRECTIVE = re.compile(
+APACHE_DIRECTIVE = (  # compiled when a format needs it, as the patterns below: to compile them takes milliseconds
     r"%(?:%|(?P<status>(?:!?\d{3}(?:,\d{3})*|[<>])*)(?:\{(?P<argument>[^}]{0,999})\})?(?P<final>[<>]?)(?P<letter>\^FB|\^t[io]|[A-Za-z]))"
 )
 
@@ -317,7 +317,7 @@ NGINX = {
     "server_name": standard("vhost", 2),
     "request_time": standard("duration"),
 }
-NGINX_VARIABLE = re.compile(r"\$(?:\{(?P<braces>\w+)\}|(?P<name>\w+))", re.ASCII)
+NGINX_VARIABLE = r"(?a)\$(?:\{(?P<braces>\w+)\}|(?P<name>\w+))"
 
 
 def nginx_variable(found: re.Match[str], offset: int) -> list[Token]:
@@ -364,34 +364,33 @@ def source_of(written: str, spans: Iterable[tuple[int, int]], escapes: str | Non
 
 
 # Tokens of a configuration file: strings in quotes, or words.
-WORD = re.compile(
-    r"""(?:\s|\\\n)*(?:"(?P<double>(?:\\.|[^"\\])*)"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<bare>[^\s;"']+))""", re.DOTALL
-)
-LOG_FORMAT = re.compile(r"\s*log_format\s+\S+(?=\s)")
-APACHE_LOG = re.compile(r"""(?i)\s*(?:LogFormat|CustomLog\s+(?:"[^"]*"|'[^']*'|\S+))(?=\s|\\\n)""")
-ESCAPE = re.compile(r"\s*escape=(\w+)(?=\s)")
+WORD = r"""(?s)(?:\s|\\\n)*(?:"(?P<double>(?:\\.|[^"\\])*)"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<bare>[^\s;"']+))"""
+LOG_FORMAT = r"\s*log_format\s+\S+(?=\s)"
+APACHE_LOG = r"""(?i)\s*(?:LogFormat|CustomLog\s+(?:"[^"]*"|'[^']*'|\S+))(?=\s|\\\n)"""
+ESCAPE = r"\s*escape=(\w+)(?=\s)"
 
 
 def configured(written: str) -> Source:
     """Return the format string of a text, which may be a whole directive of a configuration file."""
     if re.match(r"\s*#\s*(?:log_format|LogFormat|CustomLog)\b", written):
         written = re.sub(r"(?m)^([^\S\n]*)#", r"\1 ", written)
-    if found := APACHE_LOG.match(written):
-        word = WORD.match(written, found.end())
+    word_at = re.compile(WORD).match
+    if found := re.match(APACHE_LOG, written):
+        word = word_at(written, found.end())
         if word is None:
             raise ValueError(f"missing format string at offset {found.end()}")
         return source_of(written, [word.span(word.lastgroup or 0)])
-    found = LOG_FORMAT.match(written)
+    found = re.match(LOG_FORMAT, written)
     at = found.end() if found else 0
     escapes = None
-    if escape := ESCAPE.match(written, at):
+    if escape := re.compile(ESCAPE).match(written, at):
         escapes, at = escape[1], escape.end()
         if escapes not in NGINX_ESCAPES:
             raise ValueError(f"invalid escape {escapes!r} at offset {escape.start(1)}; choose from default, json, none")
     elif not found:
         return source_of(written, [(0, len(written))])
     words = []
-    while word := WORD.match(written, at):
+    while word := word_at(written, at):
         words.append(word.span(word.lastgroup or 0))
         at = word.end()
     end = written[at:].lstrip()
@@ -409,9 +408,10 @@ ESCAPES = (*NGINX_ESCAPES.values(), "hash")
 
 def tokens_of(source: Source, is_nginx: bool) -> list[Token]:
     """Split a format string into literals and fields."""
-    sign, match, tokens_of_match = (
-        ("$", NGINX_VARIABLE.match, nginx_variable) if is_nginx else ("%", APACHE_DIRECTIVE.match, apache_directive)
+    sign, pattern, tokens_of_match = (
+        ("$", NGINX_VARIABLE, nginx_variable) if is_nginx else ("%", APACHE_DIRECTIVE, apache_directive)
     )
+    match = re.compile(pattern).match
     tokens: list[Token] = []
     i = 0
     while i < len(source.text):
@@ -519,25 +519,30 @@ def split_times(tokens: list[Token]) -> list[Token]:
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
-def compile_text(written: str, escapes: str | None = None) -> Text:
-    """Compile a format string of Apache or nginx."""
+def compile_text(written: str) -> Text:
+    """Compile a format string of Apache or nginx, or a directive that has one."""
     source = configured(written)
-    variables, directives = (len(each.findall(source.text)) for each in (NGINX_VARIABLE, APACHE_DIRECTIVE))
+    variables, directives = (len(re.findall(each, source.text)) for each in (NGINX_VARIABLE, APACHE_DIRECTIVE))
     is_nginx = variables >= directives and (variables > 0 or "%" not in source.text)
     if source.escapes:
         is_nginx = True
         escapes = NGINX_ESCAPES[source.escapes]
-    elif escapes is None:
+    else:
         # Of a format without its directive, which says how values are escaped: JSON escapes include the others.
         escapes = "json" if is_nginx and source.text.startswith("{") else "backslash"
     newline = source.text.find("\n")
     if newline >= 0:
         raise ValueError(f"newline at offset {source.offsets[newline]} of the format; a record is one line")
+    return text_of(source, is_nginx, escapes)
+
+
+def text_of(source: Source, is_nginx: bool, escapes: str) -> Text:
+    """Compile a format string."""
     tokens = tokens_of(source, is_nginx)
     tokens, open_end, optional = remove_marks(tokens)
     tokens = split_times(join_times(join_targets(tokens)))
     if all(token.directive is None for token in tokens):
-        raise ValueError(f"no directives in the format {written!r}; expected some such as %h or $remote_addr")
+        raise ValueError(f"no directives in the format {source.text!r}; expected some such as %h or $remote_addr")
     for before, token in pairwise(tokens):
         if before.directive and token.directive:
             raise ValueError(
@@ -719,6 +724,20 @@ def built_in() -> dict[str, dict[str, str]]:
         return sections(file.read())
 
 
+@cache
+def literals_of(name: str) -> list[list[bytes]]:
+    """Return the literals that each line of text has in this order, of each variant of a preset; none for JSON.
+
+    >>> literals_of("common")
+    [[b'', b' - ', b' [', b'] "', b'" ', b' ', b'']]
+    """
+    section = built_in()[name]
+    if "dialect" in section:
+        return [[]]
+    texts = section.get("format", "").strip().splitlines()
+    return [re.split(rb"\$\{?\w+\}?", text.partition("$optional")[0].encode()) for text in texts]
+
+
 def preset_names() -> list[str]:
     """Return the names of the built-in presets.
 
@@ -751,13 +770,13 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
     """Compile a preset: its format strings, W3C dialect or mapping."""
     options = dict(section)
     if "format" in options:
-        escapes = options.pop("escapes", None)
-        if escapes not in (None, *ESCAPES):
+        escapes = options.pop("escapes", "backslash")
+        if escapes not in ESCAPES:
             raise ValueError(f"invalid escapes {escapes!r}; choose from {', '.join(ESCAPES)}")
         texts = options.pop("format").strip().splitlines()
         if options:
             raise ValueError(f"unknown key {next(iter(options))!r}; choose from format, escapes")
-        return [compile_text(text, escapes) for text in texts]
+        return [text_of(source_of(text, [(0, len(text))]), True, escapes) for text in texts]
     if "dialect" in options:
         dialect, fields = options.pop("dialect"), options.pop("fields", None)
         if dialect not in SEPARATORS:

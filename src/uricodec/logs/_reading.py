@@ -311,7 +311,7 @@ class LogWorker(Worker):
             raise FormatError(f"{line.input}: {reason}")
         raise FormatError(
             f"{self.invalid.message(line, before)}; no line is one; the nearest formats are "
-            f"{nearest(candidates(line.text))}"
+            f"{nearest(candidates(line.text, every=True))}"
         )
 
 
