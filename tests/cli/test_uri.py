@@ -237,12 +237,12 @@ def test_reports_in_all_formats(to):
 
 @pytest.mark.parametrize("to", ["tsv", "csv", "jsonl"])
 def test_matches_in_all_formats(tmp_path, to):
-    paths = tmp_path / "one", tmp_path / 'two,"'
+    paths = tmp_path / "one", tmp_path / 'two,"\t\\'
     for path in paths:
         path.write_bytes(b"see http://a/b, <http://c>\n" * 3)
     lines = output_of("extract", "--to", to, *paths, chunk=32).decode().splitlines()
     rows = [
-        [str(path), 27 * i + at, url]
+        [str(path) if to == "jsonl" else str(path).replace("\t", "%09"), 27 * i + at, url]
         for path in paths
         for i in range(3)
         for at, url in ((4, "http://a/b"), (17, "http://c"))

@@ -98,6 +98,10 @@ class Input:
         except (OSError, ValueError, AttributeError):
             return None
 
+    def file_name(self):
+        """Return the name of the file as it is (bytes); that in messages if it is not a file of the system."""
+        return os.fsencode(self.name if self._path == "-" else self._path)
+
     def fileno(self):
         """Return the descriptor of the file."""
         return self._raw.fileno()

@@ -7,15 +7,16 @@ A template is text with values between. An operation reads the values from a lin
     template      {"count":  field 0, a number  ,"line":  field 1, for JSON  }
     result        {"count":7,"line":"a\\"b"}
 
-How values are written, by all commands: in JSON as strings of RFC 8259, as escape_json() does. In CSV (RFC 4180), TSV
-and plain text, control characters and bytes that are not UTF-8 become triplets, so that a line stays a line. In CSV, only
-a value with a comma or a quote is in quotes, and so is an empty one, because nothing is a missing one.
+How values are written, by all commands (`formats` has the formats): in JSON as strings of RFC 8259, as escape_json() does.
+In CSV (RFC 4180) and plain text, control characters and bytes that are not UTF-8 become triplets, so that a line stays a
+line. In CSV, only a value with a delimiter or a quote is in quotes, and so is an empty one, because nothing is a missing
+one.
 """
 cimport cython
 from libc.stdint cimport uint64_t, uint8_t
 from libc.string cimport memchr, memcpy
 
-from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._kernels cimport ByteSet, kernels, uc_set
 from uricodec._base._text cimport sequence_at
 from uricodec._codec._percent cimport write_triplet
 from uricodec._records._framing cimport escape_json
@@ -34,8 +35,18 @@ cdef list FORM_NAMES = ["number", "text", "csv", "jsonl"]
 cdef size_t[4] FACTORS = [1, 3, 3, 6]       # how many bytes a byte of a value may become
 
 cdef ByteSet PLAIN = ByteSet(range(0x20, 0x7F))
-cdef ByteSet UNQUOTED = ~ByteSet(b',"')
-cdef ByteSet PLAIN_CELL = PLAIN & UNQUOTED  # most values consist of these: one look is enough for them
+
+# The bytes of values of CSV,
+cdef struct CsvSets:
+    uc_set unquoted     # that need no quotes, and
+    uc_set plain        # no triplets, either: most values consist of these, and one look is enough for them
+
+
+cdef int set_csv(CsvSets *csv, bytes delimiter) except -1:
+    cdef ByteSet unquoted = ~ByteSet(b'"' + delimiter)
+    cdef ByteSet plain = PLAIN & unquoted
+    csv.unquoted, csv.plain = unquoted.set, plain.set
+    return 0
 
 
 cdef size_t put_text(const uint8_t *src, size_t n, bint quoted, uint8_t *dst) noexcept nogil:
@@ -70,7 +81,7 @@ cdef size_t put_text(const uint8_t *src, size_t n, bint quoted, uint8_t *dst) no
                 i += 1
 
 
-cdef size_t put_value(const uint8_t *src, size_t n, Form form, uint8_t *dst) noexcept nogil:
+cdef size_t put_value(const uint8_t *src, size_t n, Form form, const CsvSets *csv, uint8_t *dst) noexcept nogil:
     """Write a value, at most 6 n + 2 bytes. Return the size."""
     cdef size_t size
     if form == NUMBER:
@@ -78,25 +89,28 @@ cdef size_t put_value(const uint8_t *src, size_t n, Form form, uint8_t *dst) noe
         return n
     if form == JSON_STRING:
         return escape_json(src, n, dst)
-    if form == CSV_CELL and n and kernels.span(src, n, &PLAIN_CELL.set) == n:
+    if form == CSV_CELL and n and kernels.span(src, n, &csv.plain) == n:
         memcpy(dst, src, n)
         return n
-    if form == TEXT or n and kernels.span(src, n, &UNQUOTED.set) == n:
+    if form == TEXT or n and kernels.span(src, n, &csv.unquoted) == n:
         return put_text(src, n, False, dst)
     size = put_text(src, n, True, dst + 1)
     dst[0] = dst[size + 1] = c'"'
     return size + 2
 
 
-def cell(bytes value not None, str form not None):
-    r"""Return a value as it is written in "text", "csv" or "jsonl".
+def cell(bytes value not None, str form not None, bytes delimiter not None=b","):
+    r"""Return a value as it is written in "text", "csv" or "jsonl"; `delimiter` is that of CSV.
 
     >>> cell(b'a "b"\n', "text"), cell(b'a "b"\n', "csv"), cell(b'a "b"\n', "jsonl")
     (b'a "b"%0A', b'"a ""b""%0A"', b'"a \\"b\\"\\n"')
     """
     cdef bytes made = PyBytes_FromStringAndSize(NULL, 6 * len(value) + 2)
-    cdef size_t size = put_value(<const uint8_t *>PyBytes_AS_STRING(value), <size_t>len(value),
-                                 <Form><int>FORM_NAMES.index(form), <uint8_t *>PyBytes_AS_STRING(made))
+    cdef CsvSets csv
+    cdef size_t size
+    set_csv(&csv, delimiter)
+    size = put_value(<const uint8_t *>PyBytes_AS_STRING(value), <size_t>len(value), <Form><int>FORM_NAMES.index(form),
+                     &csv, <uint8_t *>PyBytes_AS_STRING(made))
     return made[:<Py_ssize_t>size]
 
 
@@ -145,6 +159,7 @@ cdef struct Template:
     size_t reader_count
     Piece *pieces
     size_t piece_count
+    CsvSets csv
     size_t factor               # of what the pieces write for a line of n bytes: factor * n + extra
     size_t extra
 
@@ -208,8 +223,22 @@ cdef size_t template_row(const uint8_t *src, size_t n, const void *options, uint
             size = sizes[piece.reader]
             value = find_value(piece, template.readers[piece.reader], src, made[piece.reader], &size)
             if value != NULL:
-                dst += put_value(value, size, piece.form, dst)
+                dst += put_value(value, size, piece.form, &template.csv, dst)
     return <size_t>(dst - start)
+
+
+cdef list with_texts_joined(list pieces):
+    """Return the pieces of a template, of which no two texts follow each other, and none is empty."""
+    cdef list joined = []
+    cdef bytes text = b""
+    for each in [*pieces, None]:
+        if isinstance(each, bytes):
+            text += each
+            continue
+        joined += [text] if text else []
+        joined += [each] if each is not None else []
+        text = b""
+    return joined
 
 
 @cython.final
@@ -220,6 +249,7 @@ cdef class TemplateRows(RowOperation):
         pieces (list[bytes | tuple[RowOperation, int, str]]): Text, or a value: the operation that reads it from the line,
             the number of the value among those that it reads, from 0, and how it is written: "number", "text", "csv" or
             "jsonl". A value that a line lacks is not written.
+        delimiter (bytes): The byte between values of CSV.
 
     >>> from uricodec._rows._tasks import transform_lines
     >>> fields = FieldRows(2)
@@ -231,19 +261,21 @@ cdef class TemplateRows(RowOperation):
     cdef Template template
     cdef list held
 
-    def __cinit__(self, list pieces not None):
+    def __cinit__(self, list pieces not None, bytes delimiter not None=b","):
         cdef Template *template = &self.template
         cdef RowOperation rows
         cdef const Slots *reader
         cdef Piece *piece
         cdef size_t most
         cdef list operations = []
+        pieces = with_texts_joined(pieces)
         for each in pieces:
             if not isinstance(each, bytes) and each[0] not in operations:
                 operations.append(each[0])
         if len(operations) > MOST_FIELDS:
             raise ValueError(f"expected at most {MOST_FIELDS} operations, got {len(operations)}")
         self.held = [pieces, operations]
+        set_csv(&template.csv, delimiter)
         template.pieces = <Piece *>PyMem_RawCalloc(max(len(pieces), 1), sizeof(Piece))
         if template.pieces == NULL:
             raise MemoryError  # pragma: no cover: no memory

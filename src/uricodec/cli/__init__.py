@@ -29,6 +29,8 @@ def main(argv=None):
     if words in (["-V", "--verbose"], ["--version", "--verbose"]):
         words = ["info"]
     if words[:1] in (["-V"], ["--version"]):
+        from uricodec.cli.version import show_version
+
         try:
             return show_version()
         except (OSError, KeyboardInterrupt, AttributeError):  # the program says what failed
@@ -36,14 +38,3 @@ def main(argv=None):
     from uricodec.cli import program
 
     return program.main(words, argv is None)
-
-
-def show_version():
-    """Print the version, the CPU tier and the version of Python. Return the exit status."""
-    import uricodec
-
-    python = ".".join(map(str, sys.version_info[:3]))
-    print(f"uricodec {uricodec.__version__} (tier {uricodec.cpu_tier()}, {sys.implementation.name} {python})")
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    return 0

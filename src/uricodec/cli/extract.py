@@ -36,9 +36,6 @@ LEAST = 13
 # The most bytes of an offset and a tab.
 OFFSET = 21
 
-# The fields of a record.
-NAMES = "input", "offset", "match"
-
 # The bytes at the start of an input that show what it is.
 HEAD = 4096
 
@@ -47,16 +44,23 @@ def run(plan, kind, content, offsets):
     """Write the URNs or URLs that all inputs contain."""
     content = None if kind == "urn" else content
     runner = Runner(plan.thread_count(), lambda: new_buffer(2 * reading.CHUNK), capacity=max(reading.CHUNK, LEAST))
-    template = None if plan.to == "text" else records_of(plan.to, NAMES, {"offset"})
-    with output_of(plan, template=template) as output:
+    makes_records = plan.to != "text"
+    with output_of(plan, template=template_of(plan.to, b"") if makes_records else None) as output:
 
         def process(source):
-            prefix = source.name.encode() + b"\t" if len(plan.inputs) > 1 or template else b""
-            prefix = prefix if offsets or template else None
+            prefix = source.name.encode() + b"\t" if offsets and len(plan.inputs) > 1 else b""
+            if makes_records:
+                output.rows = template_of(plan.to, source.file_name()).rows
+            prefix = prefix if offsets or makes_records else None
             runner.run(source, Extractor(content, output, prefix, kind == "web"))
 
         for_each_input(process, plan, output)
     return 0
+
+
+def template_of(to, name):
+    """Return what makes records of the lines for an input (Template): offset, tab and match."""
+    return records_of(to, ("input", "offset", "match"), {"offset"}, [name])
 
 
 class MatchEnds(LineEnds):

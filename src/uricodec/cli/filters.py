@@ -133,16 +133,13 @@ def write_records(plan, names, make, keep, csv_safe):
         csv_safe (bool): Whether CSV is safe.
     """
     if not keep:
-        rows = make("tsv" if plan.to == "text" else plan.to, csv_safe)
-        transform = lines.Transform(rows, lines_of(plan, only=True))
-        if plan.to == "text":
-            transform.header = b""
+        transform = lines.Transform(make(plan.to, csv_safe), lines_of(plan, only=True))
     else:
         from uricodec.cli.fields import Values
         from uricodec.uri._rows import record_fields
 
         delimiter = plan.records.csv_delimiter()
-        rows = make("csv" if delimiter else "jsonl", csv_safe, delimiter or b",")
+        rows = make("csv" if delimiter else "jsonl", csv_safe, delimiter)
         transform = lines.Transform(rows, Values(plan.records, added=record_fields(names)))
     return lines.filter_inputs(transform, plan, plan.errors)
 

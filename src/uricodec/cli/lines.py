@@ -193,7 +193,6 @@ def filter_inputs(transform, plan, errors):
         BrokenPipeError: The output pipe is closed.
     """
     csv = None if transform.lines.whole else plan.records.csv_delimiter()
-    csv = b"," if csv is None and plan.to == "csv" else csv
     with output_of(plan, transform.lines.out, csv) as output, plan.rejects() as rejects:
         run(transform, plan, errors, output, rejects)
     return 0

@@ -70,7 +70,7 @@ def run(plan, *, list_formats, **options):
 
 def records_output(plan):
     """Return the output. Batches of columns count their rows themselves, see log_outputs."""
-    return Output(plan.output) if plan.to in BINARY else output_of_records(plan, csv=b"," if plan.to == "csv" else None)
+    return Output(plan.output) if plan.to in BINARY else output_of_records(plan)
 
 
 def write_formats():

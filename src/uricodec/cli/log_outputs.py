@@ -3,11 +3,12 @@
 from itertools import islice
 from time import monotonic
 
+from uricodec._records.formats import FORMATS
 from uricodec.cli.errors import CommandError, needs
 from uricodec.cli.outputs import EnoughError
 from uricodec.cli.records import header_of
 from uricodec.logs._reading import ColumnBuffer, RecordBuffer
-from uricodec.logs._records import LogReader, csv_as_tsv
+from uricodec.logs._records import LogReader, csv_as_text
 
 # How many rows are written at once; those of a row group of Parquet; those of a table without --top.
 ROWS, GROUP, SHOWN = 4096, 1_000_000, 30
@@ -36,10 +37,10 @@ def output_of(plan, output, options, counts):
     """
     to = "text" if plan.get is not None else plan.to or "jsonl"
     if plan.count:
-        keys = options | {"to": "csv" if to in {"csv", "tsv", "text"} else "jsonl", "fields": plan.count}
         form = "table" if plan.to is None and output.isatty() else to
+        keys = options | {"to": form_of_keys(form), "fields": plan.count}
         return Counts(output, keys, form, plan.top, **counts), keys
-    options |= {"to": {"parquet": "arrow", "text": "tsv"}.get(to, to)}
+    options |= {"to": "arrow" if to in BINARY else to}
     reader = LogReader([], **options)
     if to in BINARY:
         from uricodec._rows._columns import Column
@@ -48,6 +49,11 @@ def output_of(plan, output, options, counts):
         pyarrow = pyarrow_for(to, output)
         return BINARY[to](output, pyarrow.schema(Column(type_of_batch(reader), [])), plan.limit), options
     return Lines(output, header_of(to, reader.fields)), options
+
+
+def form_of_keys(to):
+    """Return the format of what is counted: one that tells a missing value from an empty one."""
+    return "jsonl" if to not in FORMATS else "csv" if FORMATS[to].values == "text" else to
 
 
 def pyarrow_for(to, output):
@@ -210,6 +216,8 @@ class Counts:
         from uricodec.logs._counting import Counting
 
         self._output, self._to, self._top = output, to, top
+        self._form = FORMATS.get(to)
+        self._between = FORMATS[options["to"]].delimiter.decode()  # between the values of a key
         numbers = sum or (), quantiles or ()
         memory = parse_memory(memory)
         memory = max(memory - PROGRAM, memory // 2, 1)
@@ -279,12 +287,13 @@ class Counts:
         from json import dumps
 
         names = self._counting.names[len(self._counting.fields) :]
-        numbers = [row.count, *row.numbers]
-        if self._to == "jsonl":
+        numbers, between = [row.count, *row.numbers], self._between
+        if self._form.values == "jsonl":
             members = [f"{dumps(name)}:{dumps(number)}" for name, number in zip(names, numbers, strict=True)]
-            return row.key[:-1] + f",{','.join(members)}}}\n".encode()
-        line = row.key + "".join("," if number is None else f",{number!r}" for number in numbers).encode() + b"\n"
-        return csv_as_tsv(line) if self._to in {"tsv", "text"} else line
+            return row.key[:-1] + f"{between}{between.join(members)}}}\n".encode()
+        cells = [between if number is None else f"{between}{number!r}" for number in numbers]
+        line = row.key + "".join(cells).encode() + b"\n"
+        return csv_as_text(line, self._form.delimiter) if self._form.values == "text" else line
 
     def _schema(self):
         """Return the schema of the counts: fields are texts or numbers."""

@@ -10,6 +10,7 @@ import sys
 
 from uricodec._io.reading import MAX_LINE
 from uricodec._io.sizes import parse_size
+from uricodec._records.formats import FORMATS
 
 __all__ = ["OPTIONS", "Option"]
 
@@ -330,11 +331,10 @@ _AMBIGUITY = {"raise": "the line is invalid", "allow": "accept the URL"}
 
 _RAISE = {"raise": "stop with exit status 1, and report input, line and column"}
 _DROP = {"drop": "leave the record out"} | _RAISE
-_FORMATS = {
-    "jsonl": "JSON lines",
-    "csv": "CSV with a header",
-    "tsv": "values between tabs, without quotes, after a header",
-    "text": "values between tabs, without a header",
+_FORMATS = {each.name: each.help for each in FORMATS.values()}
+_COLUMNS = {
+    "arrow": "an Arrow IPC stream (needs pyarrow)",
+    "parquet": "a Parquet file: row groups of a million, Zstandard (needs pyarrow and -o)",
 }
 _NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
 
@@ -362,9 +362,8 @@ def _kind(*kinds, default="uri", **rest):
 _URN_BY_RFC = {"long": "With --rfc, the default is urn.", "implied": {"--rfc": "urn"}}
 
 
-def _to(formats, default, long="", **rest):
-    """Return an option for the format of the output; `formats` are values, or their meanings by value."""
-    choices = {to: _FORMATS[to] for to in formats} if isinstance(formats, list) else formats
+def _to(choices, default, long="", **rest):
+    """Return an option for the format of the output; `choices` are values with their meanings."""
     shown = [f"{to} (default)" if to == default else to for to in choices]
     short = f"write {', '.join(shown[:-1])} or {shown[-1]}"
     return Option("--to FORMAT", short, long, choices=choices, default=default, **rest)
@@ -382,13 +381,18 @@ def _get(read, long=_GET, **rest):
     return Option("--get TEMPLATE", "write a text for each: '{host}{path}'", long, read=read, **rest)
 
 
-def _csv_safe(needs, conflicts="", more=""):
+def _to_one_of(*names):
+    """Return the conditions that one of these formats is chosen."""
+    return " ".join(f"--to={name}" for name in names)
+
+
+def _csv_safe(more="", needs="", conflicts=""):
     return Option(
         "--csv-safe",
         "protect CSV from being run as spreadsheet formulas",
         "Writes an apostrophe before each text that begins, after any spaces, with = + - @ (also full-width), tab, CR "
         "or LF." + more,
-        needs=needs,
+        needs=_to_one_of(*[each.name for each in FORMATS.values() if each.header]) + needs,
         conflicts=conflicts,
     )
 
@@ -428,7 +432,7 @@ OPTIONS = {
         "write a random sample of N records",
         "Of all records that would be written, each has the same chance. They are written at the end, in their order.",
         read=positive_number,
-        conflicts="--count --estimate --follow --to=arrow --to=parquet",
+        conflicts="--count --estimate --follow " + _to_one_of(*_COLUMNS),
     ),
     "seed": Option("--seed N", "with --sample: the same N gives the same sample", read=whole_number, needs="--sample"),
     "shell": Option(
@@ -682,7 +686,7 @@ OPTIONS = {
         hint="records of CSV and JSON are written as they are, with the count before them",
     ),
     "to:split": _to(
-        ["jsonl", "csv", "tsv", "text"],
+        _FORMATS,
         "jsonl",
         conflicts="--keep",
         hint="with --keep, the output has the format of the input",
@@ -694,7 +698,7 @@ OPTIONS = {
         conflicts="--keep",
         hint="with --keep, the output has the format of the input",
     ),
-    "to:check": _to(["text", "jsonl", "csv", "tsv"], "text"),
+    "to:check": _to(_FORMATS, "text"),
     "to:lines": _to(
         {"text": "lines or records, as they are read", "jsonl": "each line as a JSON string"},
         "text",
@@ -762,7 +766,7 @@ OPTIONS = {
     ),
     "no-nested": Option("--no-nested", "do not look for URLs in percent-encoded values"),
     "csv-safe:split": _csv_safe(
-        "--to=csv --to=tsv --keep", "--json-field", " With --keep, the fields of the input stay as they are."
+        " With --keep, the fields of the input stay as they are.", needs=" --keep", conflicts="--json-field"
     ),
     # --- log
     "format:log": Option(
@@ -883,15 +887,11 @@ OPTIONS = {
         hint="with --follow, records go to standard output",
     ),
     "to": _to(
-        _FORMATS
-        | {
-            "arrow": "an Arrow IPC stream (needs pyarrow)",
-            "parquet": "a Parquet file: row groups of a million, Zstandard (needs pyarrow and -o)",
-        },
+        _FORMATS | _COLUMNS,
         None,
         "The default is jsonl; at a terminal, counts are a table.",
     ),
-    "csv-safe:log": _csv_safe("--to=csv --to=tsv"),
+    "csv-safe:log": _csv_safe(),
     "mask": Option(
         "--mask NAMES",
         "write '***' for the values of these query parameters",
@@ -1017,7 +1017,8 @@ _RECORDS = {
         conflicts=" ".join(
             [
                 "--csv --delimiter --header --json-field --null-data --text --max-line --raw",
-                "--encoding --to=jsonl --to=csv --to=tsv --get --count --keep --explain --kind=web",
+                "--encoding --get --count --keep --explain --kind=web",
+                _to_one_of(*[name for name in _FORMATS if name != "text"]),
             ]
         ),
     ),

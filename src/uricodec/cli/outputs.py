@@ -7,6 +7,7 @@ Each step sees parts of any size, in order, and no record as a whole: a long one
 
 import sys
 from io import BytesIO
+from math import floor, log, log1p
 
 from uricodec._base._text import new_buffer
 from uricodec._io.files import file_error
@@ -27,7 +28,8 @@ def output_of(plan, end=b"\n", csv=None, ends=True, template=None):
     Args:
         plan (Plan): With output, limit, sample, seed, get and count; `log` counts records itself.
         end (bytes): What ends a record.
-        csv (bytes | None): The delimiter if records are CSV, in which newlines may be in quotes.
+        csv (bytes | None): The delimiter if records are CSV of an input, in which newlines may be in quotes. Those that
+            commands write are lines.
         ends (bool): Whether the command may end when the limit is reached.
         template (Template | None): What makes records of lines; None: what the command writes consists of records.
     """
@@ -64,6 +66,9 @@ class RecordsOutput(Output):
         template (Template | None): What makes records of the lines that are written here; None: they are records.
         end (bytes): What ends a line, and a record.
 
+    Attributes:
+        rows (RowOperation | None): What makes a record of a line; that of another input may be set between lines.
+
     Raises:
         EnoughError: All records of the choice are written.
     """
@@ -71,9 +76,9 @@ class RecordsOutput(Output):
     def __init__(self, path, choice=None, template=None, end=b"\n"):
         super().__init__(path)
         self._choice, self._end = choice, end
-        self._rows, self._header = template or (None, b"")
+        self.rows, self._header = template or (None, b"")
         self._rest = b""  # of the last line
-        self._buffer = new_buffer(2 * CHUNK) if self._rows else None
+        self._buffer = new_buffer(2 * CHUNK) if self.rows else None
 
     def __enter__(self):
         super().__enter__()
@@ -81,13 +86,13 @@ class RecordsOutput(Output):
         return self
 
     def write_header(self, data):
-        if self._rows is None:
+        if self.rows is None:
             super().write(data)
 
     def write(self, data):
         if not data:
             return
-        if self._rows is None:
+        if self.rows is None:
             self._choose(data)
             self.in_line = data[-1] != self.end
         else:
@@ -103,9 +108,9 @@ class RecordsOutput(Output):
         """Write the records of whole lines."""
         view = memoryview(without_returns(lines, self._end))
         while view:
-            read, found = transform_lines(view, self._buffer, self._rows, self._end, "keep", 0)
+            read, found = transform_lines(view, self._buffer, self.rows, self._end, "keep", 0)
             if not read:  # the record of the first line does not fit
-                self._buffer = new_buffer(self._rows.capacity(bytes(view).find(self._end)))
+                self._buffer = new_buffer(self.rows.capacity(bytes(view).find(self._end)))
             self._choose(memoryview(self._buffer)[: found.written])
             view = view[read:]
 
@@ -319,18 +324,16 @@ class Reservoir:
     """
 
     def __init__(self, size, seed):
-        from random import Random
+        from _random import Random  # that of `random`, whose import takes longer than many a sample
 
         self._random, self._size = Random(seed), size
         self._taken, self._count, self._w, self._next = [], 0, 1.0, size - 1
 
     def _advance(self):
         """Choose the next item that replaces one."""
-        import math
-
         uniform = self._random.random
         self._w *= (1 - uniform()) ** (1 / self._size)
-        self._next += 1 + (math.floor(math.log(1 - uniform()) / math.log1p(-self._w)) if 0 < self._w < 1 else 0)
+        self._next += 1 + (floor(log(1 - uniform()) / log1p(-self._w)) if 0 < self._w < 1 else 0)
 
     @property
     def wait(self):
@@ -346,7 +349,7 @@ class Reservoir:
         if self._count < self._size:
             self._taken.append((self._count, item))
         elif self._count == self._next:
-            self._taken[self._random.randrange(self._size)] = self._count, item
+            self._taken[int(self._random.random() * self._size)] = self._count, item
         if self._count == self._next or self._count == self._size - 1:
             self._advance()
         self._count += 1

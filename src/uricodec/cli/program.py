@@ -5,9 +5,9 @@ import os
 import sys
 from errno import ENOENT
 
-from uricodec import cli
 from uricodec._io.files import printable, tell
 from uricodec.cli.errors import CommandError, with_link
+from uricodec.cli.version import show_version
 
 __all__ = ["main"]
 
@@ -65,7 +65,7 @@ def run(words):
     """Run a command and return the exit status."""
     first = words[0] if words else None
     if first in ("-V", "--version"):
-        return cli.show_version()
+        return show_version()
     if first in ("-h", "--help"):
         from uricodec.cli import help
 
@@ -81,7 +81,7 @@ def run(words):
 
         return show_help(help.of_command(command, details="--help" in words), words)
     if values["version"]:
-        return cli.show_version()
+        return show_version()
     from uricodec.cli.plan import plan_of
 
     plan, own = plan_of(command, values)

@@ -1,48 +1,49 @@
-"""Records as lines: JSON, CSV, TSV, and text, which is TSV without a header."""
+"""Records as lines of a format: what makes them of values between tabs, and their header."""
 
 from collections import namedtuple
 
 from uricodec._records._templates import FieldRows, TemplateRows, cell
-
-# What is before a record, between its fields, and after it; JSON has names, too.
-AROUND = {"jsonl": (b"{", b",", b"}"), "csv": (b"", b",", b""), "tsv": (b"", b"\t", b""), "text": (b"", b"\t", b"")}
+from uricodec._records.formats import FORMATS
 
 # The operation that makes a record of a line (RowOperation), and the header of the records.
 Template = namedtuple("Template", ["rows", "header"])
 
 
 def header_of(to, names):
-    """Return the header of an output (bytes); text and JSON have none.
+    """Return the header of an output (bytes), which some formats have.
 
     >>> header_of("csv", ["a", "b,c"]), header_of("jsonl", ["a"])
     (b'a,"b,c"\\n', b'')
     """
-    if to in ("jsonl", "text"):
+    form = FORMATS[to]
+    if not form.header:
         return b""
-    names = [cell(name.encode("utf-8", "surrogateescape"), form_of(to)) for name in names]
-    return AROUND[to][1].join(names) + b"\n"
+    names = [name.encode("utf-8", "surrogateescape") for name in names]
+    return form.delimiter.join([cell(name, form.values, form.delimiter) for name in names]) + b"\n"
 
 
-def form_of(to):
-    """Return how values are written in an output of this form."""
-    return to if to in ("csv", "jsonl") else "text"
-
-
-def records_of(to, names, numbers):
+def records_of(to, names, numbers, first=()):
     """Return what makes records of lines with values between tabs.
 
     Args:
-        to (str): "jsonl", "csv", "tsv" or "text".
+        to (str): The format, of FORMATS.
         names (Sequence[str]): The names of the values. The last one may have tabs.
         numbers (Collection[str]): Those of values that are numbers.
+        first (Sequence[bytes]): The first values, if they are the same in all lines, which lack them.
 
     Returns:
         Template: It.
     """
-    fields = FieldRows(len(names))
-    before, between, after = AROUND[to]
-    pieces = [before]
+    form = FORMATS[to]
+    fields = FieldRows(len(names) - len(first))
+    is_json = form.values == "jsonl"
+    pieces = []
     for i, name in enumerate(names):
-        key = cell(name.encode(), to) + b":" if to == "jsonl" else b""
-        pieces += [between * (i > 0) + key, (fields, i, "number" if name in numbers else form_of(to))]
-    return Template(TemplateRows([*pieces, after]), header_of(to, names))
+        pieces.append(form.delimiter if i else b"{" if is_json else b"")
+        if is_json:
+            pieces.append(cell(name.encode(), "jsonl") + b":")
+        if i < len(first):
+            pieces.append(cell(first[i], form.values, form.delimiter))
+        else:
+            pieces.append((fields, i - len(first), "number" if name in numbers else form.values))
+    return Template(TemplateRows([*pieces, b"}" if is_json else b""], form.delimiter), header_of(to, names))

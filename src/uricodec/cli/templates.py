@@ -25,7 +25,7 @@ def parts_of(template):
     """Return the parts of a template: texts, and names as tuples of one.
 
     >>> parts_of("{{{host}{path}")
-    ['{', ('host',), ('path',)]
+    ['', '{', '', ('host',), '', ('path',), '']
 
     Raises:
         TemplateError: A brace has no partner.
@@ -38,13 +38,7 @@ def parts_of(template):
             )
         parts += [template[at : found.start()], found[1][0] if found[1] else (found[2],)]
         at = found.end()
-    merged = []
-    for part in [*parts, template[at:]]:
-        if isinstance(part, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += part
-        elif part:
-            merged.append(part)
-    return merged
+    return [*parts, template[at:]]
 
 
 def names_of(parts):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from uricodec._counting.counter import Counter
+from uricodec._records.formats import FORMATS
 from uricodec.logs._columns import convert_columns, numbers_of
 from uricodec.logs._reading import RecordBuffer
 from uricodec.logs._records import Lines, LogReader
@@ -104,7 +105,8 @@ class Counting:
         self.fields = reader.fields
         self._order = None
         if sort is not None:
-            self._order = CountOrder(sort, self.names, len(self.fields), options["timezone"])
+            delimiter = FORMATS[options["to"]].delimiter.decode()
+            self._order = CountOrder(sort, self.names, len(self.fields), options["timezone"], delimiter)
         self.counter = Counter(memory, spill_dir, sums=len(sums), quantiles=len(quantiles))
 
     def state(self) -> CountBuffer:

@@ -36,7 +36,8 @@ cdef class LogReader:
     cdef readonly size_t fast_records   # how many records were read so
     cdef readonly tuple fields  # the names of the fields of a record
     cdef readonly str to        # the output
-    cdef bint tsv               # whether records of CSV become TSV
+    cdef bint quotes            # whether values of CSV may be in quotes; else records become values
+    cdef uint8_t delimiter      # between them
     cdef bint arrow             # whether times become numbers in columns
     cdef FastJson json          # the same for JSON,
     cdef FastRun request        # of which this has the marks of a request

@@ -10,6 +10,7 @@ from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
 from uricodec._records._framing cimport json_string, starts_formula
+from uricodec._records.formats import FORMATS
 from uricodec._rows._tasks import LineFault
 from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, put_fast, read_fast, set_fast, write_fast
 from uricodec.logs._fast_json cimport free_fast_json, read_docker, read_fast_json, set_fast_json, set_fast_record
@@ -257,7 +258,7 @@ cdef class LogReader:
 
     Args:
         programs (Iterable[Program]): The variants of the format.
-        to (str): The output: "jsonl"; "csv" or "tsv" (without a header); "columns", or "arrow", in which times are numbers.
+        to (str): The output: a format of FORMATS (without a header); "columns", or "arrow", in which times are numbers.
         fields (Iterable[str] | None): The fields of a record, see field_names(). None: those of NAMES, without those that
             only other formats have in JSON.
         where (Iterable[Condition]): Conditions that all records meet which are written.
@@ -299,8 +300,8 @@ cdef class LogReader:
         cdef Program program
         if not 1 <= max_line <= MOST:
             raise ValueError(f"max_line must be from 1 to {MOST}, got {max_line}")
-        if to not in ("jsonl", "csv", "tsv", "columns", "arrow"):
-            raise ValueError(f"to must be 'jsonl', 'csv', 'tsv', 'columns' or 'arrow', got {to!r}")
+        if to not in FORMATS and to not in ("columns", "arrow"):
+            raise ValueError(f"to must be {', '.join(map(repr, FORMATS))}, 'columns' or 'arrow', got {to!r}")
         if client not in ("peer", "forwarded"):
             raise ValueError(f"client must be 'peer' or 'forwarded', got {client!r}")
         self.programs, self._kept = list(programs), []
@@ -333,7 +334,10 @@ cdef class LogReader:
                 names += name
         self.names = bytes(names) + b"\0"
         self.to = to
-        self.writer.csv, self.tsv, self.arrow = to in ("csv", "tsv"), to == "tsv", to == "arrow"
+        self.arrow = to == "arrow"
+        if to in FORMATS:
+            _, _, values, delimiter, _ = FORMATS[to]
+            self.writer.csv, self.quotes, self.delimiter = values != "jsonl", values == "csv", <uint8_t>ord(delimiter)
         self.writer.csv_safe = self.writer.csv and csv_safe
         self.writer.errors = REPLACE_BYTES if replace_invalid_utf8 else KEEP_BYTES
         self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
@@ -645,10 +649,10 @@ cdef class LogReader:
             lines += 1
             start = next_line(src, start + size, n)
         self.end_run(&run)
-        if self.tsv:
-            written = csv_to_tsv(dst, written)
+        if self.quotes:
+            written = leave_out_quotes(dst, written, self.delimiter)
         elif self.writer.csv:
-            written = leave_out_quotes(dst, written)
+            written = csv_to_text(dst, written, self.delimiter)
         counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, invalid
 
     cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil:
@@ -915,14 +919,14 @@ cdef inline bint is_whole(const Plan *plan, const Entry *entry) noexcept nogil:
     return plan.rest < 0 or entry.text[plan.rest].at == NULL or plan.members >> USER_AGENT & 1
 
 
-def csv_as_tsv(bytes records not None):
-    """Return records of CSV as values between tabs.
+def csv_as_text(bytes records not None, bytes delimiter not None):
+    """Return records of CSV as values between delimiters, without quotes.
 
-    >>> csv_as_tsv(b'"a, b",,"say ""x"" twice"')
+    >>> csv_as_text(b'"a, b",,"say ""x"" twice"', b"\\t")
     b'a, b\\t\\tsay "x" twice'
     """
     cdef bytearray made = bytearray(records)
-    return bytes(memoryview(made)[:csv_to_tsv(<uint8_t *><char *>made, len(made))])
+    return bytes(memoryview(made)[:csv_to_text(<uint8_t *><char *>made, len(made), <uint8_t>ord(delimiter))])
 
 
 def texts_of(str name, texts):

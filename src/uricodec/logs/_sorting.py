@@ -38,6 +38,7 @@ class CountOrder:
         names (Sequence[str]): The names of all fields: those of the group, "count", those of the numbers.
         size (int): How many of them are fields of the group.
         zone (tzinfo | None): The zone of times that are logged without one; None: UTC.
+        delimiter (str): The character between fields of CSV.
 
     Raises:
         TypeError: If `text` is not a str.
@@ -50,7 +51,7 @@ class CountOrder:
     [1, 3]
     """
 
-    def __init__(self, text: str, names: Sequence[str], size: int, zone: tzinfo | None) -> None:
+    def __init__(self, text: str, names: Sequence[str], size: int, zone: tzinfo | None, delimiter: str = ",") -> None:
         if not isinstance(text, str):
             raise TypeError(f"sort must be a str, got {type(text).__name__}")
         name, _, direction = text.rpartition(":")
@@ -58,7 +59,7 @@ class CountOrder:
             name, direction = text, ""
         if name not in names:
             raise ValueError(f"sort: expected a field of {', '.join(names)}, or one with :asc or :desc, got {text!r}")
-        self._size, self._zone, self._name = size, zone, name
+        self._size, self._zone, self._name, self._delimiter = size, zone, name, delimiter
         self._at = names.index(name)
         self._descends = direction == "desc" if direction else self._at >= size
 
@@ -77,7 +78,7 @@ class CountOrder:
             return dumps(value) if isinstance(value, list | dict) else value
         import csv
 
-        fields = next(csv.reader([key.decode("utf-8", "surrogateescape")])) or [""]
+        fields = next(csv.reader([key.decode("utf-8", "surrogateescape")], delimiter=self._delimiter)) or [""]
         text = fields[self._at]
         if text and self._name in NUMBERS:
             return int(text) if text.isdigit() else float(text)

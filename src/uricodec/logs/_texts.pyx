@@ -325,10 +325,10 @@ cdef int flags_of_request(const Writer *w, Text path, Text query, bint decoded, 
 FLAG_TEXTS = [Name("malformed", 9), Name("double-encoded", 14), Name("overlong-utf8", 13), Name("encoded-slash", 13),
               Name("dot-dot", 7), Name("nul", 3)]
 
-cdef size_t csv_to_tsv(uint8_t *records, size_t n) noexcept nogil:
-    """Turn records of CSV into values between tabs, without quotes, where they are. Return the size.
+cdef size_t csv_to_text(uint8_t *records, size_t n, uint8_t delimiter) noexcept nogil:
+    """Turn records of CSV into values between delimiters, without quotes, where they are. Return the size.
 
-    No value contains a tab or a line end: they are escapes of JSON, or triplets.
+    No value contains a control character, as the delimiter is, or a line end: they are escapes of JSON, or triplets.
     """
     cdef size_t i = 0, size = 0
     cdef bint quoted = False
@@ -341,26 +341,29 @@ cdef size_t csv_to_tsv(uint8_t *records, size_t n) noexcept nogil:
             else:
                 quoted = not quoted
         else:
-            records[size] = c'\t' if records[i] == c',' and not quoted else records[i]
+            records[size] = delimiter if records[i] == c',' and not quoted else records[i]
             size += 1
         i += 1
     return size
 
 
-cdef size_t leave_out_quotes(uint8_t *records, size_t n) noexcept nogil:
+cdef size_t leave_out_quotes(uint8_t *records, size_t n, uint8_t delimiter) noexcept nogil:
     """Leave out the quotes of cells of CSV that need none, where they are. Return the size.
 
-    Each text is in quotes before. It needs them for a comma or a quote; no value contains a line end. An empty text keeps
-    its quotes: a missing one has none.
+    Each text is in quotes before, and commas are between cells. A text needs quotes for a delimiter or a quote; no value
+    contains a line end. An empty text keeps its quotes: a missing one has none.
     """
     cdef const uint8_t *quote
-    cdef size_t i = 0, size = 0, start, end
+    cdef size_t i = 0, k, size = 0, start, end
     cdef bint doubled
     while True:
         quote = <const uint8_t *>memchr(records + i, c'"', n - i)
         end = n if quote == NULL else <size_t>(quote - records)
         if size != i:
             memmove(records + size, records + i, end - i)
+        if delimiter != c',':
+            for k in range(size, size + end - i):
+                records[k] = delimiter if records[k] == c',' else records[k]
         size += end - i
         if quote == NULL:
             return size
@@ -376,7 +379,7 @@ cdef size_t leave_out_quotes(uint8_t *records, size_t n) noexcept nogil:
                 break
             end += 1
             doubled = True
-        if not doubled and end - start > 2 and memchr(records + start, c',', end - start) == NULL:
+        if not doubled and end - start > 2 and memchr(records + start, delimiter, end - start) == NULL:
             memmove(records + size, records + start + 1, end - start - 2)
             size += end - start - 2
         else:

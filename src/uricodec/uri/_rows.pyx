@@ -25,6 +25,7 @@ from uricodec.uri._whatwg cimport check_whatwg_row
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING
 
+from uricodec._records.formats import FORMATS
 from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
 
 
@@ -592,7 +593,7 @@ cdef class RecordRows(UriRows):
     A rejected row becomes a record in which only `error` and `offset` are defined.
 
     Attributes:
-        header (bytes): The first line of CSV or TSV; empty for JSON.
+        header (bytes): The first line, if the format has one.
     """
     cdef RecordOptions records
     cdef readonly bytes header
@@ -602,15 +603,14 @@ cdef class RecordRows(UriRows):
 
     cdef int set_records(self, tuple names, object form, object csv_safe, bytes delimiter) except -1:
         """Set the names of the fields, and the form of records."""
-        if form not in ("jsonl", "csv", "tsv"):
-            raise ValueError(f"unknown form {form!r}; choose from jsonl, csv, tsv")
-        if form == "tsv":
-            delimiter = b"\t"
-        self.names, self.delimiter, self.records.json = names, delimiter, form == "jsonl"
-        self.records.grammar.quotes = ALWAYS if form == "jsonl" else IF_NEEDED if form == "csv" else NEVER
-        self.records.grammar.csv_safe = csv_safe and form != "jsonl"
-        self.records.grammar.delimiter = <uint8_t>ord(delimiter)
-        self.header = b"" if self.records.json else delimiter.join(record_fields(names)) + b"\n"
+        if form not in FORMATS:
+            raise ValueError(f"unknown form {form!r}; choose from {', '.join(FORMATS)}")
+        _, _, values, usual, has_header = FORMATS[form]
+        self.names, self.delimiter, self.records.json = names, delimiter or usual, values == "jsonl"
+        self.records.grammar.quotes = ALWAYS if values == "jsonl" else IF_NEEDED if values == "csv" else NEVER
+        self.records.grammar.csv_safe = csv_safe and values != "jsonl"
+        self.records.grammar.delimiter = <uint8_t>ord(self.delimiter)
+        self.header = self.delimiter.join(record_fields(names)) + b"\n" if has_header else b""
         self.heads = []
         for i, name in enumerate([*self.code_names, *FRAME_NAMES]):
             head = self.head(name)
@@ -665,15 +665,15 @@ cdef class SplitRows(RecordRows):
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987, "web" for IRIs that are URLs in which all parsers find the same
             host.
-        form (str): "jsonl" (RFC 8259), "csv" (RFC 4180; an undefined component is nothing, an empty one is "") or "tsv"
-            (tabs, no quotes; both are nothing).
+        form (str): A format of FORMATS. An undefined component is null in JSON (RFC 8259), and nothing in CSV (RFC 4180),
+            where an empty one is ""; without quotes, both are nothing.
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
-        delimiter (bytes): The byte between the fields of CSV.
+        delimiter (bytes | None): The byte between values; None: that of the format.
     """
 
     cdef SplitWeb checked
 
-    def __cinit__(self, kind, form, csv_safe=False, bytes delimiter not None=b","):
+    def __cinit__(self, kind, form, csv_safe=False, bytes delimiter=None):
         cdef bint web = kind == "web"
         set_grammar(&self.records.grammar, "iri" if web else kind, None)
         if web:
@@ -852,7 +852,7 @@ cdef class HostRecordRows(RecordRows):
     """
     cdef HostRecords how
 
-    def __cinit__(self, form, csv_safe=False, bytes delimiter not None=b",", *, schemes=None, userinfo="raise",
+    def __cinit__(self, form, csv_safe=False, bytes delimiter=None, *, schemes=None, userinfo="raise",
                   trailing_dot="raise", ports=None):
         set_accepted(&self.how.web.accepted, schemes, userinfo, trailing_dot)
         set_ports(&self.how.web.accepted, ports, self.how.web.ports)
