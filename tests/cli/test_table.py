@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec.cli.table import CountTable, fitted, shown_number, terminal, width_of
+from uricodec.cli.table import CountTable, fitted, shown_number, table_of, width_of
 
 ROWS = [(["192.0.2.7"], 6120, []), (["2001:db8::1"], 1530, []), (["a" * 200], 1, [])]
 
@@ -110,6 +110,5 @@ def test_numbers_are_rounded_and_grouped():
 
 
 def test_the_terminal(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "123")
-    assert terminal()[0] == 123
-    assert "".encode(terminal()[1]) == b""
+    monkeypatch.setenv("COLUMNS", "40")
+    assert max(map(len, table_of(["client"], ROWS, 10_000, 0).decode().splitlines())) == 40

@@ -55,6 +55,18 @@ def binary_stream(text_stream, name):
     return getattr(text_stream.buffer, "raw", text_stream.buffer)  # test doubles may have no raw stream
 
 
+def read_at(file, place, size, what):
+    """Return so many bytes of an unbuffered file at a place; `what` it is, for the error if it is too short."""
+    file.seek(place)
+    found = file.read(size)
+    while len(found) < size:
+        more = file.read(size - len(found))
+        if not more:
+            raise OSError(None, f"{what} was truncated")
+        found += more
+    return found
+
+
 def close_file(file):
     """Close a file, ignoring errors: nothing more is needed from it."""
     try:  # noqa: SIM105

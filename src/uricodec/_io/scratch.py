@@ -4,7 +4,7 @@ import os
 from mmap import mmap
 
 from uricodec._io import reading
-from uricodec._io.files import close_file, file_error, printable
+from uricodec._io.files import close_file, file_error, printable, read_at
 
 # After so many files, references to closed ones are dropped.
 FILES = 100
@@ -95,16 +95,9 @@ class Scratch:
     def read(self, file, place, size):
         """Return the bytes of a file at a place."""
         try:
-            file.seek(place)
-            found = file.read(size)
-            while len(found) < size:
-                more = file.read(size - len(found))
-                if not more:
-                    raise OSError(None, "temporary file was truncated")
-                found += more
+            return read_at(file, place, size, "temporary file")
         except OSError as error:
             raise self.fail(error) from None
-        return found
 
     def mapping(self, size):
         """Return zeroed memory that is mapped to a file; the disk space is allocated."""

@@ -18,7 +18,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io.files import FileError, file_error, printable
+from uricodec._io.files import FileError, file_error, printable, read_at
 from uricodec._io.sources import without_waiting
 from uricodec.errors import SetError
 
@@ -206,14 +206,7 @@ class StoredSet:
 
     def _read(self, place: int, size: int) -> bytes:
         with self._lock:  # threads share the position in the file
-            self._file.seek(place)
-            found = self._file.read(size)
-            while len(found) < size:
-                more = self._file.read(size - len(found))
-                if not more:
-                    raise OSError(None, "file was truncated")
-                found += more
-        return found
+            return read_at(self._file, place, size, "file")
 
     def _error(self, reason: str) -> SetError:
         return SetError(f"{self.name}: {reason}")

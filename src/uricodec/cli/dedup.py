@@ -238,14 +238,12 @@ class TableOutput(CountsOutput):
         self._key, self._excludes = "line" if records.selected is None else "record", excludes
 
     def show(self, found, total, unique):
-        from uricodec.cli.table import CountTable, terminal
+        from uricodec.cli.table import table_of
 
         rows = [([line.removesuffix(b"\n").removesuffix(b"\r")], count, []) for count, line in found]
-        width, encoding = terminal()
         # `total` has lines whose identifiers are excluded
         others = 0 if self._excludes else unique - len(rows)
-        lines = CountTable([self._key], width=width, encoding=encoding).lines(rows, total, others)
-        self.write("".join(f"{line}\n" for line in lines).encode(encoding))
+        self.write(table_of([self._key], rows, total, others))
         return len(rows)
 
 

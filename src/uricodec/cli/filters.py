@@ -7,9 +7,6 @@ from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 from uricodec.errors import SetError
 
-# The levels of `normalize`, by kind.
-DEFAULT_LEVELS = {"urn": "8141", "uri": "path", "iri": "iri", "web": "scheme"}
-
 
 def decode(plan, plus, encoding, raw, iri, host):  # noqa: PLR0913, PLR0917
     """Decode percent-encoded lines or fields, or convert URIs to IRIs; see lines.filter_inputs()."""
@@ -55,7 +52,9 @@ def run_codec(plan, rows, source, has_encoding=False):
 
 def normalize(plan, kind, level, policy, explain, rfc, production):  # noqa: PLR0913, PLR0917
     """Normalize lines or fields; see lines.filter_inputs()."""
-    only, level = plan.get is not None, level or DEFAULT_LEVELS[kind]
+    from uricodec._identifier import DEFAULTS
+
+    only, level = plan.get is not None, level or DEFAULTS[kind]
     if kind == "urn":
         from uricodec.urn._rows import NidRows, NormalizeUrnRows
 

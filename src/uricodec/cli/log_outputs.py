@@ -116,7 +116,7 @@ class Arrow(Lines):
 
     def __init__(self, output, schema, most=None):
         super().__init__(output)
-        self._schema, self._writer, self._left = schema, None, most
+        self._sink, self._schema, self._writer, self._left = Sink(output), schema, None, most
 
     def state(self, max_line):
         return ColumnBuffer()
@@ -125,7 +125,7 @@ class Arrow(Lines):
         import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         if self._writer is None:
-            self._writer = self._open(pyarrow.PythonFile(Sink(self._output), "w"))
+            self._writer = self._open(pyarrow.PythonFile(self._sink, "w"))
         if batch is not None:
             batch = pyarrow.record_batch(batch).slice(0, self._left)
             self._add(batch)
@@ -145,6 +145,9 @@ class Arrow(Lines):
     def close(self):
         self.write(None)
         self._writer.close()
+
+    def release(self):
+        self._sink.output = None
 
 
 class Parquet(Arrow):
@@ -186,15 +189,20 @@ BINARY = {"arrow": Arrow, "parquet": Parquet}
 
 
 class Sink:
-    """The output, as a file object for pyarrow."""
+    """The output, as a file object for pyarrow, up to an error: a writer that is freed writes its footer all the same.
+
+    Attributes:
+        output (Output | None): The output; None: nothing more is written.
+    """
 
     closed = False
 
     def __init__(self, output):
-        self._output = output
+        self.output = output
 
     def write(self, data):
-        self._output.write(data)
+        if self.output is not None:
+            self.output.write(data)
         return len(data)
 
 
@@ -216,8 +224,6 @@ class Counts:
         from uricodec.logs._counting import Counting
 
         self._output, self._to, self._top = output, to, top
-        self._form = FORMATS.get(to)
-        self._between = FORMATS[options["to"]].delimiter.decode()  # between the values of a key
         numbers = sum or (), quantiles or ()
         memory = parse_memory(memory)
         memory = max(memory - PROGRAM, memory // 2, 1)
@@ -227,6 +233,11 @@ class Counts:
             raise CommandError(f"--{error}", 2, "such as --sort count") from None
         self._pyarrow = pyarrow_for(to, output) if to in BINARY else None
         self._drawn, self._next, self._counted = 0, 0.0, 0
+        self._form, between = FORMATS.get(to), FORMATS[options["to"]].delimiter.decode()
+        self._is_json = options["to"] == "jsonl"
+        names = self._counting.names[len(self._counting.fields) :]
+        # What is written before each number.
+        self._heads = [f'{between}"{name}":' if self._is_json else between for name in names]
 
     def state(self, max_line):
         """Return what converts lines, in one of the threads."""
@@ -246,16 +257,13 @@ class Counts:
 
     def _draw(self, rows, others):
         """Draw a table, in the place of the last one."""
-        from uricodec.cli.table import CountTable, terminal
+        from uricodec.cli.table import table_of
 
-        width, encoding = terminal()
         names, fields = self._counting.names, self._counting.fields
-        table = CountTable(fields, names[len(fields) + 1 :], width, encoding)
         shown = [(self._shown(row.key), row.count, row.numbers) for row in rows]
-        lines = table.lines(shown, self._counting.counter.total, others)
-        start = f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
-        self._output.write((start + "\n".join(lines) + "\n").encode(encoding, "replace"))
-        self._drawn = len(lines)
+        table = table_of(fields, shown, self._counting.counter.total, others, names[len(fields) + 1 :])
+        self._output.write((b"\x1b[%dA\x1b[J" % self._drawn if self._drawn else b"") + table)
+        self._drawn = table.count(b"\n")
 
     def _shown(self, key):
         """Return the values of a key as texts."""
@@ -283,16 +291,14 @@ class Counts:
         self._counting.counter.close()
 
     def _line(self, row):
-        """Return a row as a line."""
-        from json import dumps
-
-        names = self._counting.names[len(self._counting.fields) :]
-        numbers, between = [row.count, *row.numbers], self._between
-        if self._form.values == "jsonl":
-            members = [f"{dumps(name)}:{dumps(number)}" for name, number in zip(names, numbers, strict=True)]
-            return row.key[:-1] + f"{between}{between.join(members)}}}\n".encode()
-        cells = [between if number is None else f"{between}{number!r}" for number in numbers]
-        line = row.key + "".join(cells).encode() + b"\n"
+        """Return a row as a line: its numbers follow the values of its key."""
+        numbers = [row.count, *row.numbers]
+        missing = "null" if self._is_json else ""
+        shown = [missing if number is None else repr(number) for number in numbers]
+        added = "".join([head + text for head, text in zip(self._heads, shown, strict=True)]).encode()
+        if self._is_json:
+            return b"%s%s}\n" % (row.key[:-1], added)
+        line = b"%s%s\n" % (row.key, added)
         return csv_as_text(line, self._form.delimiter) if self._form.values == "text" else line
 
     def _schema(self):

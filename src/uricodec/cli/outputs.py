@@ -219,13 +219,10 @@ class Counts(Choice):
             while block := list(islice(found, self.ROWS)):
                 write(b"".join([b"%d\t%s%s" % (count, line, self._end) for line, count in block]))
             return
-        from uricodec.cli.table import CountTable, terminal
+        from uricodec.cli.table import table_of
 
         rows = [([line], count, []) for line, count in found]
-        width, encoding = terminal()
-        others = self._counter.distinct - len(rows)
-        lines = CountTable([self._name], width=width, encoding=encoding).lines(rows, self._counter.total, others)
-        write("".join(f"{line}\n" for line in lines).encode(encoding))
+        write(table_of([self._name], rows, self._counter.total, self._counter.distinct - len(rows)))
 
     def close(self):
         self._counter.close()

@@ -6,13 +6,13 @@ Which function of `bulk` a command is, and which of its options are parameters, 
 import os
 from itertools import groupby
 
+from uricodec._identifier import DEFAULTS
 from uricodec._io.files import FileError, printable
 from uricodec._io.reports import InvalidLine
 from uricodec._io.writing import Output
 from uricodec.bulk._operations import OPERATIONS
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError, needs
-from uricodec.cli.filters import DEFAULT_LEVELS
 from uricodec.cli.outputs import Reservoir
 from uricodec.cli.sets import load_sets
 from uricodec.errors import SetError, UriError
@@ -48,8 +48,8 @@ def run(plan, **options):
     columns = (Matches if plan.command == "filter" else Columns)(plan, options)
     if plan.output in (None, "-"):
         raise CommandError("--parquet: --output is required", 2, "-o FILE names the file to write")
-    with plan.rejects() as rejects, Output(plan.output) as output, Sink(output) as sink:
-        writer, faults = Writer(sink, plan), Faults(plan, rejects)
+    with plan.rejects() as rejects, Output(plan.output) as output, Writer(output, plan) as writer:
+        faults = Faults(plan, rejects)
         convert(plan, columns, faults, writer, output, rejects)
         writer.close()
     faults.show()
@@ -139,15 +139,22 @@ class Writer:
     """Writes batches to one Parquet file: all of their rows, the first of them, or a sample of them.
 
     Args:
-        sink (Sink): Where the file goes.
+        output (Output): Where the file goes.
         plan (Plan): The plan of the command.
     """
 
-    def __init__(self, sink, plan):
-        self._sink, self._limit = sink, plan.limit
+    def __init__(self, output, plan):
+        self._output, self._limit = output, plan.limit
         self._writer = self._schema = None
         self._sample = plan.sample and Reservoir(plan.sample, plan.seed)
         self._count, self._rows = 0, {}  # of the sample: for the number of a row, a batch with it and its place there
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if self._writer is not None:
+            self._writer.release()
 
     def write(self, name, batch):
         """Write a batch.
@@ -164,7 +171,7 @@ class Writer:
 
         if self._writer is None:
             self._schema = batch.schema.remove_metadata()
-            self._writer = Parquet(self._sink, self._schema, self._limit)
+            self._writer = Parquet(self._output, self._schema, self._limit)
         if batch.schema.remove_metadata() != self._schema:
             raise FileError(name, "columns differ from those of the first input")
         if self._sample:
@@ -238,27 +245,6 @@ def line_of(source, batch, fault):
     return InvalidLine(source.name, source.before + row, offset, code, text)
 
 
-class Sink:
-    """Where a writer of pyarrow writes, up to an error: when it is freed it would write its footer all the same.
-
-    Args:
-        output (Output): The output.
-    """
-
-    def __init__(self, output):
-        self._output = output
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self._output = None
-
-    def write(self, data):
-        if self._output is not None:
-            self._output.write(data)
-
-
 def operation_of(plan, options):
     """Return the row of the table of operations that a command is, and its arguments (dict)."""
     command, options = plan.command, options | (plan.agreed or {})
@@ -271,7 +257,7 @@ def operation_of(plan, options):
     if command == "redact":
         options["no_nested"] = not options["no_nested"]  # the flag of the parameter `nested`
     elif command == "normalize" and options["policy"] is None:
-        options["level"] = options["level"] or DEFAULT_LEVELS[options["kind"]]
+        options["level"] = options["level"] or DEFAULTS[options["kind"]]
     if command == "normalize" and options["kind"] == "iri" and plan.errors != "keep" and options["production"] is None:
         from uricodec.uri._policies import production_of
 

@@ -24,12 +24,14 @@ WIDE = "WF"  # of the values of east_asian_width
 ZERO = "Mn", "Me", "Cf"  # categories of characters without a width
 
 
-def terminal():
-    """Return the width and the encoding of standard output (tuple[int, str])."""
+def table_of(keys, rows, total, others, numbers=()):
+    """Return a table for standard output (bytes); see CountTable and its lines()."""
     import sys
     from shutil import get_terminal_size
 
-    return get_terminal_size().columns, getattr(sys.stdout, "encoding", None) or "ascii"
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    lines = CountTable(keys, numbers, get_terminal_size().columns, encoding).lines(rows, total, others)
+    return "".join([f"{line}\n" for line in lines]).encode(encoding, "replace")
 
 
 class CountTable:

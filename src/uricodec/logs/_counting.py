@@ -141,6 +141,8 @@ class Counting:
     def _result(self, found: tuple[Any, ...]) -> Counted:
         key, count, *more = found
         numbers: list[float | int | None] = []
+        if not more:
+            return Counted(key, count, numbers)
         for field, total in zip(self._sums, more, strict=False):
             numbers.append(total / NANOSECONDS if field == "duration" else total)
         for values in more[len(self._sums) :]:
