@@ -1,7 +1,8 @@
 from typing import overload
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, Self
 
+from uricodec._rows._engine import RowOperation
 from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri
 
 @overload
@@ -24,3 +25,9 @@ def iri_to_uri(
 def uri_to_iri(uri: str, host: HostInIri = "keep") -> str: ...
 @overload
 def uri_to_iri(uri: Buffer, host: HostInIri = "keep") -> bytes: ...
+
+class IriToUriRows(RowOperation):
+    def __new__(cls, disallowed: DisallowedCharacters = "raise", host: HostInUri = "percent") -> Self: ...
+
+class UriToIriRows(RowOperation):
+    def __new__(cls, host: HostInIri = "keep") -> Self: ...

@@ -729,7 +729,7 @@ def literals_of(name: str) -> list[list[bytes]]:
     """Return the literals that each line of text has in this order, of each variant of a preset; none for JSON.
 
     >>> literals_of("common")
-    [[b'', b' - ', b' [', b'] "', b'" ', b' ', b'']]
+    [[b'', b' - ', b' [', b'] "', b'" ', b' ', b'', b'']]
     """
     section = built_in()[name]
     if "dialect" in section:
