@@ -2,7 +2,6 @@ from typing import overload
 
 from typing_extensions import Buffer, Self
 
-from uricodec._rows._engine import RowOperation
 from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri
 
 @overload
@@ -26,8 +25,8 @@ def uri_to_iri(uri: str, host: HostInIri = "keep") -> str: ...
 @overload
 def uri_to_iri(uri: Buffer, host: HostInIri = "keep") -> bytes: ...
 
-class IriToUriRows(RowOperation):
+class IriToUriRows:
     def __new__(cls, disallowed: DisallowedCharacters = "raise", host: HostInUri = "percent") -> Self: ...
 
-class UriToIriRows(RowOperation):
+class UriToIriRows:
     def __new__(cls, host: HostInIri = "keep") -> Self: ...
