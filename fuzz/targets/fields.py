@@ -6,12 +6,12 @@ import json
 
 from common import lines_of, run
 from reference import codec as naive
+from support.limits import lowered
 
 from uricodec import ByteSet, bytesets, uri, urn
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._records._fields import reason_of, transform_fields
 from uricodec._records._framing import Framing
-from uricodec._rows._engine import set_block_size
 from uricodec.uri._rows import NormalizeRows
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 
@@ -49,12 +49,9 @@ def in_pieces(src, framing, rows, errors, size):
     Check that it is the same for all records at once, and without a report.
     """
     made = all_pieces(src, framing, rows, errors, size, 1000)
-    set_block_size(4, 64)
-    try:
+    with lowered(most_rows=4, most_bytes=64):
         assert made == all_pieces(src, framing, rows, errors, 1 << 20, 1000)
         assert made[:2] == all_pieces(src, framing, rows, errors, 1 << 20, 0)[:2]
-    finally:
-        set_block_size()
     return made
 
 

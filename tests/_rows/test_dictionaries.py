@@ -9,9 +9,9 @@ from collections import Counter
 import pytest
 from support import row_by_row as naive
 from support.arrow_memory import Lent
+from support.limits import lowered
 
 from uricodec import bulk, dedup
-from uricodec._rows._tasks import set_limit_of_offsets
 from uricodec.bulk._operations import OPERATIONS
 from uricodec.errors import UriError
 
@@ -193,12 +193,9 @@ def test_offsets_of_copies_of_results_become_large_ones(name, limit):
     long = "h" * 50
     words = [f"http://{long}/{long}/b?x={long}&y", "s:"]
     source = pa.DictionaryArray.from_arrays(pa.array([0, 1, None] * 30, pa.int8()), words)
-    set_limit_of_offsets(limit)
-    try:
+    with lowered(limit_of_offsets=limit):
         made = outcome(name, source)
         assert made == outcome(name, pa.array(source.to_pylist()))
-    finally:
-        set_limit_of_offsets(None)
     assert ("large" in str(made[0])) == (limit is not None)
 
 

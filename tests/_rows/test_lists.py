@@ -4,11 +4,11 @@ import random
 
 import pytest
 from reference.rows import rows_of
+from support.limits import lowered
 from support.operations import OPERATIONS
 
 from uricodec import bulk
 from uricodec._codec._rows import DecodeRows
-from uricodec._rows._engine import set_block_size
 from uricodec._rows._lists import ListWork
 from uricodec._rows._tasks import Plan
 from uricodec.uri._rows import COLUMNS, SplitReferences
@@ -17,12 +17,6 @@ LONG = 20_000  # more bytes than a block has
 
 
 BLOCKS = (None, None), (3, 40)  # those of calls, and small ones
-
-
-@pytest.fixture(autouse=True)
-def _blocks():
-    yield
-    set_block_size()
 
 
 def items(operation):
@@ -67,13 +61,13 @@ def test_long_lists(operation):
         each = [do(name, [row], how, errors) for row in rows]
         found = [(row, code, offset) for row, (_, fault) in enumerate(each) for _, code, offset in fault.rows]
         for sizes in BLOCKS:
-            set_block_size(*sizes)
-            done, faults = do(name, rows, how, errors)
+            with lowered(most_rows=sizes[0], most_bytes=sizes[1]):
+                done, faults = do(name, rows, how, errors)
+                assert do(name, rows, how, errors, 3)[1].rows == found[:3]
+                assert getattr(bulk, name)(rows, errors=errors, **how) == done
             assert done == [result[0] for result, _ in each], (errors, sizes)
             assert [type(row) for row in done] == [type(result[0]) for result, _ in each]
             assert (faults.count, faults.rows) == (len(found), found), (errors, sizes)
-            assert do(name, rows, how, errors, 3)[1].rows == found[:3]
-            assert getattr(bulk, name)(rows, errors=errors, **how) == done
     texts = [row for row in all_rows if isinstance(row, str)]
     bad = do(name, texts, how, "null" if "null" in operation.policies else "keep")[1].rows
     if bad:

@@ -15,11 +15,11 @@ from reference import rows as reference
 from reference.codec import ill_formed
 from support import operations
 from support import row_by_row as naive
+from support.limits import lowered
 from support.operations import OPERATIONS
 
 import uricodec
 from uricodec import ByteSet, bulk, dedup, urn
-from uricodec._rows import _tasks
 from uricodec.errors import UriError
 from uricodec.urn.namespaces import NAMESPACES
 
@@ -214,15 +214,12 @@ def test_values_of_a_dictionary_that_are_null():
 
 
 def test_chunks_that_share_a_dictionary_beside_a_large_one():
-    _tasks.set_limit_of_offsets(40)
-    try:
+    with lowered(limit_of_offsets=40):
         shared, large = pa.array(["a b", "c"]), pa.array([" " * 30])
         indices = [pa.array(rows, pa.int32()) for rows in ([0, 1], [1, 0], [0])]
         chunks = [pa.DictionaryArray.from_arrays(*of) for of in zip(indices, (shared, shared, large), strict=True)]
         found = bulk.quote(pa.chunked_array(chunks))
         assert pa.chunked_array(found).to_pylist() == ["a%20b", "c", "c", "a%20b", "%20" * 30]
-    finally:
-        _tasks.set_limit_of_offsets(None)
 
 
 def test_an_ordered_dictionary_stays_one():
@@ -416,9 +413,8 @@ def test_views_leave_little_memory_unused(changed):
 
 @pytest.fixture
 def small_offsets():
-    _tasks.set_limit_of_offsets(1000)
-    yield
-    _tasks.set_limit_of_offsets(None)
+    with lowered(limit_of_offsets=1000):
+        yield
 
 
 @pytest.mark.usefixtures("small_offsets")
@@ -439,11 +435,8 @@ def test_offsets_become_large_ones(type_, threads):
 @pytest.mark.parametrize(("rows", "type_"), [(1000, pa.string()), (1001, pa.large_string())], ids=str)
 def test_offsets_are_large_ones_after_the_limit(rows, type_):
     """Of all rows together: those that are worked on at once are far below it."""
-    _tasks.set_limit_of_offsets(100_000)
-    try:
+    with lowered(limit_of_offsets=100_000):
         result = bulk.quote(pa.array(["abcd" + "é" * 16] * rows), threads=1)
-    finally:
-        _tasks.set_limit_of_offsets(None)
     assert pa.chunked_array(result).type == type_
     assert as_rows(result) == ["abcd" + "%C3%A9" * 16] * rows
 

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.codec import lines_of
 from support.arrow_memory import Lent
+from support.limits import lowered
 from support.tables import each_row
 
 from uricodec import uri, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting._table import Table
-from uricodec._rows._engine import RowOperation, set_block_size
+from uricodec._rows._engine import RowOperation
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 from uricodec.uri._rows import NormalizeRows
@@ -133,13 +134,10 @@ def test_nothing_beyond_the_end_is_read(tier, fences):
 @kinds
 @each_row(("rows", "size"), [(1, 64), (3, 20), (1000, 1), (1000, 64)])
 def test_small_blocks(make, key, rows, size):
-    set_block_size(rows, size)
-    try:
+    with lowered(most_rows=rows, most_bytes=size):
         for end in b"\n", b"\r\n":
             check(end.join(LINES * 3), make, key)
             check(end.join(LINES) + end, make, key)
-    finally:
-        set_block_size()
 
 
 @pytest.mark.slow

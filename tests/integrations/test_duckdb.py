@@ -6,10 +6,10 @@ import sys
 
 import pytest
 from reference.rows import in_columns, texts
+from support.limits import lowered
 
 from uricodec import bulk
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._rows import _tasks
 from uricodec.dedup import SeenSet
 from uricodec.integrations import duckdb as hook
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
@@ -479,8 +479,7 @@ def test_errors_show_the_row():
 def test_stream_of_more_text_than_a_batch_has_offsets_for():
     with duckdb.connect() as con:
         con.execute("create table names as select range as id, repeat(' ', range % 10) as name from range(100)")
-        _tasks.set_limit_of_offsets(40)
-        try:
+        with lowered(limit_of_offsets=40):
             columns = {"text": ("uri_encode", "name"), "again": ("uri_encode", "name")}
             table = hook.stream(con, "from names", columns).read_all()
             assert table["text"].to_pylist() == table["again"].to_pylist() == ["%20" * (i % 10) for i in range(100)]
@@ -488,8 +487,6 @@ def test_stream_of_more_text_than_a_batch_has_offsets_for():
             long = hook.stream(con, "select repeat(' ', 20) as name", {"text": ("uri_encode", "name")})
             with pytest.raises(OverflowError, match="2 GiB"):
                 long.read_all()
-        finally:
-            _tasks.set_limit_of_offsets(None)
 
 
 def test_columns_of_a_stream_have_names_without_case():

@@ -79,14 +79,14 @@ cdef struct Buffer:
     uint8_t *data
     size_t size
     size_t cap
-    bint lent                   # the memory belongs to a bytes object
+    bint in_bytes                 # the memory belongs to a bytes object
 
 # Buffers that are freed with this object, unless their memory was moved out before.
 cdef class ArrowBuffers:
     cdef Buffer first, second, third
 
-cdef bytes lend_bytes(Buffer *buffer, size_t size)
-cdef bytes settle_bytes(Buffer *buffer, list lent)
+cdef bytes begin_bytes(Buffer *buffer, size_t size)
+cdef bytes finish_bytes(Buffer *buffer, list held)
 cdef bint grow(Buffer *buffer, size_t more) noexcept nogil
 # Ensure capacity for `more` bytes.
 cdef int reserve(Buffer *buffer, size_t more) except -1
@@ -104,7 +104,7 @@ cdef class Memory:
     cdef uint8_t *data
     cdef size_t cap
 
-cdef Memory keep(Buffer *buffer)
+cdef Memory memory_of(Buffer *buffer)
 
 
 # An array: its buffers, which `owners` keep alive.

@@ -170,7 +170,7 @@ cdef bint grow(Buffer *buffer, size_t more) noexcept nogil:
     if cap <= buffer.cap:
         return True
     cap = max(cap, buffer.cap + buffer.cap // 2)
-    if buffer.lent:
+    if buffer.in_bytes:
         data = <uint8_t *>uc_resize(NULL, 0, 0, &cap)
         if data != NULL:
             memcpy(data, buffer.data, buffer.size)
@@ -178,7 +178,7 @@ cdef bint grow(Buffer *buffer, size_t more) noexcept nogil:
         data = <uint8_t *>uc_resize(buffer.data, buffer.cap, buffer.size, &cap)
     if data == NULL:
         return False
-    buffer.data, buffer.cap, buffer.lent = data, cap, False
+    buffer.data, buffer.cap, buffer.in_bytes = data, cap, False
     return True
 
 
@@ -221,7 +221,7 @@ cdef void trim(Buffer *buffer) noexcept nogil:
     """Free the unused capacity of a small buffer: there may be many of them."""
     cdef size_t cap = max(buffer.size, <size_t>1)
     cdef uint8_t *data
-    if buffer.data == NULL or buffer.lent or buffer.cap >= LARGE_BYTES:
+    if buffer.data == NULL or buffer.in_bytes or buffer.cap >= LARGE_BYTES:
         return
     data = <uint8_t *>uc_resize(buffer.data, buffer.cap, buffer.size, &cap)
     if data != NULL:
@@ -229,9 +229,9 @@ cdef void trim(Buffer *buffer) noexcept nogil:
 
 
 cdef void discard(Buffer *buffer) noexcept nogil:
-    if not buffer.lent:
+    if not buffer.in_bytes:
         uc_discard(buffer.data, buffer.cap)
-    buffer.data, buffer.lent = NULL, False
+    buffer.data, buffer.in_bytes = NULL, False
     buffer.size = buffer.cap = 0
 
 
@@ -244,29 +244,29 @@ cdef class ArrowBuffers:
         discard(&self.third)
 
 
-cdef bytes lend_bytes(Buffer *buffer, size_t size):
-    """Return a bytes object whose memory the buffer uses; settle_bytes() returns it if its capacity was enough."""
+cdef bytes begin_bytes(Buffer *buffer, size_t size):
+    """Return a bytes object whose memory the buffer uses; finish_bytes() returns it if its capacity was enough."""
     cdef bytes made = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
-    buffer.data, buffer.size, buffer.cap, buffer.lent = <uint8_t *>PyBytes_AS_STRING(made), 0, size, True
+    buffer.data, buffer.size, buffer.cap, buffer.in_bytes = <uint8_t *>PyBytes_AS_STRING(made), 0, size, True
     if size >= LARGE_BYTES:
         uc_large_pages(buffer.data, size)
     return made
 
 
-cdef bytes settle_bytes(Buffer *buffer, list lent):
-    """Return the contents of the buffer as bytes. `lent` holds the only reference to the object from lend_bytes()."""
+cdef bytes finish_bytes(Buffer *buffer, list held):
+    """Return the contents of the buffer as bytes. `held` holds the only reference to the object from begin_bytes()."""
     cdef PyObject *object
-    if not buffer.lent:
+    if not buffer.in_bytes:
         return PyBytes_FromStringAndSize(<const char *>buffer.data, <Py_ssize_t>buffer.size)
-    made = lent.pop()
+    made = held.pop()
     object = <PyObject *>made
     Py_INCREF(made)
     made = None
-    buffer.data, buffer.lent = NULL, False
+    buffer.data, buffer.in_bytes = NULL, False
     return resized(object, buffer.size)
 
 
-cdef Memory keep(Buffer *buffer):
+cdef Memory memory_of(Buffer *buffer):
     """Move the memory of the buffer, without unused capacity, into an object."""
     cdef Memory memory = Memory()
     cdef size_t want = max(buffer.size, <size_t>1)
@@ -310,7 +310,7 @@ cdef class Array:
 
 
 cdef const void *hold(Array array, Buffer *buffer) except NULL:
-    cdef Memory memory = keep(buffer)
+    cdef Memory memory = memory_of(buffer)
     array.owners.append(memory)
     return memory.data
 

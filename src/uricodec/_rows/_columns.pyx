@@ -12,7 +12,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 from uricodec._base._text cimport copy_of_bytes
 from uricodec._rows._arrow cimport *
 from uricodec._rows._dictionaries cimport *
-from uricodec._rows._ranges cimport join_arrays
+from uricodec._rows._ranges cimport join_arrays, loaded_rows, saved_rows
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport *
 
@@ -208,7 +208,7 @@ cdef tuple text_array(Job job, Type type):
 
 # --- pickles ------------------------------------------------------------------------------------------------------------
 
-# A column is pickled as tuples of its types and of copies of its buffers, up to the last row.
+# A column is pickled as tuples of its types, and of copies of the buffers with its rows.
 
 cdef tuple saved_type(Type type):
     cdef list children = []
@@ -226,69 +226,35 @@ cdef Type loaded_type(tuple saved):
     return Type(format, name, tuple(children), None if dictionary is None else loaded_type(dictionary), ordered, required)
 
 
-cdef list sizes_of(Type type, Array array):
-    """Return the size of each buffer, up to the last row."""
-    cdef int64_t rows = array.offset + array.length, i
-    cdef list sizes = [(rows + 7) // 8]
-    cdef bint large = type.format in (b"U", b"Z", b"+L")
-    if type.format in (b"vu", b"vz"):
-        sizes.append(sizeof(View) * rows)
-        for i in range(array.n_buffers - 3):
-            sizes.append((<const int64_t *>array.buffers[array.n_buffers - 1])[i])
-        sizes.append(8 * max(array.n_buffers - 3, <int64_t>0))
-    elif type.format in (b"u", b"z", b"U", b"Z", b"+l", b"+L"):
-        sizes.append((8 if large else 4) * (rows + 1))
-        if type.format not in LISTS:
-            sizes.append(offset_at(array, large, array.length) if array.buffers[1] != NULL else 0)
-    elif type.format == b"b":
-        sizes.append((rows + 7) // 8)
-    elif type.format == b"w:16":
-        sizes.append(16 * rows)
-    elif type.format in WIDTHS:
-        sizes.append(abs(<int>WIDTHS[type.format]) * rows)
-    return sizes
-
-
 cdef tuple saved_array(Type type, Array array):
-    cdef list buffers = [], children = [], sizes = sizes_of(type, array)
-    cdef int64_t i, size
-    for i in range(array.n_buffers):
-        size = sizes[i] if i < len(sizes) else 0
-        buffers.append(None if array.buffers[i] == NULL else (<const char *>array.buffers[i])[:size])
-    for i in range(len(type.children)):
-        children.append(saved_array(type.children[i], array.children[i]))
-    dictionary = None if array.dictionary is None else saved_array(type.dictionary, array.dictionary)
-    return array.length, array.nulls, array.offset, buffers, tuple(children), dictionary
-
-
-cdef Array loaded_array(tuple saved):
-    cdef Array array = Array()
     cdef list children = []
-    cdef ArrowBuffers memory
-    cdef bytes part
     cdef int64_t i
-    array.length, array.nulls, array.offset, buffers, parts, dictionary = saved
-    array.set_buffers(len(buffers))
-    for i in range(array.n_buffers):
-        if buffers[i] is not None:
-            part, memory = buffers[i], ArrowBuffers()
-            reserve(&memory.first, <size_t>len(part) + WIDE)
-            append_item(&memory.first, PyBytes_AS_STRING(part), <size_t>len(part))
-            array.buffers[i] = hold(array, &memory.first)
-    for child in parts:
-        children.append(loaded_array(child))
-    array.children = tuple(children)
-    array.dictionary = None if dictionary is None else loaded_array(dictionary)
-    return array
+    if type.format == b"+r":        # runs are copied as they are
+        for i in range(2):
+            children.append(saved_array(type.children[i], array.children[i]))
+        return array.length, array.offset, tuple(children)
+    dictionary = None if array.dictionary is None else saved_array(type.dictionary, array.dictionary)
+    return saved_rows(type, array), dictionary
+
+
+cdef Array loaded_array(Type type, tuple saved):
+    cdef Array array = Array()
+    if type.format == b"+r":
+        array.length, array.offset, (ends, values) = saved
+        array.children = (loaded_array(type.children[0], ends), loaded_array(type.children[1], values))
+        return array
+    rows, dictionary = saved
+    return loaded_rows(type, rows, None if dictionary is None else loaded_array(type.dictionary, dictionary))
 
 
 def loaded_column(tuple type not None, list arrays not None):
     """Return a column from its pickle.
     """
+    cdef Type kind = loaded_type(type)
     cdef list made = []
     for array in arrays:
-        made.append(loaded_array(array))
-    return Column(loaded_type(type), made)
+        made.append(loaded_array(kind, array))
+    return Column(kind, made)
 
 
 # --- columns ------------------------------------------------------------------------------------------------------------
@@ -438,7 +404,7 @@ cdef class ColumnWork:
     """One call: a plan, the policy for rejected rows, and the number of threads."""
     cdef object make
     cdef RowPolicy policy
-    cdef bint look
+    cdef bint reports
     cdef size_t limit
     cdef object threads
     cdef size_t first
@@ -448,7 +414,7 @@ cdef class ColumnWork:
 
     def __cinit__(self, make, errors, limit, threads, first=0):
         self.make, self.policy, self.threads = make, <RowPolicy>policy_named(errors, True), threads
-        self.look = limit is not None or self.policy == RAISE_ROW
+        self.reports = limit is not None or self.policy == RAISE_ROW
         self.limit = 0 if limit is None else limit
         self.count, self.found, self.rows, self.first = 0, [], 0, first
 
@@ -477,7 +443,7 @@ cdef class ColumnWork:
         values = type if type.dictionary is None else type.dictionary
         plan = <Plan?>self.make(LAYOUTS[values.format][1])
         self.check_policy(<Plan>plan, False)
-        type, arrays = self.text(plan, type, arrays) if (<Plan>plan).kind == TEXT else self.answers(plan, type, arrays)
+        type, arrays = self.text(plan, type, arrays) if (<Plan>plan).kind == TEXT else self.results(plan, type, arrays)
         if whole.format == b"+s":
             arrays = tables_of(arrays)
             type = Type(b"+s", whole.name, (type,))
@@ -500,7 +466,7 @@ cdef class ColumnWork:
         plan = <Plan?>self.make(LAYOUTS[values.format][1])
         self.check_policy(<Plan>plan, False)
         try:
-            values, parts = self.text(plan, values, parts) if (<Plan>plan).kind == TEXT else self.answers(plan, values, parts)
+            values, parts = self.text(plan, values, parts) if (<Plan>plan).kind == TEXT else self.results(plan, values, parts)
         except UriError as error:
             error.row = None if error.row is None else firsts[error.row]
             raise
@@ -522,7 +488,7 @@ cdef class ColumnWork:
         for rows in sources:
             size += rows.size
             self.rows += rows.source.count
-        return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(size), 0)
+        return jobs_of(plan, sources, policy, limit, self.reports, self.threads_for(size), 0)
 
     cdef object text(self, Plan plan, Type type, list arrays):
         if type.dictionary is not None:
@@ -541,18 +507,18 @@ cdef class ColumnWork:
             return NULL_ROW
         return self.policy
 
-    cdef object answers(self, Plan plan, Type type, list arrays):
+    cdef object results(self, Plan plan, Type type, list arrays):
         cdef Type values = type if type.dictionary is None else type.dictionary
         if type.dictionary is not None and repeats_values(arrays):
-            made = self.answers_of_dictionaries(plan, type, arrays)
+            made = self.results_of_dictionaries(plan, type, arrays)
             if made is not None:
                 return made
             self.rows = 0
         jobs = self.jobs(plan, type, arrays, self.policy_for(plan), self.limit)
         self.count, self.found = rejected_of(jobs, self.limit)
-        return self.answered(plan, jobs, type, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
+        return self.result_of(plan, jobs, type, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
 
-    cdef object answered(self, Plan plan, list jobs, Type type, bint large, bint text):
+    cdef object result_of(self, Plan plan, list jobs, Type type, bint large, bint text):
         cdef Job job
         cdef int i
         cdef list made = []
@@ -561,11 +527,14 @@ cdef class ColumnWork:
                 large |= job.task.parts[3 * i].size > limit_of_offsets
             large |= plan.kind == LIST and items_before(&job.task) > limit_of_offsets
         for job in jobs:
-            made.append(answer_array(&job.task, plan.kind, &job.valid, plan.rows.code_names, large))
-        return answer_type(plan.kind, type, plan.fields, text, large), made
+            made.append(result_array(&job.task, plan.kind, &job.valid, plan.rows.code_names, large))
+        return result_type(plan.kind, type, plan.fields, text, large), made
 
-    cdef object answers_of_dictionaries(self, Plan plan, Type type, list arrays):
-        """Process the values of dictionaries, each once, and copy the results to the rows that refer to them.
+    cdef object results_of_dictionaries(self, Plan plan, Type type, list arrays):
+        """Process the values of dictionaries, each once, and copy the results to the rows that refer to them:
+
+            values      http://a/  b            indices     1  0  null  0
+            results     True       False        rows        False  True  null  True
 
         Returns:
             tuple | None: The type and the arrays; None if they need offsets of 64 bits, and the texts have 32.
@@ -577,22 +546,22 @@ cdef class ColumnWork:
         cdef Array array
         cdef dict done = {}
         cdef list made = []
-        cdef size_t number = 0, limit = UC_REJECTED if self.look else 0
+        cdef size_t number = 0, limit = UC_REJECTED if self.reports else 0
         for array in arrays:
             key = identity_of(array.dictionary)
             if key not in done:
                 jobs = self.jobs(plan, values, [array.dictionary], policy, limit)
-                part, parts = self.answered(plan, jobs, values, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
-                part, answers = join_arrays(part, parts, limit_of_offsets)
+                part, parts = self.result_of(plan, jobs, values, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
+                part, results = join_arrays(part, parts, limit_of_offsets)
                 if kind is not None and saved_type(kind) != saved_type(part):
                     return None
-                done[key], kind = (jobs, answers), part
-            part, answers = by_indices(array, type, done[key][1], kind, limit_of_offsets)
+                done[key], kind = (jobs, results), part
+            part, results = by_indices(array, type, done[key][1], kind, limit_of_offsets)
             if part is not kind:
                 return None
-            made.append(answers)
+            made.append(results)
         for array in arrays:
-            if self.look:
+            if self.reports:
                 self.refer(plan, done[identity_of(array.dictionary)][0], array, type, number)
             number += <size_t>array.length
         self.rows = number
@@ -601,7 +570,11 @@ cdef class ColumnWork:
     cdef object dictionaries(self, Plan plan, Type type, list arrays):
         """Process the values of dictionaries, each once. A rejected value is reported for the rows that refer to it.
 
-        Values that become equal are merged into one, and rows that refer to a null become null.
+        Values that become equal are merged into one, and rows that refer to a null become null. unquote, errors="null":
+
+            values      %41   A     %zz             indices     0  2  1  0
+            results     A     A     null            distinct values, and the numbers of the old ones: A;  0  0  -1
+            rejected                row 2           indices     0  null  0  0, and row 1 is reported
         """
         cdef dict done = {}
         cdef Array array, values
@@ -615,7 +588,7 @@ cdef class ColumnWork:
             if key not in done:
                 done[key] = self.dictionary(plan, type.dictionary, array.dictionary)
             jobs, kind, distinct = done[key]
-            if self.look:
+            if self.reports:
                 self.refer(plan, jobs, array, type, number)
             number += <size_t>array.length
             ordered &= distinct.ordered
@@ -634,7 +607,7 @@ cdef class ColumnWork:
         if type.format == b"n":
             return [], type, distinct_of(values, type)
         jobs = self.jobs(plan, type, [values], KEEP_ROW if self.policy == RAISE_ROW else self.policy,
-                         UC_REJECTED if self.look else 0)
+                         UC_REJECTED if self.reports else 0)
         kind, joined = of_one_type(type, text_arrays(jobs, type))
         kind, values = join_arrays(kind, joined, limit_of_offsets)
         return jobs, kind, distinct_of(values, kind)
@@ -680,7 +653,7 @@ cdef class ColumnWork:
             typed = text_arrays(jobs, type)
             type, arrays = narrow_text(format, name, typed)
         else:
-            type, arrays = self.answered(plan, jobs, type, format in LARGE.values(), text)
+            type, arrays = self.result_of(plan, jobs, type, format in LARGE.values(), text)
         if table:
             arrays, type = tables_of(arrays), Type(b"+s", name, (type,))
         return Column(type, arrays)
@@ -697,15 +670,15 @@ cdef class ColumnWork:
         if plan.kind != TEXT and type(source) is not bytes:
             source = copy_of_bytes(source)      # no other thread may change the number of lines
         rows = rows_of_lines(source, end)
-        jobs = jobs_of(plan, [rows], self.policy_for(plan), self.limit, self.look,
+        jobs = jobs_of(plan, [rows], self.policy_for(plan), self.limit, self.reports,
                        self.threads_for(rows.source.count), self.first)
         self.count, self.found = rejected_of(jobs, self.limit)
         for job in jobs:
             self.rows += job.task.row
         if plan.kind != TEXT:
-            return Column(*self.answered(plan, jobs, Type(b"u"), False, True))
+            return Column(*self.result_of(plan, jobs, Type(b"u"), False, True))
         for job in jobs:
-            parts.append(settle_bytes(&job.task.data, job.lent))
+            parts.append(finish_bytes(&job.task.data, job.output))
         # An empty last line without a terminator gets one; otherwise the result would have one line less.
         if (self.policy != DROP_ROW and rows.source.count
                 and rows.source.data[rows.source.count - 1] != rows.source.terminator):

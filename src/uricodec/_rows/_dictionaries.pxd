@@ -19,4 +19,4 @@ cdef tuple without_null_values(Type type, list arrays)
 cdef Array select_rows(Array array, Type type, const uint8_t *marks, uint8_t chosen)
 
 cdef bint repeats_values(list arrays) except -1
-cdef tuple by_indices(Array array, Type type, Array answers, Type kind, size_t limit)
+cdef tuple by_indices(Array array, Type type, Array results, Type kind, size_t limit)

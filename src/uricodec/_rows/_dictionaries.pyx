@@ -109,7 +109,7 @@ cdef Distinct distinct_of(Array values, Type type):
         next += numbers[i] == next
     distinct.values = select_rows(values, type, buffers.second.data, 1)
     distinct.ordered = is_ordered(numbers, n)
-    distinct.numbers = keep(&buffers.first)
+    distinct.numbers = memory_of(&buffers.first)
     return distinct
 
 
@@ -307,7 +307,7 @@ cdef bint repeats_values(list arrays) except -1:
     return bool(found) and sum(found.values()) <= rows
 
 
-cdef tuple by_indices(Array array, Type type, Array answers, Type kind, size_t limit):
+cdef tuple by_indices(Array array, Type type, Array results, Type kind, size_t limit):
     """Return the results for the rows of a dictionary array, given those for its values; and their type, which has 64-bit
     offsets if one is above the limit."""
     cdef SourceRows rows = rows_of(array, type)
@@ -324,9 +324,9 @@ cdef tuple by_indices(Array array, Type type, Array answers, Type kind, size_t l
             starts[i] = -1
             if is_valid(&rows.source, i):
                 starts[i] = index_at(&rows.source, i)
-                inside &= 0 <= starts[i] < answers.length
+                inside &= 0 <= starts[i] < results.length
     if not inside:
         raise ValueError("the Arrow array has indices out of range")
     ranges.count, ranges.starts, ranges.sizes, ranges.rows = n, starts, NULL, array.length
-    growing.add(answers, &ranges)
+    growing.add(results, &ranges)
     return growing.finish()

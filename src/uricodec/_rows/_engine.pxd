@@ -209,12 +209,18 @@ cdef enum Status:
     NO_MEMORY, BAD_LAYOUT, TOO_LONG
 
 
-# The rows of a block: row i is data[at[i] .. at[i + 1] - gap), without a "\r" before its "\n".
+# The rows of a block: row i is data[at[i] .. at[i + 1] - gap), without a "\r" before its "\n". Two lines that "\n" ends:
+#
+#     data    a b \n c d e \n            at  0 3 7           size  7        gap  1
+#
+# A row that is too long for a block is a block of its own. If it has more bytes than 32 bits count, its last offset is
+# UINT32_MAX: so the last row ends at `size`, and its result at run.written.
 cdef struct Block:
     const uint8_t *data
+    size_t size
     size_t first                # the number of the first row in the source
     size_t rows
-    size_t gap                  # bytes after each row: 1 for the terminator of a line, else 0
+    size_t gap                  # bytes after each row: 1 for the terminator of a line, else 0. A long line: all of them
     bint has_cr                 # some rows may end with "\r\n"
     uint32_t at[ROWS + 1]
     uint64_t rejected[ROW_WORDS]   # a bit for each row that was rejected
@@ -226,15 +232,10 @@ ctypedef bint (*reserve_function)(Run *run, size_t bytes, size_t rows) noexcept 
 ctypedef bint (*commit_function)(Run *run) noexcept nogil
 # Accepts the results of whole lines.
 ctypedef bint (*commit_whole_function)(Run *run, size_t written) noexcept nogil
-# Accepts the result of one row, which may be longer than a block, or of a last line without terminator. The sink adds
-# the terminator of `tail` bytes.
-ctypedef bint (*commit_long_function)(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil
-
 cdef struct ResultSink:
     reserve_function reserve
     commit_function commit
     commit_whole_function commit_whole      # NULL: this sink needs to know where rows end
-    commit_long_function commit_long
     void *owner
 
 
@@ -271,7 +272,7 @@ ctypedef struct Run:
     uint8_t *out
     size_t written
     size_t done                 # rows of the block that are processed
-    bint dropped                # the policy has dropped the long row
+    bint dropped                # the policy has dropped the row
     bint resizes                # what changes a row of the block changes its size
     # The report of rejected rows.
     size_t invalid
@@ -299,7 +300,11 @@ ctypedef struct Run:
     const void *key             # the key of fingerprints
 
 
-cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint look) noexcept nogil
+# Most rows and bytes of a block. They never change, except in tests of the ends of blocks.
+cdef size_t most_rows
+cdef size_t most_bytes
+
+cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint reports) noexcept nogil
 # Prepares a run whose sink is set for its source: how lines are read.
 cdef void set_lines(Run *run) noexcept nogil
 cdef void run_rows(Run *run) noexcept nogil

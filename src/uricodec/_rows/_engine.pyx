@@ -22,7 +22,7 @@ continues from there.
 Another thread may change the input at any time. So no pass relies on the counts of another one: each row end is read
 once, and each store is within the capacity that the sink provided for the sizes that were read.
 """
-from libc.stdint cimport SIZE_MAX
+from libc.stdint cimport SIZE_MAX, UINT32_MAX
 from libc.string cimport memchr, memcpy, memset
 
 from uricodec._rows._arrow cimport append_item, arrow_offset
@@ -42,22 +42,8 @@ cdef enum:
     MOST = 1 << 26          # bytes after which a run pauses
 
 
-def set_block_size(rows=None, size=None):
-    """Make blocks smaller. Only for tests, to cover the ends of blocks.
-
-    Args:
-        rows (int | None): Most rows of a block; None: the default.
-        size (int | None): Most bytes of a block; None: the default. A longer row is processed by itself.
-
-    >>> set_block_size()
-    """
-    global most_rows, most_bytes
-    most_rows = ROWS if rows is None else min(max(<size_t>rows, <size_t>1), <size_t>ROWS)
-    most_bytes = BLOCK if size is None else min(max(<size_t>size, <size_t>1), <size_t>BLOCK)
-
-
-cdef size_t most_rows = ROWS
-cdef size_t most_bytes = BLOCK
+most_rows = ROWS
+most_bytes = BLOCK
 
 
 # --- where rows are -----------------------------------------------------------------------------------------------------
@@ -255,6 +241,23 @@ cdef inline size_t fill_lines(Run *run) noexcept nogil:
     return rows     # without the last line if it has no terminator
 
 
+cdef inline bint fill_long(Run *run) noexcept nogil:
+    """Make a block of the next row, which is too long for others, or has no terminator. False: it is out of range."""
+    cdef Block *block = run.block
+    cdef const Source *source = run.source
+    cdef const uint8_t *end
+    if source.layout == LINES:
+        block.data, block.size, block.gap = source.data + run.next, run.stop - run.next, 0
+        end = <const uint8_t *>memchr(block.data, source.terminator, block.size)
+        if end != NULL:
+            block.size = end - block.data + 1
+            block.gap = 1 + carriage_return(source, block.data, block.size - 1)
+    elif not row_at(source, run.next, &block.data, &block.size):  # pragma: no cover: a race
+        return False
+    block.at[1] = <uint32_t>min(block.size, <size_t>UINT32_MAX)
+    return True
+
+
 cdef inline size_t fill(Run *run) noexcept nogil:
     run.block.first, run.block.gap, run.block.has_cr, run.block.at[0] = run.row, 0, False, 0
     if run.source.layout == OFFSETS_32:
@@ -332,9 +335,10 @@ cdef inline size_t call_row(Run *run, const uint8_t *src, size_t n, bint is_text
     return size
 
 
-cdef inline bint do_one(Run *run, bint is_text) noexcept nogil:
+cdef inline bint do_one(Run *run, size_t end, bint is_text) noexcept nogil:
+    """Process the next row of the block, which ends at `end`."""
     cdef Block *block = run.block
-    cdef size_t i = run.done, tail = tail_of(run, i), n = block.at[i + 1] - block.at[i] - tail, size = 0
+    cdef size_t i = run.done, tail = tail_of(run, i), n = end - block.at[i] - tail, size = 0
     cdef const uint8_t *src = block.data + block.at[i]
     cdef uint8_t *dst = run.out + run.written
     cdef Outcome outcome
@@ -361,7 +365,14 @@ cdef inline bint do_one(Run *run, bint is_text) noexcept nogil:
 
 cdef bint do_row(Run *run) noexcept nogil:
     """Process the next row of the block by its row function. False if the run ends at this row."""
-    return do_one(run, False)
+    return do_one(run, run.block.at[run.done + 1], False)
+
+
+cdef bint do_long(Run *run) noexcept nogil:
+    """Process a block of one row of any size."""
+    cdef bint goes_on = do_one(run, run.block.size, False)
+    run.out_at[1] = <uint32_t>min(run.written, <size_t>UINT32_MAX)
+    return goes_on
 
 
 cdef inline void copy_rows(Run *run, size_t stop) noexcept nogil:
@@ -393,6 +404,11 @@ cdef bint are_utf8(const Block *block) noexcept nogil:
 
 
 cdef bint do_rows(Run *run) noexcept nogil:
+    """Process the rest of the block. Only rows with a mark need the row function; runs of others are copied at once:
+
+        rows        a/b  c%7Ed  e  f  g%41          marks   ...  .X...  .  .  .X..
+                    copy do_one copy- do_one        results a/b  c~d  e  f  gA
+    """
     cdef uint64_t marks[WORDS]
     cdef Block *block = run.block
     cdef size_t i, w, rows = block.rows, size = block.at[rows]
@@ -404,7 +420,7 @@ cdef bint do_rows(Run *run) noexcept nogil:
         kernels.mark_outside(block.data, size, &run.stable, marks)
     else:
         for _ in range(rows):
-            if not do_one(run, is_text):
+            if not do_one(run, block.at[run.done + 1], is_text):
                 return False
         return True
     i = 0       # the row that the next mark is in or after
@@ -419,7 +435,7 @@ cdef bint do_rows(Run *run) noexcept nogil:
                 i += 1
             if i > run.done:
                 copy_rows(run, i)
-            if not do_one(run, is_text):
+            if not do_one(run, block.at[i + 1], is_text):
                 return False
             i += 1
             if i < rows and block.at[i] >= 64 * (w + 1):
@@ -428,48 +444,6 @@ cdef bint do_rows(Run *run) noexcept nogil:
     if run.done < rows:
         copy_rows(run, rows)
     return True
-
-
-cdef bint find_long(Run *run, const uint8_t **src, size_t *n, size_t *tail) noexcept nogil:
-    """Find the next row, which is too long for a block or has no terminator. False: its position is out of range."""
-    cdef const uint8_t *end
-    tail[0] = 0
-    if run.source.layout != LINES:
-        return row_at(run.source, run.next, src, n)
-    src[0] = run.source.data + run.next
-    end = <const uint8_t *>memchr(src[0], run.source.terminator, run.stop - run.next)
-    n[0] = end - src[0] if end != NULL else run.stop - run.next
-    if end != NULL:
-        tail[0] = 1 + carriage_return(run.source, src[0], n[0])
-        n[0] -= tail[0] - 1
-    return True
-
-
-cdef bint do_long(Run *run) noexcept nogil:
-    """Process the next row by itself. False if the run ends at this row."""
-    cdef const uint8_t *src
-    cdef size_t n, size = 0, tail
-    cdef Outcome outcome
-    if not find_long(run, &src, &n, &tail):  # pragma: no cover: a race
-        run.status = BAD_LAYOUT
-        return False
-    if not run.sink.reserve(run, n, 1):
-        return False
-    run.block.first, run.block.rejected[0], run.dropped = run.row, 0, False
-    if not is_null(run.source, run.row):
-        size = call_row(run, src, n, False, run.out, &outcome)
-        if size == UC_REJECTED:
-            if not reject_row(run, run.row, run.next, src, n, &outcome, run.out, &size):
-                return False
-            run.block.rejected[0] = 1
-    if not run.sink.commit_long(run, src, n, 0 if run.dropped else tail, size):  # pragma: no cover: no memory
-        if run.status == DONE:
-            run.status = NO_MEMORY
-        return False
-    run.dropped = False
-    run.row += 1
-    run.next += n + tail if run.source.layout == LINES else 1
-    return run.status == DONE
 
 
 # --- whole lines --------------------------------------------------------------------------------------------------------
@@ -514,10 +488,10 @@ cdef bint do_whole(Run *run) noexcept nogil:
 
 # --- the loop -----------------------------------------------------------------------------------------------------------
 
-cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint look) noexcept nogil:
-    """Set the operation of a run and its policy. `look`: rejected rows are reported."""
+cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint reports) noexcept nogil:
+    """Set the operation of a run and its policy. `reports`: rejected rows are reported."""
     run.slots, run.options, run.policy, run.writes = slots, slots.options, policy, slots.result != WRITES_NOTHING
-    run.strict = look or policy == RAISE_ROW or policy == NULL_ROW or policy == DROP_ROW
+    run.strict = reports or policy == RAISE_ROW or policy == NULL_ROW or policy == DROP_ROW
     run.row_of, run.otherwise = slots.strict.row, NULL
     run.factor, run.extra = max(slots.strict.factor, <size_t>1), slots.strict.extra
     if policy == KEEP_ROW:
@@ -548,10 +522,20 @@ cdef void set_lines(Run *run) noexcept nogil:
 
 
 cdef void run_rows(Run *run) noexcept nogil:
-    """Process all rows up to run.stop, or until run.status says why the run stopped."""
+    """Process all rows up to run.stop, or until run.status says why the run stopped.
+
+    Each turn of the loop is one of these:
+
+        whole lines     do_whole()                                  for lines, as long as their function succeeds
+        a block         fill()      reserve()  block_of()  commit() the next rows that fit into a block
+        a long row      fill_long() reserve()  do_long()   commit() the next row, if it does not fit
+
+    If the sink has no capacity for all rows of a block, half of them are tried. If the run stops at a row, the rows
+    before it are committed.
+    """
     cdef Block *block = run.block
-    cdef size_t rows, bytes, before, done = 0
-    cdef bint goes_on
+    cdef size_t rows, before, done = 0
+    cdef bint is_long, goes_on
     run.status = DONE
     while run.next < run.stop and not uc_glance8(&run.halted):
         if done >= MOST:
@@ -568,28 +552,33 @@ cdef void run_rows(Run *run) noexcept nogil:
         if rows == UC_REJECTED:
             run.status = BAD_LAYOUT
             return
-        if rows == 0:
-            goes_on = do_long(run)
-            done += BLOCK
-        else:
-            while not run.sink.reserve(run, block.at[rows], rows):
-                rows //= 2
-                if run.status != FULL or rows == 0:
-                    return
-                run.status = DONE
-            block.rows, run.written, run.done, run.out_at[0] = rows, 0, 0, 0
-            run.resizes = False
-            memset(block.rejected, 0, (rows + 63) // 64 * 8)
-            goes_on = run.block_of(run)
+        is_long = rows == 0
+        block.size = block.at[rows]
+        if is_long:
+            rows = 1
+            if not fill_long(run):  # pragma: no cover: a race
+                run.status = BAD_LAYOUT
+                return
+        while not run.sink.reserve(run, block.size, rows):
+            rows //= 2
+            if run.status != FULL or rows == 0:
+                return
+            run.status, block.size = DONE, block.at[rows]
+        block.rows, run.written, run.done, run.out_at[0] = rows, 0, 0, 0
+        run.resizes = False
+        memset(block.rejected, 0, (rows + 63) // 64 * 8)
+        goes_on = do_long(run) if is_long else run.block_of(run)
+        if run.done < rows:
             block.rows = rows = run.done
-            bytes = block.at[rows]
-            if rows and run.status in (DONE, REPORT_FULL, STOPPED):
-                if not run.sink.commit(run):  # pragma: no cover: no memory
+            block.size = block.at[rows]
+        if rows and run.status in (DONE, REPORT_FULL, STOPPED):
+            if not run.sink.commit(run):  # pragma: no cover: no memory
+                if run.status != TOO_LONG:
                     run.status = NO_MEMORY
-                    return
-            run.row += rows
-            run.next += bytes if block.gap else rows
-            done += bytes + rows
+                return
+        run.row += rows
+        run.next += block.size if run.source.layout == LINES else rows
+        done += block.size + rows
         if not goes_on:
             return
         if run.whole != NULL:

@@ -149,14 +149,14 @@ cdef inline bint is_ascii_block(const uint8_t *src, size_t n) noexcept:
     return kernels.scan_utf8(src, n, &found) == n and found.highest < 0x80
 
 
-cdef ItemBatch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
+cdef ItemBatch batch_of(Plan plan, bint text, RowPolicy policy, bint reports):
     cdef ItemBatch batch = ItemBatch()
     cdef Run *run = &batch.run
     batch.plan, batch.text = plan, text
     batch.source.layout, batch.source.text, batch.source.offsets = OFFSETS_32, text, &batch.items.at[0]
     batch.source.end = INT64_MAX
     run.source = &batch.source
-    set_operation(run, &plan.rows.slots, policy, look)
+    set_operation(run, &plan.rows.slots, policy, reports)
     if plan.key is not None:
         run.key = &plan.key.key
     if policy == NULL_ROW:
@@ -247,7 +247,7 @@ cdef class ListWork:
     cdef text_function whole        # processes a str; NULL: rows may be rejected
     cdef Run text_run               # the operations under the policy
     cdef Run bytes_run
-    cdef bint look
+    cdef bint reports
     cdef size_t limit
     cdef object missing
     cdef uint8_t *buffer
@@ -258,13 +258,13 @@ cdef class ListWork:
     def __cinit__(self, make, errors, limit, missing=None):
         self.policy, self.limit = <RowPolicy>policy_named(errors), limit or 0
         self.text, self.bytes_plan = <Plan?>make(True), <Plan?>make(False)
-        self.missing, self.found, self.look = missing, [], limit is not None
+        self.missing, self.found, self.reports = missing, [], limit is not None
         self.text.rows.check_policy(self.policy)
-        if not self.look and self.text.rows.slots.text_policies >> <int>self.policy & 1:
+        if not self.reports and self.text.rows.slots.text_policies >> <int>self.policy & 1:
             self.whole = self.text.rows.slots.text
-        set_operation(&self.text_run, &self.text.rows.slots, self.policy, self.look)
+        set_operation(&self.text_run, &self.text.rows.slots, self.policy, self.reports)
         if self.bytes_plan is not self.text:
-            set_operation(&self.bytes_run, &self.bytes_plan.rows.slots, self.policy, self.look)
+            set_operation(&self.bytes_run, &self.bytes_plan.rows.slots, self.policy, self.reports)
         self.buffer, self.cap = allocate(FIRST_CAPACITY), FIRST_CAPACITY
 
     def __dealloc__(self):
@@ -301,7 +301,7 @@ cdef class ListWork:
             return {"code": code, "offset": offset}
         return item if self.policy != NULL_ROW and plan.kind == TEXT else None
 
-    cdef object answer(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
+    cdef object result_of(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
         """Return the result for the bytes of an item."""
         cdef const Run *run = &self.text_run if plan is self.text else &self.bytes_run
         cdef const uc_set *stable = self.bytes_plan.rows.slots.stable
@@ -394,7 +394,7 @@ cdef class ListWork:
         """Return the result for an item that is not a str."""
         cdef Py_buffer view
         if type(item) is bytes:
-            return self.answer(self.bytes_plan, item, <const uint8_t *>PyBytes_AS_STRING(item),
+            return self.result_of(self.bytes_plan, item, <const uint8_t *>PyBytes_AS_STRING(item),
                                <size_t>PyBytes_GET_SIZE(item), row)
         if (<unchecked_borrow>borrow_row)(item, <size_t>row, &view) < 0:
             if not PyErr_ExceptionMatches(TypeError):
@@ -406,7 +406,7 @@ cdef class ListWork:
                 raise TypeError(f"expected str, bytes-like or None at row {row}, got {type(item).__name__}")
             return self.invalid(self.bytes_plan, item, row, "type", 0)
         try:
-            return self.answer(self.bytes_plan, item, <const uint8_t *>view.buf, <size_t>view.len, row)
+            return self.result_of(self.bytes_plan, item, <const uint8_t *>view.buf, <size_t>view.len, row)
         finally:
             PyBuffer_Release(&view)
 
@@ -414,14 +414,14 @@ cdef class ListWork:
         """Return the result for a str."""
         cdef uint8_t utf8[UTF8_CAPACITY]
         cdef Bytes source
-        plain = item if type(item) is str else str.__str__(item)
-        if not utf8_of(<str>plain, &source, utf8):
+        exact = item if type(item) is str else str.__str__(item)
+        if not utf8_of(<str>exact, &source, utf8):
             if not self.text.rows.replaces_surrogates:
-                return self.surrogate(<str>plain, row)
-            plain = without_surrogates(<str>plain)      # results have no U+FFFD: `item` is returned only if it is kept
-            utf8_of(<str>plain, &source, utf8)
+                return self.surrogate(<str>exact, row)
+            exact = without_surrogates(<str>exact)      # results have no U+FFFD: `item` is returned only if it is kept
+            utf8_of(<str>exact, &source, utf8)
         try:
-            return self.answer(self.text, item, source.data, source.size, row)
+            return self.result_of(self.text, item, source.data, source.size, row)
         finally:
             release(&source)
 
@@ -618,12 +618,12 @@ cdef class ListWork:
                 prefetch_item(results, row + AHEAD)
             if type(item) is str and not alone and begins_run(results, row):
                 if text is None:
-                    text = batch_of(self.text, True, self.policy, self.look)
+                    text = batch_of(self.text, True, self.policy, self.reports)
                 batch = text
                 stop = gather(&text.items, results, row, count, TEXT_ITEMS, text.run.gathered)
             elif type(item) is bytes and begins_run(results, row):
                 if in_bytes is None:
-                    in_bytes = batch_of(self.bytes_plan, False, self.policy, self.look)
+                    in_bytes = batch_of(self.bytes_plan, False, self.policy, self.reports)
                 batch = in_bytes
                 stop = gather(&in_bytes.items, results, row, count, BYTES_ITEMS, in_bytes.run.gathered)
             if stop == row:

@@ -31,6 +31,9 @@ cdef class Growing:
 
     cdef int add(self, Array array, const Ranges *ranges) except -1
     cdef int add_texts(self, Array array, const Ranges *ranges) except -1
+    # Return the contents for a pickle, and set them.
+    cdef tuple save(self)
+    cdef int load(self, tuple saved, Array dictionary) except -1
     # Return the type, perhaps with 64-bit offsets, and the array. Nothing can be added afterwards.
     cdef tuple finish(self)
 
@@ -40,5 +43,9 @@ cdef Growing growing_of(Type type, size_t limit)
 # Return one array with all rows, and its type, which has 64-bit offsets if the result has more than `limit` bytes.
 # Arrays of dictionary type must share one dictionary, see with_one_dictionary().
 cdef tuple join_arrays(Type type, list arrays, size_t limit)
+
+# Return copies of the buffers with the rows of an array, for a pickle; and an array of them, with a dictionary or None.
+cdef tuple saved_rows(Type type, Array array)
+cdef Array loaded_rows(Type type, tuple saved, Array dictionary)
 
 cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, size_t place) noexcept nogil

@@ -12,8 +12,10 @@ list is copied like text: its items are ranges of rows of another array. The fie
 Another thread may change the offsets of an array at any time, so each copy is checked with the offsets it uses.
 """
 cimport cython
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
+
+from cpython.bytes cimport PyBytes_AS_STRING
 
 from uricodec._rows._arrow cimport *
 from uricodec._base._kernels cimport prefetch
@@ -369,6 +371,38 @@ cdef class Growing:
             self.data.size = <size_t>end
         return 0
 
+    cdef tuple save(self):
+        cdef Array source
+        cdef const int64_t *sizes
+        cdef int64_t i
+        cdef list parts = [], views = []
+        for part in self.parts:
+            parts.append((<Growing>part).save())
+        for source in self.sources:
+            sizes = <const int64_t *>source.buffers[source.n_buffers - 1]
+            for i in range(source.n_buffers - 3):
+                views.append((<const char *>source.buffers[2 + i])[:sizes[i]])
+        return self.rows, bytes_of(&self.valid), bytes_of(&self.values), bytes_of(&self.data), parts, views
+
+    cdef int load(self, tuple saved, Array dictionary) except -1:
+        cdef Array source = Array()
+        cdef ArrowBuffers memory
+        cdef int64_t i
+        self.values.size, self.dictionary = 0, dictionary
+        self.rows, valid, values, data, parts, views = saved
+        append_bytes(&self.valid, valid)
+        append_bytes(&self.values, values)
+        append_bytes(&self.data, data)
+        for part, rows in zip(self.parts, parts):
+            (<Growing>part).load(rows, None)
+        source.set_buffers(3 + len(views))
+        for i in range(len(views)):
+            memory = ArrowBuffers()
+            append_bytes(&memory.first, views[i])
+            source.buffers[2 + i] = hold(source, &memory.first)
+        self.sources = [source]
+        return 0
+
     cdef tuple finish(self):
         cdef Array array = Array(), source
         cdef Growing part
@@ -406,15 +440,42 @@ cdef class Growing:
         return type, array
 
 
-cdef tuple join_arrays(Type type, list arrays, size_t limit):
-    cdef Growing growing
-    cdef Array array
+cdef int add_all(Growing growing, Array array) except -1:
+    """Add all rows of an array."""
     cdef int64_t start = 0
     cdef Ranges ranges
+    ranges.count, ranges.starts, ranges.sizes, ranges.rows = 1, &start, &array.length, array.length
+    return growing.add(array, &ranges)
+
+
+cdef tuple join_arrays(Type type, list arrays, size_t limit):
+    cdef Growing growing
     if len(arrays) == 1:
         return type, arrays[0]
     growing = growing_of(type, limit)
     for array in arrays:
-        ranges.count, ranges.starts, ranges.sizes, ranges.rows = 1, &start, &array.length, array.length
-        growing.add(array, &ranges)
+        add_all(growing, array)
     return growing.finish()
+
+
+# --- pickles ------------------------------------------------------------------------------------------------------------
+
+cdef bytes bytes_of(const Buffer *buffer):
+    return (<const char *>buffer.data)[:buffer.size]
+
+
+cdef int append_bytes(Buffer *buffer, bytes data) except -1:
+    reserve(buffer, <size_t>len(data) + AFTER)
+    return append(buffer, PyBytes_AS_STRING(data), <size_t>len(data))
+
+
+cdef tuple saved_rows(Type type, Array array):
+    cdef Growing growing = growing_of(type, INT32_MAX)
+    add_all(growing, array)
+    return growing.save()
+
+
+cdef Array loaded_rows(Type type, tuple saved, Array dictionary):
+    cdef Growing growing = growing_of(type, INT32_MAX)
+    growing.load(saved, dictionary)
+    return growing.finish()[1]

@@ -15,7 +15,7 @@ cdef void set_buffer_sink(Run *run) noexcept
 
 # Return the number of items of all lists so far.
 cdef size_t items_before(const Run *run) noexcept nogil
-cdef int prepare_answer(Run *run, ResultKind kind) except -1
-cdef void discard_answer(Run *run) noexcept
-cdef Array answer_array(Run *run, ResultKind kind, Buffer *valid, list code_names, bint large)
-cdef Type answer_type(ResultKind kind, Type type, tuple fields, bint text, bint large)
+cdef int prepare_result(Run *run, ResultKind kind) except -1
+cdef void discard_result(Run *run) noexcept
+cdef Array result_array(Run *run, ResultKind kind, Buffer *valid, list code_names, bint large)
+cdef Type result_type(ResultKind kind, Type type, tuple fields, bint text, bint large)

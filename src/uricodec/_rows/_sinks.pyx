@@ -15,7 +15,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 # --- text ---------------------------------------------------------------------------------------------------------------
 
-cdef bint lend_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
+cdef bint reserve_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide the memory after the previous results."""
     cdef size_t size = capacity_for(run, bytes, rows)
     if size == 0 or not grow(&run.data, size):
@@ -25,8 +25,8 @@ cdef bint lend_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
     return True
 
 
-cdef bint add_offsets(Buffer *offsets, bint large, const uint32_t *at, size_t rows, size_t base) noexcept nogil:
-    """Add the ends of rows: at[1], at[2] ... relative to `base`."""
+cdef bint add_offsets(Buffer *offsets, bint large, const uint32_t *at, size_t rows, size_t base, size_t size) noexcept nogil:
+    """Add the ends of rows, relative to `base`: at[1], at[2] ... and `size`, where the last one ends."""
     cdef size_t i
     cdef int32_t *narrow
     cdef int64_t *wide
@@ -36,52 +36,32 @@ cdef bint add_offsets(Buffer *offsets, bint large, const uint32_t *at, size_t ro
         wide = <int64_t *>(offsets.data + offsets.size)
         for i in range(rows):
             wide[i] = <int64_t>(base + at[i + 1])
+        wide[rows - 1] = <int64_t>(base + size)
         offsets.size += 8 * rows
     else:
         narrow = <int32_t *>(offsets.data + offsets.size)
         for i in range(rows):
             narrow[i] = <int32_t>(base + at[i + 1])
+        narrow[rows - 1] = <int32_t>(base + size)
         offsets.size += 4 * rows
     return True
 
 
-cdef bint add_ends(Run *run, const uint32_t *at, size_t rows, size_t base) noexcept nogil:
-    """Add the ends of rows of text."""
-    if not run.large and base + at[rows] > run.most_offset:
+cdef bint take_text(Run *run) noexcept nogil:
+    cdef size_t base = run.data.size
+    if not run.large and base + run.written > run.most_offset:
         if not widen(&run.offsets):
             return False  # pragma: no cover: no memory
         run.large = True
-    return add_offsets(&run.offsets, run.large, at, rows, base)
-
-
-cdef bint take_text(Run *run) noexcept nogil:
-    if not add_ends(run, run.out_at, run.block.rows, run.data.size):
+    if not add_offsets(&run.offsets, run.large, run.out_at, run.block.rows, base, run.written):
         return False  # pragma: no cover: no memory
     run.data.size += run.written
     return True
 
 
-cdef bint take_long_text(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    cdef uint32_t at[2]
-    at[0] = at[1] = 0
-    run.data.size += size
-    return add_ends(run, at, 1, run.data.size)
-
-
 # --- views --------------------------------------------------------------------------------------------------------------
 
-cdef inline void make_view(Run *run, View *view, const uint8_t *src, size_t n, size_t start) noexcept nogil:
-    view.size = <int32_t>n
-    if n <= 12:
-        memset(view.prefix, 0, 12)
-        memcpy(view.prefix, src, n)
-    else:
-        memcpy(view.prefix, src, 4)
-        view.buffer = <int32_t>(run.source.n_buffers + <int64_t>(run.filled.size // sizeof(Buffer)))
-        view.start = <int32_t>start
-
-
-cdef bint lend_made(Run *run, size_t bytes, size_t rows) noexcept nogil:
+cdef bint reserve_made(Run *run, size_t bytes, size_t rows) noexcept nogil:
     cdef size_t size = capacity_for(run, bytes, rows)
     run.made.size = 0
     if size == 0 or not grow(&run.made, size):  # pragma: no cover: no memory
@@ -102,11 +82,11 @@ cdef bint have_views(Run *run, size_t size) noexcept nogil:
     return grow(&run.data, size + WIDE)
 
 
-cdef bint lend_views(Run *run, size_t bytes, size_t rows) noexcept nogil:
+cdef bint reserve_views(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide the memory where views point to, or memory from where rows are copied there."""
     cdef size_t size = capacity_for(run, bytes, rows)
     if not run.in_place:
-        return lend_made(run, bytes, rows)
+        return reserve_made(run, bytes, rows)
     if size == 0 or not have_views(run, size):  # pragma: no cover: no memory
         run.status = NO_MEMORY
         return False
@@ -115,26 +95,35 @@ cdef bint lend_views(Run *run, size_t bytes, size_t rows) noexcept nogil:
 
 
 cdef bint take_views(Run *run) noexcept nogil:
-    """Add views of the rows. An unchanged row keeps its view; a short one is in its view, others in the new buffer.
+    """Add views of the rows. An unchanged row keeps its view, and a result of up to 12 bytes is in its view; the others
+    are in the new buffer. Of the rows a%20b..., c..., d%20e... the first and the last have changed:
 
-    If most rows are in the new buffer, the next block is written there. The bytes of the other rows remain in it, unused.
+        in_place        the row functions wrote to the buffer: a b...c...d e...     views at 0, of the source, and after c...
+        not in_place    they wrote elsewhere, and the buffer has   a b...d e...     views at 0, of the source, and after a b...
+
+    Blocks are written in place as long as three quarters of the bytes are needed there.
     """
     cdef const Block *block = run.block
     cdef const uint8_t *out = run.out
     cdef const uint32_t *at = run.out_at
     cdef const View *views = <const View *>run.source.offsets + run.next
-    cdef size_t i, n, base, kept = 0, rows = block.rows
+    cdef size_t i, n, base, needed = 0, rows = block.rows
     cdef int32_t buffer, start, mask
     cdef View *view
     cdef bint unchanged, in_place = run.in_place, resizes = run.resizes
+    if run.written > INT32_MAX:  # pragma: no cover: too large
+        run.status = TOO_LONG
+        return False
     if not in_place and not have_views(run, run.written) or not grow(&run.offsets, sizeof(View) * rows):
         return False  # pragma: no cover: no memory
     view, base = <View *>(run.offsets.data + run.offsets.size), run.data.size
     buffer = <int32_t>(run.source.n_buffers + <int64_t>(run.filled.size // sizeof(Buffer)))
     for i in range(rows):
         n = at[i + 1] - at[i]
+        view[i].size = <int32_t>n
         if n <= 12:
-            make_view(run, view + i, out + at[i], n, 0)
+            memset(view[i].prefix, 0, 12)
+            memcpy(view[i].prefix, out + at[i], n)
             continue
         unchanged = n == block.at[i + 1] - block.at[i]
         if not resizes and unchanged:
@@ -143,47 +132,23 @@ cdef bint take_views(Run *run) noexcept nogil:
                 continue
             unchanged = False
         if not in_place:
-            copy_bytes(run.data.data + base + kept, out + at[i], n)
-        view[i].size = <int32_t>n
+            copy_bytes(run.data.data + base + needed, out + at[i], n)
         memcpy(view[i].prefix, out + at[i], 4)
         # No branch on what is unchanged, because nothing predicts it.
         mask = <int32_t>unchanged - 1
-        start = <int32_t>(base + (at[i] if in_place else kept))
+        start = <int32_t>(base + (at[i] if in_place else needed))
         view[i].buffer = views[i].buffer ^ ((views[i].buffer ^ buffer) & mask)
         view[i].start = views[i].start ^ ((views[i].start ^ start) & mask)
-        kept += n & (<size_t>unchanged - 1)
+        needed += n & (<size_t>unchanged - 1)
     run.offsets.size += sizeof(View) * rows
-    run.data.size += run.written if in_place else kept
-    run.in_place = kept >= run.written - run.written // 4
-    return True
-
-
-cdef bint take_long_view(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    cdef View *view
-    if not grow(&run.offsets, sizeof(View)):
-        return False  # pragma: no cover: no memory
-    view = <View *>(run.offsets.data + run.offsets.size)
-    run.offsets.size += sizeof(View)
-    if size == n and memcmp(run.out, src, n) == 0:
-        view[0] = (<const View *>run.source.offsets)[run.next]
-        return True
-    if size > INT32_MAX:  # pragma: no cover: too large
-        run.status = TOO_LONG
-        return False
-    if not run.in_place:
-        if not have_views(run, size):
-            return False  # pragma: no cover: no memory
-        if size > 12:
-            memcpy(run.data.data + run.data.size, run.out, size)
-    make_view(run, view, run.out, size, run.data.size)
-    if size > 12:
-        run.data.size += size
+    run.data.size += run.written if in_place and needed else needed
+    run.in_place = needed >= run.written - run.written // 4
     return True
 
 
 # --- lines --------------------------------------------------------------------------------------------------------------
 
-cdef bint lend_buffer(Run *run, size_t bytes, size_t rows) noexcept nogil:
+cdef bint reserve_buffer(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide the rest of the caller's buffer."""
     cdef size_t size = capacity_for(run, bytes, rows)
     if size == 0 or size > run.capacity - run.data.size:
@@ -193,7 +158,7 @@ cdef bint lend_buffer(Run *run, size_t bytes, size_t rows) noexcept nogil:
     return True
 
 
-cdef bint lend_scratch(Run *run, size_t bytes, size_t rows) noexcept nogil:
+cdef bint reserve_scratch(Run *run, size_t bytes, size_t rows) noexcept nogil:
     run.out = run.scratch
     return True
 
@@ -208,15 +173,6 @@ cdef bint take_whole(Run *run, size_t written) noexcept nogil:
     return True
 
 
-cdef bint take_long_line(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    if tail == 2:
-        run.out[size] = c'\r'
-    if tail:
-        run.out[size + tail - 1] = run.source.terminator
-    run.data.size += size + tail
-    return True
-
-
 cdef bint take_nothing(Run *run) noexcept nogil:
     return True
 
@@ -225,16 +181,12 @@ cdef bint take_nothing_whole(Run *run, size_t written) noexcept nogil:
     return True
 
 
-cdef bint take_nothing_long(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    return True
-
-
 # --- fingerprints -------------------------------------------------------------------------------------------------------
 
-cdef bint lend_start(Run *run, size_t bytes, size_t rows) noexcept nogil:
+cdef bint reserve_start(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide memory for results that are needed only until the block is finished."""
     run.data.size = 0
-    return lend_data(run, bytes, rows)
+    return reserve_data(run, bytes, rows)
 
 
 cdef bint take_fingerprints(Run *run) noexcept nogil:
@@ -245,13 +197,8 @@ cdef bint take_fingerprints(Run *run) noexcept nogil:
     for i in range(run.block.rows):
         starts[i] = run.out_at[i]
         ends[i] = run.out_at[i + 1] - tail_of(run, i)
+    ends[run.block.rows - 1] = run.written - tail_of(run, run.block.rows - 1)
     fingerprints(<const Key *>run.key, run.out, starts, ends, run.block.rows, run.offsets.data + 16 * (run.row - run.base))
-    return True
-
-
-cdef bint take_long_fingerprint(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    cdef size_t start = 0
-    fingerprints(<const Key *>run.key, run.out, &start, &size, 1, run.offsets.data + 16 * (run.row - run.base))
     return True
 
 
@@ -285,12 +232,6 @@ cdef bint take_verdicts(Run *run) noexcept nogil:
         for i in range(run.block.rows):
             if is_null(run.source, run.row + i):
                 bits[(first + i) >> 3] &= ~(1 << ((first + i) & 7))
-    return True
-
-
-cdef bint take_long_verdict(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    if not run.block.rejected[0] and not is_null(run.source, run.row):
-        set_bits(run.offsets.data, run.row - run.base, 1)
     return True
 
 
@@ -350,7 +291,7 @@ cdef bint add_field(Run *run, int field, bint written) noexcept nogil:
     cdef const uint32_t *starts = run.block.at
     cdef const Component *component
     cdef uint64_t defined = 0
-    cdef size_t i, start, n, size = 0, rows = run.block.rows, last = run.block.at[rows]
+    cdef size_t i, start, n, size = 0, rows = run.block.rows, last = run.block.size
     if written:
         texts, starts, last = out, at, SIZE_MAX     # WIDE bytes more can be read
     for i in range(rows):
@@ -365,7 +306,7 @@ cdef bint add_field(Run *run, int field, bint written) noexcept nogil:
             defined |= <uint64_t>1 << i
         ends[i + 1] = <uint32_t>size
     set_word(part[2].data, run.row - run.base, defined, rows)
-    if not add_offsets(part + 1, run.large, ends, rows, part.size):
+    if not add_offsets(part + 1, run.large, ends, rows, part.size, size):
         return False  # pragma: no cover: no memory
     part.size += size
     return True
@@ -374,33 +315,11 @@ cdef bint add_field(Run *run, int field, bint written) noexcept nogil:
 cdef bint take_components(Run *run) noexcept nogil:
     cdef bint written = run.slots.result == WRITES_TEXTS
     cdef int field
-    if not have_parts(run, run.written if written else run.block.at[run.block.rows]):
+    if not have_parts(run, run.written if written else run.block.size):
         return False  # pragma: no cover: no memory
     for field in range(run.fields):
         if not add_field(run, field, written):
             return False  # pragma: no cover: no memory
-    return True
-
-
-cdef bint take_long_components(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    cdef const Component *component = <const Component *>run.out
-    cdef uint32_t[2] ends = [0, 0]
-    cdef Buffer *part = run.parts
-    cdef size_t row = run.row - run.base, length
-    cdef int field
-    if not have_parts(run, max(n, size)):
-        return False  # pragma: no cover: no memory
-    if run.slots.result == WRITES_TEXTS:
-        src = run.out
-    for field in range(run.fields):
-        if size and component[field].start >= 0:
-            length = <size_t>(component[field].end - component[field].start)
-            memcpy(part.data + part.size, src + component[field].start, length)
-            part.size += length
-            part[2].data[row >> 3] |= 1 << (row & 7)
-        if not add_offsets(part + 1, run.large, ends, 1, part.size):
-            return False  # pragma: no cover: no memory
-        part += 3
     return True
 
 
@@ -457,47 +376,37 @@ cdef bint take_lists(Run *run) noexcept nogil:
     return True
 
 
-cdef bint take_long_list(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    if not have_items(run, size, item_count(run.out) if size else 0):
-        return False
-    add_items(run, run.out, size)
-    return True
-
-
 # --- the sinks ----------------------------------------------------------------------------------------------------------
 
 cdef void set_sink(Run *run, ResultKind kind) noexcept:
-    cdef bint lines = run.source.layout == LINES
-    run.sink.owner = NULL
-    run.sink.commit_whole = NULL
     if kind == FINGERPRINT:
-        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_start, take_fingerprints, take_long_fingerprint
+        run.sink = ResultSink(reserve_start, take_fingerprints, NULL, NULL)
     elif kind == VERDICT:
-        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_scratch, take_verdicts, take_long_verdict
+        run.sink = ResultSink(reserve_scratch, take_verdicts, NULL, NULL)
     elif kind == DIAGNOSTIC:
-        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_scratch, take_nothing, take_nothing_long
+        run.sink = ResultSink(reserve_scratch, take_nothing, NULL, NULL)
     elif kind == STRUCT or kind == COMPONENT:
-        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_components, take_long_components
+        run.sink = ResultSink(reserve_made, take_components, NULL, NULL)
     elif kind == LIST:
-        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_lists, take_long_list
-    elif lines:
-        run.sink = ResultSink(lend_data, take_lines, take_whole, take_long_line, NULL)
+        run.sink = ResultSink(reserve_made, take_lists, NULL, NULL)
+    elif run.source.layout == LINES:
+        run.sink = ResultSink(reserve_data, take_lines, take_whole, NULL)
     elif run.source.layout == VIEWS:
-        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_views, take_views, take_long_view
+        run.sink = ResultSink(reserve_views, take_views, NULL, NULL)
     else:
-        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_data, take_text, take_long_text
+        run.sink = ResultSink(reserve_data, take_text, NULL, NULL)
 
 
 cdef void set_buffer_sink(Run *run) noexcept:
     if not run.writes:
-        run.sink = ResultSink(lend_scratch, take_nothing, take_nothing_whole, take_nothing_long, NULL)
+        run.sink = ResultSink(reserve_scratch, take_nothing, take_nothing_whole, NULL)
     else:
-        run.sink = ResultSink(lend_buffer, take_lines, take_whole, take_long_line, NULL)
+        run.sink = ResultSink(reserve_buffer, take_lines, take_whole, NULL)
 
 
 # --- preparing and finishing ------------------------------------------------------------------------------------------
 
-cdef int prepare_answer(Run *run, ResultKind kind) except -1:
+cdef int prepare_result(Run *run, ResultKind kind) except -1:
     """Allocate memory for the results of all rows."""
     cdef size_t rows = run.count, width
     cdef int i
@@ -523,7 +432,7 @@ cdef int prepare_answer(Run *run, ResultKind kind) except -1:
     return 0
 
 
-cdef void discard_answer(Run *run) noexcept:
+cdef void discard_result(Run *run) noexcept:
     cdef int i
     if run.parts != NULL:
         for i in range(3 * run.fields):
@@ -602,7 +511,7 @@ cdef Array struct_array(Run *run, size_t count, bint nulls, bint large):
     return array
 
 
-cdef Array answer_array(Run *run, ResultKind kind, Buffer *valid, list code_names, bint large):
+cdef Array result_array(Run *run, ResultKind kind, Buffer *valid, list code_names, bint large):
     """Return the results of a run. `valid` is the validity bitmap of the rows; without data: all are valid."""
     cdef Array array
     cdef size_t rows = run.count, items
@@ -630,7 +539,7 @@ cdef Array answer_array(Run *run, ResultKind kind, Buffer *valid, list code_name
     return array
 
 
-cdef Type answer_type(ResultKind kind, Type type, tuple fields, bint text, bint large):
+cdef Type result_type(ResultKind kind, Type type, tuple fields, bint text, bint large):
     cdef list parts = []
     cdef Type item
     if kind == VERDICT:
@@ -643,7 +552,7 @@ cdef Type answer_type(ResultKind kind, Type type, tuple fields, bint text, bint 
     if kind == COMPONENT:
         return Type(part, type.name)
     if kind == LIST:
-        item = answer_type(STRUCT if fields else COMPONENT, Type(part, b"item"), fields, text, large)
+        item = result_type(STRUCT if fields else COMPONENT, Type(part, b"item"), fields, text, large)
         return Type(b"+L" if large else b"+l", type.name, (item,))
     for name in fields:
         parts.append(Type(part, name.encode()))

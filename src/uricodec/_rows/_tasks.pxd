@@ -7,7 +7,7 @@ from uricodec._rows._sinks cimport ResultKind
 
 cdef dict LAYOUTS       # Arrow formats -> layout of the rows, and whether they are text
 cdef dict WIDTHS        # formats of indices -> bytes of an index; negative: signed
-cdef size_t limit_of_offsets
+cdef size_t limit_of_offsets     # offsets of larger results have 64 bits. It never changes, except in tests
 
 cdef class Plan:
     cdef readonly RowOperation rows
@@ -34,18 +34,18 @@ cdef class Job:
     cdef size_t start       # the range of its rows, or of bytes for lines
     cdef size_t stop
     cdef size_t limit       # how many rejected rows are listed
-    cdef bint look
+    cdef bint reports
     cdef size_t number
     cdef Run task
     cdef Buffer valid
-    cdef list lent          # bytes objects that text results are written to
+    cdef list output        # bytes objects that text results are written to
 
     cdef int run(self) except -1
 
 
 cdef SourceRows rows_of(Array array, Type type)
 cdef SourceRows rows_of_lines(object buffer, object end)
-cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
+cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint reports, size_t threads,
                   size_t number)
 cdef tuple rejected_of(list jobs, size_t limit)
 cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1

@@ -34,18 +34,6 @@ WIDTHS = {b"C": 1, b"c": -1, b"S": 2, b"s": -2, b"I": 4, b"i": -4, b"L": 8, b"l"
 limit_of_offsets = INT32_MAX
 
 
-def set_limit_of_offsets(limit):
-    """Set the result size from which on offsets have 64 bits. Only for tests.
-
-    Args:
-        limit (int | None): The size in bytes; None for the limit of Arrow.
-
-    >>> set_limit_of_offsets(None)
-    """
-    global limit_of_offsets
-    limit_of_offsets = INT32_MAX if limit is None else limit
-
-
 # --- plans ------------------------------------------------------------------------------------------------------------
 
 cdef list KIND_NAMES = ["text", "fingerprint", "verdict", "diagnostic", "struct", "component", "list"]
@@ -196,7 +184,7 @@ cdef class Job:
             discard(<Buffer *>self.task.filled.data + i)  # pragma: no cover: too large
         discard(&self.task.filled)
         discard(&self.task.found)
-        discard_answer(&self.task)
+        discard_result(&self.task)
 
     cdef int run(self) except -1:
         if self.task.gathered == NULL:
@@ -267,7 +255,7 @@ cdef int begin(Job job) except -1:
     run.source = &rows.source
     run.row = 0 if lines else start
     run.base, run.next, run.stop = run.row, start, stop
-    set_operation(run, slots, job.policy, job.look)
+    set_operation(run, slots, job.policy, job.reports)
     run.limit, run.most_offset = UC_REJECTED if plan.kind == DIAGNOSTIC else max(job.limit, <size_t>1), limit_of_offsets
     run.fields = plan.components
     if plan.key is not None:
@@ -279,13 +267,13 @@ cdef int begin(Job job) except -1:
     if lines and plan.kind == TEXT:
         # Most operations make text no longer, but they need spare capacity until it is written.
         size = max(expected_size(slots, rows.source.data + start, stop - start), stop - start)
-        job.lent = [lend_bytes(&run.data, size + max(capacity_for(run, BLOCK, ROWS), <size_t>(4 * BLOCK + 4 * ROWS)))]
+        job.output = [begin_bytes(&run.data, size + max(capacity_for(run, BLOCK, ROWS), <size_t>(4 * BLOCK + 4 * ROWS)))]
         return 0
     if lines:
         run.count = kernels.count_outside(rows.source.data + start, stop - start, rows.source.not_terminator)
         run.count += stop > start and rows.source.data[stop - 1] != rows.source.terminator
     if plan.kind != TEXT:
-        prepare_answer(run, plan.kind)
+        prepare_result(run, plan.kind)
         set_validity(job, run.count)
         return 0
     set_validity(job, stop - start)
@@ -353,7 +341,7 @@ cdef SourceRows rows_of_lines(object buffer, object end):
     return rows
 
 
-cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
+cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint reports, size_t threads,
                   size_t number):
     """Make the runs for a plan and execute them."""
     cdef SourceRows rows
@@ -368,7 +356,7 @@ cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint 
         for start, stop in parts:
             job = Job()
             job.plan, job.rows, job.policy, job.start, job.stop = plan, rows, policy, start, stop
-            job.limit, job.look, job.number = limit, look, number
+            job.limit, job.reports, job.number = limit, reports, number
             jobs.append(job)
         number += rows.source.count
     do_jobs(jobs, threads)
@@ -538,27 +526,27 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
     (3, 1, [LineFault(line=1, start=14, stop=19, code='scheme', offset=1)])
     """
     cdef Py_buffer source_view, target
-    cdef RowOperation how = <RowOperation?>operation
+    cdef RowOperation rows = <RowOperation?>operation
     cdef RowPolicy policy = <RowPolicy>policy_named(errors, True)
     cdef Source source
     cdef uc_set not_terminator
     cdef Run run
     cdef bint listed = limit > 0
-    how.check_policy(policy)
-    if dst is None and how.slots.result != WRITES_NOTHING:
+    rows.check_policy(policy)
+    if dst is None and rows.slots.result != WRITES_NOTHING:
         raise ValueError("dst is required for an operation that writes")
     memset(&run, 0, sizeof(Run))
     borrow_bytes(src, &source_view)
     try:
         set_lines_source(&source, &not_terminator, &source_view, terminator)
         source.text = True
-        how.capacity(source.count, errors)      # raises OverflowError if it could be too long
+        rows.capacity(source.count, errors)      # raises OverflowError if it could be too long
         if dst is not None:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
             run.data.data, run.capacity = <uint8_t *>target.buf, <size_t>target.len
         try:
             run.source, run.stop = &source, source.count
-            set_operation(&run, &how.slots, policy, listed)
+            set_operation(&run, &rows.slots, policy, listed)
             run.limit, run.stops = <size_t>limit if listed else <size_t>(policy == RAISE_ROW), listed
             set_buffer_sink(&run)
             set_lines(&run)
@@ -567,7 +555,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
             run_to_end(&run)
             if run.status == NO_MEMORY:
                 raise MemoryError  # pragma: no cover: no memory
-            return run.next, Lines(run.data.size, run.row if run.counts else None, run.invalid, faults_of(&run, how, run.limit))
+            return run.next, Lines(run.data.size, run.row if run.counts else None, run.invalid, faults_of(&run, rows, run.limit))
         finally:
             PyMem_RawFree(run.gathered)
             discard(&run.found)

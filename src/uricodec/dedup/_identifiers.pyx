@@ -132,6 +132,7 @@ cdef bint take_forms(Run *run) noexcept nogil:
         line_starts = <size_t *>batch.starts.data + batch.rows + 1
         for i in range(rows):
             line_starts[i] = run.next + block.at[i + 1]
+        line_starts[rows - 1] = run.next + block.size
     if run.writes:
         if batch.keeps_forms:
             form_starts = <size_t *>batch.form_starts.data + batch.rows
@@ -144,25 +145,10 @@ cdef bint take_forms(Run *run) noexcept nogil:
         else:
             for i in range(rows):
                 form_ends[i] = base + run.out_at[i + 1] - block.gap
+        form_ends[rows - 1] = base + run.written - tail_of(run, rows - 1)
         add_rows(run, rows, form_starts, form_ends)
         run.data.size += run.written
     batch.rows += rows
-    return True
-
-
-cdef bint take_long_form(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    cdef RunResults *batch = <RunResults *>run.sink.owner
-    cdef size_t start = run.data.size, end = start + size
-    batch.marks.data[batch.rows] = PENDING
-    if run.source.layout == LINES:
-        (<size_t *>batch.starts.data)[batch.rows + 1] = run.next + n + tail
-    if run.writes:
-        add_rows(run, 1, &start, &end)
-        if batch.keeps_forms:
-            (<size_t *>batch.form_starts.data)[batch.rows] = start
-            (<size_t *>batch.form_ends.data)[batch.rows] = end
-        run.data.size += size
-    batch.rows += 1
     return True
 
 
@@ -205,7 +191,7 @@ cdef class Identifiers(IdentifierBatch):
         memset(&self.run, 0, sizeof(Run))
         self.operation, self.key = operation, key
         self.run.key = &key.key
-        self.run.sink.reserve, self.run.sink.commit, self.run.sink.commit_long = lend_forms, take_forms, take_long_form
+        self.run.sink.reserve, self.run.sink.commit = lend_forms, take_forms
         self.run.sink.owner = &self.batch
 
     def __dealloc__(self):
