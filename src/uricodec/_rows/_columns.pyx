@@ -5,7 +5,6 @@ The result of text has the layout of the input. Views share the memory of unchan
 the values of the dictionary are processed.
 """
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
