@@ -9,9 +9,11 @@ _idna converts most hosts without these functions, by what `facts_about` and `co
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain
+
+from uricodec.errors import IriError
 
 _MOST, _MOST_OF_LABEL = 253, 63
 _COMPOSED = 4  # characters, at most, that Normalization Form C makes one of
@@ -218,3 +220,18 @@ def compositions() -> Iterator[tuple[int, int, int]]:
         first, _, second = unicodedata.decomposition(chr(code)).partition(" ")
         if second and not first.startswith("<"):
             yield code, int(first, 16), int(second, 16)
+
+
+def returning_errors(function: Callable[[bytes], bytes]) -> Callable[[bytes], bytes | IriError]:
+    """Return a function that returns the IriError which `function` raises.
+
+    Compiled code could not catch it safely: docs/developing/recipes.md, "Faults of Cython 3.3".
+    """
+
+    def call(row: bytes) -> bytes | IriError:
+        try:
+            return function(row)
+        except IriError as error:
+            return error
+
+    return call

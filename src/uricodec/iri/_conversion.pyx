@@ -802,17 +802,16 @@ parse_uri_to_iri = take_calls(uri_to_iri, call_uri_to_iri)
 cdef struct Hosts:
     row_function row
     const void *options
-    PyObject *function      # from bytes to bytes
+    PyObject *function      # from bytes to bytes, or an IriError
     size_t factor, extra
 
 
 cdef size_t copy_result(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst,
                         Outcome *outcome) except? UC_REJECTED:
-    try:
-        result = (<object>hosts.function)(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n))
-    except IriError as error:
-        outcome.offset = <size_t>error.offset
-        outcome.code = REASONS.index(error.reason) if error.reason in REASONS else HOST
+    result = (<object>hosts.function)(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n))
+    if isinstance(result, IriError):
+        outcome.offset = <size_t>result.offset
+        outcome.code = REASONS.index(result.reason) if result.reason in REASONS else HOST
         return UC_REJECTED
     if <size_t>len(<bytes?>result) > hosts.factor * n + hosts.extra:
         outcome.code, outcome.offset = HOST, 0
@@ -849,7 +848,8 @@ cdef class HostsRows(RowOperation):
 
     cdef int convert_hosts(self, SizedRow operation, object function) except -1:
         """Convert hosts, too: by an operation that has the same options, and a Python function for rows in doubt."""
-        self.function = function
+        from uricodec._url._hosts import returning_errors
+        function = self.function = returning_errors(function)
         self.hosts = Hosts(operation.row, self.slots.options, <PyObject *>function, operation.factor, operation.extra)
         self.slots.strict = operation
         self.slots.strict.row, self.slots.options = hosts_row, &self.hosts
