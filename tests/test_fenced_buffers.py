@@ -315,8 +315,8 @@ for _form, _rows, _framing in (
 # Functions with buffers of other kinds, that copy them first, or whose tests have fences of their own.
 ELSEWHERE = {
     *{"ByteSet.__new__", "URN.__new__"},
-    *{"run_kernel", "run_rows", "block_size", "SpilledBatch.read", "SpilledBatch.set_marks"},
-    *{f"FirstRows.{name}" for name in ("__new__", "move", "put_counts", "set_pairs", "mark_counted", "counts_of")},
+    *{"run_kernel", "run_rows", "block_size", "SpilledBatch.read"},
+    *{f"FirstRows.{name}" for name in ("__new__", "put_counts", "set_pairs", "counts_of")},
     *{"FirstRows.remove_rare", "EquivalentRows.__new__", "RelativizeRows.__new__", "UnsplitRows.__new__"},
     *{"PolicyRows.__new__", "WhatwgBase.__new__", "find_fault_of_url"},
     *{"FingerprintKey.__new__", "FingerprintBatch.__new__", "LineBatch.write"},

@@ -30,7 +30,7 @@ ROOMS = [
     "uri",
     "iri",
     "urn",
-    "_identifier",
+    "_identifier _reports",
     "bulk",
     "dedup",
     "logs",

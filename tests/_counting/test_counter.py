@@ -18,7 +18,7 @@ from support.tables import each_row
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting import runs
 from uricodec._counting._keys import KeyBatch
-from uricodec._counting._ranking import entries, most_frequent, records, sort_slots, unpack_ranked
+from uricodec._counting._ranking import entries, lines_of_counts, most_frequent, records, sort_slots, unpack_ranked
 from uricodec._counting._spill import SpillBuffers
 from uricodec._counting._table import FingerprintBatch, Table
 from uricodec._counting.counter import FEW, Counter, Ranking
@@ -45,7 +45,12 @@ def count(lines, top=None, memory=TINY, **options):
         for each in lines:
             counter.add_lines(each)
         found = list(counter.most_common(top))
-        return found, counter.total, counter.distinct
+    with Counter(memory, **options) as again:
+        for each in lines:
+            again.add_lines(each)
+        end = options.get("terminator", b"\n")
+        assert b"".join(again.lines(top)) == b"".join(b"%d\t%b%b" % (n, key, end) for key, n in found)
+    return found, counter.total, counter.distinct
 
 
 def expected(lines, top=None, terminator=b"\n"):
@@ -308,7 +313,7 @@ def test_a_ranking_that_leaves_sketches_out():
     batch.read(b"a\nb\nc\nc\n", values=[array("d", [1, 2, 3, 4])])
     table.add(batch)
     assert sort_slots(table, 1) == 2
-    assert [payload[32:] for _, _, payload in unpack_ranked(records(table, 0, 2, 1000)[0])] == [b"c", b"b"]
+    assert [payload[32:] for _, _, payload in unpack_ranked(records(table, 0, 2, 1000)[0])[0]] == [b"c", b"b"]
 
 
 def test_wrong_numbers_are_rejected():
@@ -376,8 +381,13 @@ def test_both_ways_to_rank(counts, most, least, exact):
         at, found = 0, []
         while at < len(wanted):
             block, at = records(table, at, len(wanted), size)
-            assert len(block) <= size or len(unpack_ranked(block)) == 1
-            found += unpack_ranked(block)
+            read, count = unpack_ranked(block, len(wanted))
+            assert (len(block) <= size or count == 1) and count == len(read)
+            assert lines_of_counts(block, 2) == (
+                b"".join(b"%d\t%b\n" % (n, key) for n, _, key in read[:2]),
+                min(count, 2),
+            )
+            found += read
         assert found == wanted
 
 
@@ -389,7 +399,7 @@ def test_sorting(rows):
         table.add(FingerprintBatch(b"".join(map(KEY.fingerprint, repeated))))
         pairs = sorted(struct.iter_unpack("=QQ", b"".join(table.counts())), key=lambda pair: (-pair[1], pair[0]))
         assert sort_slots(table) == rows
-        assert [(first, n) for n, first, _ in unpack_ranked(records(table, 0, rows, 1 << 20)[0])] == pairs
+        assert [(first, n) for n, first, _ in unpack_ranked(records(table, 0, rows, 1 << 20)[0])[0]] == pairs
 
 
 def test_a_sorted_table_takes_no_rows():

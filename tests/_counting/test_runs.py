@@ -12,7 +12,7 @@ from reference import saved_sets as naive
 from support.tables import each_row
 
 from uricodec._counting import runs as module
-from uricodec._counting._ranking import unpack_ranked
+from uricodec._counting._ranking import lines_of_counts, unpack_ranked
 from uricodec._counting._runs import Merge, pack, unpack
 from uricodec._counting.runs import Runs, Sorter
 from uricodec._io.files import FileError
@@ -90,7 +90,7 @@ def test_merging_records(found, size):
 
 @pytest.mark.parametrize("damaged", [b"x", bytes(24), pack([b"abc" * 6])[:-1], pack([bytes(16)]) + b"x", pack([b"a"])])
 def test_damaged_records(damaged):
-    for read in unpack, unpack_ranked, lambda block: list(Merge([iter([block])], "records")):
+    for read in unpack, unpack_ranked, lines_of_counts, lambda block: list(Merge([iter([block])], "records")):
         with pytest.raises(ValueError, match=r"^damaged block: a record is incomplete$"):
             read(damaged)
 

@@ -10,7 +10,7 @@ from reference import spill as naive
 from support.tables import each_row
 
 from uricodec._counting._spill import HEADER, SpillBuffers, SpilledBatch, block_size
-from uricodec._counting._table import IdentifierBatch
+from uricodec._counting._table import FingerprintBatch, IdentifierBatch, Table
 
 LATER = naive.LATER
 
@@ -23,11 +23,15 @@ forms = st.one_of(st.binary(max_size=60), st.sampled_from([b"", b"x" * 150, b"y"
 
 def made_of(rows, marks=None, exact=False, base=None):
     """A batch. `rows` are within 2^32 of each other."""
-    names = SpilledBatch()
-    names.read(naive.pack(rows, exact, base))
-    if marks is not None:
-        names.set_marks(marks)
-    return names
+    if base is None:
+        base = min((number for _, number, _ in rows), default=0)
+    return FingerprintBatch(
+        b"".join(fingerprint for fingerprint, _, _ in rows),
+        [form for _, _, form in rows] if exact else None,
+        base,
+        [number - base for _, number, _ in rows],
+        marks,
+    )
 
 
 @st.composite
@@ -61,8 +65,17 @@ def read(block):
     names = SpilledBatch()
     names.read(block)
     prints = [names.fingerprints[i : i + 16] for i in range(0, 16 * len(names), 16)]
-    all_forms = names.normal_forms
-    return list(zip(prints, names.row_numbers, [b""] * len(names) if all_forms is None else all_forms, strict=True))
+    forms = naive.forms_of(block, len(names))
+    assert not any(forms) or has_forms(names, prints, forms)
+    return list(zip(prints, names.row_numbers, forms, strict=True))
+
+
+def has_forms(names, prints, forms):
+    """Whether a batch has these normal forms: a table knows all of its rows when it has seen them."""
+    table = Table(1 << 24, exact=True)
+    table.add(FingerprintBatch(b"".join(prints), forms))
+    table.add(names)
+    return names.marks == bytes([naive.SEEN]) * len(forms)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -251,24 +264,23 @@ def test_read_as_packed(rows, exact):
     assert len(names) == len(rows)
     assert names.fingerprints == b"".join(fingerprint for fingerprint, _, _ in rows)
     assert names.row_numbers == [number for _, number, _ in rows]
-    assert names.normal_forms == ([form for _, _, form in rows] if exact else None)
     assert names.marks == bytes(len(rows))
     assert names.new == names.later == 0
+    if exact:
+        assert has_forms(names, [fingerprint for fingerprint, _, _ in rows], [form for _, _, form in rows])
 
 
 def test_a_batch_is_reused():
     names = SpilledBatch()
     assert len(names) == 0
-    assert names.normal_forms is None
     chance = random.Random(3)
     for count in 0, 10, 3, 1000, 0, 7:
         for exact in False, True:
             rows = random_rows(chance, count, exact, 2**35)
             names.read(naive.pack(rows, exact))
             assert names.row_numbers == [number for _, number, _ in rows]
-            assert names.normal_forms == ([form for _, _, form in rows] if exact else None)
-            names.set_marks(bytes(chance.choices(range(4), k=count)))
-            assert (names.new, names.later) == (names.marks.count(2), names.marks.count(3))
+            assert names.marks == bytes(count)
+            assert not exact or has_forms(names, [row[0] for row in rows], [form for _, _, form in rows])
 
 
 def test_any_alignment():
@@ -292,11 +304,9 @@ def test_stays_inside_the_block(fences):
 
 def test_stays_inside_the_forms(fences):
     rows = random_rows(random.Random(5), 40, True)
-    names, buffers = SpilledBatch(), SpillBuffers(exact=True, parts=1)
+    names = SpilledBatch()
     names.read(fences[0].at_end(naive.pack(rows, True)))
-    names.set_marks(bytes([LATER]) * 40)
-    assert buffers.add(names) == 40
-    assert buffers.take(0) == naive.pack(rows, True)
+    assert has_forms(names, [row[0] for row in rows], [form for _, _, form in rows])
 
 
 def test_the_block_is_held_until_the_next():
@@ -396,7 +406,3 @@ def test_wrong_sizes():
             SpilledBatch().read(wrong)
         with pytest.raises(TypeError):
             block_size(wrong)
-    names = made_of([(bytes(16), 0, b"")])
-    for marks in b"", b"\1\1":
-        with pytest.raises(ValueError, match="marks"):
-            names.set_marks(marks)

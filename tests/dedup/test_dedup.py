@@ -37,6 +37,7 @@ from uricodec._io.files import FileError
 from uricodec._io.reading import MAX_LINE
 from uricodec._io.scratch import Scratch
 from uricodec._io.sizes import parse_memory
+from uricodec._reports import REPORTS
 from uricodec._rows._engine import RowOperation
 from uricodec.dedup import _memory
 from uricodec.dedup._identifiers import ColumnBatch, mask, select
@@ -253,7 +254,7 @@ def test_against(tmp_path, kind, level, memory, errors):
     """Their names are not written, whether the table gets full with them or later."""
     for size in 300, 6000:
         exclude = [corpus(kind, size, 500, 3), b"", corpus(kind, size, 200, 4)]
-        for report in "unique", "counts", "repeated":
+        for report in REPORTS:
             inputs = pieces(corpus(kind, 2000, 900, 5), 2)
             reference = Reference(inputs, kind, level, exclude, errors)
             if report == "unique":
@@ -326,7 +327,7 @@ def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, threads, errors)
     for chunk, max_line in (reading.CHUNK, 1000), (256, 100):
         monkeypatch.setattr(reading, "CHUNK", chunk)
         how = {"memory": memory, "threads": threads, "errors": errors, "max_line": max_line}
-        for report in ("unique", "counts", "repeated") if chunk == 256 else ["counts"]:
+        for report in REPORTS if chunk == 256 else ["counts"]:
             check(tmp_path, [data, b"", data[::-1]], report=report, **how)
             check(tmp_path, [data[::-1], data], "bytes", exclude=[data[: len(data) // 3]], report=report, **how)
         done = check(tmp_path, [data], rules=True, groups=tmp_path / "groups", **how)
@@ -373,7 +374,7 @@ def test_how_long_a_line_may_be(tmp_path, line_terminator):
 @each_row("data", [b"", b"\n", b"\n\n", b"\r\n\n", b"a", b"a\r", b"a\r\na", b"\0", b"a\n\na\n\n", b"a\rb\r\n\r\r\n"])
 @each_row("line_terminator", [b"\n", b"\0"])
 def test_ends_of_lines(tmp_path, data, line_terminator):
-    for report in "unique", "counts", "repeated":
+    for report in REPORTS:
         check(tmp_path, [data, data], report=report, line_terminator=line_terminator)
         check(tmp_path, [data.replace(b"\n", line_terminator)], "bytes", report=report, line_terminator=line_terminator)
 

@@ -4,24 +4,21 @@ import array
 import mmap
 import random
 import struct
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import spill as naive
 
-from uricodec._counting._spill import SpilledBatch
+from uricodec._counting._table import FingerprintBatch
 from uricodec.dedup._first_rows import FirstRows
 
 SEEN, NEW = naive.SEEN, naive.NEW
 
 
 def made_of(numbers, marks):
-    names = SpilledBatch()
-    names.read(naive.pack([(bytes(16), number, b"") for number in numbers]))
-    names.set_marks(bytes(marks))
-    return names
+    first = min(numbers, default=0)
+    return FingerprintBatch(bytes(16 * len(numbers)), None, first, [number - first for number in numbers], bytes(marks))
 
 
 @st.composite
@@ -62,10 +59,12 @@ def test_set_and_mark_agree_with_the_reference(first, second, room):
         reference.set(numbers, marks)
         assert rows.count == len(reference.rows)
     for numbers, marks in second + first:
-        names = made_of(numbers, marks)
+        names, undecided = made_of(numbers, marks), made_of(numbers, marks)
         rows.mark(names)
+        rows.mark(undecided, decided=False)
         assert names.marks == reference.marks(numbers, marks)
-        assert names.new == names.marks.count(NEW)
+        assert undecided.marks == names.marks.replace(bytes([NEW]), b"\0")
+        assert names.new == undecided.new == names.marks.count(NEW)
         assert names.later == 0
 
 
@@ -73,10 +72,9 @@ def test_set_and_mark_agree_with_the_reference(first, second, room):
     first=batches(),
     second=batches(),
     room=rooms(),
-    least=st.integers(0, 4),
     window=st.sampled_from([1, 7, 100, 20_000]),
 )
-def test_counts_agree_with_the_reference(first, second, room, least, window):
+def test_counts_agree_with_the_reference(first, second, room, window):
     rows, reference = FirstRows(room()), naive.Bits()
     for numbers, marks in first:
         rows.set(made_of(numbers, marks))
@@ -91,14 +89,11 @@ def test_counts_agree_with_the_reference(first, second, room, least, window):
     )
     assert put == len(counts)
     assert into.tolist() == [counts[row] for row in sorted(counts)]
-    for numbers, marks in second + first:
-        names = made_of(numbers, marks)
-        rows.mark_counted(names, into, least)
-        assert names.marks == reference.marks(numbers, marks, counts, least)
-        assert names.new == names.marks.count(NEW)
-        assert names.later == 0
-        got = memoryview(rows.counts_of(names, into)).cast("Q").tolist()
-        assert got == [counts[number] for number, mark in zip(numbers, names.marks, strict=True) if mark == NEW]
+    for numbers, _ in second + first:
+        start, stop = min(numbers, default=5), max(numbers, default=5)
+        got = memoryview(rows.counts_of(into, start, stop)).cast("Q").tolist()
+        assert got == [counts[row] for row in sorted(counts) if start <= row < stop]
+        assert rows.marks(start, stop - start) == reference.marks(range(start, stop), bytes(stop - start))
 
 
 def test_ranks_of_all_rows():
@@ -116,21 +111,16 @@ def test_ranks_of_all_rows():
 
 def test_changes_unseal_a_table():
     rows = FirstRows()
-    for change in (
-        lambda: rows.reserve(len(rows) + 1),
-        lambda: rows.set(SpilledBatch()),
-        lambda: rows.move(bytearray(8192)),
-    ):
-        rows.seal()
-        assert rows.rank(5) == 0
-        change()
-        with pytest.raises(ValueError, match="sealed"):
-            rows.rank(5)
+    rows.seal()
+    assert rows.rank(5) == 0
+    rows.set(made_of([], []))
+    with pytest.raises(ValueError, match="sealed"):
+        rows.rank(5)
 
 
 def test_bits_that_somebody_changes_after_they_were_counted():
     """No count goes, or comes from, where there is no room for it."""
-    room, names = bytearray(64), made_of(range(512), [NEW] * 512)
+    room = bytearray(64)
     rows = FirstRows(room)
     rows.set(made_of([3], [NEW]))
     rows.seal()
@@ -138,10 +128,7 @@ def test_bits_that_somebody_changes_after_they_were_counted():
     counts = bytearray(8)
     assert rows.put_counts(struct.pack("=6Q", 500, 7, 0, 5, 1, 6), counts) == 1
     assert counts == struct.pack("=Q", 5)
-    with pytest.raises(ValueError, match="not the first"):
-        rows.counts_of(names, counts)
-    rows.mark_counted(names, counts, 1)
-    assert names.marks == bytes([NEW]) + bytes([SEEN]) * 511 and names.new == 1
+    assert (rows.counts_of(counts, 0, 512), rows.counts_of(counts, 5, 512)) == (bytes(counts), b"")
 
 
 def test_bits_that_are_there_already():
@@ -182,11 +169,6 @@ def test_memory_that_is_too_small():
     room = bytearray(20)
     rows = FirstRows(room)
     assert len(rows) == 128
-    rows.reserve(0)
-    rows.reserve(128)
-    for wanted in 129, 2**40:
-        with pytest.raises(ValueError, match="is out of range for "):
-            rows.reserve(wanted)
     with pytest.raises(ValueError, match="row 128 is out of range for 128 rows"):
         rows.set(made_of([5, 127, 128, 6], [NEW] * 4))
     assert rows.count == 2
@@ -206,10 +188,6 @@ def test_memory_grows():
     rows.mark(names)
     assert [i for i, mark in enumerate(names.marks) if mark == NEW] == [i for i in numbers if i < 499_000]
     assert rows.count == len(numbers)
-    rows.reserve(10_000_000)
-    assert len(rows) >= 10_000_000
-    rows.mark(names)
-    assert names.new == len([i for i in numbers if i < 499_000])
 
 
 def test_no_memory():
@@ -217,56 +195,11 @@ def test_no_memory():
     rows.set(made_of([5], [NEW]))
     for wanted in 2**62, 2**63:
         with pytest.raises(MemoryError):
-            rows.reserve(wanted)
-        with pytest.raises(MemoryError):
             rows.set(made_of([wanted], [NEW]))
     assert rows.count == 1
     names = made_of([5, 6], [0, 0])
     rows.mark(names)
     assert names.marks == bytes([NEW, SEEN])
-
-
-def test_move():
-    room, bigger, rows = bytearray(16), bytearray(2048), FirstRows()
-    rows.set(made_of([3, 100], [NEW, NEW]))
-    with pytest.raises(ValueError, match="buffer is too small for "):
-        rows.move(room)
-    rows.move(bytearray(len(rows) // 8))
-    with pytest.raises(ValueError, match="is out of range for "):
-        rows.reserve(len(rows) + 1)
-    with pytest.raises(BufferError):
-        rows.move(bytes(100_000))
-    rows.move(bytearray(100_000))
-    assert rows.count == 2
-    with pytest.raises(ValueError, match="buffer is too small for "):
-        rows.move(bigger)
-    rows.release()
-    assert (len(rows), rows.count) == (0, 0)
-    rows.move(room)
-    rows.set(made_of([127], [NEW]))
-    assert room[15] | room[8] == 128
-    rows.move(bigger)
-    room.clear()
-    assert bytes(bigger[:16]) == bytes(8) + (1 << 63).to_bytes(8, sys.byteorder)
-    rows.set(made_of([5000], [NEW]))
-    rows.seal()
-    assert [rows.rank(row) for row in (127, 128, 5000, 5001)] == [0, 1, 1, 2]
-
-
-def test_two_mappings_of_one_file(tmp_path):
-    """How a file grows that the bits are in."""
-    with open(tmp_path / "bits", "w+b") as file:
-        file.truncate(4096)
-        rows = FirstRows(mmap.mmap(file.fileno(), 4096))
-        rows.set(made_of([1, 32_767], [NEW, NEW]))
-        file.truncate(1 << 20)
-        rows.move(mmap.mmap(file.fileno(), 1 << 20))
-        rows.set(made_of([8_000_000], [NEW]))
-        names = made_of([1, 2, 32_767, 32_768, 8_000_000], [0] * 5)
-        rows.mark(names)
-        assert names.marks == bytes([NEW, SEEN, NEW, SEEN, NEW])
-        assert rows.count == 3
-        rows.release()
 
 
 def test_the_memory_is_held_until_release():
@@ -291,8 +224,7 @@ def test_wrong_arguments_are_rejected():
     for rejected in (
         lambda: rows.rank(0),
         lambda: rows.put_counts(b"", bytearray()),
-        lambda: rows.mark_counted(names, b"", 1),
-        lambda: rows.counts_of(names, b""),
+        lambda: rows.counts_of(b"", 0, 1),
     ):
         with pytest.raises(ValueError, match="sealed"):
             rejected()
@@ -307,15 +239,12 @@ def test_wrong_arguments_are_rejected():
     with pytest.raises(BufferError):
         rows.put_counts(b"", bytes(8))
     with pytest.raises(ValueError, match="expected a buffer for 1 counts, got one for 0"):
-        rows.mark_counted(names, b"", 1)
-    with pytest.raises(ValueError, match="not the first"):
-        rows.counts_of(made_of([6], [NEW]), counts)
-    with pytest.raises(ValueError, match="not the first"):
-        rows.counts_of(made_of([600], [NEW]), counts)
-    assert rows.counts_of(names, counts) == array.array("Q", [7]).tobytes()
+        rows.counts_of(b"", 0, 1)
+    assert (rows.counts_of(counts, 6, 600), rows.counts_of(counts, 6, 5)) == (b"", b"")
+    assert rows.counts_of(counts, 5, 6) == array.array("Q", [7]).tobytes()
     rows.set(made_of([6], [NEW]))
     with pytest.raises(ValueError, match="sealed"):
-        rows.counts_of(names, counts)
+        rows.counts_of(counts, 0, 9)
     for wrong in None, b"", object():
         with pytest.raises(TypeError):
             rows.set(wrong)
@@ -324,14 +253,13 @@ def test_wrong_arguments_are_rejected():
 
 
 def test_nothing_at_all():
-    rows, names = FirstRows(), SpilledBatch()
+    rows, names = FirstRows(), made_of([], [])
     rows.seal()
     rows.set(names)
     rows.mark(names)
     rows.seal()
     assert rows.put_counts(b"", bytearray()) == 0
-    rows.mark_counted(names, b"", 1)
-    assert rows.counts_of(names, b"") == b""
+    assert (rows.counts_of(b"", 0, 1), rows.marks(0, 0)) == (b"", b"")
     assert (rows.count, names.new) == (0, 0)
 
 
@@ -344,8 +272,6 @@ def test_stays_inside_its_memory(fences):
         counts = fences[1].at_end(bytes(8 * len(numbers)))
         pairs = array.array("Q", [value for number in numbers for value in (number, number)])
         assert rows.put_counts(pairs, counts) == len(numbers)
-        names = made_of(range(400), [0] * 400)
-        rows.mark_counted(names, counts, 100)
-        assert [i for i, mark in enumerate(names.marks) if mark == NEW] == [i for i in numbers if i >= 100]
-        assert memoryview(rows.counts_of(names, counts)).cast("Q").tolist() == [i for i in numbers if i >= 100]
+        assert [i for i, mark in enumerate(rows.marks(0, 400)) if mark == NEW] == numbers
+        assert memoryview(rows.counts_of(counts, 100, 400)).cast("Q").tolist() == [i for i in numbers if i >= 100]
         del rows

@@ -842,9 +842,9 @@ def test_each_write_and_rename_fails(place, monkeypatch, mode):
     monkeypatch.setattr(os, "fsync", lambda number: (step(), sync(number)))
     dedup.dedup_files("day1", "out", **options)
     total, after = calls, {name: (place / name).read_bytes() for name in os.listdir()}
-    assert total > 40
+    assert total > (40 if "spilling" in mode else 12)
     # The same calls are made for each partition.
-    for fails in [*range(1, 12), *range(12, total - 14, 5), *range(total - 14, total + 1)]:  # noqa: B007
+    for fails in [*range(1, 12), *range(12, total - 14, 5), *range(max(total - 14, 12), total + 1)]:  # noqa: B007
         for name, octets in before.items():
             (place / name).write_bytes(octets)
         calls = 0

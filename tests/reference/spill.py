@@ -35,6 +35,17 @@ def pack(rows, exact=False, base=None):
     return header(MAGIC[exact], HEADER + len(body), len(rows), base, sum(map(len, forms))) + body
 
 
+def forms_of(block, rows):
+    """The normal forms in a block of so many rows."""
+    if int.from_bytes(block[:8], sys.byteorder) == MAGIC[False]:
+        return [b""] * rows
+    at, forms = HEADER + 24 * rows, []
+    for size in reversed(struct.unpack_from(f"={rows}I", block, HEADER + 20 * rows)):
+        forms.insert(0, bytes(block[at : at + size]))
+        at += size
+    return forms
+
+
 def part_of(fingerprint, depth, parts):
     word = int.from_bytes(fingerprint[8:] if depth < 10 else fingerprint[:8], sys.byteorder)
     return word >> 6 * (depth % 10) & (parts - 1)

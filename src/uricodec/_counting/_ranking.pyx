@@ -21,11 +21,12 @@ the low word first, and 32 for each sketch: its quantiles 0.5, 0.9 and 0.99 and 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport NAN
-from libc.stdint cimport UINT64_MAX, uint8_t, uint64_t
+from libc.stdint cimport SIZE_MAX, UINT64_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._atomic cimport uc_give
 from uricodec._base._fingerprint cimport store_word
+from uricodec._base._text cimport write_decimal
 from uricodec._counting._runs cimport *
 from uricodec._counting._sketch cimport Sketch, quantile_of
 from uricodec._counting._table cimport *
@@ -388,11 +389,15 @@ def records(Table table not None, size_t start, size_t stop, size_t size):
         uc_give(&table.busy)
 
 
-def unpack_ranked(bytes block not None):
-    """Return the records of a block of records() as count, first row, and numbers and key of each.
+def unpack_ranked(bytes block not None, size_t most=SIZE_MAX):
+    """Return the first records of a block of records() as count, first row, and numbers and key of each.
+
+    Args:
+        block (bytes): The block.
+        most (int): How many records at most.
 
     Returns:
-        list[tuple[int, int, bytes]]: As from most_frequent().
+        tuple[list[tuple[int, int, bytes]], int]: As from most_frequent(); and how many they are.
 
     Raises:
         ValueError: If the block does not end with a record.
@@ -401,11 +406,50 @@ def unpack_ranked(bytes block not None):
     cdef const uint8_t *end = at + len(block)
     cdef size_t size = 0
     cdef list found = []
-    while at < end:
-        at = record_at(at, end, &size)
-        if at == NULL:
-            raise ValueError("damaged block: a record is incomplete")
+    while at < end and <size_t>len(found) < most:
+        at = must_be_record(record_at(at, end, &size))
         found.append((UINT64_MAX - load_big_word(at), load_big_word(at + 8),
                       PyBytes_FromStringAndSize(<const char *>at + KEY, <Py_ssize_t>(size - KEY))))
         at += size
-    return found
+    return found, len(found)
+
+
+def lines_of_counts(bytes block not None, size_t most=SIZE_MAX, uint8_t terminator=c"\n"):
+    r"""Return the first records of a block of records() as lines: COUNT TAB KEY, where a key has no numbers.
+
+    Args:
+        block (bytes), most (int): As for unpack_ranked().
+        terminator (int): The byte that ends a line.
+
+    Returns:
+        tuple[bytes, int]: The lines; and how many they are.
+
+    Raises:
+        ValueError: If the block does not end with a record.
+
+    >>> lines_of_counts(bytes([17, *[0] * 7, *[255] * 7, 248, *[0] * 8]) + b"a", 1)
+    (b'7\ta\n', 1)
+    """
+    cdef const uint8_t *at = <const uint8_t *>PyBytes_AS_STRING(block)
+    cdef const uint8_t *end = at + len(block)
+    cdef bytes lines = PyBytes_FromStringAndSize(NULL, len(block))      # HEAD is more than digits, tab and terminator
+    cdef uint8_t *start = <uint8_t *>PyBytes_AS_STRING(lines)
+    cdef uint8_t *dst = start
+    cdef size_t size = 0, done = 0
+    while at < end and done < most:
+        at = must_be_record(record_at(at, end, &size))
+        dst += write_decimal(UINT64_MAX - load_big_word(at), dst)
+        dst[0] = c"\t"
+        memcpy(dst + 1, at + KEY, size - KEY)
+        dst += 1 + size - KEY
+        dst[0] = terminator
+        dst += 1
+        at += size
+        done += 1
+    return lines[:dst - start], done
+
+
+cdef const uint8_t *must_be_record(const uint8_t *at) except NULL:
+    if at == NULL:
+        raise ValueError("damaged block: a record is incomplete")
+    return at

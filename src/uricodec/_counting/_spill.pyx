@@ -467,35 +467,6 @@ cdef class SpilledBatch(IdentifierBatch):
         finally:
             uc_give(&self.busy)
 
-    @property
-    def normal_forms(self):
-        """The normal forms.
-        """
-        cdef size_t i
-        cdef list forms = []
-        self.use()
-        try:
-            if self.form_starts == NULL:
-                return None
-            for i in range(self.count):
-                forms.append((<const char *>self.forms)[self.form_starts[i]:self.form_ends[i]])
-            return forms
-        finally:
-            uc_give(&self.busy)
-
-    def set_marks(self, marks):
-        """Set the marks of the rows, as a table would. Only for tests.
-
-        Args:
-            marks (bytes-like): A mark for each row, see `marks`.
-        """
-        cdef bytes octets = bytes(marks)
-        if <size_t>len(octets) != self.count:
-            raise ValueError(f"expected {self.count} marks, got {len(octets)}")
-        if self.count:
-            memcpy(self.marks, <const char *>octets, self.count)
-        self.new, self.later = octets.count(<int>NEW), octets.count(<int>LATER)
-
 
 cdef bint place_rows(SpilledBatch self, const uint8_t *src, size_t rows, bint exact, size_t octets) noexcept nogil:
     """Set the pointers to the arrays of a block. False: the sizes of the forms do not match the total."""

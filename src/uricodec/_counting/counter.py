@@ -12,12 +12,13 @@ Equally frequent keys are in the order of their first occurrences. So the result
 alone: not on the memory, nor on the number of threads.
 """
 
+import sys
 from math import isnan
 from struct import Struct
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting._keys import KeyBatch
-from uricodec._counting._ranking import entries, most_frequent, records, sort_slots, unpack_ranked
+from uricodec._counting._ranking import entries, lines_of_counts, most_frequent, records, sort_slots, unpack_ranked
 from uricodec._counting.partitions import PartitionedTable
 from uricodec._counting.runs import Runs, Sorter
 from uricodec._io.scratch import Scratch
@@ -197,12 +198,32 @@ class Counter:
         Raises:
             OSError: If a temporary file cannot be written or read.
         """
+        return map(self._result, self._rank(top))
+
+    def lines(self, top=None):
+        r"""Yield what most_common() does as lines, COUNT TAB KEY, without sums and quantiles.
+
+        Args:
+            top (int | None): How many keys; None: all.
+
+        Yields:
+            bytes: The next lines, each with the terminator.
+
+        >>> with Counter("64M") as counter:
+        ...     counter.add_lines(b"b\na\nc\na\n")
+        ...     b"".join(counter.lines())
+        b'2\ta\n1\tb\n1\tc\n'
+        """
+        return self._rank(top).lines(self._terminator)
+
+    def _rank(self, top):
+        """Return the Ranking of all keys, when the last one was added."""
         if self._ranking is not None:
             raise ValueError("cannot count with a Counter that is closed, or has returned its counts")
         self._ranking = Ranking(self._scratch, self._memory, top)
         self._ranking.finish(self._partitions)
         self.distinct = self._ranking.distinct
-        return map(self._result, self._ranking)
+        return self._ranking
 
     def _result(self, found):
         count, _, key = found
@@ -289,15 +310,24 @@ class Ranking:
 
         Keys of tables that are not exact are empty.
         """
-        if self._is_few():
-            yield from self._best
-            return
+        yield from self._best
+        for block in self._read(unpack_ranked):
+            yield from block
+
+    def lines(self, terminator):
+        """Yield identifiers without numbers as lines, COUNT TAB KEY; possible only once."""
+        if self._best:
+            yield b"".join([b"%d\t%b%b" % (count, key, terminator) for count, _, key in self._best])
+        yield from self._read(lambda block, most: lines_of_counts(block, most, terminator[0]))
+
+    def _read(self, read):
+        """Yield what a function makes of the first records of each block of many identifiers."""
+        left = sys.maxsize if self._top is None else self._top
         blocks = self._runs.merged() if self._table is None else self._blocks(self._table, self._count)
-        left = self._top
         for block in blocks:
-            found = unpack_ranked(block)
-            if left is not None:
-                found = found[:left]
-                left -= len(found)
-            yield from found
+            found, count = read(block, left)
+            left -= count
+            yield found
+            if not left:
+                break
         self._runs.close()

@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from uricodec.cli.options import OPTIONS
+from uricodec.cli.options import OPTIONS, SELECTED_REPORTS
 
 __all__ = ["COMMANDS", "Command"]
 
@@ -44,6 +44,7 @@ _FILES = f"{_INPUTS} {_COMMON}"
 _FIELDS = "fields delimiter csv header json-field null-data"
 _COLUMNS = f"{_FIELDS} parquet"
 _REPORTS = "invalid-to stats"
+_SELECTED = " ".join(report.key for report in SELECTED_REPORTS)
 _LIMITS = "max-line threads progress no-progress"
 
 # The tasks, in the order of the help.
@@ -368,7 +369,7 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --kind urn --estimate urns.txt",
             "uricodec dedup --policy crawl --parquet -f url crawl -o unique",
         ),
-        f"{_FILES} kind:dedup level policy count top to:dedup repeated keep:dedup by exclude only-in seen update "
+        f"{_FILES} kind:dedup level policy {_SELECTED} top to:dedup keep:dedup by exclude only-in seen update "
         f"groups estimate parquet:dedup fields:dedup delimiter csv:dedup header:dedup json-field:dedup "
         f"null-data errors:dedup {_REPORTS} rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",

@@ -12,6 +12,7 @@ from uricodec._io.reports import InvalidLine
 from uricodec._io.sources import open_soon
 from uricodec._io.writing import Output
 from uricodec._records.headers import FieldError, LongHeaderError
+from uricodec._reports import REPORTS
 from uricodec.cli.errors import ERRORS_HINT, LONG_HEADER_HINT, LONG_HINT, UNCLOSED, CommandError, needs
 from uricodec.cli.outputs import RecordsOutput, output_of
 from uricodec.cli.records import records_of
@@ -41,16 +42,17 @@ UNITS = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
 
 
 def run(  # noqa: PLR0913
-    plan, *, estimate, repeated, groups, exclude, only_in, secret, secret_file, keep, by, rules, seen, update, **options
+    plan, *, estimate, groups, exclude, only_in, secret, secret_file, keep, by, rules, seen, update, **options
 ):
     """Deduplicate all inputs, or estimate the number of identifiers.
 
     Args:
         plan (Plan): The plan of the command.
-        estimate, repeated, rules, update (bool): The options of these names.
+        estimate, rules, update (bool): The options of these names.
         groups, secret, secret_file, keep, by, seen (str | None): As above.
         exclude, only_in (list[str] | None): As above.
-        options (Any): As above, those that select which identifiers are equivalent, and where they are kept.
+        options (Any): As above, those that select which identifiers are equivalent, where they are kept, and what is
+            reported.
 
     Returns:
         int: 0
@@ -68,7 +70,9 @@ def run(  # noqa: PLR0913
     if secret_file is not None:
         options["secret"] = read_secret(secret_file)
     results = {"keep": keep, "by": by, "rules": rules, "seen": seen, "update": update, "top": plan.top} | tables
-    results["report"] = "counts" if plan.count else "repeated" if repeated else "unique"
+    results["report"] = report_of(options | {"count": plan.count})
+    for report in REPORTS.values():
+        options.pop(report.key, None)
     results["groups"] = None if groups is None else Output(groups)
     reports = [Output(path) for path in (groups, plan.invalid_to) if path is not None]
     outputs = [] if plan.parquet else [Output(plan.output), *reports]
@@ -85,11 +89,13 @@ def run(  # noqa: PLR0913
                 write_estimate(plan, options)
                 return 0
             options |= results | {"exclude": inputs_of(exclude), "only_in": inputs_of(only_in)}
-            table = TableOutput(plan.records, exclude or only_in or seen) if shows_table(plan) else None
+            output = output_of_lines(plan, REPORTS[options["report"]].column)
+            if shows_table(plan):
+                output = TableOutput(plan.records, exclude or only_in or seen)
             with plan.rejects() as rejects:
                 if rejects:
                     options["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
-                stats = dedup.dedup_files(inputs_of(plan.inputs), table or output_of_lines(plan), **options)
+                stats = dedup.dedup_files(inputs_of(plan.inputs), output, **options)
         if plan.stats:
             show_stats(stats, monotonic() - start, rules)
         meter.finish(stats)
@@ -139,6 +145,11 @@ def errors_of(plan):
         raise CommandError(str(error), 3, LONG_HEADER_HINT) from None
 
 
+def report_of(options):
+    """Return the report that an option selects, by its name."""
+    return next((name for name, report in REPORTS.items() if options.get(report.key)), "unique")
+
+
 def inputs_of(names):
     """Return the inputs of dedup_files(), for which standard input is None, and "-" a file."""
     return [None if name == "-" else name for name in names]
@@ -161,10 +172,10 @@ def write_estimate(plan, options):
         output.write(b"%d\n" % count)
 
 
-def output_of_lines(plan):
-    """Return the output for dedup_files()."""
+def output_of_lines(plan, column):
+    """Return the output for dedup_files(); `column` is the name of the counts."""
     if plan.to is not None:
-        return RecordsOutput(plan.output, template=records_of(plan.to, ("count", "line"), {"count"}))
+        return RecordsOutput(plan.output, template=records_of(plan.to, (column, "line"), {column}))
     return output_of(plan, plan.records.end, plan.records.csv_delimiter(), ends=False)
 
 

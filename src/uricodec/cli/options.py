@@ -11,6 +11,7 @@ import sys
 from uricodec._io.reading import MAX_LINE
 from uricodec._io.sizes import parse_size
 from uricodec._records.formats import FORMATS
+from uricodec._reports import REPORTS
 
 __all__ = ["OPTIONS", "Option"]
 
@@ -328,6 +329,9 @@ _OF_URIS, _OF_IRIS = (
 )
 
 _AMBIGUITY = {"raise": "the line is invalid", "allow": "accept the URL"}
+
+# The reports of dedup that an option selects.
+SELECTED_REPORTS = [report for report in REPORTS.values() if report.option]
 
 _RAISE = {"raise": "stop with exit status 1, and report input, line and column"}
 _DROP = {"drop": "leave the record out"} | _RAISE
@@ -917,18 +921,16 @@ OPTIONS = {
         conflicts="--fields --param --flags --count --to --csv-safe",
     ),
     # --- dedup
-    "count": Option(
-        "-c --count",
-        "write the number of occurrences before each line",
-        "A tab follows it. With --fields, it is a field of its own, 'count' in the header; with --parquet, a first "
-        "column 'count'.",
-    ),
-    "repeated": Option(
-        "--repeated",
-        "write only identifiers that occur more than once",
-        conflicts="--count",
-        hint="leave out --repeated: --count writes 1 for each identifier that occurs once",
-    ),
+    **{
+        report.key: Option(
+            report.option,
+            report.help,
+            report.details,
+            conflicts=" ".join(f"--{other.key}" for other in SELECTED_REPORTS[: SELECTED_REPORTS.index(report)]),
+            hint=report.hint,
+        )
+        for report in SELECTED_REPORTS
+    },
     "keep:dedup": Option(
         "--keep WHICH",
         "which line to write (default: first)",
@@ -989,8 +991,8 @@ OPTIONS = {
         "--estimate",
         "print only the approximate number of identifiers",
         "The standard error is 0.8 % (HyperLogLog). Reads the input once and needs little memory.",
-        conflicts="--count --repeated --keep --exclude --only-in --seen --groups --rules --memory --spill-dir "
-        "--exact --invalid-to --stats",
+        conflicts=" ".join(f"--{report.key}" for report in SELECTED_REPORTS)
+        + " --keep --exclude --only-in --seen --groups --rules --memory --spill-dir --exact --invalid-to --stats",
     ),
     "parquet:dedup": Option(
         "--parquet",

@@ -193,8 +193,7 @@ class Counts(Choice):
         name (str): The name of the lines in a table; "": they are not written as one.
     """
 
-    # The rows of a table without --top, and how many lines are written at once.
-    SHOWN, ROWS = 30, 4096
+    SHOWN = 30  # the rows of a table without --top
 
     def __init__(self, end, top, name):
         from uricodec._counting.counter import Counter
@@ -210,18 +209,15 @@ class Counts(Choice):
         self._rest = data[cut:]
 
     def finish(self, write):
-        from itertools import islice
-
         if self._rest:
             self._counter.add_lines(self._rest)
-        found = self._counter.most_common(self._top)
         if not self._name:
-            while block := list(islice(found, self.ROWS)):
-                write(b"".join([b"%d\t%s%s" % (count, line, self._end) for line, count in block]))
+            for lines in self._counter.lines(self._top):
+                write(lines)
             return
         from uricodec.cli.table import table_of
 
-        rows = [([line], count, []) for line, count in found]
+        rows = [([line], count, []) for line, count in self._counter.most_common(self._top)]
         write(table_of([self._name], rows, self._counter.total, self._counter.distinct - len(rows)))
 
     def close(self):

@@ -359,10 +359,8 @@ def unique_dataset(  # noqa: PLR0913
             (NAME=VALUE).
         kind (str): "urn", "uri", "iri", "web" (URLs in which all parsers find the same host) or "bytes".
         level, policy: As in `dedup_files`.
-        report (str): "unique": a row of each identifier. "counts": the same, with a first column "count", the number of
-            rows with this identifier. "repeated": a row of each identifier that occurs more than once.
-        top (int | None): With report="counts": only the rows of so many identifiers, the most frequent ones, in their
-            files. Of equally frequent ones, those whose rows come first. None: all.
+        report (str): As in `dedup_files`, with rows instead of lines; counts are a first column "count".
+        top (int | None): As in `dedup_files`, but the rows stay in their files, in the order of the input.
         keep (str): Which row of an identifier is written, at its own place: "first", "last", or "newest": the first of
             those with the greatest value in the column `by`. Rows of `exclude` are not replaced.
         by (str | None): With keep="newest", a column of numbers, times or text, see `dedup_files`. A row without a

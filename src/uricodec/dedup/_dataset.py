@@ -67,8 +67,7 @@ class Dataset(Source):
         return ColumnBatch(identifier.rows(errors), key, errors, exact, nulls=True, ordered=ordered)
 
     def output(self):
-        if self.options.report == "counts":
-            _dataset_output.check_counted(self.files)
+        _dataset_output.check_columns(self.files, self.options.report.column)
         return OutputFolder(os.fsdecode(self.options.output))
 
     def write(self, run, output):

@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from uricodec._counting._table import FingerprintBatch
 from uricodec._io.files import FileError, close_descriptor, printable
 from uricodec._io.temporary import sync
 from uricodec._io.workers import OrderedWorkers
@@ -33,20 +32,18 @@ GROUP_BYTES = 128 << 20
 
 NEW_ROWS = re.compile(rb"\x02+")  # in the marks of rows
 
-COUNT = "count"  # the name of the column with counts
-
 INDEX = 4  # the most bytes of the index of a value in a dictionary
 
 
-def check_counted(files: list[DatasetFile]) -> None:
-    """Check that a column with counts can be added to all files.
+def check_columns(files: list[DatasetFile], added: str) -> None:
+    """Check that a column can be added to all files; "": none is.
 
     Raises:
         FileError: If a file has a column with this name.
     """
     for file in files:
-        if COUNT in file.columns_named:
-            raise FileError(file.name, f"already has a column {COUNT!r}")
+        if added and added in file.columns_named:
+            raise FileError(file.name, f"already has a column {added!r}")
 
 
 def ahead(items: Iterator[Any]) -> Iterator[Any]:
@@ -70,7 +67,7 @@ class DatasetOutput:
 
     def __init__(self, dataset: Any, rows: FirstRows, counts: Any, folder: OutputFolder) -> None:
         self._dataset, self._rows, self._counts, self._folder = dataset, rows, counts, folder
-        self._ticker, self._lock = dataset.ticker, Lock()
+        self._ticker, self._lock, self._column = dataset.ticker, Lock(), dataset.options.report.column
         # With fewer files than threads, another thread reads the next rows of a file.
         self._reads_ahead = dataset.threads > len(dataset.files)
 
@@ -109,7 +106,7 @@ class DatasetOutput:
         import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
         import pyarrow.parquet as pq  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-        rows, counted = self._rows, self._counts is not None
+        rows, counted = self._rows, self._column
         with file.open() as parquet, pa.OSFile(os.fsencode(path), "wb") as target:
             about, schema = parquet.metadata, parquet.schema_arrow
             options = options_of(about, counted)
@@ -117,7 +114,7 @@ class DatasetOutput:
             # of its row group, and the rows of two sorted row groups are not sorted.
             waits = not any(map(pa.types.is_dictionary, schema.types)) and not options["sorting_columns"]
             if counted:
-                schema = schema.insert(0, pa.field(COUNT, pa.int64(), nullable=False))
+                schema = schema.insert(0, pa.field(counted, pa.int64(), nullable=False))
             sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
             first = rows.rank(start)
             with pq.ParquetWriter(target, schema, **options) as writer:
@@ -146,16 +143,15 @@ class DatasetOutput:
         """Return the rows of a batch that are kept (pyarrow.Table); `start` is the number of its first row."""
         import pyarrow as pa
 
-        names = FingerprintBatch(bytes(16 * len(batch)), first=start)  # only the marks are used
-        self._rows.mark(names)
+        marks = self._rows.marks(start, len(batch))
         try:
-            table = pa.Table.from_batches([batch.filter(pa.array(mask(names.marks)))])
+            table = pa.Table.from_batches([batch.filter(pa.array(mask(marks)))])
         except pa.ArrowNotImplementedError:  # not all versions can filter views
-            pieces = [batch.slice(run.start(), run.end() - run.start()) for run in NEW_ROWS.finditer(names.marks)]
+            pieces = [batch.slice(run.start(), run.end() - run.start()) for run in NEW_ROWS.finditer(marks)]
             table = pa.Table.from_batches(pieces, batch.schema).combine_chunks()
         if self._counts is None:
             return table
-        counts = pa.py_buffer(self._rows.counts_of(names, self._counts))
+        counts = pa.py_buffer(self._rows.counts_of(self._counts, start, start + len(batch)))
         return table.add_column(0, schema.field(0), pa.Array.from_buffers(pa.int64(), len(table), [None, counts]))
 
 
@@ -192,11 +188,11 @@ class RowGroups:
         self._tables, self._rows, self._bytes = [], 0, 0
 
 
-def options_of(about: Any, counted: bool = False) -> dict[str, Any]:
+def options_of(about: Any, counted: str = "") -> dict[str, Any]:
     """Return the options for pyarrow.parquet.ParquetWriter, given the FileMetaData of the input.
 
     They are those on which the Parquet types of the columns depend, compression, for which columns a dictionary is
-    tried, and the order of rows. `counted`: another column comes first.
+    tried, and the order of rows. A column `counted` comes first; "": none does.
     """
     from pyarrow.parquet import SortingColumn
 
@@ -208,7 +204,7 @@ def options_of(about: Any, counted: bool = False) -> dict[str, Any]:
     orders = {about.row_group(i).sorting_columns for i in range(about.num_row_groups)}
     order = group.sorting_columns if len(orders) == 1 else ()
     if counted:
-        codecs[COUNT] = chunks[0].compression.replace("UNCOMPRESSED", "NONE")
+        codecs[counted] = chunks[0].compression.replace("UNCOMPRESSED", "NONE")
         order = [SortingColumn(each.column_index + 1, each.descending, each.nulls_first) for each in order]
     return {
         "compression": codecs if len({*codecs.values()}) > 1 else next(iter(codecs.values())),

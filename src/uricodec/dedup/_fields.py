@@ -89,13 +89,13 @@ class Records:
             self._inputs.compare(head, name)
         return framing, head.size
 
-    def header(self, counted=False):
-        """Return what is written before the records, given whether each of them begins with a count."""
+    def header(self, column=""):
+        """Return what is written before the records; `column` is the name of a first field that is added to them."""
         head = self._inputs.first
         if head is None:
             return b""
-        count = b"count" + self.separator if counted and head.header else b""
-        return head.mark + count + head.header
+        added = column.encode() + self.separator if column and head.header else b""
+        return head.mark + added + head.header
 
     @property
     def unclosed(self):

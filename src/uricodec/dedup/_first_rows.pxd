@@ -15,4 +15,4 @@ cdef class FirstRows:
     cdef void discard(self)
     cdef void unseal(self) noexcept nogil
     cdef int must_be_sealed(self) except -1
-    cdef int borrow_counts(self, object counts, Py_buffer *buffer) except -1
+    cdef int borrow_counts(self, object counts, Py_buffer *buffer, int flags=*) except -1

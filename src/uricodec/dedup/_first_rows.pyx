@@ -12,7 +12,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.stdint cimport SIZE_MAX, uint32_t
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memset
 
 from uricodec._base._kernels cimport bits_of
 from uricodec._counting._table cimport *
@@ -85,44 +85,6 @@ cdef class FirstRows:
         PyMem_RawFree(self.ranks)
         self.ranks = NULL
 
-    def reserve(self, size_t rows):
-        """Ensure capacity for a number of rows. If that allocates memory, the set is no longer sealed.
-
-        Args:
-            rows (int): The number of rows, counted from row 0.
-
-        >>> rows = FirstRows()
-        >>> rows.reserve(1000)
-        >>> len(rows) >= 1000
-        True
-        """
-        if rows and not has_capacity(self, rows - 1):
-            raise_status(self, enlarge(self, rows - 1), rows - 1)
-
-    def move(self, memory):
-        """Move the bits to other memory, and release the previous one.
-
-        Args:
-            memory (bytes-like): Memory as for the constructor, at least as large as the present one. It may be another
-                mapping of the file in which the bits are already.
-
-        >>> rows = FirstRows(bytearray(16))
-        >>> rows.move(bytearray(24))
-        >>> len(rows)
-        192
-        """
-        cdef Py_buffer buffer
-        cdef size_t count = self.count
-        borrow(memory, &buffer, PyBUF_WRITABLE, 1)
-        if <size_t>buffer.len // 8 < self.size:
-            PyBuffer_Release(&buffer)
-            raise ValueError(f"buffer is too small for {64 * self.size} rows: {buffer.len} bytes")
-        if self.size:
-            memmove(buffer.buf, self.words, 8 * self.size)
-        self.discard()
-        self.memory, self.given, self.count = buffer, True, count
-        self.words, self.size = <uint64_t *>buffer.buf, <size_t>buffer.len // 8
-
     # --- bits
 
     def set(self, IdentifierBatch names not None):
@@ -160,16 +122,32 @@ cdef class FirstRows:
         PyBuffer_Release(&source)
         raise_status(self, status, row)
 
-    def mark(self, IdentifierBatch names not None):
+    def mark(self, IdentifierBatch names not None, bint decided=True):
         """Mark each row as new if its bit is set, else as seen. Rows that are marked as seen stay so.
 
         Args:
             names (IdentifierBatch): The batch; its `new` is set, and its `later` becomes 0.
+            decided (bool): False: rows whose bits are set become undecided, not new, for another table.
         """
         names.use()
         with nogil:
-            mark_rows(self, names)
+            mark_rows(self, names, NEW if decided else PENDING)
         uc_give(&names.busy)
+
+    def marks(self, uint64_t start, size_t count):
+        """Return the marks (bytes) that mark() gives undecided rows, from row `start` on.
+
+        >>> rows = FirstRows(bytearray(b"\\5" + bytes(7)))
+        >>> rows.marks(1, 3)
+        b'\\x01\\x02\\x01'
+        """
+        cdef bytes found = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>count)
+        cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(found)
+        cdef size_t i
+        with nogil:
+            for i in range(count):
+                dst[i] = NEW if is_set(self, start + i) else SEEN
+        return found
 
     # --- counts
 
@@ -233,75 +211,50 @@ cdef class FirstRows:
             PyBuffer_Release(&source)
 
     def remove_rare(self, counts, uint64_t least):
-        """Remove the rows with low counts. Afterwards the set is no longer sealed, and the counts do not belong to it.
+        """Remove the rows with low counts, and these counts. Afterwards the set is no longer sealed.
 
         Args:
-            counts (bytes-like): The counts from put_counts().
+            counts (bytes-like): The counts from put_counts(), writable: those that stay move to the front.
             least (int): The lowest count that stays: 2 selects identifiers with duplicates.
         """
         cdef Py_buffer source
-        self.borrow_counts(counts, &source)
+        self.borrow_counts(counts, &source, PyBUF_WRITABLE)
         with nogil:
-            remove_rare(self, <const uint64_t *>source.buf, least)
+            remove_rare(self, <uint64_t *>source.buf, least)
             self.unseal()
         PyBuffer_Release(&source)
 
-    def mark_counted(self, IdentifierBatch names not None, counts, uint64_t least):
-        """Mark rows like mark(), but as new only those with a count of at least `least`.
+    def counts_of(self, counts, uint64_t start, uint64_t stop):
+        """Return the counts (bytes) of the rows from `start` up to `stop` whose bits are set.
 
         Args:
-            names (IdentifierBatch): The batch; its `new` is set, and its `later` becomes 0.
             counts (bytes-like): The counts from put_counts().
-            least (int): The lowest count: 2 selects identifiers with duplicates.
+
+        >>> rows, counts = FirstRows(), bytearray(8)
+        >>> rows.set_pairs(pairs := (3).to_bytes(8, "little") + (7).to_bytes(8, "little"))
+        >>> rows.seal()
+        >>> rows.put_counts(pairs, counts), rows.counts_of(counts, 0, 3), rows.counts_of(counts, 3, 9)[0]
+        (1, b'', 7)
         """
         cdef Py_buffer source
+        cdef const char *first
+        cdef size_t low, high
         self.borrow_counts(counts, &source)
-        try:
-            names.use()
-            with nogil:
-                mark_rows(self, names)
-                unmark_low(self, names, <const uint64_t *>source.buf, least)
-            uc_give(&names.busy)
-        finally:
-            PyBuffer_Release(&source)
-
-    def counts_of(self, IdentifierBatch names not None, counts):
-        """Return the counts of the rows that are marked as new.
-
-        Args:
-            names (IdentifierBatch): A batch that was marked by mark() or mark_counted().
-            counts (bytes-like): The counts from put_counts().
-        """
-        cdef Py_buffer source
-        cdef size_t i, n = 0
-        cdef bytes result
-        cdef bint found
-        cdef uint8_t *dst
-        self.borrow_counts(counts, &source)
-        try:
-            names.use()
-            try:
-                for i in range(names.count):
-                    n += names.marks[i] == NEW
-                result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(8 * n))
-                dst = <uint8_t *>PyBytes_AS_STRING(result)
-                with nogil:
-                    found = copy_counts(self, names, <const uint64_t *>source.buf, dst)
-            finally:
-                uc_give(&names.busy)
-        finally:
-            PyBuffer_Release(&source)
-        if not found:
-            raise ValueError("a row marked as new is not the first row of its identifier")
-        return result
+        # Bits in memory that somebody else can change may have become more than were counted.
+        high = min(<size_t>self.rank(stop), self.count)
+        low = min(<size_t>self.rank(start), high)
+        first = <const char *>source.buf
+        found = first[8 * low:8 * high]
+        PyBuffer_Release(&source)
+        return found
 
     cdef int must_be_sealed(self) except -1:
         if self.ranks == NULL:
             raise ValueError("bits are not sealed; call seal() first")
         return 0
 
-    cdef int borrow_counts(self, object counts, Py_buffer *buffer) except -1:
-        borrow(counts, buffer, PyBUF_SIMPLE, 8)
+    cdef int borrow_counts(self, object counts, Py_buffer *buffer, int flags=PyBUF_SIMPLE) except -1:
+        borrow(counts, buffer, flags, 8)
         try:
             self.must_be_sealed()       # checked after borrowing, because an exporter may run code
             if <size_t>buffer.len // 8 < self.count:
@@ -398,12 +351,12 @@ cdef PassStatus set_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint6
     return DONE
 
 
-cdef void mark_rows(FirstRows self, IdentifierBatch names) noexcept nogil:
+cdef void mark_rows(FirstRows self, IdentifierBatch names, Mark first_mark) noexcept nogil:
     cdef size_t i, new = 0
     cdef bint first
     for i in range(names.count):
         first = is_set(self, number_of(names, i)) & (names.marks[i] != SEEN)
-        names.marks[i] = NEW if first else SEEN
+        names.marks[i] = first_mark if first else SEEN
         new += first
     names.new, names.later = new, 0
 
@@ -444,8 +397,8 @@ cdef size_t put_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t 
     return put
 
 
-cdef void remove_rare(FirstRows self, const uint64_t *counts, uint64_t least) noexcept nogil:
-    cdef size_t i, at = 0, count = self.count
+cdef void remove_rare(FirstRows self, uint64_t *counts, uint64_t least) noexcept nogil:
+    cdef size_t i, at = 0, kept = 0, count = self.count
     cdef uint64_t word, bit
     for i in range(self.size):
         word = self.words[i]
@@ -454,32 +407,8 @@ cdef void remove_rare(FirstRows self, const uint64_t *counts, uint64_t least) no
             word ^= bit
             if counts[at] < least:
                 self.words[i] ^= bit
-                self.count -= 1
+            else:
+                counts[kept] = counts[at]
+                kept += 1
             at += 1
-
-
-cdef void unmark_low(FirstRows self, IdentifierBatch names, const uint64_t *counts, uint64_t least) noexcept nogil:
-    cdef Cursor cursor
-    cdef uint64_t rank
-    cdef size_t i
-    cursor.word, cursor.before = 0, 0
-    for i in range(names.count):
-        if names.marks[i] != NEW:
-            continue
-        if not find_count(self, number_of(names, i), &cursor, &rank) or counts[rank] < least:
-            names.marks[i] = SEEN
-            names.new -= 1
-
-
-cdef bint copy_counts(FirstRows self, IdentifierBatch names, const uint64_t *counts, uint8_t *dst) noexcept nogil:
-    cdef Cursor cursor
-    cdef uint64_t rank
-    cdef size_t i, n = 0
-    cursor.word, cursor.before = 0, 0
-    for i in range(names.count):
-        if names.marks[i] == NEW:
-            if not find_count(self, number_of(names, i), &cursor, &rank):
-                return False
-            memcpy(dst + 8 * n, &counts[rank], 8)
-            n += 1
-    return True
+    self.count = kept

@@ -20,13 +20,11 @@ from itertools import compress
 from struct import Struct
 from typing import Any
 
-from uricodec._counting._table import FingerprintBatch
 from uricodec._counting.runs import Sorter
 from uricodec._io.writing import Output
 from uricodec._records._framing import json_string
-from uricodec.dedup._source import IS_NEW, NEW
+from uricodec.dedup._source import IS_NEW
 
-PRINTS = Struct("16s")
 PREFIX = Struct(">I")  # of a field that its size precedes
 SPELLING = Struct(">QQ")  # its first row, its number of occurrences; after the fingerprint and the form
 MEMBER = Struct(">QQQB")  # first row of the identifier, own first row, occurrences, level that merges it
@@ -46,16 +44,10 @@ def places_of(marks: bytes) -> Iterator[int]:
     return compress(range(len(marks)), marks.translate(IS_NEW))
 
 
-def prints_of(names: Any) -> Iterator[bytes]:
-    """Yield the fingerprints of all rows."""
-    return (each for (each,) in PRINTS.iter_unpack(names.fingerprints))
-
-
-def pick(names: Any) -> FingerprintBatch:
-    """Return the new rows of a batch as a batch without marks."""
-    chosen = names.marks.translate(IS_NEW)
-    prints = b"".join(compress(prints_of(names), chosen))
-    return FingerprintBatch(prints, None, names.first, list(compress(range(len(chosen)), chosen)))
+def counts_of(firsts: Any, batch: Any) -> dict[int, int]:
+    """Return the count of each row of a batch that Firsts have kept, by its position in the batch."""
+    counts = memoryview(firsts.rows.counts_of(firsts.counts, batch.first, batch.first + len(batch))).cast("Q")
+    return dict(zip(places_of(firsts.rows.marks(batch.first, len(batch))), counts, strict=True))
 
 
 class Groups:
@@ -93,9 +85,9 @@ class Groups:
             spellings.close()
 
             def take(batch: Any) -> None:
-                spellings.rows.mark(batch)
+                spellings.rows.mark(batch, decided=False)
                 if batch.new:
-                    names.add(pick(batch))
+                    names.add(batch)
 
             self._read(run.batch, take)
             names.finish()
@@ -120,22 +112,16 @@ class Groups:
         places = list(places_of(batch.marks))
         if not places:
             return
-        counts = memoryview(spellings.rows.counts_of(batch, spellings.counts)).cast("Q")
-        names.rows.mark(batch)
-        first = batch.marks
-        names.rows.mark_counted(batch, names.counts, 2)
-        several = batch.marks
-        chosen = [n for n, at in enumerate(places) if first[at] != NEW or several[at] == NEW]
-        if not chosen:
-            return
+        counts, of_names = counts_of(spellings, batch), counts_of(names, batch)
         prints = batch.fingerprints
         form_of = self._forms[-1][1]
-        for n in chosen:
-            at = places[n]
+        for at in places:
+            if of_names.get(at) == 1:  # its identifier has no other spelling
+                continue
             text = batch.text(at)
             form = form_of(text) if self._exact else b""
             name = b"".join((prints[16 * at : 16 * at + 16], PREFIX.pack(len(form)), form))
-            found.add(b"".join((name, SPELLING.pack(batch.first + at, counts[n]), text)))
+            found.add(b"".join((name, SPELLING.pack(batch.first + at, counts[at]), text)))
 
     def _join(self, found: Sorter, members: Sorter) -> None:
         """Group the spellings of each identifier."""

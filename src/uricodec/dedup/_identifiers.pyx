@@ -604,24 +604,15 @@ cdef class LineBatch(Identifiers):
         return c'\t'
 
     cdef size_t write_counts(self, const uint8_t *counts, size_t known, uint8_t *dst) noexcept nogil:
-        cdef uint8_t digits[COUNT]
         cdef uint8_t separator = self.separator()
-        cdef size_t i, at, o = 0, done = 0
+        cdef size_t i, o = 0, done = 0
         cdef uint64_t count
         for i in range(self.count):
             if self.marks[i] != NEW or done == known:
                 continue
             memcpy(&count, counts + 8 * done, 8)
             done += 1
-            at = COUNT
-            while True:
-                at -= 1
-                digits[at] = <uint8_t>(c'0' + count % 10)
-                count //= 10
-                if count == 0:
-                    break
-            memcpy(dst + o, digits + at, COUNT - at)
-            o += COUNT - at
+            o += write_decimal(count, dst + o)
             dst[o] = separator
             o += 1 + self.write_run(i, i + 1, dst + o + 1)
         return o

@@ -21,14 +21,14 @@ class Lines:
     Args:
         output (Output): The output.
         records (Records | None): The format of the records, if lines are records.
-        counted (bool): Whether each line begins with its count.
+        column (str): What the header calls the count before each line; "": there is none.
 
     Attributes:
         written (int): The number of lines written.
     """
 
-    def __init__(self, output, records, counted=False):
-        self._output, self._records, self._counted = output, records, counted
+    def __init__(self, output, records, column=""):
+        self._output, self._records, self._column = output, records, column
         self._buffer = memoryview(new_buffer(CAPACITY))
         self.written = 0
 
@@ -36,7 +36,7 @@ class Lines:
         """Write the header of the records, once, when it is known."""
         records, self._records = self._records, None
         if records:
-            self._output.write_header(records.header(self._counted))
+            self._output.write_header(records.header(self._column))
             if records.has_header and self._output.in_line:  # no record follows
                 self._output.write(bytes([self._output.end]))
 
@@ -102,19 +102,22 @@ def write_first(run, output, keep=False):
 def write_kept(run, output):
     """Write the lines that are kept in a second pass, perhaps with their counts. Return their number."""
     rows, counts = run.selected()
-    source, is_repeated = run.source, run.options.report == "repeated"
+    source, report = run.source, run.options.report
     count = b"" if counts is None else b"1" + (source.records.separator if source.records else b"\t")
-    lines = Lines(output, source.records, counts is not None)
+    lines = Lines(output, source.records, report.column)
+
+    def counts_of(names):
+        return rows.counts_of(counts, names.first, names.first + len(names))
 
     def take(names):
         rows.mark(names)
         if names.new:
-            lines.write(names, None if counts is None else rows.counts_of(names, counts))
+            lines.write(names, None if counts is None else counts_of(names))
 
     def copy(chunk, _number):
         lines.copy(chunk, count)
 
-    source.read_again("write", take, copy=None if is_repeated else copy)
+    source.read_again("write", take, copy=copy if report.least == 1 else None)  # a line that is too long occurs once
     lines.begin()
     return lines.written
 
@@ -133,7 +136,7 @@ def write_top(run, output):
     def take(names):
         rows.mark(names)
         if names.new:
-            numbers = memoryview(rows.counts_of(names, counts)).cast("Q")
+            numbers = memoryview(rows.counts_of(counts, names.first, names.first + len(names))).cast("Q")
             places = compress(range(len(names)), names.marks.translate(IS_NEW))
             for count, place, line in zip(numbers, places, names.new_lines(), strict=True):
                 lines.add(ORDER.pack(MOST - count, names.first + place) + line)
@@ -143,7 +146,7 @@ def write_top(run, output):
         found = ((MOST - ORDER.unpack_from(each)[0], each[ORDER.size :]) for each in islice(lines, top))
         if isinstance(output, CountsOutput):  # it is that of the command line
             return output.show(found, run.valid, run.unique)
-        return write_counts(found, run.source.records, output)
+        return write_counts(found, run.source.records, output, run.options.report.column)
     finally:
         lines.close()
 
@@ -165,13 +168,13 @@ class CountsOutput(Output):
         raise NotImplementedError
 
 
-def write_counts(found, records, output):
+def write_counts(found, records, output, column):
     """Write counts and lines; see write_top(). Return their number."""
     separator, written, size = b"\t", 0, 0
     block = []
     if records:
         separator = records.separator
-        block.append(records.header(True))
+        block.append(records.header(column))
     for count, line in found:
         block += b"%d" % count, separator, line
         written += 1

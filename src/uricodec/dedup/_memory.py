@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uricodec._counting._table import FingerprintBatch
 from uricodec.dedup import _lines
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, mask
 from uricodec.dedup._source import Source
@@ -21,9 +20,6 @@ ANSWERS = [False, False, True, None]
 
 # Bytes of a buffer that are read at once.
 PIECE = 1 << 20
-
-# Rows that are marked at once.
-MARKED = 1 << 16
 
 
 class Batches:
@@ -94,12 +90,7 @@ class Memory(Source):
         """Return the marks of all rows, given those that are kept (FirstRows)."""
         if self.options.keep == "first" and self.later is None:
             return b"".join(self._marks)  # the first pass has found all
-        found = []
-        for start in range(0, self.lines, MARKED):
-            names = FingerprintBatch(bytes(16 * min(MARKED, self.lines - start)), first=start)  # only for its marks
-            rows.mark(names)
-            found.append(names.marks)
-        return b"".join(found)
+        return rows.marks(0, self.lines)
 
     def read_first(self, make, take, keep=True, copy=None):
         for names in self._batches.read(self._column, 0, self._orders):

@@ -11,6 +11,7 @@ from uricodec._identifier import Identifier
 from uricodec._io.reading import MAX_LINE
 from uricodec._io.sizes import parse_memory
 from uricodec._io.writing import Output
+from uricodec._reports import REPORTS
 from uricodec._rows._engine import RowOperation
 from uricodec.dedup._fields import Records
 from uricodec.dedup._identifiers import LineBatch
@@ -25,6 +26,7 @@ class Options(SimpleNamespace):
 
     Attributes:
         identifier (Identifier): Which identifiers are equivalent.
+        report (Report): What is written of them.
         key (FingerprintKey | None): The key for the secret; None: no secret is given.
         size (int): The limit for memory in bytes.
         records (Records | None): The format, if lines are records.
@@ -54,11 +56,13 @@ class Options(SimpleNamespace):
         self.records = self._records() if "field" in arguments else None
 
     def _check_report(self):
-        report, top = self.report, self.top
-        if report not in ("unique", "counts", "repeated"):
-            raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
-        if top is not None and report != "counts":
-            raise ValueError(f"top is only supported with report='counts', got report={report!r}")
+        name, top = self.report, self.top
+        if name not in REPORTS:
+            raise ValueError(f"report must be one of {', '.join(map(repr, REPORTS))}, got {name!r}")
+        self.report = REPORTS[name]
+        if top is not None and not self.report.column:
+            counted = " or ".join(f"report={each!r}" for each, report in REPORTS.items() if report.column)
+            raise ValueError(f"top is only supported with {counted}, got report={name!r}")
         if top is not None and top < 1:
             raise ValueError(f"top must be at least 1, got {top}")
 
@@ -91,7 +95,7 @@ class Options(SimpleNamespace):
     @property
     def needs_table(self):
         """Whether the table has to count, or to know rows, so that nothing can be written in the first pass."""
-        return self.report != "unique" or self.keep != "first"
+        return self.report.counts or self.keep != "first"
 
 
 def check_keep(keep: str, by: object) -> None:

@@ -140,20 +140,19 @@ class Run:
         Returns:
             tuple[FirstRows, bytes-like | None]: The rows, and their counts if these are written.
         """
-        options = self.options
+        options, report = self.options, self.options.report
         if options.top is not None and ranked:
             rankings = []
             self._first_pass(complete=partial(self._rank, rankings)).close()
             return most_frequent(rankings[0])
-        if options.report == "unique":
+        if not report.counts:
             return self._first_pass().close(), None
         firsts = self._first_pass(counts=Counts(self.scratch, self.memory))
         rows = firsts.close()
-        if options.report == "counts":
-            return rows, firsts.counts
-        rows.remove_rare(firsts.counts, 2)
-        rows.seal()
-        return rows, None
+        if report.least > 1:
+            rows.remove_rare(firsts.counts, report.least)
+            rows.seal()
+        return rows, firsts.counts if report.column else None
 
     def _first_pass(self, **arguments):
         """Find the row of each identifier that is kept. Return the Firsts."""
