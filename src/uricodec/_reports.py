@@ -4,15 +4,10 @@ From a row follow the option of `uricodec dedup` and its help, what a run counts
 column. It is apart from `dedup`, whose options are read without it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from uricodec.typing import DedupReport
+from collections import namedtuple
 
 
-class Report(NamedTuple):
+class Report(namedtuple("Report", ["option", "help", "details", "hint", "least", "column"], defaults=["", "", 1, ""])):
     """What is written of the identifiers.
 
     Attributes:
@@ -23,25 +18,21 @@ class Report(NamedTuple):
         column (str): The name of the column before each row with the number of occurrences; "": there is none.
     """
 
-    option: str
-    help: str
-    details: str = ""
-    hint: str = ""
-    least: int = 1
-    column: str = ""
+    __slots__ = ()
 
     @property
-    def key(self) -> str:
+    def key(self):
         """The name of the option without its dashes."""
         return self.option.rpartition("--")[2]
 
     @property
-    def counts(self) -> bool:
+    def counts(self):
         """Whether occurrences are counted, so that nothing can be written before all rows are read."""
         return self.column != "" or self.least > 1
 
 
-REPORTS: dict[DedupReport, Report] = {
+# By the names in DedupReport of uricodec/typing.py, which costs too much start-up to be imported here.
+REPORTS = {
     "unique": Report("", "write the first line with each identifier"),
     "counts": Report(
         "-c --count",
