@@ -136,8 +136,8 @@ cdef class SpillBuffers:
     Attributes:
         full (int): The partition whose buffer was full when add() stopped; -1: none.
 
-    >>> buffers, names = SpillBuffers(capacity=4096), SpilledBatch()
-    >>> buffers.add(names, 0), buffers.full, len(buffers), bytes(buffers.take(0))
+    >>> buffers, batch = SpillBuffers(capacity=4096), SpilledBatch()
+    >>> buffers.add(batch, 0), buffers.full, len(buffers), bytes(buffers.take(0))
     (0, -1, 64, b'')
     """
 
@@ -185,11 +185,11 @@ cdef class SpillBuffers:
     def __len__(self):
         return <Py_ssize_t>self.count
 
-    def add(self, IdentifierBatch names not None, size_t start=0):
+    def add(self, IdentifierBatch batch not None, size_t start=0):
         """Copy the undecided rows of a batch to the buffers of their partitions.
 
         Args:
-            names (IdentifierBatch): The batch; only rows that are marked as later are copied.
+            batch (IdentifierBatch): The batch; only rows that are marked as later are copied.
 
         Returns:
             int: The row to continue with after the block of partition `full` was taken and cleared; the number of rows
@@ -197,28 +197,28 @@ cdef class SpillBuffers:
         """
         cdef Added added = TOO_LONG
         cdef size_t i = start, part
-        names.use()
+        batch.use()
         try:
-            if self.exact and names.form_starts == NULL and names.count and not self.columns:
+            if self.exact and batch.form_starts == NULL and batch.count and not self.columns:
                 raise ValueError("exact partitions require normal forms")
-            if names.columns != self.columns and names.count:
-                raise ValueError(f"expected {self.columns} numbers for each row, got {names.columns}")
+            if batch.columns != self.columns and batch.count:
+                raise ValueError(f"expected {self.columns} numbers for each row, got {batch.columns}")
             self.use()
             try:
                 self.full = -1
                 while added == TOO_LONG:
                     with nogil:
-                        added = add_rows(self, names, &i, &part)
+                        added = add_rows(self, batch, &i, &part)
                     if added == TOO_LONG:
-                        add_long(self, names, i, part)
+                        add_long(self, batch, i, part)
                         i += 1
                 if added == FULL:
                     self.full = <Py_ssize_t>part
-                return i if added == FULL else names.count
+                return i if added == FULL else batch.count
             finally:
                 uc_give(&self.busy)
         finally:
-            uc_give(&names.busy)
+            uc_give(&batch.busy)
 
     def take(self, size_t part):
         """Return the block of a partition.
@@ -284,21 +284,21 @@ cdef class SpillBuffers:
         return 0
 
 
-cdef inline size_t form_size(IdentifierBatch names, size_t i) noexcept nogil:
+cdef inline size_t form_size(IdentifierBatch batch, size_t i) noexcept nogil:
     """Return the size of a normal form. Without forms, which rows with numbers need not have, it is 0."""
-    return 0 if names.form_starts == NULL else names.form_ends[i] - names.form_starts[i]
+    return 0 if batch.form_starts == NULL else batch.form_ends[i] - batch.form_starts[i]
 
 
-cdef inline void copy_form(IdentifierBatch names, size_t i, size_t more, uint8_t *dst) noexcept nogil:
+cdef inline void copy_form(IdentifierBatch batch, size_t i, size_t more, uint8_t *dst) noexcept nogil:
     """Copy the normal form of a row, and the `more` bytes of its numbers."""
-    cdef size_t n = form_size(names, i)
+    cdef size_t n = form_size(batch, i)
     if n:
-        memcpy(dst, names.forms + names.form_starts[i], n)
+        memcpy(dst, batch.forms + batch.form_starts[i], n)
     if more:
-        memcpy(dst + n, values_of(names, i), more)
+        memcpy(dst + n, values_of(batch, i), more)
 
 
-cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size_t *full) noexcept nogil:
+cdef Added add_rows(SpillBuffers self, IdentifierBatch batch, size_t *next, size_t *full) noexcept nogil:
     """Add rows from *next on, and set *next to the row that could not be added, or the number of rows.
 
     The rows of a chunk to be added are selected without branches, which could not be predicted.
@@ -313,32 +313,32 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
     cdef bint exact = self.exact
     cdef uint64_t word, number
     most = self.capacity - sizeof(Header)
-    while first < names.count:
-        rows = min(<size_t>CHUNK, names.count - first)
-        marks = names.marks + first
+    while first < batch.count:
+        rows = min(<size_t>CHUNK, batch.count - first)
+        marks = batch.marks + first
         count = 0
         for i in range(rows):
             found[count] = <uint32_t>i
             count += marks[i] == LATER
         for j in range(count):
             i = first + found[j]
-            fingerprint = names.fingerprints + UC_FINGERPRINT * i
+            fingerprint = batch.fingerprints + UC_FINGERPRINT * i
             memcpy(&word, fingerprint + place, 8)
             part = &self.parts[<size_t>(word >> shift) & mask]
-            number = number_of(names, i)
+            number = number_of(batch, i)
             if part.rows == 0:
                 part.base = number
             if part.rows >= part.limit or number - part.base > UINT32_MAX:
                 next[0], full[0] = i, <size_t>(part - self.parts)
                 return FULL
             if exact:
-                n = form_size(names, i) + more
+                n = form_size(batch, i) + more
                 if per * (part.rows + 1) + part.octets + n > most:
                     next[0], full[0] = i, <size_t>(part - self.parts)
                     return FULL if part.rows else TOO_LONG
                 part.octets += n
                 part.lengths[part.rows] = <uint32_t>n
-                copy_form(names, i, more, part.data + self.capacity - part.octets)
+                copy_form(batch, i, more, part.data + self.capacity - part.octets)
             memcpy(part.data + sizeof(Header) + UC_FINGERPRINT * part.rows, fingerprint, UC_FINGERPRINT)
             part.numbers[part.rows] = <uint32_t>(number - part.base)
             part.rows += 1
@@ -346,10 +346,10 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
     return ALL
 
 
-cdef int add_long(SpillBuffers self, IdentifierBatch names, size_t i, size_t part) except -1:
+cdef int add_long(SpillBuffers self, IdentifierBatch batch, size_t i, size_t part) except -1:
     """Make a block of one row, in memory allocated for it."""
     cdef BlockPart *at = &self.parts[part]
-    cdef size_t more = 8 * self.columns, n = form_size(names, i) + more
+    cdef size_t more = 8 * self.columns, n = form_size(batch, i) + more
     cdef size_t size = sizeof(Header) + size_of_row(True) + n
     cdef Header header
     cdef uint32_t pair[2]
@@ -357,14 +357,14 @@ cdef int add_long(SpillBuffers self, IdentifierBatch names, size_t i, size_t par
     if n > UINT32_MAX:
         raise OverflowError("normal form is 4 GiB or larger")  # pragma: no cover: too large
     header.magic, header.size, header.rows = MAGIC_EXACT, padded(size), 1
-    header.base, header.octets = number_of(names, i), n
+    header.base, header.octets = number_of(batch, i), n
     header.check = check_of(&header)
     pair[0], pair[1] = 0, <uint32_t>n
     block = _Block(header.size)
     memcpy(block.data, &header, sizeof(Header))
-    memcpy(block.data + sizeof(Header), names.fingerprints + UC_FINGERPRINT * i, UC_FINGERPRINT)
+    memcpy(block.data + sizeof(Header), batch.fingerprints + UC_FINGERPRINT * i, UC_FINGERPRINT)
     memcpy(block.data + sizeof(Header) + UC_FINGERPRINT, pair, sizeof(pair))
-    copy_form(names, i, more, block.data + size - n)
+    copy_form(batch, i, more, block.data + size - n)
     memset(block.data + size, 0, header.size - size)
     block.size = <Py_ssize_t>header.size
     self.blocks[part] = block
@@ -383,11 +383,11 @@ cdef class SpilledBatch(IdentifierBatch):
     Args:
         columns (int): How many numbers of 8 bytes belong to each row.
 
-    >>> names = SpilledBatch()
-    >>> names.read(b"urn:isbn:0451450523")
+    >>> batch = SpilledBatch()
+    >>> batch.read(b"urn:isbn:0451450523")
     Traceback (most recent call last):
     ValueError: damaged block: invalid header
-    >>> len(names)
+    >>> len(batch)
     0
     """
 

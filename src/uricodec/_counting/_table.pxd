@@ -34,12 +34,12 @@ cdef class IdentifierBatch:
     cdef int use(self) except -1
 
 
-cdef inline uint64_t number_of(IdentifierBatch names, size_t i) noexcept nogil:
-    return names.first + (i if names.numbers == NULL else names.numbers[i])
+cdef inline uint64_t number_of(IdentifierBatch batch, size_t i) noexcept nogil:
+    return batch.first + (i if batch.numbers == NULL else batch.numbers[i])
 
 
-cdef inline const uint8_t *values_of(IdentifierBatch names, size_t i) noexcept nogil:
-    return names.forms + names.form_ends[i] if names.values == NULL else names.values + 8 * names.columns * i
+cdef inline const uint8_t *values_of(IdentifierBatch batch, size_t i) noexcept nogil:
+    return batch.forms + batch.form_ends[i] if batch.values == NULL else batch.values + 8 * batch.columns * i
 
 
 cdef enum:
@@ -70,7 +70,7 @@ cdef struct Arena:
     uint8_t *start
     uint8_t *region         # the reserved address space, and its size
     size_t reserved
-    size_t had              # bytes that are allocated
+    size_t committed              # bytes that are allocated
     size_t used
 
 
@@ -84,15 +84,15 @@ cdef class Table:
     cdef public uint64_t settled    # rows before this one are never replaced
     cdef size_t stride      # words of a slot
     cdef size_t sketched    # bytes of sketches
-    cdef bint lacking       # a sketch could not be allocated
+    cdef bint out_of_memory       # a sketch could not be allocated
     cdef readonly bint full
     cdef TableSlots slots
     cdef Arena arena
     cdef uint8_t *region    # the address space with the slots at its end; NULL: out of memory
     cdef size_t reserved
-    cdef size_t had
+    cdef size_t committed
     cdef size_t granule
-    cdef bint stuck         # the slack is full, and growing would not help
+    cdef bint slack_is_full         # the slack is full, and growing would not help
     cdef bint ranked        # the slots were sorted by count: no identifier can be found any more
     cdef char busy
 
@@ -121,4 +121,4 @@ cdef class Cardinality:
     cdef uint8_t *registers
     cdef size_t count           # registers
 
-    cdef void add_rows(self, IdentifierBatch names) noexcept nogil
+    cdef void add_rows(self, IdentifierBatch batch) noexcept nogil

@@ -118,8 +118,8 @@ cdef class FingerprintBatch(IdentifierBatch):
         marks (bytes | None): The mark of each row; None: not decided.
         orders (bytes | None): The order of each row in 16 bytes, for tables that keep the newest row.
 
-    >>> names = FingerprintBatch(b"one fingerprint." b"and another one!")
-    >>> len(names), names.marks
+    >>> batch = FingerprintBatch(b"one fingerprint." b"and another one!")
+    >>> len(batch), batch.marks
     (2, b'\\x00\\x00')
     """
     cdef object held            # owner of the memory that is pointed to
@@ -240,9 +240,9 @@ cdef class Table:
 
     >>> from uricodec._counting._table import FingerprintBatch
     >>> table = Table(limit=1 << 20)
-    >>> names = FingerprintBatch(b"one fingerprint." b"another, like it" b"one fingerprint.")
-    >>> table.add(names)
-    >>> list(names.marks), names.new, table.count, table.full
+    >>> batch = FingerprintBatch(b"one fingerprint." b"another, like it" b"one fingerprint.")
+    >>> table.add(batch)
+    >>> list(batch.marks), batch.new, table.count, table.full
     ([2, 2, 1], 2, 2, False)
     """
 
@@ -282,32 +282,32 @@ cdef class Table:
     def size(self):
         """The memory in use.
         """
-        return self.had + self.arena.had + self.sketched
+        return self.committed + self.arena.committed + self.sketched
 
-    def add(self, IdentifierBatch names not None):
+    def add(self, IdentifierBatch batch not None):
         """Mark the undecided rows of a batch as new or seen, and store new identifiers.
 
         Args:
-            names (IdentifierBatch): The batch. Afterwards each row is marked as seen, new or, if the table is full, later.
+            batch (IdentifierBatch): The batch. Afterwards each row is marked as seen, new or, if the table is full, later.
         """
         cdef int status
         cdef size_t columns
-        names.use()
+        batch.use()
         try:
-            if names.count and self.exact and names.form_starts == NULL:
+            if batch.count and self.exact and batch.form_starts == NULL:
                 raise ValueError("an exact table requires normal forms")
             columns = 2 if self.keep == KEEP_NEWEST else self.sums + self.quantiles
-            if names.count and names.columns != columns:
-                raise ValueError(f"expected {columns} numbers for each row, got {names.columns}")
+            if batch.count and batch.columns != columns:
+                raise ValueError(f"expected {columns} numbers for each row, got {batch.columns}")
             self.use()
             if self.ranked:
                 uc_give(&self.busy)
                 raise ValueError("cannot add to a table whose slots were sorted by count")
             with nogil:
-                status = add_rows(self, names)
+                status = add_rows(self, batch)
             uc_give(&self.busy)
         finally:
-            uc_give(&names.busy)
+            uc_give(&batch.busy)
         if status == NO_MEMORY:
             raise MemoryError
 
@@ -445,9 +445,9 @@ cdef class Table:
         cdef uint8_t *end
         memset(&self.slots, 0, sizeof(TableSlots))
         memset(&self.arena, 0, sizeof(Arena))
-        self.full = self.stuck = self.ranked = self.lacking = False
+        self.full = self.slack_is_full = self.ranked = self.out_of_memory = False
         self.sketched = 0
-        self.had = 0
+        self.committed = 0
         if least < self.granule:
             least = self.granule  # pragma: no cover: larger pages
         self.reserved = self.limit
@@ -474,7 +474,7 @@ cdef class Table:
         memset(&self.slots, 0, sizeof(TableSlots))
         memset(&self.arena, 0, sizeof(Arena))
         self.region = NULL
-        self.had = 0
+        self.committed = 0
 
     cdef size_t rounded(self, size_t size) noexcept nogil:
         """Round a size down to a multiple of the granule, but not below one granule."""
@@ -488,20 +488,20 @@ cdef class Table:
         time. Growing moves all identifiers, so less than a 32nd is not worth it while some slots can be filled.
         """
         cdef size_t octets = 8 * self.stride
-        cdef size_t others = self.arena.had + self.sketched
+        cdef size_t others = self.arena.committed + self.sketched
         cdef size_t allowed = self.limit - others if self.limit > others else 0
         cdef size_t reserved = <size_t>(<uint8_t *>self.slots.last - self.region) + octets
         cdef size_t enough = <size_t>(<double>self.slots.homes * FULL)
         cdef bint is_full = self.slots.count >= enough
-        cdef size_t size = 2 * self.had, fair
+        cdef size_t size = 2 * self.committed, fair
         if self.arena.used:
             fair = self.fair_share()
             if is_full:
-                fair = max(fair, self.had + self.had // 16)
+                fair = max(fair, self.committed + self.committed // 16)
             size = min(size, rounded_up(fair, self.granule))
         allowed = min(allowed, min(reserved, <size_t>min(MOST_HOMES * octets, (<size_t>-1) // 2)))
         size = min(size, self.rounded(allowed))
-        if size > self.had and (is_full or size - self.had >= self.had // 32):
+        if size > self.committed and (is_full or size - self.committed >= self.committed // 32):
             return self.grow(size)
         if is_full:
             return NO_ROOM
@@ -522,9 +522,9 @@ cdef class Table:
         cdef size_t stride = self.stride
         cdef uint64_t *old = self.slots.start
         cdef uint64_t *start = self.slots.last + stride - size // 8
-        if not commit(<uint8_t *>start, size - self.had):
+        if not commit(<uint8_t *>start, size - self.committed):
             return NO_MEMORY
-        self.had = size
+        self.committed = size
         self.slots.start = start
         self.slots.homes = size // (8 * stride) - SLACK
         self.slots.enough = <size_t>(<double>self.slots.homes * FILLED)
@@ -540,7 +540,7 @@ cdef class Table:
         """Ensure capacity for so many bytes in the arena."""
         cdef Arena *arena = &self.arena
         cdef size_t need = arena.used + octets, size, most
-        if need <= arena.had:
+        if need <= arena.committed:
             return ROOM
         if arena.region != NULL and arena.reserved - HUGE_PAGE < need and not arena.used:
             # The very first form exceeds the limit.
@@ -553,17 +553,17 @@ cdef class Table:
                 return NO_MEMORY
             arena.start = <uint8_t *>rounded_up(<size_t>arena.region, HUGE_PAGE)
         # In proportion to the present size, so that growing is rare, but within the limit.
-        most = self.limit - self.had - self.sketched if self.limit > self.had + self.sketched else 0
+        most = self.limit - self.committed - self.sketched if self.limit > self.committed + self.sketched else 0
         most = min(most, arena.reserved - HUGE_PAGE)
-        size = rounded_up(need + arena.had // 32, HUGE_PAGE if need > 2 * HUGE_PAGE else self.granule)
+        size = rounded_up(need + arena.committed // 32, HUGE_PAGE if need > 2 * HUGE_PAGE else self.granule)
         size = min(size, most - most % self.granule)
         if size < need:
             if arena.used:
                 return NO_ROOM
             size = rounded_up(need, self.granule)
-        if not commit(arena.start + arena.had, size - arena.had):
+        if not commit(arena.start + arena.committed, size - arena.committed):
             return NO_MEMORY
-        arena.had = size
+        arena.committed = size
         return ROOM
 
     cdef int use(self) except -1:
@@ -699,53 +699,53 @@ cdef void free_sketches(Table table, const uint64_t *slot) noexcept nogil:
 
 # --- which row is stored -----------------------------------------------------------------------------------------------
 
-cdef inline void store_row(uint64_t *slot, IdentifierBatch names, size_t row, bint ordered) noexcept nogil:
-    slot[3] = number_of(names, row)
+cdef inline void store_row(uint64_t *slot, IdentifierBatch batch, size_t row, bint ordered) noexcept nogil:
+    slot[3] = number_of(batch, row)
     if ordered:
-        memcpy(slot + COUNTING, values_of(names, row), sizeof(Order))
+        memcpy(slot + COUNTING, values_of(batch, row), sizeof(Order))
 
 
-cdef inline void replace_row(Table table, uint64_t *slot, IdentifierBatch names, size_t row) noexcept nogil:
+cdef inline void replace_row(Table table, uint64_t *slot, IdentifierBatch batch, size_t row) noexcept nogil:
     """Store a later row of the same identifier in place of the stored one, if it is the one to be kept."""
     cdef Order order
     if slot[3] < table.settled:
         return
     if table.keep == KEEP_NEWEST:
-        memcpy(&order, values_of(names, row), sizeof(Order))
+        memcpy(&order, values_of(batch, row), sizeof(Order))
         if not is_later(&order, <const Order *>(slot + COUNTING)):
             return
-    store_row(slot, names, row, table.keep == KEEP_NEWEST)
+    store_row(slot, batch, row, table.keep == KEEP_NEWEST)
 
 
 # --- loops over rows --------------------------------------------------------------------------------------------------
 
-cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
+cdef int add_rows(Table table, IdentifierBatch batch) noexcept nogil:
     cdef size_t row = 0
     cdef int status = ROOM
-    names.new = names.later = 0
-    while not table.full and row < names.count:
+    batch.new = batch.later = 0
+    while not table.full and row < batch.count:
         if table.exact:
             if table.stride == PLAIN:
-                row = take_forms(table, names, row, PLAIN)
+                row = take_forms(table, batch, row, PLAIN)
             elif table.stride == COUNTING:
-                row = take_forms(table, names, row, COUNTING)
+                row = take_forms(table, batch, row, COUNTING)
             else:
-                row = take_forms(table, names, row, table.stride)
-            if table.lacking:
+                row = take_forms(table, batch, row, table.stride)
+            if table.out_of_memory:
                 return NO_MEMORY  # pragma: no cover: no memory
         else:
             if table.stride == PLAIN:
-                row = take(table, names, row, PLAIN)
+                row = take(table, batch, row, PLAIN)
             elif table.stride == COUNTING:
-                row = take(table, names, row, COUNTING)
+                row = take(table, batch, row, COUNTING)
             else:
-                row = take(table, names, row, ORDERED)
-        if row < names.count:
-            status = NO_ROOM if table.stuck or is_full_of_sketches(table) else ROOM
+                row = take(table, batch, row, ORDERED)
+        if row < batch.count:
+            status = NO_ROOM if table.slack_is_full or is_full_of_sketches(table) else ROOM
             if status == ROOM and table.slots.count >= table.slots.enough:
                 status = table.ensure_capacity()
             if status == ROOM and table.exact:
-                status = table.ensure_capacity_for(9 + names.form_ends[row] - names.form_starts[row])
+                status = table.ensure_capacity_for(9 + batch.form_ends[row] - batch.form_starts[row])
             if status == NO_MEMORY:
                 return NO_MEMORY
             table.full = status == NO_ROOM
@@ -756,20 +756,20 @@ cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
             elif table.full:
                 put_in_order(&table.slots, table.stride)
     if table.full and table.stride == PLAIN:
-        look_up(table, names, row, PLAIN)
+        look_up(table, batch, row, PLAIN)
     elif table.full and table.stride == COUNTING:
-        look_up(table, names, row, COUNTING)
+        look_up(table, batch, row, COUNTING)
     elif table.full:
-        look_up(table, names, row, table.stride)
-    return NO_MEMORY if table.lacking else ROOM
+        look_up(table, batch, row, table.stride)
+    return NO_MEMORY if table.out_of_memory else ROOM
 
 
-cdef inline size_t take(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
+cdef inline size_t take(Table table, IdentifierBatch batch, size_t row, size_t stride) noexcept nogil:
     """Process rows from `row` on, up to a new identifier for which capacity is missing. Return its row."""
     cdef TableSlots slots = table.slots
-    cdef const uint8_t *fingerprints = names.fingerprints
-    cdef uint8_t *marks = names.marks
-    cdef size_t rows = names.count, new = 0, i
+    cdef const uint8_t *fingerprints = batch.fingerprints
+    cdef uint8_t *marks = batch.marks
+    cdef size_t rows = batch.count, new = 0, i
     cdef bint keeps = stride != PLAIN and table.keep != KEEP_FIRST
     cdef uint64_t low, high
     cdef uint64_t *slot
@@ -790,22 +790,22 @@ cdef inline size_t take(Table table, IdentifierBatch names, size_t row, size_t s
                 if stride != PLAIN:
                     slot[2] += 1
                 if keeps:
-                    replace_row(table, slot, names, row)
+                    replace_row(table, slot, batch, row)
             else:
                 if slots.count >= slots.enough or slot == slots.last:
-                    table.stuck = slot == slots.last
+                    table.slack_is_full = slot == slots.last
                     break
                 slot[0] = low
                 slot[1] = high
                 if stride != PLAIN:
                     slot[2] = 1
-                    store_row(slot, names, row, stride == ORDERED)
+                    store_row(slot, batch, row, stride == ORDERED)
                 marks[row] = NEW
                 slots.count += 1
                 new += 1
         row += 1
     uc_put_size(&table.slots.count, slots.count)
-    names.new += new
+    batch.new += new
     return row
 
 
@@ -817,13 +817,13 @@ cdef inline const uint8_t *likely_form(Table table, uint64_t low, size_t stride)
     return table.arena.start + place
 
 
-cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
+cdef inline size_t take_forms(Table table, IdentifierBatch batch, size_t row, size_t stride) noexcept nogil:
     """Do the same as take(), comparing normal forms."""
     cdef TableSlots slots = table.slots
-    cdef const uint8_t *fingerprints = names.fingerprints
+    cdef const uint8_t *fingerprints = batch.fingerprints
     cdef const uint8_t *form
-    cdef uint8_t *marks = names.marks
-    cdef size_t rows = names.count, new = 0, i, length, left
+    cdef uint8_t *marks = batch.marks
+    cdef size_t rows = batch.count, new = 0, i, length, left
     cdef bint keeps = stride != PLAIN and table.keep != KEEP_FIRST
     cdef bint ordered = stride == ORDERED and table.keep == KEEP_NEWEST
     cdef uint64_t low
@@ -837,8 +837,8 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
             prefetch(likely_form(table, load_word(fingerprints + 16 * (row + FORMS_AHEAD)), stride))
         if marks[row] == PENDING:
             low = load_word(fingerprints + 16 * row)
-            form = names.forms + names.form_starts[row]
-            length = names.form_ends[row] - names.form_starts[row]
+            form = batch.forms + batch.form_starts[row]
+            length = batch.form_ends[row] - batch.form_starts[row]
             slot = home(slots.start, slots.homes, stride, low)
             while slot[1] and (slot[0] != low or not same_form(table.arena.start + slot[1] - 1, form, length)):
                 slot += stride
@@ -847,12 +847,12 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
                 if stride != PLAIN:
                     slot[2] += 1
                 if keeps:
-                    replace_row(table, slot, names, row)
+                    replace_row(table, slot, batch, row)
             else:
-                left = table.arena.had - table.arena.used
+                left = table.arena.committed - table.arena.used
                 if slots.count >= slots.enough or slot == slots.last or left < 9 or left - 9 < length or (
                         stride > COUNTING and is_full_of_sketches(table)):
-                    table.stuck = slot == slots.last
+                    table.slack_is_full = slot == slots.last
                     break
                 slot[0] = low
                 slot[1] = store_form(&table.arena, form, length)
@@ -860,25 +860,25 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
                     slot[i] = 0
                 if stride != PLAIN:
                     slot[2] = 1
-                    store_row(slot, names, row, ordered)
+                    store_row(slot, batch, row, ordered)
                 marks[row] = NEW
                 slots.count += 1
                 new += 1
-            if stride > COUNTING and not ordered and not add_values(table, slot, values_of(names, row)):
-                table.lacking = True  # pragma: no cover: no memory
+            if stride > COUNTING and not ordered and not add_values(table, slot, values_of(batch, row)):
+                table.out_of_memory = True  # pragma: no cover: no memory
                 break
         row += 1
     uc_put_size(&table.slots.count, slots.count)
-    names.new += new
+    batch.new += new
     return row
 
 
-cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
+cdef inline void look_up(Table table, IdentifierBatch batch, size_t row, size_t stride) noexcept nogil:
     """Mark rows from `row` on; the table is full, and its runs are sorted."""
     cdef TableSlots slots = table.slots
-    cdef const uint8_t *fingerprints = names.fingerprints
-    cdef uint8_t *marks = names.marks
-    cdef size_t rows = names.count, later = 0
+    cdef const uint8_t *fingerprints = batch.fingerprints
+    cdef uint8_t *marks = batch.marks
+    cdef size_t rows = batch.count, later = 0
     cdef bint exact = table.exact, found
     cdef bint keeps = stride != PLAIN and table.keep != KEEP_FIRST
     cdef uint64_t low, high
@@ -899,8 +899,8 @@ cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t 
         found = False
         while slot[1] and slot[0] == low and not found:
             if exact:
-                found = same_form(table.arena.start + slot[1] - 1, names.forms + names.form_starts[row],
-                                  names.form_ends[row] - names.form_starts[row])
+                found = same_form(table.arena.start + slot[1] - 1, batch.forms + batch.form_starts[row],
+                                  batch.form_ends[row] - batch.form_starts[row])
             else:
                 found = slot[1] == high
             if not found:
@@ -910,14 +910,14 @@ cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t 
             if stride != PLAIN:
                 slot[2] += 1
             if keeps:
-                replace_row(table, slot, names, row)
-            elif stride > COUNTING and not add_values(table, slot, values_of(names, row)):
-                table.lacking = True  # pragma: no cover: no memory
+                replace_row(table, slot, batch, row)
+            elif stride > COUNTING and not add_values(table, slot, values_of(batch, row)):
+                table.out_of_memory = True  # pragma: no cover: no memory
                 break
         else:
             marks[row] = LATER
             later += 1
-    names.later = later
+    batch.later = later
 
 
 # --- estimates --------------------------------------------------------------------------------------------------------
@@ -971,17 +971,17 @@ cdef class Cardinality:
     def __dealloc__(self):
         PyMem_RawFree(self.registers)
 
-    def add(self, IdentifierBatch names not None):
+    def add(self, IdentifierBatch batch not None):
         """Count identifiers. Counting one again changes nothing.
 
         Args:
-            names (IdentifierBatch): The rows. Rows that are marked as seen are skipped: they are invalid, or were counted before.
+            batch (IdentifierBatch): The rows. Rows that are marked as seen are skipped: they are invalid, or were counted before.
                 So pass all batches that a table gets, before or after the table.
         """
-        names.use()
+        batch.use()
         with nogil:
-            self.add_rows(names)
-        uc_give(&names.busy)
+            self.add_rows(batch)
+        uc_give(&batch.busy)
 
     def estimate(self):
         """Return the estimate.
@@ -1002,15 +1002,15 @@ cdef class Cardinality:
             return 2**63
         return round(m * m / (2 * log(2)) / (z + m * sigma(<double>counts[0] / m)))
 
-    cdef void add_rows(self, IdentifierBatch names) noexcept nogil:
+    cdef void add_rows(self, IdentifierBatch batch) noexcept nogil:
         cdef int shift = 64 - self.precision
         cdef size_t i, register
         cdef uint64_t bits
         cdef uint8_t place
-        for i in range(names.count):
-            if names.marks[i] == SEEN:
+        for i in range(batch.count):
+            if batch.marks[i] == SEEN:
                 continue
-            bits = load_word(names.fingerprints + 16 * i + 8) << 1     # the highest bit is a parity bit
+            bits = load_word(batch.fingerprints + 16 * i + 8) << 1     # the highest bit is a parity bit
             register = <size_t>(bits >> shift)
             bits = bits << self.precision | <uint64_t>1 << self.precision    # a sentinel: the position is at most here
             place = 1

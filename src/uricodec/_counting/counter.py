@@ -270,7 +270,7 @@ class Ranking:
         self._runs = Runs(scratch, "records", self._block)
         self.distinct = 0
 
-    def finish(self, partitions, take=lambda names: None, tick=lambda: None):
+    def finish(self, partitions, take=lambda batch: None, tick=lambda: None):
         """Take all identifiers of a PartitionedTable; see its finish()."""
         if partitions.spill is None and not self._is_few():
             self.distinct += partitions.table.count

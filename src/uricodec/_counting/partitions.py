@@ -39,13 +39,13 @@ class Spill:
         self._places = [[] for _ in range(len(self._buffers))]
         self.rows = 0
 
-    def add(self, names):
+    def add(self, batch):
         """Add the undecided rows of a batch."""
-        self.rows += names.later
+        self.rows += batch.later
         buffers = self._buffers
         at = 0
         while True:
-            at = buffers.add(names, at)
+            at = buffers.add(batch, at)
             if buffers.full < 0:
                 return
             self._flush(buffers.full)
@@ -64,17 +64,17 @@ class Spill:
         self._buffers = None
         return [part for part, places in enumerate(self._places) if places]
 
-    def read(self, part, names):
+    def read(self, part, batch):
         """Read the rows of a partition.
 
         Yields:
             SpilledBatch: The next batch.
         """
         for block in self._file.read(self._places[part]):
-            names.read(block)
+            batch.read(block)
             del block  # it may be long: it is freed before the next one is read
-            yield names
-            names.release()
+            yield batch
+            batch.release()
 
     def close(self):
         self._file.close()
@@ -113,15 +113,15 @@ class PartitionedTable:
     def _columns(self):
         return 2 if self.keep == "newest" else sum(self._numbers)
 
-    def add(self, names):
+    def add(self, batch):
         """Mark the rows of a batch as seen, new, or undecided."""
-        self.table.add(names)
-        if names.later:
+        self.table.add(batch)
+        if batch.later:
             if self.spill is None:
                 memory, exact, _, scratch = self._options
                 self.spill = Spill(scratch, self._depth, exact, memory, self._columns)
                 self.spilled = True
-            self.spill.add(names)
+            self.spill.add(batch)
 
     def finish(self, take, counted, tick=lambda: None):
         """Deduplicate the partitions.
@@ -141,11 +141,11 @@ class PartitionedTable:
             return
         self.table.clear()
         try:
-            names = SpilledBatch(self._columns)
+            spare = SpilledBatch(self._columns)
             for part in spill.finish():
                 partitions = PartitionedTable(*self._options, self._depth + 1, *self._numbers, runs, self.keep)
                 partitions.table.settled = self.table.settled
-                for batch in spill.read(part, names):
+                for batch in spill.read(part, spare):
                     partitions.add(batch)
                     take(batch)
                     tick()

@@ -454,6 +454,6 @@ def estimate_files(  # noqa: PLR0913
     key = options.key or FingerprintKey()
     with Files(options, inputs) as files:
         files.read_first(
-            lambda: files.batch(options.identifier, key), lambda names, _mine: found.add(names), keep=False
+            lambda: files.batch(options.identifier, key), lambda batch, _is_input: found.add(batch), keep=False
         )
     return found.estimate() + files.long

@@ -48,19 +48,19 @@ class Dataset(Source):
 
     def __init__(self, options, inputs, exclude=(), _scratch=None, _on_invalid=None):
         super().__init__(options)
-        names = ColumnBatch(options.identifier.rows(), FingerprintKey())  # says which types of columns can be read
-        self.files = self._files_of(inputs, names, options.by)
-        self._exclude = self._files_of(exclude, names) if exclude else []
+        batch = ColumnBatch(options.identifier.rows(), FingerprintKey())  # says which types of columns can be read
+        self.files = self._files_of(inputs, batch, options.by)
+        self._exclude = self._files_of(exclude, batch) if exclude else []
         self.ticker.total = sum(file.size for file in self._exclude + self.files)
-        self.mine = sum(file.rows for file in self._exclude)
-        self._starts = [self.mine]  # the number of the first row of each file, and after the last one
+        self.excluded = sum(file.rows for file in self._exclude)
+        self._starts = [self.excluded]  # the number of the first row of each file, and after the last one
         for file in self.files:
             self._starts.append(self._starts[-1] + file.rows)
         self.lines = self._starts[-1]
         self.threads = useful_threads(options.threads or (cores() if self.ticker.total >= WORTH else 1))
 
-    def _files_of(self, paths, names, by=None):
-        return [DatasetFile(*file, self.options.column, names, by) for file in find_files(paths_of(paths))]
+    def _files_of(self, paths, batch, by=None):
+        return [DatasetFile(*file, self.options.column, batch, by) for file in find_files(paths_of(paths))]
 
     def batch(self, identifier, key, ordered=False):
         errors, exact = self.options.errors, self.options.exact
@@ -74,7 +74,7 @@ class Dataset(Source):
         """Read the files, and write the rows that the run keeps. Return their number."""
         rows, counts = run.selected()
         _dataset_output.DatasetOutput(self, rows, counts, output).write()
-        return rows.count - rows.rank(self.mine)
+        return rows.count - rows.rank(self.excluded)
 
     def numbered(self):
         """Yield each file of the inputs, and the number of its first row."""
@@ -85,21 +85,21 @@ class Dataset(Source):
         return b'"file":%s,"row":%d' % (json_string(self.files[at].name.encode()), row - self._starts[at])
 
     def read_first(self, make, take, keep=True, copy=None):
-        def use(piece, names, invalid):
+        def use(piece, batch, invalid):
             if piece.is_input:
                 self.invalid += invalid
                 self.unordered += piece.unordered
-            take(names, piece.is_input)
+            take(batch, piece.is_input)
 
         self._read(make, use, self.mark_known)
-        if self.unordered and self.unordered == self.lines - self.mine:
+        if self.unordered and self.unordered == self.lines - self.excluded:
             raise NoOrderError("no row has a number or time in the column by which rows are ordered")
 
     def read_again(self, phase, take, make=None, copy=None):
         self.ticker.begin(phase)
-        self._read(make, lambda _piece, names, _invalid: take(names))
+        self._read(make, lambda _piece, batch, _invalid: take(batch))
 
-    def _read(self, make, use, mark=lambda names: None):
+    def _read(self, make, use, mark=lambda batch: None):
         spare = [make()]
         ordered, number, read = spare[0].ordered, 0, 0
 
@@ -112,30 +112,30 @@ class Dataset(Source):
 
         def work(piece):
             try:
-                names = spare.pop()
+                batch = spare.pop()
             except IndexError:  # another thread has it
-                names = make()
-            names.hold(piece.column, piece.orders)
-            before = names.invalid
+                batch = make()
+            batch.hold(piece.column, piece.orders)
+            before = batch.invalid
             try:
-                names.read(piece.row, len(piece.column))
+                batch.read(piece.row, len(piece.column))
             except UriError as error:
                 error.file = piece.file.name
                 raise
-            mark(names)
-            return names, names.invalid - before
+            mark(batch)
+            return batch, batch.invalid - before
 
         def take(piece, found):
             nonlocal number, read
-            names, invalid = found
-            names.first = number
-            use(piece, names, invalid)
-            number += len(names)
-            self.ticker.rows += len(names)
+            batch, invalid = found
+            batch.first = number
+            use(piece, batch, invalid)
+            number += len(batch)
+            self.ticker.rows += len(batch)
             # the size of a file is that of its rows, to the last byte
-            done = (piece.row + len(names)) * piece.file.size // piece.file.rows
+            done = (piece.row + len(batch)) * piece.file.size // piece.file.rows
             self.ticker.add(done - (0 if piece.row == 0 else read))
             read = done
-            spare.append(names)
+            spare.append(batch)
 
         OrderedWorkers(self.threads).run(pieces(), work, take)

@@ -137,7 +137,7 @@ class DatasetFile:
         path (str): Its path.
         place (str): Its path in the output.
         column (str): The name of the column with identifiers.
-        names (ColumnBatch): Decides which types of columns can be read.
+        batch (ColumnBatch): Decides which types of columns can be read.
         by (str | None): The name of the column by which rows are ordered.
 
     Attributes:
@@ -151,7 +151,7 @@ class DatasetFile:
         FileError: If it cannot be read, is not a Parquet file, or the column is missing or of another type.
     """
 
-    def __init__(self, path: str, place: str, column: str, names: ColumnBatch, by: str | None = None) -> None:
+    def __init__(self, path: str, place: str, column: str, batch: ColumnBatch, by: str | None = None) -> None:
         self.place, self.name = place, printable(path)
         self._path, self._column, self._by = path, column, by
         self._row_bytes: dict[tuple[str, ...], int] = {}
@@ -164,7 +164,7 @@ class DatasetFile:
         self.rows, self.columns_named = about.num_rows, schema.names
         if min(groups, default=0) < 0 or sum(groups) != self.rows:
             raise FileError(self.name, f"row groups have {sum(groups)} rows, the file {self.rows}")
-        self._check_column(schema, names)
+        self._check_column(schema, batch)
         if by is not None and not is_ordered(kind := self._type_of(schema, by)):
             raise FileError(self.name, f"column {by!r} must be numbers, times or text, got {kind}")
 
@@ -177,14 +177,14 @@ class DatasetFile:
             raise FileError(self.name, f"{wrong} {column!r}; the columns are {columns}")
         return schema.field(column).type
 
-    def _check_column(self, schema: Any, names: ColumnBatch) -> None:
+    def _check_column(self, schema: Any, batch: ColumnBatch) -> None:
         import pyarrow as pa
 
         kind = self._type_of(schema, self._column)
         try:
             if pa.types.is_nested(kind):  # a struct would be read as a table
                 raise TypeError
-            names.hold(pa.chunked_array([], kind))
+            batch.hold(pa.chunked_array([], kind))
         except TypeError:
             raise FileError(self.name, f"column {self._column!r} must be text or bytes, got {kind}") from None
 

@@ -170,13 +170,13 @@ class Deduplicator:
         with self._lock:
             if self._done:
                 raise ValueError(f"cannot add to a {'closed' if self._closed else 'finished'} Deduplicator")
-            for names in self._batches.read(column, self.rows):
+            for batch in self._batches.read(column, self.rows):
                 if self._saved is not None:
-                    self._saved.mark(names, True, SEEN)
-                self._partitions.add(names)
-                self.rows += len(names)
-                self._cardinality.add(names)
-                found.append(names.marks)
+                    self._saved.mark(batch, True, SEEN)
+                self._partitions.add(batch)
+                self.rows += len(batch)
+                self._cardinality.add(batch)
+                found.append(batch.marks)
         return answers(column, b"".join(found))
 
     def finish(self) -> list[int]:
@@ -199,10 +199,10 @@ class Deduplicator:
         found: list[int] = []
         count = self.count
 
-        def take(names: Any) -> None:
+        def take(batch: Any) -> None:
             nonlocal count
-            count += names.new
-            found.extend(compress(names.row_numbers, names.marks.translate(IS_NEW)))
+            count += batch.new
+            found.extend(compress(batch.row_numbers, batch.marks.translate(IS_NEW)))
 
         if not self._done:
             self._partitions.finish(take, None)

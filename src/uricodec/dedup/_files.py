@@ -190,24 +190,24 @@ class Files(Source):
         runner = self._runner(make)
 
         def step(reading, chunk, found, at):
-            source, mine = reading.source, reading.is_input
+            source, is_input = reading.source, reading.is_input
             if not chunk.whole:
-                if mine and self.options.errors == "keep":
+                if is_input and self.options.errors == "keep":
                     self.long += chunk.begins
                     if copy and self.later is None:
                         copy(chunk)
             else:
-                names = chunk.state
-                if mine or self.options.errors == "raise":
+                batch = chunk.state
+                if is_input or self.options.errors == "raise":
                     lines, before = chunk.view[chunk.start : chunk.size], chunk.before + chunk.start
                     invalid.add(found.invalid, found.faults, lines, before, at)
                     if invalid.limit:
                         report_rest(invalid, found, spare, chunk, at, self.end)
-                take(names, mine)
-                if mine:
-                    self._selects |= names.selects
-                    self.unordered += names.unordered
-                    if names.later and self.later is None:
+                take(batch, is_input)
+                if is_input:
+                    self._selects |= batch.selects
+                    self.unordered += batch.unordered
+                    if batch.later and self.later is None:
                         self.later = reading.number
                         if not keep:
                             source.skip(reading.number)
@@ -218,9 +218,9 @@ class Files(Source):
 
         for source in (*self._exclude, *self._inputs):
             if source is self._inputs[0]:
-                self.mine = self.lines
+                self.excluded = self.lines
             with source.open(self.ticker) as file:
-                work = names_reader(invalid.limit, self.mark_known)
+                work = batch_reader(invalid.limit, self.mark_known)
                 taken = invalid if self.has(source) else None
                 reading = Reading(self, source, file, self.lines, work, step, taken)
                 runner.run(file, reading)
@@ -228,12 +228,12 @@ class Files(Source):
                 again = keep or self._from is not None
                 source.end(file, self.lines, False, self._scratch if again else None)
         self.invalid = invalid.count
-        if self.records and not self._selects and self.lines > self.mine + self.long:
+        if self.records and not self._selects and self.lines > self.excluded + self.long:
             unclosed = "; the last one ends within quotes, which are not closed" if self.records.unclosed else ""
             raise NoValuesError(f"no record has a text in {self.records.describe()}{unclosed}")
         if self.records:
             self.records.check_delimiter()
-        if self.unordered and self.unordered == self.lines - self.mine - self.long:
+        if self.unordered and self.unordered == self.lines - self.excluded - self.long:
             raise NoOrderError(f"no record has a number or time in {self.records.describe_by()}")
 
     def _runner(self, make):
@@ -265,7 +265,7 @@ class Files(Source):
         if make:
             sources = [*self._exclude, *sources]
         runner = self._runner(make or self._make_plain)
-        work = names_reader(0) if make else find_names
+        work = batch_reader(0) if make else find_lines
 
         def step(reading, chunk, found, at):
             if found and found.invalid and self.options.errors == "raise":
@@ -290,7 +290,7 @@ class Files(Source):
 
     def place_of(self, row):
         """Return where a row of the inputs is, as members of a JSON object."""
-        return b'"line":%d' % (row - self.mine + 1)
+        return b'"line":%d' % (row - self.excluded + 1)
 
     def has(self, source):
         """Return whether a RepeatableInput is an input, whose lines are written."""
@@ -373,7 +373,7 @@ def report_rest(invalid, found, spare, chunk, at, end):  # noqa: PLR0913, PLR091
         invalid.add(0, found.faults, lines, chunk.before + start, place)
 
 
-def names_reader(limit, mark=lambda names: None):
+def batch_reader(limit, mark=lambda batch: None):
     """Return a function that reads the lines of a chunk into its LineBatch, and returns so many invalid ones.
 
     `mark` is called with each batch.
@@ -387,6 +387,6 @@ def names_reader(limit, mark=lambda names: None):
     return read
 
 
-def find_names(chunk):
+def find_lines(chunk):
     """Find the lines of a chunk with its LineBatch."""
     chunk.state.find(chunk.view[chunk.start : chunk.size], 0, chunk.framing)

@@ -87,16 +87,16 @@ cdef class FirstRows:
 
     # --- bits
 
-    def set(self, IdentifierBatch names not None):
+    def set(self, IdentifierBatch batch not None):
         """Set the bits of the rows that are marked as new. Afterwards the set is no longer sealed.
         """
         cdef uint64_t row = 0
         cdef PassStatus status
-        names.use()
+        batch.use()
         with nogil:
             self.unseal()
-            status = set_rows(self, names, &row)
-        uc_give(&names.busy)
+            status = set_rows(self, batch, &row)
+        uc_give(&batch.busy)
         raise_status(self, status, row)
 
     def set_pairs(self, pairs, uint64_t least=0):
@@ -122,17 +122,17 @@ cdef class FirstRows:
         PyBuffer_Release(&source)
         raise_status(self, status, row)
 
-    def mark(self, IdentifierBatch names not None, bint decided=True):
+    def mark(self, IdentifierBatch batch not None, bint decided=True):
         """Mark each row as new if its bit is set, else as seen. Rows that are marked as seen stay so.
 
         Args:
-            names (IdentifierBatch): The batch; its `new` is set, and its `later` becomes 0.
+            batch (IdentifierBatch): The batch; its `new` is set, and its `later` becomes 0.
             decided (bool): False: rows whose bits are set become undecided, not new, for another table.
         """
-        names.use()
+        batch.use()
         with nogil:
-            mark_rows(self, names, NEW if decided else PENDING)
-        uc_give(&names.busy)
+            mark_rows(self, batch, NEW if decided else PENDING)
+        uc_give(&batch.busy)
 
     def marks(self, uint64_t start, size_t count):
         """Return the marks (bytes) that mark() gives undecided rows, from row `start` on.
@@ -301,7 +301,7 @@ cdef int raise_status(FirstRows self, PassStatus status, uint64_t row) except -1
     return 0
 
 
-cdef PassStatus set_rows(FirstRows self, IdentifierBatch names, uint64_t *row) noexcept nogil:
+cdef PassStatus set_rows(FirstRows self, IdentifierBatch batch, uint64_t *row) noexcept nogil:
     """Set bits; `row` is the first row without capacity. New rows are found without branches."""
     cdef uint32_t found[CHUNK]
     cdef const uint8_t *marks
@@ -309,15 +309,15 @@ cdef PassStatus set_rows(FirstRows self, IdentifierBatch names, uint64_t *row) n
     cdef uint64_t number
     cdef size_t first = 0, rows, count, i, j
     cdef PassStatus status
-    while first < names.count:
-        rows = min(<size_t>CHUNK, names.count - first)
-        marks = names.marks + first
+    while first < batch.count:
+        rows = min(<size_t>CHUNK, batch.count - first)
+        marks = batch.marks + first
         count = 0
         for i in range(rows):
             found[count] = <uint32_t>i
             count += marks[i] == NEW
         for j in range(count):
-            number = number_of(names, first + found[j])
+            number = number_of(batch, first + found[j])
             if not has_capacity(self, number):
                 status = enlarge(self, number)
                 if status != DONE:
@@ -351,14 +351,14 @@ cdef PassStatus set_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint6
     return DONE
 
 
-cdef void mark_rows(FirstRows self, IdentifierBatch names, Mark first_mark) noexcept nogil:
+cdef void mark_rows(FirstRows self, IdentifierBatch batch, Mark first_mark) noexcept nogil:
     cdef size_t i, new = 0
     cdef bint first
-    for i in range(names.count):
-        first = is_set(self, number_of(names, i)) & (names.marks[i] != SEEN)
-        names.marks[i] = first_mark if first else SEEN
+    for i in range(batch.count):
+        first = is_set(self, number_of(batch, i)) & (batch.marks[i] != SEEN)
+        batch.marks[i] = first_mark if first else SEEN
         new += first
-    names.new, names.later = new, 0
+    batch.new, batch.later = new, 0
 
 
 cdef inline uint64_t rank_of(FirstRows self, uint64_t row, Cursor *cursor) noexcept nogil:

@@ -77,7 +77,7 @@ class Groups:
         run = self._run
         # counts stay in memory during the second deduplication, and while there are records
         memory = run.memory // 2
-        spellings, names = run.counted_firsts(memory, self._exact), run.counted_firsts(memory, False)
+        spellings, identifiers = run.counted_firsts(memory, self._exact), run.counted_firsts(memory, False)
         found, members = Sorter(run.scratch, memory), Sorter(run.scratch, memory)
         try:
             self._read(self._as_bytes, spellings.add)
@@ -87,36 +87,36 @@ class Groups:
             def take(batch: Any) -> None:
                 spellings.rows.mark(batch, decided=False)
                 if batch.new:
-                    names.add(batch)
+                    identifiers.add(batch)
 
             self._read(run.batch, take)
-            names.finish()
-            names.close()
-            self._read(run.batch, lambda batch: self._find(batch, spellings, names, found))
+            identifiers.finish()
+            identifiers.close()
+            self._read(run.batch, lambda batch: self._find(batch, spellings, identifiers, found))
             self._join(found, members)
             return self._write(members, output)
         finally:
-            for each in spellings, names, found, members:
+            for each in spellings, identifiers, found, members:
                 each.close()
 
     def _read(self, make: Callable[[], Any], take: Callable[[Any], None]) -> None:
-        def take_mine(batch: Any) -> None:
-            if batch.first >= self._source.mine:
+        def take_input(batch: Any) -> None:
+            if batch.first >= self._source.excluded:
                 take(batch)
 
-        self._source.read_again("groups", take_mine, make)
+        self._source.read_again("groups", take_input, make)
 
-    def _find(self, batch: Any, spellings: Any, names: Any, found: Sorter) -> None:
+    def _find(self, batch: Any, spellings: Any, identifiers: Any, found: Sorter) -> None:
         """Find the spellings of a batch that share their identifier with others, given the Firsts of both."""
         spellings.rows.mark(batch)
         places = list(places_of(batch.marks))
         if not places:
             return
-        counts, of_names = counts_of(spellings, batch), counts_of(names, batch)
+        counts, of_identifiers = counts_of(spellings, batch), counts_of(identifiers, batch)
         prints = batch.fingerprints
         form_of = self._forms[-1][1]
         for at in places:
-            if of_names.get(at) == 1:  # its identifier has no other spelling
+            if of_identifiers.get(at) == 1:  # its identifier has no other spelling
                 continue
             text = batch.text(at)
             form = form_of(text) if self._exact else b""

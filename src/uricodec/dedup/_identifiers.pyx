@@ -66,7 +66,7 @@ cdef bint have_rows(Buffer *buffer, size_t rows, size_t more, size_t width) noex
     return grow(buffer, more * width)
 
 
-cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
+cdef bint reserve_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide memory for normal forms: after the previous ones, or over them if they are not kept."""
     cdef RunResults *batch = <RunResults *>run.sink.owner
     cdef size_t size = capacity_for(run, bytes, rows)
@@ -191,7 +191,7 @@ cdef class Identifiers(IdentifierBatch):
         memset(&self.run, 0, sizeof(Run))
         self.operation, self.key = operation, key
         self.run.key = &key.key
-        self.run.sink.reserve, self.run.sink.commit = lend_forms, take_forms
+        self.run.sink.reserve, self.run.sink.commit = reserve_forms, take_forms
         self.run.sink.owner = &self.batch
 
     def __dealloc__(self):
@@ -258,10 +258,10 @@ cdef class LineBatch(Identifiers):
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
-    >>> names = LineBatch(NormalizeUrnRows("8141"), FingerprintKey())
-    >>> names.read(b"URN:Example:a\\nurl:x\\nurn:example:a", 0)[1:3]
+    >>> batch = LineBatch(NormalizeUrnRows("8141"), FingerprintKey())
+    >>> batch.read(b"URN:Example:a\\nurl:x\\nurn:example:a", 0)[1:3]
     (3, 1)
-    >>> prints = names.fingerprints
+    >>> prints = batch.fingerprints
     >>> prints[:16] == prints[32:], prints[:16] == prints[16:32]
     (True, False)
     """
@@ -340,10 +340,10 @@ cdef class LineBatch(Identifiers):
 
         >>> from uricodec._records._framing import Framing
         >>> from uricodec._base._fingerprint import FingerprintKey
-        >>> names, framing = LineBatch(RowOperation(), FingerprintKey()), Framing("csv", delimiter=b",", fields=[(2, 2)])
-        >>> names.read(b'1,"a"\n2,a\n3\n', 0, 1, framing)
+        >>> batch, framing = LineBatch(RowOperation(), FingerprintKey()), Framing("csv", delimiter=b",", fields=[(2, 2)])
+        >>> batch.read(b'1,"a"\n2,a\n3\n', 0, 1, framing)
         Lines(written=0, lines=3, invalid=1, faults=[LineFault(line=2, start=10, stop=11, code='field', offset=0)])
-        >>> names.text(0), names.text(2)
+        >>> batch.text(0), batch.text(2)
         (b'a', b'3')
         """
         cdef uint64_t number = first
@@ -407,9 +407,9 @@ cdef class LineBatch(Identifiers):
             framing (Framing | None): The lines are records in this format.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
-        >>> names = LineBatch(RowOperation(), FingerprintKey())
-        >>> names.find(b"a\nb", 0)
-        >>> len(names), names.marks
+        >>> batch = LineBatch(RowOperation(), FingerprintKey())
+        >>> batch.find(b"a\nb", 0)
+        >>> len(batch), batch.marks
         (2, b'\x00\x00')
         """
         cdef uint64_t number = first
@@ -443,7 +443,7 @@ cdef class LineBatch(Identifiers):
         if not reads:
             self.run.source = values
             if selected.count:      # memset() must not get NULL
-                if not lend_forms(&self.run, 0, selected.count):
+                if not reserve_forms(&self.run, 0, selected.count):
                     raise MemoryError  # pragma: no cover: no memory
                 memset(batch.marks.data, PENDING, selected.count)
             batch.rows = selected.count
@@ -627,10 +627,10 @@ cdef class LineBatch(Identifiers):
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> from uricodec._counting._table import Table
-        >>> names, buffer = LineBatch(RowOperation(), FingerprintKey()), bytearray(100)
-        >>> _ = names.read(b"a\\na\\nb", 0)
-        >>> Table(1 << 20).add(names)
-        >>> buffer[: names.write(buffer)]
+        >>> batch, buffer = LineBatch(RowOperation(), FingerprintKey()), bytearray(100)
+        >>> _ = batch.read(b"a\\na\\nb", 0)
+        >>> Table(1 << 20).add(batch)
+        >>> buffer[: batch.write(buffer)]
         bytearray(b'a\\nb\\n')
         """
         cdef Py_buffer target, numbers
@@ -669,10 +669,10 @@ cdef class LineBatch(Identifiers):
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> from uricodec._counting._table import Table
-        >>> names = LineBatch(RowOperation(), FingerprintKey())
-        >>> _ = names.read(b"a\\na\\nb", 0)
-        >>> Table(1 << 20).add(names)
-        >>> names.new_lines()
+        >>> batch = LineBatch(RowOperation(), FingerprintKey())
+        >>> _ = batch.read(b"a\\na\\nb", 0)
+        >>> Table(1 << 20).add(batch)
+        >>> batch.new_lines()
         [b'a\\n', b'b\\n']
         """
         cdef list lines = []
@@ -720,12 +720,12 @@ cdef class ColumnBatch(Identifiers):
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
-    >>> names = ColumnBatch(NormalizeUrnRows("8141"), FingerprintKey())
-    >>> names.hold(["URN:Example:a", None, "urn:example:a", None])
+    >>> batch = ColumnBatch(NormalizeUrnRows("8141"), FingerprintKey())
+    >>> batch.hold(["URN:Example:a", None, "urn:example:a", None])
     4
-    >>> names.read(0), list(names.marks), names.fingerprints[:16] == names.fingerprints[32:48]
+    >>> batch.read(0), list(batch.marks), batch.fingerprints[:16] == batch.fingerprints[32:48]
     (4, [0, 2, 0, 1], True)
-    >>> names.read(4)
+    >>> batch.read(4)
     0
     """
     cdef readonly size_t invalid

@@ -40,13 +40,13 @@ class Lines:
             if records.has_header and self._output.in_line:  # no record follows
                 self._output.write(bytes([self._output.end]))
 
-    def write(self, names, counts=None):
+    def write(self, batch, counts=None):
         """Write the lines that are marked as new, with their counts if given."""
         self.begin()
-        if names.capacity() > len(self._buffer):
-            self._buffer = memoryview(new_buffer(2 * names.capacity()))
-        self._output.write(self._buffer[: names.write(self._buffer, counts)])
-        self.written += names.new
+        if batch.capacity() > len(self._buffer):
+            self._buffer = memoryview(new_buffer(2 * batch.capacity()))
+        self._output.write(self._buffer[: batch.write(self._buffer, counts)])
+        self.written += batch.new
 
     def copy(self, chunk, count=b""):
         """Write a piece of a line that is too long, after `count` if the line begins in it."""
@@ -73,16 +73,16 @@ def write_first(run, output, keep=False):
     source, firsts = run.source, run.firsts()
     lines = Lines(output, source.records)
 
-    def take(names, mine):
-        firsts.add(names, mine)
-        if mine and names.new:
-            lines.write(names)
+    def take(batch, is_input):
+        firsts.add(batch, is_input)
+        if is_input and batch.new:
+            lines.write(batch)
             source.ticker.unique = lines.written
 
-    def take_marked(names):
-        firsts.rows.mark(names)
-        if names.new:
-            lines.write(names)
+    def take_marked(batch):
+        firsts.rows.mark(batch)
+        if batch.new:
+            lines.write(batch)
 
     def copy_later(chunk, number):
         if number >= source.later:
@@ -106,13 +106,13 @@ def write_kept(run, output):
     count = b"" if counts is None else b"1" + (source.records.separator if source.records else b"\t")
     lines = Lines(output, source.records, report.column)
 
-    def counts_of(names):
-        return rows.counts_of(counts, names.first, names.first + len(names))
+    def counts_of(batch):
+        return rows.counts_of(counts, batch.first, batch.first + len(batch))
 
-    def take(names):
-        rows.mark(names)
-        if names.new:
-            lines.write(names, None if counts is None else counts_of(names))
+    def take(batch):
+        rows.mark(batch)
+        if batch.new:
+            lines.write(batch, None if counts is None else counts_of(batch))
 
     def copy(chunk, _number):
         lines.copy(chunk, count)
@@ -133,13 +133,13 @@ def write_top(run, output):
     rows, counts = run.selected(ranked=top <= FEW)
     lines = Sorter(run.scratch, run.memory)
 
-    def take(names):
-        rows.mark(names)
-        if names.new:
-            numbers = memoryview(rows.counts_of(counts, names.first, names.first + len(names))).cast("Q")
-            places = compress(range(len(names)), names.marks.translate(IS_NEW))
-            for count, place, line in zip(numbers, places, names.new_lines(), strict=True):
-                lines.add(ORDER.pack(MOST - count, names.first + place) + line)
+    def take(batch):
+        rows.mark(batch)
+        if batch.new:
+            numbers = memoryview(rows.counts_of(counts, batch.first, batch.first + len(batch))).cast("Q")
+            places = compress(range(len(batch)), batch.marks.translate(IS_NEW))
+            for count, place, line in zip(numbers, places, batch.new_lines(), strict=True):
+                lines.add(ORDER.pack(MOST - count, batch.first + place) + line)
 
     run.source.read_again("write", take)
     try:

@@ -93,24 +93,24 @@ class Memory(Source):
         return rows.marks(0, self.lines)
 
     def read_first(self, make, take, keep=True, copy=None):
-        for names in self._batches.read(self._column, 0, self._orders):
-            take(names, True)
-            self._marks.append(names.marks)
-            self.lines += len(names)
-            if names.later:
+        for batch in self._batches.read(self._column, 0, self._orders):
+            take(batch, True)
+            self._marks.append(batch.marks)
+            self.lines += len(batch)
+            if batch.later:
                 self.later = 0
 
     def read_again(self, phase, take, make=None, copy=None):
-        names, number = self._batches.lines, 0
+        batch, number = self._batches.lines, 0
         for lines in pieces(self._column):
-            names.find(lines, number)
-            number += len(names)
-            take(names)
+            batch.find(lines, number)
+            number += len(batch)
+            take(batch)
 
 
-def error_of(names: LineBatch, lines: memoryview, row: int, found: Any) -> UriError:
+def error_of(batch: LineBatch, lines: memoryview, row: int, found: Any) -> UriError:
     """Return the error for the first invalid line, given the lines, the number of their first row, and the faults."""
-    [fault], operation = found.faults, names.operation
+    [fault], operation = found.faults, batch.operation
     error: UriError = operation.error(
         operation.reason(fault.code), bytes(lines[fault.start : fault.stop]), fault.offset
     )

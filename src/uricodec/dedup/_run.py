@@ -86,7 +86,7 @@ class Run:
         """Write the output and the report of groups, and replace a saved set. Return the statistics."""
         options, source, stats = self.options, self.source, DedupStats()
         stats.written = source.write(self, output)
-        stats.unique, stats.rows, stats.invalid = self.unique, source.lines - source.mine, source.invalid
+        stats.unique, stats.rows, stats.invalid = self.unique, source.lines - source.excluded, source.invalid
         stats.unordered = source.unordered
         stats.unclosed = source.records is not None and source.records.unclosed
         stats.duplicates = self.valid - stats.unique
@@ -105,7 +105,7 @@ class Run:
     def valid(self):
         """The number of rows of the inputs that count, after the first pass."""
         dropped = self.source.invalid if self.options.errors == "drop" else 0
-        return self.source.lines - self.source.mine - dropped
+        return self.source.lines - self.source.excluded - dropped
 
     # --- passes -------------------------------------------------------------------------------------------------------
 
@@ -159,11 +159,11 @@ class Run:
         source, firsts = self.source, self.firsts(rows=self.rows(), **arguments)
         newest = self.options.keep == "newest"
 
-        def take(names, mine):
-            if mine:
-                firsts.partitions.table.settled = source.mine  # no row replaces one to exclude
-            firsts.add(names, mine)
-            source.ticker.unique += names.new if mine else 0
+        def take(batch, is_input):
+            if is_input:
+                firsts.partitions.table.settled = source.excluded  # no row replaces one to exclude
+            firsts.add(batch, is_input)
+            source.ticker.unique += batch.new if is_input else 0
 
         source.read_first(lambda: source.batch(self.options.identifier, self._key, newest), take)
         firsts.finish()
@@ -173,7 +173,7 @@ class Run:
     def _rank(self, rankings, table):
         """Add a complete table to the Ranking of the most frequent identifiers."""
         if not rankings:  # where the inputs begin is known when those to exclude have been read
-            rankings.append(Ranking(self.scratch, self.memory, self.options.top, self.source.mine))
+            rankings.append(Ranking(self.scratch, self.memory, self.options.top, self.source.excluded))
         rankings[0].add(table)
 
     def _merged(self, duplicates):
@@ -190,7 +190,7 @@ class Run:
         table = PartitionedTable(self.memory, self.options.exact, False, self.scratch)
         firsts = Firsts(table, source, self.rows())
         source.read_again(
-            "compare", lambda names: firsts.add(names, names.first >= source.mine), lambda: self.batch(identifier)
+            "compare", lambda batch: firsts.add(batch, batch.first >= source.excluded), lambda: self.batch(identifier)
         )
         firsts.finish()
         firsts.close()
@@ -228,11 +228,11 @@ class Firsts:
         self._is_late = partitions.keep != "first"  # the rows are known when tables are complete
         self.count = 0
 
-    def add(self, names, mine=True):
-        """Mark the rows of a batch. Those of inputs (`mine`) are kept."""
-        self.partitions.add(names)
-        if mine and names.new and self.rows is not None and not self._is_late:
-            self.rows.set(names)
+    def add(self, batch, is_input=True):
+        """Mark the rows of a batch. Those of inputs are kept."""
+        self.partitions.add(batch)
+        if is_input and batch.new and self.rows is not None and not self._is_late:
+            self.rows.set(batch)
 
     def finish(self):
         """Process the partitions, after the last batch."""
@@ -244,20 +244,20 @@ class Firsts:
             self.partitions.finish(self._take_later, complete)
         if self.rows is not None:
             self.rows.seal()
-            self.count = self.rows.count - self.rows.rank(source.mine) + source.long
+            self.count = self.rows.count - self.rows.rank(source.excluded) + source.long
         if self._counts:
             self.counts = self._counts.put(self.rows, self.partitions.table)
 
-    def _take_later(self, names):
+    def _take_later(self, batch):
         if self.rows is not None and not self._is_late:
-            self.rows.set(names)
-        self._source.ticker.rows += len(names)
+            self.rows.set(batch)
+        self._source.ticker.rows += len(batch)
         self._source.ticker.add(0)
 
     def _take_table(self, table):
         if self._is_late:
             for pairs in table.counts(COUNTS):
-                self.rows.set_pairs(pairs, self._source.mine)
+                self.rows.set_pairs(pairs, self._source.excluded)
         if self._counts and self.partitions.spilled:
             self._counts.add(table)
         if self._complete:

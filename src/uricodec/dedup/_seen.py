@@ -273,9 +273,9 @@ class SeenSet:
         [True, False]
         """
         batches, found = Batches(self._saved.identifier, self.key, errors, nulls_later=True), []
-        for names in batches.read(column):
-            self._saved.mark(names, True, NEW)
-            found.append(names.marks)
+        for batch in batches.read(column):
+            self._saved.mark(batch, True, NEW)
+            found.append(batch.marks)
         return answers(column, b"".join(found))
 
     def __contains__(self, identifier: str | bytes) -> bool:
@@ -326,11 +326,11 @@ class SeenSet:
     def _combine(self, other: object, keep: str, most: int) -> Self:
         if not isinstance(other, SeenSet):
             return NotImplemented
-        mine, others = self._saved, other._saved
-        others.must_match(mine.identifier, mine.key)
-        if mine.shard != others.shard:
+        own, others = self._saved, other._saved
+        others.must_match(own.identifier, own.key)
+        if own.shard != others.shard:
             raise SetError("cannot combine shards that differ: merge them first")
-        return self._made(Merge([mine.blocks(), others.blocks()], keep), most, mine.identifier, mine.key, mine.shard)
+        return self._made(Merge([own.blocks(), others.blocks()], keep), most, own.identifier, own.key, own.shard)
 
     def __or__(self, other: SeenSet) -> Self:
         """Return the union: what is in any of both sets."""

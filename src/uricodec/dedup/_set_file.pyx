@@ -195,11 +195,11 @@ cdef struct Memo:           # the rows of a batch that were looked up, for equal
     size_t mask
 
 
-cdef inline size_t known_row(Memo *memo, IdentifierBatch names, size_t row, const Probe *probe) noexcept nogil:
+cdef inline size_t known_row(Memo *memo, IdentifierBatch batch, size_t row, const Probe *probe) noexcept nogil:
     """Return a row that was looked up with the same fingerprint; if none is known, remember this row, and return it."""
     cdef uint32_t *slot = memo.rows + (probe.high & memo.mask)
     cdef size_t equal = slot[0]
-    if equal and memcmp(names.fingerprints + UC_FINGERPRINT * (equal - 1), names.fingerprints + UC_FINGERPRINT * row,
+    if equal and memcmp(batch.fingerprints + UC_FINGERPRINT * (equal - 1), batch.fingerprints + UC_FINGERPRINT * row,
                         UC_FINGERPRINT) == 0:
         return equal - 1
     slot[0] = <uint32_t>(row + 1)
@@ -267,11 +267,11 @@ cdef class SetFile:
     cdef inline uint64_t start_of(self, size_t bucket) noexcept nogil:
         return load_word(self.rows + ROW * bucket) if bucket < self.buckets else self.count
 
-    def mark(self, IdentifierBatch names not None, bint present, Mark mark):
+    def mark(self, IdentifierBatch batch not None, bint present, Mark mark):
         """Mark the undecided rows of a batch that are in the set, or those that are not.
 
         Args:
-            names (IdentifierBatch): The batch.
+            batch (IdentifierBatch): The batch.
             present (bool): Which rows are marked: those that are in the set, or the others.
             mark (int): The mark that they get, see IdentifierBatch.marks.
 
@@ -284,26 +284,26 @@ cdef class SetFile:
         cdef Memo memo
         cdef Found found
         memo.rows = NULL
-        names.use()
+        batch.use()
         try:
             if self.memory is not None:
                 PyObject_GetBuffer(self.memory, &view, PyBUF_WRITABLE)
                 memory = <uint8_t *>view.buf
             else:
                 memo.mask = 1
-                while memo.mask < names.count:
+                while memo.mask < batch.count:
                     memo.mask *= 2
                 memo.rows = <uint32_t *>PyMem_RawCalloc(memo.mask, sizeof(uint32_t))
                 memo.mask -= 1
                 if memo.rows == NULL:
                     raise MemoryError  # pragma: no cover: no memory
             with nogil:
-                found = self.mark_rows(names, memory, &memo, present, mark)
+                found = self.mark_rows(batch, memory, &memo, present, mark)
             if self.memory is not None:
                 PyBuffer_Release(&view)
         finally:
             PyMem_RawFree(memo.rows)
-            uc_give(&names.busy)
+            uc_give(&batch.busy)
         if found == DAMAGED:
             raise ValueError("damaged fingerprints")
         if found == SHORT:
@@ -311,7 +311,7 @@ cdef class SetFile:
         if found == UNREADABLE:
             raise OSError(None, "cannot read the file")
 
-    cdef Found mark_rows(self, IdentifierBatch names, uint8_t *memory, Memo *memo, bint present,
+    cdef Found mark_rows(self, IdentifierBatch batch, uint8_t *memory, Memo *memo, bint present,
                          Mark mark) noexcept nogil:
         cdef Probe probes[AT_ONCE]
         cdef uint8_t bucket[UC_FINGERPRINT * MOST_IN_BUCKET]
@@ -320,12 +320,12 @@ cdef class SetFile:
         cdef const uint8_t *src
         cdef Probe *probe
         cdef Found found
-        for first in range((names.count + AT_ONCE - 1) // AT_ONCE):
+        for first in range((batch.count + AT_ONCE - 1) // AT_ONCE):
             first *= AT_ONCE
-            rows = min(<size_t>AT_ONCE, names.count - first)
+            rows = min(<size_t>AT_ONCE, batch.count - first)
             for i in range(rows):
                 probe = &probes[i]
-                fingerprint = names.fingerprints + UC_FINGERPRINT * (first + i)
+                fingerprint = batch.fingerprints + UC_FINGERPRINT * (first + i)
                 probe.low, probe.high = load_word(fingerprint), load_word(fingerprint + 8)
                 probe.high = probe.high if probe.high else NOT_ZERO
                 probe.bucket = bucket_of(probe.low, self.shard_bits, self.bits)
@@ -343,14 +343,14 @@ cdef class SetFile:
                     prefetch(self.held + probe.bucket)
             for i in range(rows):
                 probe, row = &probes[i], first + i
-                if names.marks[row] != PENDING:
+                if batch.marks[row] != PENDING:
                     continue
                 found = ABSENT
                 if probe.size:
                     if memory == NULL:
-                        equal = known_row(memo, names, row, probe)
+                        equal = known_row(memo, batch, row, probe)
                         if equal != row:
-                            names.marks[row] = names.marks[equal]
+                            batch.marks[row] = batch.marks[equal]
                             continue
                     src = self.get(probe, memory, bucket, &found)
                     if found == PRESENT:
@@ -358,7 +358,7 @@ cdef class SetFile:
                 if found > PRESENT:
                     return found
                 if (found == PRESENT) == present:
-                    names.marks[row] = mark
+                    batch.marks[row] = mark
         return ABSENT
 
     cdef inline const uint8_t *get(self, const Probe *probe, uint8_t *memory, uint8_t *bucket,

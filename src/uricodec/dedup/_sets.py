@@ -111,12 +111,12 @@ class SavedSet(StoredSet):
         if self._memory is not None:
             self._memory.close()
 
-    def mark(self, names: Any, present: bool, mark: int) -> None:
+    def mark(self, batch: Any, present: bool, mark: int) -> None:
         """Mark the undecided rows of a batch that are in the set, or that are not; see SetFile.mark()."""
         with self:
             self.check_unchanged()
             try:
-                self._lookup.mark(names, present, mark)
+                self._lookup.mark(batch, present, mark)
             except (OSError, ValueError) as error:
                 raise self.fail(error) from None
 

@@ -68,7 +68,7 @@ class Source:
     Attributes:
         sets (Sequence[tuple[SavedSet, bool]]): Saved sets. Rows whose identifiers are in one (True), or not in it
             (False), count as seen in the first pass.
-        mine (int): The number of the first row of the inputs.
+        excluded (int): The number of rows of the inputs to exclude, which come first.
         lines (int): The number of all rows, when it is known; else 0.
         invalid (int): The number of invalid rows in the inputs.
         long (int): The number of lines of the inputs that are too long, and kept. They are in no batch.
@@ -82,7 +82,7 @@ class Source:
 
     def __init__(self, options, size=0):
         self.options, self.sets = options, ()
-        self.mine = self.lines = self.invalid = self.long = self.unordered = 0
+        self.excluded = self.lines = self.invalid = self.long = self.unordered = 0
         self.ticker = Ticker(options.on_progress, size)
 
     def __enter__(self):
@@ -135,7 +135,7 @@ class Source:
         """Return where a row of the inputs is, as members of a JSON object."""
         raise NotImplementedError
 
-    def mark_known(self, names):
+    def mark_known(self, batch):
         """Mark the rows of a batch whose identifiers the saved sets decide."""
         for saved, present in self.sets:
-            saved.mark(names, present, SEEN)
+            saved.mark(batch, present, SEEN)
