@@ -6,8 +6,10 @@ column. It is apart from `dedup`, whose options are read without it.
 
 from collections import namedtuple
 
+_Fields = namedtuple("_Fields", "option help details hint least column", defaults=("", "", 1, ""))
 
-class Report(namedtuple("Report", ["option", "help", "details", "hint", "least", "column"], defaults=["", "", 1, ""])):
+
+class Report(_Fields):
     """What is written of the identifiers.
 
     Attributes:
