@@ -93,7 +93,7 @@ def install_functions(rebind: bool, wrap: Callable[[str, Any], Any] | None = Non
     >>> install_functions(False).__exit__()
     """
     from uricodec import parse
-    from uricodec.parse import _split, _stdlib
+    from uricodec.parse import _join, _split, _stdlib
 
     target = _stdlib.module
     functions = {name: (getattr(_stdlib, name), getattr(parse, name)) for name in (*_stdlib.FAST, "clear_cache")}
@@ -106,7 +106,7 @@ def install_functions(rebind: bool, wrap: Callable[[str, Any], Any] | None = Non
         if first:
             for name, (_, after) in functions.items():
                 _replace(target, target.__name__, name, getattr(target, name), after)
-            for owner, name, after in _split.replacements():
+            for owner, name, after in _split.replacements(_join.urlunparse, _join.urlunsplit):
                 _replace(owner, f"{owner.__module__}.{owner.__name__}", name, owner.__dict__[name], after)
         if rebind:
             skipped = _rebind({id(before): (before, after) for before, after in functions.values()})

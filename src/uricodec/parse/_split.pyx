@@ -766,12 +766,8 @@ cdef object original_username = original("username")
 cdef object original_password = original("password")
 
 
-def make_geturl(kind, before):
-    """Return a compiled method geturl for one of the classes; `before` is the method that it replaces."""
-    from uricodec.parse import _join    # which imports this module
-
-    cdef object unsplit = _join.urlunparse if kind is parse_result or kind is parse_result_bytes else _join.urlunsplit
-
+def make_geturl(unsplit, before):
+    """Return a compiled method geturl, which joins components with a function; `before` is the method that it replaces."""
     def geturl(self):
         return unsplit(self) if type(self) in KINDS else before(self)
 
@@ -782,10 +778,13 @@ def make_geturl(kind, before):
 cdef tuple KINDS = (split_result, parse_result, split_result_bytes, parse_result_bytes)
 
 
-def replacements():
+def replacements(unparse, unsplit):
     """Return what install() sets: a list of a class, the name of an attribute, and the compiled one.
 
-    >>> sorted({name for _, name, _ in replacements()})
+    Args:
+        unparse, unsplit (Callable): urlunparse() and urlunsplit() of _join.
+
+    >>> sorted({name for _, name, _ in replacements(None, None)})
     ['geturl', 'hostname', 'password', 'port', 'username']
     """
     cdef dict found = {}
@@ -796,5 +795,6 @@ def replacements():
             found[home, function.__name__] = after = property(function)
             after.__doc__ = before.__doc__      # as an argument, None would mean the function's
         home = home_of(kind, "geturl")
-        found[home, "geturl"] = make_geturl(kind, home.__dict__["geturl"])
+        join = unparse if kind is parse_result or kind is parse_result_bytes else unsplit
+        found[home, "geturl"] = make_geturl(join, home.__dict__["geturl"])
     return [(home, name, value) for (home, name), value in found.items()]

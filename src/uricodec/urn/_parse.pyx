@@ -525,7 +525,6 @@ def set_rule(nid, rule):
 
 cdef const void *frozen_rules() except NULL:
     """Return the rules of all namespaces known now, in a table that does not change later."""
-    import uricodec.urn  # no-cython-lint: it loads the rules
     with cython.critical_section(RULE_NUMBERS):
         return freeze_rules()
 
