@@ -56,6 +56,25 @@ def test_unknown_namespace():
     assert str(error) == "no namespace 'x'"
 
 
+@pytest.mark.parametrize(
+    ("check", "functions", "data"),
+    [
+        (uri.check, [uri.split, lambda text: uri.query_pairs(text, errors="raise")], "http://[a"),
+        (
+            iri.check,
+            [iri.split, iri.iri_to_uri, iri.uri_to_iri, uri.key, lambda text: uri.resolve("s:", text)],
+            "/\ud800",
+        ),
+        (urn.check, [urn.parse, urn.normalize, lambda text: urn.equivalent("urn:ab:c", text)], "urn:a b"),
+    ],
+)
+def test_codes_are_those_that_check_names(check, functions, data):
+    for function in functions:
+        with pytest.raises(UriError) as caught:
+            function(data)
+        assert (caught.value.code, caught.value.offset) == check(data)[:2]
+
+
 @pytest.mark.parametrize("data", ["a%", b"a%"])
 def test_functions_raise_them_with_the_object_that_was_given(data):
     with pytest.raises(UriSyntaxError) as caught:

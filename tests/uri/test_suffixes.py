@@ -16,7 +16,7 @@ import pytest
 from support.tables import each_row
 
 from uricodec import bulk, uri
-from uricodec.uri import _suffixes
+from uricodec.uri import _suffixes, _values
 
 library = pytest.importorskip("publicsuffixlist")
 PAIRS = [("registrable_domain", "privatesuffix"), ("public_suffix", "publicsuffix")]
@@ -170,6 +170,7 @@ def test_wrong_files(tmp_path):
 
 def test_without_the_library(monkeypatch):
     monkeypatch.setattr(_suffixes, "_tables", {})
+    monkeypatch.delitem(_values.default_tables, False, raising=False)
     monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
     with pytest.raises(ModuleNotFoundError, match="publicsuffixlist"):
         uri.public_suffix("//a")

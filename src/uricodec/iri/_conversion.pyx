@@ -15,21 +15,21 @@ So a triplet that stays keeps its spelling, and its bytes never become part of a
 encoded, because they were checked to be well-formed UTF-8 by themselves. Pieces never end within a triplet or character.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcmp, memcpy, memmove
+from libc.string cimport memchr, memcpy, memmove
 
 from uricodec._base._kernels cimport (
-    ASCII_BYTES, HEXDIG, SUB_DELIMS, UNRESERVED, ByteSet, bits_ahead, kernels, raise_set, uc_lowest_bit, uc_utf8,
+    ASCII_BYTES, HEXDIG, SUB_DELIMS, UNRESERVED, ByteSet, bits_ahead, kernels, uc_lowest_bit, uc_utf8,
 )
 from uricodec._base._text cimport *
-from uricodec._codec._percent cimport ENCODED_CAPACITY, encode_counted, triplet_value, write_triplet
+from uricodec._codec._percent cimport triplet_value, write_triplet
 from uricodec._rows._engine cimport *
+from uricodec._rows._single cimport *
 from uricodec._url._grammar cimport *
 from uricodec._url._idna cimport A_LABELS_CAPACITY, U_LABELS_CAPACITY, to_a_labels, to_u_labels
-from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, raise_rejection, raise_surrogate
+from uricodec.uri._components cimport CODE_NAMES, IRI_FAULTS, REASONS
 
 cimport cython
-from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.ref cimport PyObject, Py_XDECREF
+from cpython.ref cimport PyObject
 
 from uricodec.errors import IriError
 
@@ -507,107 +507,65 @@ cdef SizedRow URI_TO_IRI_SAFE_ROW = SizedRow(uri_to_iri_safe_row, 1, MOST_HOST_B
 
 # --- bytes and objects ------------------------------------------------------------------------------------------------
 
-cdef object raise_first(object given, str text, const Mapping *mapping):
-    """Raise the first error of a str with a lone surrogate: an earlier one, or the surrogate. mapping == NULL: URI to IRI."""
-    before = text[:first_surrogate(text)]
-    try:
-        to_uri(before, mapping) if mapping != NULL else to_iri(before)
-    except IriError as error:
-        if not isinstance(error, IriError):     # a MemoryError replaced it
-            raise error  # pragma: no cover: no memory
-        raise IriError(error.reason, given, error.offset) from None
-    raise_surrogate(given, IriError)
+# The UTF-8 of a str is well-formed, and need not be checked.
+
+cdef size_t text_to_uri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const Mapping *mapping = <const Mapping *>options
+    if check_iri_bytes(src, n, mapping, False, outcome) == UC_REJECTED:
+        return UC_REJECTED
+    return kernels.encode(src, n, &mapping.safe, False, dst, 3 * n + ENCODE_SLACK)
 
 
-cdef object to_uri(object given, const Mapping *mapping):
-    """Return the URI of an IRI; the same object if a str or bytes does not change."""
-    cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef uint8_t uri[ENCODED_CAPACITY]
-    cdef Bytes source
-    cdef Outcome outcome
-    cdef size_t escapes
-    cdef object iri = plain(given)
-    cdef bint text = type(iri) is str
-    if not borrow(iri, &source, buffer):
-        raise_first(given, iri, mapping)
-    try:
-        if kernels.span(source.data, source.size, &mapping.safe) == source.size:
-            return iri
-        if source.size <= SMALL:
-            escapes = check_iri_bytes(source.data, source.size, mapping, not text, &outcome)
-        else:
-            with nogil:
-                escapes = check_iri_bytes(source.data, source.size, mapping, not text, &outcome)
-        if escapes == UC_REJECTED:
-            raise_rejection(given, source.data, &outcome, IriError)
-        if source.size > SMALL:
-            return encode_counted(source.data, source.size, escapes, &mapping.safe, False, text)
-        return text_or_bytes(text, uri, kernels.encode(source.data, source.size, &mapping.safe, False, uri, ENCODED_CAPACITY))
-    finally:
-        release(&source)
+cdef size_t text_to_iri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    return decode_uri(src, n, False, dst, outcome)
+
+cdef SizedRow TEXT_TO_URI_ROW = SizedRow(text_to_uri_row, 3, ENCODE_SLACK)
+cdef SizedRow TEXT_TO_IRI_ROW = SizedRow(text_to_iri_row, 1, 0)
 
 
-cdef object to_iri(object given):
-    """Return the IRI of a URI; the same object if a str or bytes does not change."""
-    cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef uint8_t short_result[SMALL]
-    cdef uint8_t *dst = short_result
-    cdef uint8_t *heap = NULL
-    cdef PyObject *capacity_of_result = NULL
-    cdef Bytes source
-    cdef Outcome outcome
-    cdef size_t size
-    cdef object uri = plain(given)
-    cdef bint text = type(uri) is str
-    if not borrow(uri, &source, buffer):
-        raise_first(given, uri, NULL)
-    try:
-        if kernels.span(source.data, source.size, &UNTOUCHED.set) == source.size:
-            return uri
-        if source.size <= SMALL:
-            size = decode_uri(source.data, source.size, not text, dst, &outcome)
-        else:
-            if text:
-                dst = heap = allocate(source.size)
-            else:
-                capacity_of_result = new_bytes(NULL, <Py_ssize_t>source.size)
-                dst = <uint8_t *>PyBytes_AS_STRING(<object>capacity_of_result)
-            with nogil:
-                size = decode_uri(source.data, source.size, not text, dst, &outcome)
-        if size == UC_REJECTED:
-            raise_rejection(given, source.data, &outcome, IriError)
-        if size == source.size and memcmp(dst, source.data, size) == 0:
-            return uri
-        if text:
-            return utf8_text(dst, size, "strict")
-        if capacity_of_result == NULL:
-            return PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
-        made, capacity_of_result = capacity_of_result, NULL
-        return resized(made, size)
-    finally:
-        Py_XDECREF(capacity_of_result)
-        PyMem_RawFree(heap)
-        release(&source)
+cdef bint is_uri(const uint8_t *src, size_t n, const void *options) noexcept nogil:
+    return kernels.span(src, n, &(<const Mapping *>options).safe) == n
+
+
+cdef bint is_iri(const uint8_t *src, size_t n, const void *options) noexcept nogil:
+    return kernels.span(src, n, &UNTOUCHED.set) == n
+
+
+cdef Single STRICT_URI = single_of(&IRI_TO_URI_ROW, &STRICT_MAPPING, is_uri, ALL_ASCII)
+cdef Single LENIENT_URI = single_of(&IRI_TO_URI_ROW, &LENIENT_MAPPING, is_uri, ALL_ASCII)
+cdef Single IRI = single_of(&URI_TO_IRI_ROW, NULL, is_iri, ANY_TEXT)
+STRICT_URI.text_operation = LENIENT_URI.text_operation = &TEXT_TO_URI_ROW
+IRI.text_operation = &TEXT_TO_IRI_ROW
+
+
+cdef inline object to_iri(object given):
+    return result_of(given, &IRI, IRI_FAULTS, False)
+
+
+cdef object converted(object given, const SizedRow *operation, const void *options):
+    """Return the result of an operation with hosts; None: the text is invalid, or in doubt."""
+    cdef Single single = single_of(operation, options, NULL, ANY_TEXT)
+    return result_of(given, &single, None, False)
 
 
 # --- public functions -------------------------------------------------------------------------------------------------
 
-cdef enum:
-    CONVERTED_CAPACITY = 3 * SMALL + 1024       # what the operations with hosts need for SMALL bytes
-
-# The options of iri_to_uri() and uri_to_iri(), by name.
-cdef const Mapping *mapping_of(object disallowed) except NULL:
-    if disallowed == "raise":
-        return &STRICT_MAPPING
-    if disallowed == "encode":
-        return &LENIENT_MAPPING
-    raise ValueError(f"disallowed must be 'raise' or 'encode', got {disallowed!r}")
+# The values of `disallowed` and `host`.
+cdef tuple DISALLOWED = ("raise", "encode")
+cdef tuple HOSTS_OF_URIS = ("percent", "idna")
+cdef tuple HOSTS_OF_IRIS = ("keep", "unicode", "safe")
 
 
-cdef int check_host(object host, tuple names) except -1:
-    if host not in names:
-        raise ValueError(f"host must be one of {', '.join(map(repr, names))}, got {host!r}")
-    return 0
+cdef inline int index_of(object value, tuple values, str option) except -1:
+    return 0 if value is values[0] else index_of_other(value, values, option)
+
+
+cdef int index_of_other(object value, tuple values, str option) except -1:
+    cdef int i
+    for i in range(<int>len(values)):
+        if values[i] is value or values[i] == value:
+            return i
+    raise ValueError(f"{option} must be one of {', '.join(map(repr, values))}, got {value!r}")
 
 
 cdef tuple host_range(bytes iri):
@@ -620,7 +578,7 @@ cdef tuple host_range(bytes iri):
 
 cdef object raise_host(object given, error):
     """Raise an IriError at the host."""
-    text = plain(given)
+    text = text_of(given)
     start = host_range(text if type(text) is bytes else (<str>text).encode())[0]
     raise IriError(f"invalid internationalized host: {error}", given, start if type(text) is bytes else
                    len((<str>text).encode()[:start].decode())) from error
@@ -647,34 +605,7 @@ cdef object with_host(object given, object iri, str form):
     return result if type(iri) is bytes else result.decode()
 
 
-cdef object converted(object given, const SizedRow *operation, const void *options):
-    """Return the result of a row operation for a SMALL text; the same object if it does not change. None: invalid or in doubt."""
-    cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef uint8_t dst[CONVERTED_CAPACITY]
-    cdef Bytes source
-    cdef Outcome outcome
-    cdef size_t size
-    cdef object text = plain(given)
-    if not borrow(text, &source, buffer):
-        return None
-    try:
-        if source.size > SMALL:
-            return None
-        size = operation.row(source.data, source.size, options, dst, &outcome)
-        if size == UC_REJECTED:
-            if outcome.code == UC_RAISED:
-                raise_set()
-            return None
-        if size == source.size and memcmp(dst, source.data, size) == 0:
-            return text
-        if type(text) is str:
-            return utf8_text(dst, size, "strict")
-        return PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
-    finally:
-        release(&source)
-
-
-def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", nfc=False):
+def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", bint nfc=False):
     """Convert an IRI to a URI: percent-encode the UTF-8 of characters beyond ASCII.
 
     A text that is already a URI does not change, apart from triplets in its host with host="idna". "%", "#", "[" and "]"
@@ -711,23 +642,20 @@ def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", nfc=False
     >>> iri_to_uri(b"Vi\\xea\\xf2t", encoding="windows-1258")
     b'Vi%E1%BB%87t'
     """
-    cdef const Mapping *mapping = mapping_of(disallowed)
-    check_host(host, ("percent", "idna"))
-    cdef bint idna = host == "idna"
+    cdef const Single *uri = &LENIENT_URI if index_of(disallowed, DISALLOWED, "disallowed") else &STRICT_URI
+    cdef bint idna = index_of(host, HOSTS_OF_URIS, "host")
     if encoding is not None or nfc:
         from uricodec.iri import _characters
         return _characters.convert(iri, encoding, nfc, iri_to_uri, {"disallowed": disallowed, "host": host})
-    return to_uri_with_host(iri, mapping, idna)
+    return to_uri_with_host(iri, uri) if idna else result_of(iri, uri, IRI_FAULTS, False)
 
 
-cdef object to_uri_with_host(object iri, const Mapping *mapping, bint idna):
-    if not idna:
-        return to_uri(iri, mapping)
-    found = converted(iri, &IRI_TO_URI_IDNA_ROW, mapping)
+cdef object to_uri_with_host(object iri, const Single *uri):
+    found = converted(iri, &IRI_TO_URI_IDNA_ROW, uri.options)
     if found is not None:
         return found
-    to_uri(iri, mapping)        # raises the first error
-    return to_uri(with_host(iri, plain(iri), "ascii"), mapping)
+    result_of(iri, uri, IRI_FAULTS, False)      # raises the first error
+    return result_of(with_host(iri, text_of(iri), "ascii"), uri, IRI_FAULTS, False)
 
 
 def uri_to_iri(uri, host="keep"):
@@ -761,39 +689,29 @@ def uri_to_iri(uri, host="keep"):
     >>> uri_to_iri("http://xn--99zt52a.xn--pple-43d.example/", host="safe")     # the other one has a Cyrillic "a"
     'http://\u7d0d\u8c46.xn--pple-43d.example/'
     """
-    check_host(host, ("keep", "unicode", "safe"))
-    if host == "keep":
-        return to_iri(uri)
-    cdef bint safe = host == "safe"
+    cdef int index = index_of(host, HOSTS_OF_IRIS, "host")
+    return to_iri_with_host(uri, index == 2) if index else to_iri(uri)
+
+
+cdef object to_iri_with_host(object uri, bint safe):
     found = converted(uri, &URI_TO_IRI_SAFE_ROW if safe else &URI_TO_IRI_UNICODE_ROW, NULL)
     return with_host(uri, to_iri(uri), "safe" if safe else "unicode") if found is None else found
 
 
-for function in iri_to_uri, uri_to_iri:
-    function.__module__ = "uricodec.iri"        # pickled by reference to their public name
-del function
-
-
-# --- calls ------------------------------------------------------------------------------------------------------------
-
-# Fast path: most calls are f(text). These functions handle them without argument parsing and pass all others on.
-cdef vectorcall parse_iri_to_uri, parse_uri_to_iri
+# Most calls are iri_to_uri(text): the same without argument parsing.
+cdef vectorcall parse_iri_to_uri
 
 
 cdef object call_iri_to_uri(object function, PyObject *const *args, size_t flags, PyObject *names):
     if is_call_of_text(args, flags, names):
-        return to_uri(<object>args[0], &STRICT_MAPPING)
+        return result_of(<object>args[0], &STRICT_URI, IRI_FAULTS, False)
     return parse_iri_to_uri(function, args, flags, names)
 
 
-cdef object call_uri_to_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    if is_call_of_text(args, flags, names):
-        return to_iri(<object>args[0])
-    return parse_uri_to_iri(function, args, flags, names)
-
-
 parse_iri_to_uri = take_calls(iri_to_uri, call_iri_to_uri)
-parse_uri_to_iri = take_calls(uri_to_iri, call_uri_to_iri)
+for function in iri_to_uri, uri_to_iri:
+    function.__module__ = "uricodec.iri"        # pickled by reference to their public name
+del function
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

@@ -25,10 +25,9 @@ from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec._url._idna cimport U_LABELS_CAPACITY, to_u_labels
 from uricodec._url._grammar cimport GROUPS, end_of_scheme, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
-from uricodec.uri._components cimport borrow, characters_before, plain
+from uricodec._rows._single cimport borrow, characters_before, text_of
 
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
-from cpython.ref cimport PyObject
 
 from functools import partial
 
@@ -722,7 +721,7 @@ def agreed_host(url, *, schemes=None, userinfo="raise", trailing_dot="raise", po
     cdef WebHost found
     cdef Outcome outcome
     cdef Accepted accepted
-    cdef object text = plain(url), encoded = text
+    cdef object text = text_of(url), encoded = text
     cdef size_t surrogate = UC_REJECTED     # where the first one is
     cdef bint agreed
     set_accepted(&accepted, schemes, userinfo, trailing_dot)
@@ -741,30 +740,6 @@ def agreed_host(url, *, schemes=None, userinfo="raise", trailing_dot="raise", po
     finally:
         release(&source)
 
-
-# --- calls ------------------------------------------------------------------------------------------------------------
-
-# Fast path: most calls are f(text). It handles them without argument parsing if the text is ASCII and has a host, and passes
-# all other calls to the function above.
-cdef vectorcall parse_agreed_host
-cdef Accepted BY_DEFAULT
-set_accepted(&BY_DEFAULT, None, RAISE, RAISE)
-
-
-cdef object call_agreed_host(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef uint8_t host[WEB_HOST_CAPACITY]
-    cdef WebHost found
-    cdef Outcome outcome
-    if is_call_of_text(args, flags, names):
-        PyUnicode_READY(<object>args[0])
-        if PyUnicode_IS_ASCII(<object>args[0]) and read_web_host(
-                <const uint8_t *>PyUnicode_DATA(<object>args[0]), <size_t>PyUnicode_GET_LENGTH(<object>args[0]), &BY_DEFAULT,
-                host, &found, &outcome):
-            return make_host(&found)
-    return parse_agreed_host(function, args, flags, names)
-
-
-parse_agreed_host = take_calls(agreed_host, call_agreed_host)
 
 # Classes and functions are pickled by reference: the reference must be their public name.
 agreed_host.__module__ = address_category.__module__ = "uricodec.uri"

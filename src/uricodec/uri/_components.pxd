@@ -1,39 +1,21 @@
-"""Codes, error messages, productions, and inputs of any accepted type, for the modules that work on URIs and IRIs."""
+"""Codes, error messages and productions, for the modules that work on URIs and IRIs."""
 from libc.stdint cimport uint8_t
 
 from uricodec._rows._engine cimport Outcome
+from uricodec._rows._single cimport Faults
 from uricodec._base._text cimport Bytes
 from uricodec._url._grammar cimport Parts, Production, Syntax
 
 
 cdef list CODE_NAMES        # the name of each UriCode
 cdef list REASONS           # the reason that errors state for it
+cdef Faults URI_FAULTS      # they are a UriSyntaxError
+cdef Faults IRI_FAULTS      # an IriError
 
-# --- inputs: a str or bytes-like object, read as bytes
-
-# Return the input as an exact str or bytes, not an instance of a subclass. A bytes-like object is copied.
-cdef object plain(object input)
-
-# Borrow the bytes of an object that plain() returned; `buffer` (UTF8_CAPACITY bytes) is used if a str must be encoded.
-# False: the str contains a lone surrogate. Call release() after use, and while the object still exists.
-cdef bint borrow(object text, Bytes *source, uint8_t *buffer) except -1
-
-# Borrow and read what plain() returned. False: the input is invalid, nothing has to be released, and the outcome's
+# Borrow and read what text_of() returned. False: the input is invalid, nothing has to be released, and the outcome's
 # offset is an index into the text. `buffer` is that of borrow().
 cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, Production production, Parts *parts,
                     Outcome *outcome) except -1
-
-# --- errors: raise error_class(reason, input, position), where position is an index into the input
-
-# utf8: the bytes into which the outcome's offset points.
-cdef int raise_rejection(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
-                       str reason=*) except -1
-
-# Raise the error for a str that contains a lone surrogate, at the index of the surrogate.
-cdef int raise_surrogate(object input, object error_class) except -1
-
-# Return the number of characters in utf8[0 .. offset).
-cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept nogil
 
 # --- productions
 

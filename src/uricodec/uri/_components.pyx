@@ -4,13 +4,13 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcmp
 
 from uricodec._rows._engine cimport Outcome
+from uricodec._rows._single cimport *
 from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels
 from uricodec._base._matches cimport FOUND, copy_matches
 from uricodec._base._text cimport *
 from uricodec._url._grammar cimport *
 
 from cpython.buffer cimport PyBuffer_Release
-from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 
@@ -66,48 +66,17 @@ cdef int production_of(object production, Syntax syntax, bint whatwg=False) exce
     raise ValueError(f"unknown production {production!r}; choose from {', '.join(names)}")
 
 
-# --- inputs, errors ---------------------------------------------------------------------------------------------------
-
-cdef object plain(object input):
-    if type(input) is str or type(input) is bytes:
-        return input
-    if isinstance(input, str):
-        return str.__str__(input)
-    return copy_of_bytes(input)
+URI_FAULTS = Faults(CODE_NAMES, REASONS, UriSyntaxError, SURROGATE)
+IRI_FAULTS = Faults(CODE_NAMES, REASONS, IriError, SURROGATE)
 
 
-cdef bint borrow(object text, Bytes *source, uint8_t *buffer) except -1:
-    if type(text) is str:
-        return utf8_of(<str>text, source, buffer)
-    source.data = <const uint8_t *>PyBytes_AS_STRING(text)
-    source.size = <size_t>PyBytes_GET_SIZE(text)
-    source.heap = NULL
-    return True
-
-
-cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept nogil:
-    cdef size_t i
-    cdef Py_ssize_t characters = 0
-    for i in range(offset):
-        characters += utf8[i] & 0xC0 != 0x80
-    return characters
-
-
-cdef int raise_rejection(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
-                       str reason=None) except -1:
-    position = characters_before(utf8, outcome.offset) if isinstance(input, str) else outcome.offset
-    error = error_class(reason or REASONS[outcome.code], input, position)
-    error.code = CODE_NAMES[outcome.code]
-    raise error
-
-
-cdef int raise_surrogate(object input, object error_class) except -1:
-    raise error_class(REASONS[SURROGATE], input, first_surrogate(str.__str__(input)))
+cdef inline Faults faults_of(Syntax syntax):
+    return URI_FAULTS if syntax == URI_SYNTAX else IRI_FAULTS
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-cdef bint read(const Bytes *source, bint is_text, Syntax syntax, Production production, Parts *parts,
+cdef inline bint read(const Bytes *source, bint is_text, Syntax syntax, Production production, Parts *parts,
                Outcome *outcome) noexcept:
     """Read the bytes of a str or of bytes."""
     if source.size <= SMALL:
@@ -134,7 +103,7 @@ cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, 
     return False
 
 
-cdef object find_fault(object input, Syntax syntax, Production production, bint safe_host, object base=None):
+cdef object find_fault(object input, Syntax syntax, Production production, bint safe_host, object base):
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
     cdef Parts parts
@@ -145,7 +114,7 @@ cdef object find_fault(object input, Syntax syntax, Production production, bint 
         return find_fault_of_url(input, base)
     if base is not None:
         raise ValueError(f"base is only supported with production='whatwg', got base={base!r}")
-    text = plain(input)
+    text = text_of(input)
     if read_text(text, &source, buffer, syntax, production, &parts, &outcome):
         if not (safe_host and find_unsafe(source.data, &parts, &outcome)):
             release(&source)
@@ -156,7 +125,14 @@ cdef object find_fault(object input, Syntax syntax, Production production, bint 
     return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
 
 
-def check(uri, production="URI-reference", safe_host=False, *, base=None):
+cdef inline int reference_or(object production, Syntax syntax, bint whatwg) except -1:
+    """Return production_of(), at once for the default."""
+    if production is ("URI-reference" if syntax == URI_SYNTAX else "IRI-reference"):
+        return REFERENCE
+    return production_of(production, syntax, whatwg)
+
+
+def check(uri, production="URI-reference", bint safe_host=False, *, base=None):
     """Find the first fault of a URI reference.
 
     Args:
@@ -188,10 +164,10 @@ def check(uri, production="URI-reference", safe_host=False, *, base=None):
     >>> check("http://example.org%2Fa", safe_host=True).code
     'host-delimiter'
     """
-    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX, True), safe_host, base)
+    return find_fault(uri, URI_SYNTAX, <Production>reference_or(production, URI_SYNTAX, True), safe_host, base)
 
 
-def is_valid(uri, production="URI-reference", safe_host=False, *, base=None):
+def is_valid(uri, production="URI-reference", bint safe_host=False, *, base=None):
     """Return whether a text is a URI reference, or matches another production.
 
     Args:
@@ -211,10 +187,10 @@ def is_valid(uri, production="URI-reference", safe_host=False, *, base=None):
     >>> is_valid("http://example.org/"), is_valid("/a"), is_valid("/a", production="URI"), is_valid("http://[::1%25eth0]/")
     (True, True, False, False)
     """
-    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX, True), safe_host, base) is None
+    return find_fault(uri, URI_SYNTAX, <Production>reference_or(production, URI_SYNTAX, True), safe_host, base) is None
 
 
-def check_iri(iri, production="IRI-reference", safe_host=False):
+def check_iri(iri, production="IRI-reference", bint safe_host=False):
     """Find the first fault of an IRI reference.
 
     Args:
@@ -238,10 +214,10 @@ def check_iri(iri, production="IRI-reference", safe_host=False):
     >>> iri.check("http://résumé.example.org/\u202ea")
     Diagnostic(code='bidi', offset=26, message='bidirectional formatting character at offset 26')
     """
-    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX), safe_host)
+    return find_fault(iri, IRI_SYNTAX, <Production>reference_or(production, IRI_SYNTAX, False), safe_host, None)
 
 
-def is_valid_iri(iri, production="IRI-reference", safe_host=False):
+def is_valid_iri(iri, production="IRI-reference", bint safe_host=False):
     """Return whether a text is an IRI reference, or matches another production.
 
     Args:
@@ -261,7 +237,7 @@ def is_valid_iri(iri, production="IRI-reference", safe_host=False):
     >>> iri.is_valid("http://résumé.example.org/"), iri.is_valid("résumé"), iri.is_valid("résumé", production="IRI")
     (True, True, False)
     """
-    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX), safe_host) is None
+    return find_fault(iri, IRI_SYNTAX, <Production>reference_or(production, IRI_SYNTAX, False), safe_host, None) is None
 
 
 # --- components -------------------------------------------------------------------------------------------------------
@@ -327,15 +303,15 @@ cdef object subcomponent(object authority, Subcomponent which):
     cdef const uint8_t *s
     if authority is None:
         return None
-    authority = plain(authority)
+    authority = text_of(authority)
     if not borrow(authority, &source, buffer):
-        raise_surrogate(authority, UriSyntaxError)
+        URI_FAULTS.raise_at(authority, SURROGATE, first_surrogate(authority))
     try:
         s = source.data
         if not find_authority(s, 0, <Py_ssize_t>source.size, &parts):
             # The caller made these Components: split() only returns valid authorities.
             read_authority(s, 0, <Py_ssize_t>source.size, URI_SYNTAX, &parts, &outcome)
-            raise_rejection(authority, s, &outcome, UriSyntaxError)
+            URI_FAULTS.raise_outcome(authority, s, &outcome)
         if which == OF_KIND:
             return HOST_KINDS[<int>host_kind(s, parts.host, parts.host_end)]
         if which == OF_HOST:
@@ -379,17 +355,13 @@ cdef object split_text(object input, Syntax syntax):
     cdef Bytes source
     cdef Parts parts
     cdef Outcome outcome
-    cdef object text = plain(input)
+    cdef object text = text_of(input)
     if not read_text(text, &source, buffer, syntax, REFERENCE, &parts, &outcome):
-        raise error_of(syntax)(REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
+        faults_of(syntax).raise_at(input, outcome.code, <Py_ssize_t>outcome.offset)
     try:
         return make_components(text, source.data, &parts)
     finally:
         release(&source)
-
-
-cdef inline object error_of(Syntax syntax):
-    return UriSyntaxError if syntax == URI_SYNTAX else IriError
 
 
 def split(uri):
@@ -486,13 +458,13 @@ cdef object join(object components, Syntax syntax):
         pieces += marks[3], fragment
     text = "".join(pieces) if isinstance(path, str) else b"".join(pieces)
     if not read_text(text, &source, buffer, syntax, REFERENCE, &parts, &outcome):
-        raise error_of(syntax)(REASONS[outcome.code], text, <Py_ssize_t>outcome.offset)
+        faults_of(syntax).raise_at(text, outcome.code, <Py_ssize_t>outcome.offset)
     try:
         position = misread(text, source.data, &parts, components)
     finally:
         release(&source)
     if position >= 0:
-        raise error_of(syntax)("result would split into different components", text, position)
+        raise faults_of(syntax).error("result would split into different components", text, position)
     return text
 
 
@@ -547,79 +519,6 @@ def unsplit_iri(components):
     """
     return join(components, IRI_SYNTAX)
 
-
-# --- calls ------------------------------------------------------------------------------------------------------------
-
-# Fast path: most calls are f(text). These functions handle them without argument parsing if the text is short and
-# valid, and pass all other calls to the functions above.
-cdef vectorcall parse_check, parse_is_valid, parse_check_iri, parse_is_valid_iri, parse_split, parse_split_iri
-
-
-cdef struct FastCall:
-    uint8_t buffer[UTF8_CAPACITY]
-    Bytes source
-    Parts parts
-
-
-cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, FastCall *call) except -1:
-    """Return whether this is a call f(text) with a short, valid reference. Nothing has to be released."""
-    cdef Outcome outcome
-    if not is_call_of_text(args, flags, names):
-        return False
-    PyUnicode_READY(<object>args[0])
-    if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_of(<str>args[0], &call.source, call.buffer):
-        return False
-    return read_reference(call.source.data, call.source.size, syntax, REFERENCE, &call.parts, &outcome)
-
-
-cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef FastCall call
-    if reads(args, flags, names, URI_SYNTAX, &call):
-        return None
-    return parse_check(function, args, flags, names)
-
-
-cdef object call_is_valid(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef FastCall call
-    if reads(args, flags, names, URI_SYNTAX, &call):
-        return True
-    return parse_is_valid(function, args, flags, names)
-
-
-cdef object call_check_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef FastCall call
-    if reads(args, flags, names, IRI_SYNTAX, &call):
-        return None
-    return parse_check_iri(function, args, flags, names)
-
-
-cdef object call_is_valid_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef FastCall call
-    if reads(args, flags, names, IRI_SYNTAX, &call):
-        return True
-    return parse_is_valid_iri(function, args, flags, names)
-
-
-cdef object call_split(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef FastCall call
-    if reads(args, flags, names, URI_SYNTAX, &call):
-        return make_components(<object>args[0], call.source.data, &call.parts)
-    return parse_split(function, args, flags, names)
-
-
-cdef object call_split_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef FastCall call
-    if reads(args, flags, names, IRI_SYNTAX, &call):
-        return make_components(<object>args[0], call.source.data, &call.parts)
-    return parse_split_iri(function, args, flags, names)
-
-
-parse_check = take_calls(check, call_check)
-parse_is_valid = take_calls(is_valid, call_is_valid)
-parse_check_iri = take_calls(check_iri, call_check_iri)
-parse_is_valid_iri = take_calls(is_valid_iri, call_is_valid_iri)
-parse_split = take_calls(split, call_split)
-parse_split_iri = take_calls(split_iri, call_split_iri)
 
 # --- finding URLs in text ---------------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._arrow cimport Buffer, discard, grow
 from uricodec._rows._engine cimport *
 from uricodec._url._idna cimport without_ignored
-from uricodec.uri._components cimport borrow, plain
+from uricodec._rows._single cimport borrow, text_of
 from uricodec._url._grammar cimport GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label
 from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR, surt_row
@@ -1038,7 +1038,7 @@ cdef class EntryBuilder:
         cdef const uint8_t *s
         cdef size_t n
         cdef Line line
-        cdef object text = plain(entry)
+        cdef object text = text_of(entry)
         if not borrow(text, &source, buffer):
             return False
         s, n = source.data, source.size
@@ -1392,7 +1392,7 @@ cdef class EntryTable:
         cdef Bytes source
         cdef Entry entry
         cdef Found found
-        cdef object text = plain(url)
+        cdef object text = text_of(url)
         if not borrow(text, &source, buffer):
             text = without_surrogates(text)
             borrow(text, &source, buffer)

@@ -6,109 +6,63 @@ Two references are equivalent at a level if their normal forms at that level are
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
-from uricodec._base._kernels cimport ASCII_BYTES, kernels
-from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, raise_set
 from uricodec._base._text cimport *
-from uricodec.uri._components cimport *
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, raise_set
+from uricodec._rows._single cimport *
+from uricodec.uri._components cimport URI_FAULTS
+from uricodec._url._grammar cimport Parts
 from uricodec.uri._keys cimport KEY_EXTRA
 from uricodec.uri._normalize cimport *
 from uricodec.uri._policy cimport PolicyRows
+from uricodec.uri._resolve cimport is_short
 from uricodec.uri._whatwg cimport WHATWG_FACTOR
 
-from uricodec.errors import UriSyntaxError
+from cpython.tuple cimport PyTuple_GET_SIZE
+
 from uricodec.uri._policies import operation_of, ready_rows
 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
-# Capacity of the stack buffer for the normal form of SMALL bytes.
-cdef enum:
-    FORM_CAPACITY = WHATWG_FACTOR * SMALL + KEY_EXTRA     # no form needs more, but with a long base
-
-
 # The operations of ready policies, by name.
 cdef dict READY_ROWS = ready_rows()
 
-cdef inline void set_level(Maker *maker, int level) noexcept:
-    maker.operation, maker.options, maker.ascii_stays = &NORMALIZE_ROWS[level], FORMS + level, level == AT_IRI
-    maker.rejects, maker.replaces_surrogates, maker.keeps_normal = level == AT_RFC1630, False, level <= AT_IRI
+
+cdef bint is_normal_form(const uint8_t *s, size_t n, const void *options) noexcept nogil:
+    cdef Parts parts
+    return is_normal(s, n, &parts)
 
 
-cdef inline void set_rows(Maker *maker, PolicyRows rows) noexcept:
-    maker.operation, maker.options, maker.ascii_stays = &rows.slots.strict, rows.slots.options, rows.ascii_stays
-    maker.rejects, maker.replaces_surrogates, maker.keeps_normal = rows.rejects, rows.replaces_surrogates, False
+cdef Single LEVEL_FORMS[LEVELS]
+cdef int at
+for at in range(<int>LEVELS):
+    LEVEL_FORMS[at] = single_of(&NORMALIZE_ROWS[at], FORMS + at, NULL, ASCII_OF_ASCII)
+    LEVEL_FORMS[at].ascii_stays, LEVEL_FORMS[at].rejects = at == AT_IRI, at == AT_RFC1630
+    if at <= AT_IRI:
+        LEVEL_FORMS[at].stays = is_normal_form
+
+cdef str PATH = LEVEL_NAMES[<int>AT_PATH]
 
 
-cdef int set_maker(Maker *maker, object level, object policy) except -1:
-    cdef PolicyRows rows
+cdef inline const Single *form_of_level(object level) except NULL:
+    return LEVEL_FORMS + (<int>AT_PATH if level is PATH else level_of(level))
+
+
+cdef const Single *form_of_policy(PolicyRows rows, Single *form) noexcept:
+    form[0] = single_of(&rows.slots.strict, rows.slots.options, NULL, ASCII_OF_ASCII)
+    form.ascii_stays, form.rejects, form.replaces_surrogates = rows.ascii_stays, rows.rejects, rows.replaces_surrogates
+    return form
+
+
+cdef const Single *find_form(object level, object policy, Single *form) except NULL:
     cdef PyObject *ready
     if policy is None:
-        set_level(maker, level_of(level))
-        return 0
+        return form_of_level(level)
     if level != "path":
         raise ValueError(f"level must not be given with a policy, got {level!r}")
     # The operation lives as long as the policy, which the caller holds.
     ready = PyDict_GetItemWithError(READY_ROWS, policy) if type(policy) is str else NULL
-    rows = <PolicyRows>ready if ready != NULL else operation_of(policy)
-    set_rows(maker, rows)
-    return 0
-
-
-cdef inline size_t capacity_for(const uint8_t *s, size_t n, const Maker *maker) except 0:
-    """Return an upper bound for the size of a long text's normal form."""
-    cdef size_t factor = maker.operation.factor
-    if maker.ascii_stays and kernels.span(s, n, &ASCII_BYTES.set) == n:
-        factor = 1
-    if n > (<size_t>PY_SSIZE_T_MAX - maker.operation.extra) // factor:
-        raise OverflowError("normal form may exceed the maximum object size")  # pragma: no cover: too large
-    return factor * n + maker.operation.extra
-
-
-cdef object raise_first(object given, str text, const Maker *maker):
-    """Raise the first error of a str with a lone surrogate: an earlier one, if there is one, or the surrogate itself."""
-    try:
-        form_of(text[:first_surrogate(text)], maker, False)
-    except UriSyntaxError as error:
-        if not isinstance(error, UriSyntaxError):   # a MemoryError by now
-            raise error  # pragma: no cover: no memory
-        raise UriSyntaxError(error.reason, given, error.offset) from None
-    raise_surrogate(given, UriSyntaxError)
-
-
-cdef object form_of(object uri, const Maker *maker, bint keep_class):
-    """Return the normal form for normalize() (keep_class: unchanged input is returned as the same object) or key()."""
-    cdef uint8_t utf8[UTF8_CAPACITY]
-    cdef uint8_t buffer[FORM_CAPACITY]
-    cdef uint8_t *dst = buffer
-    cdef object text = plain(uri)
-    cdef Bytes source
-    cdef Outcome outcome
-    cdef size_t size
-    if not borrow(text, &source, utf8):
-        if not maker.replaces_surrogates:
-            raise_first(uri, text, maker)
-        text = without_surrogates(text)
-        borrow(text, &source, utf8)
-    try:
-        if source.size <= SMALL and maker.operation.extra <= KEY_EXTRA:
-            size = maker.operation.row(source.data, source.size, maker.options, dst, &outcome)
-        else:
-            dst = allocate(capacity_for(source.data, source.size, maker))
-            with nogil:
-                size = maker.operation.row(source.data, source.size, maker.options, dst, &outcome)
-        if size == UC_REJECTED:
-            if outcome.code == UC_RAISED:
-                raise_set()
-            raise_rejection(uri, source.data, &outcome, UriSyntaxError)
-        if size == source.size and memcmp(dst, source.data, size) == 0:
-            return uri if keep_class and isinstance(uri, (str, bytes)) else text
-        if type(text) is str and not PyUnicode_IS_ASCII(text):
-            return PyUnicode_DecodeUTF8(<const char *>dst, <Py_ssize_t>size, NULL)
-        return text_or_bytes(type(text) is str, dst, size)
-    finally:
-        if dst != buffer:
-            PyMem_RawFree(dst)
-        release(&source)
+    return form_of_policy(<PolicyRows>ready if ready != NULL else operation_of(policy), form)
 
 
 def normalize(uri, level="path", *, policy=None, base=None):
@@ -158,16 +112,14 @@ def normalize(uri, level="path", *, policy=None, base=None):
     >>> normalize("https://example.com?utm_source=x&b=2&a=1#top", policy="crawl")
     'https://example.com/?a=1&b=2'
     """
-    cdef Maker maker
-    cdef PolicyRows rows        # that `maker` refers to
+    cdef Single form
+    cdef PolicyRows rows        # that `form` refers to
     if base is None:
-        set_maker(&maker, level, policy)
-    else:
-        if policy is None:
-            raise ValueError(f"base is only supported with policy='whatwg', got level={level!r}")
-        rows = operation_of(policy, None if level == "path" else level, base)
-        set_rows(&maker, rows)
-    return form_of(uri, &maker, True)
+        return result_of(uri, find_form(level, policy, &form), URI_FAULTS, True)
+    if policy is None:
+        raise ValueError(f"base is only supported with policy='whatwg', got level={level!r}")
+    rows = operation_of(policy, None if level == "path" else level, base)
+    return result_of(uri, form_of_policy(rows, &form), URI_FAULTS, True)
 
 
 def key(uri, level="path", *, policy=None):
@@ -190,9 +142,8 @@ def key(uri, level="path", *, policy=None):
     >>> key("HTTP://h/%7euser") == key("http://H/~user")
     True
     """
-    cdef Maker maker
-    set_maker(&maker, level, policy)
-    return form_of(uri, &maker, False)
+    cdef Single form
+    return result_of(uri, find_form(level, policy, &form), URI_FAULTS, False)
 
 
 def equivalent(a, b, level="path", *, policy=None):
@@ -218,10 +169,8 @@ def equivalent(a, b, level="path", *, policy=None):
     >>> equivalent("http://example.com", "http://example.com/#", level="scheme")
     False
     """
-    cdef Maker maker
-    set_maker(&maker, level, policy)
-    x, y = form_of(a, &maker, False), form_of(b, &maker, False)
-    return same_bytes(x, y)
+    cdef Single form
+    return same_results(a, b, find_form(level, policy, &form), URI_FAULTS)
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------
@@ -229,85 +178,81 @@ def equivalent(a, b, level="path", *, policy=None):
 # Fast path: most calls are f(text), f(text, level), f(text, level=level) or f(text, policy=policy). These functions handle
 # them without argument parsing if the text is short, ASCII and valid, and pass all other calls on.
 cdef vectorcall parse_normalize, parse_key, parse_equivalent
-cdef tuple BY_LEVEL = ("level",), BY_POLICY = ("policy",)
+
+cdef enum:
+    FORM_CAPACITY = WHATWG_FACTOR * SMALL + KEY_EXTRA     # no form of SMALL bytes needs more, but with a long base
+
+cdef str LEVEL = "level", POLICY = "policy"
 
 
-cdef inline int maker_in_call(PyObject *const *args, Py_ssize_t texts, size_t flags, PyObject *names, Maker *maker) except -1:
-    """Set what a call with this number of texts needs. Return 0 if the arguments must be parsed."""
-    cdef Py_ssize_t n = PyVectorcall_NARGS(flags), i
-    cdef object name = None
+cdef inline const Single *form_in_call(PyObject *const *args, Py_ssize_t texts, size_t flags, PyObject *names,
+                                       Single *form) except? NULL:
+    """Return what makes the form in a call with this number of texts; NULL if the arguments must be parsed."""
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     if names != NULL:
-        if n != texts or len(<tuple>names) != 1:
-            return 0
-        name = (<tuple>names)[0]
-    elif n == texts:
-        set_level(maker, AT_PATH)
-        return 1
-    elif n != texts + 1:
-        return 0
-    if name is BY_POLICY[0]:
-        if <object>args[texts] is None:
-            return 0
-        set_maker(maker, "path", <object>args[texts])
-        return 1
-    if name is None or name is BY_LEVEL[0]:
-        for i in range(<int>LEVELS):
-            if LEVEL_NAMES[i] is <object>args[texts]:
-                set_level(maker, <int>i)
-                return 1
-    return 0
+        if n != texts or PyTuple_GET_SIZE(<object>names) != 1:
+            return NULL
+        if PyTuple_GET_ITEM(<object>names, 0) == <PyObject *>LEVEL:
+            return form_of_level(<object>args[n])
+        if PyTuple_GET_ITEM(<object>names, 0) == <PyObject *>POLICY:
+            return find_form(PATH, <object>args[n], form)
+        return NULL
+    if n == texts:
+        return LEVEL_FORMS + <int>AT_PATH
+    return form_of_level(<object>args[texts]) if n == texts + 1 else NULL
 
 
-cdef inline int write_short(PyObject *text, const Maker *maker, uint8_t *buffer, size_t *size) except -1:
-    """Write the normal form of a short text. Return 0 if it is invalid: the slow path raises the error."""
+cdef inline bint write_short(PyObject *text, const Single *form, uint8_t *buffer, size_t *size) except -1:
+    """Write the normal form of a short text. False: it is invalid, and the slow path raises the error."""
     cdef Outcome outcome
-    size[0] = maker.operation.row(<const uint8_t *>PyUnicode_DATA(<object>text),
-                                  <size_t>PyUnicode_GET_LENGTH(<object>text), maker.options, buffer, &outcome)
-    if size[0] != UC_REJECTED:
-        return 1
-    return raise_set() if outcome.code == UC_RAISED else 0
+    size[0] = form.operation.row(<const uint8_t *>PyUnicode_DATA(<object>text), <size_t>PyUnicode_GET_LENGTH(<object>text),
+                                 form.options, buffer, &outcome)
+    if size[0] == UC_REJECTED and outcome.code == UC_RAISED:
+        raise_set()
+    return size[0] != UC_REJECTED
 
 
-cdef inline object short_form(PyObject *text, const Maker *maker):
-    """Return the normal form of a short text; None if it is invalid: the slow path raises the error."""
+cdef inline object short_form(PyObject *text, const Single *form):
+    """Return the normal form of a short text; None if the slow path must return it."""
     cdef uint8_t buffer[FORM_CAPACITY]
+    cdef const uint8_t *s = <const uint8_t *>PyUnicode_DATA(<object>text)
+    cdef size_t size, n = <size_t>PyUnicode_GET_LENGTH(<object>text)
     cdef Parts parts
-    cdef size_t size
-    if maker.keeps_normal and is_normal(<const uint8_t *>PyUnicode_DATA(<object>text),
-                                        <size_t>PyUnicode_GET_LENGTH(<object>text), &parts):
+    if form.stays != NULL and is_normal(s, n, &parts):
         return <object>text
-    if not write_short(text, maker, buffer, &size):
+    if not write_short(text, form, buffer, &size):
         return None
-    if size == <size_t>PyUnicode_GET_LENGTH(<object>text) and memcmp(buffer, PyUnicode_DATA(<object>text), size) == 0:
-        return <object>text
-    return ascii_text(buffer, size)
+    return <object>text if size == n and memcmp(buffer, s, n) == 0 else ascii_text(buffer, size)
 
 
 cdef object call_normalize(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Maker maker
-    if maker_in_call(args, 1, flags, names, &maker) and is_short(args[0]):
-        form = short_form(args[0], &maker)
-        if form is not None:
-            return form
+    cdef Single memory
+    cdef const Single *form = form_in_call(args, 1, flags, names, &memory)
+    if form != NULL and is_short(args[0]):
+        result = short_form(args[0], form)
+        if result is not None:
+            return result
     return parse_normalize(function, args, flags, names)
 
 
 cdef object call_key(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Maker maker
-    if maker_in_call(args, 1, flags, names, &maker) and is_short(args[0]):
-        form = short_form(args[0], &maker)
-        if form is not None:
-            return form
+    cdef Single memory
+    cdef const Single *form = form_in_call(args, 1, flags, names, &memory)
+    if form != NULL and is_short(args[0]):
+        result = short_form(args[0], form)
+        if result is not None:
+            return result
     return parse_key(function, args, flags, names)
 
 
 cdef object call_equivalent(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Maker maker
+    cdef Single memory
+    cdef const Single *form = form_in_call(args, 2, flags, names, &memory)
     cdef uint8_t buffer_a[FORM_CAPACITY]
     cdef uint8_t buffer_b[FORM_CAPACITY]
     cdef size_t a, b
-    if maker_in_call(args, 2, flags, names, &maker) and is_short(args[0]) and is_short(args[1]):
-        if write_short(args[0], &maker, buffer_a, &a) and write_short(args[1], &maker, buffer_b, &b):
+    if form != NULL and is_short(args[0]) and is_short(args[1]):
+        if write_short(args[0], form, buffer_a, &a) and write_short(args[1], form, buffer_b, &b):
             return a == b and memcmp(buffer_a, buffer_b, a) == 0
     return parse_equivalent(function, args, flags, names)
 

@@ -27,7 +27,8 @@ from uricodec._base._kernels cimport ByteSet, bits_ahead, kernels, lower, uc_cla
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport *
-from uricodec.uri._components cimport borrow, length_of_character, plain
+from uricodec._rows._single cimport borrow, text_of
+from uricodec.uri._components cimport length_of_character
 
 from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -1181,7 +1182,7 @@ cdef object redacted(object input, RedactRows rows):
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
     cdef bytes utf8
-    cdef object result, text = plain(input)
+    cdef object result, text = text_of(input)
     if not borrow(text, &source, buffer):
         utf8 = (<str>text).encode("utf-8", "surrogatepass")
         result = redacted_bytes(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), rows, False)

@@ -15,11 +15,10 @@ from libc.string cimport memcmp, memcpy
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec._rows._tuples cimport *
-from uricodec.uri._components cimport plain
-from uricodec.uri._equivalence cimport Maker, set_maker
+from uricodec._rows._single cimport Single, text_of
+from uricodec.uri._equivalence cimport find_form
 from uricodec._url._grammar cimport Authority, Parts, find_authority, find_parts
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
-from uricodec.uri._normalize cimport is_normal
 from uricodec.uri._tuple_rows cimport TupleRows, read_tuple
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -55,8 +54,7 @@ for number in range(7):
 # Options of the row functions.
 cdef struct PairOptions:
     TupleOptions tuple          # must be first
-    Maker maker
-    bint rejects                # a value may have no normal form
+    Single form
     bint only_equivalent
 
 
@@ -101,12 +99,11 @@ cdef int relate(const Values *values, const PairOptions *pair, Outcome *outcome)
     cdef const uint8_t *forms[2]
     cdef size_t sizes[2]
     cdef size_t capacity[2]
-    cdef const SizedRow *operation = pair.maker.operation
+    cdef const SizedRow *operation = pair.form.operation
     cdef uint8_t *heap = NULL
-    cdef Parts parts
     cdef int i, found = DIFFERENT
     cdef bint equal = values.size[0] == values.size[1] and memcmp(values.at[0], values.at[1], <size_t>values.size[0]) == 0
-    if equal and not pair.rejects:
+    if equal and not pair.form.rejects:
         return EQUAL
     for i in range(2):
         capacity[i] = operation.factor * <size_t>values.size[i] + operation.extra + WIDE
@@ -119,11 +116,11 @@ cdef int relate(const Values *values, const PairOptions *pair, Outcome *outcome)
             return -1  # pragma: no cover: no memory
         memory[0], memory[1] = heap, heap + capacity[0]
     for i in range(2):
-        if pair.maker.keeps_normal and is_normal(values.at[i], <size_t>values.size[i], &parts):
+        if pair.form.stays != NULL and pair.form.stays(values.at[i], <size_t>values.size[i], pair.form.options):
             forms[i], sizes[i] = values.at[i], <size_t>values.size[i]
             continue
         forms[i] = memory[i]
-        sizes[i] = operation.row(values.at[i], <size_t>values.size[i], pair.maker.options, memory[i], outcome)
+        sizes[i] = operation.row(values.at[i], <size_t>values.size[i], pair.form.options, memory[i], outcome)
         if sizes[i] == UC_REJECTED:
             if outcome.code != UC_RAISED and pair.tuple.values.packed:
                 outcome.offset = place(i, outcome.offset)
@@ -170,13 +167,12 @@ cdef size_t relation_tuple(const uint8_t *src, size_t n, const void *options, ui
 cdef class PairRows(TupleRows):
     """Base class of the operations on two references."""
     cdef PairOptions options
-    cdef object policy      # what the Maker refers to
+    cdef object policy      # what the form refers to
 
     cdef int set_pair(self, object other, object level, object policy, bint text) except -1:
         if policy is not None and not isinstance(policy, str):
             self.policy = policy
-        set_maker(&self.options.maker, level, policy)
-        self.options.rejects = self.options.maker.rejects
+        self.options.form = find_form(level, policy, &self.options.form)[0]
         self.set_values(&self.options.tuple, (EACH_ROW, other), text)
         return 0
 
@@ -243,7 +239,7 @@ def relation(a, b, level="scheme"):
     ('same-host', 'different')
     """
     form, other = key(a, level), key(b, level)      # raise for what has no normal form
-    if same_bytes(plain(a), plain(b)):
+    if same_bytes(text_of(a), text_of(b)):
         return RELATIONS[0]
     if same_bytes(form, other):
         return RELATIONS[1]

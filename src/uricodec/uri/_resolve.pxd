@@ -1,6 +1,7 @@
 """Resolving references against a base, one by one or in rows."""
 from libc.stdint cimport uint8_t
 
+from uricodec._base._text cimport *
 from uricodec._rows._engine cimport Outcome, SizedRow
 from uricodec._url._grammar cimport Parts
 
@@ -29,3 +30,9 @@ cdef SizedRow resolve_rows(const Base *base) noexcept
 # write_target() needs. UC_REJECTED: the target has no scheme, or no reference resolves to it.
 cdef size_t write_reference_to(const Base *base, const uint8_t *s, size_t n, uint8_t *dst, uint8_t *buffer,
                                Outcome *outcome) noexcept nogil
+
+
+cdef inline bint is_short(PyObject *text) noexcept:
+    """Return whether a call may read a text in place and build its result on the stack."""
+    return (type(<object>text) is str and PyUnicode_IS_COMPACT_ASCII(<object>text)
+            and PyUnicode_GET_LENGTH(<object>text) <= SMALL)

@@ -12,11 +12,11 @@ target.
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy
 
-from uricodec._rows._engine cimport UC_REJECTED, Outcome, SizedRow
+from uricodec._rows._engine cimport UC_REJECTED, Outcome, SizedRow, row_function
+from uricodec._rows._single cimport *
 from uricodec._base._kernels cimport lower
 from uricodec._base._text cimport *
-from uricodec.uri._components cimport *
-from uricodec.uri._equivalence cimport is_short
+from uricodec.uri._components cimport CODE_NAMES, REASONS, URI_FAULTS
 from uricodec._url._grammar cimport *
 from uricodec.uri._normalize cimport GUARD, first_dot_segment, guard_slashes, remove_dot_segments, scheme_end
 
@@ -98,49 +98,38 @@ cdef SizedRow resolve_rows(const Base *base) noexcept:
     return rows
 
 
-# --- a base and something else ----------------------------------------------------------------------------------------
+# --- a base and another text ------------------------------------------------------------------------------------------
 
-cdef class _Pair:
-    """The bytes of a base and of a second text of the same type, borrowed for the lifetime of this object."""
-    cdef object base, other
-    cdef Bytes base_source, other_source
-    cdef uint8_t base_buffer[UTF8_CAPACITY]
-    cdef uint8_t other_buffer[UTF8_CAPACITY]
-
-    def __cinit__(self, base, other):
-        self.base, self.other = plain(base), plain(other)
-        if type(self.base) is not type(self.other):
-            raise TypeError("expected two strs or two bytes-like objects, got "
-                            f"{type(base).__name__} and {type(other).__name__}")
-        if not borrow(self.base, &self.base_source, self.base_buffer):
-            raise_surrogate(base, UriSyntaxError)
-        if not borrow(self.other, &self.other_source, self.other_buffer):
-            raise_surrogate(other, UriSyntaxError)
-
-    def __dealloc__(self):
-        release(&self.base_source)
-        release(&self.other_source)
-
-    cdef int find_base(self, object given, bint strict, Base *base) except -1:
-        cdef Outcome outcome
-        if not find_base(self.base_source.data, self.base_source.size, strict, base):
-            outcome.code = SCHEME
-            outcome.offset = scheme_end(base.s, base.n)
-            raise_rejection(given, base.s, &outcome, UriSyntaxError)
-        return 0
-
-    cdef size_t capacity(self, size_t extra) except 0:
-        if self.base_source.size > <size_t>PY_SSIZE_T_MAX - extra - self.other_source.size:
-            raise OverflowError("result may exceed the maximum object size")  # pragma: no cover: too large
-        return self.base_source.size + self.other_source.size + extra
-
-    cdef object new_object(self, const uint8_t *data, size_t n):
-        if type(self.base) is bytes or PyUnicode_IS_ASCII(self.base) and PyUnicode_IS_ASCII(self.other):
-            return text_or_bytes(type(self.base) is str, data, n)
-        return PyUnicode_DecodeUTF8(<const char *>data, <Py_ssize_t>n, NULL)
+cdef object from_base(object base, object other, bint strict, row_function row, size_t factor, Faults faults):
+    """Return the result of a row function for the other text; its options are the base, of which the result may have all bytes."""
+    cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef Bytes source
+    cdef Base found
+    cdef Outcome outcome
+    cdef SizedRow operation
+    cdef Single single
+    cdef object text = text_of(base), second = text_of(other)
+    if type(text) is not type(second):
+        raise TypeError("expected two strs or two bytes-like objects, got "
+                        f"{type(base).__name__} and {type(other).__name__}")
+    if not borrow(text, &source, buffer):
+        faults.raise_at(base, SURROGATE, first_surrogate(<str>text))
+    try:
+        if type(second) is str and not PyUnicode_IS_ASCII(second) and first_surrogate(<str>second) >= 0:
+            faults.raise_at(other, SURROGATE, first_surrogate(<str>second))
+        if not find_base(source.data, source.size, strict, &found):
+            outcome.code, outcome.offset = SCHEME, scheme_end(source.data, source.size)
+            faults.raise_outcome(base, source.data, &outcome)
+        operation = SizedRow(row, factor, source.size + RESOLVE_EXTRA + 1)
+        single = single_of(&operation, &found, NULL, ASCII_OF_ASCII)
+        if type(text) is str and not PyUnicode_IS_ASCII(text):
+            single.results = ANY_TEXT
+        return result_of(other, &single, faults, True)
+    finally:
+        release(&source)
 
 
-def resolve(base, ref, strict=True):
+def resolve(base, ref, bint strict=True):
     """Resolve a reference against a base URI, and return the target.
 
     Args:
@@ -165,20 +154,7 @@ def resolve(base, ref, strict=True):
     >>> resolve("s:a/b", "..//c")       # and not s://c, where c would be the authority
     's:/.//c'
     """
-    cdef _Pair pair = _Pair(base, ref)
-    cdef Base found
-    cdef uint8_t *dst
-    cdef size_t size, n = pair.other_source.size
-    pair.find_base(base, strict, &found)
-    dst = allocate(pair.capacity(RESOLVE_EXTRA))
-    try:
-        with nogil:
-            size = write_target(&found, pair.other_source.data, n, dst)
-        if size == n and memcmp(dst, pair.other_source.data, n) == 0:
-            return ref if isinstance(ref, (str, bytes)) else pair.other
-        return pair.new_object(dst, size)
-    finally:
-        PyMem_RawFree(dst)
+    return from_base(base, ref, strict, resolve_row, 1, URI_FAULTS)
 
 
 # --- relativizing -----------------------------------------------------------------------------------------------------
@@ -327,6 +303,15 @@ cdef size_t write_reference_to(const Base *base, const uint8_t *s, size_t n, uin
     return to.size[<int>kind]
 
 
+cdef size_t relativize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    return write_reference_to(<const Base *>options, src, n, dst, dst + n + 1, outcome)
+
+
+cdef list RELATIVE_REASONS = [*REASONS]
+RELATIVE_REASONS[PATH] = "no reference resolves to a path with a dot segment"
+cdef Faults RELATIVE_FAULTS = Faults(CODE_NAMES, RELATIVE_REASONS, UriSyntaxError, SURROGATE)
+
+
 def relativize(base, target):
     """Return the shortest reference that resolves to a target: `resolve(base, relativize(base, target)) == target`.
 
@@ -349,28 +334,7 @@ def relativize(base, target):
     >>> relativize("http://a/b/c", "http://a/b/c:d")
     './c:d'
     """
-    cdef _Pair pair = _Pair(base, target)
-    cdef Base found
-    cdef Outcome outcome
-    cdef const uint8_t *s = pair.other_source.data
-    cdef size_t size, n = pair.other_source.size
-    cdef uint8_t *dst
-    cdef uint8_t *buffer = NULL
-    pair.find_base(base, True, &found)
-    dst = allocate(n + 1)
-    try:
-        buffer = allocate(pair.capacity(RESOLVE_EXTRA))
-        with nogil:
-            size = write_reference_to(&found, s, n, dst, buffer, &outcome)
-        if size == UC_REJECTED:
-            reason = None if outcome.code == SCHEME else "no reference resolves to a path with a dot segment"
-            raise_rejection(target, s, &outcome, UriSyntaxError, reason)
-        if size == n and memcmp(dst, s, n) == 0:
-            return target if isinstance(target, (str, bytes)) else pair.other
-        return pair.new_object(dst, size)
-    finally:
-        PyMem_RawFree(dst)
-        PyMem_RawFree(buffer)
+    return from_base(base, target, True, relativize_row, 2, RELATIVE_FAULTS)
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------

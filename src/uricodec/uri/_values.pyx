@@ -20,7 +20,8 @@ from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, without_ignored
 from uricodec._url._grammar cimport end_of_scheme, is_numeric_label
-from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
+from uricodec._rows._single cimport borrow, text_of
+from uricodec.uri._components cimport CODE_NAMES, IRI_FAULTS, REASONS, read_text
 from uricodec._url._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 from uricodec.uri._queries cimport ParameterName, has_form_query
 
@@ -761,20 +762,23 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
     return values[0] if names is None else dict(zip(names, values))
 
 
+cdef str KEEP = "keep"
+
+
 cdef object value_in(object input, Options *how, tuple names, object errors):
     """Return the value in any input, under a policy."""
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
     cdef Parts parts
     cdef Outcome outcome
-    cdef object text = plain(input)
-    if errors not in ("keep", "null", "raise"):
+    cdef object text = text_of(input)
+    if errors is not KEEP and errors not in ("keep", "null", "raise"):
         raise ValueError(f"errors must be one of 'keep', 'null', 'raise', got {errors!r}")
     how.text, how.checks = type(text) is str, False
-    if errors != "keep":
+    if errors is not KEEP and errors != "keep":
         if not read_text(text, &source, buffer, IRI_SYNTAX, REFERENCE, &parts, &outcome):
             if errors == "raise":
-                raise IriError(REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
+                IRI_FAULTS.raise_at(input, outcome.code, <Py_ssize_t>outcome.offset)
             return None
     elif not borrow(text, &source, buffer):
         text = without_surrogates(text)
@@ -845,6 +849,20 @@ cdef class PartRows(ValueRows):
         raise ValueError(f"unknown part {name!r}")
 
 
+# The tables of the default list: with its private section (True), and without.
+default_tables = {}
+
+
+cdef SuffixTable table_of(bint private, object suffixes):
+    cdef object table = (<dict>default_tables).get(private) if suffixes is None else None
+    if table is None:
+        from uricodec.uri import _suffixes
+        table = _suffixes.table_of(private, suffixes)
+        if suffixes is None:
+            default_tables[private] = table
+    return table
+
+
 @cython.final
 cdef class DomainRows(ValueRows):
     """Operation that returns the registrable domain, or the public suffix, of the host.
@@ -857,7 +875,6 @@ cdef class DomainRows(ValueRows):
     cdef SuffixTable held
 
     def __cinit__(self, registrable, private, suffixes, text, checks):
-        from uricodec.uri._suffixes import table_of
         self.held = table_of(private, suffixes)
         self.how.suffixes, self.how.registrable = &self.held.table, registrable
         self.set_row(domain_row, text, checks, 1)
@@ -1125,7 +1142,6 @@ def path_segments(uri, *, errors="keep"):
 
 
 cdef object domain_in(object uri, bint registrable, object private, object suffixes, object errors):
-    from uricodec.uri._suffixes import table_of
     cdef Options how
     cdef SuffixTable table = table_of(private, suffixes)
     how.read, how.texts, how.suffixes, how.registrable = domain_row, 0, &table.table, registrable

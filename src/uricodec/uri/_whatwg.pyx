@@ -25,7 +25,8 @@ from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport *
 from uricodec._url._idna cimport A_LABELS_CAPACITY, to_domain
-from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, characters_before, plain
+from uricodec._rows._single cimport borrow, characters_before, text_of
+from uricodec.uri._components cimport CODE_NAMES, REASONS
 from uricodec._url._grammar cimport (GROUPS, WHATWG_HOST, WHATWG_PORT, WHATWG_SCHEME, format_ipv6, is_numeric_label,
                                     parse_ipv6)
 
@@ -903,7 +904,7 @@ def find_fault_of_url(input, base):
     cdef Outcome outcome
     cdef WhatwgBase record = None if base is None else WhatwgBase(base)
     cdef const Href *href = NULL if record is None else &record.href
-    cdef object text = plain(input)
+    cdef object text = text_of(input)
     cdef size_t size
     if not borrow(text, &source, buffer):
         text = without_surrogates(text)

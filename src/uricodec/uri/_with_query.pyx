@@ -14,20 +14,21 @@ name; new fields come last.
 """
 cimport cython
 from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memchr
+from libc.string cimport memchr, memset
 
+from uricodec._base._kernels cimport UNRESERVED, kernels
 from uricodec._base._text cimport *
+from uricodec._codec._percent cimport UNRESERVED_SPACE, encode_bytes, is_spaced
 from uricodec._rows._engine cimport *
-from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, raise_surrogate
+from uricodec._rows._single cimport *
+from uricodec.uri._components cimport CODE_NAMES, REASONS, URI_FAULTS
 from uricodec._url._grammar cimport UTF8
 from uricodec.uri._queries cimport ParameterName, has_form_query, is_name
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawFree
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 
 from collections.abc import Mapping
 
-from uricodec._codec._triplets import percent_encode
 from uricodec.errors import UriSyntaxError
 
 
@@ -123,14 +124,18 @@ cdef size_t edit_row(const uint8_t *src, size_t n, const void *options, uint8_t 
     return write_edited(src, n, <const Edits *>options, dst)
 
 
-cdef bytes octets_of(object text, str what):
-    if isinstance(text, str):
-        text = str.__str__(text)
-        if first_surrogate(<str>text) >= 0:
-            raise UriSyntaxError(f"lone surrogate in {what}", text, first_surrogate(<str>text))
-        return (<str>text).encode()
+cdef bytes utf8_of_part(object text, str what, object name=None):
+    """Return the UTF-8 of a name or value; `what` it is, for errors: "a name of set", or "the value of" the name."""
     if isinstance(text, bytes):
-        return bytes(text)
+        return text if type(text) is bytes else bytes(text)
+    if isinstance(text, str):
+        text = text_of(text)
+        if PyUnicode_IS_ASCII(text) or first_surrogate(<str>text) < 0:
+            return (<str>text).encode()
+    if name is not None:
+        what = f"{what} {name!r}"
+    if isinstance(text, str):
+        raise UriSyntaxError(f"lone surrogate in {what}", text, first_surrogate(<str>text))
     raise TypeError(f"{what} must be str or bytes, not {type(text).__name__}")
 
 
@@ -141,22 +146,37 @@ cdef list names_of(object given, str what):
         comma = "," if isinstance(given, str) else b","
         given = given.split(comma) if given else ()
     for name in given:
-        names.append(octets_of(name, f"a name of {what}"))
+        names.append(utf8_of_part(name, what))
     return names
 
 
-cdef list pairs_of(object given, dict names):
-    """Return the values to set, each with the index of its name in `names`, to which names are added.
+cdef int add_pair(object name, object value, dict names, list indexes, list values) except -1:
+    cdef object index = names.setdefault(utf8_of_part(name, "a name of set"), len(names))
+    if not isinstance(value, (list, tuple)):
+        indexes.append(index)
+        values.append(utf8_of_part(value, "the value of", name))
+        return 0
+    for each in value:
+        indexes.append(index)
+        values.append(utf8_of_part(each, "the value of", name))
+    return 0
 
-    They are those of a mapping, of pairs, or of a str, which is read as a query.
-    """
+
+cdef object pairs_of_query(object query):
     from uricodec.uri._values import query_pairs
-    cdef list values = []
-    cdef object index
-    if isinstance(given, str):
-        given = query_pairs(f"?{given.replace('#', '%23')}")
-    elif isinstance(given, bytes):
-        given = query_pairs(b"?" + given.replace(b"#", b"%23"))
+    if isinstance(query, str):
+        return query_pairs(f"?{query.replace('#', '%23')}")
+    return query_pairs(b"?" + query.replace(b"#", b"%23"))
+
+
+cdef int add_values(object given, dict names, list indexes, list values) except -1:
+    """Add the values to set, the indexes of their names, and the names: of a mapping, of pairs, or of a query."""
+    if type(given) is dict:
+        for name, value in (<dict>given).items():
+            add_pair(name, value, names, indexes, values)
+        return 0
+    if isinstance(given, (str, bytes)):
+        given = pairs_of_query(given)
     elif isinstance(given, (dict, Mapping)):
         given = given.items()
     elif not isinstance(given, (list, tuple)):
@@ -166,13 +186,79 @@ cdef list pairs_of(object given, dict names):
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(f"set must have pairs of a name and a value, got {pair!r}")
         name, value = pair
-        index = names.setdefault(octets_of(name, "a name of set"), len(names))
-        if isinstance(value, (list, tuple)):
-            for each in value:
-                values.append((index, octets_of(each, f"the value of {name!r}")))
-        else:
-            values.append((index, octets_of(value, f"the value of {name!r}")))
-    return values
+        add_pair(name, value, names, indexes, values)
+    return 0
+
+
+# --- edits: `held` is a list of what they refer to
+
+cdef void *new_memory(size_t count, size_t size, list held) except NULL:
+    cdef bytes memory = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(count * size))
+    held.append(memory)
+    return PyBytes_AS_STRING(memory)
+
+
+cdef int set_name(ParameterName *name, bytes text, bint may_be_prefix, list held) except -1:
+    held.append(text)
+    name.text, name.size = <const uint8_t *>PyBytes_AS_STRING(text), <size_t>PyBytes_GET_SIZE(text)
+    name.is_prefix = may_be_prefix and text.endswith(b"*")
+    name.size -= name.is_prefix
+    return 0
+
+
+cdef ParameterName *new_names(list names, list held) except NULL:
+    cdef ParameterName *made = <ParameterName *>new_memory(<size_t>len(names), sizeof(ParameterName), held)
+    cdef size_t i
+    for i in range(<size_t>len(names)):
+        set_name(made + i, names[i], True, held)
+    return made
+
+
+cdef int encode(Encoded *encoded, bytes text, list held) except -1:
+    cdef const uint8_t *src = <const uint8_t *>PyBytes_AS_STRING(text)
+    cdef size_t n = <size_t>PyBytes_GET_SIZE(text)
+    cdef bytes made = text
+    cdef bint plus
+    for plus in range(2):
+        if plus == 0 and kernels.span(src, n, &UNRESERVED.set) != n or plus and is_spaced(src, n):
+            made = encode_bytes(src, n, &UNRESERVED_SPACE.set if plus else &UNRESERVED.set, plus, False)
+            held.append(made)
+        encoded.text[plus], encoded.size[plus] = <const uint8_t *>PyBytes_AS_STRING(made), <size_t>PyBytes_GET_SIZE(made)
+    return 0
+
+
+cdef size_t make_edits(Edits *edits, object set, object drop, object keep, list held) except? 0:
+    """Set `edits`. Return how much longer a text may become."""
+    cdef dict names = {}
+    cdef list indexes = [], values = []
+    cdef size_t extra = 0, i = 0
+    memset(edits, 0, sizeof(Edits))
+    if set is not None:
+        add_values(set, names, indexes, values)
+    if drop is not None:
+        dropped = names_of(drop, "a name of drop")
+        edits.to_drop, edits.drops = new_names(dropped, held), <size_t>len(dropped)
+    if keep is not None:
+        kept = names_of(keep, "a name of keep")
+        edits.to_keep, edits.keeps, edits.has_keep = new_names(kept, held), <size_t>len(kept), True
+    if set is None:
+        return 0
+    if len(names) > MOST_SET:
+        raise ValueError(f"set must have at most {MOST_SET} names, got {len(names)}")
+    held.append(values)
+    edits.sets, edits.values = <size_t>len(names), <size_t>len(values)
+    edits.to_set = <NameToSet *>new_memory(edits.sets, sizeof(NameToSet), held)
+    edits.value = <ValueToSet *>new_memory(edits.values, sizeof(ValueToSet), held)
+    for name in names:
+        set_name(&edits.to_set[i].name, name, False, held)
+        encode(&edits.to_set[i].encoded, name, held)
+        i += 1
+    for i in range(edits.values):
+        edits.value[i].name = indexes[i]
+        encode(&edits.value[i].encoded, values[i], held)
+        # A "?" or "&", the name, of which a row may encode each byte, "=", and the value, whose spaces may be %20.
+        extra += 2 + 3 * edits.to_set[edits.value[i].name].name.size + edits.value[i].encoded.size[0]
+    return extra
 
 
 @cython.final
@@ -185,65 +271,14 @@ cdef class WithQueryRows(RowOperation):
     Source: RFC 3986 section 3.4; https://url.spec.whatwg.org/#urlencoded-parsing; RFC 6068 section 5.
     """
     cdef Edits edits
-    cdef list texts         # what `edits` refers to
+    cdef list held
 
     def __cinit__(self, set=None, drop=None, keep=None):
-        cdef dict names = {}
-        cdef list values = pairs_of(set, names) if set is not None else []
-        cdef list dropped = names_of(drop, "drop") if drop is not None else []
-        cdef list kept = names_of(keep, "keep") if keep is not None else []
-        cdef size_t i
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
-        self.texts = []
-        if len(names) > MOST_SET:
-            raise ValueError(f"set must have at most {MOST_SET} names, got {len(names)}")
-        self.edits.to_set = <NameToSet *>allocate(len(names) * sizeof(NameToSet))
-        self.edits.value = <ValueToSet *>allocate(len(values) * sizeof(ValueToSet))
-        self.edits.to_drop = <ParameterName *>allocate(len(dropped) * sizeof(ParameterName))
-        self.edits.to_keep = <ParameterName *>allocate(len(kept) * sizeof(ParameterName))
-        self.edits.sets, self.edits.values = <size_t>len(names), <size_t>len(values)
-        self.edits.drops, self.edits.keeps = <size_t>len(dropped), <size_t>len(kept)
-        self.edits.has_keep = keep is not None
-        self.slots.strict = SizedRow(edit_row, 1, 0)
-        for i, name in enumerate(names):
-            self.set_name(&self.edits.to_set[i].name, name, False)
-            self.encode(&self.edits.to_set[i].encoded, name)
-        for i in range(self.edits.values):
-            index, value = values[i]
-            self.edits.value[i].name = index
-            self.encode(&self.edits.value[i].encoded, value)
-            # A "?" or "&", the name, of which a row may encode each byte, "=", and the value, whose spaces may be %20.
-            self.slots.strict.extra += 2 + 3 * self.edits.to_set[<size_t>index].name.size + self.edits.value[i].encoded.size[0]
-        for i in range(self.edits.drops):
-            self.set_name(self.edits.to_drop + i, dropped[i], True)
-        for i in range(self.edits.keeps):
-            self.set_name(self.edits.to_keep + i, kept[i], True)
+        self.held = []
+        self.slots.strict = SizedRow(edit_row, 1, make_edits(&self.edits, set, drop, keep, self.held))
         self.slots.options, self.slots.utf8_code = &self.edits, UTF8
         self.slots.block = NULL
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.edits.to_set)
-        PyMem_RawFree(self.edits.value)
-        PyMem_RawFree(self.edits.to_drop)
-        PyMem_RawFree(self.edits.to_keep)
-
-    cdef int encode(self, Encoded *encoded, bytes text) except -1:
-        cdef bytes made = percent_encode(text, "")
-        cdef bint plus
-        for plus in range(2):
-            if plus and b" " in text:
-                made = percent_encode(text, "", plus=True)
-            self.texts.append(made)
-            encoded.text[plus] = <const uint8_t *>PyBytes_AS_STRING(made)
-            encoded.size[plus] = <size_t>PyBytes_GET_SIZE(made)
-        return 0
-
-    cdef int set_name(self, ParameterName *name, bytes text, bint may_be_prefix) except -1:
-        self.texts.append(text)
-        name.text, name.size = <const uint8_t *>PyBytes_AS_STRING(text), <size_t>PyBytes_GET_SIZE(text)
-        name.is_prefix = may_be_prefix and text.endswith(b"*")
-        name.size -= name.is_prefix
-        return 0
 
 
 def with_query(uri, set=None, *, drop=None, keep=None):
@@ -284,27 +319,11 @@ def with_query(uri, set=None, *, drop=None, keep=None):
     >>> uri.with_query("/?a=0&b", [("a", "1"), ("a", "2")]), uri.with_query("mailto:a@example.org", {"subject": "a b"})
     ('/?a=1&a=2&b', 'mailto:a@example.org?subject=a%20b')
     """
-    cdef WithQueryRows rows = WithQueryRows(set, drop, keep)
-    cdef uint8_t utf8[UTF8_CAPACITY]
-    cdef object text = plain(uri)
-    cdef Bytes source
-    cdef uint8_t *dst = NULL
-    cdef size_t size
-    if not borrow(text, &source, utf8):
-        raise_surrogate(uri, UriSyntaxError)
-    try:
-        if source.size > <size_t>PY_SSIZE_T_MAX - rows.slots.strict.extra:
-            raise OverflowError("result may exceed the maximum object size")  # pragma: no cover: too large
-        dst = allocate(source.size + rows.slots.strict.extra)
-        size = write_edited(source.data, source.size, &rows.edits, dst)
-        if size == source.size and (<const char *>dst)[:size] == (<const char *>source.data)[:size]:
-            return uri if isinstance(uri, (str, bytes)) else text
-        if type(text) is str:
-            return utf8_text(dst, size, "strict")
-        return (<const char *>dst)[:size]
-    finally:
-        PyMem_RawFree(dst)
-        release(&source)
+    cdef Edits edits
+    cdef list held = []
+    cdef SizedRow operation = SizedRow(edit_row, 1, make_edits(&edits, set, drop, keep, held))
+    cdef Single single = single_of(&operation, &edits, NULL, ASCII_OF_ASCII)
+    return result_of(uri, &single, URI_FAULTS, True)
 
 
 with_query.__module__ = "uricodec.uri"      # pickled by reference to its public name

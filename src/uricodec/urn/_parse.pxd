@@ -1,5 +1,4 @@
-"""The names of codes, specifications and levels, and errors."""
-from uricodec.urn._grammar cimport UrnCode
+"""The names of codes, RFCs and levels, and the rules of namespaces."""
 
 
 cdef list CODE_NAMES
@@ -7,5 +6,4 @@ cdef list REASONS
 
 cdef int rfc_of(object rfc) except -1
 cdef int level_of(object level) except -1
-cdef object raise_fault_at(object urn, UrnCode code, size_t offset)
 cdef const void *frozen_rules() except NULL

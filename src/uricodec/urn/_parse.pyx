@@ -7,6 +7,7 @@ from libc.string cimport memcmp
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
 from uricodec._base._matches cimport FOUND, copy_matches
 from uricodec._base._text cimport *
+from uricodec._rows._single cimport *
 from uricodec.urn._normalize cimport *
 from uricodec.urn._grammar cimport *
 
@@ -39,6 +40,8 @@ for number, name, reason in (
 ):
     CODE_NAMES[number], REASONS[number] = name, reason
 
+cdef Faults FAULTS = Faults(CODE_NAMES, REASONS, UrnError, NSS)
+
 cdef list RFC_NAMES = ["2141", "8141", "any"]
 cdef list LEVEL_NAMES = ["bytes", "2141", "8141", "namespace", "functional"]
 cdef str DEFAULT = "8141"
@@ -68,15 +71,9 @@ cdef int level_of(object level) except -1:
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-cdef object plain(object urn):
+cdef inline object text_of_urn(object urn):
     """Return the text of a URN as an exact str or bytes, not an instance of a subclass."""
-    if type(urn) is str or type(urn) is bytes:
-        return urn
-    if type(urn) is URN:
-        return (<URN>urn).text
-    if isinstance(urn, str):
-        return str.__str__(urn)
-    return copy_of_bytes(urn)
+    return (<URN>urn).text if type(urn) is URN else text_of(urn)
 
 
 cdef bytes to_fault(str text):
@@ -88,7 +85,7 @@ cdef bytes to_fault(str text):
 
 
 cdef const uint8_t *bytes_of(object text, size_t *n) except NULL:
-    """Borrow the bytes of an object that plain() returned; a str must be ASCII."""
+    """Borrow the bytes of what text_of_urn() returned; a str must be ASCII."""
     if type(text) is str:
         n[0] = <size_t>PyUnicode_GET_LENGTH(text)
         return <const uint8_t *>PyUnicode_DATA(text)
@@ -97,7 +94,7 @@ cdef const uint8_t *bytes_of(object text, size_t *n) except NULL:
 
 
 cdef bint read(object text, Rfc rfc, ParsedUrn *urn) except -1:
-    """Parse an object that plain() returned. False: the fault is in `urn`."""
+    """Parse what text_of_urn() returned. False: the fault is in `urn`."""
     cdef size_t n
     cdef const uint8_t *s
     if type(text) is str:
@@ -109,14 +106,6 @@ cdef bint read(object text, Rfc rfc, ParsedUrn *urn) except -1:
         return read_urn(s, n, rfc, urn)
     with nogil:
         return read_urn(s, n, rfc, urn)
-
-
-cdef object raise_fault_at(object urn, UrnCode code, size_t offset):
-    raise UrnError(REASONS[code], urn, <Py_ssize_t>offset)
-
-
-cdef object raise_fault(object urn, const ParsedUrn *fault):
-    return raise_fault_at(urn, fault.code, fault.offset)
 
 
 def check(urn, rfc="8141"):
@@ -145,7 +134,7 @@ def check(urn, rfc="8141"):
     True
     """
     cdef ParsedUrn reading
-    if read(plain(urn), <Rfc>rfc_of(rfc), &reading):
+    if read(text_of_urn(urn), <Rfc>rfc_of(rfc), &reading):
         return None
     return diagnostic(CODE_NAMES[reading.code], REASONS[reading.code], urn, <Py_ssize_t>reading.offset)
 
@@ -169,7 +158,7 @@ def is_valid(urn, rfc="8141"):
     (True, False, True)
     """
     cdef ParsedUrn reading
-    return read(plain(urn), <Rfc>rfc_of(rfc), &reading)
+    return read(text_of_urn(urn), <Rfc>rfc_of(rfc), &reading)
 
 
 def rfcs(urn):
@@ -188,7 +177,7 @@ def rfcs(urn):
     """
     cdef ParsedUrn reading
     cdef list found = []
-    text = plain(urn)
+    text = text_of_urn(urn)
     for rfc in (RFC2141, RFC8141):
         if read(text, rfc, &reading):
             found.append(RFC_NAMES[rfc])
@@ -227,9 +216,9 @@ cdef class URN:
     cdef ParsedUrn reading
 
     def __cinit__(self, urn, rfc="8141"):
-        text = plain(urn)
+        text = text_of_urn(urn)
         if not read(text, <Rfc>rfc_of(rfc), &self.reading):
-            raise_fault(urn, &self.reading)
+            FAULTS.raise_at(urn, self.reading.code, <Py_ssize_t>self.reading.offset)
         self.text = text if type(text) is str else (<bytes>text).decode("ascii")
         self.normal = form_of(self.text, &self.reading, CASE_2141 if self.reading.rfc == RFC2141 else CASE_8141)
 
@@ -339,6 +328,25 @@ def parse(urn, rfc="8141"):
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
+cdef int write_text(object text, const ParsedUrn *urn, UrnLevel level, Written *written) except -1:
+    """Write the normal form of a parsed text. It is in the text if that does not change."""
+    cdef const uint8_t *s = bytes_of(text, &written.size)
+    cdef uint8_t *dst = written.buffer
+    cdef size_t size, n = written.size
+    written.data, written.changed = s, False
+    if level < NAMESPACE and is_normal(urn, level):
+        return 0
+    if n <= SMALL:
+        size = write_form(s, urn, level, dst)
+    else:
+        dst = written.heap = allocate(n + GROWTH)
+        with nogil:
+            size = write_form(s, urn, level, dst)
+    if size != n or memcmp(dst, s, n) != 0:
+        written.data, written.size, written.changed = dst, size, True
+    return 0
+
+
 cdef object new_form(object text, const ParsedUrn *urn, UrnLevel level):
     """Return the form of a text that is not in normal form, at a level up to CASE_8141."""
     cdef size_t n, size = urn.end if level == CASE_2141 else urn.nss_end
@@ -360,24 +368,13 @@ cdef object new_form(object text, const ParsedUrn *urn, UrnLevel level):
 
 cdef object namespace_form(object text, const ParsedUrn *urn, UrnLevel level):
     """Return the form at level NAMESPACE or above."""
-    cdef uint8_t buffer[SMALL + GROWTH]
-    cdef uint8_t *dst = buffer
-    cdef size_t n, size
-    cdef const uint8_t *s = bytes_of(text, &n)
-    cdef object form = text
-    if n <= SMALL:
-        size = write_form(s, urn, level, dst)
-    else:
-        dst = allocate(n + GROWTH)
-        with nogil:
-            size = write_form(s, urn, level, dst)
+    cdef Written written
+    begin_written(&written)
     try:
-        if size != n or memcmp(dst, s, n) != 0:
-            form = text_or_bytes(type(text) is str, dst, size)
+        write_text(text, urn, level, &written)
+        return result_object(text, &written, ASCII_OF_ASCII) if written.changed else text
     finally:
-        if dst != buffer:
-            PyMem_RawFree(dst)
-    return form
+        release_written(&written)
 
 
 cdef inline object form_of(object text, const ParsedUrn *urn, UrnLevel level):
@@ -387,18 +384,23 @@ cdef inline object form_of(object text, const ParsedUrn *urn, UrnLevel level):
     return text if is_normal(urn, level) else new_form(text, urn, level)
 
 
-cdef object read_form(object urn, object level, object rfc, bint keep_class):
-    """Return the result of normalize() (keep_class) or key()."""
-    cdef ParsedUrn reading
-    cdef UrnLevel at = <UrnLevel>level_of(level)
-    cdef object text = plain(urn), form
-    cdef Rfc by = <Rfc>rfc_of(rfc) if rfc is not None else RFC2141 if at == CASE_2141 else RFC8141
+cdef object read_for_form(object urn, UrnLevel level, object rfc, ParsedUrn *reading):
+    """Parse a URN by an RFC; None: that of the level, or that of a URN object. Return its text."""
+    cdef object text = text_of_urn(urn)
+    cdef Rfc by = <Rfc>rfc_of(rfc) if rfc is not None else RFC2141 if level == CASE_2141 else RFC8141
     if rfc is None and type(urn) is URN:
         by = (<URN>urn).reading.rfc
-    if not read(text, by, &reading):
-        raise_fault(urn, &reading)
-    form = form_of(text, &reading, at)
-    if keep_class and type(urn) is URN:
+    if not read(text, by, reading):
+        FAULTS.raise_at(urn, reading.code, <Py_ssize_t>reading.offset)
+    return text
+
+
+cdef object form_in(object urn, object level, object rfc, bint keeps_class):
+    """Return the result of normalize() (keeps_class) or key()."""
+    cdef ParsedUrn reading
+    cdef UrnLevel at = <UrnLevel>level_of(level)
+    cdef object text = read_for_form(urn, at, rfc, &reading), form = form_of(text, &reading, at)
+    if keeps_class and type(urn) is URN:
         return urn if form is text else URN(form, RFC_NAMES[reading.rfc])
     return urn if form is text and isinstance(urn, (str, bytes)) else form
 
@@ -435,7 +437,7 @@ def normalize(urn, level="8141", rfc=None):
     >>> normalize("URN:x:A#p", level="2141")
     'urn:x:A#p'
     """
-    return read_form(urn, level, rfc, True)
+    return form_in(urn, level, rfc, True)
 
 
 def key(urn, level="8141", rfc=None):
@@ -458,7 +460,7 @@ def key(urn, level="8141", rfc=None):
     >>> key(b"URN:example:a%2c") == key(b"urn:EXAMPLE:a%2C?=q")
     True
     """
-    return read_form(urn, level, rfc, False)
+    return form_in(urn, level, rfc, False)
 
 
 def equivalent(a, b, level="8141", rfc=None):
@@ -482,8 +484,19 @@ def equivalent(a, b, level="8141", rfc=None):
     >>> equivalent("URN:foo:a123%2C456", "urn:FOO:a123%2c456"), equivalent("urn:foo:a", "urn:foo:A")
     (True, False)
     """
-    x, y = read_form(a, level, rfc, False), read_form(b, level, rfc, False)
-    return same_bytes(x, y)
+    cdef ParsedUrn of_first, of_second
+    cdef Written first, second
+    cdef UrnLevel at = <UrnLevel>level_of(level)
+    x, y = read_for_form(a, at, rfc, &of_first), read_for_form(b, at, rfc, &of_second)
+    begin_written(&first)
+    begin_written(&second)
+    try:
+        write_text(x, &of_first, at, &first)
+        write_text(y, &of_second, at, &second)
+        return are_same(&first, &second)
+    finally:
+        release_written(&first)
+        release_written(&second)
 
 
 # --- namespaces -------------------------------------------------------------------------------------------------------
@@ -515,7 +528,7 @@ def set_rule(nid, rule):
     cdef int number = rule
     if not 0 <= number < RULES:
         raise ValueError(f"unknown rule {rule!r}; choose from 0 to {<int>RULES - 1}")
-    if not read(plain(f"urn:{nid}:x"), ANY, &reading) or <Py_ssize_t>reading.nid_end != 4 + len(nid):
+    if not read(text_of(f"urn:{nid}:x"), ANY, &reading) or <Py_ssize_t>reading.nid_end != 4 + len(nid):
         raise UrnError("invalid NID", nid, 0)
     lower = nid.lower().encode("ascii")
     with cython.critical_section(RULE_NUMBERS):
@@ -665,48 +678,27 @@ def copy_urns(src, dst, bytes prefix=None, size_t before=0):
 
 # Fast path: most calls are f(text) or f(text, text). These functions handle them without argument parsing if the texts
 # are short and valid, and pass all other calls to the functions above.
-cdef vectorcall parse_check, parse_is_valid, parse_normalize, parse_key, parse_equivalent
+cdef vectorcall parse_normalize, parse_key, parse_equivalent
 
 
-cdef inline bint is_short(PyObject *text) noexcept:
+cdef inline bint is_short_urn(PyObject *text, ParsedUrn *urn) noexcept:
+    """Return whether an argument is a str that is SMALL, and a URN by RFC 8141."""
     return (type(<object>text) is str and PyUnicode_IS_COMPACT_ASCII(<object>text)
-            and PyUnicode_GET_LENGTH(<object>text) <= SMALL)
-
-
-cdef inline bint is_short_call(PyObject *const *args, size_t flags, PyObject *names) noexcept:
-    return PyVectorcall_NARGS(flags) == 1 and names == NULL and is_short(args[0])
-
-
-cdef inline bint reads(PyObject *text, ParsedUrn *urn) noexcept:
-    """Return whether a short text is a URN by RFC 8141."""
-    return read_urn(<const uint8_t *>PyUnicode_DATA(<object>text), <size_t>PyUnicode_GET_LENGTH(<object>text), RFC8141,
-                    urn)
-
-
-cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef ParsedUrn urn
-    if is_short_call(args, flags, names) and reads(args[0], &urn):
-        return None
-    return parse_check(function, args, flags, names)
-
-
-cdef object call_is_valid(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef ParsedUrn urn
-    if is_short_call(args, flags, names):
-        return reads(args[0], &urn)
-    return parse_is_valid(function, args, flags, names)
+            and PyUnicode_GET_LENGTH(<object>text) <= SMALL
+            and read_urn(<const uint8_t *>PyUnicode_DATA(<object>text), <size_t>PyUnicode_GET_LENGTH(<object>text), RFC8141,
+                         urn))
 
 
 cdef object call_normalize(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef ParsedUrn urn
-    if is_short_call(args, flags, names) and reads(args[0], &urn):
+    if PyVectorcall_NARGS(flags) == 1 and names == NULL and is_short_urn(args[0], &urn):
         return form_of(<object>args[0], &urn, CASE_8141)
     return parse_normalize(function, args, flags, names)
 
 
 cdef object call_key(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef ParsedUrn urn
-    if is_short_call(args, flags, names) and reads(args[0], &urn):
+    if PyVectorcall_NARGS(flags) == 1 and names == NULL and is_short_urn(args[0], &urn):
         return form_of(<object>args[0], &urn, CASE_8141)
     return parse_key(function, args, flags, names)
 
@@ -724,15 +716,12 @@ cdef object call_equivalent(object function, PyObject *const *args, size_t flags
     cdef ParsedUrn a, b
     cdef uint8_t buffer_a[SMALL]
     cdef uint8_t buffer_b[SMALL]
-    if (PyVectorcall_NARGS(flags) == 2 and names == NULL and is_short(args[0]) and is_short(args[1])
-            and reads(args[0], &a) and reads(args[1], &b)):
+    if (PyVectorcall_NARGS(flags) == 2 and names == NULL and is_short_urn(args[0], &a) and is_short_urn(args[1], &b)):
         return a.nss_end == b.nss_end and memcmp(short_form(args[0], &a, buffer_a), short_form(args[1], &b, buffer_b),
                                                  a.nss_end) == 0
     return parse_equivalent(function, args, flags, names)
 
 
-parse_check = take_calls(check, call_check)
-parse_is_valid = take_calls(is_valid, call_is_valid)
 parse_normalize = take_calls(normalize, call_normalize)
 parse_key = take_calls(key, call_key)
 parse_equivalent = take_calls(equivalent, call_equivalent)
