@@ -11,21 +11,20 @@ row, and bytes per identifier (of the set: without its values). The number of ne
 python -m pytest benchmarks/test_dedup.py
 """
 
-import ctypes
 import functools
 import importlib
 import random
 import sys
 from collections import deque
 from hashlib import blake2b
-from itertools import accumulate
 from statistics import median
 from time import process_time
 
 import pytest
 from data import many, url
 
-from uricodec._base._fingerprint import FingerprintKey, run_rows
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._keys import KeyBatch
 from uricodec._counting._table import FingerprintBatch, Table
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
@@ -48,14 +47,12 @@ NAMES = {
 
 
 def batch(names):
-    """Return a call that processes all identifiers in one buffer."""
-    size, src, dst = ctypes.c_size_t * len(names), b"".join(names), bytearray(16 * len(names))
-    ends = list(accumulate(map(len, names)))
-    starts = size(0, *ends[:-1])
-    call = functools.partial(run_rows, KEY, src, starts, size(*ends), dst)
-    call()
-    assert bytes(dst) == b"".join(map(KEY.fingerprint, names))
-    return call
+    """Return a call that processes all identifiers in one buffer, as lines."""
+    names = [name.replace(b"\n", b"\r") for name in names]
+    lines, keys = b"\n".join(names), KeyBatch(KEY)
+    keys.read(lines)
+    assert keys.fingerprints == b"".join(map(KEY.fingerprint, names))
+    return functools.partial(keys.read, lines)
 
 
 def calls(function, make=list):

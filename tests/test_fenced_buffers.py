@@ -38,7 +38,6 @@ from uricodec.uri._components import copy_urls, find_part
 from uricodec.uri._entries import EntryBuilder, FilterRows, MatchRows, aligned, checksums
 from uricodec.uri._policies import operation_of
 from uricodec.uri._redact import RedactTextRows, redact_lines
-from uricodec.uri._rows import run_row
 from uricodec.urn._parse import copy_urns
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 
@@ -277,7 +276,6 @@ LOOPS = {
         for prefix in (None, b"file\t")
     },
     "LineBatch.find, csv": partial(lines_found, framing=FRAMINGS["csv"]),
-    "run_row": writing(lambda src, dst: run_row("jsonl", src, dst, "URI-reference"), lambda n: 50 * n + 999),
     "FingerprintKey.fingerprint": KEY.fingerprint,
     "KeyBatch.read": keys_of,
     **{f"LineBatch.read, {name}": partial(names_of, ROWS[name]) for name in ("copy", "normalize uri", "normalize urn")},
@@ -315,7 +313,7 @@ for _form, _rows, _framing in (
 # Functions with buffers of other kinds, that copy them first, or whose tests have fences of their own.
 ELSEWHERE = {
     *{"ByteSet.__new__", "URN.__new__"},
-    *{"run_kernel", "run_rows", "block_size", "SpilledBatch.read"},
+    *{"block_size", "SpilledBatch.read"},
     *{f"FirstRows.{name}" for name in ("__new__", "put_counts", "set_pairs", "counts_of")},
     *{"FirstRows.remove_rare", "EquivalentRows.__new__", "RelativizeRows.__new__", "UnsplitRows.__new__"},
     *{"PolicyRows.__new__", "WhatwgBase.__new__", "find_fault_of_url"},

@@ -5,10 +5,10 @@ import os
 import sys
 
 import pytest
+from support.kernels import run_kernel
 
 import uricodec
 from uricodec import uri, urn
-from uricodec._base import _kernels
 from uricodec._codec._rows import EncodeRows
 from uricodec._rows._tasks import transform_lines
 from uricodec.iri._conversion import IriToUriRows, UriToIriRows
@@ -103,13 +103,13 @@ def marked(zeros):
 @pytest.mark.parametrize("place", BORDERS)
 def test_a_scan_stops_where_it_has_to(marked, place):
     marked(place, b"x")
-    assert _kernels.run_kernel("span", marked.memory, byte_set=uricodec.ByteSet([0])) == place
+    assert run_kernel("span", marked.memory, byte_set=uricodec.ByteSet([0])) == place
 
 
 @pytest.mark.slow
 @needs_memory
 def test_counts_of_more_than_4_gib(zeros):
-    assert _kernels.run_kernel("count_outside", zeros, byte_set=uricodec.ByteSet("x")) == len(zeros)
+    assert run_kernel("count_outside", zeros, byte_set=uricodec.ByteSet("x")) == len(zeros)
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Fingerprints: what docs/concepts/fingerprint.md defines, by its reference implementation, and what follows."""
 
 import copy
-import ctypes
 import os
 import pickle
 import random
@@ -14,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import fingerprint as naive
 
-from uricodec._base._fingerprint import FingerprintKey, run_rows
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._keys import KeyBatch
 
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "50"))
 DATA = Path(__file__).parents[1] / "data" / "fingerprints.tsv"
@@ -38,15 +38,20 @@ def test_a_random_key_has_all_its_bytes():
 
 
 def rows(key, names):
-    """The fingerprints of many names, in one call."""
-    size = ctypes.c_size_t * len(names)
-    starts, ends, end = size(), size(), 0
-    for i, name in enumerate(names):
-        starts[i] = end
-        ends[i] = end = end + len(name)
-    dst = bytearray(16 * len(names))
-    run_rows(key, b"".join(names), starts, ends, dst)
-    return dst
+    """The fingerprints of many names, one by one."""
+    return b"".join(map(key.fingerprint, names))
+
+
+def batch(lines):
+    """The fingerprints of lines, in one call."""
+    keys = KeyBatch(KEY)
+    keys.read(lines)
+    return separate(keys.fingerprints)
+
+
+def some_names(chance, lengths):
+    """Random names that can be lines."""
+    return [chance.randbytes(length).replace(b"\n", b"\r") for length in lengths]
 
 
 def separate(dst):
@@ -72,54 +77,33 @@ def test_every_alignment():
 
 
 def test_stays_inside_the_input(fences):
-    chance = random.Random(2)
-    for length in range(301):
-        octets = chance.randbytes(length)
+    for octets in some_names(random.Random(2), range(301)):
         want = naive.fingerprint(OCTETS, octets)
         for place in fences[0].at_start, fences[0].at_end:
             assert KEY.fingerprint(place(octets)) == want
-            assert rows(KEY, [place(octets)]) == want
-
-
-def test_stays_inside_the_input_and_the_output(fences):
-    names = [b"x" * length for length in range(150)]
-    src, dst = fences[0].at_end(b"".join(names)), fences[1].at_end(bytes(16 * len(names)))
-    size = ctypes.c_size_t * len(names)
-    ends = size(*(sum(range(length + 1)) for length in range(150)))
-    run_rows(KEY, src, size(0, *ends[:-1]), ends, dst)
-    assert separate(dst) == [KEY.fingerprint(name) for name in names]
+            assert batch(place(octets)) == ([want] if octets else [])
 
 
 def test_batches_stay_inside_the_input(fences):
-    """Rows that all start or end where the buffer does, so many that they are sorted."""
+    """Lines of each length where the buffer starts and ends, so many that they are sorted."""
     chance = random.Random(7)
-    for length in range(140):
-        octets = chance.randbytes(length)
-        size = ctypes.c_size_t * 20
+    for length in range(1, 140):
+        names = some_names(chance, [length, *range(20), length])
         for place in fences[0].at_start, fences[0].at_end:
-            for start in 0, length // 2, length:
-                dst = fences[1].at_end(bytes(16 * 20))
-                run_rows(KEY, place(octets), size(*[start] * 20), size(*[length] * 20), dst)
-                assert separate(dst) == [naive.fingerprint(OCTETS, octets[start:])] * 20
+            assert batch(place(b"\n".join(names))) == [naive.fingerprint(OCTETS, name) for name in names]
 
 
-def test_every_number_of_rows():
+def test_every_number_of_rows(tier):
     """Batches are sorted in parts, by their numbers of words; a few rows are not."""
     chance = random.Random(8)
-    names = [chance.randbytes(chance.choice([*range(20), 40, 64, 65, 127, 128, 129, 300])) for _ in range(400)]
-    want = [naive.fingerprint(OCTETS, name) for name in names]
-    for count in [*range(20), *range(120, 140), *range(250, 262), 400]:
-        assert separate(rows(KEY, names[:count])) == want[:count]
+    lengths = [*range(20), 40, 64, 65, 127, 128, 129, 300]
+    mixed = some_names(chance, chance.choices(lengths, k=2000))
+    want = [naive.fingerprint(OCTETS, name) for name in mixed]
+    for count in [*range(20), *range(120, 140), *range(250, 262), 400, 2000]:
+        assert batch(b"".join(name + b"\n" for name in mixed[:count])) == want[:count]
     for length in range(0, 140, 3):
-        names = [chance.randbytes(length) for _ in range(130)]
-        assert separate(rows(KEY, names)) == [naive.fingerprint(OCTETS, name) for name in names]
-
-
-def test_rows_are_as_one_by_one():
-    chance = random.Random(3)
-    names = [chance.randbytes(chance.choice([0, 3, 20, 40, 80, 300])) for _ in range(2000)]
-    assert separate(rows(KEY, names)) == [KEY.fingerprint(name) for name in names]
-    assert rows(KEY, []) == b""
+        names = some_names(chance, [length] * 130)
+        assert batch(b"".join(name + b"\n" for name in names)) == [naive.fingerprint(OCTETS, name) for name in names]
 
 
 @pytest.mark.parametrize(
@@ -251,18 +235,6 @@ def test_rejects_other_types():
         FingerprintKey("\ud800")
     with pytest.raises(UnicodeEncodeError):
         KEY.fingerprint("a" * 1000 + "\ud800")
-
-
-def test_rows_outside_of_the_buffer_are_rejected():
-    one = ctypes.c_size_t * 1
-    for start, end in (0, 4), (2, 1), (4, 4), (2**32 - 1, 2**32 - 1):
-        with pytest.raises(ValueError, match="row 0"):
-            run_rows(KEY, b"abc", one(start), one(end), bytearray(16))
-    for starts, ends, room in (one(), one(), 0), (one(), one(), 32), (one(), (ctypes.c_size_t * 2)(), 16):
-        with pytest.raises(ValueError, match="differ in the number of rows"):
-            run_rows(KEY, b"abc", starts, ends, bytearray(room))
-    with pytest.raises(BufferError):
-        run_rows(KEY, b"abc", one(), one(), bytes(16))
 
 
 # --- how good it is ---------------------------------------------------------------------------------------------------

@@ -15,16 +15,11 @@ from typing import Any, NamedTuple
 
 import pytest
 from reference import codec as naive
+from support.kernels import run_kernel
 from support.marks import tier_fixture
 
 from uricodec import ByteSet
-from uricodec._base import (
-    _kernels,
-    _text,  # noqa: F401  (the latter provide kernels)
-)
 from uricodec.bytesets import RFC8141_NSS
-from uricodec.urn import _grammar as _urn_grammar  # noqa: F401  (the latter provide kernels)
-from uricodec.urn import _normalize as _urn_forms  # noqa: F401  (the latter provide kernels)
 
 ROOT = Path(__file__).parents[2]
 UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -271,7 +266,7 @@ def test_reads_nothing_but_src(tier, fences, name):
     case = CASES[name]
     for src, want, _ in expectations(name):
         for view, _ in placed(fences[0], src, *case.neighbors):
-            assert _kernels.run_kernel(case.kernel, view, **case.options) == want, f"{name}({src!r})"
+            assert run_kernel(case.kernel, view, **case.options) == want, f"{name}({src!r})"
 
 
 @pytest.mark.slow
@@ -288,7 +283,7 @@ def test_writes_nothing_but_dst(tier, fences, name):
         for place, (view, _) in enumerate(placed(source, src, *case.neighbors)):
             for spare in spares if place < 2 else spares[-1:]:  # other neighbors, and plenty of room
                 for dst, canary in placed(target, CANARY_BYTE * (need + spare), CANARY_BYTE):
-                    got = _kernels.run_kernel(case.kernel, view, dst, **case.options)
+                    got = run_kernel(case.kernel, view, dst, **case.options)
                     assert got == want, f"{name}({src!r}) into {need} + {spare} bytes"
                     assert bytes(dst[: len(output)]) == output, f"{name}({src!r}) into {need} + {spare} bytes"
                     assert bytes(canary) == CANARY, f"{name}({src!r}) writes outside of {need} + {spare} bytes"
@@ -308,7 +303,7 @@ def test_every_capacity(tier, fences, name):
             view = place(src)
             for capacity in [*range(len(output) + STEP), target.size]:
                 dst = target.view[target.size - capacity :]
-                got = _kernels.run_kernel(case.kernel, view, dst, **case.options)
+                got = run_kernel(case.kernel, view, dst, **case.options)
                 assert got == (want if capacity >= len(output) else -1), f"{name}({src!r}) into {capacity} bytes"
                 if got == want:
                     assert bytes(dst[: len(output)]) == output, f"{name}({src!r}) into {capacity} bytes"
@@ -321,7 +316,7 @@ def test_in_place(tier, fences, name):
     for src, want, output in expectations(name):
         for buffer, beside in placed(fences[0], src, *case.neighbors):
             before = bytes(beside)
-            assert _kernels.run_kernel(case.kernel, buffer, buffer, **case.options) == want, f"{name}({src!r})"
+            assert run_kernel(case.kernel, buffer, buffer, **case.options) == want, f"{name}({src!r})"
             assert bytes(buffer[: len(output)]) == output, f"{name}({src!r}) in place"
             assert bytes(beside) == before, f"{name}({src!r}) in place writes outside"
 
@@ -336,7 +331,7 @@ def test_move_ends(tier, fences):
             want, at_end = naive.move_ends(marks, ends, 2)
             for view, _ in placed(fences[0], array("Q", marks).tobytes(), CANARY_BYTE):
                 for dst, canary in placed(fences[1], array("I", [*ends, *[0] * words]).tobytes(), CANARY_BYTE):
-                    assert _kernels.run_kernel("move_ends", view, dst, width=2) == at_end
+                    assert run_kernel("move_ends", view, dst, width=2) == at_end
                     assert list(memoryview(dst).cast("I"))[:count] == want
                     assert bytes(canary) == CANARY
 

@@ -6,11 +6,9 @@ _base/test_kernel_bounds.py checks what a kernel loads and stores, on every tier
 import itertools
 import os
 import random
-import re
 import shutil
 import subprocess
 import sys
-import textwrap
 from array import array
 from functools import lru_cache
 from pathlib import Path
@@ -19,11 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import codec as naive
+from support.kernels import run_kernel
 
 import uricodec
 from uricodec import ByteSet
 from uricodec._base import _kernels
-from uricodec.urn import _normalize as _urn_forms  # noqa: F401  (the latter provides normalize_urns)
 
 LETTERS = ByteSet("abcdefghijklmnopqrstuvwxyz")
 UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -45,7 +43,7 @@ def guarded_run(name, src, octets, plus, capacity):
     """What the kernel writes into `capacity` bytes between canaries; None if it says that they are too few."""
     buffer = bytearray(CANARY + bytes(capacity) + CANARY)
     dst = memoryview(buffer)[len(CANARY) : len(CANARY) + capacity]
-    written = _kernels.run_kernel(name, src, dst, octets, plus)
+    written = run_kernel(name, src, dst, octets, plus)
     assert buffer.startswith(CANARY), f"{name} wrote before dst: {bytes(src)!r}"
     assert buffer.endswith(CANARY), f"{name} wrote behind dst: {bytes(src)!r}"
     return None if written < 0 else bytes(dst[:written])
@@ -64,12 +62,12 @@ def reference(name, src, octets, plus):
 def check_scan(src, octets):
     """span, count_outside and mark_outside."""
     for name in "span", "count_outside":
-        made = _kernels.run_kernel(name, src, byte_set=octets)
+        made = run_kernel(name, src, byte_set=octets)
         assert made == known(name, src, octets), f"{name}({bytes(src)!r}, {octets!r})"
     want = known("mark_outside", src, octets)
     # Every bit is set before, and a word more than there is to write.
     words = array("Q", [ONES] * (len(want) + 1))
-    assert _kernels.run_kernel("mark_outside", src, words, octets) == 0
+    assert run_kernel("mark_outside", src, words, octets) == 0
     assert words.tolist() == [*want, ONES], f"mark_outside({bytes(src)!r}, {octets!r})"
 
 
@@ -77,7 +75,7 @@ def check_triplets(src):
     """mark_triplets, with every bit set before and a word more than there is to write."""
     want = [word for words in known("mark_triplets", bytes(src)) for word in words]
     words = array("Q", [ONES] * (len(want) + 1))
-    assert _kernels.run_kernel("mark_triplets", src, words) == (b"%" in src), f"mark_triplets({bytes(src)!r})"
+    assert run_kernel("mark_triplets", src, words) == (b"%" in src), f"mark_triplets({bytes(src)!r})"
     assert words.tolist() == [*want, ONES], f"mark_triplets({bytes(src)!r})"
 
 
@@ -130,7 +128,7 @@ def test_scan_of_random_sets(tier, src, members):
 def test_classes(tier, src, classes):
     want = naive.mark_classes(src, classes[:16], classes[16:32], classes[32:])
     words = array("Q", [ONES] * (len(want) + 1))
-    assert _kernels.run_kernel("mark_classes", src, words, classes=classes) == 0
+    assert run_kernel("mark_classes", src, words, classes=classes) == 0
     assert words.tolist() == [*want, ONES]
 
 
@@ -140,7 +138,7 @@ def test_classes_look_up_every_byte_in_every_lane(tier):
         src = bytes((shift + i) % 256 for i in range(shift))
         want = naive.mark_classes(src, low, high, b"\x01\x12\x80\xff")
         words = array("Q", [ONES] * len(want))
-        assert _kernels.run_kernel("mark_classes", src, words, classes=low + high + b"\x01\x12\x80\xff") == 0
+        assert run_kernel("mark_classes", src, words, classes=low + high + b"\x01\x12\x80\xff") == 0
         assert words.tolist() == want
 
 
@@ -241,7 +239,7 @@ def test_decode_every_pattern_of_sixteen(tier):
             check_copy("upper_triplets", b"." * shift + pattern + b"e" * 70)
             src = b"." * shift + pattern + b"e" * 80
             dst = bytearray(len(src))
-            written = _kernels.run_kernel("decode", src, dst)
+            written = run_kernel("decode", src, dst)
             assert dst[:written] == naive.decode(src), src
 
 
@@ -315,7 +313,7 @@ def test_decode_in_place_between_runs(tier):
 
 def check_in_place(src, plus):
     buffer = bytearray(src)
-    written = _kernels.run_kernel("decode", buffer, buffer, plus=plus)
+    written = run_kernel("decode", buffer, buffer, plus=plus)
     assert bytes(buffer[:written]) == naive.decode(src, plus), f"decode in place: {src!r}, plus={plus}"
 
 
@@ -334,10 +332,10 @@ def check_copy(name, src, end=b"\n"):
     want = known(name, src) if name == "upper_triplets" else known(name, src, end)
     buffer = bytearray(CANARY + bytes(len(src)) + CANARY)
     dst = memoryview(buffer)[len(CANARY) : len(CANARY) + len(src)]
-    assert _kernels.run_kernel(name, src, dst, end=end[0]) == 0
+    assert run_kernel(name, src, dst, end=end[0]) == 0
     assert buffer == CANARY + want + CANARY, f"{name}({bytes(src)!r})"
     buffer = bytearray(src)
-    assert _kernels.run_kernel(name, buffer, buffer, end=end[0]) == 0
+    assert run_kernel(name, buffer, buffer, end=end[0]) == 0
     assert buffer == want, f"{name}({bytes(src)!r}) in place"
 
 
@@ -507,7 +505,7 @@ def check_ends(marks, ends, by):
     words = array("I", [*ends, *[0] * len(marks)])
     moved, at_end = naive.move_ends(marks, ends, by)
     case = f"move_ends({marks}, {ends}, {by})"
-    assert _kernels.run_kernel("move_ends", array("Q", marks), words, width=by) == at_end, case
+    assert run_kernel("move_ends", array("Q", marks), words, width=by) == at_end, case
     assert words.tolist()[: len(ends)] == moved, case
 
 
@@ -540,66 +538,14 @@ def test_tiers_agree_on_long_inputs(tier, name):
                 for each in "portable", tier:
                     _kernels.use_tier(each)
                     dst = bytearray(3 * len(src))
-                    written = _kernels.run_kernel(name, src, dst, octets, plus)
+                    written = run_kernel(name, src, dst, octets, plus)
                     got.append((written, dst if name == "mark_outside" else dst[:written] if name in CODES else None))
                 # Not compared by assert: its report of half a megabyte would take minutes.
                 if got[0] != got[1]:
                     pytest.fail(f"{name} with {octets!r}, plus={plus}, differs from portable")
 
 
-# run_kernel and the choice of a tier
-
-
-def test_run_kernel_rejects():
-    for error, wrong in (
-        (ValueError, {"name": "reverse"}),
-        (ValueError, {"name": None}),
-        (TypeError, {"src": "text"}),
-        (TypeError, {"src": None}),
-        (BufferError, {"src": memoryview(b"abcdef")[::2]}),
-        (BufferError, {"dst": b"read-only"}),
-        (BufferError, {"dst": memoryview(bytearray(99))[::2]}),
-        (TypeError, {"dst": "text"}),
-        (TypeError, {"byte_set": "abc"}),
-        (TypeError, {"byte_set": None}),
-    ):
-        arguments = {"name": "encode", "src": b"a b", "dst": bytearray(99), "byte_set": LETTERS} | wrong
-        with pytest.raises(error):
-            _kernels.run_kernel(**arguments)
-
-
-def test_no_kernel_of_a_module_that_is_not_imported_is_called():
-    """In a process of its own: the modules that this one has imported stay imported."""
-    script = """
-        import sys
-        from uricodec._base import _kernels
-        assert "uricodec.urn" not in sys.modules
-        for name in "normalize_urns", "span_urns":
-            try:
-                _kernels.run_kernel(name, b"URN:A:b", bytearray(7))
-            except RuntimeError as error:
-                print(error)
-        import uricodec.urn
-        print(_kernels.run_kernel("span_urns", b"\\n"))
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        env=os.environ | {"URICODEC_TIER": "portable"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert re.findall("kernel '(.*)' is not registered yet", done.stdout) == ["normalize_urns", "span_urns"]
-    assert done.stdout.endswith("\n0\n")
-
-
-def test_run_kernel_without_an_output(tier):
-    assert _kernels.run_kernel("encode", b"") == _kernels.run_kernel("decode", b"") == 0
-    assert _kernels.run_kernel("encode", b"a") == _kernels.run_kernel("decode", b"a") == -1
-    assert _kernels.run_kernel("mark_outside", bytes(65), bytearray(15)) == -1
-    assert _kernels.run_kernel("mark_classes", bytes(65), bytearray(63), classes=bytes(36)) == -1
-    with pytest.raises(ValueError, match="classes must have 36 bytes, got 0"):
-        _kernels.run_kernel("mark_classes", b"", bytearray())
+# The choice of a tier
 
 
 def test_fixture_chooses_the_tier(tier):

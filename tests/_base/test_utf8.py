@@ -12,12 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import codec as naive
+from support.kernels import run_kernel
 from support.marks import long
-
-from uricodec._base import (
-    _kernels,
-    _text,  # noqa: F401  (the latter provides the kernels)
-)
 
 # Around the ends of words and of blocks of 16, 32 and 64 bytes, of which there are two.
 LENGTHS = [*range(20), *range(30, 35), *range(46, 50), *range(62, 68), 95, 96, 97, 127, 128, 129]
@@ -55,7 +51,7 @@ scanned = lru_cache(1 << 17)(naive.scan_utf8)  # it is the same on each tier
 
 
 def check_scan(src):
-    assert _kernels.run_kernel("scan_utf8", src) == scanned(src), src
+    assert run_kernel("scan_utf8", src) == scanned(src), src
 
 
 def check_codes(text, width):
@@ -63,12 +59,12 @@ def check_codes(text, width):
     units, octets = text.encode(CODECS[width]), text.encode()
     room = len(text) * OCTETS_OF_A_UNIT[width]
     buffer = bytearray(CANARY + bytes(room) + CANARY)
-    written = _kernels.run_kernel("to_utf8", units, memoryview(buffer)[64 : 64 + room], width=width)
+    written = run_kernel("to_utf8", units, memoryview(buffer)[64 : 64 + room], width=width)
     assert buffer.startswith(CANARY), f"to_utf8 wrote before dst: {text!r}"
     assert buffer.endswith(CANARY), f"to_utf8 wrote behind dst: {text!r}"
     assert buffer[64 : 64 + written] == octets, f"{text!r}, width {width}"
     buffer = bytearray(CANARY + bytes(len(units)) + CANARY)
-    _kernels.run_kernel("from_utf8", octets, memoryview(buffer)[64 : 64 + len(units)], width=width)
+    run_kernel("from_utf8", octets, memoryview(buffer)[64 : 64 + len(units)], width=width)
     assert buffer == CANARY + units + CANARY, f"{text!r}, width {width}"
 
 
@@ -162,7 +158,7 @@ def test_scan_again_and_again(tier):
         start = 0
         while start < len(src):
             check_scan(src[start:])
-            start += _kernels.run_kernel("scan_utf8", src[start:])[0] + 1
+            start += run_kernel("scan_utf8", src[start:])[0] + 1
 
 
 @given(src=random_octets)
@@ -173,9 +169,9 @@ def test_scan_of_random_bytes(tier, src):
 def test_scan_of_long_texts(tier):
     for character in "a", "é", "中", "😀":
         octets = character.encode() * 70_000
-        assert _kernels.run_kernel("scan_utf8", octets) == (len(octets), 70_000, max(octets))
+        assert run_kernel("scan_utf8", octets) == (len(octets), 70_000, max(octets))
         for cut in range(1, len(character.encode())):
-            assert _kernels.run_kernel("scan_utf8", octets[:-cut])[:2] == (
+            assert run_kernel("scan_utf8", octets[:-cut])[:2] == (
                 len(octets) - len(character.encode()),
                 69_999,
             )
@@ -201,7 +197,7 @@ def test_code_every_character(tier, width):
     text = "".join(map(chr, [c for c in range(WIDEST[width] + 1) if not 0xD800 <= c < 0xE000]))
     assert width < 4 or len(text) == 1_112_064
     octets = text.encode()
-    assert _kernels.run_kernel("scan_utf8", octets) == (len(octets), len(text), max(octets))
+    assert run_kernel("scan_utf8", octets) == (len(octets), len(text), max(octets))
     for shift in 0, 1, 2, 3, 7, 8, 13, 15:
         check_codes(text[shift:], width)
         check_codes(text[-shift:] + text[: 3 * shift], width)
@@ -228,7 +224,7 @@ def test_code_surrogates_anywhere(tier, width):
             for position in range(length):
                 surrogate = ("\ud800", "\udbff", "\udc00", "\udfff")[position % 4]
                 units = (text[:position] + surrogate + text[position + 1 :]).encode(CODECS[width], "surrogatepass")
-                assert _kernels.run_kernel("to_utf8", units, room, width=width) == -1
+                assert run_kernel("to_utf8", units, room, width=width) == -1
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -249,9 +245,3 @@ def test_code_random_texts(tier, text):
 def test_code_random_latin_texts(tier, text):
     for width in WIDTHS:
         check_codes(text, width)
-
-
-def test_to_utf8_rejects_too_small_a_capacity(tier):
-    for width in WIDTHS:
-        units = "abc".encode(CODECS[width])
-        assert _kernels.run_kernel("to_utf8", units, bytearray(3 * OCTETS_OF_A_UNIT[width] - 1), width=width) == -1

@@ -24,8 +24,9 @@ from support.timing import assert_linear
 from support.uri_lines import csv_cell
 
 from uricodec import bulk, iri, uri
+from uricodec._rows._tasks import transform_lines
 from uricodec.errors import IriError, UriSyntaxError
-from uricodec.uri._rows import run_row
+from uricodec.uri._rows import CheckRows, SplitRows
 
 REFERENCES = [
     *("http://me:pw@example.org:8042/over/there?name=ferret#nose", "ftp://[2001:db8::7]:21/a%2Fb;type=a"),
@@ -611,18 +612,27 @@ def test_unsplit_takes_components_of_one_type():
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 COLUMNS = ["scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment"]
-EXTRA = {"check": (0, 0), "jsonl": (4, 113), "csv": (2, 31), "safe csv": (2, 31)}
+ROWS = {
+    (kind, name): rows
+    for kind in ("uri", "iri")
+    for name, rows in {
+        "check": CheckRows(kind, f"{kind.upper()}-reference"),
+        "jsonl": SplitRows(kind, "jsonl"),
+        "csv": SplitRows(kind, "csv"),
+        "safe csv": SplitRows(kind, "csv", csv_safe=True),
+    }.items()
+}
 
 
-def fenced_row(fences, name, octets, iri_syntax):
+def fenced_row(fences, rows, octets):
     """The output, all of it between guard pages, or the fault."""
-    factor, extra = EXTRA[name]
     results = set()
     for place in "at_start", "at_end":
-        src = getattr(fences[0], place)(octets)
-        dst = getattr(fences[1], place)(bytes(factor * len(octets) + extra))
-        size = run_row(name, src, dst, "IRI-reference" if iri_syntax else "URI-reference", iri_syntax)
-        results.add(bytes(dst[:size]) if isinstance(size, int) else size)
+        src = getattr(fences[0], place)(octets + b"\0")
+        dst = getattr(fences[1], place)(bytes(rows.capacity(len(src))))
+        read, found = transform_lines(src, dst, rows, b"\0")
+        assert read == len(src)
+        results.add(found.faults[0][3:] if found.faults else bytes(dst[: max(found.written - 1, 0)]))
     assert len(results) == 1
     return results.pop()
 
@@ -634,7 +644,8 @@ def test_rows_between_guard_pages(tier, fences, text):
         for end in range(len(text.encode()) + 1):
             octets = text.encode()[:end]
             fault = cached_check(octets, "IRI-reference" if iri_syntax else "URI-reference", iri_syntax)
-            found = {name: fenced_row(fences, name, octets, iri_syntax) for name in EXTRA}
+            kind = "iri" if iri_syntax else "uri"
+            found = {name: fenced_row(fences, rows, octets) for (each, name), rows in ROWS.items() if each == kind}
             if fault is not None:
                 assert set(found.values()) == {fault}
                 continue
@@ -642,24 +653,9 @@ def test_rows_between_guard_pages(tier, fences, text):
             row = {name: getattr(parts, name) for name in COLUMNS}
             assert found["check"] == b""
             assert found["jsonl"].decode() == json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-            assert found["csv"].decode() == ",".join(map(csv_cell, row.values()))
-            [values] = csv.reader(io.StringIO(found["csv"].decode()), strict=True)
-            assert values == [value or "" for value in row.values()]
-            [values] = csv.reader(io.StringIO(found["safe csv"].decode()), strict=True)
-            assert values == [
-                re.sub("^(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])", "'", value or "") for value in row.values()
-            ]
-
-
-def test_rows_have_capacity():
-    """What EXTRA says is what is needed when everything is there, or nothing."""
-    octets = b"s://u@h:1/?q#f"
-    for name, (factor, extra) in EXTRA.items():
-        room = factor * len(octets) + extra
-        assert run_row(name, octets, bytearray(room), "URI") <= room
-        if room:
-            with pytest.raises(ValueError, match=r"dst must have at least \d+ bytes, got \d+"):
-                run_row(name, octets, bytearray(room - 1), "URI")
-    with pytest.raises(ValueError, match="unknown row"):
-        run_row("other", b"", bytearray(), "URI")
-    assert run_row("check", b"a", bytearray(), "URI") == ("scheme", 1)
+            values = [*row.values(), None, None]  # no error, no offset
+            assert found["csv"].decode() == ",".join(map(csv_cell, values))
+            cells = [value or "" for value in values]
+            assert list(csv.reader(io.StringIO(found["csv"].decode()), strict=True)) == [cells]
+            cells = [re.sub("^(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])", "'", cell) for cell in cells]
+            assert list(csv.reader(io.StringIO(found["safe csv"].decode()), strict=True)) == [cells]

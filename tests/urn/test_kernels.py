@@ -5,11 +5,10 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import codec as naive
+from support.kernels import run_kernel
 
 from uricodec import ByteSet
-from uricodec._base import _kernels
 from uricodec.bytesets import RFC2141_TRANS, RFC8141_NSS
-from uricodec.urn import _grammar as _urn_grammar  # noqa: F401  (the latter provides the kernel)
 
 NID = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-")
 NSS = {"2141": RFC2141_TRANS - "%", "8141": RFC8141_NSS, "few": ByteSet("ab:"), "wide": ~ByteSet("\n%\0a")}
@@ -29,7 +28,7 @@ OTHERS = [
 
 def check(src, nss="8141", end=b"\n"):
     want = naive.span_urns(src, NID, NSS[nss], end)
-    got = _kernels.run_kernel("span_urns", src, byte_set=NSS[nss], nid=NID, end=end[0])
+    got = run_kernel("span_urns", src, byte_set=NSS[nss], nid=NID, end=end[0])
     assert got == want, f"span_urns({bytes(src)!r}, {nss}, {end!r})"
 
 

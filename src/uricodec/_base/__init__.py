@@ -1,10 +1,11 @@
 """The base of the package: kernels, conversions between objects and bytes. Knows no rows, grammars or files.
 
-- simd/kernels.h: the contract of the kernels; dispatch.c and isa/: the table of CPU tiers, and their vector code;
-  bytes16.h, utf8_*.h, urn*.h: algorithms that several tiers share; atomic.h, memory.h, fingerprint.h
+- simd/kernels.h: the contract of the kernels; dispatch.c and isa/: the table of CPU tiers, and their code; bytes16.h,
+  utf8_*.h, urn*.h: algorithms that several tiers share; octets.h: what single bytes mean; atomic.h, memory.h,
+  fingerprint.h
 - _kernels: the table of the kernels in use; ByteSet
 - _cpython: all that depends on the layout of CPython's objects and on its version
-- _text: conversions between Python objects, bytes and UTF-8; the portable UTF-8 kernels
+- _text: conversions between Python objects, bytes and UTF-8
 - _matches: the matches of a search as lines
 - _atomic: atomic words and lock flags
 - _fingerprint: keyed 128-bit fingerprints of identifiers

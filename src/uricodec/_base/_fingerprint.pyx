@@ -4,7 +4,7 @@ docs/concepts/fingerprint.md defines them byte for byte, and shows how unlikely 
 the loop; this module has the keys.
 """
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t
 
@@ -117,44 +117,3 @@ def as_key(secret):
     (True, None)
     """
     return secret if secret is None or isinstance(secret, FingerprintKey) else FingerprintKey(secret)
-
-
-def run_rows(FingerprintKey key not None, src, starts, ends, dst):
-    """Write the fingerprints of the rows of a buffer. Only for tests: loops call the C function fingerprints().
-
-    Args:
-        key (FingerprintKey): The key.
-        src (bytes-like): The bytes.
-        starts (bytes-like), ends (bytes-like): Where rows start and end, a size_t for each row.
-        dst (bytes-like): The output, writable, 16 bytes for each row.
-
-    Raises:
-        ValueError: If the sizes of buffers do not match, or a row is outside the buffer.
-
-    >>> import ctypes
-    >>> key, rows = FingerprintKey("x"), bytearray(32)
-    >>> run_rows(key, b"abcd", (ctypes.c_size_t * 2)(0, 3), (ctypes.c_size_t * 2)(3, 4), rows)
-    >>> rows == key.fingerprint("abc") + key.fingerprint("d")
-    True
-    """
-    cdef Py_buffer buffers[4]
-    cdef size_t held = 0, rows, i
-    cdef const size_t *first
-    cdef const size_t *last
-    try:
-        for flags, item in (PyBUF_SIMPLE, src), (PyBUF_SIMPLE, starts), (PyBUF_SIMPLE, ends), (PyBUF_WRITABLE, dst):
-            PyObject_GetBuffer(item, &buffers[held], flags)
-            held += 1
-        rows = <size_t>buffers[3].len // UC_FINGERPRINT
-        if not rows * sizeof(size_t) == <size_t>buffers[1].len == <size_t>buffers[2].len:
-            raise ValueError("starts, ends and dst differ in the number of rows")
-        first, last = <const size_t *>buffers[1].buf, <const size_t *>buffers[2].buf
-        for i in range(rows):
-            if not first[i] <= last[i] <= <size_t>buffers[0].len:
-                raise ValueError(f"row {i} is outside the buffer")
-        with nogil:
-            fingerprints(&key.key, <const uint8_t *>buffers[0].buf, first, last, rows, <uint8_t *>buffers[3].buf)
-    finally:
-        while held:
-            held -= 1
-            PyBuffer_Release(&buffers[held])

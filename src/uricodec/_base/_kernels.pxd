@@ -49,18 +49,19 @@ cdef extern from "simd/kernels.h" nogil:
     uint32_t uc_cpu_features()
 
 
+cdef extern from "simd/octets.h" nogil:
+    uint8_t lower "uc_lower"(uint8_t c)     # an ASCII letter in lower case, any other byte as it is
+
 cdef extern from "simd/target.h" nogil:
     int uc_lowest_bit(uint64_t word)
+    uint32_t bits_of "uc_count_bits"(uint64_t word)     # the number of bits that are set
     uint64_t uc_bits_from(const uint64_t *bits, size_t at)
     void prefetch "UC_PREFETCH"(const void *at)
 
 
 # The kernels in use. All loops call through this table, so that one assignment changes the tier of all of them.
 cdef uc_kernels kernels
-cdef uc_kernels portable    # its contents without any tier
-
-# Register the portable definitions of a module, which calls this when it is imported. NULL: not defined there.
-cdef int provide(const uc_kernels *portable) except -1
+cdef bint portable      # whether they are those for any machine
 
 
 @cython.final
@@ -93,11 +94,6 @@ cdef inline void remove_byte(uc_set *set, uint8_t c) noexcept nogil:
         set.high[c & 15] &= ~(1 << ((c >> 4) - 8))
 
 
-cdef inline uint8_t lower(uint8_t c) noexcept nogil:
-    """Return an ASCII letter in lower case, and any other byte as it is."""
-    return c + 32 if c'A' <= c <= c'Z' else c
-
-
 cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
     """Return a word whose bit i is bit i + by of the input. The array has one word more than its last word w."""
     return words[w] >> by | words[w + 1] << (64 - by)
@@ -106,13 +102,6 @@ cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcep
 cdef inline uint64_t bits_after(const uint64_t *words, size_t w, int by) noexcept nogil:
     """Return a word whose bit i is bit i - by of the input."""
     return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
-
-
-cdef inline uint32_t bits_of(uint64_t word) noexcept nogil:
-    """Return the number of bits that are set."""
-    word -= word >> 1 & <uint64_t>0x5555555555555555
-    word = (word & <uint64_t>0x3333333333333333) + (word >> 2 & <uint64_t>0x3333333333333333)
-    return <uint32_t>(((word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F) * <uint64_t>0x0101010101010101 >> 56)
 
 
 cdef inline int raise_set() except -1:

@@ -8,17 +8,6 @@ _Members = str | Buffer | Iterable[SupportsIndex]  # a ByteSet iterates over int
 def cpu_tiers() -> tuple[str, ...]: ...
 def cpu_tier() -> str: ...
 def use_tier(name: str) -> None: ...
-def run_kernel(
-    name: str,
-    src: Buffer,
-    dst: Buffer | None = None,
-    byte_set: ByteSet = ...,
-    plus: bool = False,
-    width: int = 1,
-    end: int = 10,
-    nid: ByteSet = ...,
-    classes: bytes = ...,
-) -> int | tuple[int, int, int]: ...
 
 @final
 class ByteSet:

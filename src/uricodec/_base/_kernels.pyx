@@ -1,52 +1,39 @@
 """The kernel table, the CPU tiers and ByteSet.
 
-The table starts with the portable definitions, which other modules register when they are imported. Each tier up to the
-selected one then overwrites the entries of the kernels that it has. The tier is selected when this module is imported:
-the best that the CPU supports, or the one that the environment variable URICODEC_TIER names.
+simd/dispatch.c lists the tiers. One is selected when this module is imported: the best that the CPU supports, or the one
+that the environment variable URICODEC_TIER names.
 """
 import os
 
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.number cimport PyNumber_Index
 from cpython.ref cimport Py_DECREF, PyObject
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcmp, memset
 
 
 cdef extern from "Python.h":
     PyObject *PyObject_CallOneArg(object function, object argument) noexcept    # NULL: an exception is set
 
 
-cdef uc_kernels portable
-cdef size_t chosen      # how many rows of uc_tiers overwrite the portable kernels
-
-
-cdef void lay(uc_kernels *over, const uc_kernels *row) noexcept:
-    """Copy every kernel that the row has. The struct consists of function pointers only."""
-    cdef void **to = <void **>over
-    cdef void **each = <void **>row
-    cdef size_t i
-    for i in range(sizeof(uc_kernels) // sizeof(void *)):
-        if each[i] != NULL:
-            to[i] = each[i]
+cdef size_t chosen      # the row of uc_tiers
 
 
 cdef void assemble() noexcept:
-    cdef uc_kernels table = portable
-    cdef size_t i
-    for i in range(chosen):
+    """Fill the table: each tier up to the chosen one overwrites the entries of the kernels that it has."""
+    cdef uc_kernels table
+    cdef void **to = <void **>&table
+    cdef void **each
+    cdef size_t i, k
+    for i in range(chosen + 1):
+        each = <void **>uc_tiers[i].kernels
         if runs_here(i):
-            lay(&table, uc_tiers[i].kernels)
-    global kernels
-    kernels = table
-
-
-cdef int provide(const uc_kernels *loops) except -1:
-    lay(&portable, loops)
-    assemble()
-    return 0
+            for k in range(sizeof(uc_kernels) // sizeof(void *)):   # the struct consists of function pointers only
+                if each[k] != NULL:
+                    to[k] = each[k]
+    global kernels, portable
+    kernels, portable = table, chosen == 0
 
 
 cdef bint runs_here(size_t i) noexcept:
@@ -62,7 +49,7 @@ def cpu_tiers():
     >>> cpu_tiers()[0]
     'portable'
     """
-    cdef list names = ["portable"]
+    cdef list names = []
     for i in range(uc_tier_count):
         if runs_here(i):
             names.append(uc_tiers[i].name.decode())
@@ -81,7 +68,7 @@ def cpu_tier():
     >>> cpu_tier() in cpu_tiers()
     True
     """
-    return uc_tiers[chosen - 1].name.decode() if chosen else "portable"
+    return uc_tiers[chosen].name.decode()
 
 
 def use_tier(name):
@@ -100,10 +87,9 @@ def use_tier(name):
     global chosen
     if name not in cpu_tiers():
         raise ValueError(f"kernel tier {name!r} is not available on this CPU; choose from {', '.join(cpu_tiers())}")
-    chosen = 0
     for i in range(uc_tier_count):
         if uc_tiers[i].name.decode() == name:
-            chosen = i + 1
+            chosen = i
     assemble()
 
 
@@ -243,191 +229,6 @@ cdef combine(left, right, int operation):
     return ByteSet(members)
 
 
-cdef size_t span(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil:
-    cdef size_t i
-    for i in range(n):
-        if not set.member[src[i]]:
-            return i
-    return n
-
-
-cdef size_t count_outside(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil:
-    cdef size_t i, count = 0
-    for i in range(n):
-        count += 1 - set.member[src[i]]
-    return count
-
-
-# The entries of the table, in the order of the struct.
-cdef tuple KERNEL_NAMES = (
-    "span", "count_outside", "mark_outside", "mark_classes", "mark_triplets", "move_ends", "encode", "decode",
-    "upper_triplets", "normalize_urns", "span_urns", "scan_utf8", "to_utf8", "from_utf8",
-)
-
-
-cdef int check_kernel(name) except -1:
-    """Raise an error for an unknown kernel, and for one whose module has not registered it yet."""
-    if len(KERNEL_NAMES) != sizeof(uc_kernels) // sizeof(void *):
-        raise SystemError("KERNEL_NAMES differs from uc_kernels")  # pragma: no cover: cannot happen
-    if name not in KERNEL_NAMES:
-        raise ValueError(f"unknown kernel {name!r}; choose from {', '.join(KERNEL_NAMES)}")
-    if (<void **>&kernels)[<size_t>KERNEL_NAMES.index(name)] == NULL:
-        raise RuntimeError(f"kernel {name!r} is not registered yet; import the module that defines it first, such as uricodec.urn")
-    return 0
-
-
-def run_kernel(name, src, dst=None, byte_set=ByteSet(), plus=False, width=1, end=10, nid=ByteSet(), classes=b""):
-    """Run one kernel of the tier in use on buffers. Only for tests: loops call kernels directly.
-
-    Args:
-        name (str): The name of the kernel in simd/kernels.h.
-        src (bytes-like): The input.
-        dst (bytes-like | None): The output, writable, for kernels that have one: whole words for "mark_outside", twice
-            as many for "mark_triplets", four times as many for "mark_classes", len(src) bytes for "upper_triplets" and
-            "normalize_urns", a code unit per character for "from_utf8", and the capacity that simd/kernels.h requires
-            for "to_utf8". For "move_ends" the ends, which become the moved ones, and four bytes more for each word of
-            src.
-        byte_set (ByteSet): The set, for kernels that have one.
-        plus (bool): The option of "encode" and "decode".
-        width (int): Bytes of a code unit: 1, 2 or 4. For "move_ends", by how much a mark moves what follows.
-        end (int): The byte that ends a line.
-        nid (ByteSet): The second set of "span_urns".
-        classes (bytes): The 36 bytes of uc_classes.
-
-    Returns:
-        int | tuple[int, int, int]: The result of the kernel (0 if it has none); -1 if the output is too small, or for a
-            surrogate; for "scan_utf8" also the contents of uc_utf8.
-
-    Raises:
-        RuntimeError: If the module that defines the kernel was not imported, and no tier in use has the kernel.
-
-    >>> run_kernel("span", b"abc/", byte_set=ByteSet("abc"))
-    3
-    >>> run_kernel("scan_utf8", b"d\\xc3\\xa9j\\xc3\\xa0\\xff")
-    (6, 4, 195)
-    """
-    cdef Py_buffer source, target
-    cdef const uc_set *set = &(<ByteSet?>byte_set).set
-    cdef const uint8_t *s
-    cdef uint8_t *d
-    cdef uint32_t *ends
-    cdef size_t n, cap, words, result = 0
-    cdef uc_utf8 found
-    cdef uc_classes four
-    check_kernel(name)
-    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
-    try:
-        PyObject_GetBuffer(bytearray() if dst is None else dst, &target, PyBUF_WRITABLE)
-        try:
-            s, n = <const uint8_t *>source.buf, <size_t>source.len
-            d, cap = <uint8_t *>target.buf, <size_t>target.len
-            words = (n + 63) // 64
-            if name == "span":
-                result = kernels.span(s, n, set)
-            elif name == "count_outside":
-                result = kernels.count_outside(s, n, set)
-            elif name == "span_urns":
-                result = kernels.span_urns(s, n, &(<ByteSet?>nid).set, set, end)
-            elif name == "scan_utf8":
-                result = kernels.scan_utf8(s, n, &found)
-                return result, found.characters, found.highest
-            elif name == "encode":
-                result = kernels.encode(s, n, set, plus, d, cap)
-            elif name == "decode":
-                result = kernels.decode(s, n, plus, d, cap)
-            elif name == "move_ends":
-                words = n // 8
-                ends = <uint32_t *>d
-                result = kernels.move_ends(<const uint64_t *>s, words, ends, cap // 4 - words, <uint32_t>width, ends,
-                                           ends + cap // 4 - words)
-            elif name == "from_utf8":
-                kernels.from_utf8(s, n, width, d, cap // <size_t>width)
-            elif cap < (8 * words if name == "mark_outside" else 16 * words if name == "mark_triplets" else
-                        32 * words if name == "mark_classes" else
-                        n if name != "to_utf8" else n * 2 if width == 1 else n // <size_t>width * (3 if width == 2 else 4)):
-                result = UC_FULL
-            elif name == "mark_outside":
-                kernels.mark_outside(s, n, set, <uint64_t *>d)
-            elif name == "mark_classes":
-                if len(classes) != sizeof(uc_classes):
-                    raise ValueError(f"classes must have {sizeof(uc_classes)} bytes, got {len(classes)}")
-                memcpy(&four, PyBytes_AS_STRING(classes), sizeof(uc_classes))
-                kernels.mark_classes(s, n, &four, <uint64_t *>d)
-            elif name == "mark_triplets":
-                result = kernels.mark_triplets(s, n, <uint64_t *>d, <uint64_t *>d + words)
-            elif name == "upper_triplets":
-                kernels.upper_triplets(s, n, d)
-            elif name == "normalize_urns":
-                kernels.normalize_urns(s, n, end, d)
-            else:
-                result = kernels.to_utf8(s, n // <size_t>width, width, d)
-        finally:
-            PyBuffer_Release(&target)
-    finally:
-        PyBuffer_Release(&source)
-    return -1 if result == UC_FULL else result
-
-
-cdef void mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) noexcept nogil:
-    cdef size_t i
-    for i in range(n):
-        if i % 64 == 0:
-            bits[i // 64] = 0
-        if not set.member[src[i]]:
-            bits[i // 64] |= <uint64_t>1 << i % 64
-
-
-cdef inline uint32_t sets_of(uint8_t byte, const uc_classes *classes) noexcept nogil:
-    """Return in the lowest bit of byte k whether a byte is in set k."""
-    cdef uint8_t found = classes.low[byte & 15] & classes.high[byte >> 4]
-    return (<uint32_t>(found & classes.mask[0] != 0) | <uint32_t>(found & classes.mask[1] != 0) << 8
-            | <uint32_t>(found & classes.mask[2] != 0) << 16 | <uint32_t>(found & classes.mask[3] != 0) << 24)
-
-
-cdef void mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) noexcept nogil:
-    cdef size_t words = (n + 63) // 64, w, i, k
-    cdef uint64_t word[4]
-    cdef uint32_t table[256]
-    cdef uint32_t found = 0
-    cdef bint many = n >= 512
-    if many:
-        for i in range(256):
-            table[i] = sets_of(<uint8_t>i, classes)
-    for w in range(words):
-        memset(word, 0, sizeof(word))
-        for i in range(64 * w, min(64 * w + 64, n)):
-            found |= (table[src[i]] if many else sets_of(src[i], classes)) << (i & 7)
-            if i & 7 == 7 or i + 1 == n:
-                for k in range(4):
-                    word[k] |= <uint64_t>(found >> 8 * k & 0xFF) << (i & 56)
-                found = 0
-        for k in range(4):
-            bits[k * words + w] = word[k]
-
-
-cdef int move_ends(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by, uint32_t *moved,
-                   uint32_t *counts) noexcept nogil:
-    cdef size_t w, i
-    cdef uint32_t end, sum = 0
-    cdef uint64_t word, found = 0
-    for w in range(words):
-        counts[w] = sum
-        sum += bits_of(marks[w])
-    for i in range(n):
-        end = ends[i]
-        word = marks[end >> 6]
-        found |= word >> (end & 63)
-        moved[i] = end + by * (counts[end >> 6] + bits_of(word & ((<uint64_t>1 << (end & 63)) - 1)))
-    return found & 1
-
-
-cdef uc_kernels loops
-loops.span = span
-loops.mark_outside = mark_outside
-loops.mark_classes = mark_classes
-loops.move_ends = move_ends
-loops.count_outside = count_outside
-provide(&loops)
 cdef size_t row
 for row in range(uc_tier_count):
     uc_tiers[row].prepare()

@@ -14,10 +14,15 @@ from uricodec._base._kernels cimport uc_utf8
 
 # --- UTF-8: the grammar (section 4), for loops that read one byte at a time -------------------------------------------
 
-ctypedef fused code_unit:
-    uint8_t
-    uint16_t
-    uint32_t
+cdef extern from "simd/octets.h" nogil:
+    # The length of a sequence that begins with this byte; 0 if none does.
+    int sequence_length "uc_sequence_length"(uint8_t lead)
+    # Whether a byte is allowed at this index of a sequence; overlong forms and surrogates are not.
+    bint continues "uc_continues"(uint8_t lead, int index, uint8_t byte)
+    # Where an incomplete sequence before src[i] begins; i if there is none.
+    size_t interrupted "uc_interrupted"(const uint8_t *src, size_t i)
+    # Write a character. Return the length of its sequence.
+    size_t write_character "uc_write_character"(uint32_t c, uint8_t *dst)
 
 
 cdef inline bint is_ascii(const uint8_t *s, size_t n) noexcept nogil:
@@ -27,25 +32,6 @@ cdef inline bint is_ascii(const uint8_t *s, size_t n) noexcept nogil:
         if s[i] >= 0x80:
             return False
     return True
-
-
-cdef inline int sequence_length(uint8_t lead) noexcept nogil:
-    """Return the length of a UTF-8 sequence that begins with this byte; 0 if none does."""
-    return 1 if lead < 0x80 else 0 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 0
-
-
-cdef inline bint continues(uint8_t lead, int index, uint8_t byte) noexcept nogil:
-    """Return whether a byte is allowed at this index of a sequence; overlong forms and surrogates are not."""
-    if index == 1:
-        if lead == 0xE0:
-            return 0xA0 <= byte <= 0xBF
-        if lead == 0xED:
-            return 0x80 <= byte <= 0x9F
-        if lead == 0xF0:
-            return 0x90 <= byte <= 0xBF
-        if lead == 0xF4:
-            return 0x80 <= byte <= 0x8F
-    return 0x80 <= byte <= 0xBF
 
 
 cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:
@@ -58,25 +44,6 @@ cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:
             return 0
     return length
 
-
-cdef inline size_t write_character(uint32_t c, uint8_t *dst) noexcept nogil:
-    """Write a character in UTF-8. Return the length of its sequence."""
-    if c < 0x80:
-        dst[0] = <uint8_t>c
-        return 1
-    if c < 0x800:
-        dst[0], dst[1] = <uint8_t>(0xC0 | c >> 6), <uint8_t>(0x80 | (c & 0x3F))
-        return 2
-    if c < 0x10000:
-        dst[0], dst[1], dst[2] = <uint8_t>(0xE0 | c >> 12), <uint8_t>(0x80 | (c >> 6 & 0x3F)), <uint8_t>(0x80 | (c & 0x3F))
-        return 3
-    dst[0], dst[1] = <uint8_t>(0xF0 | c >> 18), <uint8_t>(0x80 | (c >> 12 & 0x3F))
-    dst[2], dst[3] = <uint8_t>(0x80 | (c >> 6 & 0x3F)), <uint8_t>(0x80 | (c & 0x3F))
-    return 4
-
-
-# Return where an incomplete sequence before src[i] begins; i if there is none.
-cdef size_t interrupted(const uint8_t *src, size_t i) noexcept nogil
 
 # Return the length of the maximal subpart at the start of src (Unicode 3.9, "U+FFFD Substitution"); 0 if valid.
 cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil

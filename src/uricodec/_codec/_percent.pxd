@@ -10,33 +10,13 @@ cdef enum:
     ENCODED_CAPACITY = 3 * SMALL + 128
     DECODED_CAPACITY = SMALL + 64
 
-cdef extern from *:
-    """
-    #include <stdint.h>
-    static inline int uc_hex_value(uint8_t c) {
-        static const uint8_t above[256] = {     /* 1 more than the value of a digit */
-            ['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ['A'] = 11, 12, 13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16};
-        return above[c] - 1;
-    }
-    """
+cdef extern from "simd/octets.h" nogil:
     # The value of a hexadecimal digit; -1 for other bytes.
-    int hex_value "uc_hex_value"(uint8_t c) noexcept nogil
-
-
-cdef inline int triplet_value(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the byte that the triplet at s[0] (a "%") encodes; -1 if it is not a triplet."""
-    cdef int high, low
-    if n < 3:
-        return -1
-    # Each byte is read only once, because another thread may change s.
-    high, low = hex_value(s[1]), hex_value(s[2])
-    return -1 if (high | low) < 0 else high << 4 | low
-
-
-cdef inline size_t write_triplet(uint8_t c, uint8_t *dst) noexcept nogil:
-    cdef const char *digits = "0123456789ABCDEF"
-    dst[0], dst[1], dst[2] = c'%', digits[c >> 4], digits[c & 15]
-    return 3
+    int hex_value "uc_hex_value"(uint8_t c)
+    # The byte that the triplet at s[0] (a "%") encodes; -1 if it is not a triplet.
+    int triplet_value "uc_triplet_value"(const uint8_t *s, size_t n)
+    # Write the triplet of a byte. Return its size.
+    size_t write_triplet "uc_write_triplet"(uint8_t c, uint8_t *dst)
 
 
 # Decodes a run of ASCII characters that starts at index `start` of a str.

@@ -501,7 +501,7 @@ cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint rep
     if not run.strict and run.otherwise != NULL:
         run.row_of = run.otherwise
     run.block_of = slots.block if slots.block != NULL else do_rows
-    run.changes = slots.changes if kernels.mark_outside != portable.mark_outside else NULL
+    run.changes = NULL if portable else slots.changes
     run.most_rows = min(most_rows, <size_t>STRUCTS) if slots.result >= WRITES_COMPONENTS else most_rows
     run.has_stable = slots.stable != NULL
     if run.has_stable:

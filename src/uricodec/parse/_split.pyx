@@ -10,7 +10,7 @@ stdlib's own four classes with a netloc of plain str or bytes; for a subclass, w
 error, it calls the function that it replaces.
 """
 cimport cython
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memset
 
 from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels
@@ -67,6 +67,12 @@ kinds[c'\t'] = kinds[c'\r'] = kinds[c'\n'] = UNUSUAL     # removed from a URL
 cdef ByteSet IN_PATH = ~ByteSet("?#;\t\r\n")
 cdef ByteSet IN_QUERY = ~ByteSet("#\t\r\n")
 cdef ByteSet IN_FRAGMENT = ~ByteSet("\t\r\n")
+
+
+ctypedef fused code_unit:
+    uint8_t
+    uint16_t
+    uint32_t
 
 
 cdef inline Py_ssize_t next_stop(const code_unit *s, Py_ssize_t start, Py_ssize_t n, ByteSet passed) noexcept:

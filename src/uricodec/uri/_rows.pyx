@@ -22,7 +22,6 @@ from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows,
 from uricodec.uri._values cimport split_any
 from uricodec.uri._whatwg cimport check_whatwg_row
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING
 
 from uricodec._records.formats import FORMATS
@@ -354,51 +353,6 @@ CHECK_ROW.row, CHECK_ROW.factor, CHECK_ROW.extra = check_row, 0, 0
 SPLIT_ROW.row, SPLIT_ROW.factor, SPLIT_ROW.extra = split_row, 0, FIELDS * sizeof(Component)
 SPLIT_JSONL_ROW.row, SPLIT_JSONL_ROW.factor, SPLIT_JSONL_ROW.extra = jsonl_row, 4, sum(map(len, KEYS)) + 4 * FIELDS + 1
 SPLIT_CSV_ROW.row, SPLIT_CSV_ROW.factor, SPLIT_CSV_ROW.extra = csv_row, 2, 4 * FIELDS - 1
-
-
-def run_row(name, src, dst, production, iri=False):
-    """Run one row function on buffers, for tests of buffer bounds.
-
-    Args:
-        name (str): "check", "jsonl", "csv" or "safe csv".
-        src (bytes-like): The input.
-        dst (bytes-like): A writable buffer for the output.
-
-    >>> buffer = bytearray(100)
-    >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
-    b'http,a@b,a,b,,"","",'
-    """
-    cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2, "safe csv": 2}
-    cdef SizedRow[3] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW]
-    cdef SizedRow *operation
-    cdef Py_buffer source, target
-    cdef Grammar grammar
-    cdef Outcome outcome
-    cdef size_t written, needed
-    grammar.delimiter, grammar.csv_safe, grammar.safe_host = c',', name == "safe csv", False
-    grammar.quotes = ALWAYS if name == "jsonl" else IF_NEEDED
-    if name not in rows:
-        raise ValueError(f"unknown row {name!r}; choose from {', '.join(rows)}")
-    operation = operations + <int>rows[name]
-    grammar.syntax = IRI_SYNTAX if iri else URI_SYNTAX
-    grammar.production = <Production>production_of(production, grammar.syntax)
-    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
-    try:
-        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
-        try:
-            needed = operation.factor * <size_t>source.len + operation.extra
-            if <size_t>target.len < needed:
-                raise ValueError(f"dst must have at least {needed} bytes, got {target.len}")
-            with nogil:
-                written = operation.row(<const uint8_t *>source.buf, <size_t>source.len, &grammar,
-                                        <uint8_t *>target.buf, &outcome)
-        finally:
-            PyBuffer_Release(&target)
-    finally:
-        PyBuffer_Release(&source)
-    if written == UC_REJECTED:
-        return CODE_NAMES[outcome.code], <Py_ssize_t>outcome.offset
-    return <Py_ssize_t>written
 
 
 # --- operations -------------------------------------------------------------------------------------------------------

@@ -5,9 +5,8 @@ error. Most bytes need no decision. A kernel marks those that do ("%", "?", "#" 
 the loops visit only these, in order.
 """
 from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memchr
 
-from uricodec._base._kernels cimport SUB_DELIMS, UNRESERVED, ByteSet, kernels, provide, uc_kernels, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport SUB_DELIMS, UNRESERVED, ByteSet, kernels, uc_lowest_bit
 
 cdef enum:
     WORDS = 64, CHUNK = 64 * WORDS      # bytes that a kernel marks at once
@@ -256,50 +255,6 @@ cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept
             urn[0] = older
             return True
     return False
-
-
-# --- lines of URNs ----------------------------------------------------------------------------------------------------
-
-cdef bint is_plain(const uint8_t *s, size_t n, const uc_set *nid, const uc_set *nss) noexcept nogil:
-    """Return whether a line is a valid URN without components."""
-    cdef size_t i = 4
-    if rejects_scheme(s, n):
-        return False
-    while i < n and nid.member[s[i]]:
-        i += 1
-    if i < 4 + 2 or i > 4 + 32 or i == n or s[i] != c':' or s[4] == c'-' or s[i - 1] == c'-':
-        return False
-    if i == 7 and s[4] | 0x20 == c'u' and s[5] | 0x20 == c'r' and s[6] | 0x20 == c'n':
-        return False
-    i += 1
-    if i == n or s[i] == c'/':
-        return False
-    while i < n:
-        if nss.member[s[i]]:
-            i += 1
-        elif s[i] == c'%' and is_triplet(s, n, i):
-            i += 3
-        else:
-            return False
-    return True
-
-
-cdef size_t span_urns(const uint8_t *src, size_t n, const uc_set *nid, const uc_set *nss, uint8_t end) noexcept nogil:
-    """Return where the first line starts that is not plain. See simd/kernels.h."""
-    cdef size_t start = 0, size
-    cdef const uint8_t *found
-    while start < n:
-        found = <const uint8_t *>memchr(src + start, end, n - start)
-        size = n - start if found == NULL else found - (src + start)
-        if not is_plain(src + start, size, nid, nss):
-            return start
-        start += size + (found != NULL)
-    return n
-
-
-cdef uc_kernels portable
-portable.span_urns = span_urns
-provide(&portable)
 
 
 # --- URNs in other text -----------------------------------------------------------------------------------------------

@@ -7,43 +7,10 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._atomic cimport *
-from uricodec._base._kernels cimport ALL_BYTES, kernels, lower, provide, remove_byte, uc_kernels, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ALL_BYTES, kernels, lower, remove_byte, uc_lowest_bit, uc_set
 from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_BYTES, TRIPLETS, ParsedUrn
 
 from cpython.mem cimport PyMem_RawMalloc
-
-
-# --- lines, without validation ----------------------------------------------------------------------------------------
-
-cdef size_t end_of_nid(const uint8_t *line, size_t n) noexcept nogil:
-    """Return the offset of the second colon of a URN, or of the end of the line; 0 if the line does not begin with "urn:"."""
-    cdef size_t i = 4
-    if n < 4 or lower(line[0]) != c'u' or lower(line[1]) != c'r' or lower(line[2]) != c'n' or line[3] != c':':
-        return 0
-    while i < n and line[i] != c':':
-        i += 1
-    return i
-
-
-cdef void normalize_urns(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) noexcept nogil:
-    cdef size_t start = 0, size, nid, i
-    cdef const uint8_t *found
-    while start < n:
-        found = <const uint8_t *>memchr(src + start, end, n - start)
-        size = (n if found == NULL else found - src + 1) - start
-        nid = end_of_nid(src + start, size if found == NULL else size - 1)
-        for i in range(start, start + nid):
-            dst[i] = lower(src[i])
-        if nid:
-            kernels.upper_triplets(src + start + nid, size - nid, dst + start + nid)
-        else:
-            memmove(dst + start, src + start, size)
-        start += size
-
-
-cdef uc_kernels portable
-portable.normalize_urns = normalize_urns
-provide(&portable)
 
 
 # --- the rules of namespaces ------------------------------------------------------------------------------------------

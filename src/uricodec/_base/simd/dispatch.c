@@ -4,6 +4,7 @@
 
 enum { UC_CPU_SSSE3 = 1, UC_CPU_AVX2 = 2, UC_CPU_AVX512 = 4 };
 
+#include "isa/portable.h"
 #if UC_X86
 #include "isa/ssse3.h"
 #include "isa/avx2.h"
@@ -68,6 +69,7 @@ uint32_t uc_cpu_features(void) { return 0; }
 #endif
 
 const uc_tier uc_tiers[] = {
+    {"portable", 0, &uc_portable, portable_prepare},
 #if UC_X86
     {"ssse3", UC_CPU_SSSE3, &uc_ssse3, v16_prepare},
     {"avx2", UC_CPU_AVX2, &uc_avx2, avx2_prepare},
@@ -77,6 +79,5 @@ const uc_tier uc_tiers[] = {
 #elif UC_NEON
     {"neon", 0, &uc_neon, v16_prepare},
 #endif
-    {0, 0, 0, 0},
 };
-const size_t uc_tier_count = sizeof uc_tiers / sizeof *uc_tiers - 1;
+const size_t uc_tier_count = sizeof uc_tiers / sizeof *uc_tiers;

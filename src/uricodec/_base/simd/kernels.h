@@ -3,8 +3,7 @@
  * A kernel is a loop over bytes. It knows no Python, no rows and no exceptions, and it keeps two promises on every
  * input: it loads nothing outside src[0 .. n) and stores nothing outside dst[0 .. cap).
  *
- * The portable definition of each kernel is Cython code in the module of its loop (_base/_kernels.pyx, _base/_text.pyx,
- * _codec/_percent.pyx, urn/_grammar.pyx, urn/_normalize.pyx); the files in isa/ hold faster ones. dispatch.c lists the
+ * isa/portable.h defines each kernel for any machine; the other files in isa/ have faster ones. dispatch.c lists the
  * tiers in order and asks the CPU which of them it can run.
  */
 #ifndef UC_KERNELS_H
@@ -109,7 +108,7 @@ typedef struct uc_tier {
     void (*prepare)(void); /* builds the tier's tables: once, before its kernels are used */
 } uc_tier;
 
-/* The tiers built into this binary, slowest first, without "portable". */
+/* The tiers built into this binary, slowest first. */
 extern const uc_tier uc_tiers[];
 extern const size_t uc_tier_count;
 

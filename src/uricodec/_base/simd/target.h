@@ -54,6 +54,13 @@ static inline int uc_lowest_bit(unsigned long long word) { return __builtin_ctzl
 static inline uint64_t uc_parity(uint64_t word) { return (uint64_t)__builtin_parityll(word) << 63; }
 #endif
 
+/* How many bits are set, on any machine. */
+static inline uint32_t uc_count_bits(uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    return (uint32_t)(((word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101 >> 56);
+}
+
 /* The bits of a bitmap from bit `at` on, lowest first: 57 or more, then zeros. The word after that of `at` may be loaded. */
 static inline uint64_t uc_bits_from(const uint64_t *bits, size_t at) {
 #if UC_LITTLE_ENDIAN

@@ -30,13 +30,7 @@
 #ifndef UC_UTF8_SCAN_H
 #define UC_UTF8_SCAN_H
 
-/* Returns where an ill-formed sequence begins, given that src[i] is the first byte that is not allowed, or that i is
- * the end of an input that ends too early: at an incomplete sequence before i, or at i. */
-static size_t utf8_fault(const uint8_t *src, size_t i) {
-    for (size_t k = 1; k <= 3 && k <= i && src[i - k] >= 0x80; k++)
-        if (src[i - k] >= 0xC0) return (src[i - k] < 0xE0 ? 2 : src[i - k] < 0xF0 ? 3 : 4) > k ? i - k : i;
-    return i;
-}
+#include "octets.h"
 
 /* Errors of two adjacent bytes, as bits of a char. */
 enum {
@@ -112,7 +106,7 @@ KERNEL size_t NAME(scan_utf8)(const uint8_t *src, size_t n, uc_utf8 *found) {
             if (FAULTS(any)) {
                 int k = 0;
                 while (!FAULTS(faults[k])) k++;
-                end = utf8_fault(src, now.i + (size_t)k * SIZE + FIRST(FAULTS(faults[k])));
+                end = uc_interrupted(src, now.i + (size_t)k * SIZE + FIRST(FAULTS(faults[k])));
                 goto fault;
             }
             before = now;
@@ -127,7 +121,7 @@ KERNEL size_t NAME(scan_utf8)(const uint8_t *src, size_t n, uc_utf8 *found) {
         if (BEYOND_ASCII(v) || (now.i && src[now.i - 1] >= 0x80)) {
             V faults = NAME(faults)(v, last);
             if (FAULTS(faults)) {
-                end = utf8_fault(src, now.i + FIRST(FAULTS(faults)));
+                end = uc_interrupted(src, now.i + FIRST(FAULTS(faults)));
                 goto fault;
             }
         }
@@ -137,7 +131,7 @@ KERNEL size_t NAME(scan_utf8)(const uint8_t *src, size_t n, uc_utf8 *found) {
         last = v;
     }
     /* A sequence that the end of the input truncates. If zeros followed it, they were found as an error. */
-    end = utf8_fault(src, n);
+    end = uc_interrupted(src, n);
     if (end < n) goto fault;
     found->characters = now.characters;
     found->highest = HIGHEST(now.highest);
