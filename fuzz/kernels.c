@@ -345,7 +345,7 @@ static void check_spelling(block src) {
 
 static void check_span_urns(block src, const uint8_t *own) {
     uc_set nid = make_set(chosen.set & 64 ? chosen.set / 8 : 0, own, "urnURN-", ":._~", chosen.end);
-    uc_set nss = make_set(chosen.set, own, "", "%", chosen.end);
+    uc_set nss = make_set(chosen.set, own, "0123456789ABCDEFabcdef", "%", chosen.end);
     size_t want = naive_span_urns(src.octets, src.size, &nid, &nss, chosen.end);
     FOR_EACH_TIER(tier) {
         if (tier->kernels->span_urns &&

@@ -84,7 +84,7 @@ typedef struct uc_kernels {
     /* Offset of the first line that is not a simple URN; n if all are. Lines are as above, and `end` is in neither set.
      * A simple URN is "urn:" in any case; an NID of 2 to 32 bytes of `nid` (which has the letters u, r, n and no ':')
      * that neither begins nor ends with '-' and is not "urn" in any case; ':'; and an NSS of one or more bytes of `nss`
-     * (which has no '%') or triplets other than "%00", not beginning with '/'. */
+     * (which has the digits of triplets, and no '%') or triplets other than "%00", not beginning with '/'. */
     size_t (*span_urns)(const uint8_t *src, size_t n, const uc_set *nid, const uc_set *nss, uint8_t end);
 
     /* Length of the longest prefix of src that is well-formed UTF-8 (RFC 3629 section 4): n, or where the first
