@@ -104,6 +104,6 @@ cdef inline uint64_t bits_after(const uint64_t *words, size_t w, int by) noexcep
     return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
 
 
-cdef inline int raise_set() except -1:
+cdef inline int reraise() except -1:
     """Raise the exception that is set."""
     return -1

@@ -209,7 +209,7 @@ cdef ByteSet set_of(object operand):
         PyErr_Clear()
         return None
     if made == NULL:
-        raise_set()
+        reraise()
     result = <object>made
     Py_DECREF(result)
     return result

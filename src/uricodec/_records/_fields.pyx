@@ -6,7 +6,10 @@ A record is one of these:
 - a record of CSV (RFC 4180); its values are selected fields,
 - a line with a JSON object (RFC 8259); its values are the members with selected names.
 
-    whole records of a window -> unescaped values, consecutive -> results, consecutive -> records
+    whole records of a window     1,"a%22b",x      2,c,y       the value is the second field, the operation decodes
+    unescaped values, together    a%22bc
+    results, together             a"bc
+    records                       1,"a""b",x       2,c,y
 
 Kernels mark the bytes that may end a value, so that fields are found without searching for each. The row engine runs
 over the values. Its results stay in the first-level cache until the records are written: the bytes before a value, its
@@ -17,8 +20,8 @@ Errors of the record itself have codes after those of the operation, see FRAME_N
 For deduplication, rows are records: select_values() finds one value of each, and nothing is written.
 
 A window is the part of the buffer that is processed at once. It doubles until it contains a whole record, so short and
-long records take the same path. If the output may
-lack capacity for a record, the loop ends before it and returns how much was read.
+long records take the same path. If the output may lack capacity for a record, the loop ends before it and returns how
+much was read.
 """
 from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
@@ -1118,7 +1121,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
                 done = put_records(&task)
             frame.note_seen(&task.seen)
             if not done and task.run.status == HAS_RAISED:
-                raise_set()
+                reraise()
             if not done:
                 raise MemoryError  # pragma: no cover: no memory
             for i in range(task.report.faults.size // sizeof(RecordFault)):

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._rows._arrow cimport Buffer
-from uricodec._base._kernels cimport raise_set, uc_set
+from uricodec._base._kernels cimport reraise, uc_set
 
 
 cdef enum:

@@ -135,7 +135,7 @@ cdef class ItemBatch:
             with nogil:
                 run_rows(run)
         if run.status == HAS_RAISED:
-            raise_set()
+            reraise()
         if run.status == NO_MEMORY:
             raise MemoryError  # pragma: no cover: no memory
         return 0
@@ -314,7 +314,7 @@ cdef class ListWork:
         self.have_capacity_for(run, n)
         size = run.row_of(src, n, run.options, self.buffer, &outcome)
         if size == UC_REJECTED and outcome.code == UC_RAISED:
-            raise_set()
+            reraise()
         if size == UC_REJECTED and outcome.code == UC_FALSE:
             return False
         if size == UC_REJECTED:
@@ -370,7 +370,7 @@ cdef class ListWork:
         if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(utf8), n, self.text.rows.slots.options, self.buffer,
                                 &outcome) == UC_REJECTED and outcome.code != UC_FALSE:
             if outcome.code == UC_RAISED:
-                raise_set()
+                reraise()
             before = self.text.rows.characters(<const uint8_t *>PyBytes_AS_STRING(utf8), n, outcome.offset)
             if self.text.rows.joins or before < place or before == place and self.text.rows.code_names[outcome.code] != "utf-8":
                 place, code = before, self.text.rows.code_names[outcome.code]
@@ -398,7 +398,7 @@ cdef class ListWork:
                                <size_t>PyBytes_GET_SIZE(item), row)
         if (<unchecked_borrow>borrow_row)(item, <size_t>row, &view) < 0:
             if not PyErr_ExceptionMatches(TypeError):
-                raise_set()
+                reraise()
             PyErr_Clear()
             if self.missing is not None and self.missing(item):
                 return item if self.bytes_plan.kind == TEXT else None

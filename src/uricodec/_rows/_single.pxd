@@ -136,11 +136,3 @@ cdef object result_of(object given, const Single *single, Faults faults, bint ke
 
 # Return whether two texts have the same result, in UTF-8.
 cdef bint same_results(object a, object b, const Single *single, Faults faults) except -1
-
-# --- long texts, and errors -------------------------------------------------------------------------------------------
-
-# Write the result of a long text: of bytes, into the object itself.
-cdef size_t write_long(object text, const Single *single, const SizedRow *operation, Written *written, Outcome *outcome) except? 0
-
-# Raise the error; False: there are no faults.
-cdef bint reject_text(object given, Faults faults, const Written *written, const Outcome *outcome) except -1

@@ -1,7 +1,7 @@
 # distutils: extra_compile_args=-O2
 """Operations on single values: see _single.pxd."""
 from uricodec._base._kernels cimport ASCII_BYTES, kernels
-from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, raise_set
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, reraise
 
 
 cdef object copied_text(object given):
@@ -61,7 +61,7 @@ cdef size_t write_long(object text, const Single *single, const SizedRow *operat
 cdef bint reject_text(object given, Faults faults, const Written *written, const Outcome *outcome) except -1:
     """Raise the error; False: there are no faults."""
     if outcome.code == UC_RAISED:
-        raise_set()
+        reraise()
     return faults is not None and faults.raise_outcome(given, written.source.data, outcome)
 
 

@@ -161,7 +161,7 @@ cdef int run_to_end(Run *run) except -1:
         with nogil:
             run_rows(run)
         if run.status == HAS_RAISED:
-            raise_set()
+            reraise()
         if run.status != YIELD:
             return 0
         PyErr_CheckSignals()

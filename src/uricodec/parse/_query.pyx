@@ -5,7 +5,7 @@ The fast paths take text and bytes, as `_arguments` knows them, in its encodings
 text any str; and for urlencode any mapping, or a list or tuple of pairs. Everything else is passed to the stdlib's
 function.
 """
-from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, raise_set, remove_byte, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels, reraise, remove_byte, uc_lowest_bit, uc_set
 from uricodec._codec._percent cimport decode_bytes, decode_text, quote_set
 from uricodec._base._text cimport *
 from uricodec.parse._arguments cimport *
@@ -403,7 +403,7 @@ cdef inline bint has_length(object value) except -1:
     if PyObject_Size(value) >= 0:
         return True
     if not PyErr_ExceptionMatches(TypeError):
-        raise_set()
+        reraise()
     PyErr_Clear()
     return False
 

@@ -19,7 +19,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from uricodec._base._kernels cimport ALPHANUM, DIGIT, HEXDIG, SUB_DELIMS, UNRESERVED, ByteSet, kernels, lower, raise_set
+from uricodec._base._kernels cimport ALPHANUM, DIGIT, HEXDIG, SUB_DELIMS, UNRESERVED, ByteSet, kernels, lower, reraise
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
@@ -673,7 +673,7 @@ cdef int set_ports(Accepted *accepted, object ports, uint8_t *bits) except -1:
 
 cdef int raise_ambiguous(object input, object text, const uint8_t *s, const Outcome *outcome) except -1:
     if outcome.code == UC_RAISED:
-        raise_set()
+        reraise()
     position = characters_before(s, outcome.offset) if type(text) is str else <Py_ssize_t>outcome.offset
     raise AmbiguousUrlError(AGREED_REASONS[outcome.code], input, position, AGREED_CODES[outcome.code])
 

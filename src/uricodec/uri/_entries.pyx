@@ -1064,7 +1064,7 @@ cdef class EntryBuilder:
 
     cdef int check(self, Line line) except -1:
         if line == FAILED:
-            raise_set()
+            reraise()
         return 0
 
     def add_lines(self, lines not None):
@@ -1411,7 +1411,7 @@ cdef class EntryTable:
     cdef int check(self, Found found) except -1:
         if found > PRESENT:
             raise_found(&self.table, found)
-            raise_set()
+            reraise()
         return 0
 
     def has(self, entry):

@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
 from uricodec._base._text cimport *
-from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, raise_set
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, reraise
 from uricodec._rows._single cimport *
 from uricodec.uri._components cimport URI_FAULTS
 from uricodec._url._grammar cimport Parts
@@ -208,7 +208,7 @@ cdef inline bint write_short(PyObject *text, const Single *form, uint8_t *buffer
     size[0] = form.operation.row(<const uint8_t *>PyUnicode_DATA(<object>text), <size_t>PyUnicode_GET_LENGTH(<object>text),
                                  form.options, buffer, &outcome)
     if size[0] == UC_REJECTED and outcome.code == UC_RAISED:
-        raise_set()
+        reraise()
     return size[0] != UC_REJECTED
 
 

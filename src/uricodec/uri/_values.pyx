@@ -744,7 +744,7 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
         made = heap = allocate((ITEMS_FACTOR if how.texts else 3) * n + (count + 1) * sizeof(Component))
     try:
         if how.read(src, n, how, made, &outcome) == UC_REJECTED:
-            raise_set()     # no other error is possible
+            reraise()     # no other error is possible
         if how.texts:
             return items_of(made, how.texts, how.text)
         field = <const Component *>made

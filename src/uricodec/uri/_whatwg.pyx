@@ -883,7 +883,7 @@ cdef class WhatwgBase:
                         <uint8_t *>PyBytes_AS_STRING(room), &made, &outcome)
         if size == UC_REJECTED:
             if outcome.code == UC_RAISED:
-                raise_set()
+                reraise()
             raise UriSyntaxError("invalid base URL", base, 0)
         self.memory = room[:size]
         self.href = made
@@ -920,5 +920,5 @@ def find_fault_of_url(input, base):
     if size != UC_REJECTED:
         return None
     if outcome.code == UC_RAISED:
-        raise_set()
+        reraise()
     return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
