@@ -201,7 +201,7 @@ class Counter:
         return map(self._result, self._rank(top))
 
     def lines(self, top=None):
-        r"""Yield what most_common() does as lines, COUNT TAB KEY, without sums and quantiles.
+        r"""Yield the keys as lines, COUNT TAB KEY, in the order of most_common(). The counter has no sums or quantiles.
 
         Args:
             top (int | None): How many keys; None: all.
