@@ -221,7 +221,7 @@ LAYERS = [
     ("faces", ["integrations", "cli"], "box"),
     ("many values", ["logs", "dedup", "bulk"], "box"),
     ("one value", ["urn", "iri", "uri", "parse"], "main"),
-    ("rows", ["_url", "_records", "_codec", "_rows", "_io"], "box"),
+    ("rows", ["_search", "_url", "_records", "_codec", "_rows", "_io"], "box"),
     ("bytes", ["bytesets", "_base", "errors"], "box"),
 ]
 

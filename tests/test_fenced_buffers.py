@@ -26,6 +26,7 @@ from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
 from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import transform_lines
+from uricodec._search._find import copy_urls, find_part
 from uricodec.dedup._identifiers import LineBatch
 from uricodec.iri._conversion import IriToUriRows, UriToIriRows
 from uricodec.logs import Format
@@ -34,7 +35,6 @@ from uricodec.logs._conditions import condition_of
 from uricodec.logs._records import NAMES, LogReader
 from uricodec.uri import HostSet, PrefixSet
 from uricodec.uri import _rows as operations
-from uricodec.uri._components import copy_urls, find_part
 from uricodec.uri._entries import EntryBuilder, FilterRows, MatchRows, aligned, checksums
 from uricodec.uri._policies import operation_of
 from uricodec.uri._redact import RedactTextRows, redact_lines
@@ -244,6 +244,8 @@ def added(builder, lines):
     return builder.entries, builder.lines, builder.understood, builder.found
 
 
+CONTENTS = "plain", "json", "html"
+COPIES = {"copy_urns": copy_urns, **{f"copy_urls, {content}": partial(copy_urls, content) for content in CONTENTS}}
 LOOPS = {
     "decode_lines": writing(decode_lines, lambda n: n + 66),
     "decode_lines, plus": writing(
@@ -258,7 +260,10 @@ LOOPS = {
     ],
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
     "LineBatch.find": lines_found,
-    "find_part": lambda buffer: find_part(buffer, 128, False),
+    **{
+        f"find_part, {content}": lambda buffer, content=content: find_part(content, buffer, 128, False)
+        for content in CONTENTS
+    },
     "EntryBuilder.add": lambda buffer: EntryBuilder("hosts", KEY).add(buffer),
     "EntryBuilder.add, prefixes": lambda buffer: EntryBuilder("prefixes", KEY).add(buffer),
     "EntryBuilder.add_lines": lambda buffer: added(EntryBuilder("hosts", KEY), buffer),
@@ -269,10 +274,10 @@ LOOPS = {
     "checksums": lambda buffer: checksums(buffer, KEY),
     "redact_lines": lambda buffer: bytes(redact_lines(buffer, RedactTextRows("*", True, True))),
     **{
-        f"{copy.__name__}, {prefix}": writing(
+        f"{name}, {prefix}": writing(
             lambda src, dst, copy=copy, prefix=prefix: copy(src, dst, prefix, 1 << 60), lambda n: 2 * n + 30
         )
-        for copy in (copy_urls, copy_urns)
+        for name, copy in COPIES.items()
         for prefix in (None, b"file\t")
     },
     "LineBatch.find, csv": partial(lines_found, framing=FRAMINGS["csv"]),
@@ -316,7 +321,7 @@ ELSEWHERE = {
     *{"block_size", "SpilledBatch.read"},
     *{f"FirstRows.{name}" for name in ("__new__", "put_counts", "set_pairs", "counts_of")},
     *{"FirstRows.remove_rare", "EquivalentRows.__new__", "RelativizeRows.__new__", "UnsplitRows.__new__"},
-    *{"PolicyRows.__new__", "WhatwgBase.__new__", "find_fault_of_url"},
+    *{"PolicyRows.__new__", "WhatwgBase.__new__"},
     *{"FingerprintKey.__new__", "FingerprintBatch.__new__", "LineBatch.write"},
 }
 

@@ -1,5 +1,7 @@
 """URIs: `uricodec.uri` against the grammar of RFC 3986 and a reference, and `uricodec.uri.legacy_schemes`."""
 
+from functools import partial
+
 from common import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 from reference import agreed_host as naive_host
 from reference import host_sets as naive_sets
@@ -9,10 +11,10 @@ from reference import uri_find, urls, whatwg
 from reference import uri_forms as forms
 
 from uricodec import iri, uri
+from uricodec._search._find import copy_urls, find_part
 from uricodec.bulk import _operations
 from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
 from uricodec.uri import legacy_schemes
-from uricodec.uri._components import copy_urls, find_part
 
 DICTIONARIES = "percent uri"
 COVERS = {
@@ -224,11 +226,16 @@ def found_in_text(draw):
     """find, on a whole text and on its parts."""
     size = draw.number() + 1
     text = draw.octets()
+
+    def plain_part(*arguments):
+        spans, _, rest = find_part("plain", *arguments)
+        return spans, rest
+
     assert (
-        uri.find(text) == uri.find(memoryview(text)) == uri_find.find(text) == uri_find.by_parts(find_part, text, size)
+        uri.find(text) == uri.find(memoryview(text)) == uri_find.find(text) == uri_find.by_parts(plain_part, text, size)
     )
     lines = uri_find.lines(text)
-    assert uri_find.by_copies(copy_urls, text, max(map(len, lines), default=0) + size) == lines
+    assert uri_find.by_copies(partial(copy_urls, "plain"), text, max(map(len, lines), default=0) + size) == lines
     for content in "json", "html":
         assert (uri.find(text, content), uri.extract(text, content)) == uri_find.find_with_escapes(text, content)
 

@@ -6,7 +6,6 @@
 - _kernels: the table of the kernels in use; ByteSet
 - _cpython: all that depends on the layout of CPython's objects and on its version
 - _text: conversions between Python objects, bytes and UTF-8
-- _matches: the matches of a search as lines
 - _atomic: atomic words and lock flags
 - _fingerprint: keyed 128-bit fingerprints of identifiers
 - extras: optional packages that are missing

@@ -2,9 +2,11 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 from uricodec._base._kernels cimport ByteSet
+from uricodec._base._text cimport Bytes
 from uricodec._url._addresses cimport *
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport Outcome
+from uricodec._rows._single cimport Faults
 
 
 # RFC 3986, or RFC 3987 in UTF-8.
@@ -153,3 +155,22 @@ cdef inline bint is_numeric_label(const uint8_t *label, size_t n) noexcept nogil
     while i < n and (c'0' <= label[i] <= c'9' or hexadecimal and hex_value(label[i]) >= 0):
         i += 1
     return i == n
+
+
+# --- codes and messages -----------------------------------------------------------------------------------------------
+
+cdef list CODE_NAMES        # the name of each UriCode
+cdef list REASONS           # the reason that errors state for it
+cdef Faults URI_FAULTS      # they are a UriSyntaxError
+cdef Faults IRI_FAULTS      # an IriError
+
+# Return the Production with a name; raise ValueError if it is unknown. whatwg: WHATWG_URL is one.
+cdef int production_of(object production, Syntax syntax, bint whatwg=*) except -1
+
+
+# --- reading objects --------------------------------------------------------------------------------------------------
+
+# Borrow and read what text_of() returned. False: the input is invalid, nothing has to be released, and the outcome's
+# offset is an index into the text. `buffer` is that of borrow().
+cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, Production production, Parts *parts,
+                    Outcome *outcome) except -1

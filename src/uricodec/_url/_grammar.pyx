@@ -12,15 +12,20 @@ first byte of a character, and the ":" or "#" if the production does not allow t
 characters that RFC 3987 section 4.1 forbids are rejected. Whether the host is safe is another question: find_unsafe() finds
 triplets in a host and characters in an authority that decode or normalize to delimiters.
 
-Last, what is known of authorities beyond the grammar: the defaults of schemes, and the spelling of IPv6 addresses.
+Last, what is known of authorities beyond the grammar: the defaults of schemes, and the spelling of IPv6 addresses; and the
+messages for faults.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._kernels cimport ALPHA, DIGIT, SUB_DELIMS, UNRESERVED, ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._text cimport *
 from uricodec._url._addresses cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value
 from uricodec._rows._engine cimport Outcome
+from uricodec._rows._single cimport *
+
+from uricodec.errors import IriError, UriSyntaxError
 
 
 cdef enum:
@@ -664,3 +669,82 @@ cdef bint is_one_of(const uint8_t *scheme, size_t n, const char *names) noexcept
 
 cdef bint has_exact_hosts(const uint8_t *name, size_t n) noexcept nogil:
     return n and FIRST_OF_EXACT.set.member[name[0]] and is_one_of(name, n, EXACT_HOSTS)
+
+
+# --- codes and messages -----------------------------------------------------------------------------------------------
+
+CODE_NAMES = [None] * CODES
+REASONS = [None] * CODES
+cdef int number
+for number, name, reason in (
+    (SCHEME, "scheme", "expected a scheme and \":\""),
+    (USERINFO, "userinfo", "invalid character in userinfo"),
+    (HOST, "host", "invalid character in host"),
+    (HOST_DELIMITER, "host-delimiter", "authority contains a character that decodes or normalizes to a delimiter"),
+    (IP_LITERAL, "ip-literal", "invalid IP literal"),
+    (PORT, "port", "invalid character in port"),
+    (PATH, "path", "invalid character in path"),
+    (PATH_COLON, "path-colon", "unexpected \":\" in the first segment of a relative path"),
+    (QUERY, "query", "invalid character in query"),
+    (FRAGMENT, "fragment", "invalid character in fragment, or unexpected fragment"),
+    (PERCENT, "percent", "\"%\" not followed by two hexadecimal digits"),
+    (UTF8, "utf-8", "invalid UTF-8"),
+    (SURROGATE, "surrogate", "lone surrogate"),
+    (CHARACTER, "character", "invalid character in IRI"),
+    (PRIVATE, "private", "private-use character outside the query"),
+    (BIDI, "bidi", "bidirectional formatting character"),
+    (WHATWG_SCHEME, "whatwg", "expected a scheme, or a base that a relative URL can have"),
+    (WHATWG_HOST, "whatwg", "invalid or missing host"),
+    (WHATWG_PORT, "whatwg", "invalid port"),
+):
+    CODE_NAMES[number], REASONS[number] = name, reason
+del name, reason
+
+cdef list PRODUCTION_NAMES = [
+    ["URI-reference", "URI", "absolute-URI", "relative-ref"],
+    ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"],
+]
+
+
+cdef int production_of(object production, Syntax syntax, bint whatwg=False) except -1:
+    cdef list names = PRODUCTION_NAMES[<int>syntax]
+    cdef int i
+    if whatwg:
+        names = [*names, "whatwg"]
+    for i in range(<int>len(names)):
+        if names[i] == production:
+            return i
+    raise ValueError(f"unknown production {production!r}; choose from {', '.join(names)}")
+
+
+URI_FAULTS = Faults(CODE_NAMES, REASONS, UriSyntaxError, SURROGATE)
+IRI_FAULTS = Faults(CODE_NAMES, REASONS, IriError, SURROGATE)
+
+
+# --- reading objects --------------------------------------------------------------------------------------------------
+
+cdef inline bint read(const Bytes *source, bint is_text, Syntax syntax, Production production, Parts *parts,
+               Outcome *outcome) noexcept:
+    """Read the bytes of a str or of bytes."""
+    if source.size <= SMALL:
+        if is_text:     # the UTF-8 of a str is well-formed
+            return read_reference(source.data, source.size, syntax, production, parts, outcome)
+        return read_bytes(source.data, source.size, syntax, production, parts, outcome)
+    with nogil:
+        return read_bytes(source.data, source.size, syntax, production, parts, outcome)
+
+
+cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, Production production, Parts *parts,
+                    Outcome *outcome) except -1:
+    cdef bint is_text = type(text) is str, borrowed = borrow(text, source, buffer)
+    if not borrowed:
+        text = (<str>text).encode("utf-8", "surrogatepass")
+        borrow(text, source, buffer)
+    if read(source, is_text and borrowed, syntax, production, parts, outcome):
+        return True
+    if not borrowed and outcome.code == UTF8:
+        outcome.code = SURROGATE
+    if is_text:
+        outcome.offset = <size_t>characters_before(source.data, outcome.offset)
+    release(source)
+    return False

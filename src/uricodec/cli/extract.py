@@ -63,6 +63,17 @@ def template_of(to, name):
     return records_of(to, ("input", "offset", "match"), {"offset"}, [name])
 
 
+def copier_of(content):
+    """Return the function that writes the matches of a chunk as lines; `content` is that of an Extractor."""
+    if content is None:
+        from uricodec.urn._parse import copy_urns
+
+        return copy_urns
+    from uricodec._search._find import copy_urls
+
+    return partial(copy_urls, content)
+
+
 class MatchEnds(LineEnds):
     """Where to cut: after one of ENDS, which need not be the last or first of them."""
 
@@ -100,14 +111,11 @@ class Extractor(Worker):
         """Choose what to find, and how, in an input that begins with `head`."""
         content = self._content
         if content == "auto":
-            from uricodec.uri._extraction import content_of
+            from uricodec._search._find import content_of
 
             content = content_of(head)
-        if content in ("json", "html"):
-            self._kind, self._copy = partial(UrlsWithEscapes, content), UrlsWithEscapes.copier(content)
-        else:
-            self._kind = Urns if content is None else Urls
-            self._copy = self._kind.copier()
+        self._kind = Urns if content is None else partial(Urls, content)
+        self._copy = copier_of(content)
 
     def work(self, chunk):
         """Return the lines for a chunk (list of bytes-like)."""
@@ -171,7 +179,7 @@ class Matches:
 
     `capacity()` is the size of the buffer. `search(view, new, end)` writes the matches of view[:end] that are complete,
     moves the rest to the start, and returns its size; the last data are view[new:end]. `finish(view)` writes the
-    matches of the rest at the end of the data. `copier()` returns the function that writes those of a chunk.
+    matches of the rest at the end of the data.
 
     Args:
         output (Output): Where they go.
@@ -198,14 +206,8 @@ class Matches:
         """Write the matches that the end of the data decides."""
         self.finish(memoryview(self._buffer)[: self._size])
 
-    def _write(self, view, spans, end=b"\n", begun=0):
-        """Write lines of view, but for the first `begun` spans without the offset, with `end` after the last one."""
-        if spans:
-            data = bytes(view)
-            self._write_lines([data[start:stop] for start, stop in spans], spans, end, begun)
-
-    def _write_lines(self, lines, spans, end=b"\n", begun=0):
-        """Write the matches at `spans` (list of bytes) as _write() does."""
+    def _write(self, lines, spans, end=b"\n", begun=0):
+        """Write the matches at `spans` (list of bytes), each but the first `begun` after its offset, and `end`."""
         if not lines:
             return
         if self._prefix is not None:
@@ -229,12 +231,6 @@ class Urns(Matches):
         self._front = 0  # bytes at the start of the buffer that are not searched: one of context, or BEGUN
 
     @staticmethod
-    def copier():
-        from uricodec.urn._parse import copy_urns
-
-        return copy_urns
-
-    @staticmethod
     def capacity():
         return 4 * reading.CHUNK
 
@@ -252,25 +248,29 @@ class Urns(Matches):
 
     def finish(self, view):
         """Write the URNs of a part of the input; none goes on after its end."""
-        self._write(view, self._find(view), begun=self._begun())
+        self._write_spans(view, self._find(view))
         self._before += len(view)
         self._front = 0
 
     def _write_begun(self, view):
         """Write the URNs of a buffer; the last one may go on after its end. Return the start of the next buffer."""
         spans = self._find(view)
-        size, begun = len(view), self._begun()
+        size = len(view)
         if spans and spans[-1][1] > size - 3:  # the last two bytes may be part of a triplet
             spans[-1] = spans[-1][0], size - 2
-            self._write(view, spans, b"", begun)
+            self._write_spans(view, spans, b"")
             rest = BEGUN + view[size - 2 :]
             self._front = len(BEGUN)
         else:
-            self._write(view, spans, begun=begun)
+            self._write_spans(view, spans)
             rest = bytes(view[max(size - ENOUGH, spans[-1][1] if spans else 0) :])
             self._front = 1
         self._before += size - len(rest)
         return rest
+
+    def _write_spans(self, view, spans, end=b"\n"):
+        data = bytes(view)
+        self._write([data[start:stop] for start, stop in spans], spans, end, int(self._begun()))
 
     def _begun(self):
         """Return whether a URN goes on at the start."""
@@ -299,23 +299,22 @@ def last_end(view, start, end):
 
 
 class Urls(Matches):
-    """URLs. One that may go on after the buffer is searched again from its start, when there is twice as much of it.
+    """URLs, without escapes.
 
-    So the time is linear, however few bytes a pipe has at a time.
+    One that may go on after the buffer is searched again from its start, when there is twice as much of it. So the time
+    is linear, however few bytes a pipe has at a time.
+
+    Args:
+        content (str): "plain", "json" or "html".
+        output, prefix, before: See Matches.
     """
 
-    def __init__(self, output, prefix, before):
-        from uricodec.uri._components import find_part
+    def __init__(self, content, output, prefix, before):
+        from uricodec._search._find import find_part
 
         super().__init__(output, prefix, before)
-        self._find_part = find_part
+        self._find_part = partial(find_part, content)
         self._kept = 0  # bytes at the start of the buffer that have been searched
-
-    @staticmethod
-    def copier():
-        from uricodec.uri._components import copy_urls
-
-        return copy_urls
 
     @staticmethod
     def capacity():
@@ -337,32 +336,6 @@ class Urls(Matches):
 
     def _find(self, view, last):
         """Write the URLs of a part of the input, and return where the next part begins."""
-        spans, rest = self._find_part(view, LONGEST_URL, last)
-        self._write(view, spans)
-        return rest
-
-
-class UrlsWithEscapes(Urls):
-    """URLs in text with escapes, which are decoded.
-
-    Args:
-        content (str): "json" or "html".
-        output, prefix, before: See Matches.
-    """
-
-    def __init__(self, content, output, prefix, before):
-        from uricodec.uri._content import find_part
-
-        super().__init__(output, prefix, before)
-        self._find_part = partial(find_part, content)
-
-    @staticmethod
-    def copier(content):
-        from uricodec.uri._content import copy_urls
-
-        return partial(copy_urls, content)
-
-    def _find(self, view, last):
         spans, urls, rest = self._find_part(view, LONGEST_URL, last)
-        self._write_lines(urls, spans)
+        self._write(urls, spans)
         return rest

@@ -26,7 +26,6 @@ from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport *
 from uricodec._url._grammar cimport *
 from uricodec._url._idna cimport A_LABELS_CAPACITY, U_LABELS_CAPACITY, to_a_labels, to_u_labels
-from uricodec.uri._components cimport CODE_NAMES, IRI_FAULTS, REASONS
 
 cimport cython
 from cpython.ref cimport PyObject

@@ -16,11 +16,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from uricodec._base.diagnostics import Diagnostic
+from uricodec._search._find import extract, find
 from uricodec.uri import _values
 from uricodec.uri._agreed_host import Host, address_category, agreed_host
-from uricodec.uri._components import Components, check, find, is_valid, split, unsplit
+from uricodec.uri._components import Components, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
-from uricodec.uri._extraction import extract
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._redact import SENSITIVE_NAMES, redact, redact_text
 from uricodec.uri._relations import relation

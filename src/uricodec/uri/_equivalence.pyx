@@ -9,8 +9,7 @@ from libc.string cimport memcmp
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, reraise
 from uricodec._rows._single cimport *
-from uricodec.uri._components cimport URI_FAULTS
-from uricodec._url._grammar cimport Parts
+from uricodec._url._grammar cimport URI_FAULTS, Parts
 from uricodec.uri._keys cimport KEY_EXTRA
 from uricodec.uri._normalize cimport *
 from uricodec.uri._policy cimport PolicyRows

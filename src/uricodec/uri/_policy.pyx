@@ -16,7 +16,6 @@ from libc.string cimport memchr, memcmp, memcpy
 from uricodec._base._kernels cimport lower
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation, SizedRow
-from uricodec.uri._components cimport CODE_NAMES, REASONS
 from uricodec._url._grammar cimport *
 from uricodec.uri._keys cimport *
 from uricodec.uri._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, is_normal, level_of

@@ -28,7 +28,7 @@ from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport borrow, text_of
-from uricodec.uri._components cimport length_of_character
+from uricodec._search._find cimport length_of_character
 
 from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE

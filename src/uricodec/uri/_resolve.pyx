@@ -16,7 +16,6 @@ from uricodec._rows._engine cimport UC_REJECTED, Outcome, SizedRow, row_function
 from uricodec._rows._single cimport *
 from uricodec._base._kernels cimport lower
 from uricodec._base._text cimport *
-from uricodec.uri._components cimport CODE_NAMES, REASONS, URI_FAULTS
 from uricodec._url._grammar cimport *
 from uricodec.uri._normalize cimport GUARD, first_dot_segment, guard_slashes, remove_dot_segments, scheme_end
 

@@ -15,7 +15,6 @@ from uricodec._rows._engine cimport *
 from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, DEFAULT_PORTS, WEB_HOST_CAPACITY,
                                         HOST_COMPONENTS, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted, WebHost, category_of,
                                         read_web_host, set_accepted, set_ports)
-from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
 from uricodec._url._grammar cimport *
 from uricodec.uri._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, PLAIN_HOST, level_of
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_target

@@ -10,7 +10,6 @@ from libc.stdint cimport uint8_t
 from uricodec._base._text cimport append_bytes
 from uricodec._rows._engine cimport *
 from uricodec._rows._tuples cimport *
-from uricodec.uri._components cimport CODE_NAMES, REASONS
 from uricodec._url._grammar cimport *
 from uricodec.uri._normalize cimport scheme_end
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, write_reference_to, write_target

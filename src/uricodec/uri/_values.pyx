@@ -19,9 +19,8 @@ from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_lowest_bit, uc_
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, without_ignored
-from uricodec._url._grammar cimport end_of_scheme, is_numeric_label
+from uricodec._url._grammar cimport CODE_NAMES, IRI_FAULTS, REASONS, end_of_scheme, is_numeric_label, read_text
 from uricodec._rows._single cimport borrow, text_of
-from uricodec.uri._components cimport CODE_NAMES, IRI_FAULTS, REASONS, read_text
 from uricodec._url._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 from uricodec.uri._queries cimport ParameterName, has_form_query
 

@@ -42,3 +42,7 @@ cdef Py_ssize_t convert_domain(const uint8_t *domain, size_t n, uint8_t *dst, si
 cdef class WhatwgBase:
     cdef bytes memory       # its href
     cdef Href href
+
+
+# Return why the URL Standard rejects a URL (Diagnostic); None if it accepts it.
+cdef object find_fault_of_url(object input, object base)

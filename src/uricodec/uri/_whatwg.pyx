@@ -26,9 +26,9 @@ from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport *
 from uricodec._url._idna cimport A_LABELS_CAPACITY, to_domain
 from uricodec._rows._single cimport borrow, characters_before, text_of
-from uricodec.uri._components cimport CODE_NAMES, REASONS
-from uricodec._url._grammar cimport (GROUPS, WHATWG_HOST, WHATWG_PORT, WHATWG_SCHEME, format_ipv6, is_numeric_label,
-                                    parse_ipv6)
+from uricodec._url._grammar cimport (
+    CODE_NAMES, GROUPS, REASONS, WHATWG_HOST, WHATWG_PORT, WHATWG_SCHEME, format_ipv6, is_numeric_label, parse_ipv6,
+)
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_NoMemory
@@ -892,7 +892,7 @@ cdef class WhatwgBase:
 
 # --- single values ---------------------------------------------------------------------------------------------------
 
-def find_fault_of_url(input, base):
+cdef object find_fault_of_url(object input, object base):
     """Return why the URL Standard rejects a URL (Diagnostic); None if it accepts it.
 
     Args:

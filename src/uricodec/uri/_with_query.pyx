@@ -21,8 +21,7 @@ from uricodec._base._text cimport *
 from uricodec._codec._percent cimport UNRESERVED_SPACE, encode_bytes, is_spaced
 from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport *
-from uricodec.uri._components cimport CODE_NAMES, REASONS, URI_FAULTS
-from uricodec._url._grammar cimport UTF8
+from uricodec._url._grammar cimport CODE_NAMES, REASONS, URI_FAULTS, UTF8
 from uricodec.uri._queries cimport ParameterName, has_form_query, is_name
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE

@@ -5,13 +5,13 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
-from uricodec._base._matches cimport FOUND, copy_matches
 from uricodec._base._text cimport *
+from uricodec._search._escapes cimport PLAIN as PLAIN_TEXT
+from uricodec._search._find cimport FOUND, copy_matches, find_matches
 from uricodec._rows._single cimport *
 from uricodec.urn._normalize cimport *
 from uricodec.urn._grammar cimport *
 
-from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE
 
@@ -561,26 +561,29 @@ cdef ByteSet NO_N = ~ByteSet("nN")
 cdef ByteSet NO_COLON = ~ByteSet(":")
 
 
-cdef size_t end_of_urn(const uint8_t *s, size_t n, const uc_set *plain, bint triplets) noexcept nogil:
+# What belongs to a URN.
+cdef struct UrnSearch:
+    const uc_set *plain     # bytes that may follow without a look at their neighbours
+    bint triplets           # triplets do, too
+
+
+cdef inline size_t end_of_urn(const uint8_t *s, size_t n, const UrnSearch *how) noexcept nogil:
     """Return the length of the URN at the start of s; 0 if there is none."""
     cdef size_t start = start_of_nss(s, n), i = start
     if start == 0:
         return 0
     while i < n:
-        if plain.member[s[i]]:
-            i += kernels.span(s + i, n - i, plain)
-        elif triplets and s[i] == c'%' and is_triplet(s, n, i):
+        if how.plain.member[s[i]]:
+            i += kernels.span(s + i, n - i, how.plain)
+        elif how.triplets and s[i] == c'%' and is_triplet(s, n, i):
             i += 3
         else:
             break
     return 0 if i == start else i
 
 
-cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const uc_set *plain, bint triplets, size_t *spans) noexcept nogil:
-    """Write the start and end of each URN from *start on, until the text ends or FOUND of them are found.
-
-    Return their number, and set *start to where the next call continues.
-    """
+cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const void *options, size_t *spans) noexcept nogil:
+    """Find URNs: a scan_function, whose options are a UrnSearch."""
     cdef uint64_t colons[SCAN_WORDS]
     cdef uint64_t ns[SCAN_WORDS]
     cdef uint64_t word, carry = 0
@@ -600,7 +603,7 @@ cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const uc_set *p
                 at = colon - 3
                 if s[at] | 0x20 != c'u' or s[at + 1] | 0x20 != c'r' or at and ALPHANUM.set.member[s[at - 1]]:
                     continue
-                length = end_of_urn(s + at, n - at, plain, triplets)
+                length = end_of_urn(s + at, n - at, <const UrnSearch *>options)
                 if length == 0:
                     continue
                 done = at + length
@@ -641,37 +644,23 @@ def find(buffer, terminators=TERMINATORS):
     >>> find(b'see <urn:isbn:0451450523>, "URN:x:a%2Fb"')
     [(5, 24), (28, 39)]
     """
-    cdef Py_buffer view
     cdef ByteSet ends = terminators if type(terminators) is ByteSet else ByteSet(terminators)
     cdef ByteSet plain = ~(ends | "%")
-    cdef list found = []
-    cdef size_t spans[2 * FOUND]
-    cdef size_t i, count, start = 0
-    cdef bint triplets = not ends.set.member[c'%']
-    borrow_bytes(buffer, &view)
-    try:
-        while start < <size_t>view.len:
-            with nogil:
-                count = scan_urns(<const uint8_t *>view.buf, <size_t>view.len, &start, &plain.set, triplets, spans)
-            for i in range(count):
-                found.append((<Py_ssize_t>spans[2 * i], <Py_ssize_t>spans[2 * i + 1]))
-    finally:
-        PyBuffer_Release(&view)
-    return found
-
-
-cdef size_t find_urns(const uint8_t *s, size_t n, size_t *start, size_t *spans) noexcept nogil:
-    return scan_urns(s, n, start, &PLAIN.set, True, spans)
+    cdef UrnSearch search = UrnSearch(&plain.set, not ends.set.member[c'%'])
+    cdef list spans = []
+    find_matches(buffer, PLAIN_TEXT, True, scan_urns, &search, spans, None)
+    return spans
 
 
 def copy_urns(src, dst, bytes prefix=None, size_t before=0):
-    r"""Write the URNs of a text as lines, as `uri._components.copy_urls` writes URLs.
+    r"""Write the URNs of a text as lines, as `_search._find.copy_urls` writes URLs.
 
     >>> dst = bytearray(20)
     >>> copy_urns(b"<urn:isbn:0451450523>", dst), bytes(dst)
     ((21, 20), b'urn:isbn:0451450523\n')
     """
-    return copy_matches(find_urns, src, dst, prefix, before)
+    cdef UrnSearch search = UrnSearch(&PLAIN.set, True)
+    return copy_matches(src, PLAIN_TEXT, dst, prefix, before, scan_urns, &search, False)
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------

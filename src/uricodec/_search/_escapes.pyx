@@ -1,7 +1,7 @@
 # distutils: extra_compile_args=-O2
-r"""URLs in text with escapes: JSON (RFC 8259 section 7) and HTML (character references).
+r"""Escapes of JSON (RFC 8259 section 7) and character references of HTML, and texts without them.
 
-The text is decoded, the result searched as plain text, and what is found mapped back to the offsets of the original:
+A text is decoded, searched, and what is found is mapped back to the offsets of the original:
 
     text        {"a":"http:\/\/a.example\/?b\u0026c"}
     decoded     {"a":"http://a.example/?b&c"}
@@ -10,32 +10,19 @@ Decoding never makes a text longer, but for two character references of 2,231. A
 is. What looks like an escape, but has not its form, stands for itself. Neither kind of escape contains a byte that ends plain
 URLs, but the backslash and the semicolon, so a text may be cut wherever plain text may be.
 """
-cimport cython
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport ByteSet, kernels
-from uricodec._base._matches cimport FOUND, MatchLines, lines_in, write_match
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
-from uricodec.uri._components cimport (
-    ESCAPED_APOSTROPHE, ESCAPED_GREATER, ESCAPED_LESS, ESCAPED_QUOTE, closing, scan_urls,
-)
 
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.buffer cimport PyBuffer_Release
 
-from html.entities import html5
-
-
-cdef enum Content:
-    JSON
-    HTML
 
 cdef enum:
     NAMES = 2500            # capacity for the named references
     LONGEST_NAME = 31
-    LONGEST_VALUE = 8
     LONGEST_ESCAPE = 40     # of what counts as one: no named reference, and no number that means something, is longer
     INCOMPLETE = 0          # the size of an escape that what follows decides
 
@@ -113,25 +100,28 @@ cdef struct Entity:
     bint bare
 
 cdef Entity ENTITIES[NAMES]     # ascending
-cdef int entities = 0
+cdef int entities = 0           # their number, once HTML is read
 
 
-cdef int add_entity(bytes name, bytes value, bint bare) except -1:
+cdef int load_entities() except -1:
+    """Fill ENTITIES. Threads that do so at the same time write the same."""
     global entities
-    cdef Entity *entity = &ENTITIES[entities]
-    if entities == NAMES or len(name) > LONGEST_NAME or len(value) > LONGEST_VALUE:
-        return 0  # pragma: no cover: the list of the standard is final
-    memcpy(entity.name, <const char *>name, <size_t>len(name))
-    memcpy(entity.value, <const char *>value, <size_t>len(value))
-    entity.name_size, entity.size = <uint8_t>len(name), <uint8_t>len(value)
-    entity.bare = bare
-    entities += 1
+    cdef int count = 0
+    cdef Entity *entity
+    cdef bytes name, value
+    from html.entities import html5
+    for name in sorted(name.removesuffix(";").encode() for name in html5 if name.endswith(";")):
+        entity, value = &ENTITIES[count], html5[name.decode() + ";"].encode()
+        if count == NAMES or len(name) > LONGEST_NAME or len(value) > LONGEST_VALUE:
+            break  # pragma: no cover: the list of the standard is final
+        memcpy(entity.name, <const char *>name, <size_t>len(name))
+        memcpy(entity.value, <const char *>value, <size_t>len(value))
+        entity.name_size, entity.size = <uint8_t>len(name), <uint8_t>len(value)
+        entity.bare = name.decode() in html5
+        count += 1
+    entities = count
     return 0
 
-
-for name in sorted(name.removesuffix(";") for name in html5 if name.endswith(";")):
-    add_entity(name.encode(), html5[name + ";"].encode(), name in html5)
-del html5, name
 
 # What the numbers 0x80 to 0x9F stand for (HTML section 13.2.5.80): windows-1252, where it has a character.
 cdef uint32_t WINDOWS[32]
@@ -248,6 +238,11 @@ cdef inline size_t read_escape(Content content, const uint8_t *s, size_t n, bint
     return read
 
 
+cdef inline uint8_t first_of(Content content) noexcept nogil:
+    """Return the byte that begins escapes."""
+    return c'\\' if content == JSON else c'&'
+
+
 cdef size_t decode(Content content, const uint8_t *s, size_t n, bint last, bint marks, uint8_t *dst,
                    size_t *read) noexcept nogil:
     """Decode a text, but for an escape at its end that what follows decides; `read` is where that begins.
@@ -255,7 +250,7 @@ cdef size_t decode(Content content, const uint8_t *s, size_t n, bint last, bint 
     `dst` has decoded_size(n) bytes. Return how many were written.
     """
     cdef size_t i = 0, o = 0, size
-    cdef uint8_t first = c'\\' if content == JSON else c'&'
+    cdef uint8_t first = first_of(content)
     cdef const uint8_t *found
     while i < n:
         found = <const uint8_t *>memchr(s + i, first, n - i)
@@ -279,17 +274,11 @@ cdef inline size_t decoded_size(size_t n) noexcept nogil:
     return n + n // 5 + 8
 
 
-# A place in a text, and in the decoded text.
-cdef struct DecodedPlace:
-    size_t at
-    size_t decoded
-
-
 cdef size_t original(Content content, const uint8_t *s, size_t n, bint last, size_t decoded, DecodedPlace *place) noexcept nogil:
     """Return where a byte of the decoded text comes from; `place` is before it, and moves there."""
     cdef size_t size, read
     cdef uint8_t written[LONGEST_VALUE]
-    cdef uint8_t first = c'\\' if content == JSON else c'&'
+    cdef uint8_t first = first_of(content)
     cdef const uint8_t *found
     while place.decoded < decoded and place.at < n:
         size = min(decoded - place.decoded, n - place.at)       # so that no byte is read twice
@@ -308,124 +297,38 @@ cdef size_t original(Content content, const uint8_t *s, size_t n, bint last, siz
     return place.at
 
 
-# A URL: where it is in the text, and its bytes.
-cdef struct Match:
-    size_t start
-    size_t stop
-    const uint8_t *data
-    size_t size
-
 cdef ByteSet NO_MARK = ~ByteSet([ESCAPED_QUOTE, ESCAPED_APOSTROPHE, ESCAPED_LESS, ESCAPED_GREATER])
 
 
-@cython.final
-cdef class Decoded:
-    """A text, decoded in memory."""
-    cdef Content content
-    cdef Py_buffer view
-    cdef const uint8_t *src
-    cdef size_t n               # of src
-    cdef const uint8_t *data
-    cdef size_t size            # of data
-    cdef size_t read            # how much of src has been decoded
-    cdef uint8_t *memory        # NULL: the text has no escapes, and is its own data
-    cdef bint last
-    cdef DecodedPlace place
-
-    def __cinit__(self, str content, object buffer, bint last):
-        if content not in ("json", "html"):
-            raise ValueError(f"unknown content {content!r}; choose from plain, json, html, auto")
-        self.content = JSON if content == "json" else HTML
-        self.memory = NULL
-        self.last = last
-        self.place.at = self.place.decoded = 0
-        borrow_bytes(buffer, &self.view)
-        self.src, self.n = <const uint8_t *>self.view.buf, <size_t>self.view.len
-        self.data, self.size, self.read = self.src, self.n, self.n
-        if self.n and memchr(self.src, c'\\' if self.content == JSON else c'&', self.n) != NULL:
-            self.memory = allocate(decoded_size(self.n))
-            self.data = self.memory
-            with nogil:
-                self.size = decode(self.content, self.src, self.n, last, True, self.memory, &self.read)
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.memory)
-        PyBuffer_Release(&self.view)
-
-    cdef inline size_t original(self, size_t decoded) noexcept nogil:
-        """Return the offset in the text; ask in ascending order."""
-        if self.memory == NULL:
-            return decoded
-        return original(self.content, self.src, self.n, self.last, decoded, &self.place)
-
-    cdef inline void locate(self, size_t begin, size_t stop, Match *match) noexcept nogil:
-        """Find the original of data[begin:stop], which has been searched; no delimiter in it is marked any more."""
-        cdef size_t read
-        match.start, match.stop = self.original(begin), self.original(stop)
-        match.data, match.size = self.data + begin, stop - begin
-        if self.memory != NULL and kernels.span(match.data, match.size, &NO_MARK.set) < match.size:
-            match.size = decode(self.content, self.src + match.start, match.stop - match.start, True, False,
-                                self.memory + begin, &read)
+cdef Content content_of_name(str name) except? PLAIN:
+    if name == "plain":
+        return PLAIN
+    if name not in ("json", "html"):
+        raise ValueError(f"unknown content {name!r}; choose from plain, json, html, auto")
+    if name == "json":
+        return JSON
+    if entities == 0:
+        load_entities()
+    return HTML
 
 
-def find_part(str content, buffer, size_t longest, bint last):
-    r"""Find the URLs in a part of a text with escapes, as `_components.find_part` does without.
-
-    Args:
-        content (str): "json" or "html".
-        buffer, longest, last: See `_components.find_part`; `longest` is a number of decoded bytes.
-
-    Returns:
-        tuple[list[tuple[int, int]], list[bytes], int]: Where the URLs are, the decoded URLs, and where the next part
-            begins.
-
-    >>> find_part("json", rb'"http:\/\/a.example\/?b\u0026c" ', 1000, True)
-    ([(1, 30)], [b'http://a.example/?b&c'], 32)
-    """
-    cdef Decoded text = Decoded(content, buffer, last)
-    cdef size_t spans[2 * FOUND]
-    cdef size_t i, start = 0, count = FOUND
-    cdef Match match
-    cdef list found = [], urls = []
-    while count == FOUND:
-        with nogil:
-            count = scan_urls(text.data, text.size, &start, longest, last, True, spans)
-        for i in range(count):
-            text.locate(spans[2 * i], spans[2 * i + 1], &match)
-            found.append((<Py_ssize_t>match.start, <Py_ssize_t>match.stop))
-            urls.append(PyBytes_FromStringAndSize(<const char *>match.data, <Py_ssize_t>match.size))
-    return found, urls, text.original(start) if start < text.size else text.read
-
-
-def copy_urls(str content, src, dst, bytes prefix=None, size_t before=0):
-    r"""Copy URLs as `_components.copy_urls` does, from text with escapes. URLs are decoded, their offsets are of the original.
-
-    >>> dst = bytearray(60)
-    >>> copy_urls("html", b'<a href="http://a.example/?b&amp;c">', dst, b"", 80)
-    (36, 25)
-    >>> bytes(dst[:25])
-    b'89\thttp://a.example/?b&c\n'
-    """
-    cdef Decoded text = Decoded(content, src, True)
-    cdef Py_buffer target
-    cdef MatchLines lines
-    cdef Match match
-    cdef size_t spans[2 * FOUND]
-    cdef size_t i, count = FOUND, start = 0, begin, read = text.n
-    PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
-    lines = lines_in(<uint8_t *>target.buf, <size_t>target.len, prefix, before)
+cdef int decode_text(DecodedText *text) except -1:
+    if text.n == 0 or memchr(text.src, first_of(text.content), text.n) == NULL:
+        return 0
+    try:
+        text.data = text.memory = allocate(decoded_size(text.n))
+    except MemoryError:  # pragma: no cover: no memory
+        PyBuffer_Release(&text.view)
+        raise
     with nogil:
-        while count == FOUND and read == text.n:
-            count = scan_urls(text.data, text.size, &start, <size_t>-1, True, True, spans)
-            for i in range(count):
-                begin = spans[2 * i]
-                # The delimiter before a URL decides where it ends.
-                if begin and closing(text.data[begin - 1], True):
-                    begin -= 1
-                begin = text.original(begin)
-                text.locate(spans[2 * i], spans[2 * i + 1], &match)
-                if not write_match(&lines, match.data, match.size, match.start):
-                    read = begin
-                    break
-    PyBuffer_Release(&target)
-    return read, lines.written
+        text.size = decode(text.content, text.src, text.n, text.last, True, text.memory, &text.read)
+    return 0
+
+
+cdef void locate_decoded(DecodedText *text, size_t start, size_t stop, Match *match) noexcept nogil:
+    cdef size_t read
+    match.start, match.stop = original_of(text, start), original_of(text, stop)
+    match.data, match.size = text.data + start, stop - start
+    if kernels.span(match.data, match.size, &NO_MARK.set) < match.size:
+        match.size = decode(text.content, text.src + match.start, match.stop - match.start, True, False,
+                            text.memory + start, &read)

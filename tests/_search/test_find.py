@@ -1,5 +1,7 @@
 """URLs in text: `uricodec.uri.find` and what it finds part by part, against the reference implementation."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,15 +10,22 @@ from support.tables import each_row
 from support.timing import assert_linear
 
 from uricodec import uri
-from uricodec.uri import _content
-from uricodec.uri._components import copy_urls, find_part
-from uricodec.uri._extraction import content_of
+from uricodec._search._find import content_of, copy_urls, find_part
 
 PARTS = [b"://"] * 3 + [bytes([byte]) for byte in b"://a1+.-()[]{}< \\\"'|_Z\0\xff"]
 PARTS += [character.encode() for character in "é例😀。々\u200d\u2014\u00a0\uff0c\uff1d\uff17\u2013"]
 PARTS += [b"http", b"x" * 63, b"x" * 64, b"\xe2\x80", b"\xed\xa0\x80", b"\xc1\x81", b"\xf4\x90\x80\x80"]
 URLS = [b" http://a.example/", b"(a://b", b"a://\xc3\xa9"]
 TEXTS = st.lists(st.one_of(st.sampled_from(URLS), st.sampled_from(PARTS)), max_size=20).map(b"".join)
+
+copy_plain = partial(copy_urls, "plain")
+
+
+def find_plain(*arguments):
+    spans, urls, rest = find_part("plain", *arguments)
+    assert urls == [bytes(arguments[0][start:stop]) for start, stop in spans]
+    return spans, rest
+
 
 EXAMPLES = {
     "see http://a.example/, then": ["http://a.example/"],
@@ -50,7 +59,7 @@ def test_examples(text):
 def test_find(tier, text, size):
     found = naive.find(text)
     assert uri.find(text) == found
-    assert naive.by_parts(find_part, text, size) == found
+    assert naive.by_parts(find_plain, text, size) == found
 
 
 @given(TEXTS, st.integers(0, 99))
@@ -58,27 +67,27 @@ def test_copy_urls(tier, text, more):
     """Whatever fits at a time."""
     lines = naive.lines(text, b"in:", 7)
     capacity = max(map(len, lines), default=0) + 20 + more
-    assert naive.by_copies(copy_urls, text, capacity, b"in:", 7) == lines
-    assert naive.by_copies(copy_urls, text, capacity) == naive.lines(text)
+    assert naive.by_copies(copy_plain, text, capacity, b"in:", 7) == lines
+    assert naive.by_copies(copy_plain, text, capacity) == naive.lines(text)
 
 
 def test_a_delimiter_decides_where_a_copied_url_ends_that_did_not_fit_before():
     text = b'"http://a.example/" "http://a.example/Yahoo!"'
     for capacity in range(24, 50):
-        assert b"".join(naive.by_copies(copy_urls, text, capacity)) == b"http://a.example/\nhttp://a.example/Yahoo!\n"
+        assert b"".join(naive.by_copies(copy_plain, text, capacity)) == b"http://a.example/\nhttp://a.example/Yahoo!\n"
 
 
 def test_copies_of_many_urls():
     text = b" http://a.example/b" * 1000
     whole = b"".join(naive.lines(text))
     for size in 19, 20, 256 * 19, 257 * 19 - 1, 19_000:
-        assert b"".join(naive.by_copies(copy_urls, text, size)) == whole
+        assert b"".join(naive.by_copies(copy_plain, text, size)) == whole
     dst = bytearray(18)
-    assert copy_urls(text, dst) == (1, 0) and dst == bytes(18)
+    assert copy_urls("plain", text, dst) == (1, 0) and dst == bytes(18)
     with pytest.raises(BufferError):
-        copy_urls(text, bytes(99))
+        copy_urls("plain", text, bytes(99))
     with pytest.raises(TypeError):
-        copy_urls(text, dst, "in:")
+        copy_urls("plain", text, dst, "in:")
 
 
 def test_characters():
@@ -92,7 +101,7 @@ def test_many_urls_and_any_buffer():
     text = b" http://a.example/b" * 1000
     found = [(19 * i + 1, 19 * i + 19) for i in range(1000)]
     assert uri.find(text) == uri.find(bytearray(text)) == uri.find(memoryview(text)) == found
-    assert find_part(text + b" ", 128, False) == (found, len(text) + 1)
+    assert find_plain(text + b" ", 128, False) == (found, len(text) + 1)
     assert uri.find(b"") == []
     with pytest.raises(TypeError):
         uri.find("http://a.example/")
@@ -102,7 +111,7 @@ def test_many_urls_and_any_buffer():
 def test_a_long_url_ends(size):
     """After 128 bytes, or before the character that they would cut, wherever the parts end."""
     text = b"(aa://" + "é".encode() * 200 + b"b://c/" + b"d" * 200
-    assert naive.by_parts(find_part, text, size, 128) == [(1, 128), (406, 534)]
+    assert naive.by_parts(find_plain, text, size, 128) == [(1, 128), (406, 534)]
 
 
 HOSTILE = ["a://" + "(" * 9999, "a://" + "([{" * 3333, "a://" + "é" * 5000, "http://" * 2000, "a://." * 2000]
@@ -136,7 +145,7 @@ def test_finds_urls_between_delimiters_whole(url, opening, close):
         assert [text.encode()[start:stop].decode() for start, stop in found] == [url], text
         assert found == naive.find(text.encode())
         for size in 1, 2, 7:
-            assert naive.by_parts(find_part, text.encode(), size) == found
+            assert naive.by_parts(find_plain, text.encode(), size) == found
 
 
 @pytest.mark.parametrize(
@@ -166,7 +175,7 @@ def by_parts_with_escapes(content, text, size):
     found, urls, part, before = [], [], b"", 0
     for end in range(size, len(text) + size + 1, size):
         part += text[end - size : end]
-        spans, more, rest = _content.find_part(content, part, 1 << 20, end > len(text))
+        spans, more, rest = find_part(content, part, 1 << 20, end > len(text))
         found += [(before + start, before + stop) for start, stop in spans]
         urls += more
         part, before = part[rest:], before + rest
@@ -187,10 +196,8 @@ def test_find_and_extract_with_escapes(tier, content):
         assert by_parts_with_escapes(content, text, size) == (spans, urls)
         lines = [b"in:%d\t%s\n" % (start, url) for (start, _), url in zip(spans, urls, strict=True)]
 
-        def copy(*arguments):
-            return _content.copy_urls(content, *arguments)
-
-        assert naive.by_copies(copy, text, max(map(len, lines), default=0) + 20 + more, b"in:") == lines
+        capacity = max(map(len, lines), default=0) + 20 + more
+        assert naive.by_copies(partial(copy_urls, content), text, capacity, b"in:") == lines
 
     run()
 

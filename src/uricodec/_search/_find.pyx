@@ -1,0 +1,473 @@
+# distutils: extra_compile_args=-O2
+"""Finding in bytes of any kind: the loop over matches, and URLs.
+
+Each kind of match has a function that finds the next ones in plain text. The loop runs it on a text without its escapes, and
+makes objects or lines of what it found.
+"""
+from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memcpy
+
+from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels
+from uricodec._base._text cimport *
+from uricodec._search._escapes cimport *
+
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+
+
+# --- matches ----------------------------------------------------------------------------------------------------------
+
+cdef size_t find_matches(object buffer, Content content, bint last, scan_function scan, const void *options, list spans,
+                         list found) except? 0:
+    cdef DecodedText text
+    cdef Match match
+    cdef size_t places[2 * FOUND]
+    cdef size_t i, start = 0, count = FOUND
+    open_text(&text, content, buffer, last)
+    try:
+        while count == FOUND:
+            with nogil:
+                count = scan(text.data, text.size, &start, options, places)
+            for i in range(count):
+                locate(&text, places[2 * i], places[2 * i + 1], &match)
+                spans.append((<Py_ssize_t>match.start, <Py_ssize_t>match.stop))
+                if found is not None:
+                    found.append(PyBytes_FromStringAndSize(<const char *>match.data, <Py_ssize_t>match.size))
+        return original_of(&text, start) if start < text.size else text.read
+    finally:
+        close_text(&text)
+
+
+# Where lines go. With a prefix, each begins with it, the decimal offset and a tab.
+cdef struct MatchLines:
+    uint8_t *dst
+    size_t capacity
+    size_t written
+    const uint8_t *prefix   # NULL: no offsets
+    size_t prefix_size
+    size_t before           # the offset of the text in the input
+
+cdef enum:
+    DIGITS = 20     # the most digits of an offset
+
+
+cdef inline MatchLines lines_in(uint8_t *dst, size_t capacity, bytes prefix, size_t before):
+    """Return where lines go: into dst, after `prefix` and the offset, or alone if `prefix` is None."""
+    cdef MatchLines lines
+    lines.dst, lines.capacity, lines.written, lines.before = dst, capacity, 0, before
+    lines.prefix, lines.prefix_size = NULL, 0
+    if prefix is not None:
+        lines.prefix, lines.prefix_size = <const uint8_t *>PyBytes_AS_STRING(prefix), <size_t>PyBytes_GET_SIZE(prefix)
+    return lines
+
+
+cdef inline bint write_match(MatchLines *lines, const uint8_t *match, size_t size, size_t start) noexcept nogil:
+    """Write a line for a match that starts at an offset of the text. False: it does not fit, and nothing was written."""
+    cdef uint8_t *dst = lines.dst + lines.written
+    cdef size_t free = lines.capacity - lines.written
+    # All stores are in bounds: the prefix, the digits and a tab, then the match and a newline have this size at most.
+    if free < size + 1 or lines.prefix != NULL and free - (size + 1) < lines.prefix_size + DIGITS + 1:
+        return False
+    if lines.prefix != NULL:
+        memcpy(dst, lines.prefix, lines.prefix_size)
+        dst += lines.prefix_size
+        dst += write_decimal(lines.before + start, dst)
+        dst[0] = c'\t'
+        dst += 1
+    memcpy(dst, match, size)
+    dst += size
+    dst[0] = c'\n'
+    lines.written = <size_t>(dst + 1 - lines.dst)
+    return True
+
+
+cdef tuple copy_matches(object src, Content content, object dst, bytes prefix, size_t before, scan_function scan,
+                        const void *options, bint delimited):
+    cdef DecodedText text
+    cdef Py_buffer target
+    cdef MatchLines lines
+    cdef DecodedPlace before_match
+    cdef Match match
+    cdef size_t places[2 * FOUND]
+    cdef size_t i, count = FOUND, start = 0, begin, read
+    open_text(&text, content, src, True)
+    read = text.n
+    try:
+        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+        lines = lines_in(<uint8_t *>target.buf, <size_t>target.len, prefix, before)
+        with nogil:
+            while count == FOUND and read == text.n:
+                count = scan(text.data, text.size, &start, options, places)
+                for i in range(count):
+                    before_match = text.place
+                    locate(&text, places[2 * i], places[2 * i + 1], &match)
+                    if not write_match(&lines, match.data, match.size, match.start):
+                        begin = places[2 * i]
+                        if delimited and begin and closing(text.data[begin - 1], content != PLAIN):
+                            begin -= 1
+                        text.place = before_match
+                        read = original_of(&text, begin)
+                        break
+        PyBuffer_Release(&target)
+    finally:
+        close_text(&text)
+    return read, lines.written
+
+
+# --- URLs -------------------------------------------------------------------------------------------------------------
+
+# A URL is found by its "://". The scheme before it is searched backwards, the end forwards: the first byte or character
+# that ends any URL, or a closing bracket without an opening one. If opening brackets remain, the URL ends where all
+# were closed for the last time; then punctuation is trimmed. The search continues where the URL ended before that, so
+# no byte is read more often than a few times. A URL between quotes or angle brackets is what is between them.
+
+# ASCII that no URI contains (RFC 3986 section 2; appendix C: "delimited by double-quotes, angle brackets or
+# whitespace"), but curly brackets, which URI templates contain (RFC 6570).
+cdef ByteSet URL_ENDS = ByteSet(range(33)) | '"<>\\^`|' | b"\x7f"
+cdef ByteSet TRIMMED = ByteSet("?!.,:*_~';")
+cdef ByteSet BRACKETS = ByteSet("()[]{}")
+cdef ByteSet URL_PLAIN = ~(URL_ENDS | BRACKETS | bytes(range(128, 256)))
+cdef ByteSet NO_COLON = ~ByteSet(":")
+cdef ByteSet SCHEME_BYTES = ALPHANUM | "+-."
+
+cdef enum:
+    LONGEST_SCHEME = 64     # a bound on what is read again backwards; the longest registered scheme has 36 characters
+    NOT_FULL = 4            # the bytes of the longest character
+
+
+cdef size_t length_of_character(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the length of the character beyond ASCII at the start of s; 0 if it ends a URL or is not UTF-8.
+
+    It ends a URL if it is a space, a quotation mark, a control, or punctuation of the blocks General Punctuation, CJK
+    Symbols and Punctuation, and Halfwidth and Fullwidth Forms. Parts of words are ZWJ, ZWNJ, the hyphens and the en
+    dash (U+2010 to U+2013), and the ideographs U+3005 to U+3007.
+    """
+    cdef uint32_t c
+    if s[0] < 0xC2 or s[0] > 0xF4 or n < 2 or s[1] & 0xC0 != 0x80:
+        return 0
+    if s[0] < 0xE0:
+        c = <uint32_t>(s[0] & 0x1F) << 6 | (s[1] & 0x3F)
+        return 0 if c <= 0xA0 or c == 0xAB or c == 0xBB else 2
+    if n < 3 or s[2] & 0xC0 != 0x80:
+        return 0
+    if s[0] < 0xF0:
+        c = <uint32_t>(s[0] & 0x0F) << 12 | <uint32_t>(s[1] & 0x3F) << 6 | (s[2] & 0x3F)
+        if c < 0x2000:
+            return 0 if c < 0x800 or c == 0x1680 else 3
+        if c < 0x3040:
+            return 3 if (0x2070 <= c < 0x3000 or 0x3005 <= c <= 0x3007 or 0x2010 <= c <= 0x2013
+                         or c == 0x200C or c == 0x200D) else 0
+        if c >= 0xFF00:
+            return 3 if (0xFF10 <= c <= 0xFF19 or 0xFF21 <= c <= 0xFF3A or 0xFF41 <= c <= 0xFF5A
+                         or 0xFF66 <= c < 0xFFF0) else 0
+        return 0 if 0xD800 <= c <= 0xDFFF or c == 0xFEFF else 3
+    if n < 4 or s[3] & 0xC0 != 0x80:
+        return 0
+    c = <uint32_t>(s[0] & 0x07) << 18 | <uint32_t>(s[1] & 0x3F) << 12
+    return 4 if 0x10000 <= c <= 0x10FFFF else 0
+
+
+cdef size_t end_of_url(const uint8_t *s, size_t n, size_t i, size_t *balanced) noexcept nogil:
+    """Return the end of the URL that goes on at i; `balanced` is the last place where all brackets are closed."""
+    cdef size_t depth[3]        # of round, square and curly brackets
+    cdef size_t total = 0       # the sum of depth
+    cdef size_t outermost = i   # the bracket that made it 1
+    cdef size_t length
+    cdef int kind
+    depth[0] = depth[1] = depth[2] = 0
+    while i < n:
+        if URL_PLAIN.set.member[s[i]]:
+            i += kernels.span(s + i, n - i, &URL_PLAIN.set)
+        elif s[i] >= 0x80:
+            length = length_of_character(s + i, n - i)
+            if length == 0:
+                break
+            i += length
+        elif BRACKETS.set.member[s[i]]:
+            kind = 0 if s[i] <= c')' else 1 if s[i] <= c']' else 2
+            if s[i] == c'(' or s[i] == c'[' or s[i] == c'{':
+                if total == 0:
+                    outermost = i
+                depth[kind] += 1
+                total += 1
+            elif depth[kind] == 0:
+                break
+            else:
+                depth[kind] -= 1
+                total -= 1
+            i += 1
+        else:
+            break
+    balanced[0] = i if total == 0 else outermost
+    return i
+
+
+# What ends the search for a closing delimiter: bytes that no delimited URL contains, of which the delimiters are some. So
+# between two URLs after the same delimiter is one of these bytes, and the time stays linear.
+cdef ByteSet IN_DELIMITED = ~(ByteSet(range(33)) | '"<>\\' | b"\x7f")
+cdef ByteSet IN_SINGLE_QUOTED = IN_DELIMITED - "'"
+cdef ByteSet IN_ESCAPED = IN_DELIMITED - [ESCAPED_QUOTE, ESCAPED_LESS, ESCAPED_GREATER]
+cdef ByteSet IN_ESCAPED_SINGLE = IN_ESCAPED - [ESCAPED_APOSTROPHE]
+
+
+cdef inline uint8_t closing(uint8_t opening, bint decoded) noexcept nogil:
+    """Return the delimiter that ends what another one begins (RFC 3986 appendix C); 0 for other bytes."""
+    if opening == c'<':
+        return c'>'
+    if opening == c'"' or opening == c"'":
+        return opening
+    if not decoded or opening < ESCAPED_QUOTE or opening > ESCAPED_LESS:
+        return 0
+    return ESCAPED_GREATER if opening == ESCAPED_LESS else opening
+
+
+cdef size_t end_of_delimited(const uint8_t *s, size_t n, size_t i, uint8_t close) noexcept nogil:
+    """Return where the delimiter is that ends the URL which goes on at i; n if what follows decides; 0 if there is none.
+
+    In JSON and source code a backslash begins an escape, perhaps of the quotes themselves. In text that has been decoded,
+    a delimiter that was escaped ends only what begins with such a one.
+    """
+    if close < 0x80:
+        i += kernels.span(s + i, n - i, &IN_SINGLE_QUOTED.set if close == c"'" else &IN_DELIMITED.set)
+    else:
+        i += kernels.span(s + i, n - i, &IN_ESCAPED_SINGLE.set if close == ESCAPED_APOSTROPHE else &IN_ESCAPED.set)
+    if i == n or s[i] == c'\\' and i + 1 == n:
+        return n
+    return i if s[i] == close or s[i] == c'\\' and s[i + 1] == close != c'>' and close != ESCAPED_GREATER else 0
+
+
+cdef inline size_t start_of_run(const uint8_t *s, size_t done, size_t end, size_t most) noexcept nogil:
+    """Return the start of the bytes of a scheme before `end`, at most `most` of them, none of them before `done`."""
+    cdef size_t start = end
+    while start > done and end - start < most and SCHEME_BYTES.set.member[s[start - 1]]:
+        start -= 1
+    return start
+
+
+cdef size_t start_of_scheme(const uint8_t *s, size_t done, size_t colon) noexcept nogil:
+    """Return the first start of a scheme that reaches the colon; `colon` if there is none."""
+    cdef size_t i = start_of_run(s, done, colon, LONGEST_SCHEME)
+    while i < colon:
+        if s[i] | 0x20 >= c'a' and ALPHANUM.set.member[s[i]] and (i == done or not ALPHANUM.set.member[s[i - 1]]):
+            return i
+        i += 1
+    return colon
+
+
+# How a text is searched for URLs.
+cdef struct UrlSearch:
+    size_t longest          # a URL ends after so many bytes at the latest
+    bint last               # nothing follows the text; else *start is at most where a URL begins that depends on it
+    bint decoded            # there may be delimiters that were escaped
+
+
+cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, const void *options, size_t *spans) noexcept nogil:
+    """Find URLs: a scan_function, whose options are a UrlSearch."""
+    cdef size_t longest = (<const UrlSearch *>options).longest
+    cdef bint last = (<const UrlSearch *>options).last, decoded = (<const UrlSearch *>options).decoded
+    cdef size_t i = start[0], done = i, count = 0, begin, stop, bound, balanced
+    cdef uint8_t close
+    while count < FOUND:
+        i += kernels.span(s + i, n - i, &NO_COLON.set)
+        if n - i < 3:
+            if last:
+                done = n
+            else:
+                begin = done
+                done = start_of_run(s, done, i, LONGEST_SCHEME + 1)
+                done -= done > begin and closing(s[done - 1], decoded) != 0
+            break
+        if s[i + 1] != c'/' or s[i + 2] != c'/':
+            i += 1
+            continue
+        i += 3
+        begin = start_of_scheme(s, done, i - 3)
+        if begin == i - 3:
+            done = i
+            continue
+        bound = begin + longest if n - begin > longest else n
+        close = closing(s[begin - 1], decoded) if begin else 0
+        if close:
+            stop = end_of_delimited(s, bound, i, close)
+            if stop == bound and not last and n - begin < longest:
+                done = begin - 1
+                break
+            if i < stop < bound:
+                spans[2 * count], spans[2 * count + 1] = begin, stop
+                count += 1
+                i = done = stop
+                continue
+        stop = end_of_url(s, bound, i, &balanced)
+        if not last and n - begin < longest and (stop == n or s[stop] >= 0x80 and n - stop < NOT_FULL):
+            done = begin - (close != 0)
+            break
+        while balanced > i and TRIMMED.set.member[s[balanced - 1]]:
+            balanced -= 1
+        if balanced > i:
+            spans[2 * count] = begin
+            spans[2 * count + 1] = balanced
+            count += 1
+        i = done = stop
+    start[0] = done
+    return count
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+cdef inline size_t find_urls(object buffer, Content content, size_t longest, bint last, list spans, list found) except? 0:
+    cdef UrlSearch search = UrlSearch(longest, last, content != PLAIN)
+    return find_matches(buffer, content, last, scan_urls, &search, spans, found)
+
+
+# The bytes at the start of a text that show what it is.
+HEAD = 4096
+
+# After a byte order mark and white space: an object of JSON, perhaps in lists, or a list of strings; a tag, comment or
+# declaration of HTML or XML. "<http://a.example/>" is none of them, nor is "[a](http://a.example/)".
+_FRONT = rb"(?:\xef\xbb\xbf)?[ \t\r\n]*"
+_JSON = _FRONT + rb"""(?:(?:\[[ \t\r\n]*)*\{[ \t\r\n]*(?:["}]|\Z)|(?:\[[ \t\r\n]*)+")"""
+_HTML = _FRONT + rb"<(?i:!doctype\b|!--|\?xml\b|[a-z][a-z0-9:-]*(?:[ \t\r\n]|/?>))"
+
+
+def content_of(head: bytes) -> str:
+    """Return what a text is that begins with `head`: "json", "html" or "plain".
+
+    Only its start counts, not what others may have written into a log.
+
+    >>> content_of(b'{"a":'), content_of(b"<!DOCTYPE html>"), content_of(b"<http://a.example/>")
+    ('json', 'html', 'plain')
+    """
+    import re
+
+    return "json" if re.match(_JSON, head) else "html" if re.match(_HTML, head) else "plain"
+
+
+cdef inline Content content_in(object buffer, str name) except? PLAIN:
+    """Return what a text is, by its start if the name is "auto"."""
+    if name == "plain":
+        return PLAIN
+    if name == "auto":
+        with memoryview(buffer) as view:
+            name = content_of(bytes(view.cast("B")[:HEAD]))
+    return content_of_name(name)
+
+
+def find(buffer, str content="plain"):
+    r"""Find the URLs in any bytes, such as text, logs, web pages or dumps.
+
+    A URL begins with a scheme of at most 64 characters, not directly after an ASCII letter or digit, and "://".
+    Characters beyond ASCII may follow, in UTF-8: hosts and paths of IRIs are found whole. A URL ends before
+
+    - a space, a control character, one of ``" < > \\ ^ ` |``, or a byte that is not UTF-8;
+    - a quotation mark, a space or punctuation beyond ASCII, such as an ideographic full stop;
+    - a bracket without its partner: a URL in brackets ends before the closing one, ``/Foo_(bar)`` is found whole;
+    - a final ``? ! . , : * _ ~ ' ;``, or several of them.
+
+    A URL directly between quotes (``"`` or ``'``) or angle brackets, without a space or control character, is all that is
+    between them, unless it contains a quote, an angle bracket or a backslash itself.
+
+    What is found need not be valid: check it with `uri.is_valid` or `iri.is_valid`.
+
+    Args:
+        buffer (bytes-like): The bytes, which are contiguous in memory.
+        content (str): What they are: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
+            "html", where it may contain character references such as ``&amp;``; or "auto", see `extract`.
+
+    Returns:
+        list[tuple[int, int]]: The start and end of each URL in `buffer`, in order. `extract` decodes what is there.
+
+    Raises:
+        TypeError: If `buffer` is not bytes-like.
+        BufferError: If it is not contiguous.
+        ValueError: If `content` is unknown.
+
+    Source: RFC 3986 section 3.1 and appendix C. How brackets and final punctuation are handled is what people mean,
+    not what the grammar says: both may be part of a URI.
+
+    >>> find(b"see (http://a.example/x_(y)), <https://b.example/?q=1>.")
+    [(5, 27), (31, 53)]
+    >>> find(rb'{"a":"http:\/\/a.example\/?b\u0026c"}', content="json")
+    [(6, 35)]
+    """
+    cdef list spans = []
+    find_urls(buffer, content_in(buffer, content), <size_t>-1, True, spans, None)
+    return spans
+
+
+def extract(buffer, str content="auto"):
+    r"""Return the URLs in any bytes, without the escapes of JSON or HTML.
+
+    Args:
+        buffer (bytes-like): The bytes, which are contiguous in memory.
+        content (str): What they are: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
+            "html", also XML, where it may contain character references such as ``&amp;``; or "auto", which is "json" if
+            they begin with an object or a list of objects or strings, as JSON lines do, "html" if they begin with a
+            tag, a comment or a declaration, and otherwise "plain".
+
+    Returns:
+        list[bytes]: The URLs, in order; `find` returns where they are, for the same `content`.
+
+    Raises:
+        TypeError: If `buffer` is not bytes-like, or not contiguous.
+        ValueError: If `content` is unknown.
+
+    Source: RFC 8259 section 7; HTML, section 13.2.5.72 to 13.2.5.80, as in attributes.
+
+    >>> extract(rb'{"a":"http:\/\/a.example\/?b\u0026c"}'), extract(b'<a href="http://a.example/?b&amp;c">')
+    ([b'http://a.example/?b&c'], [b'http://a.example/?b&c'])
+    """
+    cdef list spans = [], found = []
+    find_urls(buffer, content_in(buffer, content), <size_t>-1, True, spans, found)
+    return found
+
+
+def find_part(str content, buffer, size_t longest, bint last):
+    r"""Find the URLs in a part of a text.
+
+    Args:
+        content (str): "plain", "json" or "html".
+        buffer (bytes-like): The part.
+        longest (int): The most bytes of a URL without escapes, at least 128. One that is longer ends there.
+        last (bool): Whether the text ends after this part.
+
+    Returns:
+        tuple[list[tuple[int, int]], list[bytes], int]: Where the URLs are that do not depend on what follows, those URLs
+            without escapes, and where the next part begins: where a URL begins, or may begin, that does.
+
+    >>> find_part("plain", b"http://a.example http://b.ex", 1000, False)
+    ([(0, 16)], [b'http://a.example'], 17)
+    >>> find_part("json", rb'"http:\/\/a.example\/?b\u0026c" ', 1000, True)
+    ([(1, 30)], [b'http://a.example/?b&c'], 32)
+    """
+    cdef list spans = [], found = []
+    cdef size_t rest = find_urls(buffer, content_of_name(content), longest, last, spans, found)
+    return spans, found, rest
+
+
+def copy_urls(str content, src, dst, bytes prefix=None, size_t before=0):
+    r"""Write the URLs of a text as lines, as many as fit. No URL may go on before or after the text.
+
+    Args:
+        content (str): "plain", "json" or "html".
+        src (bytes-like): The text.
+        dst (bytes-like): The lines; enough for one of them, and with offsets 22 bytes more.
+        prefix (bytes | None): What each line begins with, before its offset in the input and a tab; None: no offsets.
+        before (int): The offset of the text in the input.
+
+    Returns:
+        tuple[int, int]: Where the first URL begins that does not fit, or the size of the text; and how many bytes have
+            been written.
+
+    >>> dst = bytearray(60)
+    >>> copy_urls("html", b'<a href="http://a.example/?b&amp;c">', dst, b"", 80)
+    (36, 25)
+    >>> bytes(dst[:25])
+    b'89\thttp://a.example/?b&c\n'
+    """
+    cdef Content kind = content_of_name(content)
+    cdef UrlSearch search = UrlSearch(<size_t>-1, True, kind != PLAIN)
+    return copy_matches(src, kind, dst, prefix, before, scan_urls, &search, True)
+
+
+# Functions are pickled by reference: the reference must be their public name.
+find.__module__ = extract.__module__ = "uricodec.uri"
