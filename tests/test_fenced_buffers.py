@@ -22,6 +22,8 @@ from uricodec._codec._charsets import Charset
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._counting._keys import KeyBatch
 from uricodec._counting._table import Table
+from uricodec._hosts._entries import EntryBuilder, FilterRows, MatchRows, match_url
+from uricodec._hosts._table import aligned, checksums
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
 from uricodec._rows._engine import RowOperation
@@ -35,7 +37,6 @@ from uricodec.logs._conditions import condition_of
 from uricodec.logs._records import NAMES, LogReader
 from uricodec.uri import HostSet, PrefixSet
 from uricodec.uri import _rows as operations
-from uricodec.uri._entries import EntryBuilder, FilterRows, MatchRows, aligned, checksums
 from uricodec.uri._policies import operation_of
 from uricodec.uri._redact import RedactTextRows, redact_lines
 from uricodec.urn._parse import copy_urns
@@ -268,8 +269,8 @@ LOOPS = {
     "EntryBuilder.add, prefixes": lambda buffer: EntryBuilder("prefixes", KEY).add(buffer),
     "EntryBuilder.add_lines": lambda buffer: added(EntryBuilder("hosts", KEY), buffer),
     "EntryBuilder.add_lines, prefixes": lambda buffer: added(EntryBuilder("prefixes", KEY), buffer),
-    "EntryTable.match": lambda buffer: SET.match(buffer, False),
-    "EntryTable.match, hosts": lambda buffer: HostSet(["::1", "com", "ab"])._table.match(buffer, False),
+    "match_url": lambda buffer: match_url(SET, buffer, False),
+    "match_url, hosts": lambda buffer: match_url(HostSet(["::1", "com", "ab"])._table, buffer, False),
     "aligned": lambda buffer: (made := aligned(buffer))[0][made[1] : made[1] + len(buffer)],
     "checksums": lambda buffer: checksums(buffer, KEY),
     "redact_lines": lambda buffer: bytes(redact_lines(buffer, RedactTextRows("*", True, True))),

@@ -22,8 +22,8 @@ KEPT = {
     "_codec._percent.plus_sets",
     "uri._redact.kept",
     "parse._arguments.known_encodings",
-    "uricodec.uri._suffixes._tables",
-    "uricodec.uri._values.default_tables",
+    "uricodec._hosts.suffix_list._tables",
+    "uricodec._hosts._suffixes.default_tables",
     # what a subclass of str overrides, under the version number of the type: an atomic store of both in one word
     "parse._arguments.known_types",
     # whether NFKC makes a delimiter: threads that are first together write the same byte

@@ -26,7 +26,7 @@ from typing_extensions import Buffer
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec.bulk._calls import InvalidRows
-from uricodec.uri._entry_sets import HostSet, PrefixSet
+from uricodec._hosts.sets import HostSet, PrefixSet
 from uricodec.uri._policies import Policy
 """
 CLASSES = """
@@ -77,8 +77,11 @@ def of_one(operation):
 def stubs():
     """The stubs: path -> text."""
     parts = [each for each in OPERATIONS.values() if each.result in {"component", "list"} and each.single]
-    lines = ["", "def __getattr__(name: str) -> Any: ...", *(line for each in parts for line in of_one(each))]
-    yield "uri/_values.pyi", stub([each.name for each in parts], "\n".join(lines) + "\n")
+    domains = [each for each in parts if "publicsuffixlist" in each.needs]
+    others = [each for each in parts if each not in domains]
+    for path, some in ("_hosts/_suffixes.pyi", domains), ("uri/_values.pyi", others):
+        lines = ["", "def __getattr__(name: str) -> Any: ...", *(line for each in some for line in of_one(each))]
+        yield path, stub([each.name for each in some], "\n".join(lines) + "\n")
 
     common = ["invalid: InvalidRows | None = None", "threads: int | None = None"]
     lines = [CLASSES]

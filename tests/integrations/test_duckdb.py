@@ -68,7 +68,8 @@ def of_bulk(name, *values, rows=VECTORS, errors="null", secret=None):
 
 def test_a_library_that_is_not_installed(con, monkeypatch):
     """Only what needs it fails."""
-    monkeypatch.setattr("uricodec.uri._suffixes._tables", {})
+    monkeypatch.setattr("uricodec._hosts.suffix_list._tables", {})
+    monkeypatch.setattr("uricodec._hosts._suffixes.default_tables", {})
     monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
     hook.register(con)
     assert con.sql("select uri_host('//a')").fetchall() == [("a",)]

@@ -168,8 +168,8 @@ def query(plan, set, drop, keep):
 
 def filter(plan, hosts, prefixes, exact, invert):
     """Write the lines or records whose URLs match a set of hosts or prefixes; see lines.filter_inputs()."""
+    from uricodec._hosts._entries import FilterRows
     from uricodec.cli.sets import load_sets
-    from uricodec.uri._entries import FilterRows
 
     sets = load_sets(plan, hosts, prefixes)
     try:

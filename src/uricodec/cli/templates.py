@@ -123,7 +123,9 @@ def rows_of(kind, hosts):
     if kind == "segments":
         return _values.PartRows("path_segments", False, False)
     if kind in SUFFIXES:
-        return _values.DomainRows(kind == "registrable_domain", False, None, False, False)
+        from uricodec._hosts._suffixes import DomainRows
+
+        return DomainRows(kind == "registrable_domain", False, None, False, False)
     if kind == "url":
         return _rows.UriRows()
     return _values.QueryRows(kind.removeprefix("param."), False, False)

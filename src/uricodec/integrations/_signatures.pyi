@@ -10,7 +10,7 @@ from typing import TypeVar
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec.bulk._calls import InvalidRows
-from uricodec.uri._entry_sets import HostSet, PrefixSet
+from uricodec._hosts.sets import HostSet, PrefixSet
 from uricodec.uri._policies import Policy
 from uricodec.typing import Ambiguity
 from uricodec.typing import CodecErrors

@@ -29,10 +29,12 @@ from uricodec.uri._values import *  # noqa: F403
 from uricodec.uri._with_query import with_query
 
 if TYPE_CHECKING:
+    from uricodec._hosts._suffixes import public_suffix as public_suffix
+    from uricodec._hosts._suffixes import registrable_domain as registrable_domain
+    from uricodec._hosts.sets import HostSet as HostSet
+    from uricodec._hosts.sets import ListReport as ListReport
+    from uricodec._hosts.sets import PrefixSet as PrefixSet
     from uricodec.uri import legacy_schemes as legacy_schemes
-    from uricodec.uri._entry_sets import HostSet as HostSet
-    from uricodec.uri._entry_sets import ListReport as ListReport
-    from uricodec.uri._entry_sets import PrefixSet as PrefixSet
     from uricodec.uri._redacting_filter import RedactingFilter as RedactingFilter
 
 __all__ = [
@@ -55,8 +57,10 @@ __all__ = [
     "is_valid",
     "key",
     "normalize",
+    "public_suffix",
     "redact",
     "redact_text",
+    "registrable_domain",
     "relation",
     "relativize",
     "resolve",
@@ -70,14 +74,19 @@ __all__ += _values.__all__
 if not TYPE_CHECKING:
     __all__.sort()
 
+    # Imported on first use: what is large, and what builds on this package.
+    _MODULES = {
+        **dict.fromkeys(("HostSet", "ListReport", "PrefixSet"), "uricodec._hosts.sets"),
+        **dict.fromkeys(("public_suffix", "registrable_domain"), "uricodec._hosts._suffixes"),
+        "RedactingFilter": "uricodec.uri._redacting_filter",
+    }
+
     def __getattr__(name):
-        # Imported on first use.
         if name == "legacy_schemes":
             return import_module("uricodec.uri.legacy_schemes")
-        if name == "RedactingFilter":
-            return import_module("uricodec.uri._redacting_filter").RedactingFilter
-        if name in ("HostSet", "ListReport", "PrefixSet"):
-            return getattr(import_module("uricodec.uri._entry_sets"), name)
+        if name in _MODULES:
+            globals()[name] = found = getattr(import_module(_MODULES[name]), name)
+            return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

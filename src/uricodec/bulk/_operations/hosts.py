@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from uricodec._hosts.sets import HostSet, PrefixSet
     from uricodec.bulk._functions import Options
     from uricodec.typing import Ambiguity, ComponentErrors, StructErrors, VerdictErrors, WebScheme
-    from uricodec.uri._entry_sets import HostSet, PrefixSet
 
 __all__ = ["agreed_host", "is_match", "match"]
 
@@ -127,8 +127,8 @@ def is_match(
 
 def _matching(set: Any, exact: bool, verdict: bool) -> Any:
     """Return what asks a set; a list of hosts becomes one."""
-    from uricodec.uri._entries import MatchRows
-    from uricodec.uri._entry_sets import EntrySet, HostSet
+    from uricodec._hosts._entries import MatchRows
+    from uricodec._hosts.sets import EntrySet, HostSet
 
     entries = set if isinstance(set, EntrySet) else HostSet(set)
     return MatchRows(entries._checked(), exact, verdict)

@@ -134,7 +134,7 @@ def registrable_domain(
     >>> registrable_domain(["https://www.Example.co.uk/a b", "http://[::1]/", "http://com/", None])
     ['example.co.uk', None, None, None]
     """
-    from uricodec.uri._values import DomainRows
+    from uricodec._hosts._suffixes import DomainRows
 
     return lambda text, terminator: DomainRows(True, private, suffixes, text, bool(terminator))
 
@@ -169,7 +169,7 @@ def public_suffix(
     >>> public_suffix(["https://www.Example.co.uk/a b", "http://[::1]/", "http://com/", None])
     ['co.uk', None, 'com', None]
     """
-    from uricodec.uri._values import DomainRows
+    from uricodec._hosts._suffixes import DomainRows
 
     return lambda text, terminator: DomainRows(False, private, suffixes, text, bool(terminator))
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._hosts._entries import EntryBuilder, has_entry, match_url
+from uricodec._hosts._table import EntryTable, aligned, checksums
 from uricodec._io.runner import Runner, Worker
 from uricodec._io.set_files import (
     HEADER,
@@ -27,12 +29,11 @@ from uricodec._io.set_files import (
 from uricodec._io.sources import open_soon, opened
 from uricodec._io.writing import Output
 from uricodec.errors import UriSyntaxError
-from uricodec.uri._entries import EntryBuilder, EntryTable, aligned, checksums
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
-_CHECKED = 4096  # bytes of data that have one checksum: see _entries.pyx
+_CHECKED = 4096  # bytes of data that have one checksum: see _table.pxd
 _SLOT, _LINE = 8, 64
 _SHOWN = 100  # characters of an entry that a message has
 
@@ -308,11 +309,11 @@ class EntrySet:
             SetError: If the set was opened, and its file is damaged.
             OSError: If that file was changed.
         """
-        return self._checked().match(url, exact)
+        return match_url(self._checked(), url, exact)
 
     def __contains__(self, entry: object) -> bool:
         """Return whether this is an entry: not what is below one, see `match`."""
-        return isinstance(entry, (str, bytes, bytearray, memoryview)) and self._checked().has(entry)
+        return isinstance(entry, (str, bytes, bytearray, memoryview)) and has_entry(self._checked(), entry)
 
     def __len__(self) -> int:
         return self._table.count
@@ -336,27 +337,27 @@ class EntrySet:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle an opened set as its path, any other one as its bytes."""
         if self._path is not None:
-            return _reopened, (type(self), self._path, self._maps)
+            return type(self)._reopened, (self._path, self._maps)
         table = self._table
         with table.data() as data:
-            return _restore, (
-                type(self), bytes(data), table.count, table.bits, table.depths, table.surts, table.key._material,
+            return type(self)._restored, (
+                bytes(data), table.count, table.bits, table.depths, table.surts, table.key._material,
                 self._report and tuple(self._report),
             )  # fmt: skip
 
+    @classmethod
+    def _reopened(cls, path: str, memory_map: bool) -> Self:
+        return cls.open(path, memory_map=memory_map)
 
-def _reopened(cls: type[EntrySet], path: str, memory_map: bool) -> EntrySet:
-    return cls.open(path, memory_map=memory_map)
-
-
-def _restore(  # noqa: PLR0913, PLR0917
-    cls: type[EntrySet], data: bytes, count: int, bits: int, depths: int, surts: int, material: bytes, report: Any
-) -> EntrySet:
-    """Return a set that was pickled as its bytes. These are checked as those of a file are."""
-    key = FingerprintKey(_material=material)
-    copy, place = aligned(data)
-    table = EntryTable(cls._kind, copy, count, bits, depths, surts, key, None, place, len(data))
-    return cls._with(table, report=report and ListReport(*report))
+    @classmethod
+    def _restored(  # noqa: PLR0913, PLR0917
+        cls, data: bytes, count: int, bits: int, depths: int, surts: int, material: bytes, report: Any
+    ) -> Self:
+        """Return a set that was pickled as its bytes. These are checked as those of a file are."""
+        key = FingerprintKey(_material=material)
+        copy, place = aligned(data)
+        table = EntryTable(cls._kind, copy, count, bits, depths, surts, key, None, place, len(data))
+        return cls._with(table, report=report and ListReport(*report))
 
 
 class HostSet(EntrySet):

@@ -16,7 +16,7 @@ import pytest
 from support.tables import each_row
 
 from uricodec import bulk, uri
-from uricodec.uri import _suffixes, _values
+from uricodec._hosts import _suffixes, suffix_list
 
 library = pytest.importorskip("publicsuffixlist")
 PAIRS = [("registrable_domain", "privatesuffix"), ("public_suffix", "publicsuffix")]
@@ -169,13 +169,13 @@ def test_wrong_files(tmp_path):
 
 
 def test_without_the_library(monkeypatch):
-    monkeypatch.setattr(_suffixes, "_tables", {})
-    monkeypatch.delitem(_values.default_tables, False, raising=False)
+    monkeypatch.setattr(suffix_list, "_tables", {})
+    monkeypatch.delitem(_suffixes.default_tables, False, raising=False)
     monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
     with pytest.raises(ModuleNotFoundError, match="publicsuffixlist"):
         uri.public_suffix("//a")
     assert uri.host("//a") == "a"
-    assert _suffixes.names_of(["a.é"], False) == {b"a.\xc3\xa9": 1, b"\xc3\xa9": 8, b"a.xn--9ca": 1, b"xn--9ca": 8}
+    assert suffix_list.names_of(["a.é"], False) == {b"a.\xc3\xa9": 1, b"\xc3\xa9": 8, b"a.xn--9ca": 1, b"xn--9ca": 8}
 
 
 def test_a_large_list(tmp_path):

@@ -1,70 +1,42 @@
-"""Sets of hosts and of URL prefixes: their table, its entries from lists, and looking up URLs.
+"""Sets of hosts and of URL prefixes: their entries from lists, and looking up URLs.
 
-    slots | text                  the data of a saved set: docs/reference/saved_sets.md
-
-The text is the entries in their normal forms, each after its size. A slot is empty or has an entry: where it is in the
-text, and some bits of its hash. So a set is exact, costs about 30 bytes for each host, and is used where it lies, in
-memory or in a mapped file.
-
-**Candidates.** What could match a URL is hashed from one piece to the next, and looked up:
+What could match a URL, its candidates, is hashed from one piece to the next, and looked up in the table:
 
     hosts       www.shop.example    "example", "shop.example", "www.shop.example": whole labels, from the right
     prefixes    a.example/b/c       "a.example", "a.example/b", "a.example/b/c": whole segments, from the left
 
-A piece is read as words of 7 bytes, and the first of each piece has a mark. The hash is the polynomial, in a secret random
-number modulo 2^61 - 1, whose coefficients are these words. Different texts have different words, so two of n words have
-the same hash for at most n of all 2^61 keys: entries that collide cannot be chosen. Linear probing then needs hashes
-that are spread well, so the bits are mixed. Numbers of labels or segments that no entry has are not looked up.
-
-**Blocks.** Slots are prefetched for some rows of a column before these are looked up.
-
-**Files.** A block of data is read, unless the file is mapped, and checked when it is used for the first time. Offsets in it are not
-trusted anyway.
+The longest one that is an entry matches. Numbers of labels or segments that no entry has are not looked up.
 """
 cimport cython
 from cpython.buffer cimport PyBuffer_Release
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcmp, memcpy, memmove, memset
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._atomic cimport uc_give, uc_publish8, uc_read8, uc_take
-from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint, load_word, multiply, store_word
+from uricodec._base._atomic cimport uc_read8
+from uricodec._base._fingerprint cimport FingerprintKey, load_word
 from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, lower, prefetch, uc_lowest_bit
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
-from uricodec._rows._arrow cimport Buffer, discard, grow
+from uricodec._hosts._table cimport *
 from uricodec._rows._engine cimport *
-from uricodec._url._idna cimport without_ignored
 from uricodec._rows._single cimport borrow, text_of
-from uricodec._url._grammar cimport GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label
 from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
+from uricodec._url._grammar cimport GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label
+from uricodec._url._idna cimport without_ignored
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR, surt_row
 from uricodec.uri._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS
 from uricodec.uri._values cimport split_host
 from uricodec.uri._whatwg cimport convert_domain
 
-from uricodec.errors import SetError, UriSyntaxError
-
-cdef extern from "simd/file.h" nogil:
-    int read_at "uc_read_at"(int number, uint8_t *dst, size_t size, uint64_t place) noexcept
+from uricodec.errors import UriSyntaxError
 
 cdef extern from "Python.h":
-    void *PyErr_Format(object type, const char *format, ...) noexcept
     void *PyErr_NoMemory() noexcept
 
 
 cdef enum:
-    LINE = 64                   # bytes of a cache line
-    SLOTS = 8                   # in a line
-    LINE_BITS = 3
-    SLOT = 8                    # bytes of a slot: 40 bits say where the entry is, and 24 are of its hash
-    HEAD = 2                    # bytes of the size before each entry
-    LEAST_BITS = 4              # of the number of slots
-    MOST_BITS = 40
-    CHECKED = 4096              # bytes of data that have one checksum
-    PATIENCE = 1 << 20          # tries to wait for a thread that copies a block: in a forked process there is none
-    DEPTHS = 63                 # numbers of labels or segments that are told apart
     MOST_OF_NAME = 253          # bytes of a domain name, and
     MOST_OF_LABEL = 63          # of a label
     MOST_LABELS = 127           # in 253 bytes
@@ -76,200 +48,27 @@ cdef enum:
     MOST_OF_PORT = 5            # digits
     PORT = 8                    # bytes of ":" and a port that an entry may have
     MOST_OF_ENTRY = 2048        # bytes of an entry of a list
+    MOST_OF_TEXT = 0xFFFF       # and of its normal form
+    # What prefix_entry() needs for it.
+    FORM_OF_ENTRY = HOST_CAPACITY + PORT + KEY_FACTOR * (MOST_OF_ENTRY + TAIL) + KEY_EXTRA + WIDE
     SHORT = 1024                # bytes of a URL whose forms are on the stack
     USUAL_HOST = 512            # the same of a host
-    AHEAD = 32                  # rows whose slots are prefetched
-    LEAST_OF_TEXT = 1 << 22     # bytes of entries that are not looked through
-    MORE = 4
     USUAL = 48                  # bytes, at most,
     FEW = 6                     # and labels of a usual host
-
-cdef uint64_t PRIME = (<uint64_t>1 << 61) - 1
-cdef uint64_t PLACE = (<uint64_t>1 << 40) - 1
-cdef uint64_t TAG = (<uint64_t>1 << 24) - 1
-cdef uint64_t MARK = <uint64_t>1 << 56
-cdef uint64_t FIRST = 0xFF51AFD7ED558CCD, SECOND = 0xC4CEB9FE1A85EC53     # those of MurmurHash3
-cdef size_t MOST_OF_TEXT = 0xFFFF
 
 cdef ByteSet NAME_BYTES = ALPHANUM | "-._"
 cdef ByteSet LABEL_BYTES = NAME_BYTES - "."
 cdef ByteSet VISIBLE = ByteSet(range(0x21, 0x7F))
 cdef ByteSet IN_SURT_HOST = NAME_BYTES | ","
-
-# What a set is of.
-cdef enum Kind:
-    HOSTS, PREFIXES
-
-KINDS = ("hosts", "prefixes")
+cdef ByteSet BEFORE_QUERY = ~ByteSet("?")
 
 
-# --- the table --------------------------------------------------------------------------------------------------------
-
-cdef struct Table:
-    Kind kind
-    const uint8_t *slots
-    const uint8_t *text         # after the slots
-    uint64_t text_size
-    int bits                    # 2 ** bits slots
-    uint64_t point              # where polynomials are evaluated: the secret
-    uint64_t depths             # bit min(d, DEPTHS): some entries have d labels, or segments
-    uint64_t surts              # the same for entries that are SURTs
-    uint8_t *sound              # which blocks of a file were checked; NULL: all of them
-    int number                  # the descriptor of the file that blocks are read from; -1: it is mapped
-    uint64_t place              # where the data are in it
-    char *storing               # whether a thread writes a block
-    const uint8_t *directory    # the checksums
-    const Key *key
-    const char *name            # the file, as messages show it
-
-
-cdef enum Found:
-    ABSENT, PRESENT, DAMAGED, RAISED
-
-
-cdef struct Entry:
-    const uint8_t *text
-    size_t size
-
-
-cdef inline uint64_t step(uint64_t hash, uint64_t word, uint64_t point) noexcept nogil:
-    """Return hash * point + word modulo 2^61 - 1; the result may be a little more."""
-    cdef uint64_t high, low = multiply(hash, point, &high)
-    cdef uint64_t sum = (low & PRIME) + (low >> 61 | high << 3) + word
-    return (sum & PRIME) + (sum >> 61)
-
-
-cdef inline uint64_t absorb(uint64_t hash, const uint8_t *s, size_t n, uint64_t point) noexcept nogil:
-    """Return the hash with one more piece. The eight bytes from the last byte on are readable."""
-    cdef uint64_t mark = MARK
-    while n > 7:
-        hash = step(hash, load_word(s) & MARK - 1 | mark, point)
-        mark = 0
-        s += 7
-        n -= 7
-    return step(hash, (load_word(s) & (<uint64_t>1 << 8 * n) - 1 if n else 0) | mark, point)
-
-
-cdef inline uint64_t mixed(uint64_t hash) noexcept nogil:
-    hash ^= hash >> 33
-    hash *= FIRST
-    hash ^= hash >> 33
-    hash *= SECOND
-    return hash ^ hash >> 33
-
-
-cdef bint check_block(const Table *table, uint64_t block) noexcept nogil:
-    """Return whether a block of the file is as it was written. It is read, unless the file is mapped."""
-    cdef uint8_t buffer[CHECKED]
-    cdef uint8_t found[UC_FINGERPRINT]
-    cdef uint64_t place = block * CHECKED, rest = (<uint64_t>SLOT << table.bits) + table.text_size - place
-    cdef size_t size = <size_t>min(rest, <uint64_t>CHECKED), tries = 0
-    cdef const uint8_t *src = table.slots + place
-    if table.number >= 0:
-        if read_at(table.number, buffer, size, table.place + place) != 1:
-            return False
-        src = buffer
-    fingerprint(table.key, src, size, found)
-    if memcmp(found, table.directory + UC_FINGERPRINT * block, UC_FINGERPRINT) != 0:
-        return False
-    if table.number >= 0:
-        while tries < PATIENCE and not uc_take(table.storing):
-            tries += 1
-        if not uc_read8(table.sound + block):   # other threads read a block that is there: it is not written twice
-            memcpy(<uint8_t *>table.slots + place, buffer, size)
-            uc_publish8(table.sound + block, 1)
-        uc_give(table.storing)
-    else:
-        uc_publish8(table.sound + block, 1)
-    return True
-
-
-cdef inline bint is_sound(const Table *table, const uint8_t *at, size_t n) noexcept nogil:
-    """Return whether n >= 1 bytes of data are as they were written."""
-    cdef uint64_t block, last
-    if table.sound == NULL:
-        return True
-    block, last = <uint64_t>(at - table.slots) // CHECKED, <uint64_t>(at - table.slots + n - 1) // CHECKED
-    while block <= last:
-        if not uc_read8(table.sound + block) and not check_block(table, block):
-            return False
-        block += 1
-    return True
-
-
-cdef inline size_t entry_size(const uint8_t *at) noexcept nogil:
-    return <size_t>at[0] | <size_t>at[1] << 8
-
-
-cdef inline const uint8_t *line_of(const Table *table, uint64_t hash) noexcept nogil:
-    """Return the first slot that an entry may be in: they are searched from the start of a cache line."""
-    return table.slots + LINE * (hash >> (64 + LINE_BITS - table.bits))
-
-
-cdef inline Found compare(const Table *table, uint64_t at, const uint8_t *text, size_t n, Entry *entry) noexcept nogil:
-    """Compare an entry with text."""
-    cdef const uint8_t *found
-    cdef size_t size
-    if at + HEAD > table.text_size or not is_sound(table, table.text + at, HEAD):
-        return DAMAGED
-    found = table.text + at + HEAD
-    size = entry_size(found - HEAD)
-    if at + HEAD + size > table.text_size:
-        return DAMAGED
-    if size != n or n == 0:
-        return ABSENT
-    if not is_sound(table, found, n):
-        return DAMAGED
-    entry.text, entry.size = found, n
-    return PRESENT if memcmp(found, text, n) == 0 else ABSENT
-
-
-cdef Found find(const Table *table, uint64_t hash, const uint8_t *text, size_t n, Entry *entry) noexcept nogil:
-    """Look for an entry, given its hash."""
-    cdef uint64_t left = <uint64_t>1 << (table.bits - LINE_BITS), slot
-    cdef const uint8_t *line = line_of(table, hash)
-    cdef int i
-    cdef Found found
-    while left:
-        if not is_sound(table, line, LINE):
-            return DAMAGED
-        for i in range(SLOTS):
-            slot = load_word(line + SLOT * i)
-            if slot == 0:
-                return ABSENT
-            if slot >> 40 == (hash & TAG):
-                found = compare(table, slot & PLACE, text, n, entry)
-                if found != ABSENT:
-                    return found
-        line += LINE
-        if line == table.slots + (<uint64_t>SLOT << table.bits):
-            line = table.slots
-        left -= 1
-    return ABSENT  # pragma: no cover: not in files that are written here
+cdef size_t no_memory() noexcept with gil:  # pragma: no cover: no memory
+    PyErr_NoMemory()
+    return UC_REJECTED
 
 
 # --- hosts ------------------------------------------------------------------------------------------------------------
-
-cdef inline void copy_lower(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy ASCII in lower case. Up to 8 bytes more are written."""
-    cdef uint64_t word, each = 0x0101010101010101
-    cdef size_t i = 0
-    copy_text(dst, s, n)
-    while i < n:
-        memcpy(&word, dst + i, 8)
-        # The high bit of a byte is set if it is at least "A", and not if it is above "Z".
-        word &= 0x7F * each
-        word |= ((word + (0x80 - 65) * each) & ~(word + (0x80 - 91) * each) & 0x80 * each) >> 2
-        memcpy(dst + i, &word, 8)
-        i += 8
-
-
-cdef inline size_t label_start(const uint8_t *host, size_t end) noexcept nogil:
-    """Return where the label that ends before `end` starts."""
-    while end and host[end - 1] != c'.':
-        end -= 1
-    return end
-
 
 cdef size_t write_valid_label(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     """write_label() for a label whose joiners, if it has any, are in their place."""
@@ -363,8 +162,7 @@ cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut)
     if n > sizeof(small):
         decoded = <uint8_t *>PyMem_RawMalloc(n)
         if decoded == NULL:
-            no_memory()  # pragma: no cover: no memory
-            return UC_REJECTED  # pragma: no cover: no memory
+            return no_memory()  # pragma: no cover: no memory
     while i < n:
         c = s[i]
         if c == c'%' and triplet_value(s + i, n - i) >= 0:
@@ -418,35 +216,27 @@ cdef inline bint is_one_piece(const uint8_t *host, size_t n) noexcept nogil:
 
 
 # The candidates of a host, the shortest first.
-cdef struct Suffixes:
+cdef struct Candidates:
     size_t count
     uint64_t hash[MOST_LABELS]
     uint16_t start[MOST_LABELS]
 
 
-cdef inline void find_suffixes(const Table *table, const uint8_t *host, size_t n, bint is_cut, bint exact,
-                               Suffixes *found) noexcept nogil:
+cdef inline void find_candidates(const Table *table, const uint8_t *host, size_t n, bint is_cut, bint exact,
+                                 Candidates *found) noexcept nogil:
     """Find what could match a host, n > 0, in its normal form."""
     cdef uint64_t hash = 1
-    cdef size_t end = n, start, labels = 0
-    cdef bint is_whole = is_one_piece(host, n)
+    cdef size_t end = n + 1, labels = 0
+    exact |= is_one_piece(host, n)
     found.count = 0
-    exact |= is_whole
-    if is_whole and host[0] == c'[':
-        found.count, found.hash[0], found.start[0] = 1, mixed(absorb(hash, host, n, table.point)), 0
-        return
-    while labels < MOST_LABELS:
-        start = label_start(host, end)
-        if start == 0 and is_cut:
+    while end and labels < MOST_LABELS:
+        end = absorb_label(host, end - 1, table.point, &hash)
+        if end == 0 and is_cut:
             return
-        hash = absorb(hash, host + start, end - start, table.point)
         labels += 1
-        if (start == 0 or not exact) and table.depths >> min(labels, <size_t>DEPTHS) & 1:
-            found.hash[found.count], found.start[found.count] = mixed(hash), <uint16_t>start
+        if (end == 0 or not exact) and table.depths & depth_bit(labels):
+            found.hash[found.count], found.start[found.count] = mixed(hash), <uint16_t>end
             found.count += 1
-        if start == 0:
-            return
-        end = start - 1
 
 
 cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Component *host, Component *port) noexcept nogil:
@@ -489,7 +279,7 @@ cdef Found match_host(const Table *table, const uint8_t *s, size_t n, bint exact
     """Find the longest entry that is the host of a URL, or above it."""
     cdef uint8_t host[HOST_CAPACITY]
     cdef Component at, port
-    cdef Suffixes suffixes
+    cdef Candidates candidates
     cdef bint is_cut
     cdef size_t size, i
     cdef Found found
@@ -498,11 +288,11 @@ cdef Found match_host(const Table *table, const uint8_t *s, size_t n, bint exact
     size = normal_host(s + at.start, <size_t>(at.end - at.start), host, &is_cut)
     if size == 0 or size == UC_REJECTED:
         return RAISED if size else ABSENT
-    find_suffixes(table, host, size, is_cut, exact, &suffixes)
-    i = suffixes.count
+    find_candidates(table, host, size, is_cut, exact, &candidates)
+    i = candidates.count
     while i:
         i -= 1
-        found = find(table, suffixes.hash[i], host + suffixes.start[i], size - suffixes.start[i], entry)
+        found = find(table, candidates.hash[i], host + candidates.start[i], size - candidates.start[i], entry)
         if found != ABSENT:
             return found
     return ABSENT
@@ -549,8 +339,7 @@ cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *url, uin
     found[0] = ABSENT
     if not find_url_host(s, n, is_entry, &host, &port):
         return False
-    split_host(s, n, &host, &port)
-    if host.start < 0:
+    if host.start == 0:     # no authority is before it
         memcpy(url, b"http://", 7)
         memcpy(url + 7, s, n)
         s, n = url, n + 7
@@ -583,27 +372,62 @@ cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *url, uin
     return True
 
 
+cdef inline size_t absorb_segment(const uint8_t *text, size_t start, size_t n, uint64_t point, uint64_t *hash) noexcept nogil:
+    """Add the segment that starts with the "/" at `start` to the hash of what is before it. Return where it ends."""
+    cdef size_t end = start + 1
+    while end < n and text[end] != c'/':
+        end += 1
+    hash[0] = absorb(hash[0], text + start, end - start, point)
+    return end
+
+
 cdef Found find_prefix(const Table *table, uint64_t depths, const uint8_t *text, size_t base, size_t n, bint exact,
                        Entry *entry) noexcept nogil:
     """Find the longest entry that is a prefix, in whole segments, of text[0 .. n), whose path starts at `base`."""
     cdef uint64_t hash = absorb(1, text, base, table.point)
-    cdef size_t i = base, start, depth = 0
+    cdef size_t i = base, depth = 0
     cdef Found found, best = ABSENT
     while True:
-        if depths >> min(depth, <size_t>DEPTHS) & 1 and (not exact or i == n or i == n - 1 and text[i] == c'/'):
+        if depths & depth_bit(depth) and (not exact or i == n or i == n - 1 and text[i] == c'/'):
             found = find(table, mixed(hash), text, i, entry)
             if found > PRESENT:
                 return found
-            if found == PRESENT:
-                best = PRESENT
+            best = max(best, found)
         if i == n or depth < DEPTHS and depths >> depth <= 1:
             return best
-        start = i
-        i += 1
-        while i < n and text[i] != c'/':
-            i += 1
-        hash = absorb(hash, text + start, i - start, table.point)
+        i = absorb_segment(text, i, n, table.point, &hash)
         depth += 1
+
+
+# The entry with the longest path so far.
+cdef struct Longest:
+    Found found
+    size_t path
+    Entry entry
+
+
+cdef bint find_longer(const Table *table, uint64_t depths, const uint8_t *text, size_t base, size_t n, bint exact,
+                      Longest *longest) noexcept nogil:
+    """Find an entry as find_prefix() does, which counts if its path is longer. False: the lookup failed."""
+    cdef Entry entry
+    cdef Found found = find_prefix(table, depths, text, base, n, exact, &entry)
+    if found > PRESENT:
+        longest.found = found
+        return False
+    if found == PRESENT and (longest.found == ABSENT or entry.size - base > longest.path):
+        longest.found, longest.path, longest.entry = PRESENT, entry.size - base, entry
+    return True
+
+
+cdef uint64_t whole_prefix(const uint8_t *text, size_t base, size_t n, uint64_t point, size_t *depth) noexcept nogil:
+    """Return the hash of a prefix in its normal form, and the number of its segments."""
+    cdef uint64_t hash = absorb(1, text, base, point)
+    cdef size_t i = base
+    depth[0] = 0
+    while i < n:
+        i = absorb_segment(text, i, n, point, &hash)
+        depth[0] += 1
+    return hash
 
 
 cdef size_t with_host(const uint8_t *s, size_t n, const Page *page, uint8_t *dst) noexcept nogil:
@@ -618,49 +442,34 @@ cdef size_t with_host(const uint8_t *s, size_t n, const Page *page, uint8_t *dst
     return size + page.host + n - <size_t>host.end
 
 
-cdef Found match_page(const Table *table, const uint8_t *s, size_t n, bint exact, uint8_t *url, uint8_t *form,
-                      uint8_t *text, Entry *entry) noexcept nogil:
+cdef void match_page(const Table *table, const uint8_t *s, size_t n, bint exact, uint8_t *url, uint8_t *form,
+                     uint8_t *text, Longest *longest) noexcept nogil:
+    """Find the longest entry that is a prefix of a URL: with its port, without it, or as a SURT."""
     cdef Page page
     cdef Outcome outcome
-    cdef Entry other
     cdef const uint8_t *end
-    cdef size_t size, base
-    cdef size_t path = 0        # bytes of the path of the entry that was found
-    cdef Found found, best = ABSENT
+    cdef size_t size
     page.text = text
-    if not read_page(s, n, False, url, form, &page, &found):
-        return found
+    if not read_page(s, n, False, url, form, &page, &longest.found):
+        return
     if table.depths:
-        best = find_prefix(table, table.depths, text, page.base, page.size, exact, entry)
-        if best > PRESENT:
-            return best
-        path = entry.size - page.base if best else 0
+        if not find_longer(table, table.depths, text, page.base, page.size, exact, longest):
+            return
         if page.base > page.host:
             # An entry without a port is for all ports.
             memmove(text + page.host, text + page.base, page.size - page.base)
             page.size -= page.base - page.host
-            found = find_prefix(table, table.depths, text, page.host, page.size, exact, &other)
-            if found > PRESENT:
-                return found
-            if found == PRESENT and (best == ABSENT or other.size - page.host > path):
-                best, entry[0], path = PRESENT, other, other.size - page.host
+            if not find_longer(table, table.depths, text, page.host, page.size, exact, longest):
+                return
     if table.surts:
         size = surt_row(url, with_host(s, n, &page, url), NULL, form, &outcome)
         if size == UC_REJECTED:
-            return RAISED
+            longest.found = RAISED
+            return
         size = min(size, <size_t>kernels.span(form, size, &BEFORE_QUERY.set))
         end = <const uint8_t *>memchr(form, c')', size)
         if end != NULL:
-            base = <size_t>(end - form) + 1
-            found = find_prefix(table, table.surts, form, base, size, exact, &other)
-            if found > PRESENT:
-                return found
-            if found == PRESENT and (best == ABSENT or other.size - base > path):
-                best, entry[0] = PRESENT, other
-    return best
-
-
-cdef ByteSet BEFORE_QUERY = ~ByteSet("?")
+            find_longer(table, table.surts, form, <size_t>(end - form) + 1, size, exact, longest)
 
 
 cdef Found match_prefix(const Table *table, const uint8_t *s, size_t n, bint exact, Entry *entry) noexcept nogil:
@@ -669,20 +478,20 @@ cdef Found match_prefix(const Table *table, const uint8_t *s, size_t n, bint exa
     cdef uint8_t texts[HOST_CAPACITY + PORT + KEY_FACTOR * (SHORT + TAIL) + KEY_EXTRA + WIDE]
     cdef uint8_t url[SHORT + HOST_CAPACITY]
     cdef uint8_t *heap
-    cdef Found found
+    cdef Longest longest
+    longest.found, longest.path = ABSENT, 0
     if n <= SHORT:
-        return match_page(table, s, n, exact, url, buffer, texts, entry)
+        match_page(table, s, n, exact, url, buffer, texts, &longest)
+        entry[0] = longest.entry
+        return longest.found
     heap = <uint8_t *>PyMem_RawMalloc(form_capacity(n) + page_capacity(n) + url_capacity(n))
     if heap == NULL:
         no_memory()  # pragma: no cover: no memory
         return RAISED  # pragma: no cover: no memory
-    found = match_page(table, s, n, exact, heap + form_capacity(n) + page_capacity(n), heap, heap + form_capacity(n), entry)
+    match_page(table, s, n, exact, heap + form_capacity(n) + page_capacity(n), heap, heap + form_capacity(n), &longest)
     PyMem_RawFree(heap)
-    return found
-
-
-cdef void no_memory() noexcept with gil:  # pragma: no cover: no memory
-    PyErr_NoMemory()
+    entry[0] = longest.entry
+    return longest.found
 
 
 # --- entries of lists -------------------------------------------------------------------------------------------------
@@ -810,7 +619,7 @@ cdef bint is_network(const uint8_t *s, size_t n) noexcept nogil:
 cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base, bint *is_surt) noexcept nogil:
     """Write the normal form of an entry of a set of prefixes; `base` is where its path starts.
 
-    dst has page_capacity(MOST_OF_ENTRY) bytes. 0: it is not understood; UC_REJECTED: an exception is set.
+    dst has FORM_OF_ENTRY bytes. 0: it is not understood; UC_REJECTED: an exception is set.
     """
     cdef uint8_t form[KEY_FACTOR * (MOST_OF_ENTRY + TAIL) + KEY_EXTRA + WIDE]
     cdef uint8_t of_surt[MOST_OF_ENTRY + 8]
@@ -844,6 +653,24 @@ cdef size_t prefix_entry(const uint8_t *s, size_t n, uint8_t *dst, size_t *base,
     if kernels.span(dst, size, &VISIBLE.set) < size:
         return 0        # neither text nor what a list could have
     return size if size <= MOST_OF_TEXT else 0
+
+
+cdef size_t entry_form(const Table *table, const uint8_t *s, size_t n, uint8_t *dst, EntryKey *key) noexcept nogil:
+    """Write the normal form of an entry, and set its key. 0: it is not understood; UC_REJECTED: an exception is set.
+
+    dst has FORM_OF_ENTRY bytes.
+    """
+    cdef size_t size, base
+    key.is_surt = False
+    if table.kind == HOSTS:
+        size = host_entry(s, n, dst)
+        if 0 < size < UC_REJECTED:
+            key.hash = mixed(whole_host(dst, size, table.point, &key.depth))
+        return size
+    size = prefix_entry(s, n, dst, &base, &key.is_surt) if n <= MOST_OF_ENTRY else 0
+    if 0 < size < UC_REJECTED:
+        key.hash = mixed(whole_prefix(dst, base, size, table.point, &key.depth))
+    return size
 
 
 # What a line of a list is.
@@ -894,19 +721,15 @@ cdef inline bint is_address(const uint8_t *s, size_t n) noexcept nogil:
 
 
 @cython.final
-cdef class EntryBuilder:
+cdef class EntryBuilder(TableBuilder):
     """The entries of a set that is being made.
-
-    An entry is appended to the text. When that has grown MORE times, entries that it has twice are removed. So the memory
-    is at most some times that of the different entries, however often a list repeats them.
 
     Args:
         kind (str): "hosts" or "prefixes".
         key (FingerprintKey): The key of the set.
+        most_found (int): The length of `found`, at most.
 
     Attributes:
-        key (FingerprintKey): As above.
-        entries (int): How many entries were added; equal ones count each time.
         lines (int): Lines that were read,
         understood (int): of which these have entries,
         unknown (int): and these were not understood.
@@ -917,12 +740,6 @@ cdef class EntryBuilder:
     >>> builder.add(b"Example.com."), builder.add(b"a b"), builder.entries
     (True, False, 1)
     """
-    cdef readonly FingerprintKey key
-    cdef Table table            # only its kind, point and depths are used
-    cdef Buffer text            # a byte, then the entries as in a Table
-    cdef Buffer items           # for each its hash, and where it is in the text
-    cdef size_t most            # bytes of both after which they are looked through
-    cdef readonly uint64_t entries
     cdef readonly uint64_t lines
     cdef readonly uint64_t understood
     cdef readonly uint64_t unknown
@@ -930,63 +747,19 @@ cdef class EntryBuilder:
     cdef size_t most_found
 
     def __cinit__(self, str kind not None, FingerprintKey key not None, size_t most_found=100):
-        self.table.kind, self.table.point = <Kind>kind_of(kind), point_of(key)
-        self.key, self.found, self.most_found = key, [], most_found
-        if not grow(&self.text, 1):
-            raise MemoryError  # pragma: no cover: no memory
-        self.text.data[0], self.text.size = 0, 1
-        self.most = LEAST_OF_TEXT
+        self.begin(kind, key)
+        self.found, self.most_found = [], most_found
 
-    def __dealloc__(self):
-        discard(&self.text)
-        discard(&self.items)
-
-    cdef bint put(self, const uint8_t *s, size_t n, uint64_t hash, size_t depth, bint is_surt) noexcept nogil:
-        """Add an entry in its normal form. False: an exception is set."""
-        if self.text.size + self.items.size > self.most and not self.compact():
-            return False  # pragma: no cover: no memory
-        if not grow(&self.text, HEAD + n) or not grow(&self.items, 16):
-            no_memory()  # pragma: no cover: no memory
-            return False  # pragma: no cover: no memory
-        store_word(mixed(hash), self.items.data + self.items.size)
-        store_word(self.text.size, self.items.data + self.items.size + 8)
-        self.items.size += 16
-        self.text.data[self.text.size] = <uint8_t>n
-        self.text.data[self.text.size + 1] = <uint8_t>(n >> 8)
-        memcpy(self.text.data + self.text.size + HEAD, s, n)
-        self.text.size += HEAD + n
-        self.entries += 1
-        if is_surt:
-            self.table.surts |= <uint64_t>1 << min(depth, <size_t>DEPTHS)
-        else:
-            self.table.depths |= <uint64_t>1 << min(depth, <size_t>DEPTHS)
-        return True
-
-    cdef Line put_host(self, const uint8_t *s, size_t n, bint is_listed) noexcept nogil:
-        """Add a host. `is_listed`: it is of a hosts file, whose local names are left out."""
-        cdef uint8_t host[HOST_CAPACITY]
-        cdef size_t size = host_entry(s, n, host)
-        cdef size_t labels
-        cdef uint64_t hash
+    cdef Line put_entry(self, const uint8_t *s, size_t n, bint is_listed) noexcept nogil:
+        """Add an entry. `is_listed`: it is of a hosts file, whose local names are left out."""
+        cdef uint8_t form[FORM_OF_ENTRY]
+        cdef EntryKey key
+        cdef size_t size = entry_form(&self.table, s, n, form, &key)
         if size == 0 or size == UC_REJECTED:
             return FAILED if size else UNKNOWN
-        if is_listed and is_local(host, size):
+        if is_listed and is_local(form, size):
             return NOTHING
-        hash = whole_host(host, size, self.table.point, &labels)
-        return ENTRIES if self.put(host, size, hash, labels, False) else FAILED
-
-    cdef Line put_prefix(self, const uint8_t *s, size_t n) noexcept nogil:
-        cdef uint8_t text[HOST_CAPACITY + PORT + KEY_FACTOR * (MOST_OF_ENTRY + TAIL) + KEY_EXTRA + WIDE]
-        cdef size_t base, depth, size
-        cdef bint is_surt
-        cdef uint64_t hash
-        if n > MOST_OF_ENTRY:
-            return UNKNOWN
-        size = prefix_entry(s, n, text, &base, &is_surt)
-        if size == 0 or size == UC_REJECTED:
-            return FAILED if size else UNKNOWN
-        hash = whole_prefix(text, base, size, self.table.point, &depth)
-        return ENTRIES if self.put(text, size, hash, depth, is_surt) else FAILED
+        return ENTRIES if self.put(form, size, &key) else FAILED
 
     cdef Line put_line(self, const uint8_t *s, size_t n) noexcept nogil:
         """Add the entries of a line of a list."""
@@ -997,11 +770,11 @@ cdef class EntryBuilder:
         if n == 0 or s[0] == c'#' or s[0] == c'!' or is_header(s, n):
             return NOTHING
         if self.table.kind == PREFIXES:
-            return self.put_prefix(s, n)
+            return self.put_entry(s, n, False)
         if s[0] == c'|':
             if n < 4 or s[1] != c'|' or s[n - 1] != c'^':
                 return UNKNOWN
-            return self.put_host(s + 2, n - 3, False)
+            return self.put_entry(s + 2, n - 3, False)
         comment = <const uint8_t *>memchr(s, c'#', n)
         if comment != NULL:
             size = word_size(s, n)
@@ -1012,7 +785,7 @@ cdef class EntryBuilder:
             strip(&s, &n)
         size = word_size(s, n)
         if size == n:
-            return self.put_host(s, n, False)
+            return self.put_entry(s, n, False)
         if not is_address(s, size):
             return UNKNOWN
         while size < n:         # IP_address canonical_hostname [aliases...]: hosts(5)
@@ -1020,7 +793,7 @@ cdef class EntryBuilder:
             n -= size
             strip(&s, &n)
             size = word_size(s, n)
-            line = self.put_host(s, size, True)
+            line = self.put_entry(s, size, True)
             if line == FAILED:
                 return line
             if line == UNKNOWN or found == NOTHING:
@@ -1044,7 +817,7 @@ cdef class EntryBuilder:
         s, n = source.data, source.size
         with nogil:
             strip(&s, &n)
-            line = self.put_host(s, n, False) if self.table.kind == HOSTS else self.put_prefix(s, n)
+            line = self.put_entry(s, n, False)
         release(&source)
         self.check(line)
         return line == ENTRIES
@@ -1115,126 +888,6 @@ cdef class EntryBuilder:
         self.lines += 1
         self.add_unknown(<const uint8_t *>PyBytes_AS_STRING(shown), <size_t>PyBytes_GET_SIZE(shown))
 
-    def finish(self):
-        """Return the table of the entries. The builder is empty afterwards.
-        """
-        cdef Table table
-        cdef size_t items = self.items.size // 16, size, place
-        cdef uint64_t count = 0
-        cdef bytes data
-        self.size_for(&table, items)
-        size = (<size_t>SLOT << table.bits) + self.text.size
-        data = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(size + LINE))
-        place = -<size_t>PyBytes_AS_STRING(data) % LINE
-        table.slots = <const uint8_t *>PyBytes_AS_STRING(data) + place
-        table.text = table.slots + (<size_t>SLOT << table.bits)
-        with nogil:
-            memset(<void *>table.slots, 0, <size_t>SLOT << table.bits)
-            count = self.fill(&table, items)
-        discard(&self.text)
-        discard(&self.items)
-        size = (<size_t>SLOT << table.bits) + <size_t>table.text_size
-        return EntryTable(KINDS[<int>table.kind], data, count, table.bits, table.depths, table.surts, self.key, None, place, size)
-
-    cdef bint compact(self) noexcept nogil:
-        """Remove the entries that are there more than once. False: an exception is set."""
-        cdef Table table
-        cdef size_t items = self.items.size // 16
-        cdef uint8_t *slots
-        self.size_for(&table, items)
-        slots = <uint8_t *>PyMem_RawCalloc((<size_t>SLOT << table.bits) + LINE, 1)
-        if slots == NULL:
-            no_memory()  # pragma: no cover: no memory
-            return False  # pragma: no cover: no memory
-        table.slots, table.text = slots + -<size_t>slots % LINE, self.text.data
-        self.items.size = 16 * <size_t>self.fill(&table, items)
-        self.text.size = <size_t>table.text_size
-        PyMem_RawFree(slots)
-        self.most = max(self.most, MORE * (self.text.size + self.items.size))
-        return True
-
-    cdef void size_for(self, Table *table, size_t items) noexcept nogil:
-        table[0] = self.table
-        table.bits = LEAST_BITS
-        while (<uint64_t>3 << table.bits) // 4 < items:
-            table.bits += 1
-
-    cdef uint64_t fill(self, Table *table, size_t items) noexcept nogil:
-        """Write the slots, which are empty, and the text; return the number of different entries.
-
-        These become the first items. The text may be that of the builder: an entry never comes after where it was.
-        """
-        cdef uint8_t *slots = <uint8_t *>table.slots
-        cdef uint8_t *text = <uint8_t *>table.text
-        cdef uint8_t *slot
-        cdef uint64_t at, hash, count = 0
-        cdef size_t i, n
-        cdef Entry entry
-        text[0] = 0
-        table.text_size = 1
-        for i in range(items):
-            if i + AHEAD < items:
-                prefetch(line_of(table, load_word(self.items.data + 16 * (i + AHEAD))))
-            hash, at = load_word(self.items.data + 16 * i), load_word(self.items.data + 16 * i + 8)
-            n = entry_size(self.text.data + at)
-            if find(table, hash, self.text.data + at + HEAD, n, &entry) == PRESENT:
-                continue
-            slot = <uint8_t *>line_of(table, hash)
-            while load_word(slot):
-                slot += SLOT
-                if slot == slots + (<size_t>SLOT << table.bits):
-                    slot = slots
-            store_word((hash & TAG) << 40 | table.text_size, slot)
-            memmove(text + table.text_size, self.text.data + at, HEAD + n)
-            store_word(hash, self.items.data + 16 * count)
-            store_word(table.text_size, self.items.data + 16 * count + 8)
-            table.text_size += HEAD + n
-            count += 1
-        return count
-
-
-cdef uint64_t whole_host(const uint8_t *host, size_t n, uint64_t point, size_t *labels) noexcept nogil:
-    """Return the hash of a host in its normal form, and the number of its labels."""
-    cdef uint64_t hash = 1
-    cdef size_t end = n, start
-    labels[0] = 0
-    if host[0] == c'[':
-        labels[0] = 1
-        return absorb(hash, host, n, point)
-    while True:
-        start = label_start(host, end)
-        hash = absorb(hash, host + start, end - start, point)
-        labels[0] += 1
-        if start == 0:
-            return hash
-        end = start - 1
-
-
-cdef uint64_t whole_prefix(const uint8_t *text, size_t base, size_t n, uint64_t point, size_t *depth) noexcept nogil:
-    """Return the hash of a prefix in its normal form, and the number of its segments."""
-    cdef uint64_t hash = absorb(1, text, base, point)
-    cdef size_t i = base, start
-    depth[0] = 0
-    while i < n:
-        start = i
-        i += 1
-        while i < n and text[i] != c'/':
-            i += 1
-        hash = absorb(hash, text + start, i - start, point)
-        depth[0] += 1
-    return hash
-
-
-cdef int kind_of(str kind) except -1:
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
-    return <int>KINDS.index(kind)
-
-
-cdef uint64_t point_of(FingerprintKey key):
-    """Return the secret of hashes, which is derived from a key."""
-    return load_word(<const uint8_t *>PyBytes_AS_STRING(key.fingerprint(b"uricodec entries"))) & PRIME
-
 
 # --- sets -------------------------------------------------------------------------------------------------------------
 
@@ -1243,231 +896,53 @@ ctypedef Found (*match_function)(const Table *table, const uint8_t *s, size_t n,
 cdef match_function[2] MATCHES = [match_host, match_prefix]
 
 
-cdef void raise_found(const Table *table, Found found) noexcept with gil:
-    if found == DAMAGED:
-        PyErr_Format(SetError, b"%s: damaged saved set: entries", table.name)
-
-
-def checksums(data not None, FingerprintKey key not None):
-    """Return the checksums of data (bytes): 16 bytes for each 4096.
-
-    >>> from uricodec._base._fingerprint import FingerprintKey
-    >>> len(checksums(bytes(5000), FingerprintKey()))
-    32
-    """
-    cdef Py_buffer view
-    cdef size_t i, blocks, size
-    cdef bytes found
-    cdef uint8_t *dst
-    borrow_bytes(data, &view)
-    size = <size_t>view.len
-    blocks = (size + CHECKED - 1) // CHECKED
-    try:
-        found = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(UC_FINGERPRINT * blocks))
-        dst = <uint8_t *>PyBytes_AS_STRING(found)
-        with nogil:
-            for i in range(blocks):
-                fingerprint(&key.key, <const uint8_t *>view.buf + CHECKED * i, min(<size_t>CHECKED, size - CHECKED * i),
-                            dst + UC_FINGERPRINT * i)
-    finally:
-        PyBuffer_Release(&view)
-    return found
-
-
-def aligned(data not None):
-    """Return a copy of data (bytes), and where it starts there: with a cache line.
-
-    >>> copy, place = aligned(b"abc")
-    >>> copy[place : place + 3]
-    b'abc'
-    """
-    cdef Py_buffer view
-    cdef bytes copy
-    cdef size_t place
-    borrow_bytes(data, &view)
-    try:
-        copy = PyBytes_FromStringAndSize(NULL, view.len + LINE)
-        place = -<size_t>PyBytes_AS_STRING(copy) % LINE
-        memset(PyBytes_AS_STRING(copy), 0, <size_t>view.len + LINE)
-        memcpy(PyBytes_AS_STRING(copy) + place, view.buf, <size_t>view.len)
-    finally:
-        PyBuffer_Release(&view)
-    return copy, place
-
-
-@cython.final
-cdef class EntryTable:
-    """The table of a set, which is constant.
-
-    Args:
-        kind (str): "hosts" or "prefixes".
-        data (bytes | mmap): Slots and text, from `place` on.
-        count (int), bits (int), depths (int), surts (int): What EntryBuilder.finish() returns.
-        key (FingerprintKey): The key of the set.
-        directory (bytes | None): The checksums of data that are to be checked when they are used.
-        place (int): Where the data are,
-        size (int | None): and their size; None: all that follow.
-        file (StoredSet | None): Where each block of data is read from when it is used; None: the data are there.
-        start (int): Where the data are in the file.
-
-    Attributes:
-        kind (str), count (int), bits (int), depths (int), surts (int), key (FingerprintKey): As above.
-
-    Raises:
-        ValueError: If sizes do not match.
+def match_url(EntryTable table not None, url, bint exact):
+    """Return the longest entry that matches a URL (str or bytes, as the URL), or None.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> builder = EntryBuilder("hosts", FingerprintKey())
     >>> builder.add("example.com")
     True
-    >>> builder.finish().match("https://www.example.com/", False)
+    >>> match_url(builder.finish(), "https://www.example.com/", False)
     'example.com'
     """
-    cdef Table table
-    cdef readonly str kind
-    cdef readonly uint64_t count
-    cdef readonly FingerprintKey key
-    cdef bytes directory
-    cdef Py_buffer view
-    cdef bint viewed
-    cdef size_t size            # of the data
-    cdef object file            # kept open
-    cdef bytes name             # of the file, as messages show it
-    cdef char storing
+    cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef Bytes source
+    cdef Entry entry
+    cdef Found found
+    cdef object text = text_of(url)
+    if not borrow(text, &source, buffer):
+        text = without_surrogates(text)
+        borrow(text, &source, buffer)
+    found = MATCHES[<int>table.table.kind](&table.table, source.data, source.size, exact, &entry)
+    release(&source)
+    table.check(found)
+    if found == ABSENT:
+        return None
+    return text_or_bytes(type(text) is str, entry.text, entry.size)
 
-    def __cinit__(self, str kind not None, data not None, uint64_t count, int bits, uint64_t depths, uint64_t surts,
-                  FingerprintKey key not None, bytes directory=None, size_t place=0, size=None, file=None,
-                  uint64_t start=0, str name not None=""):
-        cdef size_t slots
-        self.file, self.table.number, self.table.place = file, -1 if file is None else file.number, start
-        self.table.storing = &self.storing
-        self.name = name.encode("utf-8", "replace")
-        self.table.name = PyBytes_AS_STRING(self.name)
-        self.kind, self.count, self.key = kind, count, key
-        self.table.kind, self.table.bits = <Kind>kind_of(kind), bits
-        self.table.depths, self.table.surts = depths, surts
-        self.table.point, self.table.key = point_of(key), &key.key
-        borrow_bytes(data, &self.view)
-        self.viewed = True
-        if not LEAST_BITS <= bits <= MOST_BITS or place > <size_t>self.view.len:
-            raise ValueError("damaged table")
-        self.size = <size_t>self.view.len - place if size is None else size
-        slots = <size_t>SLOT << bits
-        if self.size > <size_t>self.view.len - place or self.size <= slots:
-            raise ValueError("damaged table")
-        if count >= <uint64_t>1 << bits or count > (self.size - slots) // HEAD:
-            raise ValueError("damaged table")
-        self.table.slots = <const uint8_t *>self.view.buf + place
-        self.table.text, self.table.text_size = self.table.slots + slots, self.size - slots
-        if directory is not None:
-            slots = (self.size + CHECKED - 1) // CHECKED
-            if <size_t>len(directory) != UC_FINGERPRINT * slots:
-                raise ValueError("damaged directory")
-            self.directory, self.table.directory = directory, <const uint8_t *>PyBytes_AS_STRING(directory)
-            self.table.sound = <uint8_t *>PyMem_RawCalloc(slots, 1)
-            if self.table.sound == NULL:
-                raise MemoryError  # pragma: no cover: no memory
 
-    def __dealloc__(self):
-        PyMem_RawFree(self.table.sound)
-        if self.viewed:
-            PyBuffer_Release(&self.view)
-
-    @property
-    def bits(self):
-        return self.table.bits
-
-    @property
-    def depths(self):
-        return self.table.depths
-
-    @property
-    def surts(self):
-        return self.table.surts
-
-    def match(self, url, bint exact):
-        """Return the longest entry that matches a URL (str or bytes, as the URL), or None.
-        """
-        cdef uint8_t buffer[UTF8_CAPACITY]
-        cdef Bytes source
-        cdef Entry entry
-        cdef Found found
-        cdef object text = text_of(url)
-        if not borrow(text, &source, buffer):
-            text = without_surrogates(text)
-            borrow(text, &source, buffer)
-        found = MATCHES[<int>self.table.kind](&self.table, source.data, source.size, exact, &entry)
-        release(&source)
-        self.check(found)
-        if found == ABSENT:
-            return None
-        return text_or_bytes(type(text) is str, entry.text, entry.size)
-
-    def damaged(self):
-        """Return the error for data that are not what was saved.
-        """
-        return SetError(f"{self.name.decode()}: damaged saved set: entries")
-
-    cdef int check(self, Found found) except -1:
-        if found > PRESENT:
-            raise_found(&self.table, found)
-            reraise()
-        return 0
-
-    def has(self, entry):
-        """Return whether an entry is in the set, as it was put in.
-        """
-        cdef EntryBuilder builder = EntryBuilder(self.kind, self.key)
-        cdef uint64_t hash, at
-        cdef Entry found
-        cdef Found answer
-        cdef size_t n
-        if not builder.add(entry):
-            return False
-        hash, at = load_word(builder.items.data), load_word(builder.items.data + 8)
-        n = entry_size(builder.text.data + at)
-        answer = find(&self.table, hash, builder.text.data + at + HEAD, n, &found)
-        self.check(answer)
-        return answer == PRESENT
-
-    def __iter__(self):
-        """Yield the entries (str), in the order in which they were put in.
-        """
-        cdef uint64_t at = 1, _
-        cdef const uint8_t *s
-        cdef size_t n
-        for _ in range(self.count):
-            s = self.table.text + at
-            if at + HEAD > self.table.text_size or not is_sound(&self.table, s, HEAD):
-                raise self.damaged()
-            n = entry_size(s)
-            if at + HEAD + n > self.table.text_size or not is_sound(&self.table, s, HEAD + n):
-                raise self.damaged()
-            try:
-                yield utf8_text(s + HEAD, n, NULL)
-            except UnicodeDecodeError:
-                raise self.damaged() from None
-            at += HEAD + n
-
-    def verify(self):
-        """Check all data. Raise SetError if they are damaged.
-        """
-        cdef uint64_t block
-        cdef bint sound = True
-        if self.table.sound == NULL:
-            return
-        with nogil:
-            for block in range((self.size + CHECKED - 1) // CHECKED):
-                sound = sound and check_block(&self.table, block)
-        if not sound:
-            raise self.damaged()
-
-    def data(self):
-        """Return the data (memoryview), checked.
-        """
-        self.verify()
-        start = self.table.slots - <const uint8_t *>self.view.buf
-        return memoryview(<object>self.view.obj)[start:start + self.size]
+def has_entry(EntryTable table not None, entry):
+    """Return whether an entry is in the set, as it was put in."""
+    cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef uint8_t form[FORM_OF_ENTRY]
+    cdef Bytes source
+    cdef EntryKey key
+    cdef Entry same
+    cdef Found found = ABSENT
+    cdef const uint8_t *s
+    cdef size_t n
+    cdef object text = text_of(entry)
+    if not borrow(text, &source, buffer):
+        return False
+    s, n = source.data, source.size
+    strip(&s, &n)
+    n = entry_form(&table.table, s, n, form, &key)
+    if n:
+        found = RAISED if n == UC_REJECTED else find(&table.table, key.hash, form, n, &same)
+    release(&source)
+    table.check(found)
+    return found == PRESENT
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -1517,7 +992,15 @@ cdef size_t verdict_row(const uint8_t *src, size_t n, const void *options, uint8
     return UC_REJECTED
 
 
-# The candidates of a usual host: those of most columns are read at once, and looked up later.
+# Blocks of usual URLs are matched in three passes over AHEAD rows, so that memory is on its way before it is needed:
+#
+#                   https://www.shop.example/a?b        host "www.shop.example"
+#
+#     read_probe    hashes the candidates               "example", "shop.example", "www.shop.example": start 9, 4, 0
+#                   and prefetches their slots
+#     find_places   reads the slots                     at 0 (none has these bits of the hash), 8170, 0
+#                   and prefetches the text there
+#     find_probe    compares from the longest on        "shop.example" is the entry at 8170
 cdef struct Probe:
     bint is_usual
     int count
@@ -1537,7 +1020,7 @@ cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n,
     cdef const Table *table = how.table
     cdef size_t starts[FEW]
     cdef size_t start, size, i, words, labels = 0
-    cdef uint64_t word, marks, hash = 1, each = 0x0101010101010101
+    cdef uint64_t word, marks, hash = 1
     # Without a branch that depends on the scheme, which cannot be predicted.
     if n < 8 or memcmp(s, b"http", 4) != 0:
         return False
@@ -1572,8 +1055,7 @@ cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n,
     words = USUAL // 16 if size <= USUAL // 16 * 8 else USUAL // 8
     for i in range(words):
         memcpy(&word, probe.host + 8 * i, 8)
-        word &= 0x7F * each
-        word |= ((word + (0x80 - 65) * each) & ~(word + (0x80 - 91) * each) & 0x80 * each) >> 2
+        word = lower_word(word)
         memcpy(probe.host + 8 * i, &word, 8)
     if starts[labels] == size:      # the dot of the root
         labels -= labels > 0
@@ -1588,7 +1070,7 @@ cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n,
         i += 1
         start = starts[labels - i]
         hash = absorb(hash, probe.host + start, size - start, table.point)
-        if table.depths >> i & 1 and (i == labels or not how.exact):
+        if table.depths & depth_bit(i) and (i == labels or not how.exact):
             probe.hash[probe.count], probe.start[probe.count] = mixed(hash), <uint8_t>start
             prefetch(line_of(table, probe.hash[probe.count]))
             probe.count += 1
@@ -1695,7 +1177,7 @@ cdef class MatchRows(RowOperation):
             self.slots.strict = SizedRow(entry_row, KEY_FACTOR, KEY_EXTRA + FORM_EXTRA + 4 * sizeof(Component))
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
-        found = self.held.match(text, self.how.exact)
+        found = match_url(self.held, text, self.how.exact)
         return found if self.slots.result == WRITES_TEXTS else found is not None
 
 

@@ -1,4 +1,4 @@
-"""The Public Suffix List: its rules as a table, made once for each list.
+"""The Public Suffix List: what the names in its rules are, and a table of them, made once for each list.
 
 The list is that of the library `publicsuffixlist`, or a file of the same format. A rule is a name, "*." before a name,
 or "!" before a name that a rule with "*." contains. Rules between the lines "===BEGIN PRIVATE DOMAINS===" and "===END
@@ -6,26 +6,27 @@ PRIVATE DOMAINS===" are of the private section.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from itertools import product
 from stat import S_ISFIFO
+from typing import Any
 
 from uricodec._base.extras import need
-from uricodec.uri._values import SuffixTable
 
 # What a name is. A "parent" is the end of a longer name in a rule.
 RULE, WILDCARD, EXCEPTION, PARENT = 1, 2, 4, 8
 
 # By file and section: the state of the file, and its table.
-_tables: dict[tuple[str | None, bool], tuple[tuple[int, ...], SuffixTable]] = {}
+_tables: dict[tuple[str | None, bool], tuple[tuple[int, ...], Any]] = {}
 
 
-def table_of(private: bool, suffixes: str | os.PathLike[str] | None) -> SuffixTable:
+def table_of(private: bool, suffixes: str | os.PathLike[str] | None, made_of: Callable[[dict[bytes, int]], Any]) -> Any:
     """Return the table of a list. A file that has changed is read again.
 
     Args:
         suffixes (str | os.PathLike | None): The file; None: the list of the library.
+        made_of (Callable): Makes a table of what names_of() returns.
 
     Raises:
         ModuleNotFoundError: If the library is needed and not installed.
@@ -51,7 +52,7 @@ def table_of(private: bool, suffixes: str | os.PathLike[str] | None) -> SuffixTa
     else:
         with open(path, "rb") as file:
             text = file.read()
-    table = SuffixTable(names_of(text.decode("utf-8").splitlines(), private))
+    table = made_of(names_of(text.decode("utf-8").splitlines(), private))
     _tables[path, bool(private)] = state, table
     return table
 
