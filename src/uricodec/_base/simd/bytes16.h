@@ -35,16 +35,19 @@ V16_INLINE v16 v16_part(const uint8_t *p, size_t n) {
     return v16_words(low, high);
 }
 
+/* The first n < 16 bytes of v. */
+V16_INLINE void v16_store_part(uint8_t *p, v16 v, size_t n) {
+    uint64_t words[2];
+    v16_store((uint8_t *)words, v);
+    uc_store_part(p, n, words[0], words[1]);
+}
+
 /* The bytes of src from i on, 16 at most, then zeros. */
 V16_INLINE v16 v16_rest(const uint8_t *src, size_t n, size_t i) {
-    static const uint8_t down[32] = {
-        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
-    const uint8_t *p = src + i;
     size_t left = n - i;
-    if (left >= 16) return v16_load(p);
-    if (n >= 16) return v16_shuffle(v16_load(src + n - 16), v16_load(down + 16 - left));
-    return v16_part(p, left);
+    if (left >= 16) return v16_load(src + i);
+    if (n >= 16) return v16_shuffle(v16_load(src + n - 16), v16_load(uc_shift + 16 - left));
+    return v16_part(src + i, left);
 }
 
 /* v with `difference` added wherever it is `from`. */
@@ -61,11 +64,13 @@ typedef struct v16_set {
     int ascii;
 } v16_set;
 
-V16_INLINE v16_set v16_load_set(const uc_set *set, int ascii) {
-    const uint64_t row_bits = 0x8040201008040201;
-    v16_set s = {v16_load(set->low), v16_load(set->high), v16_words(row_bits, row_bits), ascii};
+V16_INLINE v16 v16_rows(void) { return v16_words(0x8040201008040201, 0x8040201008040201); }
+
+V16_INLINE v16_set v16_load_set_as(const uc_set *set, int ascii) {
+    v16_set s = {v16_load(set->low), v16_load(set->high), v16_rows(), ascii};
     return s;
 }
+V16_INLINE v16_set v16_load_set(const uc_set *set) { return v16_load_set_as(set, 0); }
 
 /* nibbles: the high ones of v. */
 V16_INLINE v16 v16_outside(v16 v, v16 nibbles, const v16_set *s) {
@@ -73,90 +78,8 @@ V16_INLINE v16 v16_outside(v16 v, v16 nibbles, const v16_set *s) {
     return v16_equal(v16_and(column, v16_shuffle(s->row, nibbles)), v16_each(0));
 }
 
-V16_INLINE v16 v16_outside_at(const uint8_t *p, const v16_set *s) {
-    v16 v = v16_load(p);
-    return v16_outside(v, v16_high_nibbles(v), s);
-}
-
-V16_INLINE uint64_t v16_outside64(const uint8_t *p, const v16_set *s) {
-    return v16_mask64(v16_outside_at(p, s), v16_outside_at(p + 16, s), v16_outside_at(p + 32, s),
-                      v16_outside_at(p + 48, s));
-}
-
-/* The same of the bytes from i on, 16 at most. */
-V16_INLINE uint32_t v16_outside_rest(const uint8_t *src, size_t n, size_t i, const v16_set *s) {
-    v16 v = v16_rest(src, n, i);
-    uint32_t mask = v16_mask(v16_outside(v, v16_high_nibbles(v), s));
-    return n - i < 16 ? mask & ((1u << (n - i)) - 1) : mask;
-}
-
-V16 static size_t v16_span(const uint8_t *src, size_t n, const uc_set *set) {
-    const v16_set s = v16_load_set(set, 0);
-    size_t i = 0;
-    for (; n - i >= 64; i += 64) {
-        uint64_t mask = v16_outside64(src + i, &s);
-        if (mask) return i + (size_t)uc_lowest_bit(mask);
-    }
-    for (; i < n; i += 16) {
-        uint32_t mask = v16_outside_rest(src, n, i, &s);
-        if (mask) return i + (size_t)uc_lowest_bit(mask);
-        if (n - i < 16) break;
-    }
-    return n;
-}
-
-V16 static size_t v16_count_outside(const uint8_t *src, size_t n, const uc_set *set) {
-    const v16_set s = v16_load_set(set, 0);
-    size_t i = 0, count = 0;
-    for (; n - i >= 64; i += 64) {
-        v16 ones = v16_each(0);
-        for (int k = 0; k < 4; k++) ones = v16_sub(ones, v16_outside_at(src + i + 16 * k, &s));
-        count += v16_sum(ones);
-    }
-    for (; i < n; i += 16) {
-        v16 v = v16_rest(src, n, i);
-        count += v16_sum(v16_sub(v16_each(0), v16_outside(v, v16_high_nibbles(v), &s)));
-        if (n - i < 16) return set->member[0] ? count : count - (16 - (n - i)); /* the zeros after the end */
-    }
-    return count;
-}
-
-V16 static void v16_mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) {
-    const v16_set s = v16_load_set(set, 0);
-    size_t i = 0;
-    for (; n - i >= 64; i += 64) bits[i / 64] = v16_outside64(src + i, &s);
-    if (i < n) {
-        uint64_t last = 0;
-        for (size_t start = i; i < n; i = n - i < 16 ? n : i + 16)
-            last |= (uint64_t)v16_outside_rest(src, n, i, &s) << (i - start);
-        bits[(n - 1) / 64] = last;
-    }
-}
-
-V16_INLINE v16 v16_classes_at(const uint8_t *p, v16 low, v16 high) {
-    v16 v = v16_load(p);
-    return v16_and(v16_shuffle(low, v16_and(v, v16_each(15))), v16_shuffle(high, v16_high_nibbles(v)));
-}
-
-V16 static void v16_mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) {
-    const v16 low = v16_load(classes->low), high = v16_load(classes->high), zero = v16_each(0);
-    uint8_t rest[64] = {0};
-    const size_t words = (n + 63) / 64;
-    for (size_t i = 0; i < n; i += 64, bits++) {
-        const uint8_t *p = src + i;
-        uint64_t valid = ~UINT64_C(0);
-        if (n - i < 64) {
-            valid = (UINT64_C(1) << (n - i)) - 1;
-            p = memcpy(rest, p, n - i);
-        }
-        v16 a = v16_classes_at(p, low, high), b = v16_classes_at(p + 16, low, high);
-        v16 c = v16_classes_at(p + 32, low, high), d = v16_classes_at(p + 48, low, high);
-        for (int k = 0; k < 4; k++) {
-            v16 mask = v16_each(classes->mask[k]);
-            bits[(size_t)k * words] = ~v16_mask64(v16_equal(v16_and(a, mask), zero), v16_equal(v16_and(b, mask), zero),
-                                  v16_equal(v16_and(c, mask), zero), v16_equal(v16_and(d, mask), zero)) & valid;
-        }
-    }
+V16_INLINE uint64_t v16_mask_outside(v16 v, const v16_set *s) {
+    return v16_mask(v16_outside(v, v16_high_nibbles(v), s));
 }
 
 /* --- encode ---------------------------------------------------------------------------------------------------------
@@ -238,7 +161,7 @@ V16_INLINE void v16_encode_all(uint8_t *dst, v16 v) {
 
 V16_INLINE size_t v16_encode_as(const uint8_t *src, size_t n, const uc_set *safe, int ascii, int plus, uint8_t *dst,
                                 size_t cap) {
-    const v16_set s = v16_load_set(safe, ascii);
+    const v16_set s = v16_load_set_as(safe, ascii);
     const v16 space = v16_each(' '), space_to = v16_each('+' - ' ');
     size_t i = 0, o = 0;
     for (; n - i >= 32 && cap - o >= V16_ENCODED32; i += 32) {
@@ -328,35 +251,6 @@ V16_INLINE v16 v16_starts(v16 v, v16 hex, v16 next_hex) {
     return v16_and(v16_equal(v, v16_each('%')), v16_are_digits(high, low));
 }
 
-/* The '%' of the 64 bytes at src that two digits follow. Reads 80 bytes. */
-V16_INLINE uint64_t v16_triplets64(const uint8_t *src) {
-    v16 starts[4], hex = v16_hex_values(v16_load(src));
-    for (int k = 0; k < 4; k++) {
-        v16 next_hex = v16_hex_values(v16_load(src + 16 * k + 16));
-        starts[k] = v16_starts(v16_load(src + 16 * k), hex, next_hex);
-        hex = next_hex;
-    }
-    return v16_mask64(starts[0], starts[1], starts[2], starts[3]);
-}
-
-V16 static int v16_mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) {
-    uint64_t carry = 0, any = 0;
-    for (size_t i = 0; i < n; i += n - i < 64 ? n - i : 64) {
-        const uint8_t *from = src + i;
-        uint8_t part[80] = {0};
-        v16 percent[4];
-        uint64_t percents, triplets = 0;
-        if (n - i < 80) from = memcpy(part, from, n - i);
-        for (int k = 0; k < 4; k++) percent[k] = v16_equal(v16_load(from + 16 * k), v16_each('%'));
-        percents = v16_mask64(percent[0], percent[1], percent[2], percent[3]);
-        if (percents) triplets = v16_triplets64(from);
-        any |= percents;
-        malformed[i / 64] = percents & ~triplets;
-        digits[i / 64] = uc_triplet_digits(triplets, &carry);
-    }
-    return any != 0;
-}
-
 /* Replaces the '%' of triplets by the byte that the triplet encodes. Returns a mask of the digits of triplets in v.
  * *carry: digits that belong to a '%' before v; afterwards, digits after v that belong to a '%' in v. */
 V16_INLINE uint32_t v16_decode_percents(v16 *v, v16 hex, v16 next_hex, uint32_t *carry) {
@@ -420,113 +314,149 @@ V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *ds
     return o;
 }
 
-/* --- upper-case triplets --------------------------------------------------------------------------------------------
+/* --- the vocabulary of blocks.h -------------------------------------------------------------------------------------
  * */
 
-/* v with small letters changed to capitals where digits, a mask, has hexadecimal digits. */
-V16_INLINE v16 v16_upper(v16 v, v16 digits) {
-    /* Of hexadecimal digits, only letters have the bit 0x40. */
-    v16 letters = v16_and(digits, v16_equal(v16_and(v, v16_each(0x40)), v16_each(0x40)));
-    return v16_xor(v, v16_and(letters, v16_and(v, v16_each(0x20))));
+typedef struct v16_bytes64 {
+    v16 part[4];
+} v16_bytes64;
+
+typedef struct v16_classes {
+    v16 low, high, mask[4];
+} v16_classes;
+
+V16_INLINE uint64_t v16_mask_of(v16_bytes64 v) { return v16_mask64(v.part[0], v.part[1], v.part[2], v.part[3]); }
+
+V16_INLINE v16_bytes64 v16_load64(const uint8_t *p) {
+    v16_bytes64 v = {{v16_load(p), v16_load(p + 16), v16_load(p + 32), v16_load(p + 48)}};
+    return v;
 }
 
-/* The digits of the triplets that begin in two vectors, where they are in the second. */
-V16_INLINE v16 v16_triplet_digits(v16 starts_before, v16 starts) {
-    return v16_or(v16_window(starts_before, starts, 14), v16_window(starts_before, starts, 15));
+V16_INLINE v16_bytes64 v16_part64(const uint8_t *src, size_t n, size_t i) {
+    v16_bytes64 v;
+    for (size_t k = 0; k < 4; k++) v.part[k] = n - i > 16 * k ? v16_rest(src, n, i + 16 * k) : v16_each(0);
+    return v;
 }
 
-V16 static void v16_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
-    const v16 percent = v16_each('%');
-    v16 before = v16_each(0); /* the triplets that begin in the 16 bytes before src + i */
-    size_t i = 0;
-    for (; n - i >= 80; i += 64) {
-        v16 v[4], hex, percents = v16_window(before, v16_each(0), 14);
-        for (int k = 0; k < 4; k++) v[k] = v16_load(src + i + 16 * k), percents = v16_or(percents, v16_equal(v[k], percent));
-        if (!v16_any(percents)) {
-            for (int k = 0; k < 4; k++) v16_store(dst + i + 16 * k, v[k]);
-            continue;
+V16_INLINE void v16_store64(uint8_t *p, v16_bytes64 v) {
+    for (int k = 0; k < 4; k++) v16_store(p + 16 * k, v.part[k]);
+}
+
+V16_INLINE void v16_store_part64(uint8_t *p, v16_bytes64 v, size_t n) {
+    for (int k = 0; k < 4; k++, p += 16, n -= 16) {
+        if (n < 16) {
+            v16_store_part(p, v.part[k], n);
+            return;
         }
-        hex = v16_hex_values(v[0]);
-        for (int k = 0; k < 4; k++) {
-            v16 bytes = v16_load(src + i + 16 * k), next_hex = v16_hex_values(v16_load(src + i + 16 * k + 16));
-            v16 starts = v16_starts(bytes, hex, next_hex);
-            v16_store(dst + i + 16 * k, v16_upper(bytes, v16_triplet_digits(before, starts)));
-            before = starts, hex = next_hex;
-        }
-    }
-    if (i < n) {
-        v16 v = v16_rest(src, n, i), hex = v16_hex_values(v);
-        for (; i < n; i += 16) {
-            v16 next = n - i > 16 ? v16_rest(src, n, i + 16) : v16_each(0), next_hex = v16_hex_values(next);
-            v16 starts = v16_starts(v, hex, next_hex), upper = v16_upper(v, v16_triplet_digits(before, starts));
-            if (n - i < 16) {
-                uint8_t end[16];
-                v16_store(end, upper);
-                memcpy(dst + i, end, n - i);
-                return;
-            }
-            v16_store(dst + i, upper);
-            before = starts, v = next, hex = next_hex;
-        }
+        v16_store(p, v.part[k]);
     }
 }
 
-/* --- URNs -----------------------------------------------------------------------------------------------------------
- * */
-
-V16_INLINE v16 v16_is_letter(v16 v, uint8_t letter) { return v16_equal(v16_or(v, v16_each(0x20)), v16_each(letter)); }
-
-/* The bytes from p on that begin "urn:", in any case. */
-V16_INLINE v16 v16_schemes(const uint8_t *p) {
-    v16 u = v16_is_letter(v16_load(p), 'u'), r = v16_is_letter(v16_load(p + 1), 'r');
-    v16 n = v16_is_letter(v16_load(p + 2), 'n'), colon = v16_equal(v16_load(p + 3), v16_each(':'));
-    return v16_and(v16_and(u, r), v16_and(n, colon));
+V16_INLINE uint64_t v16_equal64(v16_bytes64 v, uint8_t byte) {
+    for (int k = 0; k < 4; k++) v.part[k] = v16_equal(v.part[k], v16_each(byte));
+    return v16_mask_of(v);
 }
 
-/* v with capitals of ASCII changed to small letters where mask says so. */
-V16_INLINE v16 v16_lower(v16 v, v16 mask) {
-    v16 letter = v16_sub(v, v16_each('A')), capital = v16_equal(v16_min(letter, v16_each(25)), letter);
-    return v16_xor(v, v16_and(v16_and(capital, mask), v16_each(0x20)));
+V16_INLINE int v16_has64(v16_bytes64 v, uint8_t byte) {
+    for (int k = 0; k < 4; k++) v.part[k] = v16_equal(v.part[k], v16_each(byte));
+    return v16_any(v16_or(v16_or(v.part[0], v.part[1]), v16_or(v.part[2], v.part[3])));
 }
 
-/* Normalizes 64 bytes; reads 80 bytes of src. Skips the work for triplets if there are none. */
-V16_INLINE void v16_normalize64(const uint8_t *src, uint8_t end, uint8_t *dst, uc_urn_carry *carry) {
-    v16 ends[4], colons[4], schemes[4], percents = v16_each(0);
-    uc_urn_block block;
-    uint64_t lower, upper;
+V16_INLINE uint64_t v16_outside64(v16_bytes64 v, const v16_set *s) {
+    for (int k = 0; k < 4; k++) v.part[k] = v16_outside(v.part[k], v16_high_nibbles(v.part[k]), s);
+    return v16_mask_of(v);
+}
+
+/* What is loaded twice is marked twice. */
+V16_INLINE uint64_t v16_outside_rest(const uint8_t *src, size_t n, size_t i, const v16_set *s) {
+    const uint8_t *p = src + i, *end = src + n;
+    size_t left = n - i;
+    if (left >= 32) {
+        v16_bytes64 v = {{v16_load(p), v16_load(p + 16), v16_load(end - 32), v16_load(end - 16)}};
+        uint64_t found = v16_outside64(v, s);
+        return (uint32_t)found | found >> 32 << (left - 32);
+    }
+    if (left >= 16) return v16_mask_outside(v16_load(p), s) | v16_mask_outside(v16_load(end - 16), s) << (left - 16);
+    if (n >= 16) return v16_mask_outside(v16_load(end - 16), s) >> (16 - left);
+    return uc_first_bits(v16_mask_outside(v16_part(p, n), s), n);
+}
+
+V16_INLINE size_t v16_count64(uint64_t mask) { return uc_count_bits(mask); }
+V16_INLINE size_t v16_count_outside64(v16_bytes64 v, const v16_set *s) {
+    v16 ones = v16_each(0);
+    for (int k = 0; k < 4; k++) ones = v16_sub(ones, v16_outside(v.part[k], v16_high_nibbles(v.part[k]), s));
+    return v16_sum(ones);
+}
+
+V16_INLINE uint64_t v16_digits64(v16_bytes64 v) {
+    const v16_set hex = {v16_words(0x0858585858585808, 0x0808), v16_each(0), v16_rows(), 1};
+    return ~v16_outside64(v, &hex);
+}
+
+V16_INLINE uint64_t v16_triplets64(const uint8_t *p) {
+    uint64_t second = v16_digits64(v16_load64(p + 2)), first = 2 * second + (uint64_t)uc_is_hex(p[1]);
+    return v16_equal64(v16_load64(p), '%') & first & second;
+}
+
+V16_INLINE uint64_t v16_schemes64(const uint8_t *p) {
+    v16_bytes64 v;
+    for (int k = 0; k < 4; k++, p += 16) {
+        v16 letters = v16_or(v16_xor(v16_load(p), v16_each('u')), v16_xor(v16_load(p + 1), v16_each('r')));
+        letters = v16_or(letters, v16_xor(v16_load(p + 2), v16_each('n')));
+        letters = v16_or(v16_and(letters, v16_each(0xDF)), v16_xor(v16_load(p + 3), v16_each(':')));
+        v.part[k] = v16_equal(letters, v16_each(0));
+    }
+    return v16_mask_of(v);
+}
+
+/* 0x20 in the bytes of the mask: each of its bytes is shuffled to eight, and each of these compared with its bit. */
+V16_INLINE v16_bytes64 v16_case_bits(uint64_t mask) {
+    const v16 all = v16_words(mask, mask), bit = v16_rows();
+    v16_bytes64 chosen;
+    for (uint64_t k = 0; k < 4; k++) {
+        v16 eight_times = v16_words(2 * k * 0x0101010101010101, (2 * k + 1) * 0x0101010101010101);
+        chosen.part[k] = v16_and(v16_equal(v16_and(v16_shuffle(all, eight_times), bit), bit), v16_each(0x20));
+    }
+    return chosen;
+}
+
+V16_INLINE v16_bytes64 v16_lower64(v16_bytes64 v, uint64_t mask) {
+    v16_bytes64 bits = v16_case_bits(mask);
     for (int k = 0; k < 4; k++) {
-        v16 v = v16_load(src + 16 * k);
-        ends[k] = v16_equal(v, v16_each(end)), colons[k] = v16_equal(v, v16_each(':'));
-        schemes[k] = v16_schemes(src + 16 * k);
-        percents = v16_or(percents, v16_equal(v, v16_each('%')));
+        v16 letter = v16_sub(v.part[k], v16_each('A')), capital = v16_equal(v16_min(letter, v16_each(25)), letter);
+        v.part[k] = v16_xor(v.part[k], v16_and(bits.part[k], capital));
     }
-    block.ends = v16_mask64(ends[0], ends[1], ends[2], ends[3]);
-    block.colons = v16_mask64(colons[0], colons[1], colons[2], colons[3]);
-    block.schemes = v16_mask64(schemes[0], schemes[1], schemes[2], schemes[3]);
-    block.triplets = v16_any(percents) ? v16_triplets64(src) : 0;
-    uc_urn_masks(&block, carry, &lower, &upper);
+    return v;
+}
+
+/* Of hexadecimal digits, only small letters have the bit 0x20 after 0x40 is subtracted. */
+V16_INLINE v16_bytes64 v16_upper64(v16_bytes64 v, uint64_t mask) {
+    v16_bytes64 bits = v16_case_bits(mask);
     for (int k = 0; k < 4; k++)
-        v16_store(dst + 16 * k, v16_lower(v16_load(src + 16 * k), v16_of_bits((uint32_t)(lower >> 16 * k))));
-    if (upper)
-        for (int k = 0; k < 4; k++)
-            v16_store(dst + 16 * k, v16_upper(v16_load(dst + 16 * k), v16_of_bits((uint32_t)(upper >> 16 * k))));
+        v.part[k] = v16_xor(v.part[k], v16_and(bits.part[k], v16_sub_saturated(v.part[k], v16_each(0x40))));
+    return v;
 }
 
-V16 static void v16_normalize_urns(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) {
-    uc_urn_carry carry = uc_first_urn_block;
-    size_t i = 0;
-    for (; n - i >= 80; i += 64) v16_normalize64(src + i, end, dst + i, &carry);
-    for (; i < n; i += 64) {
-        uint8_t from[80] = {0}, to[64];
-        size_t q = n - i < 64 ? n - i : 64;
-        memcpy(from, src + i, n - i);
-        v16_normalize64(from, end, to, &carry);
-        memcpy(dst + i, to, q);
-        if (q < 64) return;
-    }
+V16_INLINE v16_classes v16_load_classes(const uc_classes *classes) {
+    v16_classes c = {v16_load(classes->low), v16_load(classes->high), {v16_each(0)}};
+    for (int k = 0; k < 4; k++) c.mask[k] = v16_each(classes->mask[k]);
+    return c;
 }
 
-#define V16_KERNELS                                                                         \
-    .span = v16_span, .count_outside = v16_count_outside, .mark_outside = v16_mark_outside, \
-    .mark_classes = v16_mark_classes, .mark_triplets = v16_mark_triplets, .encode = v16_encode, .decode = v16_decode,         \
-    .upper_triplets = v16_upper_triplets, .normalize_urns = v16_normalize_urns
+V16_INLINE v16_bytes64 v16_classes64(v16_bytes64 v, const v16_classes *c) {
+    for (int k = 0; k < 4; k++)
+        v.part[k] = v16_and(v16_shuffle(c->low, v16_and(v.part[k], v16_each(15))),
+                            v16_shuffle(c->high, v16_high_nibbles(v.part[k])));
+    return v;
+}
+
+V16_INLINE uint64_t v16_in_class64(v16_bytes64 found, const v16_classes *c, size_t class) {
+    for (int k = 0; k < 4; k++) found.part[k] = v16_equal(v16_and(found.part[k], c->mask[class]), v16_each(0));
+    return ~v16_mask_of(found);
+}
+
+#define LAZY 1
+#define NAME(x) v16_##x
+#define INLINE V16_INLINE
+#define KERNEL V16 static
+#include "blocks.h"

@@ -3,8 +3,9 @@
  * A kernel is a loop over bytes. It knows no Python, no rows and no exceptions, and it keeps two promises on every
  * input: it loads nothing outside src[0 .. n) and stores nothing outside dst[0 .. cap).
  *
- * isa/portable.h defines each kernel for any machine; the other files in isa/ have faster ones. dispatch.c lists the
- * tiers in order and asks the CPU which of them it can run.
+ * isa/portable.h defines each kernel for any machine. With vectors, most of them are written once (blocks.h), over words
+ * that the other files in isa/ define; these have faster ones, too. dispatch.c lists the tiers in order and asks the CPU
+ * which of them it can run.
  */
 #ifndef UC_KERNELS_H
 #define UC_KERNELS_H
@@ -99,6 +100,12 @@ typedef struct uc_kernels {
      * dst has a capacity of `characters` code units, as counted by scan_utf8. */
     void (*from_utf8)(const uint8_t *src, size_t n, int width, void *dst, size_t characters);
 } uc_kernels;
+
+/* The kernels of blocks.h, in the table of a tier. */
+#define BLOCK_KERNELS(tier)                                                                           \
+    .span = tier##_span, .count_outside = tier##_count_outside, .mark_outside = tier##_mark_outside,  \
+    .mark_classes = tier##_mark_classes, .mark_triplets = tier##_mark_triplets,                       \
+    .upper_triplets = tier##_upper_triplets, .normalize_urns = tier##_normalize_urns, .span_urns = tier##_span_urns
 
 /* One row of the tier table. A kernel that a tier lacks (NULL) is taken from the tier before it. */
 typedef struct uc_tier {

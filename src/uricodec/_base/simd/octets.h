@@ -5,9 +5,17 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* An ASCII letter in lower case, and any other byte as it is. */
 static inline uint8_t uc_lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+
+/* Whether four bytes are "urn:", in any case. */
+static inline int uc_is_urn(const uint8_t *s) {
+    uint32_t word, case_bits, urn;
+    memcpy(&word, s, 4), memcpy(&case_bits, "\x20\x20\x20", 4), memcpy(&urn, "urn:", 4);
+    return (word | case_bits) == urn;
+}
 
 /* --- triplets ------------------------------------------------------------------------------------------------------ */
 
@@ -18,6 +26,8 @@ static inline int uc_hex_value(uint8_t c) {
                                        ['a'] = 11, 12, 13, 14, 15, 16};
     return above[c] - 1;
 }
+
+static inline int uc_is_hex(uint8_t c) { return uc_hex_value(c) >= 0; }
 
 /* The byte that the triplet at s[0] (a '%') encodes; -1 if it is not a triplet. Each byte is read only once, because
  * another thread may change s. */

@@ -54,6 +54,9 @@ static inline int uc_lowest_bit(unsigned long long word) { return __builtin_ctzl
 static inline uint64_t uc_parity(uint64_t word) { return (uint64_t)__builtin_parityll(word) << 63; }
 #endif
 
+/* The lowest n bits of a word, n <= 64. (The instruction for it is one of 64-bit machines.) */
+UC_INLINE uint64_t uc_first_bits(uint64_t word, size_t n) { return n < 64 ? word & ((UINT64_C(1) << n) - 1) : word; }
+
 /* How many bits are set, on any machine. */
 static inline uint32_t uc_count_bits(uint64_t word) {
     word -= word >> 1 & 0x5555555555555555;

@@ -36,14 +36,15 @@ typedef struct uc_urn_state {
     uint64_t starts, head;   /* those of the block before */
 } uc_urn_state;
 
-/* The lowest n bits of a word, n <= 64. (The instruction for it is one of 64-bit machines.) */
-UC_INLINE uint64_t uc_first_bits(uint64_t word, size_t n) { return n < 64 ? word & ((UINT64_C(1) << n) - 1) : word; }
-
 static const uc_urn_state uc_first_urn_line = {1, 0, 0, 0, 0, 0};
 
-/* The bytes that end 37 bytes of a head: the 33rd byte of an NID, which is too long. Run lengths are doubled. */
+/* The bytes that end 37 bytes of a head: the 33rd byte of an NID, which is too long. Few have more than 12, so few heads
+ * more than 16. */
 UC_INLINE uint64_t uc_far(uint64_t head, uint64_t before) {
-    for (int k = 1; k <= 16; k *= 2) {
+    head &= head << 16 | before >> 48;
+    if (!head) return 0;
+    before &= before << 16;
+    for (int k = 1; k <= 8; k *= 2) { /* run lengths are doubled */
         head &= head << k | before >> (64 - k);
         before &= before << k;
     }

@@ -18,6 +18,7 @@
 
 #include <stdint.h>
 
+#include "octets.h"
 #include "target.h"
 
 /* The masks of a block. After the end of the input all bits are 0. */
@@ -43,6 +44,16 @@ UC_INLINE uint64_t uc_triplet_digits(uint64_t triplets, uint64_t *carry) {
     uint64_t digits = triplets << 1 | triplets << 2 | *carry;
     *carry = triplets >> 62 | triplets >> 63;
     return digits;
+}
+
+/* The '%' of triplets that reach over the end of a block, when `left` bytes are left from its start; or only "%00". */
+UC_INLINE uint64_t uc_last_triplets(const uint8_t *p, size_t left, int nulls) {
+    uint64_t found = 0;
+    for (size_t at = 62; at < 64 && at + 3 <= left; at++) {
+        int value = p[at] == '%' ? uc_triplet_value(p + at, 3) : -1;
+        found |= (uint64_t)(nulls ? value == 0 : value >= 0) << at;
+    }
+    return found;
 }
 
 /* From each start to before the next stop; *carry: whether the block begins, then ends, inside. */

@@ -193,13 +193,13 @@ AVX2_INLINE void decode_many(const uint8_t *src, size_t stop, const int plus, ui
  * written, or UC_FULL. */
 AVX2_INLINE size_t decode_end(const avx2_decoder *d, const uint8_t *src, size_t n, uint32_t carry, const int plus,
                               uint8_t *dst, size_t cap) {
-    __m256i v = load_up_to(src, n), next;
+    __m256i v = load_part(src, n), next;
     size_t i = 0, o = 0;
     for (; i < n; i += 32, v = next) {
         size_t rest = n - i, size;
         uint32_t digits = 0;
         __m256i out = spaces(v, plus);
-        next = rest > 32 ? load_up_to(src + i + 32, rest - 32) : _mm256_setzero_si256(); /* zeros are not digits */
+        next = rest > 32 ? load_part(src + i + 32, rest - 32) : _mm256_setzero_si256(); /* zeros are not digits */
         if (mask_of(_mm256_cmpeq_epi8(v, d->percent)) | carry) {
             __m256i over = _mm256_permute2x128_si256(v, next, 0x21);
             digits = decode_block(d, &out, _mm256_alignr_epi8(over, v, 1), _mm256_alignr_epi8(over, v, 2), &carry);

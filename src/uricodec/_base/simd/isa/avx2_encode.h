@@ -247,7 +247,7 @@ AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe,
         }
         if (n - i <= 64) {
             for (o = i; i < n; i += 32) {
-                __m256i v = load_up_to(src + i, n - i);
+                __m256i v = load_part(src + i, n - i);
                 uint32_t block = first_bits(n - i < 32 ? n - i : 32), work = zeros(members(v, &e.safe, 0)) & block;
                 if (work)
                     encode_block(&e, v, work, block, dst + o);

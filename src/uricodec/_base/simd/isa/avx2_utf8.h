@@ -42,16 +42,11 @@ AVX2_INLINE uint8_t avx2_highest(__m256i v) {
 
 /* --- to_utf8, from_utf8 ------------------------------------------------------------------------------------------- */
 
-AVX2_INLINE __m256i avx2_two(const uint8_t *first, const uint8_t *second) {
-    __m128i low = _mm_loadu_si128((const __m128i *)first), high = _mm_loadu_si128((const __m128i *)second);
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-}
-
 /* 16 bytes from i on, and from i + 32 on, of n; then zeros. */
 AVX2_INLINE __m256i avx2_load_units(const uint8_t *src, size_t n, size_t i) {
     size_t left = n > i ? n - i : 0;
     __m256i high = _mm256_setzero_si256();
-    if (left >= 48) return avx2_two(src + i, src + i + 32);
+    if (left >= 48) return load_two(src + i, src + i + 32);
     if (left > 32) high = load_part(src + i + 32, left & 15);  /* pragma: no cover: cannot happen */
     return _mm256_inserti128_si256(  /* pragma: no cover: cannot happen */
         load_part(src + i, left < 16 ? left : 16), _mm256_castsi256_si128(high), 1);
@@ -81,7 +76,7 @@ AVX2_INLINE void avx2_store_wide32(uint8_t *dst, __m256i v) {
 #define LOAD load32
 #define LOAD_PART load_part
 #define LOAD_8(p) _mm_loadl_epi64((const __m128i *)(p))
-#define LOAD_ROWS(rows, index, at) avx2_two(rows[(index) >> (at) & 255], rows[(index) >> ((at) + 16) & 255])
+#define LOAD_ROWS(rows, index, at) load_two(rows[(index) >> (at) & 255], rows[(index) >> ((at) + 16) & 255])
 #define LOAD_UNITS avx2_load_units
 #define STORE store32
 #define STORE_16(p, x) _mm_storeu_si128((__m128i *)(p), x)

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "../kernels.h"
+#include "../octets.h"
 #include "../target.h"
 #include "../urn_grammar.h"
 #include "../urns.h"
@@ -35,10 +36,10 @@
 #define AVX512 UC_TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")
 #define AVX512_INLINE AVX512 UC_INLINE
 
-AVX512_INLINE __m512i load64(const uint8_t *p) { return _mm512_loadu_si512(p); }
-AVX512_INLINE void store64(uint8_t *p, __m512i v) { _mm512_storeu_si512(p, v); }
+AVX512_INLINE __m512i avx512_load64(const uint8_t *p) { return _mm512_loadu_si512(p); }
+AVX512_INLINE void avx512_store64(uint8_t *p, __m512i v) { _mm512_storeu_si512(p, v); }
 AVX512_INLINE __m512i all64(int byte) { return _mm512_set1_epi8((char)byte); }
-AVX512_INLINE size_t count64(uint64_t mask) { return (size_t)_mm_popcnt_u64(mask); }
+AVX512_INLINE size_t avx512_count64(uint64_t mask) { return (size_t)_mm_popcnt_u64(mask); }
 AVX512_INLINE uint64_t first64(size_t n) { return _bzhi_u64(~UINT64_C(0), (uint32_t)n); } /* n < 256: min(n, 64) bits */
 
 /* The min(n, 64) bytes at p, then zeros. */
@@ -60,52 +61,9 @@ AVX512_INLINE avx512_set avx512_load_set(const uc_set *set) {
     return s;
 }
 
-AVX512_INLINE uint64_t outside64(__m512i v, const avx512_set *s) {
+AVX512_INLINE uint64_t avx512_outside64(__m512i v, const avx512_set *s) {
     __m512i byte = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 3), s->bytes);
     return _mm512_testn_epi8_mask(byte, _mm512_permutexvar_epi8(v, s->bits));
-}
-
-AVX512 static size_t avx512_span(const uint8_t *src, size_t n, const uc_set *set) {
-    const avx512_set s = avx512_load_set(set);
-    size_t i = 0;
-    for (; n - i >= 64; i += 64) {
-        uint64_t m = outside64(load64(src + i), &s);
-        if (m) return i + _tzcnt_u64(m);
-    }
-    if (i < n) i += _tzcnt_u64(outside64(load64_part(src + i, n - i), &s) | ~first64(n - i));
-    return i;
-}
-
-AVX512 static size_t avx512_count_outside(const uint8_t *src, size_t n, const uc_set *set) {
-    const avx512_set s = avx512_load_set(set);
-    size_t i = 0, count = 0;
-    for (; n - i >= 64; i += 64) count += count64(outside64(load64(src + i), &s));
-    if (i < n) count += count64(outside64(load64_part(src + i, n - i), &s) & first64(n - i));
-    return count;
-}
-
-AVX512 static void avx512_mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) {
-    const avx512_set s = avx512_load_set(set);
-    size_t i = 0;
-    for (; n - i >= 64; i += 64) bits[i / 64] = outside64(load64(src + i), &s);
-    if (i < n) bits[i / 64] = outside64(load64_part(src + i, n - i), &s) & first64(n - i);
-}
-
-AVX512 static void avx512_mark_classes(const uint8_t *src, size_t n, const uc_classes *classes, uint64_t *bits) {
-    const __m512i low = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)classes->low));
-    const __m512i high = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)classes->high));
-    const __m512i a = all64(classes->mask[0]), b = all64(classes->mask[1]), c = all64(classes->mask[2]), d = all64(classes->mask[3]);
-    const size_t words = (n + 63) / 64;
-    for (size_t i = 0; i < n; i += 64, bits++) {
-        __m512i v = n - i < 64 ? load64_part(src + i, n - i) : load64(src + i);
-        __m512i found = _mm512_and_si512(_mm512_permutexvar_epi8(v, low), _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), high));
-        _store_mask64((__mmask64 *)bits, _mm512_test_epi8_mask(found, a));
-        _store_mask64((__mmask64 *)(bits + words), _mm512_test_epi8_mask(found, b));
-        _store_mask64((__mmask64 *)(bits + 2 * words), _mm512_test_epi8_mask(found, c));
-        _store_mask64((__mmask64 *)(bits + 3 * words), _mm512_test_epi8_mask(found, d));
-    }
-    if (n % 64)
-        for (size_t k = 0; k < 4; k++) *(bits + k * words - 1) &= first64(n % 64);
 }
 
 /* --- encode ---------------------------------------------------------------------------------------------------------
@@ -143,7 +101,7 @@ AVX512_INLINE avx512_encoder avx512_load_encoder(const uc_set *safe) {
     e.safe = avx512_load_set(safe);
     e.hexadecimal = FOUR_TIMES('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F');
     e.percent = all64('%');
-    for (int third = 0; third < 3; third++) e.slots[third] = load64(avx512_slots[third]);
+    for (int third = 0; third < 3; third++) e.slots[third] = avx512_load64(avx512_slots[third]);
     return e;
 }
 
@@ -164,13 +122,13 @@ AVX512_INLINE uint8_t *encode_step(const avx512_encoder *e, __m512i v, uint64_t 
         slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 2, e->slots[third], low);
         slots = _mm512_maskz_compress_epi8(keep, slots);
         if (exact) {
-            size_t part = count64(keep) < size ? count64(keep) : size;
+            size_t part = avx512_count64(keep) < size ? avx512_count64(keep) : size;
             _mm512_mask_storeu_epi8(dst, first64(part), slots);
             size -= part;
         } else {
-            store64(dst, slots);
+            avx512_store64(dst, slots);
         }
-        dst += count64(keep);
+        dst += avx512_count64(keep);
     }
     return dst;
 }
@@ -181,7 +139,7 @@ AVX512_INLINE uint8_t *encode_step_of_escapes(const avx512_encoder *e, __m512i v
     __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal);
     for (int third = 0; third < 3; third++, dst += 63) {
         __m512i slots = _mm512_mask_permutexvar_epi8(e->percent, FIRST_SLOTS << 1, e->slots[third], high);
-        store64(dst, _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 2, e->slots[third], low));
+        avx512_store64(dst, _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 2, e->slots[third], low));
     }
     return dst;
 }
@@ -195,11 +153,11 @@ AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set
         const uint8_t *from = src, *const last = src + n - 64, *const full = dst + cap - ENCODED_STEP;
         uint8_t *to = dst;
         while (from <= last && to <= full) {
-            __m512i v = load64(from);
-            uint64_t work = outside64(v, &e.safe);
+            __m512i v = avx512_load64(from);
+            uint64_t work = avx512_outside64(v, &e.safe);
             if (plus) v = spaces_to_plus(v);
             if (!work) {
-                store64(to, v);
+                avx512_store64(to, v);
                 from += 64, to += 64;
                 continue;
             }
@@ -213,9 +171,9 @@ AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set
         size_t q = n - i < STEP ? n - i : STEP, size;
         uint64_t block = first64(q), work;
         __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
-        work = outside64(v, &e.safe) & block;
+        work = avx512_outside64(v, &e.safe) & block;
         if (plus) v = spaces_to_plus(v);
-        size = q + 2 * count64(work);
+        size = q + 2 * avx512_count64(work);
         if (size > cap - o) return UC_FULL;
         if (cap - o >= ENCODED_STEP)
             encode_step(&e, v, work, 0, 0, dst + o);
@@ -241,22 +199,22 @@ AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *s
     const int change = plus && safe->member[' '];
     size_t i = 0, rest;
     for (; n - i >= 64 && cap - i >= 64; i += 64) {
-        __m512i v = load64(src + i);
-        if (outside64(v, &s)) break;
-        store64(dst + i, change ? spaces_to_plus(v) : v);
+        __m512i v = avx512_load64(src + i);
+        if (avx512_outside64(v, &s)) break;
+        avx512_store64(dst + i, change ? spaces_to_plus(v) : v);
     }
     if (n - i <= STEP && cap - i >= ENCODED_STEP) {
         const uint64_t block = first64(n - i);
         __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
-        uint64_t work = outside64(v, &s) & block;
+        uint64_t work = avx512_outside64(v, &s) & block;
         if (change) v = spaces_to_plus(v);
         if (work) {
             const avx512_encoder e = avx512_load_encoder(safe);
             encode_step(&e, v, work, 0, 0, dst + i);
         } else {
-            store64(dst + i, v);
+            avx512_store64(dst + i, v);
         }
-        return n + 2 * count64(work);
+        return n + 2 * avx512_count64(work);
     }
     rest = (change ? avx512_encode_plus : avx512_encode_plain)(src + i, n - i, safe, dst + i, cap - i);
     return rest == UC_FULL ? UC_FULL : i + rest;
@@ -271,9 +229,9 @@ typedef struct avx512_hex {
 
 AVX512_INLINE avx512_hex avx512_load_hex(void) {
     avx512_hex hex;
-    hex.digit = load64(avx512_digit);
-    hex.low = load64(avx512_low_value);
-    hex.high = load64(avx512_high_value);
+    hex.digit = avx512_load64(avx512_digit);
+    hex.low = avx512_load64(avx512_low_value);
+    hex.high = avx512_load64(avx512_high_value);
     return hex;
 }
 
@@ -281,30 +239,6 @@ AVX512_INLINE avx512_hex avx512_load_hex(void) {
 AVX512_INLINE uint64_t triplets64(const avx512_hex *hex, uint64_t percents, __m512i v1, __m512i v2) {
     uint64_t first = _mm512_mask_cmpeq_epi8_mask(percents, v1, _mm512_permutexvar_epi8(v1, hex->digit));
     return _mm512_mask_cmpeq_epi8_mask(first, v2, _mm512_permutexvar_epi8(v2, hex->digit));
-}
-
-/* Rows are read in blocks, first here: what follows a block is requested before it is needed. */
-AVX512 static int avx512_mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) {
-    const avx512_hex hex = avx512_load_hex();
-    uint64_t carry = 0, any = 0;
-    for (size_t i = 0; i < n; i += n - i < 64 ? n - i : 64) {
-        uint64_t percents, triplets;
-        __m512i v1, v2;
-        _mm_prefetch((const char *)(src + i + 4096), _MM_HINT_T1);
-        if (n - i >= 66) {
-            percents = _mm512_cmpeq_epi8_mask(load64(src + i), all64('%'));
-            v1 = load64(src + i + 1), v2 = load64(src + i + 2);
-        } else {
-            percents = _mm512_cmpeq_epi8_mask(load64_part(src + i, n - i), all64('%'));
-            v1 = load64_part(src + i + 1, n - i - 1);
-            v2 = n - i > 1 ? load64_part(src + i + 2, n - i - 2) : _mm512_setzero_si512();
-        }
-        triplets = triplets64(&hex, percents, v1, v2);
-        any |= percents;
-        malformed[i / 64] = percents & ~triplets;
-        digits[i / 64] = uc_triplet_digits(triplets, &carry);
-    }
-    return any != 0;
 }
 
 AVX512_INLINE __m512i decode_triplets64(const avx512_hex *hex, __m512i v, uint64_t triplets, __m512i v1, __m512i v2) {
@@ -328,19 +262,19 @@ AVX512_INLINE size_t avx512_decode_as(const uint8_t *src, size_t n, const int pl
         const uint8_t *from = src, *const last = src + n - 66, *const full = dst + cap - 64;
         uint8_t *to = dst;
         for (; from <= last && to <= full; from += 64) {
-            __m512i v = load64(from), v1, v2;
+            __m512i v = avx512_load64(from), v1, v2;
             uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%')), keep;
             if (plus) v = plus_to_spaces(v);
             if (!(percents | carry)) {
-                store64(to, v);
+                avx512_store64(to, v);
                 to += 64;
                 continue;
             }
-            v1 = load64(from + 1), v2 = load64(from + 2);
+            v1 = avx512_load64(from + 1), v2 = avx512_load64(from + 2);
             percents = triplets64(&hex, percents, v1, v2);
             keep = ~uc_triplet_digits(percents, &carry);
-            store64(to, _mm512_maskz_compress_epi8(keep, decode_triplets64(&hex, v, percents, v1, v2)));
-            to += count64(keep);
+            avx512_store64(to, _mm512_maskz_compress_epi8(keep, decode_triplets64(&hex, v, percents, v1, v2)));
+            to += avx512_count64(keep);
         }
         i = (size_t)(from - src), o = (size_t)(to - dst);
     }
@@ -353,10 +287,10 @@ AVX512_INLINE size_t avx512_decode_as(const uint8_t *src, size_t n, const int pl
         percents = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
         if (plus) v = plus_to_spaces(v);
         keep = block & ~uc_triplet_digits(percents, &carry);
-        size = count64(keep);
+        size = avx512_count64(keep);
         v = _mm512_maskz_compress_epi8(keep, decode_triplets64(&hex, v, percents, v1, v2));
         if (cap - o >= 64)
-            store64(dst + o, v);
+            avx512_store64(dst + o, v);
         else if (size <= cap - o)
             _mm512_mask_storeu_epi8(dst + o, first64(size), v);
         else
@@ -379,9 +313,9 @@ AVX512 static size_t avx512_decode(const uint8_t *src, size_t n, int plus, uint8
     size_t i = 0, rest;
     if (plus) return avx512_decode_plus(src, n, dst, cap);
     for (; n - i >= 64 && cap - i >= 64; i += 64) {
-        __m512i v = load64(src + i);
+        __m512i v = avx512_load64(src + i);
         if (_mm512_cmpeq_epi8_mask(v, all64('%'))) break;
-        store64(dst + i, v);
+        avx512_store64(dst + i, v);
     }
     if (n - i <= 64 && cap - i >= 64) {
         const uint64_t block = first64(n - i);
@@ -394,98 +328,94 @@ AVX512 static size_t avx512_decode(const uint8_t *src, size_t n, int plus, uint8
             v = decode_triplets64(&hex, v, triplets, v1, v2);
             v = _mm512_maskz_compress_epi8(~uc_triplet_digits(triplets, &carry), v);
         }
-        store64(dst + i, v);
-        return n - 2 * count64(triplets);
+        avx512_store64(dst + i, v);
+        return n - 2 * avx512_count64(triplets);
     }
     rest = avx512_decode_plain(src + i, n - i, dst + i, cap - i);
     return rest == UC_FULL ? UC_FULL : i + rest;
 }
 
-/* --- copies that change letters -------------------------------------------------------------------------------------
- * */
+/* --- the vocabulary of blocks.h --------------------------------------------------------------------------------------
+ *
+ * A block is a register, and a mask is what comparisons yield. */
 
-AVX512_INLINE __m512i upper64(__m512i v, uint64_t digits) {
-    return _mm512_mask_sub_epi8(v, _mm512_mask_cmpge_epu8_mask(digits, v, all64('a')), v, all64(32));
-}
+typedef __m512i avx512_bytes64;
 
-AVX512 static void avx512_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
+AVX512_INLINE __m512i avx512_part64(const uint8_t *src, size_t n, size_t i) { return load64_part(src + i, n - i); }
+
+AVX512_INLINE void avx512_store_part64(uint8_t *p, __m512i v, size_t n) { _mm512_mask_storeu_epi8(p, first64(n), v); }
+
+AVX512_INLINE uint64_t avx512_equal64(__m512i v, uint8_t byte) { return _mm512_cmpeq_epi8_mask(v, all64(byte)); }
+AVX512_INLINE int avx512_has64(__m512i v, uint8_t byte) { return avx512_equal64(v, byte) != 0; }
+
+AVX512_INLINE uint64_t avx512_triplets64(const uint8_t *p) {
     const avx512_hex hex = avx512_load_hex();
-    uint64_t carry = 0;
-    size_t i = 0;
-    for (; n - i >= 66; i += 64) {
-        __m512i v = load64(src + i);
-        uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%'));
-        uint64_t triplets = triplets64(&hex, percents, load64(src + i + 1), load64(src + i + 2));
-        store64(dst + i, upper64(v, uc_triplet_digits(triplets, &carry)));
-    }
-    for (; i < n; i += 64) {
-        uint64_t block = first64(n - i);
-        __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
-        __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
-        uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%'));
-        uint64_t triplets = triplets64(&hex, percents, AHEAD(v, over, 1), AHEAD(v, over, 2));
-        _mm512_mask_storeu_epi8(dst + i, block, upper64(v, uc_triplet_digits(triplets, &carry)));
-        if (n - i <= 64) break;
-    }
+    return triplets64(&hex, avx512_equal64(avx512_load64(p), '%'), avx512_load64(p + 1), avx512_load64(p + 2));
 }
 
-/* The 'u' of each "urn:", in any case, when v1, v2 and v3 are the bytes one, two and three places on. */
-AVX512_INLINE uint64_t schemes64(__m512i v, __m512i v1, __m512i v2, __m512i v3) {
+AVX512_INLINE uint64_t avx512_digits64(__m512i v) {
+    return _mm512_cmpeq_epi8_mask(v, _mm512_permutexvar_epi8(v, avx512_load64(avx512_digit)));
+}
+
+AVX512_INLINE uint64_t avx512_schemes64(const uint8_t *p) {
     /* What differs from "urn", in one register; case is bit 5. */
     enum { FIRST_OR_DIFFERENCE = 0xF6 }; /* a | (b ^ c) */
-    __m512i differs = _mm512_xor_si512(v, all64('u'));
-    differs = _mm512_ternarylogic_epi32(differs, v1, all64('r'), FIRST_OR_DIFFERENCE);
-    differs = _mm512_ternarylogic_epi32(differs, v2, all64('n'), FIRST_OR_DIFFERENCE);
-    return _mm512_mask_testn_epi8_mask(_mm512_cmpeq_epi8_mask(v3, all64(':')), differs, all64(~32));
+    __m512i differs = _mm512_xor_si512(avx512_load64(p), all64('u'));
+    differs = _mm512_ternarylogic_epi32(differs, avx512_load64(p + 1), all64('r'), FIRST_OR_DIFFERENCE);
+    differs = _mm512_ternarylogic_epi32(differs, avx512_load64(p + 2), all64('n'), FIRST_OR_DIFFERENCE);
+    return _mm512_mask_testn_epi8_mask(avx512_equal64(avx512_load64(p + 3), ':'), differs, all64(~32));
 }
 
-/* v normalised; v1, v2 and v3 as before. */
-AVX512_INLINE __m512i normalize_urns64(const avx512_hex *hex, __m512i v, __m512i v1, __m512i v2, __m512i v3,
-                                       __m512i end, uc_urn_carry *carry) {
-    uc_urn_block block;
-    uint64_t lower, upper;
-    block.schemes = schemes64(v, v1, v2, v3);
-    block.ends = _mm512_cmpeq_epi8_mask(v, end);
-    block.colons = _mm512_cmpeq_epi8_mask(v, all64(':'));
-    block.triplets = triplets64(hex, _mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
-    uc_urn_masks(&block, carry, &lower, &upper);
-    lower = _mm512_mask_cmple_epu8_mask(lower, _mm512_sub_epi8(v, all64('A')), all64('Z' - 'A'));
-    return _mm512_mask_add_epi8(upper64(v, upper), lower, v, all64(32));
+AVX512_INLINE __m512i avx512_lower64(__m512i v, uint64_t mask) {
+    mask = _mm512_mask_cmple_epu8_mask(mask, _mm512_sub_epi8(v, all64('A')), all64('Z' - 'A'));
+    return _mm512_mask_add_epi8(v, mask, v, all64(32));
 }
 
-AVX512 static void avx512_normalize_urns(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) {
-    const __m512i ends = all64(end);
-    const avx512_hex hex = avx512_load_hex();
-    uc_urn_carry carry = uc_first_urn_block;
-    size_t i = 0;
-    for (; n - i >= 67; i += 64) {
-        const uint8_t *p = src + i;
-        store64(dst + i, normalize_urns64(&hex, load64(p), load64(p + 1), load64(p + 2), load64(p + 3), ends, &carry));
-    }
-    for (; i < n; i += 64) {
-        uint64_t block = first64(n - i);
-        __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
-        __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
-        v = normalize_urns64(&hex, v, AHEAD(v, over, 1), AHEAD(v, over, 2), AHEAD(v, over, 3), ends, &carry);
-        _mm512_mask_storeu_epi8(dst + i, block, v);
-        if (n - i <= 64) break;
-    }
+AVX512_INLINE __m512i avx512_upper64(__m512i v, uint64_t mask) {
+    return _mm512_mask_sub_epi8(v, _mm512_mask_cmpge_epu8_mask(mask, v, all64('a')), v, all64(32));
 }
 
-#include "avx512_urn.h"
+AVX512_INLINE size_t avx512_count_outside64(__m512i v, const avx512_set *s) {
+    return avx512_count64(avx512_outside64(v, s));
+}
+
+AVX512_INLINE uint64_t avx512_outside_rest(const uint8_t *src, size_t n, size_t i, const avx512_set *s) {
+    return avx512_outside64(load64_part(src + i, n - i), s) & first64(n - i);
+}
+
+typedef struct avx512_classes {
+    __m512i low, high, mask[4];
+} avx512_classes;
+
+AVX512_INLINE avx512_classes avx512_load_classes(const uc_classes *classes) {
+    avx512_classes c;
+    c.low = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)classes->low));
+    c.high = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)classes->high));
+    for (int k = 0; k < 4; k++) c.mask[k] = all64(classes->mask[k]);
+    return c;
+}
+
+AVX512_INLINE __m512i avx512_classes64(__m512i v, const avx512_classes *c) {
+    return _mm512_and_si512(_mm512_permutexvar_epi8(v, c->low),
+                            _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), c->high));
+}
+
+AVX512_INLINE uint64_t avx512_in_class64(__m512i found, const avx512_classes *c, size_t k) {
+    return _mm512_test_epi8_mask(found, c->mask[k]);
+}
+
+#define LAZY 0
+#define NAME(x) avx512_##x
+#define INLINE AVX512_INLINE
+#define KERNEL AVX512 static
+#include "../blocks.h"
+
 #include "avx512_utf8.h"
 
 static const uc_kernels uc_avx512 = {
-    .span = avx512_span,
-    .count_outside = avx512_count_outside,
-    .mark_outside = avx512_mark_outside,
-    .mark_classes = avx512_mark_classes,
-    .mark_triplets = avx512_mark_triplets,
+    BLOCK_KERNELS(avx512),
     .encode = avx512_encode,
     .decode = avx512_decode,
-    .upper_triplets = avx512_upper_triplets,
-    .normalize_urns = avx512_normalize_urns,
-    .span_urns = avx512_span_urns,
     .scan_utf8 = avx512_scan_utf8,
     .to_utf8 = avx512_to_utf8,
     .from_utf8 = avx512_from_utf8,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../kernels.h"
+#include "../octets.h"
 #include "../part.h"
 #include "../target.h"
 #include "../urn_grammar.h"
@@ -74,21 +75,17 @@ V16_INLINE uint64_t v16_mask64(v16 a, v16 b, v16 c, v16 d) {
     uint8x16_t sums = vpaddq_u8(first, last);
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
 }
-/* The inverse: a mask from the 16 lowest bits. */
-V16_INLINE v16 v16_of_bits(uint32_t bits) {
-    return vtstq_u8(vcombine_u8(vdup_n_u8((uint8_t)bits), vdup_n_u8((uint8_t)(bits >> 8))), v16_weights());
-}
 V16_INLINE int v16_any(v16 mask) { return vmaxvq_u32(vreinterpretq_u32_u8(mask)) != 0; }
 V16_INLINE uint32_t v16_sum(v16 v) { return vaddlvq_u8(v); }
 
 #include "../bytes16.h"
-#include "../bytes16_urn.h"
 
 #include "neon_utf8.h"
 
 static const uc_kernels uc_neon = {
-    V16_KERNELS,
-    .span_urns = v16_span_urns,
+    BLOCK_KERNELS(v16),
+    .encode = v16_encode,
+    .decode = v16_decode,
     .scan_utf8 = neon_scan_utf8,
     .to_utf8 = neon_to_utf8,
     .from_utf8 = neon_from_utf8,

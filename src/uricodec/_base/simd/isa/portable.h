@@ -133,12 +133,6 @@ static void portable_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) 
 
 /* --- URNs ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether n bytes begin with "urn", in any case, and then a colon. */
-static inline int portable_is_urn(const uint8_t *s, size_t n) {
-    return n >= 4 && uc_lower(s[0]) == 'u' && uc_lower(s[1]) == 'r' && uc_lower(s[2]) == 'n' &&
-           s[3] == ':';
-}
-
 static inline size_t portable_line_size(const uint8_t *src, size_t n, uint8_t end) {
     const uint8_t *found = (const uint8_t *)memchr(src, end, n);
     return found ? (size_t)(found - src) : n;
@@ -147,7 +141,7 @@ static inline size_t portable_line_size(const uint8_t *src, size_t n, uint8_t en
 static void portable_normalize_urns(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) {
     for (size_t start = 0; start < n;) {
         size_t i = start, stop = start + portable_line_size(src + start, n - start, end);
-        if (portable_is_urn(src + start, stop - start)) {
+        if (stop - start >= 4 && uc_is_urn(src + start)) {
             for (; i < stop && (src[i] != ':' || i < start + 4); i++) dst[i] = uc_lower(src[i]);
             portable_upper_triplets(src + i, stop - i, dst + i);
         } else {
@@ -161,10 +155,10 @@ static void portable_normalize_urns(const uint8_t *src, size_t n, uint8_t end, u
 /* Whether a line is a simple URN. */
 static int portable_is_simple(const uint8_t *s, size_t n, const uc_set *nid, const uc_set *nss) {
     size_t i = 4;
-    if (!portable_is_urn(s, n)) return 0;
+    if (n < 4 || !uc_is_urn(s)) return 0;
     while (i < n && nid->member[s[i]]) i++;
     if (i < 4 + 2 || i > 4 + 32 || i == n || s[i] != ':' || s[4] == '-' || s[i - 1] == '-') return 0;
-    if (i == 7 && portable_is_urn(s + 4, n - 4)) return 0; /* its NID is "urn" */
+    if (i == 7 && uc_is_urn(s + 4)) return 0; /* its NID is "urn" */
     i++;
     if (i == n || s[i] == '/') return 0;
     while (i < n) {

@@ -6,6 +6,7 @@
 #include <tmmintrin.h>
 
 #include "../kernels.h"
+#include "../octets.h"
 #include "../part.h"
 #include "../target.h"
 #include "../urn_grammar.h"
@@ -59,11 +60,6 @@ V16_INLINE uint64_t v16_mask64(v16 a, v16 b, v16 c, v16 d) {
     uint32_t low = v16_mask(a) | v16_mask(b) << 16, high = v16_mask(c) | v16_mask(d) << 16;
     return low | (uint64_t)high << 32;
 }
-/* The inverse: a mask from the 16 lowest bits. */
-V16_INLINE v16 v16_of_bits(uint32_t bits) {
-    const v16 weights = v16_words(0x8040201008040201, 0x8040201008040201), byte = v16_words(0, 0x0101010101010101);
-    return _mm_cmpeq_epi8(_mm_and_si128(_mm_shuffle_epi8(_mm_cvtsi32_si128((int)bits), byte), weights), weights);
-}
 V16_INLINE int v16_any(v16 mask) { return _mm_movemask_epi8(mask) != 0; }
 V16_INLINE uint32_t v16_sum(v16 v) {
     v16 halves = _mm_sad_epu8(v, _mm_setzero_si128());
@@ -71,13 +67,13 @@ V16_INLINE uint32_t v16_sum(v16 v) {
 }
 
 #include "../bytes16.h"
-#include "../bytes16_urn.h"
 
 #include "ssse3_utf8.h"
 
 static const uc_kernels uc_ssse3 = {
-    V16_KERNELS,
-    .span_urns = v16_span_urns,
+    BLOCK_KERNELS(v16),
+    .encode = v16_encode,
+    .decode = v16_decode,
     .scan_utf8 = ssse3_scan_utf8,
     .to_utf8 = ssse3_to_utf8,
     .from_utf8 = ssse3_from_utf8,
