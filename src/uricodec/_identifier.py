@@ -97,8 +97,8 @@ class Identifier:
         rows = RowOperation()
         if self.kind in ("bytes", "urn"):
             return rows
-        from uricodec.uri._policies import checked, operation_of, production_of
-        from uricodec.uri._rows import CheckedWebRows, NormalizeRows
+        from uricodec.uri._policies import operation_of, production_of
+        from uricodec.uri._rows import CheckedWebRows, NormalizeRows, checked
 
         if self.level is not None:
             rows = operation_of(self.level) if self.has_policy else NormalizeRows(self.level)

@@ -164,6 +164,8 @@ cdef list REASONS           # the reason that errors state for it
 cdef Faults URI_FAULTS      # they are a UriSyntaxError
 cdef Faults IRI_FAULTS      # an IriError
 
+cdef list PRODUCTION_NAMES  # of each Syntax
+
 # Return the Production with a name; raise ValueError if it is unknown. whatwg: WHATWG_URL is one.
 cdef int production_of(object production, Syntax syntax, bint whatwg=*) except -1
 

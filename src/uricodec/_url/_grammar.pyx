@@ -700,7 +700,7 @@ for number, name, reason in (
     CODE_NAMES[number], REASONS[number] = name, reason
 del name, reason
 
-cdef list PRODUCTION_NAMES = [
+PRODUCTION_NAMES = [
     ["URI-reference", "URI", "absolute-URI", "relative-ref"],
     ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"],
 ]

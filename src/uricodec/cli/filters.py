@@ -64,8 +64,8 @@ def normalize(plan, kind, level, policy, explain, rfc, production):  # noqa: PLR
         groups = None if source.are_records else "namespaces"
         transform = lines.Transform(rows, source, groups=groups, group_rows=NidRows(rfc) if plan.stats else None)
         return lines.filter_inputs(transform, plan, errors_of(plan, only))
-    from uricodec.uri._policies import checked, operation_of, production_of
-    from uricodec.uri._rows import CheckedWebRows, NormalizeRows
+    from uricodec.uri._policies import operation_of, production_of
+    from uricodec.uri._rows import CheckedWebRows, NormalizeRows, checked
 
     rows = NormalizeRows(level) if policy is None else operation_of(policy)
     production = production or (None if plan.errors == "keep" else production_of(kind, level, policy))

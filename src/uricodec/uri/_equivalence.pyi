@@ -1,4 +1,4 @@
-from typing import overload
+from typing import Any, overload
 
 from typing_extensions import Buffer
 
@@ -24,3 +24,8 @@ def key(uri: Buffer, level: UriLevel = "path", *, policy: Policy | PolicyName | 
 def equivalent(
     a: str | Buffer, b: str | Buffer, level: UriLevel = "path", *, policy: Policy | PolicyName | None = None
 ) -> bool: ...
+def relation(a: str | Buffer, b: str | Buffer, level: UriLevel = "scheme") -> str: ...
+
+RELATIONS: tuple[str, ...]
+
+def __getattr__(name: str) -> Any: ...  # what is private

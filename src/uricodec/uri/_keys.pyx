@@ -28,7 +28,7 @@ from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec._url._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, is_one_of, parse_ipv6
 
-from uricodec.uri._hosts import w3lib_host
+from uricodec._url._hosts import w3lib_host
 
 
 # --- sorting the parameters of a query --------------------------------------------------------------------------------

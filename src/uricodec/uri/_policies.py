@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from uricodec._rows._engine import RowOperation
     from uricodec.typing import PolicyName, UriLevel
 
-__all__ = ["READY", "Policy", "PolicyStep", "checked", "operation_of", "policy_of", "production_of", "ready_rows"]
+__all__ = ["READY", "Policy", "PolicyStep", "operation_of", "policy_of", "production_of", "ready_rows"]
 
 _LEVELS = get_args(types.UriLevel)
-_IRI_PRODUCTIONS = get_args(types.IriProduction)
 _ADDED = ("simple", "case", "percent", "path", "scheme", "iri")  # each level includes the ones before it
 
 # Parameters that carry sessions: of PHP, Java, ASP and ColdFusion.
@@ -505,15 +503,6 @@ def production_of(kind: str, level: Any = None, policy: Policy | str | None = No
     if found == "rfc1630":
         return None
     return "IRI-reference" if "iri" in (kind, found) else "URI-reference"
-
-
-def checked(rows: RowOperation, production: str | None) -> RowOperation:
-    """Return an operation on URIs or IRIs that also rejects rows which do not match a production, if there is one."""
-    if production is None:
-        return rows
-    from uricodec.uri._rows import CheckedRows
-
-    return CheckedRows("iri" if production in _IRI_PRODUCTIONS else "uri", production, rows)
 
 
 def ready_rows() -> dict[str, PolicyRows]:

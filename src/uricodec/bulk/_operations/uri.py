@@ -163,7 +163,8 @@ def normalize_uri(
     >>> normalize_uri(b"HTTP://a/\nhttp://a b/\n", errors="drop")
     b'http://a/\n'
     """
-    from uricodec.uri._policies import checked, production_of
+    from uricodec.uri._policies import production_of
+    from uricodec.uri._rows import checked
 
     choices = get_args(NormalizeProduction)
     if production is None:
@@ -387,7 +388,7 @@ def resolve(base: str | bytes | Any, **options: Unpack[TextOptions[TextErrors]])
     ['http://a/c', None]
     """
     if base is EACH_ROW:
-        from uricodec.uri._tuple_rows import ResolveTuples
+        from uricodec.uri._rows import ResolveTuples
 
         return lambda text, _terminator: ResolveTuples(text)
     from uricodec.uri._rows import ResolveRows
@@ -424,7 +425,7 @@ def relativize(base: str | bytes | Any, **options: Unpack[TextOptions[TextErrors
     >>> relativize(["http://a/b/g", "http://h/", "g", None], "http://a/b/c/d", errors="null")
     ['../g', '//h/', None, None]
     """
-    from uricodec.uri._tuple_rows import RelativizeRows
+    from uricodec.uri._rows import RelativizeRows
 
     base = _octets(base, "base")
     RelativizeRows(base, True)  # raises for a wrong one
@@ -477,7 +478,7 @@ def unsplit(
     >>> unsplit(*([parts[name]] for name in names))
     ['http://example.org/?#a']
     """
-    from uricodec.uri._tuple_rows import UnsplitRows
+    from uricodec.uri._rows import UnsplitRows
 
     given = {"scheme": scheme, "authority": authority, "query": query, "fragment": fragment}
     parts = [None if value is None else _octets(value, name) for name, value in given.items()]
@@ -522,7 +523,7 @@ def equivalent(
     >>> equivalent(["http://a", "http://b"], ["http://a:80/", "http://a/"], level="scheme")
     [True, False]
     """
-    from uricodec.uri._relations import EquivalentRows
+    from uricodec.uri._equivalence import EquivalentRows
 
     other = _octets(other, "other")
     EquivalentRows(other, level, policy, True)  # raises for a wrong one
@@ -558,7 +559,7 @@ def relation(other: str | bytes | Any, level: UriLevel = "scheme", **options: Un
     >>> relation(["http://a/b#c", "HTTP://A/", "http://b/", None], "http://a/b")
     ['same-document', 'same-origin', 'different', None]
     """
-    from uricodec.uri._relations import RelationRows
+    from uricodec.uri._equivalence import RelationRows
 
     other = _octets(other, "other")
     RelationRows(other, level, True)  # raises for a wrong one

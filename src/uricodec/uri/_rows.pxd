@@ -1,4 +1,4 @@
-"""Operations on several values: their codes, and reading a row."""
+"""Operations on several values of a row: their codes, and reading the values."""
 from libc.stdint cimport uint8_t
 
 from uricodec._rows._engine cimport Outcome
