@@ -26,9 +26,9 @@ from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
 from uricodec._url._grammar cimport GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label
 from uricodec._url._idna cimport without_ignored
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR, surt_row
-from uricodec.uri._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS
+from uricodec._url._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS
 from uricodec.uri._values cimport split_host
-from uricodec.uri._whatwg cimport convert_domain
+from uricodec._url._whatwg cimport convert_domain
 
 from uricodec.errors import UriSyntaxError
 

@@ -7,7 +7,7 @@ from uricodec._rows._engine cimport Outcome
 from uricodec._rows._single cimport *
 from uricodec._base._text cimport *
 from uricodec._url._grammar cimport *
-from uricodec.uri._whatwg cimport find_fault_of_url
+from uricodec._url._whatwg cimport find_fault_of_url
 
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM

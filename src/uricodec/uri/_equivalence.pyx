@@ -20,11 +20,11 @@ from uricodec._rows._single cimport *
 from uricodec._rows._tuples cimport *
 from uricodec._url._grammar cimport URI_FAULTS, Authority, Parts, find_authority, find_parts
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
-from uricodec.uri._normalize cimport *
+from uricodec._url._normalize cimport *
 from uricodec.uri._policy cimport PolicyRows
 from uricodec.uri._resolve cimport is_short
 from uricodec.uri._rows cimport TupleRows, read_tuple
-from uricodec.uri._whatwg cimport WHATWG_FACTOR
+from uricodec._url._whatwg cimport WHATWG_FACTOR
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc

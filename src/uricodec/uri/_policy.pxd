@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t, uint16_t
 
 from uricodec._rows._engine cimport RowOperation, row_function
 from uricodec.uri._queries cimport ParameterName
-from uricodec.uri._whatwg cimport WhatwgBase
+from uricodec._url._whatwg cimport WhatwgBase
 
 
 cdef enum Query:

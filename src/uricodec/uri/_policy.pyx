@@ -18,9 +18,9 @@ from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation, SizedRow
 from uricodec._url._grammar cimport *
 from uricodec.uri._keys cimport *
-from uricodec.uri._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, is_normal, level_of
+from uricodec._url._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, is_normal, level_of
 from uricodec.uri._queries cimport ParameterName, has_form_query, is_name
-from uricodec.uri._whatwg cimport WHATWG_EXTRA, WHATWG_FACTOR, WhatwgBase, whatwg_block, whatwg_row
+from uricodec._url._whatwg cimport WHATWG_EXTRA, WHATWG_FACTOR, WhatwgBase, whatwg_block, whatwg_row
 
 from cpython.bytes cimport PyBytes_AS_STRING
 

@@ -17,7 +17,7 @@ from uricodec._rows._single cimport *
 from uricodec._base._kernels cimport lower
 from uricodec._base._text cimport *
 from uricodec._url._grammar cimport *
-from uricodec.uri._normalize cimport GUARD, first_dot_segment, guard_slashes, remove_dot_segments, scheme_end
+from uricodec._url._normalize cimport GUARD, first_dot_segment, guard_slashes, remove_dot_segments, scheme_end
 
 from uricodec.errors import UriSyntaxError
 

@@ -17,10 +17,10 @@ from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_N
                                         HOST_COMPONENTS, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted, WebHost, category_of,
                                         read_web_host, set_accepted, set_ports)
 from uricodec._url._grammar cimport *
-from uricodec.uri._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, PLAIN_HOST, level_of, scheme_end
+from uricodec._url._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, PLAIN_HOST, level_of, scheme_end
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_reference_to, write_target
 from uricodec.uri._values cimport split_any
-from uricodec.uri._whatwg cimport check_whatwg_row
+from uricodec._url._whatwg cimport check_whatwg_row
 
 from cpython.bytes cimport PyBytes_AS_STRING
 
