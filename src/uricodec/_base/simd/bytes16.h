@@ -1,9 +1,10 @@
-/* The kernels on vectors of 16 bytes, written once for every instruction set that has them.
+/* The kernels on vectors of 16 bytes, written once for every instruction set that has them: encoder and decoder, and the
+ * words of blocks.h for the others.
  *
- * A tier (isa/ssse3.h, isa/neon.h) defines the type v16 and the operations v16_* on it, includes this file, and puts
- * V16_KERNELS into its table. An operation works lane by lane unless it says otherwise; a "mask" has 0x00 or 0xFF in
- * each lane, and as an integer one bit a lane, the first lane lowest. A shuffle takes indexes 0..15, and yields 0 for
- * an index with its top bit set.
+ * A tier (isa/ssse3.h, isa/neon.h) defines the type v16 and the operations v16_* on it, includes this file, and puts the
+ * kernels into its table. An operation works lane by lane unless it says otherwise; a "mask" has 0x00 or 0xFF in each
+ * lane, and as an integer one bit a lane, the first lane lowest. A shuffle takes indexes 0..15, and yields 0 for an
+ * index with its top bit set.
  *
  * The loops take several vectors per step, with one branch for all of them. This matters: real text has escapes every
  * few bytes, and a mispredicted branch costs as much as processing a whole vector. The remainder after the last step is
