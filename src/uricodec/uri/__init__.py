@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from uricodec._base.diagnostics import Diagnostic
 from uricodec._search._find import extract, find
+from uricodec._url._agreed_host import Host, address_category, agreed_host
 from uricodec.uri import _values
-from uricodec.uri._agreed_host import Host, address_category, agreed_host
 from uricodec.uri._components import Components, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize, relation
 from uricodec.uri._policies import Policy, PolicyStep

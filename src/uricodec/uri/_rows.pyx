@@ -13,7 +13,7 @@ from uricodec._codec._percent cimport triplet_value
 from uricodec._records._framing cimport Pair, escape_json, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec._rows._tuples cimport *
-from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, DEFAULT_PORTS, WEB_HOST_CAPACITY,
+from uricodec._url._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, DEFAULT_PORTS, WEB_HOST_CAPACITY,
                                         HOST_COMPONENTS, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted, WebHost, category_of,
                                         read_web_host, set_accepted, set_ports)
 from uricodec._url._grammar cimport *
