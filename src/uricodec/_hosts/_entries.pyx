@@ -27,7 +27,7 @@ from uricodec._url._grammar cimport GROUPS, Authority, Parts, find_authority, fi
 from uricodec._url._idna cimport without_ignored
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR, surt_row
 from uricodec._url._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS
-from uricodec.uri._values cimport split_host
+from uricodec.uri._values cimport find_host
 from uricodec._url._whatwg cimport convert_domain
 
 from uricodec.errors import UriSyntaxError
@@ -247,7 +247,7 @@ cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Compon
     """
     cdef const uint8_t *colon
     cdef size_t end = 0, i
-    split_host(s, n, host, port)
+    find_host(s, n, host, port)
     if host.start >= 0:
         return host.end > host.start
     while end < n and s[end] != c'/' and s[end] != c'?' and s[end] != c'#':

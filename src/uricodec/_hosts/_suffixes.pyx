@@ -12,7 +12,7 @@ from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec._url._grammar cimport is_numeric_label
 from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, without_ignored
-from uricodec.uri._values cimport Options, ValueRows, put_raw, split_host, value_in
+from uricodec.uri._values cimport Options, ValueRows, find_host, put_raw, value_in
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches, PyErr_NoMemory
@@ -265,7 +265,7 @@ cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_
     cdef Component host, port
     cdef const uint8_t *name
     cdef size_t size, start, i, written
-    split_host(src, n, &host, &port)
+    find_host(src, n, &host, &port)
     if host.start >= 0:
         name, size = src + host.start, <size_t>(host.end - host.start)
         if not is_ascii(name, size):

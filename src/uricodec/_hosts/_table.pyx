@@ -23,7 +23,7 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 
 from uricodec._base._atomic cimport uc_give, uc_publish8, uc_read8, uc_take
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, fingerprint, load_word, store_word
-from uricodec._base._kernels cimport prefetch, reraise, uc_lowest_bit
+from uricodec._base._kernels cimport prefetch, reraise
 from uricodec._base._text cimport *
 from uricodec._rows._arrow cimport discard, grow
 
@@ -76,24 +76,21 @@ cdef bint check_block(const Table *table, uint64_t block) noexcept nogil:
 
 
 cdef Found find(const Table *table, uint64_t hash, const uint8_t *text, size_t n, Entry *entry) noexcept nogil:
-    cdef uint64_t left = <uint64_t>1 << (table.bits - LINE_BITS), same, at
+    cdef uint64_t left = <uint64_t>1 << (table.bits - LINE_BITS), slot
     cdef const uint8_t *line = line_of(table, hash)
     cdef int i
     cdef Found found
     while left:
         if not is_sound(table, line, LINE):
             return DAMAGED
-        same = 0
-        for i in range(SLOTS):      # all of them, without a branch
-            same |= <uint64_t>(load_word(line + SLOT * i) >> 40 == (hash & TAG)) << i
-        while same:
-            at = load_word(line + SLOT * uc_lowest_bit(same)) & PLACE
-            found = compare(table, at, text, n, entry) if at else ABSENT        # an empty slot
-            if found != ABSENT:
-                return found
-            same &= same - 1
-        if load_word(line + LINE - SLOT) == 0:      # slots are filled in order
-            return ABSENT
+        for i in range(SLOTS):
+            slot = load_word(line + SLOT * i)
+            if slot == 0:
+                return ABSENT
+            if slot >> 40 == (hash & TAG):
+                found = compare(table, slot & PLACE, text, n, entry)
+                if found != ABSENT:
+                    return found
         line += LINE
         if line == table.slots + (<uint64_t>SLOT << table.bits):
             line = table.slots

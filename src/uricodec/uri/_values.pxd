@@ -1,8 +1,11 @@
 """Splitting of any text, and operations that read values from it."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcmp
 
-from uricodec._rows._engine cimport Component, RowOperation, row_function
-from uricodec._url._grammar cimport Syntax
+from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._text cimport copy_text
+from uricodec._rows._engine cimport Component, RowOperation, padded, row_function
+from uricodec._url._grammar cimport Syntax, end_of_scheme
 from uricodec.uri._queries cimport ParameterName
 
 
@@ -10,8 +13,50 @@ from uricodec.uri._queries cimport ParameterName
 # fragment (RFC 3986 appendix B).
 cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogil
 
-# Find the host and the port of any text; start < 0: it has none.
-cdef void split_host(const uint8_t *s, size_t n, Component *host, Component *port) noexcept nogil
+cdef ByteSet IN_HOST        # bytes that neither end the host nor follow something else
+
+
+cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
+    """Return where the authority starts; 0: it is undefined."""
+    cdef size_t i
+    # Most URLs begin with one of these.
+    if n >= 8 and memcmp(s, b"https://", 8) == 0:
+        return 8
+    if n >= 7 and memcmp(s, b"http://", 7) == 0:
+        return 7
+    i = end_of_scheme(s, n)
+    i += i > 0
+    return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
+
+
+cdef inline void find_host(const uint8_t *s, size_t n, Component *host, Component *port) noexcept nogil:
+    """Find the host and the port."""
+    cdef size_t i = find_authority(s, n)
+    host.start = host.end = port.start = port.end = -1
+    if i == 0:
+        return
+    while True:     # for each "@"
+        host.start, port.start = <int64_t>i, -1
+        if i < n and s[i] == c'[':
+            while i < n and s[i] != c']' and s[i] != c'@' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+                i += 1
+            i += i < n and s[i] == c']'
+            host.end = <int64_t>i
+            # text between the "]" and the ":" is part of neither
+            while i < n and IN_HOST.set.member[s[i]]:
+                i += 1
+        else:
+            i += kernels.span(s + i, n - i, &IN_HOST.set)
+            host.end = <int64_t>i
+        if i < n and s[i] == c':':
+            i += 1
+            port.start = <int64_t>i
+            while i < n and (IN_HOST.set.member[s[i]] or s[i] == c':'):
+                i += 1
+            port.end = <int64_t>i
+        if i == n or s[i] != c'@':
+            return
+        i += 1
 
 
 # What a row function that writes values gets.
@@ -24,8 +69,23 @@ cdef struct Options:
     int texts                   # of each item; 0: the result is not a list
     const ParameterName *names
 
-# Write one component as it is spelled; return the size.
-cdef size_t put_raw(const uint8_t *src, const Component *part, const void *options, uint8_t *dst) noexcept nogil
+# Make n bytes at dst UTF-8, where 3 * n bytes can be written; return the size.
+cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil
+
+
+cdef inline size_t put_raw(const uint8_t *src, const Component *part, const void *options, uint8_t *dst) noexcept nogil:
+    """Write one component as it is spelled; return the size."""
+    cdef Component *field = <Component *>dst
+    cdef size_t n
+    if part.start < 0:
+        field.start = field.end = -1
+        return sizeof(Component)
+    n = <size_t>(part.end - part.start)
+    copy_text(dst + sizeof(Component), src + part.start, n)
+    if (<const Options *>options).checks:
+        n = to_text(dst + sizeof(Component), n)
+    field.start, field.end = sizeof(Component), <int64_t>(sizeof(Component) + n)
+    return padded(sizeof(Component) + n)
 
 # Return the value in any input, under a policy: a dict if there are names. The options may begin a larger struct.
 cdef object value_in(object input, Options *how, tuple names, object errors)

@@ -36,54 +36,7 @@ from uricodec.errors import IriError, UriSyntaxError
 
 cdef ByteSet BEFORE_QUERY = ~ByteSet("?#")
 cdef ByteSet BEFORE_FRAGMENT = ~ByteSet("#")
-cdef ByteSet IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the host nor follow something else
-
-
-cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
-    """Return where the authority starts; 0: it is undefined."""
-    cdef size_t i
-    # Most URLs begin with one of these.
-    if n >= 8 and memcmp(s, b"https://", 8) == 0:
-        return 8
-    if n >= 7 and memcmp(s, b"http://", 7) == 0:
-        return 7
-    i = end_of_scheme(s, n)
-    i += i > 0
-    return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
-
-
-cdef inline void find_host(const uint8_t *s, size_t n, Component *host, Component *port) noexcept nogil:
-    """Find the host and the port."""
-    cdef size_t i = find_authority(s, n)
-    host.start = host.end = port.start = port.end = -1
-    if i == 0:
-        return
-    while True:     # for each "@"
-        host.start, port.start = <int64_t>i, -1
-        if i < n and s[i] == c'[':
-            while i < n and s[i] != c']' and s[i] != c'@' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-                i += 1
-            i += i < n and s[i] == c']'
-            host.end = <int64_t>i
-            # text between the "]" and the ":" is part of neither
-            while i < n and IN_HOST.set.member[s[i]]:
-                i += 1
-        else:
-            i += kernels.span(s + i, n - i, &IN_HOST.set)
-            host.end = <int64_t>i
-        if i < n and s[i] == c':':
-            i += 1
-            port.start = <int64_t>i
-            while i < n and (IN_HOST.set.member[s[i]] or s[i] == c':'):
-                i += 1
-            port.end = <int64_t>i
-        if i == n or s[i] != c'@':
-            return
-        i += 1
-
-
-cdef void split_host(const uint8_t *s, size_t n, Component *host, Component *port) noexcept nogil:
-    find_host(s, n, host, port)
+IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the host nor follow something else
 
 
 cdef inline size_t find_path(const uint8_t *s, size_t n) noexcept nogil:
@@ -141,20 +94,6 @@ cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil:
         return n
     memmove(dst + 2 * n, dst, n)        # the result, of at most 3 bytes for one, does not overtake it
     return put_replacing(dst + 2 * n, n, dst)
-
-
-cdef size_t put_raw(const uint8_t *src, const Component *part, const void *options, uint8_t *dst) noexcept nogil:
-    cdef Component *field = <Component *>dst
-    cdef size_t n
-    if part.start < 0:
-        field.start = field.end = -1
-        return sizeof(Component)
-    n = <size_t>(part.end - part.start)
-    copy_text(dst + sizeof(Component), src + part.start, n)
-    if (<const Options *>options).checks:
-        n = to_text(dst + sizeof(Component), n)
-    field.start, field.end = sizeof(Component), <int64_t>(sizeof(Component) + n)
-    return padded(sizeof(Component) + n)
 
 
 cdef size_t userinfo_row(
