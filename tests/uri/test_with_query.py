@@ -56,6 +56,8 @@ CASES = [
     ("/?a=1&b", {"keep": ""}, "/"),
     ("/?a=1&&b", {"keep": ["", "b"]}, "/?&b"),
     ("/?a=1&b=2&c=3", {"keep": ["a", "b"], "drop": ["b"], "set": {"d": "4"}}, "/?a=1&d=4"),
+    ("?a=1&", {"set": {"b": "2"}, "drop": ["a"]}, "?&b=2"),
+    ("?a=1&", {"set": {"b": "2", "": "3"}, "drop": ["a"]}, "?=3&b=2"),
     ("/?a=1", {"keep": [], "drop": ["a"], "set": {"a": "2"}}, "/?a=2"),
 ]
 
@@ -111,6 +113,6 @@ def test_wrong_arguments():
         uri.with_query("a", {"q": 5})
     with pytest.raises(TypeError, match=r"^a name of drop must be str or bytes, not int$"):
         uri.with_query("a", drop=[5])
-    with pytest.raises(ValueError, match=r"^set must have at most 64 names, got 65$"):
+    with pytest.raises(ValueError, match=r"^set must have at most 64 names, got '64' after them$"):
         uri.with_query("a", {str(name): "" for name in range(65)})
     assert len(bulk.with_query(["?"], {str(name): "" for name in range(64)})[0]) == 1 + 63 + 64 + 64 + 54

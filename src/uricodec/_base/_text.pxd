@@ -85,6 +85,10 @@ cdef inline uint8_t *allocate(size_t size) except NULL:
     return buffer
 
 
+# Set a MemoryError, where row functions run out of memory.
+cdef void set_no_memory() noexcept with gil
+
+
 cdef inline size_t encoded_size(size_t n, size_t escapes) except? 0:
     """Return n + 2 * escapes, the only size that can overflow."""
     if escapes > (<size_t>PY_SSIZE_T_MAX - n) // 2:

@@ -1,6 +1,7 @@
 """UTF-8 (RFC 3629): ill-formed text, and bytes of objects."""
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
 from cpython.bytearray cimport PyByteArray_FromStringAndSize
+from cpython.exc cimport PyErr_NoMemory
 from libc.string cimport strchr
 
 from uricodec._base._kernels cimport UC_SURROGATE, kernels
@@ -52,6 +53,10 @@ cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *
             kernels.from_utf8(<const uint8_t *>b"\xEF\xBF\xBD", 3, width, dst, 1)
             dst += width
         i += size + subpart
+
+
+cdef void set_no_memory() noexcept with gil:  # pragma: no cover: no memory
+    PyErr_NoMemory()
 
 
 # --- str --------------------------------------------------------------------------------------------------------------

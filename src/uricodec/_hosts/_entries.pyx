@@ -32,9 +32,6 @@ from uricodec._url._whatwg cimport convert_domain
 
 from uricodec.errors import UriSyntaxError
 
-cdef extern from "Python.h":
-    void *PyErr_NoMemory() noexcept
-
 
 cdef enum:
     MOST_OF_NAME = 253          # bytes of a domain name, and
@@ -61,11 +58,6 @@ cdef ByteSet LABEL_BYTES = NAME_BYTES - "."
 cdef ByteSet VISIBLE = ByteSet(range(0x21, 0x7F))
 cdef ByteSet IN_SURT_HOST = NAME_BYTES | ","
 cdef ByteSet BEFORE_QUERY = ~ByteSet("?")
-
-
-cdef size_t no_memory() noexcept with gil:  # pragma: no cover: no memory
-    PyErr_NoMemory()
-    return UC_REJECTED
 
 
 # --- hosts ------------------------------------------------------------------------------------------------------------
@@ -162,7 +154,8 @@ cdef size_t unusual_host(const uint8_t *s, size_t n, uint8_t *dst, bint *is_cut)
     if n > sizeof(small):
         decoded = <uint8_t *>PyMem_RawMalloc(n)
         if decoded == NULL:
-            return no_memory()  # pragma: no cover: no memory
+            set_no_memory()  # pragma: no cover: no memory
+            return UC_REJECTED  # pragma: no cover: no memory
     while i < n:
         c = s[i]
         if c == c'%' and triplet_value(s + i, n - i) >= 0:
@@ -486,7 +479,7 @@ cdef Found match_prefix(const Table *table, const uint8_t *s, size_t n, bint exa
         return longest.found
     heap = <uint8_t *>PyMem_RawMalloc(form_capacity(n) + page_capacity(n) + url_capacity(n))
     if heap == NULL:
-        no_memory()  # pragma: no cover: no memory
+        set_no_memory()  # pragma: no cover: no memory
         return RAISED  # pragma: no cover: no memory
     match_page(table, s, n, exact, heap + form_capacity(n) + page_capacity(n), heap, heap + form_capacity(n), &longest)
     PyMem_RawFree(heap)

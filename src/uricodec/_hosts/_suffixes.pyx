@@ -15,7 +15,7 @@ from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, wi
 from uricodec.uri._values cimport Options, ValueRows, find_host, put_raw, value_in
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches, PyErr_NoMemory
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 
@@ -204,7 +204,8 @@ cdef size_t map_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil
     if n > sizeof(small):
         text = <uint8_t *>PyMem_RawMalloc(n)
         if text == NULL:
-            return no_memory()  # pragma: no cover: no memory
+            set_no_memory()  # pragma: no cover: no memory
+            return UC_REJECTED  # pragma: no cover: no memory
     memcpy(text, host, n)
     n = without_ignored(text, n)
     if n <= MOST_OF_HOST:
@@ -214,11 +215,6 @@ cdef size_t map_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil
     if text != small:
         PyMem_RawFree(text)
     return size
-
-
-cdef size_t no_memory() noexcept with gil:  # pragma: no cover: no memory
-    PyErr_NoMemory()
-    return UC_REJECTED
 
 
 cdef size_t map_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:

@@ -34,7 +34,6 @@ cdef extern from "simd/file.h" nogil:
 
 cdef extern from "Python.h":
     void *PyErr_Format(object type, const char *format, ...) noexcept
-    void *PyErr_NoMemory() noexcept
 
 
 cdef enum:
@@ -115,11 +114,6 @@ cdef uint64_t whole_host(const uint8_t *host, size_t n, uint64_t point, size_t *
 
 # --- building ---------------------------------------------------------------------------------------------------------
 
-cdef bint no_memory() noexcept with gil:  # pragma: no cover: no memory
-    PyErr_NoMemory()
-    return False
-
-
 cdef int kind_of(str kind) except -1:
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
@@ -161,7 +155,8 @@ cdef class TableBuilder:
         if self.text.size + self.items.size > self.most and not self.compact():
             return False  # pragma: no cover: no memory
         if not grow(&self.text, HEAD + n) or not grow(&self.items, 16):
-            return no_memory()  # pragma: no cover: no memory
+            set_no_memory()  # pragma: no cover: no memory
+            return False  # pragma: no cover: no memory
         store_word(key.hash, self.items.data + self.items.size)
         store_word(self.text.size, self.items.data + self.items.size + 8)
         self.items.size += 16
@@ -205,7 +200,8 @@ cdef class TableBuilder:
         self.size_for(&table, items)
         slots = <uint8_t *>PyMem_RawCalloc((<size_t>SLOT << table.bits) + LINE, 1)
         if slots == NULL:
-            return no_memory()  # pragma: no cover: no memory
+            set_no_memory()  # pragma: no cover: no memory
+            return False  # pragma: no cover: no memory
         table.slots, table.text = slots + -<size_t>slots % LINE, self.text.data
         self.items.size = 16 * <size_t>self.fill(&table, items)
         self.text.size = <size_t>table.text_size

@@ -20,7 +20,7 @@ from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, without_ignored
 from uricodec._url._grammar cimport *
 
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches, PyErr_NoMemory
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.ref cimport Py_INCREF
 
@@ -260,7 +260,8 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
     if n > sizeof(small):
         utf8 = <uint8_t *>PyMem_RawMalloc(n)
         if utf8 == NULL:
-            return no_memory()  # pragma: no cover: no memory
+            set_no_memory()  # pragma: no cover: no memory
+            return UC_REJECTED  # pragma: no cover: no memory
     while i < n:
         c = host[i]
         if c == c'%':
@@ -286,11 +287,6 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
         return size if size else n
     memcpy(host, name, size)
     return size
-
-
-cdef size_t no_memory() noexcept with gil:  # pragma: no cover: no memory
-    PyErr_NoMemory()
-    return UC_REJECTED
 
 
 cdef inline size_t write_host(const uint8_t *s, size_t n, const NormalForm *form, bint folds, uint8_t *dst) noexcept nogil:

@@ -31,7 +31,6 @@ from uricodec._url._grammar cimport (
 )
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.exc cimport PyErr_NoMemory
 
 from uricodec import bytesets
 from uricodec._base.diagnostics import diagnostic
@@ -229,7 +228,8 @@ cdef Py_ssize_t write_domain(const uint8_t *s, size_t n, uint8_t *dst) noexcept 
         if size > sizeof(small):
             decoded = <uint8_t *>malloc(size)
             if decoded == NULL:
-                return no_memory()  # pragma: no cover: no memory
+                set_no_memory()  # pragma: no cover: no memory
+                return -2  # pragma: no cover: no memory
         memcpy(decoded, dst, size)
         written = convert_domain(decoded, size, dst, 9 * n + 16)
         if decoded != small:
@@ -237,11 +237,6 @@ cdef Py_ssize_t write_domain(const uint8_t *s, size_t n, uint8_t *dst) noexcept 
     if written > 0 and ends_in_number(dst, <size_t>written):
         return write_ipv4(dst, <size_t>written, dst)
     return written if written else -1
-
-
-cdef Py_ssize_t no_memory() noexcept with gil:  # pragma: no cover: no memory
-    PyErr_NoMemory()
-    return -2
 
 
 cdef Py_ssize_t write_host(const uint8_t *s, size_t n, int scheme, uint8_t *dst) noexcept nogil:
@@ -747,7 +742,7 @@ cdef size_t read_url(const uint8_t *src, size_t n, const Href *base, uint8_t *ds
     if 3 * n > sizeof(small):
         cleaned = <uint8_t *>malloc(3 * n)
         if cleaned == NULL:
-            no_memory()  # pragma: no cover: no memory
+            set_no_memory()  # pragma: no cover: no memory
             outcome.code, outcome.offset = UC_RAISED, 0  # pragma: no cover: no memory
             return UC_REJECTED  # pragma: no cover: no memory
     cleaned_size = clean(src, n, cleaned, 0, &size)
@@ -778,7 +773,7 @@ cdef size_t check_whatwg_row(const uint8_t *src, size_t n, const void *options, 
     if size > sizeof(small):
         href = <uint8_t *>malloc(size)
         if href == NULL:
-            no_memory()  # pragma: no cover: no memory
+            set_no_memory()  # pragma: no cover: no memory
             outcome.code, outcome.offset = UC_RAISED, 0  # pragma: no cover: no memory
             return UC_REJECTED  # pragma: no cover: no memory
     size = read_url(src, n, <const Href *>options, href, &made, outcome)

@@ -11,6 +11,7 @@ from libc.string cimport memcmp, memcpy, memset
 from uricodec._rows._arrow cimport Array, Buffer, Type, discard, grow, hold
 from uricodec._rows._columns cimport values_of
 from uricodec._rows._columns import Column
+from uricodec._url._queries cimport QueryField, QueryReader, next_field, read_query
 from uricodec.logs._fast cimport *
 from uricodec.logs._fast_json cimport read_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
@@ -207,26 +208,22 @@ cdef inline void add_fast_number(LogColumn *column, const Text *text) noexcept n
 
 
 cdef void add_query(const Writer *w, const Entry *entry, Batch *batch, LogColumn *column) noexcept nogil:
-    cdef Text query = entry.text[QUERY]
+    cdef QueryReader reader = read_query(entry.text[QUERY].at, entry.text[QUERY].n)
+    cdef QueryField field
     cdef LogColumn *name = batch.column + column.child
     cdef LogColumn *value = name + 1
     cdef uint8_t *dst
-    cdef size_t i = 0, end, equals
-    while i < query.n:
-        end = find(query.at, i, query.n, c'&')
-        if end > i:
-            equals = find(query.at, i, end, c'=')
+    while next_field(&reader, &field):
+        if field.size:
             dst = name.data.data + name.data.size
-            end_text(name, put_decoded(w, entry, text_of(query.at + i, equals - i), True, RAW, dst))
+            end_text(name, put_decoded(w, entry, text_of(field.text, field.name_size), True, RAW, dst))
             dst = value.data.data + value.data.size
-            if equals < end:
-                if is_masked(w, query.at + i, equals - i):
-                    memcpy(dst, b"***", 3)
-                    dst += 3
-                else:
-                    dst = put_decoded(w, entry, text_of(query.at + equals + 1, end - equals - 1), True, RAW, dst)
+            if field.name_size < field.size and is_masked(w, field.text, field.name_size):
+                memcpy(dst, b"***", 3)
+                dst += 3
+            else:
+                dst = put_decoded(w, entry, value_of(&field), True, RAW, dst)
             end_text(value, dst)
-        i = end + 1
     end_list(column, name)
 
 
@@ -419,7 +416,7 @@ cdef void add_other(LogReader reader, FastRun *run, const FastRecord *record, co
         return
     next_value(batch, member.column)
     if member.value == QUERY_VALUE:
-        if record.usual and w.names == NULL:
+        if record.usual and w.masked == NULL:
             add_fast_query(w, run, text, batch, column)
         else:
             entry.text[QUERY], entry.plain = text, True
@@ -451,7 +448,7 @@ cdef void add_fast_extras(const Writer *w, const FastRecord *record, Batch *batc
         if text.at == NULL:
             continue
         end_text(name, add_copy(name, extra.name))
-        if w.names != NULL or extra.at == <int>fast.steps:
+        if w.masked != NULL or extra.at == <int>fast.steps:
             end_text(value, put_masked(w, &OTHER_LINE, text[0], True, RAW, value.data.data + value.data.size))
         else:
             end_text(value, add_copy(value, text[0]))

@@ -220,7 +220,7 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
         at = of_slot[MEMBERS + k] if <int>k + MEMBERS != fast.plan.rest else <int>fast.steps
         if at >= 0:
             key = (<const char *>fast.plan.key[k].at)[:fast.plan.key[k].n]
-            value = MASKED_VALUE if w.names != NULL or at == <int>fast.steps else EXTRA_VALUE
+            value = MASKED_VALUE if w.masked != NULL or at == <int>fast.steps else EXTRA_VALUE
             set_member(fast.extra + fast.extras, b"", key.replace(b'"', b'""') if w.csv else key, value, at, kept)
             fast.extra[fast.extras].name = text_of(kept_bytes(name_of(fast.plan, k), kept), fast.plan.name[k].n)
             fast.extras += 1
@@ -241,7 +241,7 @@ cdef int set_members(FastPlan *fast, const Writer *w, const int *of_slot, list k
         if at < 0:
             before += key
             continue
-        if value == EXTRA_VALUE and not dynamic and w.names == NULL and at != <int>fast.steps:
+        if value == EXTRA_VALUE and not dynamic and w.masked == NULL and at != <int>fast.steps:
             value = COPIED
         member = fast.member + fast.members
         set_member(member, before, key, value, at, kept)
@@ -1120,7 +1120,7 @@ cdef uint8_t *put_fast_query(const Writer *w, const FastRun *run, Text query, ui
 
 cdef uint8_t *put_any_query(const Writer *w, const FastRun *run, const FastRecord *record, uint8_t *dst) noexcept nogil:
     cdef Entry entry
-    if record.usual and w.names == NULL:
+    if record.usual and w.masked == NULL:
         return put_fast_query(w, run, record.value[QUERY_AT], dst)
     entry.text[QUERY], entry.plain = record.value[QUERY_AT], True
     return put_query(w, &entry, STRING_IN_CELL if w.csv else STRING, dst)

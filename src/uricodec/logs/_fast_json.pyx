@@ -575,7 +575,7 @@ cdef int set_writing(FastPlan *fast, const Plan *plan, const Writer *w, list kep
         return 0
     memcpy(fast.extra + MOST_STEPS, fast.extra, plan.extras * sizeof(FastMember))
     for slot in range(2 * MOST_STEPS):
-        fast.extra[slot].value = MASKED_VALUE if w.names != NULL else EXTRA_VALUE
+        fast.extra[slot].value = MASKED_VALUE if w.masked != NULL else EXTRA_VALUE
     return 1
 
 

@@ -1,6 +1,7 @@
 """The reader of lines."""
 from libc.stdint cimport uint32_t, uint8_t
 
+from uricodec._url._queries cimport NameSet
 from uricodec.logs._fields cimport Entry, Text, Zone, find
 from uricodec.logs._fast cimport BLOCK, FastFormat, FastRecord, FastRun
 from uricodec.logs._fast_json cimport FastJson
@@ -59,7 +60,7 @@ cdef class LogReader:
     cdef size_t capacity        # the longest line that `memory` has capacity for
     cdef size_t max_line
     cdef size_t record_extra    # of a record, besides what depends on the size of the line
-    cdef bytes names
+    cdef NameSet masked         # parameters whose values are hidden
     cdef list _kept             # what the writer points to
     cdef bint first             # whether the next line is the first one of the log
     cdef int objects            # the number of variants that are of JSON

@@ -10,6 +10,7 @@ from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
 from uricodec._records._framing cimport json_string, starts_formula
+from uricodec._url._queries cimport set_names
 from uricodec._records.formats import FORMATS
 from uricodec._rows._tasks import LineFault
 from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, put_fast, read_fast, set_fast, write_fast
@@ -282,7 +283,7 @@ cdef class LogReader:
         fast_records (int): How many records were read by marks.
 
     Raises:
-        ValueError: If the output, client or a field is unknown, a name in `mask` has more than 255 bytes, or max_line is
+        ValueError: If the output, client or a field is unknown, or max_line is
             out of range.
         TypeError: If `mask` or `params` is a str.
 
@@ -324,15 +325,13 @@ cdef class LogReader:
             self.writer.own_fields |= program.plan.own_fields
             for name in program.names:
                 self.record_extra += 6 * len(name.encode()) + 16
-        names = bytearray()     # each after its length
+        masked = []
         for text in texts_of("mask", mask):
-            name = text.encode("utf-8", "surrogateescape").lower()
-            if len(name) > 255:
-                raise ValueError(f"names in mask must have at most 255 bytes, got {name!r}")
-            if name:
-                names.append(len(name))
-                names += name
-        self.names = bytes(names) + b"\0"
+            if text:
+                masked.append(text.encode("utf-8", "surrogateescape").lower())
+        if masked:
+            set_names(&self.masked, masked, False, True, self._kept)
+            self.writer.masked = &self.masked
         self.to = to
         self.arrow = to == "arrow"
         if to in FORMATS:
@@ -340,7 +339,6 @@ cdef class LogReader:
             self.writer.csv, self.quotes, self.delimiter = values != "jsonl", values == "csv", <uint8_t>ord(delimiter)
         self.writer.csv_safe = self.writer.csv and csv_safe
         self.writer.errors = REPLACE_BYTES if replace_invalid_utf8 else KEEP_BYTES
-        self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
         self.writer.forwarded = client == "forwarded"
         self.set_fields(field_names(fields, params, flags), fields is not None or to != "jsonl")
         self.set_filters(list(where))
@@ -399,7 +397,7 @@ cdef class LogReader:
         else:
             field.kind = PARAMETER_VALUE if name.startswith("param.") else EXTRA_VALUE
             own = name[6:].encode("utf-8", "surrogateescape")
-        if (field.slot == REFERER or field.slot == TARGET) and self.writer.names != NULL:
+        if (field.slot == REFERER or field.slot == TARGET) and self.writer.masked != NULL:
             field.kind = MASKED_VALUE
         field.is_number = field.kind == COPIED and field.slot in (STATUS, BYTES_SENT) or field.kind == SECONDS_VALUE
         field.is_text = not field.is_number and field.kind not in (QUERY_VALUE, ADDRESSES_VALUE, EXTRAS_VALUE, FLAGS_VALUE)

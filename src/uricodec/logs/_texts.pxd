@@ -4,7 +4,8 @@ from libc.string cimport memcpy
 
 from uricodec._codec._charsets cimport CharsetTable
 from uricodec._codec._triplets cimport BytePolicy
-from uricodec.logs._fields cimport Entry, Text, Zone
+from uricodec._url._queries cimport NameSet, QueryField
+from uricodec.logs._fields cimport Entry, Text, Zone, text_of
 
 
 # The context of a text: a JSON string, a CSV cell, a JSON string in a CSV cell, or a column.
@@ -55,7 +56,7 @@ cdef struct Writer:
     uint32_t members        # bits of the members that the format has
     bint own_fields         # it has extra fields
     bint forwarded          # the client is the first address of forwarded_for
-    const uint8_t *names    # of parameters to mask: for each its length (one byte) and its bytes; then 0
+    const NameSet *masked   # parameters whose values are hidden; NULL: none
     size_t fields           # how many fields a record has
     Field *field
     size_t filters          # how many conditions a record must meet
@@ -93,6 +94,12 @@ cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place pla
 cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint plus, Place place,
                           uint8_t *dst) noexcept nogil
 cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_t *dst) noexcept nogil
+cdef inline Text value_of(const QueryField *field) noexcept nogil:
+    """Return the value of a field; an empty one if it has none."""
+    cdef size_t start = min(field.name_size + 1, field.size)
+    return text_of(field.text + start, field.size - start)
+
+
 cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nogil
 cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint parameters, Place place, uint8_t *dst) noexcept nogil
 cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *masked) noexcept nogil

@@ -8,7 +8,7 @@ copied. Decoded and other texts are written in three steps, the first two with k
 escape; in UTF-8, escape single characters; otherwise, go character by character.
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr, memcmp, memcpy, memmove
+from libc.string cimport memchr, memcpy, memmove
 
 from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._base._text cimport continues, sequence_length
@@ -17,6 +17,7 @@ from uricodec._codec._percent cimport hex_value, is_plain
 from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._records._framing cimport put_unit
+from uricodec._url._queries cimport FORM, QueryField, QueryName, QueryReader, has_name, is_name, next_field, read_query
 from uricodec.logs._fields cimport QUERY, Entry, Text, find, text_of
 
 
@@ -161,19 +162,7 @@ cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint p
 
 cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nogil:
     """Return whether the value of this parameter must be hidden."""
-    cdef const uint8_t *mask = w.names
-    cdef size_t i, size
-    if mask == NULL:
-        return False
-    size = kernels.decode(name, n, True, w.room, n)
-    for i in range(size):
-        if c'A' <= w.room[i] <= c'Z':
-            w.room[i] += 32
-    while mask[0]:
-        if mask[0] == size and memcmp(mask + 1, w.room, size) == 0:
-            return True
-        mask += mask[0] + 1
-    return False
+    return w.masked != NULL and has_name(w.masked, name, n, FORM)
 
 
 cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint parameters, Place place, uint8_t *dst) noexcept nogil:
@@ -181,69 +170,62 @@ cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint pa
 
     A text without "?" that may be `parameters` as a whole is treated as such: the body of a form, logged as a request.
     """
-    cdef size_t i, start = 0, end, equals       # start: of the part not written yet
-    if w.names == NULL:
+    cdef size_t i, start = 0, value     # start: of the part not written yet
+    cdef QueryReader reader
+    cdef QueryField field
+    if w.masked == NULL:
         return put_text(w, entry, text, place, dst)
     i = find(text.at, 0, text.n, c'?') + 1
     if i > text.n and parameters:
         i = 0
-    while i <= text.n:
-        end = find(text.at, i, text.n, c'&')
-        equals = find(text.at, i, end, c'=')
-        if equals < end and is_masked(w, text.at + i, equals - i):
-            dst = put_text(w, entry, text_of(text.at + start, equals + 1 - start), place, dst)
-            dst = put("***", 3, dst)
-            start = end
-        i = end + 1
+    if i <= text.n:
+        reader = read_query(text.at + i, text.n - i)
+        while next_field(&reader, &field):
+            if field.name_size < field.size and is_masked(w, field.text, field.name_size):
+                value = field.text + field.name_size + 1 - text.at
+                dst = put_text(w, entry, text_of(text.at + start, value - start), place, dst)
+                dst = put("***", 3, dst)
+                start = field.text + field.size - text.at
     return put_text(w, entry, text_of(text.at + start, text.n - start), place, dst)
 
 
 cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *masked) noexcept nogil:
     """Return the encoded value of the first parameter with a name; NULL if there is none."""
-    cdef size_t i = 0, end, equals, size
-    while i < query.n:
-        end = find(query.at, i, query.n, c'&')
-        equals = find(query.at, i, end, c'=')
-        if end > i and equals - i >= name.n:        # decoding never makes a name longer
-            size = kernels.decode(query.at + i, equals - i, True, w.room, equals - i)
-            if size == name.n and memcmp(w.room, name.at, size) == 0:
-                if equals == end:
-                    return text_of(query.at + end, 0)
-                masked[0] = is_masked(w, query.at + i, equals - i)
-                return text_of(query.at + equals + 1, end - equals - 1)
-        i = end + 1
+    cdef QueryReader reader = read_query(query.at, query.n)
+    cdef QueryField field
+    cdef QueryName wanted = QueryName(name.at, name.n, False)
+    while next_field(&reader, &field):
+        if field.size and is_name(field.text, field.name_size, FORM, &wanted, False):
+            masked[0] = field.name_size < field.size and is_masked(w, field.text, field.name_size)
+            return value_of(&field)
     return text_of(NULL, 0)
 
 
 cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_t *dst) noexcept nogil:
     """Write the decoded parameters as a JSON array of pairs. Empty parameters are skipped."""
-    cdef Text query = entry.text[QUERY]
-    cdef size_t i = 0, end, equals
+    cdef QueryReader reader = read_query(entry.text[QUERY].at, entry.text[QUERY].n)
+    cdef QueryField field
     cdef const char *quote = '"' if place == STRING else '""'
     cdef size_t size = 1 if place == STRING else 2
     cdef bint first = True
     dst[0] = c'['
     dst += 1
-    while i < query.n:
-        end = find(query.at, i, query.n, c'&')
-        if end > i:
-            equals = find(query.at, i, end, c'=')
+    while next_field(&reader, &field):
+        if field.size:
             dst = put("[" if first else ",[", 1 if first else 2, dst)
             first = False
             dst = put(quote, size, dst)
-            dst = put_decoded(w, entry, text_of(query.at + i, equals - i), True, place, dst)
+            dst = put_decoded(w, entry, text_of(field.text, field.name_size), True, place, dst)
             dst = put(quote, size, dst)
             dst[0] = c','
             dst = put(quote, size, dst + 1)
-            if equals < end:
-                if is_masked(w, query.at + i, equals - i):
-                    dst = put("***", 3, dst)
-                else:
-                    dst = put_decoded(w, entry, text_of(query.at + equals + 1, end - equals - 1), True, place, dst)
+            if field.name_size < field.size and is_masked(w, field.text, field.name_size):
+                dst = put("***", 3, dst)
+            else:
+                dst = put_decoded(w, entry, value_of(&field), True, place, dst)
             dst = put(quote, size, dst)
             dst[0] = c']'
             dst += 1
-        i = end + 1
     dst[0] = c']'
     return dst + 1
 

@@ -33,9 +33,6 @@ from cpython.tuple cimport PyTuple_GET_SIZE
 from uricodec._rows._tuples import EACH_ROW
 from uricodec.uri._policies import operation_of, ready_rows
 
-cdef extern from "Python.h":
-    void *PyErr_NoMemory() noexcept
-
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
@@ -246,11 +243,6 @@ cdef Relation relation_of(const uint8_t *a, size_t a_size, const uint8_t *b, siz
     return SAME_ORIGIN if is_same(a, of_x.host_end, x.path, b, of_y.host_end, y.path) else SAME_HOST
 
 
-cdef void no_memory(Outcome *outcome) noexcept with gil:  # pragma: no cover: no memory
-    PyErr_NoMemory()
-    outcome.code = UC_RAISED
-
-
 cdef int relate(const Values *values, const PairOptions *pair, Outcome *outcome) noexcept nogil:
     """Return the Relation of the two values of a row; -1 if one of them has no normal form."""
     cdef uint8_t buffer[2 * USUAL_FORM]
@@ -271,7 +263,8 @@ cdef int relate(const Values *values, const PairOptions *pair, Outcome *outcome)
     else:
         heap = <uint8_t *>PyMem_RawMalloc(capacity[0] + capacity[1])
         if heap == NULL:
-            no_memory(outcome)  # pragma: no cover: no memory
+            set_no_memory()  # pragma: no cover: no memory
+            outcome.code = UC_RAISED  # pragma: no cover: no memory
             return -1  # pragma: no cover: no memory
         memory[0], memory[1] = heap, heap + capacity[0]
     for i in range(2):

@@ -19,90 +19,16 @@ A byte of the URL becomes at most three bytes of a key ("%HH"). KEY_EXTRA bytes 
 for byte: delimiters, A-labels, and the numbers of an address. So a key never reaches the copy.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._kernels cimport ALPHANUM, UNRESERVED, ByteSet, kernels, lower, uc_set
 from uricodec._base._text cimport write_decimal
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
+from uricodec._url._queries cimport *
 from uricodec._url._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, is_one_of, parse_ipv6
 
 from uricodec._url._hosts import w3lib_host
-
-
-# --- sorting the parameters of a query --------------------------------------------------------------------------------
-
-# A query with at most FEW parameters and SHORT bytes is sorted on the stack, others on the heap. At most FEWEST parameters
-# are sorted by insertion: qsort() takes longer for these.
-cdef enum:
-    SHORT = 2048
-    FEWEST = 16
-
-
-cdef inline void insert_parameters(QueryParameter *parameters, size_t count, compare_function compare) noexcept nogil:
-    """Sort a few parameters."""
-    cdef QueryParameter parameter
-    cdef size_t i, k
-    for i in range(1, count):
-        parameter, k = parameters[i], i
-        while k and compare(parameters + k - 1, &parameter) > 0:
-            parameters[k] = parameters[k - 1]
-            k -= 1
-        parameters[k] = parameter
-
-
-cdef void write_sorted(QueryParameter *parameters, size_t count, compare_function compare, uint8_t *query) noexcept nogil:
-    cdef size_t i, at = 0
-    if count <= FEWEST:
-        insert_parameters(parameters, count, compare)
-    else:
-        qsort(parameters, count, sizeof(QueryParameter), compare)
-    for i in range(count):
-        if i:
-            query[at] = c'&'
-            at += 1
-        memcpy(query + at, parameters[i].text, parameters[i].size)
-        at += parameters[i].size
-
-
-cdef void sort_parameters(uint8_t *query, size_t n, size_t count, compare_function compare, uint8_t *copy,
-                          QueryParameter *parameters) noexcept nogil:
-    """Sort `count` parameters, with `copy` for n bytes and `parameters` for all of them."""
-    cdef size_t i, at = 0
-    memcpy(copy, query, n)
-    for i in range(count):
-        parameters[i].text = copy + at
-        parameters[i].size = size_until(copy + at, n - at, c'&')
-        parameters[i].name_size = size_until(copy + at, parameters[i].size, c'=')
-        at += parameters[i].size + 1
-    write_sorted(parameters, count, compare, query)
-
-
-cdef extern from "Python.h":
-    void PyErr_SetNone(object type) noexcept
-
-
-cdef void raise_no_memory() noexcept with gil:  # pragma: no cover: no memory
-    PyErr_SetNone(MemoryError)
-
-
-cdef bint sort_query(uint8_t *query, size_t n, size_t count, compare_function compare) noexcept nogil:
-    """Sort `count` parameters in place. Return False if a MemoryError is set."""
-    cdef uint8_t short_copy[SHORT]
-    cdef QueryParameter few[FEW]
-    cdef QueryParameter *parameters
-    if count <= FEW and n <= SHORT:
-        sort_parameters(query, n, count, compare, short_copy, few)
-        return True
-    # count - 1 bytes of the query are "&", so the size does not overflow for any query that fits in memory.
-    parameters = <QueryParameter *>malloc(count * sizeof(QueryParameter) + n)
-    if parameters == NULL:  # pragma: no cover: no memory
-        raise_no_memory()
-        return False
-    sort_parameters(query, n, count, compare, <uint8_t *>(parameters + count), parameters)
-    free(parameters)
-    return True
 
 
 # --- surt: bytes ------------------------------------------------------------------------------------------------------
@@ -569,21 +495,18 @@ cdef size_t drop_session_parameters(uint8_t *query, size_t n) noexcept nogil:
 
 
 cdef int compare_values(const void *a, const void *b) noexcept nogil:
-    """Compare parameters by name, then by value; a parameter without "=" comes first."""
-    cdef const QueryParameter *x = <const QueryParameter *>a
-    cdef const QueryParameter *y = <const QueryParameter *>b
-    cdef int order = compare_names(x.text, x.name_size, y.text, y.name_size)
+    """Compare fields by name, then by value; one without "=" comes first."""
+    cdef const QueryField *x = <const QueryField *>a
+    cdef const QueryField *y = <const QueryField *>b
+    cdef int order = compare_text(x.text, x.name_size, y.text, y.name_size)
     if order:
         return order
-    return compare_names(x.text + x.name_size, x.size - x.name_size, y.text + y.name_size, y.size - y.name_size)
+    return compare_text(x.text + x.name_size, x.size - x.name_size, y.text + y.name_size, y.size - y.name_size)
 
 
 cdef size_t write_surt_query(const uint8_t *s, size_t n, uint8_t *copy, uint8_t *dst, bint *failed) noexcept nogil:
-    """Write "?" and the sorted parameters of the query at s, or nothing if it is empty. `copy` is memory for a copy of it."""
+    """Write "?" and the sorted fields of the query at s, or nothing if it is empty. `copy` is memory for a copy of it."""
     cdef uint8_t *query = dst + 1
-    cdef size_t i = 0, count = 0
-    cdef bint in_order = True
-    cdef QueryParameter last, parameter
     if memchr(s, c'%', n) != NULL:
         n = decode_wholly(copy, move(copy, s, n))
         s = copy
@@ -591,17 +514,7 @@ cdef size_t write_surt_query(const uint8_t *s, size_t n, uint8_t *copy, uint8_t 
     if n == 0:
         return 0
     dst[0] = c'?'
-    while i <= n:
-        parameter.text = query + i
-        parameter.size = size_until(query + i, n - i, c'&')
-        parameter.name_size = size_until(query + i, parameter.size, c'=')
-        if count and in_order:
-            in_order = compare_values(&last, &parameter) <= 0
-        last = parameter
-        count += 1
-        i += parameter.size + 1
-    if not in_order:
-        failed[0] = not sort_query(query, n, count, compare_values)
+    failed[0] = not sort_query(query, n, compare_values)
     return n + 1
 
 
@@ -883,58 +796,47 @@ cdef int compare_written(const uint8_t *a, size_t a_size, const uint8_t *b, size
 
 
 cdef int compare_decoded(const void *a, const void *b) noexcept nogil:
-    cdef const QueryParameter *x = <const QueryParameter *>a
-    cdef const QueryParameter *y = <const QueryParameter *>b
+    cdef const QueryField *x = <const QueryField *>a
+    cdef const QueryField *y = <const QueryField *>b
     return compare_written(x.text, x.size, y.text, y.size)
 
 
 cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
-    """Write "?" and the sorted parameters, each with a "="; nothing if there is none.
-
-    They are written in the order in which they are read, and sorted afterwards, if one is less than the one before it.
-    """
-    cdef uint8_t *query = dst + 1
-    cdef size_t i = 0, o = 0, count = 0, size, last = 0, start = 0
-    cdef bint in_order = True, has_value
+    """Write "?" and the sorted fields that are not empty, each with a "="; nothing if there is none."""
+    cdef size_t i = 0, o = 0, size
+    cdef bint has_value
     cdef int value
     while i < n:
         if s[i] == c'&':
             i += 1
             continue
-        if count:
-            query[o] = c'&'
-            o += 1
-        last, start, has_value = start, o, False
+        dst[o] = c'&' if o else c'?'
+        o += 1
+        has_value = False
         while i < n and s[i] != c'&':
             size = kernels.span(s + i, n - i, &UNRESERVED.set)
-            memcpy(query + o, s + i, size)
+            memcpy(dst + o, s + i, size)
             i += size
             o += size
             if i == n or s[i] == c'&':
                 break
             value = triplet(s + i, n - i)
             if s[i] == c'+' or s[i] == c' ' or value == c' ':
-                query[o] = c'+'
+                dst[o] = c'+'
                 o += 1
             elif s[i] == c'=' and not has_value:
-                query[o] = c'='
+                dst[o] = c'='
                 o += 1
                 has_value = True
             else:
-                o += put_byte(s[i] if value < 0 else <uint8_t>value, &UNRESERVED.set, query + o)
+                o += put_byte(s[i] if value < 0 else <uint8_t>value, &UNRESERVED.set, dst + o)
             i += 1 if value < 0 else 3
         if not has_value:
-            query[o] = c'='
+            dst[o] = c'='
             o += 1
-        if count and in_order:
-            in_order = compare_written(query + last, start - 1 - last, query + start, o - start) <= 0
-        count += 1
-    if count == 0:
-        return 0
-    dst[0] = c'?'
-    if not in_order:
-        failed[0] = not sort_query(query, o, count, compare_decoded)
-    return o + 1
+    if o:
+        failed[0] = not sort_query(dst + 1, o - 1, compare_decoded)
+    return o
 
 
 # --- w3lib: the authority ---------------------------------------------------------------------------------------------

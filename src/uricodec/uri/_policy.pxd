@@ -1,8 +1,8 @@
 """The operation of a policy."""
-from libc.stdint cimport uint8_t, uint16_t
+from libc.stdint cimport uint8_t
 
 from uricodec._rows._engine cimport RowOperation, row_function
-from uricodec.uri._queries cimport ParameterName
+from uricodec._url._queries cimport NameSet
 from uricodec._url._whatwg cimport WhatwgBase
 
 
@@ -19,11 +19,8 @@ cdef struct Steps:
     bint drops_sessions, lowers_path, drops_slash, drops_fragment
     bint ends_only              # nothing is changed but userinfo, query and fragment
     Query query
-    size_t documents            # the number of default documents
-    ParameterName *document     # only their texts
-    # The names of parameters, in lower case, that begin with the byte c are name[first[c]] to name[first[c + 1]].
-    uint16_t first[257]
-    ParameterName *name
+    NameSet documents           # default documents
+    NameSet dropped             # names of parameters
 
 
 cdef enum:
@@ -34,10 +31,7 @@ cdef class PolicyRows(RowOperation):
     cdef Steps steps
     cdef bint ascii_stays       # the form of ASCII is at most as long, but for `extra`
     cdef bint rejects           # some URLs have no form
-    cdef list texts             # the bytes that `steps` refers to
+    cdef list held              # what `steps` refers to
     cdef WhatwgBase base        # of the policy "whatwg"; None: no relative URL is valid
 
     cdef int set_whatwg(self, object base) except -1
-    cdef int set_documents(self, list names) except -1
-    cdef int set_names(self, list names) except -1
-    cdef ParameterName *names_of(self, list names) except NULL

@@ -9,20 +9,17 @@ What is left of each component is in normal form, and none is joined to another,
 Policy (_policies.py) documents the conditions of each step that this needs.
 """
 cimport cython
-from libc.stdint cimport uint8_t, uint16_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memchr, memcmp, memcpy
+from libc.stdint cimport uint8_t
+from libc.string cimport memchr, memcpy
 
 from uricodec._base._kernels cimport lower
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation, SizedRow
 from uricodec._url._grammar cimport *
+from uricodec._url._queries cimport *
 from uricodec.uri._keys cimport *
 from uricodec._url._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, is_normal, level_of
-from uricodec.uri._queries cimport ParameterName, has_form_query, is_name
 from uricodec._url._whatwg cimport WHATWG_EXTRA, WHATWG_FACTOR, WhatwgBase, whatwg_block, whatwg_row
-
-from cpython.bytes cimport PyBytes_AS_STRING
 
 from uricodec.errors import UriSyntaxError
 
@@ -107,8 +104,7 @@ cdef void lower_path(uint8_t *path, size_t n) noexcept nogil:
 
 cdef size_t drop_end(const uint8_t *path, size_t n, const Steps *steps) noexcept nogil:
     """Return the size of the path without trailing slashes and default documents."""
-    cdef size_t i, start
-    cdef const ParameterName *document
+    cdef size_t start
     while n > 1:
         if path[n - 1] == c'/':
             if not steps.drops_slash:
@@ -118,13 +114,9 @@ cdef size_t drop_end(const uint8_t *path, size_t n, const Steps *steps) noexcept
         start = n
         while start and path[start - 1] != c'/':
             start -= 1
-        for i in range(steps.documents):
-            document = steps.document + i
-            if start and document.size == n - start and memcmp(document.text, path + start, n - start) == 0:
-                n = start
-                break
-        else:
+        if start == 0 or not has_name(&steps.documents, path + start, n - start, DECODED):
             return n
+        n = start
     return n
 
 
@@ -136,93 +128,52 @@ cdef struct Head:
     size_t size
 
 
-cdef bint is_encoded_dropped(const uint8_t *s, size_t n, const Steps *steps, Head head) noexcept nogil:
-    """is_dropped() for a name with a "%" or "+"."""
-    cdef size_t i
-    cdef bint plus = has_form_query(head.text, head.size)
-    cdef int c = triplet_value(s, n) if s[0] == c'%' else c' ' if plus and s[0] == c'+' else s[0]
-    c = lower(<uint8_t>c) if c >= 0 else c'%'
-    for i in range(steps.first[c], steps.first[c + 1]):
-        if is_name(s, n, steps.name + i, plus, True):
-            return True
-    return False
-
-
-cdef inline bint is_dropped(const uint8_t *s, size_t n, const Steps *steps, Head head) noexcept nogil:
-    """Return whether the name of a parameter is one that the policy drops."""
-    cdef size_t i
-    cdef uint8_t c
-    cdef const ParameterName *name
-    if n == 0:
-        return False
-    c = lower(s[0])
-    if steps.first[c] == steps.first[c + 1] and c != c'%' and c != c'+':
-        return False
-    for i in range(n):      # it is short
-        if s[i] == c'%' or s[i] == c'+':
-            return is_encoded_dropped(s, n, steps, head)
-    for i in range(steps.first[c], steps.first[c + 1]):
-        name = steps.name + i
-        if (n >= name.size if name.is_prefix else n == name.size) and equals(s, name.text, name.size):
-            return True
-    return False
-
-
-cdef int compare_parameters(const void *a, const void *b) noexcept nogil:
-    """Compare by name; parameters with the same name stay in their order."""
-    cdef const QueryParameter *x = <const QueryParameter *>a
-    cdef const QueryParameter *y = <const QueryParameter *>b
-    cdef int order = compare_names(x.text, x.name_size, y.text, y.name_size)
+cdef int compare_fields(const void *a, const void *b) noexcept nogil:
+    """Compare by name; fields with the same name stay in their order."""
+    cdef const QueryField *x = <const QueryField *>a
+    cdef const QueryField *y = <const QueryField *>b
+    cdef int order = compare_text(x.text, x.name_size, y.text, y.name_size)
     return order if order else (x.text > y.text) - (x.text < y.text)
 
 
 cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, Head head, bint is_apart, uint8_t *dst,
                         bint *failed) noexcept nogil:
-    """Write the parameters that stay, after a "?"; nothing if none does.
+    """Write the fields that stay, after a "?"; nothing if none does.
 
-    Unless it is_apart, the query may overlap dst, to its right. Neighbours are copied together, and the name before is
-    read where it still is.
+    Unless it is_apart, the query may overlap dst, to its right. Neighbours are copied together.
     """
-    cdef QueryParameter few[FEW]
-    cdef size_t i = 0, o = 0, count = 0, size, name_size, last_size = 0
-    cdef size_t start = 0, end = 0          # what is to be copied next
-    cdef const uint8_t *last = s            # the name of the parameter before
-    cdef bint sorts = steps.query == SORT_QUERY, in_order = True
-    cdef uint8_t *query = dst + 1
-    while True:
-        size = size_until(s + i, n - i, c'&')
-        if size or steps.query == KEEP_QUERY:
-            name_size = size_until(s + i, size, c'=')
-            if not is_dropped(s + i, name_size, steps, head):
-                if count and i > end + 1:
-                    last = query + o + (last - s - start)
-                    o += move(query + o, s + start, end - start)
-                    query[o] = c'&'
-                    o += 1
-                    start = i
-                elif count == 0:
-                    start = i
-                if sorts and count and in_order:
-                    in_order = compare_names(last, last_size, s + i, name_size) <= 0
-                if sorts and count < FEW:
-                    few[count] = QueryParameter(s + i, name_size, size)
-                last, last_size = s + i, name_size
-                end = i + size
-                count += 1
-        i += size + 1
-        if i > n:
-            break
-    if count == 0:
+    cdef QueryReader reader = read_query(s, n)
+    cdef QueryField field
+    cdef QueryField few[FEW]
+    cdef size_t count = 0
+    cdef bint sorts = steps.query == SORT_QUERY
+    cdef const uint8_t *start = NULL        # what is to be copied next
+    cdef const uint8_t *end = NULL
+    cdef Spelling spelling = FORM if has_form_query(head.text, head.size) else ENCODED
+    cdef size_t o = 1
+    while next_field(&reader, &field):
+        if field.size == 0 and steps.query != KEEP_QUERY or has_name(&steps.dropped, field.text, field.name_size, spelling):
+            continue
+        if sorts and count < FEW:
+            few[count] = field
+        count += 1
+        if start == NULL:
+            start = field.text
+        elif field.text > end + 1:
+            o += move(dst + o, start, <size_t>(end - start))
+            dst[o] = c'&'
+            o += 1
+            start = field.text
+        end = field.text + field.size
+    if start == NULL:
         return 0
-    o += move(query + o, s + start, end - start)
     dst[0] = c'?'
-    if in_order:
-        return o + 1
-    if is_apart and count <= FEW:
-        write_sorted(few, count, compare_parameters, query)
-    else:
-        failed[0] = not sort_query(query, o, count, compare_parameters)
-    return o + 1
+    o += move(dst + o, start, <size_t>(end - start))
+    if sorts and is_apart and count <= FEW:
+        write_sorted(few, count, compare_fields, dst + 1)
+    elif sorts:
+        failed[0] = not sort_query(dst + 1, o - 1, compare_fields)
+    return o
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -257,12 +208,12 @@ cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *st
             size = drop_sessions(dst + o, size)
         if steps.lowers_path:
             lower_path(dst + o, size)
-        if steps.drops_slash or steps.documents:
+        if steps.drops_slash or steps.documents.first[32]:
             size = drop_end(dst + o, size, steps)
     o += size
     if parts.query >= 0 and steps.query != DROP_QUERY:
         size = <size_t>(parts.query_end - parts.query)
-        if steps.query != KEEP_QUERY or steps.first[256]:
+        if steps.query != KEEP_QUERY or steps.dropped.first[32]:
             o += write_query(form + parts.query, size, steps, Head(dst, o), is_plain, dst + o, failed)
         else:
             o += move(dst + o, form + parts.query - 1, size + 1)
@@ -306,7 +257,7 @@ cdef class PolicyRows(RowOperation):
     def __cinit__(self, policy, base=None):
         cdef int level = level_of(policy.level)
         cdef Steps *steps = &self.steps
-        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
+        self.code_names, self.reasons, self.error, self.held = CODE_NAMES, REASONS, UriSyntaxError, []
         self.slots.options, self.slots.utf8_code, self.slots.block = steps, UTF8, NULL
         if policy._form == "whatwg":
             self.set_whatwg(base)
@@ -321,14 +272,14 @@ cdef class PolicyRows(RowOperation):
         steps.drops_userinfo, steps.drops_fragment = policy.userinfo == "drop", policy.fragment == "drop"
         steps.drops_sessions, steps.drops_slash = policy.session_ids == "drop", policy.trailing_slash == "drop"
         steps.lowers_path, steps.query = policy.lower_case_path, <Query>QUERIES.index(policy.query)
-        self.set_documents(policy._documents)
-        self.set_names(policy._parameters)
+        set_names(&steps.documents, policy._documents, False, False, self.held)
+        set_names(&steps.dropped, policy._parameters, True, True, self.held)
         self.slots.strict = NORMALIZE_ROWS[level]
         self.slots.strict.row = policy_row
         self.ascii_stays = level == AT_IRI
         steps.adds = level <= AT_IRI
         steps.ends_only = not (steps.http_is_https or steps.strips_www or steps.drops_sessions or steps.drops_slash
-                               or steps.lowers_path or steps.documents)
+                               or steps.lowers_path or policy.default_documents)
         self.slots.strict.extra += POLICY_EXTRA
 
     cdef int set_whatwg(self, object base) except -1:
@@ -342,36 +293,3 @@ cdef class PolicyRows(RowOperation):
             self.slots.options = &self.base.href
             self.slots.strict.extra += <size_t>len(self.base.memory)
         return 0
-
-    def __dealloc__(self):
-        free(self.steps.document)
-        free(self.steps.name)
-
-    cdef int set_documents(self, list names) except -1:
-        self.steps.document = self.names_of(names)
-        self.steps.documents = <size_t>len(names)
-        return 0
-
-    cdef int set_names(self, list names) except -1:
-        cdef int c
-        cdef size_t i = 0
-        self.steps.name = self.names_of(names)
-        for c in range(256):
-            self.steps.first[c] = <uint16_t>i
-            while i < <size_t>len(names) and self.steps.name[i].text[0] == c:
-                i += 1
-        self.steps.first[256] = <uint16_t>i
-        return 0
-
-    cdef ParameterName *names_of(self, list names) except NULL:
-        cdef ParameterName *found = <ParameterName *>malloc((<size_t>len(names) + 1) * sizeof(ParameterName))
-        cdef size_t i
-        if found == NULL:
-            raise MemoryError  # pragma: no cover: no memory
-        self.texts = [names, *(self.texts or [])]   # what the pointers point to
-        for i in range(<size_t>len(names)):
-            found[i].text = <const uint8_t *>PyBytes_AS_STRING(<bytes>names[i])
-            found[i].size = <size_t>len(<bytes>names[i])
-            found[i].is_prefix = (<bytes>names[i]).endswith(b"*")
-            found[i].size -= found[i].is_prefix
-        return found

@@ -29,6 +29,7 @@ from uricodec._codec._percent cimport hex_value
 from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport borrow, text_of
 from uricodec._search._find cimport length_of_character
+from uricodec._url._queries cimport NameSet, QueryName, set_names
 
 from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -185,20 +186,10 @@ cdef enum:
     WORD_LENGTH = 8         # of REDACTED
     ENDS_LENGTH = 4 * WORD_LENGTH
 
-# A name as it is compared: in lower case, and without "-", "_" and ".".
-cdef struct Name:
-    const uint8_t *data
-    size_t size
-    bint is_prefix              # "x*", which matches all names that begin with it
-
-# Names ascend; those that begin with byte c are first[c] to first[c + 1].
-cdef struct NameList:
-    const Name *names
-    uint32_t first[257]
-
+# Names are compared in lower case, and without "-", "_" and ".".
 cdef struct Options:
-    NameList whole              # names and prefixes
-    NameList inner              # names with "*" before them
+    NameSet whole               # names and prefixes
+    NameSet inner               # names with "*" before them
     bint has_inner
     uint8_t pairs[PAIRS]        # by pair_of() of the first two bytes of a name: of which list
     bint all                    # "*"
@@ -210,26 +201,26 @@ cdef inline size_t pair_of(uint8_t first, uint8_t second) noexcept nogil:
     return (31 * <size_t>first + second) % PAIRS
 
 
+cdef bint is_listed_in(const NameSet *names, const uint8_t *s, size_t n, bint ends) noexcept nogil:
+    """Return whether a name of the set stands here, and ends here if it is no prefix."""
+    cdef uint32_t i
+    cdef const QueryName *each
+    for i in range(names.first[s[0] & 31], names.first[(s[0] & 31) + 1]):
+        each = names.name + i
+        if n >= each.size and memcmp(s, each.text, each.size) == 0 and (each.is_prefix or n == each.size and ends):
+            return True
+    return False
+
+
 cdef bint is_listed(const uint8_t *name, size_t n, bint begins, bint ends, const Options *how) noexcept nogil:
     """Return whether a name is sensitive, or a piece of one; whether it is the first one, and the last one."""
-    cdef uint32_t i
     cdef size_t start
-    cdef const Name *each
-    if how.all:
+    if how.all or n and begins and is_listed_in(&how.whole, name, n, ends):
         return True
-    if n and begins:
-        for i in range(how.whole.first[name[0]], how.whole.first[<int>name[0] + 1]):
-            each = how.whole.names + i
-            if n >= each.size and memcmp(name, each.data, each.size) == 0 and (
-                    each.is_prefix or n == each.size and ends):
-                return True
     if how.has_inner:
         for start in range(n):
-            for i in range(how.inner.first[name[start]], how.inner.first[<int>name[start] + 1]):
-                each = how.inner.names + i
-                if n - start >= each.size and memcmp(name + start, each.data, each.size) == 0 and (
-                        each.is_prefix or n - start == each.size and ends):
-                    return True
+            if is_listed_in(&how.inner, name + start, n - start, ends):
+                return True
     return False
 
 
@@ -270,7 +261,7 @@ cdef inline bint is_other(const uint8_t *s, size_t n, const Options *how) noexce
         i += 1
     if i == n or how.all or not IN_NAME.set.member[s[i]]:
         return False
-    if not how.has_inner and how.whole.first[lower(s[i])] == how.whole.first[<int>lower(s[i]) + 1]:
+    if not how.has_inner and how.whole.first[s[i] & 31] == how.whole.first[(s[i] & 31) + 1]:
         wanted = 0
     before = lower(s[i])
     i += 1
@@ -1051,31 +1042,15 @@ def names_in(names):
     return sorted(found)
 
 
-cdef list list_names(list texts, bint inner, NameList *found):
-    """Set `found` to these names with or without "*" before them; return what holds them."""
-    cdef list held = sorted((text.strip(b"*"), text.endswith(b"*")) for text in texts if text.startswith(b"*") == inner)
-    cdef Name *names = <Name *>allocate(sizeof(Name) * <size_t>len(held))
-    cdef bytes text
-    cdef int byte, count = 0
-    for byte in range(256):
-        found.first[byte] = <uint32_t>count
-        while count < len(held) and <uint8_t>(<bytes>held[count][0])[0] == byte:
-            text = held[count][0]
-            names[count] = Name(<const uint8_t *>PyBytes_AS_STRING(text), <size_t>PyBytes_GET_SIZE(text), held[count][1])
-            count += 1
-    found.first[256], found.names = <uint32_t>count, names
-    return held
-
-
-cdef void mark_pairs(const NameList *list, uint8_t kind, uint8_t *pairs) noexcept:
+cdef void mark_pairs(const NameSet *names, uint8_t kind, uint8_t *pairs) noexcept:
     """Set this bit of the first two bytes of each name."""
     cdef uint32_t i
     cdef int second
-    cdef const Name *each
-    for i in range(list.first[256]):
-        each = list.names + i
+    cdef const QueryName *each
+    for i in range(names.first[32]):
+        each = names.name + i
         if each.size > 1:
-            pairs[pair_of(each.data[0], each.data[1])] |= kind
+            pairs[pair_of(each.text[0], each.text[1])] |= kind
         else:
             # It may be the second byte of a pair, too.
             for second in range(PAIRS):
@@ -1091,26 +1066,27 @@ cdef class RedactRows(RowOperation):
         bare (bool): Words of text may begin with a name, such as a query without "?".
     """
     cdef Options how
-    cdef object held
+    cdef list held              # what the sets refer to
 
     def __cinit__(self, names="default", nested=True, bare=False):
-        cdef list texts = names_in(names)
-        self.how.whole.names = self.how.inner.names = NULL
+        cdef list texts = names_in(names), whole = [], inner = []
         self.how.most, self.how.bare = DEEPEST if nested else 0, bare
         self.how.all = b"*" in texts
-        texts = list(filter(b"*".__ne__, texts))
-        self.held = list_names(texts, False, &self.how.whole), list_names(texts, True, &self.how.inner)
-        self.how.has_inner = self.how.inner.first[256] > 0
+        for text in texts:
+            if text.startswith(b"*") and text != b"*":
+                inner.append(text[1:])
+            elif text != b"*":
+                whole.append(text)
+        self.held = []
+        set_names(&self.how.whole, whole, True, True, self.held)
+        set_names(&self.how.inner, inner, True, True, self.held)
+        self.how.has_inner = len(inner) > 0
         memset(self.how.pairs, 0, PAIRS)
         mark_pairs(&self.how.whole, OF_WHOLE, self.how.pairs)
         mark_pairs(&self.how.inner, OF_INNER, self.how.pairs)
         self.slots.options, self.slots.block = &self.how, NULL
         self.slots.strict = SizedRow(url_row, EXPANSION, ENDS_LENGTH)
         self.slots.stable, self.accepts_surrogates = &STABLE.set, True
-
-    def __dealloc__(self):
-        PyMem_RawFree(<void *>self.how.whole.names)
-        PyMem_RawFree(<void *>self.how.inner.names)
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
         return redacted(text, self)

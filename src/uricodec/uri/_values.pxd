@@ -6,7 +6,7 @@ from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._base._text cimport copy_text
 from uricodec._rows._engine cimport Component, RowOperation, padded, row_function
 from uricodec._url._grammar cimport Syntax, end_of_scheme
-from uricodec.uri._queries cimport ParameterName
+from uricodec._url._queries cimport QueryName
 
 
 # Find the components of any text, in the order of `split_uri`: scheme, authority, userinfo, host, port, path, query,
@@ -67,7 +67,7 @@ cdef struct Options:
     bint checks                 # and rows may not be
     int count                   # of names
     int texts                   # of each item; 0: the result is not a list
-    const ParameterName *names
+    const QueryName *names
 
 # Make n bytes at dst UTF-8, where 3 * n bytes can be written; return the size.
 cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil

@@ -13,7 +13,7 @@ what is not UTF-8 becomes U+FFFD. Rows of bytes give bytes.
 """
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy, memmove
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport *
@@ -21,7 +21,7 @@ from uricodec._rows._engine cimport *
 from uricodec._url._grammar cimport CODE_NAMES, IRI_FAULTS, REASONS, end_of_scheme, read_text
 from uricodec._rows._single cimport borrow, text_of
 from uricodec._url._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, read_bytes
-from uricodec.uri._queries cimport ParameterName, has_form_query
+from uricodec._url._queries cimport *
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
@@ -148,34 +148,21 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
 #
 #     path      = [ segment ] *( "/" segment )    an empty path has no segments
 
-# What a byte of a query is; values of a name or value are joined by "|".
-cdef enum Role:
-    LITERAL = 0, BEYOND_ASCII = 1, PLUS = 2, PERCENT = 4, EQUALS = 8, PAIR_END = 16, QUERY_END = 32
-cdef uint8_t IN_FORM[256]       # in the query of a form,
-cdef uint8_t IN_QUERY[256]      # in that of another scheme, where "+" is literal
-cdef uint8_t IN_PATH[256]       # the same for paths, where EQUALS is the end of a segment
-
-cdef int byte
-for byte in range(256):
-    IN_FORM[byte] = IN_QUERY[byte] = IN_PATH[byte] = LITERAL if byte < 128 else BEYOND_ASCII
-for character, role in ("%", PERCENT), ("=", EQUALS), ("&", PAIR_END), ("#", QUERY_END):
-    IN_FORM[<uint8_t>ord(character)] = IN_QUERY[<uint8_t>ord(character)] = role
-IN_FORM[<uint8_t>ord("+")] = PLUS
-for character, role in ("%", PERCENT), ("/", EQUALS), ("?", QUERY_END), ("#", QUERY_END):
-    IN_PATH[<uint8_t>ord(character)] = role
-del character, role
+cdef ByteSet NO_PERCENT = ~ByteSet("%")
+cdef ByteSet NO_PERCENT_OR_PLUS = ~ByteSet("%+")
+cdef ByteSet LITERALS = ByteSet(range(0x80)) - "%+"      # bytes that are the same in every decoded name
 
 
-cdef inline size_t decode_text(const uint8_t *src, size_t n, int roles, const Options *how, uint8_t *dst) noexcept nogil:
+cdef inline size_t decode_text(const uint8_t *src, size_t n, Spelling spelling, const Options *how, uint8_t *dst) noexcept nogil:
     """Decode a text to dst, where 3 * n bytes can be written; return its size."""
     cdef size_t size = n, i
-    if not roles & (PLUS | PERCENT):
+    if kernels.span(src, n, &NO_PERCENT_OR_PLUS.set if spelling == FORM else &NO_PERCENT.set) == n:
         copy_text(dst, src, n)
-    elif not roles & PERCENT:
+    elif spelling != FORM or memchr(src, c'%', n) != NULL:
+        size = kernels.decode(src, n, spelling == FORM, dst, n)
+    else:
         for i in range(n):      # it is short
             dst[i] = c' ' if src[i] == c'+' else src[i]
-    else:
-        size = kernels.decode(src, n, roles & PLUS, dst, n)
     if how.text and (size < n or how.checks):
         return to_text(dst, size)
     return size
@@ -190,69 +177,44 @@ cdef inline int name_at(const Options *how, const uint8_t *name, size_t n) noexc
     return -1
 
 
-# Bytes that are LITERAL in every query.
-cdef ByteSet LITERALS = ByteSet(range(0x80)) - "+%=&#"
-
-
-# The marks of 64 bytes.
-cdef struct Marks:
-    size_t base
-    uint64_t word
-
-
-cdef inline size_t past_literals(const uint8_t *src, size_t i, size_t n, Marks *marks) noexcept nogil:
-    """Return the offset of the first byte from src[i] on that is not in LITERALS; n if there is none."""
-    cdef uint64_t word
-    while i < n:
-        if i >= marks.base + 64:
-            marks.base = i
-            kernels.mark_outside(src + i, min(n - i, <size_t>64), &LITERALS.set, &marks.word)
-        word = marks.word & ~<uint64_t>0 << (i - marks.base)
-        if word:
-            return marks.base + <size_t>uc_lowest_bit(word)
-        i = marks.base + 64
-    return n
+cdef inline bint find_query(const uint8_t *src, size_t n, QueryReader *reader, Spelling *spelling) noexcept nogil:
+    """Set the reader of the query, and how its names and values are spelled. False: there is no query."""
+    cdef size_t start = kernels.span(src, n, &BEFORE_QUERY.set), size
+    if start == n or src[start] == c'#':
+        return False
+    spelling[0] = FORM if has_form_query(src, n) else ENCODED
+    start += 1
+    reader[0] = read_query(src + start, kernels.span(src + start, n - start, &BEFORE_FRAGMENT.set))
+    return True
 
 
 cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write the value of each name: the first one, or -1 if the query lacks the name."""
     cdef const Options *how = <const Options *>options
     cdef Component *fields = <Component *>dst
-    cdef size_t size = <size_t>how.count * sizeof(Component)
-    cdef size_t i = kernels.span(src, n, &BEFORE_QUERY.set), start, end, value
-    cdef int k, missing = how.count, roles, of_value
-    cdef const uint8_t *role_of = &IN_FORM[0]
-    cdef Marks marks
+    cdef size_t size = <size_t>how.count * sizeof(Component), length
+    cdef int k, missing = how.count
+    cdef QueryReader reader
+    cdef QueryField field
+    cdef Spelling spelling
     for k in range(how.count):
         fields[k].start = fields[k].end = -1
-    if i < n:
-        if not has_form_query(src, n):
-            role_of = &IN_QUERY[0]
-        marks.base = i
-        kernels.mark_outside(src + i, min(n - i, <size_t>64), &LITERALS.set, &marks.word)
-    while missing and i < n and src[i] != c'#':
-        i += 1          # after the "?" or "&"
-        start, roles, of_value = i, LITERAL, LITERAL
-        i = past_literals(src, i, n, &marks)
-        while i < n and role_of[src[i]] < EQUALS:
-            roles |= role_of[src[i]]
-            i = past_literals(src, i + 1, n, &marks)
-        end = value = i
-        if i < n and role_of[src[i]] == EQUALS:
-            value = i + 1
-            i = past_literals(src, value, n, &marks)
-            while i < n and role_of[src[i]] < PAIR_END:
-                of_value |= role_of[src[i]]
-                i = past_literals(src, i + 1, n, &marks)
-        if i == start:
+    if not find_query(src, n, &reader, &spelling):
+        return padded(size)
+    while missing and next_field(&reader, &field):
+        if field.size == 0:
             continue
-        if roles == LITERAL:    # it is spelled in one way only
-            k = name_at(how, src + start, end - start)
+        if kernels.span(field.text, field.name_size, &LITERALS.set) < field.name_size:
+            length = decode_text(field.text, field.name_size, spelling, how, dst + size)
+            k = name_at(how, dst + size, length)
         else:
-            k = name_at(how, dst + size, decode_text(src + start, end - start, roles, how, dst + size))
+            k = name_at(how, field.text, field.name_size)
         if k >= 0 and fields[k].start < 0:
             fields[k].start = <int64_t>size
-            size += decode_text(src + value, i - value, of_value, how, dst + size)
+            if field.name_size < field.size:
+                size += decode_text(
+                    field.text + field.name_size + 1, field.size - field.name_size - 1, spelling, how, dst + size
+                )
             fields[k].end = <int64_t>size
             missing -= 1
     return padded(size)
@@ -301,9 +263,9 @@ cdef bint query_block(Run *run) noexcept nogil:
     return True
 
 
-cdef inline size_t put_text(const uint8_t *src, size_t n, int roles, const Options *how, uint8_t *dst) noexcept nogil:
+cdef inline size_t put_text(const uint8_t *src, size_t n, Spelling spelling, const Options *how, uint8_t *dst) noexcept nogil:
     """Write a text of an item, decoded, after its size."""
-    cdef size_t size = decode_text(src, n, roles, how, dst + 1)
+    cdef size_t size = decode_text(src, n, spelling, how, dst + 1)
     cdef uint64_t wide = size
     if size < LONG_TEXT:
         dst[0] = <uint8_t>size
@@ -315,53 +277,38 @@ cdef inline size_t put_text(const uint8_t *src, size_t n, int roles, const Optio
 
 
 cdef size_t pairs_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """Write the names and values of all pairs."""
+    """Write the names and values of all fields that are not empty."""
     cdef const Options *how = <const Options *>options
-    cdef size_t size = sizeof(uint64_t), i = kernels.span(src, n, &BEFORE_QUERY.set), start, end
+    cdef size_t size = sizeof(uint64_t), value
     cdef uint64_t count = 0
-    cdef int roles
-    cdef const uint8_t *role_of = &IN_FORM[0]
-    if i < n and not has_form_query(src, n):
-        role_of = &IN_QUERY[0]
-    while i < n and src[i] != c'#':
-        i += 1          # after the "?" or "&"
-        start, roles = i, LITERAL
-        while i < n and role_of[src[i]] < EQUALS:
-            roles |= role_of[src[i]]
-            i += 1
-        end = i
-        if i < n and role_of[src[i]] == EQUALS:
-            i += 1
-        elif i == start:
-            continue
-        count += 1
-        size += put_text(src + start, end - start, roles, how, dst + size)
-        start, roles = i, LITERAL
-        while i < n and role_of[src[i]] < PAIR_END:
-            roles |= role_of[src[i]]
-            i += 1
-        size += put_text(src + start, i - start, roles, how, dst + size)
+    cdef QueryReader reader
+    cdef QueryField field
+    cdef Spelling spelling
+    if find_query(src, n, &reader, &spelling):
+        while next_field(&reader, &field):
+            if field.size:
+                count += 1
+                size += put_text(field.text, field.name_size, spelling, how, dst + size)
+                value = min(field.name_size + 1, field.size)
+                size += put_text(field.text + value, field.size - value, spelling, how, dst + size)
     memcpy(dst, &count, sizeof(count))
     return size
 
 
 cdef size_t segments_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write the segments of the path."""
-    cdef size_t size = sizeof(uint64_t), i = find_path(src, n), start
+    cdef size_t size = sizeof(uint64_t), i = find_path(src, n), stop
+    cdef size_t end = i + kernels.span(src + i, n - i, &BEFORE_QUERY.set)
     cdef uint64_t count = 0
-    cdef int roles
-    cdef bint more = i < n and IN_PATH[src[i]] != QUERY_END
-    if more and src[i] == c'/':
-        i += 1
-    while more:
-        start, roles = i, LITERAL
-        while i < n and IN_PATH[src[i]] < EQUALS:
-            roles |= IN_PATH[src[i]]
-            i += 1
-        count += 1
-        size += put_text(src + start, i - start, roles, <const Options *>options, dst + size)
-        more = i < n and src[i] == c'/'
-        i += 1
+    cdef const uint8_t *slash
+    if i < end:
+        i += src[i] == c'/'
+        while i <= end:
+            slash = <const uint8_t *>memchr(src + i, c'/', end - i)
+            stop = end if slash == NULL else <size_t>(slash - src)
+            size += put_text(src + i, stop - i, ENCODED, <const Options *>options, dst + size)
+            count += 1
+            i = stop + 1
     memcpy(dst, &count, sizeof(count))
     return size
 
@@ -543,6 +490,10 @@ cdef bytes bytes_of_name(str name):
     return str.encode(name, "utf-8", "surrogatepass")
 
 
+cdef inline QueryName query_name(bytes utf8) noexcept:
+    return QueryName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), False)
+
+
 @cython.final
 cdef class QueryRows(ValueRows):
     """Operation that returns the values of query parameters, decoded: for each name the first one.
@@ -553,21 +504,18 @@ cdef class QueryRows(ValueRows):
 
     Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
     """
-    cdef ParameterName spelled[MOST_FIELDS]
+    cdef QueryName spelled[MOST_FIELDS]
     cdef list held
 
     def __cinit__(self, name, text, checks):
-        cdef bytes utf8
         cdef tuple names = (name,)
         if not isinstance(name, str):
             names = self.names = names_of(name)
         self.held = []
         for each in names:
             utf8 = bytes_of_name(each)
-            self.spelled[self.how.count] = ParameterName(
-                <const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), False
-            )
             self.held.append(utf8)
+            self.spelled[self.how.count] = query_name(utf8)
             self.how.count += 1
         self.how.names = self.spelled
         self.set_row(query_row, text, checks, <size_t>len(names))
@@ -692,14 +640,14 @@ def query_value(uri, name, *, errors="keep"):
     '1+1'
     """
     cdef Options how
-    cdef ParameterName spelled
+    cdef QueryName spelled
     cdef bytes utf8
     cdef QueryRows several
     if not isinstance(name, str):
         several = QueryRows(name, True, False)
         return value_in(uri, &several.how, several.names, errors)
     utf8 = bytes_of_name(name)
-    spelled = ParameterName(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), False)
+    spelled = query_name(utf8)
     how.read, how.texts, how.names, how.count = query_row, 0, &spelled, 1
     return value_in(uri, &how, None, errors)
 

@@ -1,4 +1,3 @@
-# distutils: extra_compile_args=-O2
 """Other parameters in a query, while all other bytes of the URL stay.
 
 The query is what RFC 3986 appendix B finds in any text. It has fields between "&", and a field has a name, which ends
@@ -14,15 +13,15 @@ name; new fields come last.
 """
 cimport cython
 from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memchr, memset
+from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport UNRESERVED, kernels
 from uricodec._base._text cimport *
-from uricodec._codec._percent cimport UNRESERVED_SPACE, encode_bytes, is_spaced
+from uricodec._codec._percent cimport UNRESERVED_SPACE, encode_bytes
 from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport *
 from uricodec._url._grammar cimport CODE_NAMES, REASONS, URI_FAULTS, UTF8
-from uricodec.uri._queries cimport ParameterName, has_form_query, is_name
+from uricodec._url._queries cimport *
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 
@@ -33,7 +32,7 @@ from uricodec.errors import UriSyntaxError
 
 cdef enum:
     MOST_SET = 64           # a bit for each name
-
+    FEW_VALUES = 16
 
 # A text that is encoded: as %20, and as a form does.
 cdef struct Encoded:
@@ -42,7 +41,7 @@ cdef struct Encoded:
 
 # A name to set.
 cdef struct NameToSet:
-    ParameterName name
+    QueryName name
     Encoded encoded
 
 # One of the values of a name.
@@ -51,20 +50,13 @@ cdef struct ValueToSet:
     Encoded encoded
 
 cdef struct Edits:
-    size_t sets, values, drops, keeps
-    bint has_keep
-    NameToSet *to_set
+    size_t sets, values, capacity
+    size_t extra            # how much longer a text may become
+    bint drops, keeps
+    NameSet to_drop, to_keep
+    NameToSet to_set[MOST_SET]
     ValueToSet *value       # in the order in which they were given
-    ParameterName *to_drop
-    ParameterName *to_keep
-
-
-cdef bint is_any(const uint8_t *src, size_t n, const ParameterName *names, size_t count, bint plus) noexcept nogil:
-    cdef size_t i
-    for i in range(count):
-        if is_name(src, n, names + i, plus, False):
-            return True
-    return False
+    ValueToSet few[FEW_VALUES]
 
 
 cdef inline uint8_t *begin_field(uint8_t *dst, bint *first) noexcept nogil:
@@ -74,48 +66,58 @@ cdef inline uint8_t *begin_field(uint8_t *dst, bint *first) noexcept nogil:
 
 
 cdef inline uint8_t *put_field(uint8_t *dst, bint *first, const uint8_t *name, size_t size, const Encoded *value,
-                               bint plus) noexcept nogil:
+                               bint form) noexcept nogil:
     dst = append_bytes(begin_field(dst, first), name, size)
     dst[0] = c'='
-    return append_bytes(dst + 1, value.text[plus], value.size[plus])
+    return append_bytes(dst + 1, value.text[form], value.size[form])
+
+
+cdef inline size_t name_to_set(const Edits *edits, const QueryField *field, Spelling spelling) noexcept nogil:
+    """Return which name to set a field has; their number: none."""
+    cdef size_t i
+    for i in range(edits.sets):
+        if is_name(field.text, field.name_size, spelling, &edits.to_set[i].name, False):
+            return i
+    return edits.sets
+
+
+cdef inline bint stays(const Edits *edits, const QueryField *field, Spelling spelling) noexcept nogil:
+    if edits.drops and has_name(&edits.to_drop, field.text, field.name_size, spelling):
+        return False
+    return not edits.keeps or has_name(&edits.to_keep, field.text, field.name_size, spelling)
 
 
 cdef size_t write_edited(const uint8_t *src, size_t n, const Edits *edits, uint8_t *dst) noexcept nogil:
     """Write the text with its other query. Return the size."""
     cdef const uint8_t *found = <const uint8_t *>memchr(src, c'#', n)
-    cdef size_t end = <size_t>(found - src) if found != NULL else n, start, stop, size, i, k
+    cdef size_t end = <size_t>(found - src) if found != NULL else n, start, i, k
     cdef uint8_t *out = dst
     cdef uint64_t done = 0
-    cdef bint first = True, plus = has_form_query(src, n)
+    cdef bint first = True, form = has_form_query(src, n)
+    cdef Spelling spelling = FORM if form else ENCODED
     cdef const Encoded *name
+    cdef QueryReader reader
+    cdef QueryField field
     found = <const uint8_t *>memchr(src, c'?', end)
     start = <size_t>(found - src) if found != NULL else end
     out = append_bytes(out, src, start)
     # An empty query has no field that a new one could follow.
-    while start < end and not (end - start == 1 and edits.sets and first):
-        start += 1
-        found = <const uint8_t *>memchr(src + start, c'&', end - start)
-        stop = <size_t>(found - src) if found != NULL else end
-        found = <const uint8_t *>memchr(src + start, c'=', stop - start)
-        size = <size_t>(found - src) - start if found != NULL else stop - start
-        for i in range(edits.sets):
-            if is_name(src + start, size, &edits.to_set[i].name, plus, False):
-                if not done >> i & 1:
-                    for k in range(edits.values):
-                        if edits.value[k].name == i:
-                            out = put_field(out, &first, src + start, size, &edits.value[k].encoded, plus)
-                    done |= <uint64_t>1 << i
-                break
-        else:
-            if not (is_any(src + start, size, edits.to_drop, edits.drops, plus)
-                    or edits.has_keep and not is_any(src + start, size, edits.to_keep, edits.keeps, plus)):
-                out = append_bytes(begin_field(out, &first), src + start, stop - start)
-        start = stop
+    if start < end and not (edits.sets and end - start == 1):
+        reader = read_query(src + start + 1, end - start - 1)
+        while next_field(&reader, &field):
+            i = name_to_set(edits, &field, spelling)
+            if i == edits.sets:
+                if stays(edits, &field, spelling):
+                    out = append_bytes(begin_field(out, &first), field.text, field.size)
+            elif not done >> i & 1:
+                for k in range(edits.values):
+                    if edits.value[k].name == i:
+                        out = put_field(out, &first, field.text, field.name_size, &edits.value[k].encoded, form)
+                done |= <uint64_t>1 << i
     for k in range(edits.values):
-        i = edits.value[k].name
-        if not done >> i & 1:
-            name = &edits.to_set[i].encoded
-            out = put_field(out, &first, name.text[plus], name.size[plus], &edits.value[k].encoded, plus)
+        if not done >> edits.value[k].name & 1:
+            name = &edits.to_set[edits.value[k].name].encoded
+            out = put_field(out, &first, name.text[form], name.size[form], &edits.value[k].encoded, form)
     return <size_t>(append_bytes(out, src + end, n - end) - dst)
 
 
@@ -123,13 +125,17 @@ cdef size_t edit_row(const uint8_t *src, size_t n, const void *options, uint8_t 
     return write_edited(src, n, <const Edits *>options, dst)
 
 
-cdef bytes utf8_of_part(object text, str what, object name=None):
-    """Return the UTF-8 of a name or value; `what` it is, for errors: "a name of set", or "the value of" the name."""
+# --- edits: `held` is a list of what they refer to --------------------------------------------------------------------
+
+cdef object ascii_or_utf8(object text, str what, object name=None):
+    """Return a name or value as an ASCII str, or as bytes; `what` it is, for errors: "a name of set", or "the value of" the name."""
+    if type(text) is str and PyUnicode_IS_ASCII(text):
+        return text
     if isinstance(text, bytes):
         return text if type(text) is bytes else bytes(text)
     if isinstance(text, str):
         text = text_of(text)
-        if PyUnicode_IS_ASCII(text) or first_surrogate(<str>text) < 0:
+        if first_surrogate(<str>text) < 0:
             return (<str>text).encode()
     if name is not None:
         what = f"{what} {name!r}"
@@ -138,26 +144,64 @@ cdef bytes utf8_of_part(object text, str what, object name=None):
     raise TypeError(f"{what} must be str or bytes, not {type(text).__name__}")
 
 
-cdef list names_of(object given, str what):
-    """Return names as a list: those of a collection, or of a str, in which commas separate them."""
-    cdef list names = []
-    if isinstance(given, (str, bytes)):
-        comma = "," if isinstance(given, str) else b","
-        given = given.split(comma) if given else ()
-    for name in given:
-        names.append(utf8_of_part(name, what))
-    return names
+cdef int encode(Encoded *encoded, object text, list held) except -1:
+    """Encode what ascii_or_utf8() returned."""
+    cdef Bytes source
+    cdef bint form
+    borrow(text, &source, NULL)
+    held.append(text)
+    encoded.text[0] = encoded.text[1] = source.data
+    encoded.size[0] = encoded.size[1] = source.size
+    if kernels.span(source.data, source.size, &UNRESERVED.set) < source.size:
+        for form in range(2):
+            text = encode_bytes(source.data, source.size, &UNRESERVED_SPACE.set if form else &UNRESERVED.set, form, False)
+            held.append(text)
+            encoded.text[form], encoded.size[form] = <const uint8_t *>PyBytes_AS_STRING(text), <size_t>PyBytes_GET_SIZE(text)
+    return 0
 
 
-cdef int add_pair(object name, object value, dict names, list indexes, list values) except -1:
-    cdef object index = names.setdefault(utf8_of_part(name, "a name of set"), len(names))
-    if not isinstance(value, (list, tuple)):
-        indexes.append(index)
-        values.append(utf8_of_part(value, "the value of", name))
-        return 0
-    for each in value:
-        indexes.append(index)
-        values.append(utf8_of_part(each, "the value of", name))
+cdef size_t add_name(Edits *edits, object name, list held) except? MOST_SET:
+    """Return the index of a name to set."""
+    cdef object text = ascii_or_utf8(name, "a name of set")
+    cdef QueryName *added = &edits.to_set[edits.sets].name
+    cdef Bytes source
+    cdef size_t i
+    borrow(text, &source, NULL)
+    for i in range(edits.sets):
+        if edits.to_set[i].name.size == source.size and memcmp(edits.to_set[i].name.text, source.data, source.size) == 0:
+            return i
+    if edits.sets == MOST_SET:
+        raise ValueError(f"set must have at most {MOST_SET} names, got {name!r} after them")
+    added.text, added.size, added.is_prefix = source.data, source.size, False
+    encode(&edits.to_set[edits.sets].encoded, text, held)
+    edits.sets += 1
+    return edits.sets - 1
+
+
+cdef int add_value(Edits *edits, size_t name, object text, list held) except -1:
+    cdef ValueToSet *value
+    cdef bytes memory
+    if edits.values == edits.capacity:
+        memory = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(2 * edits.capacity * sizeof(ValueToSet)))
+        held.append(memory)
+        memcpy(PyBytes_AS_STRING(memory), edits.value, edits.values * sizeof(ValueToSet))
+        edits.value, edits.capacity = <ValueToSet *>PyBytes_AS_STRING(memory), 2 * edits.capacity
+    value = edits.value + edits.values
+    value.name = name
+    encode(&value.encoded, text, held)
+    edits.values += 1
+    # A "?" or "&", the name, of which a row may encode each byte, "=", and the value, whose spaces may be %20.
+    edits.extra += 2 + 3 * edits.to_set[name].name.size + value.encoded.size[0]
+    return 0
+
+
+cdef int add_pair(Edits *edits, object name, object value, list held) except -1:
+    cdef size_t i = add_name(edits, name, held)
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            add_value(edits, i, ascii_or_utf8(each, "the value of", name), held)
+    else:
+        add_value(edits, i, ascii_or_utf8(value, "the value of", name), held)
     return 0
 
 
@@ -168,11 +212,11 @@ cdef object pairs_of_query(object query):
     return query_pairs(b"?" + query.replace(b"#", b"%23"))
 
 
-cdef int add_values(object given, dict names, list indexes, list values) except -1:
-    """Add the values to set, the indexes of their names, and the names: of a mapping, of pairs, or of a query."""
+cdef int add_pairs(Edits *edits, object given, list held) except -1:
+    """Add the names and values of a mapping, of pairs, or of a query."""
     if type(given) is dict:
         for name, value in (<dict>given).items():
-            add_pair(name, value, names, indexes, values)
+            add_pair(edits, name, value, held)
         return 0
     if isinstance(given, (str, bytes)):
         given = pairs_of_query(given)
@@ -185,79 +229,33 @@ cdef int add_values(object given, dict names, list indexes, list values) except 
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(f"set must have pairs of a name and a value, got {pair!r}")
         name, value = pair
-        add_pair(name, value, names, indexes, values)
+        add_pair(edits, name, value, held)
     return 0
 
 
-# --- edits: `held` is a list of what they refer to
-
-cdef void *new_memory(size_t count, size_t size, list held) except NULL:
-    cdef bytes memory = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(count * size))
-    held.append(memory)
-    return PyBytes_AS_STRING(memory)
-
-
-cdef int set_name(ParameterName *name, bytes text, bint may_be_prefix, list held) except -1:
-    held.append(text)
-    name.text, name.size = <const uint8_t *>PyBytes_AS_STRING(text), <size_t>PyBytes_GET_SIZE(text)
-    name.is_prefix = may_be_prefix and text.endswith(b"*")
-    name.size -= name.is_prefix
+cdef int add_names(NameSet *names, object given, str what, list held) except -1:
+    """Set names: those of a collection, or of a str, in which commas separate them."""
+    cdef list found = []
+    if isinstance(given, (str, bytes)):
+        comma = "," if isinstance(given, str) else b","
+        given = given.split(comma) if given else ()
+    for name in given:
+        found.append(ascii_or_utf8(name, what))
+    set_names(names, found, True, False, held)
     return 0
 
 
-cdef ParameterName *new_names(list names, list held) except NULL:
-    cdef ParameterName *made = <ParameterName *>new_memory(<size_t>len(names), sizeof(ParameterName), held)
-    cdef size_t i
-    for i in range(<size_t>len(names)):
-        set_name(made + i, names[i], True, held)
-    return made
-
-
-cdef int encode(Encoded *encoded, bytes text, list held) except -1:
-    cdef const uint8_t *src = <const uint8_t *>PyBytes_AS_STRING(text)
-    cdef size_t n = <size_t>PyBytes_GET_SIZE(text)
-    cdef bytes made = text
-    cdef bint plus
-    for plus in range(2):
-        if plus == 0 and kernels.span(src, n, &UNRESERVED.set) != n or plus and is_spaced(src, n):
-            made = encode_bytes(src, n, &UNRESERVED_SPACE.set if plus else &UNRESERVED.set, plus, False)
-            held.append(made)
-        encoded.text[plus], encoded.size[plus] = <const uint8_t *>PyBytes_AS_STRING(made), <size_t>PyBytes_GET_SIZE(made)
-    return 0
-
-
-cdef size_t make_edits(Edits *edits, object set, object drop, object keep, list held) except? 0:
-    """Set `edits`. Return how much longer a text may become."""
-    cdef dict names = {}
-    cdef list indexes = [], values = []
-    cdef size_t extra = 0, i = 0
-    memset(edits, 0, sizeof(Edits))
+cdef int set_edits(Edits *edits, object set, object drop, object keep, list held) except -1:
+    edits.sets = edits.values = edits.extra = 0
+    edits.value, edits.capacity = edits.few, FEW_VALUES
+    edits.drops, edits.keeps = drop is not None, keep is not None
     if set is not None:
-        add_values(set, names, indexes, values)
-    if drop is not None:
-        dropped = names_of(drop, "a name of drop")
-        edits.to_drop, edits.drops = new_names(dropped, held), <size_t>len(dropped)
-    if keep is not None:
-        kept = names_of(keep, "a name of keep")
-        edits.to_keep, edits.keeps, edits.has_keep = new_names(kept, held), <size_t>len(kept), True
-    if set is None:
-        return 0
-    if len(names) > MOST_SET:
-        raise ValueError(f"set must have at most {MOST_SET} names, got {len(names)}")
-    held.append(values)
-    edits.sets, edits.values = <size_t>len(names), <size_t>len(values)
-    edits.to_set = <NameToSet *>new_memory(edits.sets, sizeof(NameToSet), held)
-    edits.value = <ValueToSet *>new_memory(edits.values, sizeof(ValueToSet), held)
-    for name in names:
-        set_name(&edits.to_set[i].name, name, False, held)
-        encode(&edits.to_set[i].encoded, name, held)
-        i += 1
-    for i in range(edits.values):
-        edits.value[i].name = indexes[i]
-        encode(&edits.value[i].encoded, values[i], held)
-        # A "?" or "&", the name, of which a row may encode each byte, "=", and the value, whose spaces may be %20.
-        extra += 2 + 3 * edits.to_set[edits.value[i].name].name.size + edits.value[i].encoded.size[0]
-    return extra
+        add_pairs(edits, set, held)
+    if edits.drops:
+        add_names(&edits.to_drop, drop, "a name of drop", held)
+    if edits.keeps:
+        add_names(&edits.to_keep, keep, "a name of keep", held)
+    return 0
 
 
 @cython.final
@@ -275,7 +273,8 @@ cdef class WithQueryRows(RowOperation):
     def __cinit__(self, set=None, drop=None, keep=None):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
         self.held = []
-        self.slots.strict = SizedRow(edit_row, 1, make_edits(&self.edits, set, drop, keep, self.held))
+        set_edits(&self.edits, set, drop, keep, self.held)
+        self.slots.strict = SizedRow(edit_row, 1, self.edits.extra)
         self.slots.options, self.slots.utf8_code = &self.edits, UTF8
         self.slots.block = NULL
 
@@ -320,8 +319,10 @@ def with_query(uri, set=None, *, drop=None, keep=None):
     """
     cdef Edits edits
     cdef list held = []
-    cdef SizedRow operation = SizedRow(edit_row, 1, make_edits(&edits, set, drop, keep, held))
+    cdef SizedRow operation
     cdef Single single = single_of(&operation, &edits, NULL, ASCII_OF_ASCII)
+    set_edits(&edits, set, drop, keep, held)
+    operation = SizedRow(edit_row, 1, edits.extra)
     return result_of(uri, &single, URI_FAULTS, True)
 
 
