@@ -8,7 +8,6 @@ _idna converts most hosts without these functions, by what `facts_about` and `co
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain
@@ -191,6 +190,8 @@ def facts_about(character: str) -> tuple[int, int, str, bool, int] | None:
     A character that is ignored maps to 0. None if it is invalid in hosts, maps to several characters, or is only valid
     in some contexts.
     """
+    import unicodedata
+
     import idna
     from idna.idnadata import codepoint_classes
     from idna.intranges import intranges_contain
@@ -216,6 +217,8 @@ def compositions() -> Iterator[tuple[int, int, int]]:
     Hangul syllables are left out, because the letters that compose them are invalid in hosts. Ideographs and the
     characters of later planes do not decompose into two.
     """
+    import unicodedata
+
     for code in chain(range(0xC0, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x20000)):
         first, _, second = unicodedata.decomposition(chr(code)).partition(" ")
         if second and not first.startswith("<"):

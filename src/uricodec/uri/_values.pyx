@@ -179,7 +179,7 @@ cdef inline int name_at(const Options *how, const uint8_t *name, size_t n) noexc
 
 cdef inline bint find_query(const uint8_t *src, size_t n, QueryReader *reader, Spelling *spelling) noexcept nogil:
     """Set the reader of the query, and how its names and values are spelled. False: there is no query."""
-    cdef size_t start = kernels.span(src, n, &BEFORE_QUERY.set), size
+    cdef size_t start = kernels.span(src, n, &BEFORE_QUERY.set)
     if start == n or src[start] == c'#':
         return False
     spelling[0] = FORM if has_form_query(src, n) else ENCODED
