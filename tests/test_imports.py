@@ -42,11 +42,6 @@ ROOMS = [
 ]
 PLACES = {name: place for place, names in enumerate(ROOMS) for name in names.split()}
 
-# Circles of files that are there today: imports inside functions, which run later. None may be added.
-ALLOWED_CIRCLES = [
-    {"uri._equivalence", "uri._policies"},
-]
-
 # Of Cython: `from a import b`, `from a cimport b`, `import a`, `cimport a`, and `include "a.pxi"`.
 STATEMENT = re.compile(
     r"""^[ \t]*(?:from[ ]+(?P<source>[\w.]+)[ ]+c?import[ ]+(?P<names>\([^)]*\)|[^#\n]*)
@@ -160,8 +155,7 @@ def test_imports_of_rooms_run_one_way(name):
 
 
 def test_no_files_import_each_other():
-    circles = circles_of(graph_of_package())
-    assert [circle for circle in circles if circle not in ALLOWED_CIRCLES] == []
+    assert circles_of(graph_of_package()) == []
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from libc.string cimport memchr, memcmp, memset
 
 from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels
 from uricodec._codec._percent cimport hex_value
+from uricodec._url._addresses cimport GROUPS, parse_ipv6
 from uricodec.parse._arguments cimport *
 from uricodec._base._text cimport *
 
@@ -178,60 +179,14 @@ cdef bint is_harmless(str netloc) except -1:
     return True
 
 
-cdef bint is_ipv4(const uint8_t *s, Py_ssize_t n) noexcept:
-    """Return whether a text is an IPv4 address: four numbers up to 255 without leading zeros."""
-    cdef int numbers = 0, digits, value
-    cdef Py_ssize_t i = 0
-    while True:
-        digits = value = 0
-        while i < n and c'0' <= s[i] <= c'9' and digits < 3:
-            value = 10 * value + s[i] - c'0'
-            digits, i = digits + 1, i + 1
-        if not digits or value > 255 or digits > 1 and s[i - digits] == c'0':
-            return False
-        numbers += 1
-        if i == n:
-            return numbers == 4
-        if s[i] != c'.' or numbers == 4:
-            return False
-        i += 1
-
-
-cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
+cdef bint is_ipv6(const uint8_t *s, size_t n) noexcept:
     """Return whether a text is an IPv6 address that `ipaddress` accepts, with or without a zone (RFC 4291 section 2.2)."""
-    cdef int groups = 0, digits
-    cdef bint gap = False
-    cdef Py_ssize_t i = 0
+    cdef uint16_t groups[GROUPS]
     cdef const uint8_t *zone = <const uint8_t *>memchr(s, c'%', n)
-    if zone != NULL:
-        if zone + 1 == s + n or memchr(zone + 1, c'%', s + n - zone - 1) != NULL:
-            return False
-        n = zone - s
-    if n >= 2 and s[0] == c':' and s[1] == c':':
-        gap, i = True, 2
-    while i < n:
-        digits = 0
-        while i < n and digits < 4 and hex_value(s[i]) >= 0:
-            digits, i = digits + 1, i + 1
-        if not digits:
-            return False
-        if i < n and s[i] == c'.':
-            groups += 2
-            i -= digits
-            return is_ipv4(s + i, n - i) and (groups == 8 and not gap or groups < 8 and gap)
-        groups += 1
-        if i == n:
-            break
-        if s[i] != c':' or groups == 8:
-            return False
-        i += 1
-        if i == n:
-            return False
-        if s[i] == c':':
-            if gap:
-                return False
-            gap, i = True, i + 1
-    return groups == 8 and not gap or groups < 8 and gap
+    if zone == NULL:
+        return parse_ipv6(s, n, groups)
+    n -= zone + 1 - s
+    return n and memchr(zone + 1, c'%', n) == NULL and parse_ipv6(s, zone - s, groups)
 
 
 cdef bint is_future(const uint8_t *s, Py_ssize_t n) noexcept:
@@ -257,7 +212,7 @@ cdef bint is_literal(const uint8_t *s, Py_ssize_t n) noexcept:
         return False
     if memchr(s + i, c'[', n - i) != NULL or memchr(s + end + 1, c']', n - end - 1) != NULL:
         return False
-    return is_ipv6(s + i, end - i) or end > i and is_future(s + i, end - i)
+    return is_ipv6(s + i, <size_t>(end - i)) or end > i and is_future(s + i, end - i)
 
 
 cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end):

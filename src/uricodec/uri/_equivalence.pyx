@@ -21,7 +21,7 @@ from uricodec._rows._tuples cimport *
 from uricodec._url._grammar cimport URI_FAULTS, Authority, Parts, find_authority, find_parts
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
 from uricodec._url._normalize cimport *
-from uricodec.uri._policy cimport PolicyRows
+from uricodec.uri._policy cimport PolicyRows, form_of_policy
 from uricodec.uri._resolve cimport is_short
 from uricodec.uri._rows cimport TupleRows, read_tuple
 from uricodec._url._whatwg cimport WHATWG_FACTOR
@@ -58,12 +58,6 @@ cdef str PATH = LEVEL_NAMES[<int>AT_PATH]
 
 cdef inline const Single *form_of_level(object level) except NULL:
     return LEVEL_FORMS + (<int>AT_PATH if level is PATH else level_of(level))
-
-
-cdef const Single *form_of_policy(PolicyRows rows, Single *form) noexcept:
-    form[0] = single_of(&rows.slots.strict, rows.slots.options, NULL, ASCII_OF_ASCII)
-    form.ascii_stays, form.rejects, form.replaces_surrogates = rows.ascii_stays, rows.rejects, rows.replaces_surrogates
-    return form
 
 
 cdef const Single *find_form(object level, object policy, Single *form) except NULL:

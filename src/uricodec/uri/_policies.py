@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from uricodec import typing as types
 from uricodec._io.sources import open_soon
-from uricodec.uri._policy import PolicyRows
+from uricodec.uri._policy import PolicyRows, normal_form
 
 if TYPE_CHECKING:
     import os
@@ -307,11 +307,9 @@ class Policy:
         PolicyStep(step='query', before='http://a.example/?b&a#c', after='http://a.example/?a&b#c')
         PolicyStep(step='fragment', before='http://a.example/?a&b#c', after='http://a.example/?a&b')
         """
-        from uricodec.uri._equivalence import normalize  # which imports this module
-
         steps, before = [], url
         for name, policy in self._stages():
-            after = normalize(url, policy=policy)
+            after = normal_form(policy._rows, url)
             if after != before:
                 steps.append(PolicyStep(name, before, after))
             before = after

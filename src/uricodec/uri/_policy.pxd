@@ -2,6 +2,7 @@
 from libc.stdint cimport uint8_t
 
 from uricodec._rows._engine cimport RowOperation, row_function
+from uricodec._rows._single cimport Single
 from uricodec._url._queries cimport NameSet
 from uricodec._url._whatwg cimport WhatwgBase
 
@@ -35,3 +36,7 @@ cdef class PolicyRows(RowOperation):
     cdef WhatwgBase base        # of the policy "whatwg"; None: no relative URL is valid
 
     cdef int set_whatwg(self, object base) except -1
+
+
+# Set `form` to the operation of a policy, for single values.
+cdef const Single *form_of_policy(PolicyRows rows, Single *form) noexcept

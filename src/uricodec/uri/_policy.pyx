@@ -15,6 +15,7 @@ from libc.string cimport memchr, memcpy
 from uricodec._base._kernels cimport lower
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation, SizedRow
+from uricodec._rows._single cimport ASCII_OF_ASCII, Single, result_of, single_of
 from uricodec._url._grammar cimport *
 from uricodec._url._queries cimport *
 from uricodec.uri._keys cimport *
@@ -293,3 +294,17 @@ cdef class PolicyRows(RowOperation):
             self.slots.options = &self.base.href
             self.slots.strict.extra += <size_t>len(self.base.memory)
         return 0
+
+
+# --- single values ----------------------------------------------------------------------------------------------------
+
+cdef const Single *form_of_policy(PolicyRows rows, Single *form) noexcept:
+    form[0] = single_of(&rows.slots.strict, rows.slots.options, NULL, ASCII_OF_ASCII)
+    form.ascii_stays, form.rejects, form.replaces_surrogates = rows.ascii_stays, rows.rejects, rows.replaces_surrogates
+    return form
+
+
+def normal_form(PolicyRows rows not None, uri):
+    """Return the normal form of a URL by the operation of a policy."""
+    cdef Single form
+    return result_of(uri, form_of_policy(rows, &form), URI_FAULTS, True)
