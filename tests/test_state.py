@@ -36,7 +36,8 @@ KEPT = {
     # facts about characters of hosts: pages are published by an atomic store, a fact is a word
     "_url._idna.pages",
     "_url._idna.prepared",
-    # namespaces: a row is written before its state, a larger table before it is published; the dict under a lock
+    # namespaces: the rules under a lock, the table of them by an atomic store when it is complete
+    "urn._normalize.numbers",
     "urn._normalize.table",
     "uricodec.urn.namespaces._namespaces",
     # memory for the next column, behind a flag that is acquired by an atomic exchange

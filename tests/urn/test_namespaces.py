@@ -15,8 +15,8 @@ from support.timing import assert_linear
 
 from uricodec import urn
 from uricodec.errors import UnknownNamespaceError, UrnError
-from uricodec.urn import _parse as _urn
 from uricodec.urn import namespaces
+from uricodec.urn._normalize import RULE_NUMBERS
 from uricodec.urn.namespaces import NAMESPACES, RULES, lookup, nid_class, register_namespace
 
 LEVELS = naive_urn.LEVELS
@@ -60,7 +60,7 @@ def test_unread_registrations_have_no_rule_and_no_validator():
 
 
 def test_the_rules_are_those_of_the_loops():
-    assert list(RULES) == list(_urn.RULE_NUMBERS)
+    assert list(RULES) == list(RULE_NUMBERS)
 
 
 def test_the_table_cannot_be_written():
@@ -486,7 +486,7 @@ def test_a_row_whose_rule_is_not_stored_is_none(monkeypatch):
     def reject(nid, rule):
         raise MemoryError
 
-    monkeypatch.setattr(namespaces._parse, "set_rule", reject)
+    monkeypatch.setattr(namespaces, "set_rule", reject)
     with pytest.raises(MemoryError):
         register_namespace("x-test-e")
     assert "x-test-e" not in NAMESPACES

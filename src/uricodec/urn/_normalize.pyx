@@ -1,39 +1,79 @@
 """The normal forms of URNs (RFC 2141 section 5, RFC 8141 section 3.1). Equivalent URNs have equal normal forms.
 
 In every URN, case does not matter in "urn", in the NID and in the digits of triplets. A namespace may add a rule: the
-table in this module maps NIDs to rules; `namespaces` fills it. No triplet is decoded, and only ASCII letters are folded.
+table in this module maps NIDs to rules; `namespaces` sets them. No triplet is decoded, and only ASCII letters are folded.
 """
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcmp, memcpy, memmove, memset
+cimport cython
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._atomic cimport *
 from uricodec._base._kernels cimport ALL_BYTES, kernels, lower, remove_byte, uc_lowest_bit, uc_set
 from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_BYTES, TRIPLETS, ParsedUrn
 
-from cpython.mem cimport PyMem_RawMalloc
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_RawCalloc
 
 
 # --- the rules of namespaces ------------------------------------------------------------------------------------------
 
-# A hash table with open addressing: the key is the lower-case NID, and at most a quarter of the rows are used. Loops read
-# it without the GIL, perhaps while another thread
-# - replaces it by a larger one: so old tables are kept (together, at most as large as the new one);
-# - fills in a row: so the `state` of a row is written last and read first.
-cdef struct Row:
-    uint64_t ends       # the first and the last four bytes of the NID: all of it, if it has at most eight
-    uint16_t state      # the size of the NID; above that, the rule. 0: unused
+# The numbers of the rules.
+RULE_NUMBERS = {
+    "base": BASE, "nss": FOLD_NSS, "segment": FOLD_SEGMENT, "hyphen": FOLD_HYPHEN, "drop-hyphens": DROP_HYPHENS,
+    "except-params": EXCEPT_PARAMS, "only-ul": ONLY_UL, "imei": IMEI, "newsml": NEWSML,
+}
 
-cdef struct Nid:
-    uint8_t text[4 + 32]      # after "urn:"
+# b"urn:" + NID -> the number of its rule. NIDs are never removed, because tables refer to their bytes.
+cdef dict numbers = {}
 
-cdef struct RuleTable:
-    size_t mask         # number of rows - 1
-    size_t used
-    bint frozen         # an operation uses it unchanged: the next rule goes to a copy
-    Row *rows
-    Nid *nids           # of the rows, apart: they are rarely needed, so that the rows stay in the first-level cache
-
+# The table made from these; NULL: a rule was set since. A table is never changed, and never freed, because loops without
+# the GIL may read it: there is one for each time that rules were set and then used, usually one in a process. Each takes
+# 96 to 192 bytes for an NID with a rule, 3 kB for the registry of IANA.
 cdef void *table = NULL
+
+
+def set_rule(str nid, str rule):
+    """Set the rule of a namespace at the levels "namespace" and "functional", for the whole process.
+
+    Args:
+        nid (str): A valid NID, in lower case.
+        rule (str): A key of RULE_NUMBERS.
+
+    >>> set_rule("example-1", "segment")
+    """
+    cdef bytes name = b"urn:" + nid.encode("ascii")
+    with cython.critical_section(RULE_NUMBERS):
+        numbers[name] = RULE_NUMBERS[rule]
+        uc_publish(&table, NULL)
+
+
+cdef const RuleTable *current_rules() except NULL:
+    """Return the rules that are set now, in a table that stays valid and unchanged."""
+    cdef const RuleTable *current = <const RuleTable *>uc_read(&table)
+    return current if current != NULL else make_table()
+
+
+cdef const RuleTable *make_table() except NULL:
+    cdef RuleTable *made
+    cdef Row *row
+    cdef bytes name
+    cdef size_t n, rows = 64
+    cdef int number
+    with cython.critical_section(RULE_NUMBERS):     # here, no rule is set: the loop makes no objects and calls no Python
+        while rows < 4 * <size_t>len(numbers):
+            rows *= 2
+        made = <RuleTable *>PyMem_RawCalloc(1, sizeof(RuleTable) + rows * sizeof(Row))
+        if made == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        made.mask, made.rows = rows - 1, <Row *>(made + 1)
+        for name, number in numbers.items():
+            if number != BASE:
+                n = <size_t>PyBytes_GET_SIZE(name) - 4
+                row = row_of(made, <const uint8_t *>PyBytes_AS_STRING(name) + 4, n)
+                row.nid, row.size, row.rule = <const uint8_t *>PyBytes_AS_STRING(name) + 4, <uint8_t>n, <uint8_t>number
+                row.ends = ends_of(row.nid, n)
+        uc_publish(&table, made)
+    return made
 
 
 cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
@@ -44,90 +84,22 @@ cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
     return first | <uint64_t>last << 32
 
 
-cdef inline Row *row_of(RuleTable *rows, const uint8_t *nid, size_t n, uint16_t *state) noexcept nogil:
-    """Return the row of a lower-case NID of 1 to 32 bytes after "urn:", or the unused row for it; and the row's state."""
+cdef inline Row *row_of(const RuleTable *rules, const uint8_t *nid, size_t n) noexcept nogil:
+    """Return the row of a lower-case NID of 1 to 32 bytes after "urn:", or the unused row for it."""
     cdef uint64_t ends = ends_of(nid, n)
     cdef size_t i = <size_t>((ends + n) * <uint64_t>0x9E3779B97F4A7C15 >> 40)
     cdef Row *row
-    cdef uint8_t size
     while True:
-        row = rows.rows + (i & rows.mask)
-        state[0] = uc_read16(&row.state)
-        size = <uint8_t>state[0]
+        row = rules.rows + (i & rules.mask)
         # 0 for the row of this NID and for an unused row: one branch, nearly always taken; two would often be mispredicted.
-        if min(uc_glance64(&row.ends) ^ ends | size ^ n, <uint64_t>size) == 0:
-            if n <= 8 or size == 0 or memcmp(rows.nids[i & rows.mask].text + 4, nid, n) == 0:
+        if min(row.ends ^ ends | row.size ^ n, <uint64_t>row.size) == 0:
+            if n <= 8 or row.size == 0 or memcmp(row.nid, nid, n) == 0:
                 return row
         i += 1
 
 
-cdef inline Rule rule_of(const void *rules, const uint8_t *nid, size_t n) noexcept nogil:
-    """Return the rule of a lower-case NID after "urn:". `rules` is a frozen table; NULL: the current one."""
-    cdef uint16_t state
-    row_of(<RuleTable *>rules if rules != NULL else <RuleTable *>uc_read(&table), nid, n, &state)
-    return <Rule>(state >> 8)
-
-
-cdef const void *freeze_rules() noexcept nogil:
-    """Freeze the current table and return it. The caller ensures that no rule is set meanwhile."""
-    (<RuleTable *>table).frozen = True
-    return table
-
-
-cdef RuleTable *new_table(size_t rows) noexcept nogil:
-    cdef RuleTable *made = <RuleTable *>PyMem_RawMalloc(sizeof(RuleTable) + rows * (sizeof(Row) + sizeof(Nid)))
-    if made != NULL:
-        made.mask, made.used, made.frozen, made.rows = rows - 1, 0, False, <Row *>(made + 1)
-        made.nids = <Nid *>(made.rows + rows)
-        memset(made.rows, 0, rows * sizeof(Row))
-    return made
-
-
-cdef RuleTable *publish_copy(size_t size) noexcept nogil:
-    """Replace the current table by a copy with `size` rows. NULL: out of memory."""
-    cdef RuleTable *rows = <RuleTable *>table
-    cdef RuleTable *made = new_table(size)
-    cdef Row *moved
-    cdef uint16_t state
-    cdef size_t i
-    if made == NULL:
-        return NULL  # pragma: no cover: no memory
-    for i in range(rows.mask + 1):
-        if rows.rows[i].state:
-            moved = row_of(made, rows.nids[i].text + 4, <uint8_t>rows.rows[i].state, &state)
-            moved[0], made.nids[moved - made.rows] = rows.rows[i], rows.nids[i]
-    made.used = rows.used
-    uc_publish(&table, made)
-    return made
-
-
-cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
-    """Set the rule of a lower-case NID of 1 to 32 bytes. -1: out of memory. One thread at a time may call this."""
-    cdef Nid name
-    cdef Row *row
-    cdef RuleTable *rows = <RuleTable *>table
-    cdef uint16_t state
-    memcpy(name.text, b"urn:", 4)
-    memcpy(name.text + 4, nid, n)
-    row = row_of(rows, name.text + 4, n, &state)
-    if state == <uint16_t>(n | <size_t>rule << 8):
-        return 0
-    if rows.frozen or state == 0 and rows.used * 4 >= rows.mask:
-        rows = publish_copy((2 if rows.used * 4 >= rows.mask else 1) * (rows.mask + 1))
-        if rows == NULL:
-            return -1  # pragma: no cover: no memory
-        row = row_of(rows, name.text + 4, n, &state)
-    if state == 0:
-        rows.nids[row - rows.rows] = name
-        uc_put64(&row.ends, ends_of(name.text + 4, n))
-        rows.used += 1
-    uc_publish16(&row.state, <uint16_t>(n | <size_t>rule << 8))
-    return 0
-
-
-table = new_table(1024)
-if table == NULL:
-    raise MemoryError
+cdef inline Rule rule_of(const RuleTable *rules, const uint8_t *nid, size_t n) noexcept nogil:
+    return <Rule>row_of(rules, nid, n).rule
 
 
 # --- applying a rule to an NSS ----------------------------------------------------------------------------------------
@@ -281,7 +253,7 @@ cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, UrnLev
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
-cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
+cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, uint8_t *dst, const RuleTable *rules) noexcept nogil:
     """Write the normal form, and return its size.
 
     dst has a capacity of the URN's size + GROWTH bytes. It may overlap the URN if it does not start after it.
@@ -297,7 +269,7 @@ cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, u
         kernels.upper_triplets(dst + nss, n - nss, dst + nss)
     if level < NAMESPACE:
         return n
-    rule = rule_of(frozen, dst + 4, urn.nid_end - 4)
+    rule = rule_of(rules, dst + 4, urn.nid_end - 4)
     return n if rule == BASE else apply_rule(rule, dst, urn.nid_end, n, level, urn.changes & TRIPLETS)
 
 
@@ -308,7 +280,7 @@ cdef inline uint64_t bits_from(const uint64_t *words, size_t i) noexcept nogil:
     return words[i // 64] >> i % 64 | words[i // 64 + 1] << 1 << (63 - i % 64)
 
 
-cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const void *frozen, uint8_t *nids,
+cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const RuleTable *table, uint8_t *nids,
                      uint8_t *rules) noexcept nogil:
     """Write the size of the NID and its rule for each line. Lines are URNs in normal form, together at most CHUNK bytes.
 
@@ -327,13 +299,13 @@ cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, co
         if stop:
             size = <size_t>uc_lowest_bit(stop)
             if nid + size < line_end:
-                nids[i], rules[i] = <uint8_t>size, <uint8_t>rule_of(frozen, lines + nid, size)
+                nids[i], rules[i] = <uint8_t>size, <uint8_t>rule_of(table, lines + nid, size)
 
 
-cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, size_t line_end, const void *frozen, size_t *run,
+cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, size_t line_end, const RuleTable *rules, size_t *run,
                                size_t *out) noexcept nogil:
     cdef size_t nss = nid_end + 1, size
-    cdef Rule rule = rule_of(frozen, lines + start + 4, nid_end - start - 4)
+    cdef Rule rule = rule_of(rules, lines + start + 4, nid_end - start - 4)
     if rule == BASE:
         return
     size = write_nss(rule, lines + nss, line_end - nss, False)
@@ -345,7 +317,7 @@ cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, siz
     run[0] = line_end
 
 
-cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=NULL) noexcept nogil:
+cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const RuleTable *rules) noexcept nogil:
     """Apply the rules of namespaces to whole lines, each with its terminator, and return their new size.
 
     The lines are URNs in normal form without components, together at most CHUNK bytes. A rule changes its line in place.
@@ -372,7 +344,7 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *froze
                 nid = bits_from(stops, start + 4)
                 nid_end = start + 4 + (<size_t>uc_lowest_bit(nid) if nid else 64)
                 if nid_end < line_end:
-                    apply_to_line(lines, start, nid_end, line_end, frozen, &run, &out)
+                    apply_to_line(lines, start, nid_end, line_end, rules, &run, &out)
             start = line_end + 1
     if out != run:
         memmove(lines + out, lines + run, n - run)

@@ -1,4 +1,4 @@
-"""The names of codes, RFCs and levels, and the rules of namespaces."""
+"""The names of codes, RFCs and levels."""
 
 
 cdef list CODE_NAMES
@@ -6,4 +6,3 @@ cdef list REASONS
 
 cdef int rfc_of(object rfc) except -1
 cdef int level_of(object level) except -1
-cdef const void *frozen_rules() except NULL

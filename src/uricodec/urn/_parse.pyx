@@ -333,15 +333,18 @@ cdef int write_text(object text, const ParsedUrn *urn, UrnLevel level, Written *
     cdef const uint8_t *s = bytes_of(text, &written.size)
     cdef uint8_t *dst = written.buffer
     cdef size_t size, n = written.size
+    cdef const RuleTable *rules = NULL
     written.data, written.changed = s, False
-    if level < NAMESPACE and is_normal(urn, level):
+    if level >= NAMESPACE:
+        rules = current_rules()
+    elif is_normal(urn, level):
         return 0
     if n <= SMALL:
-        size = write_form(s, urn, level, dst)
+        size = write_form(s, urn, level, dst, rules)
     else:
         dst = written.heap = allocate(n + GROWTH)
         with nogil:
-            size = write_form(s, urn, level, dst)
+            size = write_form(s, urn, level, dst, rules)
     if size != n or memcmp(dst, s, n) != 0:
         written.data, written.size, written.changed = dst, size, True
     return 0
@@ -359,10 +362,10 @@ cdef object new_form(object text, const ParsedUrn *urn, UrnLevel level):
         form = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
     dst = <uint8_t *>bytes_of(form, &n)
     if size <= SMALL:
-        write_form(s, urn, level, dst)
+        write_form(s, urn, level, dst, NULL)
     else:
         with nogil:
-            write_form(s, urn, level, dst)
+            write_form(s, urn, level, dst, NULL)
     return form
 
 
@@ -497,49 +500,6 @@ def equivalent(a, b, level="8141", rfc=None):
     finally:
         release_written(&first)
         release_written(&second)
-
-
-# --- namespaces -------------------------------------------------------------------------------------------------------
-
-# The numbers of the rules, for set_rule().
-RULE_NUMBERS = {
-    "base": BASE, "nss": FOLD_NSS, "segment": FOLD_SEGMENT, "hyphen": FOLD_HYPHEN, "drop-hyphens": DROP_HYPHENS,
-    "except-params": EXCEPT_PARAMS, "only-ul": ONLY_UL, "imei": IMEI, "newsml": NEWSML,
-}
-
-
-def set_rule(nid, rule):
-    """Set the rule of a namespace at the levels "namespace" and "functional", for the whole process.
-
-    Args:
-        nid (str): The NID, in any case.
-        rule (int): A value of RULE_NUMBERS.
-
-    Raises:
-        UrnError: If `nid` is not a valid NID.
-        ValueError: If the rule is unknown.
-
-    >>> set_rule("example-1", RULE_NUMBERS["segment"])
-    >>> normalize("urn:EXAMPLE-1:A:B", level="namespace")
-    'urn:example-1:a:B'
-    """
-    cdef ParsedUrn reading
-    cdef bytes lower
-    cdef int number = rule
-    if not 0 <= number < RULES:
-        raise ValueError(f"unknown rule {rule!r}; choose from 0 to {<int>RULES - 1}")
-    if not read(text_of(f"urn:{nid}:x"), ANY, &reading) or <Py_ssize_t>reading.nid_end != 4 + len(nid):
-        raise UrnError("invalid NID", nid, 0)
-    lower = nid.lower().encode("ascii")
-    with cython.critical_section(RULE_NUMBERS):
-        if add_rule(<const uint8_t *>PyBytes_AS_STRING(lower), <size_t>len(lower), <Rule>number) < 0:
-            raise MemoryError  # pragma: no cover: no memory
-
-
-cdef const void *frozen_rules() except NULL:
-    """Return the rules of all namespaces known now, in a table that does not change later."""
-    with cython.critical_section(RULE_NUMBERS):
-        return freeze_rules()
 
 
 # --- URNs in other text -----------------------------------------------------------------------------------------------
@@ -697,7 +657,7 @@ cdef inline const uint8_t *short_form(PyObject *text, const ParsedUrn *urn, uint
     cdef const uint8_t *s = <const uint8_t *>PyUnicode_DATA(<object>text)
     if urn.changes & (LETTERS | DIGITS) == 0:
         return s
-    write_form(s, urn, CASE_8141, buffer)
+    write_form(s, urn, CASE_8141, buffer, NULL)
     return buffer
 
 

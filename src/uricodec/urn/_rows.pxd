@@ -1,6 +1,6 @@
 """Operations on rows of URNs."""
 from uricodec._base._kernels cimport uc_set
-from uricodec.urn._normalize cimport UrnLevel
+from uricodec.urn._normalize cimport RuleTable, UrnLevel
 from uricodec.urn._grammar cimport Rfc
 from uricodec._rows._engine cimport *
 
@@ -10,7 +10,7 @@ cdef struct UrnOptions:
     Rfc rfc
     const uc_set *nss       # the bytes of plain NSSs,
     const uc_set *nss_or_cr  # the same, with "\r"
-    const void *rules       # of namespaces, from freeze_rules()
+    const RuleTable *rules  # NULL: the level has none
 
 
 cdef class UrnRows(RowOperation):

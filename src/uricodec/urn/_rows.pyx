@@ -10,7 +10,7 @@ cimport cython
 from libc.string cimport memchr
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit
-from uricodec.urn._parse cimport CODE_NAMES, REASONS, frozen_rules, level_of, rfc_of
+from uricodec.urn._parse cimport CODE_NAMES, REASONS, level_of, rfc_of
 from uricodec.urn._normalize cimport *
 from uricodec.urn._grammar cimport *
 from uricodec._rows._engine cimport *
@@ -278,7 +278,7 @@ cdef class UrnRows(RowOperation):
 
     cdef int set_options(self, Rfc rfc, UrnLevel level) except -1:
         self.urn_options.rfc, self.urn_options.level = rfc, level
-        self.urn_options.rules = frozen_rules() if level >= NAMESPACE else NULL
+        self.urn_options.rules = current_rules() if level >= NAMESPACE else NULL
         self.urn_options.nss = &PLAIN_2141.set if rfc == RFC2141 else &PLAIN_8141.set
         self.urn_options.nss_or_cr = &PLAIN_2141_OR_CR.set if rfc == RFC2141 else &PLAIN_8141_OR_CR.set
         return 0

@@ -8,7 +8,7 @@ a str (what is wrong) or None (the registration does not decide).
 The rows are in the order of the IANA registry of REGISTRY_DATE. `read` is false if the registration was not read; such
 a row has the rule "base" and no validator.
 
-`register_namespace` adds rows at run time. The compiled loops have a copy of the rules (`_parse.set_rule`).
+`register_namespace` adds rows at run time. The compiled loops have a copy of the rules (`_normalize.set_rule`).
 """
 
 import re
@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from uricodec.errors import UnknownNamespaceError, UrnError
-from uricodec.urn import _parse
+from uricodec.urn._normalize import set_rule
 
 __all__ = [
     "NAMESPACES",
@@ -439,7 +439,7 @@ NAMESPACES = MappingProxyType(_namespaces)
 
 _lock = allocate_lock()
 for _each in _ROWS:
-    _parse.set_rule(_each.nid, _parse.RULE_NUMBERS[_each.rule])
+    set_rule(_each.nid, _each.rule)
 
 
 # --- lookup and registration ------------------------------------------------------------------------------------
@@ -543,7 +543,7 @@ def register_namespace(
     try:
         if row.nid in _namespaces and not replace:
             raise ValueError(f"URN namespace {nid!r} is already registered; pass replace=True to replace it")
-        _parse.set_rule(row.nid, _parse.RULE_NUMBERS[rule])
+        set_rule(row.nid, rule)
         _namespaces[row.nid] = row
     finally:
         _lock.release()  # `with` could fail to allocate memory

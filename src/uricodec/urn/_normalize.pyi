@@ -1,0 +1,3 @@
+RULE_NUMBERS: dict[str, int]
+
+def set_rule(nid: str, rule: str) -> None: ...
