@@ -58,9 +58,8 @@ cdef size_t end_of_scheme(const uint8_t *s, size_t n) noexcept nogil
 # Split any bytes into components. Text that is not a scheme by the grammar belongs to the path.
 cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil
 
-# Split an authority. False if its delimiters are misplaced: a second "@", a bracket that does not enclose the host, or
-# a
-# ":" that is not followed by digits only.
+# Split an authority. False if its delimiters are misplaced: a second "@", a bracket that does not enclose the host,
+# or a ":" that is not followed by digits only.
 cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Authority *authority) noexcept nogil
 
 # Parse strictly: well-formed UTF-8 for IRIs, any bytes for URIs. False: `outcome` has the first fault (a UriCode, an

@@ -545,7 +545,7 @@ cdef struct SurtAuthority:      # offsets in a URL
     bint is_plain       # a host of HOST_BYTES, and nothing else
 
 
-cdef inline void find_authority(const uint8_t *s, size_t n, size_t start, SurtAuthority *found) noexcept nogil:
+cdef inline void find_surt_authority(const uint8_t *s, size_t n, size_t start, SurtAuthority *found) noexcept nogil:
     """Find the host and the port. What is before the last "@" is not part of a key."""
     cdef size_t i, bracket, end = start + kernels.span(s + start, n - start, &HOST_BYTES.set)
     found.host = start
@@ -637,7 +637,7 @@ cdef size_t write_surt(const uint8_t *src, size_t n, uint8_t *dst, bint *failed)
     i = scheme + (scheme > 0)
     n = i + size_until(s + i, n - i, c'#')
     if scheme == 0 or n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
-        find_authority(s, n, i + 2 * (scheme > 0), &authority)
+        find_surt_authority(s, n, i + 2 * (scheme > 0), &authority)
     else:
         authority = SurtAuthority(i, i, i, i, i, True)
     i = authority.end

@@ -16,7 +16,7 @@ cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogi
 cdef ByteSet IN_HOST        # bytes that neither end the host nor follow something else
 
 
-cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
+cdef inline size_t authority_start(const uint8_t *s, size_t n) noexcept nogil:
     """Return where the authority starts; 0: it is undefined."""
     cdef size_t i
     # Most URLs begin with one of these.
@@ -31,7 +31,7 @@ cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
 
 cdef inline void find_host(const uint8_t *s, size_t n, Component *host, Component *port) noexcept nogil:
     """Find the host and the port."""
-    cdef size_t i = find_authority(s, n)
+    cdef size_t i = authority_start(s, n)
     host.start = host.end = port.start = port.end = -1
     if i == 0:
         return

@@ -41,7 +41,7 @@ IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the host nor follow 
 
 cdef inline size_t find_path(const uint8_t *s, size_t n) noexcept nogil:
     """Return where the path starts."""
-    cdef size_t i = find_authority(s, n)
+    cdef size_t i = authority_start(s, n)
     if i:
         while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
             i += 1
@@ -54,7 +54,7 @@ cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogi
     cdef Component host, port
     cdef Py_ssize_t i = 0, path, path_end, query_end, authority, end = <Py_ssize_t>n
     find_host(s, n, &host, &port)
-    authority = <Py_ssize_t>find_authority(s, n)
+    authority = <Py_ssize_t>authority_start(s, n)
     i = <Py_ssize_t>end_of_scheme(s, n)
     set_field(fields, 0 if i else -1, i if i else -1)
     path = <Py_ssize_t>find_path(s, n)
@@ -99,7 +99,7 @@ cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil:
 cdef size_t userinfo_row(
         const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef Component host, port, userinfo
-    cdef Py_ssize_t authority = <Py_ssize_t>find_authority(src, n)
+    cdef Py_ssize_t authority = <Py_ssize_t>authority_start(src, n)
     find_host(src, n, &host, &port)
     userinfo = Component(authority, host.start - 1) if host.start > authority else Component(-1, -1)
     return put_raw(src, &userinfo, options, dst)
