@@ -104,6 +104,21 @@ cdef inline uint64_t bits_after(const uint64_t *words, size_t w, int by) noexcep
     return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
 
 
+cdef inline size_t next_mark(const uint64_t *marks, size_t i, size_t n) noexcept nogil:
+    """Return the first marked byte from i on; n if none is before it."""
+    cdef size_t w = i >> 6
+    cdef uint64_t word
+    if i >= n:
+        return n
+    word = marks[w] & ~<uint64_t>0 << (i & 63)
+    while word == 0:
+        w += 1
+        if 64 * w >= n:
+            return n
+        word = marks[w]
+    return min(64 * w + <size_t>uc_lowest_bit(word), n)
+
+
 cdef inline int reraise() except -1:
     """Raise the exception that is set."""
     return -1

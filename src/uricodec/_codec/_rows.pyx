@@ -14,7 +14,7 @@ stays a triplet. The option `decodable` says which bytes may be decoded.
 cimport cython
 from libc.string cimport memchr, memcpy
 
-from uricodec._base._kernels cimport HEXDIG, UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport HEXDIG, UC_FULL, ByteSet, add_byte, kernels, next_mark, remove_byte, uc_set, uc_utf8
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
@@ -196,17 +196,9 @@ cdef bint rows_are_utf8(const uint8_t *src, const uint32_t *at, size_t rows) noe
 
 cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *marks, size_t row) noexcept nogil:
     """Return the first row from `row` on with a marked byte; `rows` if there is none."""
-    cdef size_t i = at[row], n = at[rows], w = i >> 6
-    cdef uint64_t word
-    if marks == NULL or i == n:
+    cdef size_t i = at[rows] if marks == NULL else next_mark(marks, at[row], at[rows])
+    if i == at[rows]:
         return rows
-    word = marks[w] & ~<uint64_t>0 << (i & 63)
-    while word == 0:
-        w += 1
-        if 64 * w >= n:
-            return rows
-        word = marks[w]
-    i = 64 * w + <size_t>uc_lowest_bit(word)
     while at[row + 1] <= i:
         row += 1
     return row

@@ -23,7 +23,9 @@ from uricodec._hosts._table cimport *
 from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport borrow, text_of
 from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
-from uricodec._url._grammar cimport GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label
+from uricodec._url._grammar cimport (
+    GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label, web_prefix
+)
 from uricodec._url._idna cimport without_ignored
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR, surt_row
 from uricodec._url._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS
@@ -1012,13 +1014,9 @@ cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n,
     """
     cdef const Table *table = how.table
     cdef size_t starts[FEW]
-    cdef size_t start, size, i, words, labels = 0
+    cdef size_t start = web_prefix(s, n), size, i, words, labels = 0
     cdef uint64_t word, marks, hash = 1
-    # Without a branch that depends on the scheme, which cannot be predicted.
-    if n < 8 or memcmp(s, b"http", 4) != 0:
-        return False
-    start = 7 + <size_t>(s[4] == c's')
-    if memcmp(s + start - 3, b"://", 3) != 0 or start == n:
+    if start == 0 or start == n:
         return False
     s += start
     n -= start

@@ -13,7 +13,7 @@ from libc.stdint cimport SIZE_MAX, uint32_t
 from libc.string cimport memchr, memcpy
 
 from uricodec._base._atomic cimport uc_put8
-from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, next_mark, remove_byte, uc_set, uc_utf8
 from uricodec._base._text cimport borrow_bytes, copy_of_bytes, sequence_at, write_character
 from uricodec._codec._percent cimport hex_value, write_triplet
 from uricodec._rows._engine cimport BAD_JSON, SURROGATE_ESCAPE
@@ -111,21 +111,6 @@ cdef ByteSet IN_STRING = ~ByteSet('"\\')
 # Characters of numbers, true, false and null; any other byte ends them.
 cdef ByteSet IN_SCALAR = ALPHANUM | "+-."
 cdef ByteSet JSON_STRUCTURE = ByteSet('"\\[]{}')
-
-
-cdef inline size_t next_mark(const uint64_t *marks, size_t i, size_t n) noexcept nogil:
-    """Return the first marked byte from i on; n if none."""
-    cdef size_t w = i >> 6
-    cdef uint64_t word
-    if i >= n:
-        return n
-    word = marks[w] & ~<uint64_t>0 << (i & 63)
-    while word == 0:
-        w += 1
-        if 64 * w >= n:
-            return n
-        word = marks[w]
-    return min(64 * w + <size_t>uc_lowest_bit(word), n)
 
 
 cdef inline size_t end_of_string(const uint8_t *s, const uint64_t *marks, size_t i, size_t n, bint *escaped) noexcept nogil:

@@ -24,7 +24,7 @@ from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec._url._idna cimport U_LABELS_CAPACITY, to_u_labels
-from uricodec._url._grammar cimport GROUPS, end_of_scheme, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
+from uricodec._url._grammar cimport GROUPS, end_of_scheme, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6, web_prefix
 from uricodec._rows._single cimport borrow, characters_before, text_of
 
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
@@ -385,16 +385,12 @@ cdef inline bint read_plain(const uint8_t *s, size_t n, const Accepted *accepted
     end or beside another one; and "/", "?", "#" or the end. So all labels are fine, and none has "xn--".
     """
     cdef const uint8_t *name
-    cdef size_t start, size, i = 0
+    cdef size_t start = web_prefix(s, n), size, i = 0
     cdef uint64_t word, next, capital, apart = ~<uint64_t>0
     cdef uint8_t last
-    # Without a branch that depends on the scheme, which cannot be predicted.
-    if n < 8 or memcmp(s, b"http", 4) != 0:
+    if start == 0:
         return False
-    found.scheme = HTTP + (s[4] == c's')
-    start = 7 + <size_t>(s[4] == c's')
-    if memcmp(s + start - 3, b"://", 3) != 0:
-        return False
+    found.scheme = HTTP + (start == 8)
     size = kernels.span(s + start, n - start, &IN_NAME.set)
     if not ends_authority(s, n, start + size) or size - 1 >= <size_t>LABEL or not accepted.schemes >> found.scheme & 1:
         return False

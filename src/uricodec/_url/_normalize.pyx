@@ -525,16 +525,11 @@ cdef size_t normal_prefix(const uint8_t *s, size_t n, const Plain *plain, Parts 
 
     The components up to there are set; of the others, parts.path and parts.path_end are -1.
     """
-    cdef size_t i
+    cdef size_t i = web_prefix(s, n)
     parts.path = parts.path_end = parts.query = parts.query_end = parts.fragment = -1
-    if n < 9 or memcmp(s, b"http", 4):
+    if i == 0:
         return 0
-    i = 4 + (s[4] == c's')
-    parts.scheme_end = <Py_ssize_t>i
-    if s[i] != c':' or s[i + 1] != c'/' or s[i + 2] != c'/':
-        return 0
-    i += 3
-    parts.authority = <Py_ssize_t>i
+    parts.scheme_end, parts.authority = <Py_ssize_t>(i - 3), <Py_ssize_t>i
     while i < n and PLAIN_HOST.set.member[s[i]]:
         i += 1
     parts.path = <Py_ssize_t>i

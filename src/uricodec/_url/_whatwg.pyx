@@ -20,7 +20,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, bits_after, kernels, lower, uc_set, uc_utf8
+from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, bits_after, kernels, lower, next_mark, uc_set, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport *
@@ -28,6 +28,7 @@ from uricodec._url._idna cimport A_LABELS_CAPACITY, to_domain
 from uricodec._rows._single cimport borrow, characters_before, text_of
 from uricodec._url._grammar cimport (
     CODE_NAMES, GROUPS, REASONS, WHATWG_HOST, WHATWG_PORT, WHATWG_SCHEME, format_ipv6, is_numeric_label, parse_ipv6,
+    web_prefix,
 )
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -800,29 +801,12 @@ cdef enum:
 
 
 cdef inline bint has_plain_start(const uint8_t *s, size_t n) noexcept nogil:
-    cdef size_t i = 7, start
-    if n < 9 or memcmp(s, b"http", 4) != 0:
+    cdef size_t start = web_prefix(s, n), i = start
+    if start == 0:
         return False
-    if s[4] == c's':
-        i = 8
-    if s[i - 3] != c':' or s[i - 2] != c'/' or s[i - 1] != c'/':
-        return False
-    start = i
     while i < n and DOMAIN[s[i]] == s[i] and s[i]:
         i += 1
     return start < i < n and s[i] == c'/' and not ends_in_number(s + start, i - start)
-
-
-cdef inline bint any_bit(const uint64_t *marks, size_t start, size_t end) noexcept nogil:
-    """Return whether a bit from start to end, exclusive, is set; start < end."""
-    cdef size_t w = start >> 6, last = (end - 1) >> 6
-    cdef uint64_t word = marks[w] & ~<uint64_t>0 << (start & 63)
-    while w < last:
-        if word:
-            return True
-        w += 1
-        word = marks[w]
-    return (word & ~<uint64_t>0 >> (63 - (end - 1 & 63))) != 0
 
 
 cdef bint whatwg_block(Run *run) noexcept nogil:
@@ -839,7 +823,7 @@ cdef bint whatwg_block(Run *run) noexcept nogil:
         marks[w] |= dots[w] & bits_after(slashes, w, 1)
     for i in range(rows):
         start, end = block.at[i], block.at[i + 1] - tail_of(run, i)
-        if has_plain_start(src + start, end - start) and not any_bit(marks, start, end):
+        if has_plain_start(src + start, end - start) and next_mark(marks, start, end) == end:
             continue
         if i > run.done:
             pass_rows(run, i)

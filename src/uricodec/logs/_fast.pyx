@@ -19,6 +19,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels, remove_byte
 from uricodec._records._framing cimport starts_formula
+from uricodec._url._grammar cimport web_prefix
 from uricodec.logs._fields cimport *
 from uricodec.logs._filters cimport matches, matches_flags, matches_moment
 from uricodec.logs._programs cimport *
@@ -824,13 +825,9 @@ cdef inline bint is_method(const uint8_t *s, size_t n) noexcept nogil:
 
 cdef size_t authority_of(const uint8_t *s, size_t n) noexcept nogil:
     """Return the size of "http://authority" or "https://authority"; 0 if the target does not begin with it."""
-    cdef size_t i = 7
+    cdef size_t i = web_prefix(s, n)
     cdef uint64_t word, found
-    if n < 8 or memcmp(s, b"http", 4) != 0:
-        return 0
-    if s[4] == c's':
-        i = 8
-    if memcmp(s + i - 3, b"://", 3) != 0:
+    if i == 0 or n < 8:
         return 0
     while i < n:
         word = little_word_at(s + i)

@@ -23,7 +23,7 @@ from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
 from uricodec._url._normalize cimport *
 from uricodec.uri._policy cimport PolicyRows, form_of_policy
 from uricodec.uri._resolve cimport is_short
-from uricodec.uri._rows cimport TupleRows, read_tuple
+from uricodec.uri._rows cimport WORD, TupleRows, Word, fill_words, read_tuple
 from uricodec._url._whatwg cimport WHATWG_FACTOR
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -188,17 +188,9 @@ cdef enum Relation:
 
 cdef enum:
     USUAL_FORM = KEY_FACTOR * SMALL + KEY_EXTRA + WIDE     # most forms of SMALL bytes need no more
-    LONGEST_RELATION = 16
-
-cdef struct Word:
-    size_t size
-    uint8_t text[LONGEST_RELATION]
 
 cdef Word[7] RELATION_WORDS
-cdef int number
-for number in range(7):
-    RELATION_WORDS[number].size = <size_t>len(RELATIONS[number])
-    memcpy(RELATION_WORDS[number].text, PyBytes_AS_STRING(RELATIONS[number].encode()), RELATION_WORDS[number].size)
+fill_words(RELATION_WORDS, 7, list(RELATIONS))
 
 
 # Options of the row functions.
@@ -306,7 +298,7 @@ cdef size_t relation_tuple(const uint8_t *src, size_t n, const void *options, ui
     found = relate(&values, <const PairOptions *>options, outcome)
     if found < 0:
         return UC_REJECTED
-    memcpy(dst, RELATION_WORDS[found].text, LONGEST_RELATION)
+    memcpy(dst, RELATION_WORDS[found].text, WORD)
     return RELATION_WORDS[found].size
 
 
@@ -352,7 +344,7 @@ cdef class RelationRows(PairRows):
     """
 
     def __cinit__(self, other, level, text):
-        self.slots.strict = SizedRow(relation_tuple, 0, LONGEST_RELATION)
+        self.slots.strict = SizedRow(relation_tuple, 0, WORD)
         self.set_pair(other, level, None, text)
 
 

@@ -26,9 +26,7 @@ from uricodec._base._text cimport write_decimal
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec._url._queries cimport *
-from uricodec._url._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, is_one_of, parse_ipv6
-
-from uricodec._url._hosts import w3lib_host
+from uricodec._url._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, is_one_of, parse_ipv6, web_prefix
 
 
 # --- surt: bytes ------------------------------------------------------------------------------------------------------
@@ -530,12 +528,6 @@ cdef size_t scheme_size(const uint8_t *s, size_t n) noexcept nogil:
     return i if i < n and s[i] == c':' else 0
 
 
-cdef inline size_t web_size(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the size of "http://" or "https://" in lower case; 0 if the text begins with neither."""
-    cdef size_t size = 8 if n > 4 and s[4] == c's' else 7
-    return size if n >= size and memcmp(s, b"https://" if size == 8 else b"http://", size) == 0 else 0
-
-
 cdef struct SurtAuthority:      # offsets in a URL
     size_t host
     size_t host_end
@@ -623,11 +615,11 @@ cdef size_t write_surt(const uint8_t *src, size_t n, uint8_t *dst, bint *failed)
         dst[0] = c'-'
         return 1
 
-    web = web_size(s, n)
-    end = web_size(s + web, n - web) if web else 0
+    web = web_prefix(s, n)
+    end = web_prefix(s + web, n - web) if web else 0
     while end:
         s, copy, n, web = s + web, copy + web, n - web, end
-        end = web_size(s + web, n - web)
+        end = web_prefix(s + web, n - web)
     scheme = web - 3 if web else scheme_size(s, n)
     if scheme == 0 or scheme == 4 and equals(s, b"http", 4):
         default_port = 80
@@ -841,6 +833,12 @@ cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) no
 
 # --- w3lib: the authority ---------------------------------------------------------------------------------------------
 
+def convert_w3lib_host(authority, start, end):
+    """Call w3lib_host(), whose module few need."""
+    from uricodec._url._hosts import w3lib_host
+    return w3lib_host(authority, start, end)
+
+
 cdef extern from "Python.h":
     void *PyObject_CallFunction_raw "PyObject_CallFunction"(object function, const char *format, ...) noexcept
 
@@ -849,7 +847,7 @@ cdef Py_ssize_t convert_host(const uint8_t *authority, size_t n, size_t host, si
         noexcept with gil:
     """Write the host of an authority that is not ASCII. Return its size; -1 if it is rejected; -2 if a MemoryError is set."""
     cdef Py_ssize_t size = -1
-    cdef void *found = PyObject_CallFunction_raw(w3lib_host, b"y#nn", <const char *>authority, <Py_ssize_t>n,
+    cdef void *found = PyObject_CallFunction_raw(convert_w3lib_host, b"y#nn", <const char *>authority, <Py_ssize_t>n,
                                                  <Py_ssize_t>host, <Py_ssize_t>host_end)
     if found == NULL:
         return -2

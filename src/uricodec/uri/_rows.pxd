@@ -18,3 +18,16 @@ cdef bint read_tuple(const uint8_t *src, size_t n, const void *options, Values *
 
 cdef class TupleRows(TupleOperation):
     pass
+
+
+# --- words that are results -------------------------------------------------------------------------------------------
+
+cdef enum:
+    WORD = 16           # bytes that are copied for a word; more than the longest one has
+
+cdef struct Word:
+    size_t size
+    uint8_t text[WORD]
+
+# Set `count` words to these names.
+cdef int fill_words(Word *words, int count, list names) except -1

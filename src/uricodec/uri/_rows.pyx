@@ -5,7 +5,7 @@ any bytes. For IRIs they are read as UTF-8 (RFC 3629); other bytes are rejected.
 """
 cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcpy
 
 from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, bits_after, bits_ahead, kernels, lower, uc_lowest_bit
 from uricodec._base._text cimport append_bytes, write_decimal
@@ -177,14 +177,9 @@ cdef ByteSet ASCII = ByteSet(range(0x80))
 
 
 cdef inline bint has_plain_host(const uint8_t *src, size_t n) noexcept nogil:
-    cdef size_t i = 7, start
-    if n < 9 or memcmp(src, b"http", 4) != 0:
+    cdef size_t start = web_prefix(src, n), i = start
+    if start == 0:
         return False
-    if src[4] == c's':
-        i = 8
-    if src[i - 3] != c':' or src[i - 2] != c'/' or src[i - 1] != c'/':
-        return False
-    start = i
     while i < n and PLAIN_HOST.set.member[src[i]]:
         i += 1
     return start < i < n and src[i] == c'/'
@@ -679,13 +674,6 @@ cdef class SplitReferences(UriRows):
 
 
 # --- hosts on which parsers agree -------------------------------------------------------------------------------------
-
-cdef enum:
-    WORD = 16           # bytes that are copied for a word; more than the longest one has
-
-cdef struct Word:
-    size_t size
-    uint8_t text[WORD]
 
 cdef Word[4] SCHEME_WORDS
 cdef Word[4] PORT_WORDS

@@ -1,11 +1,10 @@
 """Splitting of any text, and operations that read values from it."""
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcmp
 
 from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._base._text cimport copy_text
 from uricodec._rows._engine cimport Component, RowOperation, padded, row_function
-from uricodec._url._grammar cimport Syntax, end_of_scheme
+from uricodec._url._grammar cimport Syntax, end_of_scheme, web_prefix
 from uricodec._url._queries cimport QueryName
 
 
@@ -18,12 +17,9 @@ cdef ByteSet IN_HOST        # bytes that neither end the host nor follow somethi
 
 cdef inline size_t authority_start(const uint8_t *s, size_t n) noexcept nogil:
     """Return where the authority starts; 0: it is undefined."""
-    cdef size_t i
-    # Most URLs begin with one of these.
-    if n >= 8 and memcmp(s, b"https://", 8) == 0:
-        return 8
-    if n >= 7 and memcmp(s, b"http://", 7) == 0:
-        return 7
+    cdef size_t i = web_prefix(s, n)
+    if i:
+        return i
     i = end_of_scheme(s, n)
     i += i > 0
     return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0

@@ -15,7 +15,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_utf8
+from uricodec._base._kernels cimport ByteSet, kernels, next_mark, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec._url._grammar cimport CODE_NAMES, IRI_FAULTS, REASONS, end_of_scheme, read_text
@@ -223,21 +223,6 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
 cdef ByteSet NO_QUERY = ~ByteSet("?")
 
 
-cdef inline bint has_mark(const uint64_t *marks, size_t start, size_t stop) noexcept nogil:
-    """Return whether a byte from `start` to `stop` is marked."""
-    cdef size_t w = start >> 6
-    cdef uint64_t word
-    if start == stop:
-        return False
-    word = marks[w] & ~<uint64_t>0 << (start & 63)
-    while word == 0:
-        w += 1
-        if 64 * w >= stop:
-            return False
-        word = marks[w]
-    return 64 * w + <size_t>uc_lowest_bit(word) < stop
-
-
 cdef bint query_block(Run *run) noexcept nogil:
     """Process the rows of a block. Most have no "?", and so no values."""
     cdef const Options *how = <const Options *>run.options
@@ -250,7 +235,7 @@ cdef bint query_block(Run *run) noexcept nogil:
         return do_rows(run)
     kernels.mark_outside(block.data, block.at[block.rows], &NO_QUERY.set, marks)
     for i in range(block.rows):
-        if has_mark(marks, block.at[i], block.at[i + 1]) or is_null(run.source, block.first + i):
+        if next_mark(marks, block.at[i], block.at[i + 1]) < block.at[i + 1] or is_null(run.source, block.first + i):
             if not do_row(run):
                 return False
             continue
