@@ -37,8 +37,8 @@ KEPT = {
     "_url._idna.pages",
     "_url._idna.prepared",
     # namespaces: the rules under a lock, the table of them by an atomic store when it is complete
-    "urn._normalize.numbers",
-    "urn._normalize.table",
+    "urn._syntax.numbers",
+    "urn._syntax.table",
     "uricodec.urn.namespaces._namespaces",
     # memory for the next column, behind a flag that is acquired by an atomic exchange
     "_rows._arrow.uc_kept",

@@ -75,8 +75,6 @@ PLANTED = [
     ("uri/_redact.pyx", "DEFAULT_NAMES + MORE_NAMES}", "DEFAULT_NAMES + MORE_NAMES[: 4 if @ else None]}", True),
     ("urn/conversions.py", '"isbn").replace("-",', '"isbn").replace("+" if @ else "-",', False),  # to_isbn
     ("urn/conversions.py", 'isbn).replace("-", "").upper()', 'isbn).replace("+" if @ else "-", "").upper()', False),
-    ("urn/_normalize.pyx", "memchr(src + start, end, n - start)",  # quadratic
-     "memchr(src + start, end, n - start + (@ and <const uint8_t *>memchr(src, 1, n) == src))", False),
 ]  # fmt: skip
 
 # --- drawing ----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from support.timing import assert_linear
 from uricodec import urn
 from uricodec.errors import UnknownNamespaceError, UrnError
 from uricodec.urn import namespaces
-from uricodec.urn._normalize import RULE_NUMBERS
+from uricodec.urn._syntax import RULE_NUMBERS
 from uricodec.urn.namespaces import NAMESPACES, RULES, lookup, nid_class, register_namespace
 
 LEVELS = naive_urn.LEVELS

@@ -21,7 +21,6 @@ from support.timing import assert_linear
 from uricodec import ByteSet, bulk
 from uricodec._rows._tasks import transform_lines
 from uricodec.errors import UrnError
-from uricodec.urn._normalize import set_rule
 from uricodec.urn._parse import (
     TERMINATORS,
     URN,
@@ -36,6 +35,7 @@ from uricodec.urn._parse import (
     rfcs,
 )
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
+from uricodec.urn._syntax import set_rule
 
 RFCS = ["2141", "8141", "any"]
 RULES = {

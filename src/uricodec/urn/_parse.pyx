@@ -9,8 +9,7 @@ from uricodec._base._text cimport *
 from uricodec._search._escapes cimport PLAIN as PLAIN_TEXT
 from uricodec._search._find cimport FOUND, copy_matches, find_matches
 from uricodec._rows._single cimport *
-from uricodec.urn._normalize cimport *
-from uricodec.urn._grammar cimport *
+from uricodec.urn._syntax cimport *
 
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE

@@ -1,7 +1,6 @@
 """Operations on rows of URNs."""
 from uricodec._base._kernels cimport uc_set
-from uricodec.urn._normalize cimport RuleTable, UrnLevel
-from uricodec.urn._grammar cimport Rfc
+from uricodec.urn._syntax cimport Rfc, RuleTable, UrnLevel
 from uricodec._rows._engine cimport *
 
 

@@ -11,8 +11,7 @@ from libc.string cimport memchr
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit
 from uricodec.urn._parse cimport CODE_NAMES, REASONS, level_of, rfc_of
-from uricodec.urn._normalize cimport *
-from uricodec.urn._grammar cimport *
+from uricodec.urn._syntax cimport *
 from uricodec._rows._engine cimport *
 
 from uricodec.errors import UrnError

@@ -8,7 +8,7 @@ a str (what is wrong) or None (the registration does not decide).
 The rows are in the order of the IANA registry of REGISTRY_DATE. `read` is false if the registration was not read; such
 a row has the rule "base" and no validator.
 
-`register_namespace` adds rows at run time. The compiled loops have a copy of the rules (`_normalize.set_rule`).
+`register_namespace` adds rows at run time. The compiled loops have a copy of the rules (`_syntax.set_rule`).
 """
 
 import re
@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from uricodec.errors import UnknownNamespaceError, UrnError
-from uricodec.urn._normalize import set_rule
+from uricodec.urn._syntax import set_rule
 
 __all__ = [
     "NAMESPACES",

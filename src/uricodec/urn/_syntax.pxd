@@ -1,7 +1,46 @@
-"""The normal forms of a URN, written from its parts."""
+"""The parts of a URN, as offsets, and the normal forms that are written from them."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from uricodec.urn._grammar cimport TRIPLETS, ParsedUrn
+from uricodec._base._kernels cimport ByteSet
+
+
+cdef enum Rfc:
+    RFC2141, RFC8141, ANY
+
+
+# The first error. Diagnostic.code has the same names in lower case.
+cdef enum UrnCode:
+    VALID, SCHEME, NID, NID_LENGTH, NID_HYPHEN, NID_URN, NSS_EMPTY, NSS, PERCENT, PERCENT_NULL, COMPONENT_EMPTY, COMPONENT
+    CODES
+
+
+# What is not in normal form.
+cdef enum Changes:
+    LETTERS = 1             # upper-case letters in "urn" or the NID
+    DIGITS = 2              # lower-case digits in triplets of the NSS
+    COMPONENT_DIGITS = 4    # the same in components
+    TRIPLETS = 8            # the NSS contains triplets
+
+
+# The parts of a URN: the ends of NID and NSS, and the starts of components (0: missing). If the URN is invalid, only
+# `code` and `offset` are defined.
+cdef struct ParsedUrn:
+    size_t nid_end          # the colon after the NID, which starts at 4
+    size_t nss_end
+    size_t r
+    size_t q
+    size_t f
+    size_t end
+    size_t offset           # of the error
+    UrnCode code
+    Rfc rfc                 # whose grammar was used; never ANY
+    int changes
+
+
+cdef ByteSet ALPHANUM
+cdef ByteSet NID_BYTES
+cdef ByteSet PLAIN_2141     # bytes that need no decision in an NSS of RFC 2141,
+cdef ByteSet PLAIN_8141     # and in the NSS and the components of RFC 8141
 
 
 # Each level merges URNs that the level before distinguishes.
@@ -35,11 +74,14 @@ cdef struct RuleTable:
 
 
 cdef enum:
-    WORDS = 256, CHUNK = 64 * WORDS     # maximum bytes of lines that are processed at once
+    WORDS = 256, CHUNK = 64 * WORDS     # bytes that are processed at once, at most
 
 cdef enum:
     GROWTH = 3          # how many bytes a normal form may be longer than the URN: an ISBN-10 becomes an ISBN-13
 
+cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept nogil
+cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil
+cdef bint is_triplet(const uint8_t *s, size_t n, size_t i) noexcept nogil
 cdef const RuleTable *current_rules() except NULL
 cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, uint8_t *dst, const RuleTable *rules) noexcept nogil
 cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const RuleTable *table, uint8_t *nids,
