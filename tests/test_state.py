@@ -31,11 +31,15 @@ KEPT = {
     # functions and modules that are looked up at first use: an atomic store of the same object
     "parse._split.normalize",
     "parse._arguments.stdlib_module",
-    "uri._normalize.to_ascii",
+    "_url._normalize.to_ascii",
+    "uricodec.uri.RedactingFilter",
     "uricodec.install",
     # facts about characters of hosts: pages are published by an atomic store, a fact is a word
     "_url._idna.pages",
     "_url._idna.prepared",
+    # entities of HTML: all threads write the same ones, and the number is published last
+    "_search._escapes.ENTITIES",
+    "_search._escapes.entities",
     # namespaces: the rules under a lock, the table of them by an atomic store when it is complete
     "urn._syntax.numbers",
     "urn._syntax.table",

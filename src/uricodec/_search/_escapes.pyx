@@ -10,9 +10,10 @@ Decoding never makes a text longer, but for two character references of 2,231. A
 is. What looks like an escape, but has not its form, stands for itself. Neither kind of escape contains a byte that ends plain
 URLs, but the backslash and the semicolon, so a text may be cut wherever plain text may be.
 """
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memchr, memcmp, memcpy
 
+from uricodec._base._atomic cimport uc_publish16, uc_read16
 from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
@@ -100,13 +101,12 @@ cdef struct Entity:
     bint bare
 
 cdef Entity ENTITIES[NAMES]     # ascending
-cdef int entities = 0           # their number, once HTML is read
+cdef uint16_t entities = 0      # their number, published once all are there
 
 
 cdef int load_entities() except -1:
     """Fill ENTITIES. Threads that do so at the same time write the same."""
-    global entities
-    cdef int count = 0
+    cdef uint16_t count = 0
     cdef Entity *entity
     cdef bytes name, value
     from html.entities import html5
@@ -119,7 +119,7 @@ cdef int load_entities() except -1:
         entity.name_size, entity.size = <uint8_t>len(name), <uint8_t>len(value)
         entity.bare = name.decode() in html5
         count += 1
-    entities = count
+    uc_publish16(&entities, count)
     return 0
 
 
@@ -307,7 +307,7 @@ cdef Content content_of_name(str name) except? PLAIN:
         raise ValueError(f"unknown content {name!r}; choose from plain, json, html, auto")
     if name == "json":
         return JSON
-    if entities == 0:
+    if uc_read16(&entities) == 0:
         load_entities()
     return HTML
 
