@@ -320,7 +320,8 @@ cdef inline size_t find_urls(object buffer, Content content, size_t longest, bin
 
 
 # The bytes at the start of a text that show what it is.
-HEAD = 4096
+cdef enum:
+    HEAD = 4096
 
 # After a byte order mark and white space: an object of JSON, perhaps in lists, or a list of strings; a tag, comment or
 # declaration of HTML or XML. "<http://a.example/>" is none of them, nor is "[a](http://a.example/)".
