@@ -332,18 +332,20 @@ cdef int write_text(object text, const ParsedUrn *urn, UrnLevel level, Written *
     cdef const uint8_t *s = bytes_of(text, &written.size)
     cdef uint8_t *dst = written.buffer
     cdef size_t size, n = written.size
-    cdef const RuleTable *rules = NULL
+    cdef const RuleTable *table = NULL
+    cdef Rules rules
     written.data, written.changed = s, False
     if level >= NAMESPACE:
         rules = current_rules()
+        table = &rules.table
     elif is_normal(urn, level):
         return 0
     if n <= SMALL:
-        size = write_form(s, urn, level, dst, rules)
+        size = write_form(s, urn, level, dst, table)
     else:
         dst = written.heap = allocate(n + GROWTH)
         with nogil:
-            size = write_form(s, urn, level, dst, rules)
+            size = write_form(s, urn, level, dst, table)
     if size != n or memcmp(dst, s, n) != 0:
         written.data, written.size, written.changed = dst, size, True
     return 0

@@ -1,6 +1,6 @@
 """Operations on rows of URNs."""
 from uricodec._base._kernels cimport uc_set
-from uricodec.urn._syntax cimport Rfc, RuleTable, UrnLevel
+from uricodec.urn._syntax cimport Rfc, Rules, RuleTable, UrnLevel
 from uricodec._rows._engine cimport *
 
 
@@ -14,4 +14,5 @@ cdef struct UrnOptions:
 
 cdef class UrnRows(RowOperation):
     cdef UrnOptions urn_options
+    cdef Rules rules        # which the options point to
     cdef int set_options(self, Rfc rfc, UrnLevel level) except -1

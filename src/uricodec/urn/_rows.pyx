@@ -277,7 +277,9 @@ cdef class UrnRows(RowOperation):
 
     cdef int set_options(self, Rfc rfc, UrnLevel level) except -1:
         self.urn_options.rfc, self.urn_options.level = rfc, level
-        self.urn_options.rules = current_rules() if level >= NAMESPACE else NULL
+        if level >= NAMESPACE:
+            self.rules = current_rules()
+            self.urn_options.rules = &self.rules.table
         self.urn_options.nss = &PLAIN_2141.set if rfc == RFC2141 else &PLAIN_8141.set
         self.urn_options.nss_or_cr = &PLAIN_2141_OR_CR.set if rfc == RFC2141 else &PLAIN_8141_OR_CR.set
         return 0

@@ -61,7 +61,8 @@ cdef enum Rule:
     NEWSML              # as FOLD_NSS, and without the letter of an Update after a RevisionId
 
 
-# The rules of namespaces: a hash table with open addressing, at most a quarter full. It is never changed.
+# The rules of namespaces: a hash table with open addressing, at most a quarter full. It is never changed once it is
+# filled.
 cdef struct Row:
     uint64_t ends       # the first and the last four bytes of the NID: all of it, if it has at most eight
     uint8_t size        # of the NID. 0: unused
@@ -71,6 +72,9 @@ cdef struct Row:
 cdef struct RuleTable:
     size_t mask         # number of rows - 1
     Row *rows
+
+cdef class Rules:
+    cdef RuleTable table
 
 
 cdef enum:
@@ -82,7 +86,7 @@ cdef enum:
 cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept nogil
 cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil
 cdef bint is_triplet(const uint8_t *s, size_t n, size_t i) noexcept nogil
-cdef const RuleTable *current_rules() except NULL
+cdef Rules current_rules()
 cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, uint8_t *dst, const RuleTable *rules) noexcept nogil
 cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const RuleTable *table, uint8_t *nids,
                      uint8_t *rules) noexcept nogil

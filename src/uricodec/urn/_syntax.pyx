@@ -12,13 +12,12 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._atomic cimport *
 from uricodec._base._kernels cimport (
     ALL_BYTES, SUB_DELIMS, UNRESERVED, ByteSet, kernels, lower, remove_byte, uc_lowest_bit, uc_set,
 )
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawCalloc
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
 
 # --- bytes ------------------------------------------------------------------------------------------------------------
@@ -290,10 +289,33 @@ RULE_NUMBERS = {
 # b"urn:" + NID -> the number of its rule. NIDs are never removed, because tables refer to their bytes.
 cdef dict numbers = {}
 
-# The table made from these; NULL: a rule was set since. A table is never changed, and never freed, because loops without
-# the GIL may read it: there is one for each time that rules were set and then used, usually one in a process. Each takes
-# 96 to 192 bytes for an NID with a rule, 3 kB for the registry of IANA.
-cdef void *table = NULL
+# The table made from these; None: a rule was set since.
+cdef Rules table = None
+
+
+@cython.final
+cdef class Rules:
+    """A table of rules. It is freed with the last operation or call that reads it."""
+
+    def __cinit__(self):
+        cdef Row *row
+        cdef bytes name
+        cdef size_t n, rows = 64
+        cdef int number
+        while rows < 4 * <size_t>len(numbers):
+            rows *= 2
+        self.table.mask, self.table.rows = rows - 1, <Row *>PyMem_RawCalloc(rows, sizeof(Row))
+        if self.table.rows == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        for name, number in numbers.items():
+            if number != BASE:
+                n = <size_t>PyBytes_GET_SIZE(name) - 4
+                row = row_of(&self.table, <const uint8_t *>PyBytes_AS_STRING(name) + 4, n)
+                row.nid, row.size, row.rule = <const uint8_t *>PyBytes_AS_STRING(name) + 4, <uint8_t>n, <uint8_t>number
+                row.ends = ends_of(row.nid, n)
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.table.rows)
 
 
 def set_rule(str nid, str rule):
@@ -305,39 +327,22 @@ def set_rule(str nid, str rule):
 
     >>> set_rule("example-1", "segment")
     """
+    global table
     cdef bytes name = b"urn:" + nid.encode("ascii")
+    cdef int number = RULE_NUMBERS[rule]
     with cython.critical_section(RULE_NUMBERS):
-        numbers[name] = RULE_NUMBERS[rule]
-        uc_publish(&table, NULL)
+        if number != <int>numbers.get(name, BASE):
+            numbers[name] = number
+            table = None
 
 
-cdef const RuleTable *current_rules() except NULL:
-    """Return the rules that are set now, in a table that stays valid and unchanged."""
-    cdef const RuleTable *current = <const RuleTable *>uc_read(&table)
-    return current if current != NULL else make_table()
-
-
-cdef const RuleTable *make_table() except NULL:
-    cdef RuleTable *made
-    cdef Row *row
-    cdef bytes name
-    cdef size_t n, rows = 64
-    cdef int number
-    with cython.critical_section(RULE_NUMBERS):     # here, no rule is set: the loop makes no objects and calls no Python
-        while rows < 4 * <size_t>len(numbers):
-            rows *= 2
-        made = <RuleTable *>PyMem_RawCalloc(1, sizeof(RuleTable) + rows * sizeof(Row))
-        if made == NULL:
-            raise MemoryError  # pragma: no cover: no memory
-        made.mask, made.rows = rows - 1, <Row *>(made + 1)
-        for name, number in numbers.items():
-            if number != BASE:
-                n = <size_t>PyBytes_GET_SIZE(name) - 4
-                row = row_of(made, <const uint8_t *>PyBytes_AS_STRING(name) + 4, n)
-                row.nid, row.size, row.rule = <const uint8_t *>PyBytes_AS_STRING(name) + 4, <uint8_t>n, <uint8_t>number
-                row.ends = ends_of(row.nid, n)
-        uc_publish(&table, made)
-    return made
+cdef Rules current_rules():
+    """Return the rules that are set now."""
+    global table
+    with cython.critical_section(RULE_NUMBERS):     # here, no rule is set: a table is filled without calls of Python
+        if table is None:
+            table = Rules()
+        return table
 
 
 cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
