@@ -431,7 +431,7 @@ def test_components_are_tuples():
 
 
 def test_an_authority_that_is_none_has_no_parts():
-    authorities = {"a@b@c": 3, "[::1": 4, "a:b": 2, "a[": 1, "[::1]a": 5, b"a:b": 2, "u@[a@b]": 4, "é:b": 0}
+    authorities = {"a@b@c": 3, "[::1": 4, "a:b": 2, "a[": 1, "[::1]a": 5, b"a:b": 2, "u@[a@b]": 4, "é:b": 0, "a/b": 1}
     for authority, position in authorities.items():
         parts = uri.Components(None, authority, "", None, None)
         for name in "userinfo", "host", "port", "host_kind":

@@ -24,12 +24,11 @@ from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport borrow, text_of
 from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
 from uricodec._url._grammar cimport (
-    GROUPS, Authority, Parts, find_authority, find_parts, format_ipv6, is_numeric_label, web_prefix
+    GROUPS, Parts, find_authority, find_parts, format_ipv6, is_numeric_label, is_well_delimited, web_prefix
 )
 from uricodec._url._idna cimport without_ignored
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR, surt_row
 from uricodec._url._normalize cimport AT_IRI, FORM_EXTRA, FORMS, NORMALIZE_ROWS
-from uricodec.uri._values cimport find_host
 from uricodec._url._whatwg cimport convert_domain
 
 from uricodec.errors import UriSyntaxError
@@ -234,7 +233,7 @@ cdef inline void find_candidates(const Table *table, const uint8_t *host, size_t
             found.count += 1
 
 
-cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Component *host, Component *port) noexcept nogil:
+cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Parts *parts) noexcept nogil:
     """Find the host and the port of a URL; or of text without scheme and "//", which begins with them. False: no host.
 
     A name without a "." before ":" may be a scheme, as in "mailto:me", except in an entry: it is a host if a port of 1 to 5
@@ -242,16 +241,16 @@ cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Compon
     """
     cdef const uint8_t *colon
     cdef size_t end = 0, i
-    find_host(s, n, host, port)
-    if host.start >= 0:
-        return host.end > host.start
+    find_authority(s, n, parts)
+    if parts.authority >= 0:
+        return parts.host_end > parts.host
     while end < n and s[end] != c'/' and s[end] != c'?' and s[end] != c'#':
         if s[end] == c'@':
             return False
         end += 1
     if end == 0:
         return False
-    host.start, host.end = 0, <int64_t>end
+    parts.host, parts.host_end, parts.path = 0, <Py_ssize_t>end, <Py_ssize_t>end
     if s[0] == c'[':
         colon = <const uint8_t *>memchr(s, c']', end)
         if colon == NULL or colon + 1 < s + end and colon[1] != c':':
@@ -263,24 +262,24 @@ cdef inline bint find_url_host(const uint8_t *s, size_t n, bint is_entry, Compon
                 and not 0 < s + end - colon - 1 <= MOST_OF_PORT):
             return False
     if colon != NULL:
-        host.end, port.start, port.end = colon - s, colon - s + 1, <int64_t>end
-        for i in range(<size_t>port.start, end):
+        parts.host_end, parts.port = colon - s, colon - s + 1
+        for i in range(<size_t>parts.port, end):
             if not <uint8_t>(s[i] - c'0') < 10:
                 return False
-    return host.end > host.start
+    return parts.host_end > 0
 
 
 cdef Found match_host(const Table *table, const uint8_t *s, size_t n, bint exact, Entry *entry) noexcept nogil:
     """Find the longest entry that is the host of a URL, or above it."""
     cdef uint8_t host[HOST_CAPACITY]
-    cdef Component at, port
+    cdef Parts parts
     cdef Candidates candidates
     cdef bint is_cut
     cdef size_t size, i
     cdef Found found
-    if not find_url_host(s, n, False, &at, &port):
+    if not find_url_host(s, n, False, &parts):
         return ABSENT
-    size = normal_host(s + at.start, <size_t>(at.end - at.start), host, &is_cut)
+    size = normal_host(s + parts.host, <size_t>(parts.host_end - parts.host), host, &is_cut)
     if size == 0 or size == UC_REJECTED:
         return RAISED if size else ABSENT
     find_candidates(table, host, size, is_cut, exact, &candidates)
@@ -325,16 +324,14 @@ cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *url, uin
     Args:
         url (uint8_t *), form (uint8_t *): url_capacity(n) and form_capacity(n) bytes. page.text has page_capacity(n).
     """
-    cdef Component host, port
     cdef Outcome outcome
     cdef Parts parts
-    cdef Authority authority
     cdef size_t size
     cdef bint is_cut
     found[0] = ABSENT
-    if not find_url_host(s, n, is_entry, &host, &port):
+    if not find_url_host(s, n, is_entry, &parts):
         return False
-    if host.start == 0:     # no authority is before it
+    if parts.host == 0:     # no authority is before it
         memcpy(url, b"http://", 7)
         memcpy(url + 7, s, n)
         s, n = url, n + 7
@@ -343,9 +340,9 @@ cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *url, uin
         found[0] = RAISED
         return False
     find_parts(form, size, &parts)
-    if parts.authority < 0 or not find_authority(form, parts.authority, parts.path, &authority):
+    if parts.authority < 0 or not is_well_delimited(form, &parts):
         return False
-    page.host = normal_host(form + authority.host, <size_t>(authority.host_end - authority.host), page.text, &is_cut)
+    page.host = normal_host(form + parts.host, <size_t>(parts.host_end - parts.host), page.text, &is_cut)
     if page.host == UC_REJECTED:
         found[0] = RAISED
     if page.host == 0 or page.host == UC_REJECTED or is_cut:
@@ -354,12 +351,12 @@ cdef bint read_page(const uint8_t *s, size_t n, bint is_entry, uint8_t *url, uin
     if page.text[0] != c'[' and kernels.span(page.text, page.host, &NAME_BYTES.set) < page.host:
         return False
     page.base = page.host
-    if authority.port >= 0 and authority.port < parts.path:
-        size = <size_t>(parts.path - authority.port)
+    if parts.port >= 0 and parts.port < parts.path:
+        size = <size_t>(parts.path - parts.port)
         if size >= PORT:
             return False        # the port is not one
         page.text[page.base] = c':'
-        memcpy(page.text + page.base + 1, form + authority.port, size)
+        memcpy(page.text + page.base + 1, form + parts.port, size)
         page.base += 1 + size
     size = <size_t>(parts.path_end - parts.path)
     memcpy(page.text + page.base, form + parts.path, size)
@@ -427,14 +424,14 @@ cdef uint64_t whole_prefix(const uint8_t *text, size_t base, size_t n, uint64_t 
 
 cdef size_t with_host(const uint8_t *s, size_t n, const Page *page, uint8_t *dst) noexcept nogil:
     """Copy the URL of a page, with the host of the page."""
-    cdef Component host, port
-    cdef size_t size
-    find_url_host(s, n, False, &host, &port)
-    size = <size_t>host.start
+    cdef Parts parts
+    cdef size_t size, rest
+    find_url_host(s, n, False, &parts)
+    size, rest = <size_t>parts.host, n - <size_t>parts.host_end
     memcpy(dst, s, size)
     memcpy(dst + size, page.text, page.host)
-    memcpy(dst + size + page.host, s + host.end, n - <size_t>host.end)
-    return size + page.host + n - <size_t>host.end
+    memcpy(dst + size + page.host, s + parts.host_end, rest)
+    return size + page.host + rest
 
 
 cdef void match_page(const Table *table, const uint8_t *s, size_t n, bint exact, uint8_t *url, uint8_t *form,

@@ -4,7 +4,7 @@ The names in rules have a table of their own, not that of host sets: no one can 
 is there when a label is read. (With the other table, columns took 30 % longer, and single calls 6 %.)
 """
 cimport cython
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from uricodec._base._kernels cimport kernels, lower, uc_utf8
@@ -12,7 +12,8 @@ from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec._url._grammar cimport is_numeric_label
 from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, without_ignored
-from uricodec.uri._values cimport Options, ValueRows, find_host, put_raw, value_in
+from uricodec._url._grammar cimport Parts, find_authority
+from uricodec.uri._values cimport Options, ValueRows, put_raw, value_in
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
@@ -258,36 +259,37 @@ cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_
     """Write the registrable domain or the public suffix of the host, in lower case."""
     cdef const DomainOptions *how = <const DomainOptions *>options
     cdef uint8_t mapped[MAPPED_CAPACITY]
-    cdef Component host, port
+    cdef Parts parts
     cdef const uint8_t *name
+    cdef Py_ssize_t first
     cdef size_t size, start, i, written
-    find_host(src, n, &host, &port)
-    if host.start >= 0:
-        name, size = src + host.start, <size_t>(host.end - host.start)
+    find_authority(src, n, &parts)
+    first = parts.host
+    if first >= 0:
+        name, size = src + first, <size_t>(parts.host_end - first)
         if not is_ascii(name, size):
             written = map_host(name, size, mapped)
             if written == UC_REJECTED:
                 outcome.code, outcome.offset = UC_RAISED, 0
                 return UC_REJECTED
             if 0 < written <= 3 * n:    # or there is not enough capacity
-                src, name, size = mapped, mapped, written
-                host.start = 0
+                src, name, size, first = mapped, mapped, written, 0
         if size and name[size - 1] == c'.':
             size -= 1       # of the root
         if not has_labels(name, size):
-            host.start = -1
+            first = -1
         else:
             start = find_suffix(how.suffixes, name, size)
             if how.registrable:
                 if start:
                     start = label_before(name, start - 1)
                 else:
-                    host.start = -1
-            if host.start >= 0:
-                host.end = host.start + <int64_t>size
-                host.start += <int64_t>start
-    size = put_raw(src, &host, options, dst)
-    if host.start >= 0:
+                    first = -1
+            if first >= 0:
+                parts.host_end = first + <Py_ssize_t>size
+                first += <Py_ssize_t>start
+    size = put_raw(src, first, parts.host_end, options, dst)
+    if first >= 0:
         for i in range(sizeof(Component), <size_t>(<const Component *>dst).end):
             dst[i] = lower(dst[i])
     return size

@@ -12,6 +12,10 @@ cdef enum:
 cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *groups) noexcept nogil
 cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogil
 
+# Return whether a text is "v", hexadecimal digits, a dot, and at least one character of any kind, which urllib.parse takes
+# for an IPvFuture.
+cdef bint is_ipvfuture(const uint8_t *s, size_t n) noexcept nogil
+
 # Write an IPv6 address in the form of RFC 5952, at most LONGEST bytes, and return its size. dotted: as RFC 5952 section
 # 5 says, the IPv4 address in an IPv4-mapped one has dots.
 cdef size_t format_ipv6(const uint16_t *groups, bint dotted, uint8_t *dst) noexcept nogil

@@ -100,6 +100,13 @@ cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogi
     return True
 
 
+cdef bint is_ipvfuture(const uint8_t *s, size_t n) noexcept nogil:
+    cdef size_t i = 1
+    while i < n and hex_value(s[i]) >= 0:
+        i += 1
+    return i > 1 and s[0] == c'v' and i + 1 < n and s[i] == c'.'
+
+
 cdef inline size_t put_hex(uint16_t value, uint8_t *dst) noexcept nogil:
     cdef const char *digits = "0123456789abcdef"
     cdef size_t o = 0

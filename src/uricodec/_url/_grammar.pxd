@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcmp
 
-from uricodec._base._kernels cimport ByteSet
+from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._base._text cimport Bytes
 from uricodec._url._addresses cimport *
 from uricodec._codec._percent cimport hex_value
@@ -29,10 +29,20 @@ cdef enum UriCode:
     CODES
 
 
-# Offsets of the components (RFC 3986 appendix B). -1: the component is undefined, which differs from an empty one.
+# Offsets of the components (RFC 3986 appendix B), and of those of the authority (section 3.2):
+#
+#     http://me@example.org:80/over/there?name=ferret#nose
+#         :  authority     |  path       query        fragment
+#            me@ host      port
+#
+# -1: the component is undefined, which differs from an empty one.
 cdef struct Parts:
     Py_ssize_t scheme_end       # the ":"; the scheme starts at 0
     Py_ssize_t authority        # after the "//"; it ends where the path starts
+    Py_ssize_t userinfo_end     # the "@"; the userinfo starts where the authority does
+    Py_ssize_t host             # defined if the authority is, maybe empty
+    Py_ssize_t host_end
+    Py_ssize_t port             # after the ":"; it ends where the path starts
     Py_ssize_t path
     Py_ssize_t path_end
     Py_ssize_t query            # after the "?"
@@ -45,13 +55,7 @@ cdef enum HostKind:
     REG_NAME, IPV4_ADDRESS, IP_LITERAL_HOST
 
 
-# Offsets of the subcomponents of an authority. -1: the subcomponent is undefined.
-cdef struct Authority:
-    Py_ssize_t userinfo_end     # the "@"; the userinfo starts where the authority does
-    Py_ssize_t host
-    Py_ssize_t host_end
-    Py_ssize_t port             # after the ":"; it ends where the authority does
-
+cdef ByteSet IN_HOST            # bytes that neither end a host nor follow something else
 
 # Return the offset of the ":" after the scheme; 0 if the text does not begin with a scheme (section 3.1) and ":".
 cdef size_t end_of_scheme(const uint8_t *s, size_t n) noexcept nogil
@@ -67,12 +71,59 @@ cdef inline size_t web_prefix(const uint8_t *s, size_t n) noexcept nogil:
     return size if size <= n and memcmp(s + size - 3, b"://", 3) == 0 else 0
 
 
-# Split any bytes into components. Text that is not a scheme by the grammar belongs to the path.
+cdef inline size_t split_authority(const uint8_t *s, size_t n, size_t start, Parts *parts) noexcept nogil:
+    """Find the components of the authority that starts at an offset. Return where it ends.
+
+    Any authority is split at its last "@" and, after the host, at the first ":". A host that begins with "[" ends with the
+    next "]"; text between that and the ":" is part of neither.
+    """
+    cdef size_t i = start
+    parts.authority, parts.userinfo_end = <Py_ssize_t>start, -1
+    while True:     # for each "@"
+        parts.host, parts.port = <Py_ssize_t>i, -1
+        if i < n and s[i] == c'[':
+            while i < n and s[i] != c']' and s[i] != c'@' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+                i += 1
+            i += i < n and s[i] == c']'
+            parts.host_end = <Py_ssize_t>i
+            while i < n and IN_HOST.set.member[s[i]]:
+                i += 1
+        else:
+            i += kernels.span(s + i, n - i, &IN_HOST.set)
+            parts.host_end = <Py_ssize_t>i
+        if i < n and s[i] == c':':
+            i += 1
+            parts.port = <Py_ssize_t>i
+            while i < n and (IN_HOST.set.member[s[i]] or s[i] == c':'):
+                i += 1
+        if i == n or s[i] != c'@':
+            return i
+        parts.userinfo_end = <Py_ssize_t>i
+        i += 1
+
+
+cdef inline void find_authority(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
+    """Find the scheme and the authority of any bytes, and the start of the path. Text that is not a scheme is a path."""
+    cdef size_t i = web_prefix(s, n)
+    if i:
+        parts.scheme_end = <Py_ssize_t>i - 3
+        parts.path = <Py_ssize_t>split_authority(s, n, i, parts)
+        return
+    i = end_of_scheme(s, n)
+    parts.scheme_end = <Py_ssize_t>i if i else -1
+    i += i > 0
+    if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
+        i = split_authority(s, n, i + 2, parts)
+    else:
+        parts.authority = parts.userinfo_end = parts.host = parts.host_end = parts.port = -1
+    parts.path = <Py_ssize_t>i
+
+# Find the components of any bytes.
 cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil
 
-# Split an authority. False if its delimiters are misplaced: a second "@", a bracket that does not enclose the host,
-# or a ":" that is not followed by digits only.
-cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Authority *authority) noexcept nogil
+# Whether the delimiters of an authority are where the grammar has them: at most one "@", brackets around the whole host
+# or nowhere, and only digits after the ":". Without this, who the host is depends on the reader.
+cdef bint is_well_delimited(const uint8_t *s, const Parts *parts) noexcept nogil
 
 # Parse strictly: well-formed UTF-8 for IRIs, any bytes for URIs. False: `outcome` has the first fault (a UriCode, an
 # offset).
@@ -86,11 +137,11 @@ cdef bint read_bytes(const uint8_t *s, size_t n, Syntax syntax, Production produ
 # Whether the authority of a valid reference has what decodes or normalizes to a delimiter; `outcome` says where.
 cdef bint find_unsafe(const uint8_t *s, const Parts *parts, Outcome *outcome) noexcept nogil
 
-# Parse an authority strictly. False: `outcome` has the first fault.
-cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
+# Parse the authority s[start .. end) strictly. False: `outcome` has the first fault.
+cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Parts *parts,
                          Outcome *outcome) noexcept nogil
 
-# Return the kind of the host s[start .. end) that find_authority() found.
+# Return the kind of the host s[start .. end) of a valid authority.
 cdef HostKind host_kind(const uint8_t *s, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 
 

@@ -42,6 +42,9 @@ cdef ByteSet GEN_DELIMS = ByteSet(":/?#[]@")
 # Bytes to which no triplet of a safe host decodes: they would delimit the host or begin a triplet after decoding.
 cdef ByteSet HOSTILE = GEN_DELIMS | "%\\ \x7F" | range(0x20)
 
+IN_HOST = ~ByteSet(":@/?#")
+cdef ByteSet NO_BRACKET = ~ByteSet("[]")
+
 # The bytes that continue a path, and those that continue a query.
 cdef ByteSet IN_PATH = ~ByteSet("?#")
 cdef ByteSet IN_QUERY = ~ByteSet("#")
@@ -175,17 +178,10 @@ cdef size_t end_of_scheme(const uint8_t *s, size_t n) noexcept nogil:
 
 
 cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
-    cdef size_t i = end_of_scheme(s, n)
-    parts.scheme_end = parts.authority = parts.query = parts.fragment = -1
-    if i:
-        parts.scheme_end = <Py_ssize_t>i
-        i += 1
-    if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
-        i += 2
-        parts.authority = <Py_ssize_t>i
-        while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-            i += 1
-    parts.path = <Py_ssize_t>i
+    cdef size_t i
+    find_authority(s, n, parts)
+    parts.query = parts.fragment = -1
+    i = <size_t>parts.path
     i += kernels.span(s + i, n - i, &IN_PATH.set)
     parts.path_end = <Py_ssize_t>i
     if i < n and s[i] == c'?':
@@ -198,38 +194,21 @@ cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
     parts.end = <Py_ssize_t>n
 
 
-cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Authority *authority) noexcept nogil:
-    """authority = [ userinfo "@" ] host [ ":" port ]"""
-    cdef Py_ssize_t i = start
-    authority.userinfo_end = authority.port = -1
-    authority.host = start
-    while i < end and s[i] != c'@':
-        i += 1
-    if i < end:
-        authority.userinfo_end = i
-        authority.host = i + 1
-    i = authority.host
-    if i < end and s[i] == c'[':
-        while i < end and s[i] != c']':
-            if s[i] == c'@':
-                return False
-            i += 1
-        if i == end:
+cdef bint is_well_delimited(const uint8_t *s, const Parts *parts) noexcept nogil:
+    cdef Py_ssize_t i, end = parts.path if parts.port < 0 else parts.port - 1
+    cdef const uint8_t *host = s + parts.host
+    cdef size_t size = <size_t>(parts.host_end - parts.host)
+    if parts.userinfo_end > parts.authority and memchr(
+            s + parts.authority, c'@', <size_t>(parts.userinfo_end - parts.authority)) != NULL:
+        return False
+    if size and host[0] == c'[':
+        if host[size - 1] != c']' or parts.host_end < end:
             return False
-        i += 1
-        if i < end and s[i] != c':':
+    elif kernels.span(host, size, &NO_BRACKET.set) < size:
+        return False
+    for i in range(end + 1, parts.path):
+        if not DIGIT.set.member[s[i]]:
             return False
-    else:
-        while i < end and s[i] != c':':
-            if s[i] == c'@' or s[i] == c'[' or s[i] == c']':
-                return False
-            i += 1
-    authority.host_end = i
-    if i < end:
-        authority.port = i + 1
-        for i in range(authority.port, end):
-            if not DIGIT.set.member[s[i]]:
-                return False
     return True
 
 
@@ -361,21 +340,21 @@ cdef bint read_literal(const uint8_t *s, size_t start, size_t end, size_t *stop)
     return done
 
 
-cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
+cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Parts *parts,
                          Outcome *outcome) noexcept nogil:
     """authority = [ userinfo "@" ] host [ ":" port ]"""
     cdef Py_ssize_t i = start
     cdef size_t stop
-    authority.userinfo_end = authority.port = -1
-    authority.host = start
+    parts.userinfo_end = parts.port = -1
+    parts.host = start
     while i < end and s[i] != c'@':
         i += 1
     if i < end:
         if not read_component(s, start, i, &USERINFO_PLAIN[<int>syntax], syntax, USERINFO, outcome):
             return False
-        authority.userinfo_end = i
-        authority.host = i + 1
-    i = authority.host
+        parts.userinfo_end = i
+        parts.host = i + 1
+    i = parts.host
     if i < end and s[i] == c'[':
         if not read_literal(s, i, end, &stop):
             return reject(outcome, IP_LITERAL, stop)
@@ -385,12 +364,12 @@ cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syn
     else:
         while i < end and s[i] != c':':
             i += 1
-        if not read_component(s, authority.host, i, &HOST_PLAIN[<int>syntax], syntax, HOST, outcome):
+        if not read_component(s, parts.host, i, &HOST_PLAIN[<int>syntax], syntax, HOST, outcome):
             return False
-    authority.host_end = i
+    parts.host_end = i
     if i < end:
-        authority.port = i + 1
-        for i in range(authority.port, end):    # port = *DIGIT
+        parts.port = i + 1
+        for i in range(parts.port, end):    # port = *DIGIT
             if not DIGIT.set.member[s[i]]:
                 return reject(outcome, PORT, i)
     return True
@@ -410,19 +389,22 @@ cdef inline bint ends_authority(const uint8_t *s, size_t n, size_t i) noexcept n
     return i == n or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'
 
 
-cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax syntax, Outcome *outcome) noexcept nogil:
+cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax syntax, Parts *parts,
+                             Outcome *outcome) noexcept nogil:
     """Return the end of the authority; 0 if it is invalid."""
-    cdef Authority authority
     cdef size_t i = start + kernels.span(s + start, n - start, &HOST_PLAIN[<int>syntax])
+    parts.authority = parts.host = <Py_ssize_t>start
+    parts.host_end, parts.userinfo_end, parts.port = <Py_ssize_t>i, -1, -1
     if i < n and s[i] == c':':      # fast path: a simple host, perhaps a port
         i += 1
+        parts.port = <Py_ssize_t>i
         while i < n and DIGIT.set.member[s[i]]:
             i += 1
     if ends_authority(s, n, i):
         return i
     while not ends_authority(s, n, i):
         i += 1
-    return i if read_authority(s, start, i, syntax, &authority, outcome) else 0
+    return i if read_authority(s, <Py_ssize_t>start, <Py_ssize_t>i, syntax, parts, outcome) else 0
 
 
 cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
@@ -488,13 +470,12 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production p
                 break
             i += 1
         i = 0
-    parts.authority = -1
     if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
-        i += 2
-        parts.authority = <Py_ssize_t>i
-        i = end_of_authority(s, n, i, syntax, outcome)
+        i = end_of_authority(s, n, i + 2, syntax, parts, outcome)
         if i == 0:
             return False
+    else:
+        parts.authority = parts.userinfo_end = parts.host = parts.host_end = parts.port = -1
     parts.path = <Py_ssize_t>i
     done = read_from_path(s, n, syntax, production, parts, outcome)
     if colon < n and (done or outcome.offset > colon):
@@ -515,17 +496,15 @@ cdef bint read_bytes(const uint8_t *s, size_t n, Syntax syntax, Production produ
 
 cdef bint find_unsafe(const uint8_t *s, const Parts *parts, Outcome *outcome) noexcept nogil:
     """Find what misleads in the authority of a valid reference: RFC 3986 section 7.5, and CVE-2022-27780, CVE-2019-9636."""
-    cdef Authority authority
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = parts.authority
     cdef int length
-    if parts.authority < 0 or not find_authority(s, parts.authority, parts.path, &authority):
+    if i < 0:
         return False
-    i = parts.authority
     while i < parts.path:
         length = 1
         if s[i] == c'%':
             length = 3
-            if authority.host <= i < authority.host_end and HOSTILE.set.member[<uint8_t>triplet_value(s + i, 3)]:
+            if parts.host <= i < parts.host_end and HOSTILE.set.member[<uint8_t>triplet_value(s + i, 3)]:
                 return not reject(outcome, HOST_DELIMITER, i)
         elif s[i] >= 0x80 and is_delimiter_like(character_at(s + i, &length)):
             return not reject(outcome, HOST_DELIMITER, i)

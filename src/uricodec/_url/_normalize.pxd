@@ -55,8 +55,9 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil
 # Return the offset of the first dot segment, including the "/" before it; n if the path has none.
 cdef size_t first_dot_segment(const uint8_t *path, size_t n) noexcept nogil
 
-# Remove dot segments in place (RFC 3986 section 5.2.4). Return the new size.
-cdef size_t remove_dot_segments(uint8_t *path, size_t n) noexcept nogil
+# Remove dot segments in place (RFC 3986 section 5.2.4). Return the new size. keeps_parents: a ".." with nothing before it
+# that it could remove stays.
+cdef size_t remove_dot_segments(uint8_t *path, size_t n, bint keeps_parents) noexcept nogil
 
 
 # --- guards: what keeps a path from being parsed as an authority or a scheme ------------------------------------------

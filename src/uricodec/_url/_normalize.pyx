@@ -156,7 +156,7 @@ cdef size_t first_dot_segment(const uint8_t *path, size_t n) noexcept nogil:
     return n
 
 
-cdef size_t remove_dot_segments(uint8_t *path, size_t n) noexcept nogil:
+cdef size_t remove_dot_segments(uint8_t *path, size_t n, bint keeps_parents) noexcept nogil:
     cdef size_t i = first_dot_segment(path, n)      # read position
     cdef size_t o = i                               # write position
     # A: "If the input buffer begins with a prefix of "../" or "./", then remove that prefix". Once it begins with "/",
@@ -182,7 +182,7 @@ cdef size_t remove_dot_segments(uint8_t *path, size_t n) noexcept nogil:
                 i += 2
                 continue
             # C: the same for "/../" or "/..", "and remove the last segment and its preceding "/" (if any)".
-            if path[i + 2] == c'.' and (n - i == 3 or path[i + 3] == c'/'):
+            if path[i + 2] == c'.' and (n - i == 3 or path[i + 3] == c'/') and (o or not keeps_parents):
                 while o and path[o - 1] != c'/':
                     o -= 1
                 o -= o > 0
@@ -321,19 +321,19 @@ cdef size_t write_authority(const uint8_t *s, const Parts *parts, const NormalFo
                             const Scheme *scheme, uint8_t *dst) noexcept nogil:
     """Write an authority. `name` is the scheme, `scheme` what is known about it at a level by scheme, or NULL."""
     cdef Py_ssize_t start = parts.authority, end = parts.path
-    cdef Authority found
+    cdef Py_ssize_t port = parts.port
     cdef size_t o = 0, size
     cdef bint folds = form.folds
-    if not find_authority(s, start, end, &found):
+    if not is_well_delimited(s, parts):
         memcpy(dst, s + start, <size_t>(end - start))
         return <size_t>(end - start)
-    if found.userinfo_end >= 0:
-        o = write_bytes(s + start, <size_t>(found.userinfo_end - start), form, form.in_authority, False, dst)
+    if parts.userinfo_end >= 0:
+        o = write_bytes(s + start, <size_t>(parts.userinfo_end - start), form, form.in_authority, False, dst)
         dst[o] = c'@'
         o += 1
     if folds and parts.scheme_end > 0 and has_exact_hosts(name, <size_t>parts.scheme_end):
         folds = False
-    size = write_host(s + found.host, <size_t>(found.host_end - found.host), form, folds, dst + o)
+    size = write_host(s + parts.host, <size_t>(parts.host_end - parts.host), form, folds, dst + o)
     if size and dst[o] == c'[':
         if form.by_scheme:
             size = normalize_ipv6(dst + o, size)
@@ -342,20 +342,20 @@ cdef size_t write_authority(const uint8_t *s, const Parts *parts, const NormalFo
         if size == UC_REJECTED:
             return size
     o += size
-    if found.port >= 0 and form.by_scheme and parts.scheme_end > 0 and not is_drive(s + start, <size_t>(end - start), scheme):
-        while end - found.port > 1 and s[found.port] == c'0':       # port = *DIGIT, a number
-            found.port += 1
-        size = <size_t>(end - found.port)
-        if size == 0 or scheme != NULL and size == scheme.port_size and memcmp(s + found.port, scheme.port, size) == 0:
-            found.port = -1
-    if found.port < 0:
+    if port >= 0 and form.by_scheme and parts.scheme_end > 0 and not is_drive(s + start, <size_t>(end - start), scheme):
+        while end - port > 1 and s[port] == c'0':       # port = *DIGIT, a number
+            port += 1
+        size = <size_t>(end - port)
+        if size == 0 or scheme != NULL and size == scheme.port_size and memcmp(s + port, scheme.port, size) == 0:
+            port = -1
+    if port < 0:
         # RFC 8089 section 2: "localhost" and the empty string are the same host.
         if scheme != NULL and scheme.is_file and o == 9 and memcmp(dst, b"localhost", 9) == 0:
             return 0
     else:
-        size = <size_t>(end - found.port)
+        size = <size_t>(end - port)
         dst[o] = c':'
-        memcpy(dst + o + 1, s + found.port, size)
+        memcpy(dst + o + 1, s + port, size)
         o += 1 + size
     return o
 
@@ -451,7 +451,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const NormalForm *f
         size = write_bytes(s + parts.path, path_size, form, form.decoded, False, path)
     # Only paths that begin with "/" are hierarchical: data:text/plain,a/../b is not data:text/b.
     if form.removes_dots and size and path[0] == c'/':
-        size = remove_dot_segments(path, size)
+        size = remove_dot_segments(path, size, False)
     if authority < 0:
         size = guard_slashes(path, size)
         if not has_scheme:
@@ -526,13 +526,14 @@ cdef size_t normal_prefix(const uint8_t *s, size_t n, const Plain *plain, Parts 
     The components up to there are set; of the others, parts.path and parts.path_end are -1.
     """
     cdef size_t i = web_prefix(s, n)
-    parts.path = parts.path_end = parts.query = parts.query_end = parts.fragment = -1
+    parts.userinfo_end = parts.port = parts.path = parts.path_end = parts.query = parts.query_end = parts.fragment = -1
     if i == 0:
         return 0
     parts.scheme_end, parts.authority = <Py_ssize_t>(i - 3), <Py_ssize_t>i
+    parts.host = parts.authority
     while i < n and PLAIN_HOST.set.member[s[i]]:
         i += 1
-    parts.path = <Py_ssize_t>i
+    parts.path = parts.host_end = <Py_ssize_t>i
     if i == n or s[i] != c'/' or parts.path == parts.authority:
         return 0
     while True:
@@ -569,7 +570,7 @@ cdef size_t write_rest(const uint8_t *s, size_t start, size_t n, const Parts *pa
         end = start
         while end < size and dst[end] != c'?' and dst[end] != c'#':
             end += 1
-        shorter = end - path - remove_dot_segments(dst + path, end - path)
+        shorter = end - path - remove_dot_segments(dst + path, end - path, False)
         if shorter:
             memmove(dst + end - shorter, dst + end, size - end)
             size -= shorter

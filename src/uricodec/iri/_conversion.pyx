@@ -346,14 +346,12 @@ cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
 cdef inline void find_literal(const uint8_t *src, size_t n, size_t *start, size_t *end) noexcept nogil:
     """Find a host in brackets: RFC 3986 section 3.2.2 has triplets in names only."""
     cdef Parts parts
-    cdef Authority authority
     start[0] = end[0] = 0
     if memchr(src, c'[', n) == NULL:
         return
-    find_parts(src, n, &parts)
-    if (parts.authority >= 0 and find_authority(src, parts.authority, parts.path, &authority)
-            and authority.host < authority.host_end and src[authority.host] == c'['):
-        start[0], end[0] = <size_t>authority.host, <size_t>authority.host_end
+    find_authority(src, n, &parts)
+    if parts.host < parts.host_end and src[parts.host] == c'[' and is_well_delimited(src, &parts):
+        start[0], end[0] = <size_t>parts.host, <size_t>parts.host_end
 
 
 cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -418,12 +416,9 @@ cdef enum:
 cdef bint find_host(const uint8_t *s, size_t n, size_t *start, size_t *end) noexcept nogil:
     """Find a host that is a name and not empty."""
     cdef Parts parts
-    cdef Authority authority
-    find_parts(s, n, &parts)
-    if parts.authority < 0 or not find_authority(s, parts.authority, parts.path, &authority):
-        return False
-    start[0], end[0] = <size_t>authority.host, <size_t>authority.host_end
-    return start[0] < end[0] and s[start[0]] != c'['
+    find_authority(s, n, &parts)
+    start[0], end[0] = <size_t>parts.host, <size_t>parts.host_end
+    return parts.host < parts.host_end and s[parts.host] != c'[' and is_well_delimited(s, &parts)
 
 
 cdef inline size_t size_or_doubt(size_t size, Outcome *outcome) noexcept nogil:

@@ -14,8 +14,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memset
 
 from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, kernels
-from uricodec._codec._percent cimport hex_value
-from uricodec._url._addresses cimport GROUPS, parse_ipv6
+from uricodec._url._addresses cimport GROUPS, is_ipvfuture, parse_ipv6
 from uricodec.parse._arguments cimport *
 from uricodec._base._text cimport *
 
@@ -189,14 +188,6 @@ cdef bint is_ipv6(const uint8_t *s, size_t n) noexcept:
     return n and memchr(zone + 1, c'%', n) == NULL and parse_ipv6(s, zone - s, groups)
 
 
-cdef bint is_future(const uint8_t *s, Py_ssize_t n) noexcept:
-    """Return whether all versions accept a text as IPvFuture: "v", hexadecimal digits, a dot, and at least one character."""
-    cdef Py_ssize_t i = 1
-    while i < n and hex_value(s[i]) >= 0:
-        i += 1
-    return s[0] == c'v' and i > 1 and i < n - 1 and s[i] == c'.'
-
-
 cdef bint is_literal(const uint8_t *s, Py_ssize_t n) noexcept:
     """Return whether all versions accept a netloc with brackets: userinfo without brackets, "[", an address, "]", a port."""
     cdef Py_ssize_t i = n, end
@@ -212,7 +203,7 @@ cdef bint is_literal(const uint8_t *s, Py_ssize_t n) noexcept:
         return False
     if memchr(s + i, c'[', n - i) != NULL or memchr(s + end + 1, c']', n - end - 1) != NULL:
         return False
-    return is_ipv6(s + i, <size_t>(end - i)) or end > i and is_future(s + i, end - i)
+    return is_ipv6(s + i, <size_t>(end - i)) or is_ipvfuture(s + i, <size_t>(end - i))
 
 
 cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end):

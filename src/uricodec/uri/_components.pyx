@@ -215,7 +215,7 @@ cdef inline object piece(object text, const uint8_t *s, Py_ssize_t start, Py_ssi
 cdef object subcomponent(object authority, Subcomponent which):
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
-    cdef Authority parts
+    cdef Parts parts
     cdef Outcome outcome
     cdef const uint8_t *s
     if authority is None:
@@ -225,7 +225,8 @@ cdef object subcomponent(object authority, Subcomponent which):
         URI_FAULTS.raise_at(authority, SURROGATE, first_surrogate(authority))
     try:
         s = source.data
-        if not find_authority(s, 0, <Py_ssize_t>source.size, &parts):
+        parts.path = <Py_ssize_t>split_authority(s, source.size, 0, &parts)
+        if <size_t>parts.path < source.size or not is_well_delimited(s, &parts):
             # The caller made these Components: split() only returns valid authorities.
             read_authority(s, 0, <Py_ssize_t>source.size, URI_SYNTAX, &parts, &outcome)
             URI_FAULTS.raise_outcome(authority, s, &outcome)

@@ -18,7 +18,7 @@ from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport *
 from uricodec._rows._tuples cimport *
-from uricodec._url._grammar cimport URI_FAULTS, Authority, Parts, find_authority, find_parts
+from uricodec._url._grammar cimport URI_FAULTS, Parts, find_parts, is_well_delimited
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
 from uricodec._url._normalize cimport *
 from uricodec.uri._policy cimport PolicyRows, form_of_policy
@@ -208,7 +208,6 @@ cdef inline bint is_same(const uint8_t *a, Py_ssize_t a_start, Py_ssize_t a_end,
 cdef Relation relation_of(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) noexcept nogil:
     """Return the relation of two normal forms that differ."""
     cdef Parts x, y
-    cdef Authority of_x, of_y
     find_parts(a, a_size, &x)
     find_parts(b, b_size, &y)
     if is_same(a, 0, x.query_end, b, 0, y.query_end):
@@ -218,15 +217,15 @@ cdef Relation relation_of(const uint8_t *a, size_t a_size, const uint8_t *b, siz
     if x.authority < 0 or y.authority < 0:
         return DIFFERENT
     # An authority with misplaced delimiters is its own host.
-    if not find_authority(a, x.authority, x.path, &of_x):
-        of_x.host, of_x.host_end = x.authority, x.path
-    if not find_authority(b, y.authority, y.path, &of_y):
-        of_y.host, of_y.host_end = y.authority, y.path
-    if not is_same(a, of_x.host, of_x.host_end, b, of_y.host, of_y.host_end):
+    if not is_well_delimited(a, &x):
+        x.host, x.host_end = x.authority, x.path
+    if not is_well_delimited(b, &y):
+        y.host, y.host_end = y.authority, y.path
+    if not is_same(a, x.host, x.host_end, b, y.host, y.host_end):
         return DIFFERENT
     if x.scheme_end < 0 or not is_same(a, 0, x.scheme_end, b, 0, max(y.scheme_end, <Py_ssize_t>0)):
         return SAME_HOST
-    return SAME_ORIGIN if is_same(a, of_x.host_end, x.path, b, of_y.host_end, y.path) else SAME_HOST
+    return SAME_ORIGIN if is_same(a, x.host_end, x.path, b, y.host_end, y.path) else SAME_HOST
 
 
 cdef int relate(const Values *values, const PairOptions *pair, Outcome *outcome) noexcept nogil:

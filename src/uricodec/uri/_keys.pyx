@@ -23,10 +23,11 @@ from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._kernels cimport ALPHANUM, UNRESERVED, ByteSet, kernels, lower, uc_set
 from uricodec._base._text cimport write_decimal
-from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
+from uricodec._codec._percent cimport triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec._url._queries cimport *
-from uricodec._url._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, is_one_of, parse_ipv6, web_prefix
+from uricodec._url._grammar cimport *
+from uricodec._url._normalize cimport remove_dot_segments
 
 
 # --- surt: bytes ------------------------------------------------------------------------------------------------------
@@ -317,36 +318,16 @@ cdef size_t write_port(const uint8_t *port, size_t n, uint32_t default, uint8_t 
 
 # --- surt: the path ---------------------------------------------------------------------------------------------------
 
-cdef size_t drop_dot_segments(uint8_t *path, size_t n) noexcept nogil:
-    """Remove dot segments from a path without its first "/". A ".." that has nothing to remove stays. Return the new size."""
-    cdef size_t i = 0, end, size = 0
-    while i <= n:
-        end = i + size_until(path + i, n - i, c'/')
-        if end - i == 2 and path[i] == c'.' and path[i + 1] == c'.' and size:
-            size -= 1
-            while size and path[size - 1] != c'/':
-                size -= 1
-        elif not (end - i == 1 and path[i] == c'.'):
-            size += move(path + size, path + i, end - i)
-            if end < n:
-                path[size] = c'/'
-                size += 1
-        i = end + 1
-    return size
-
-
 cdef size_t write_surt_path(const uint8_t *s, size_t n, uint8_t *path, uint8_t *dst) noexcept nogil:
-    """Write a path that at s is without its first "/"; `path` is memory for a copy of it.
+    """Write a path, which is empty or begins with "/"; `path` is memory for a copy of it.
 
     Triplets are decoded, dot segments, empty segments and sessions of ASP.NET removed. Most paths have none of these.
     """
-    cdef size_t i = 0, end, o = 0
-    if n and s[0] != c'/' and s[0] != c'.' and not has_pair(s, n, c'/', c'/') and not has_pair(s, n, c'/', c'.') \
-            and memchr(s, c'%', n) == NULL:
-        dst[0] = c'/'
-        o = 1 + write_escaped(s, n - (s[n - 1] == c'/'), dst + 1)
+    cdef size_t i = 1, end, o = 0
+    if n and not has_pair(s, n, c'/', c'/') and not has_pair(s, n, c'/', c'.') and memchr(s, c'%', n) == NULL:
+        o = write_escaped(s, n - (n > 1 and s[n - 1] == c'/'), dst)
         return drop_asp_sessions(dst, o)
-    n = drop_dot_segments(path, decode_wholly(path, move(path, s, n)))
+    n = remove_dot_segments(path, decode_wholly(path, move(path, s, n)), True)
     while i < n:
         end = i + size_until(path + i, n - i, c'/')
         if end > i:
@@ -518,16 +499,6 @@ cdef size_t write_surt_query(const uint8_t *s, size_t n, uint8_t *copy, uint8_t 
 
 # --- surt: the URL ----------------------------------------------------------------------------------------------------
 
-cdef size_t scheme_size(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the size of the scheme, without ":"; 0 if there is none."""
-    cdef size_t i = 0
-    if n == 0 or not is_letter(lower(s[0])):
-        return 0
-    while i < n and (is_letter(lower(s[i])) or is_decimal(s[i]) or s[i] == c'+' or s[i] == c'-' or s[i] == c'.'):
-        i += 1
-    return i if i < n and s[i] == c':' else 0
-
-
 cdef struct SurtAuthority:      # offsets in a URL
     size_t host
     size_t host_end
@@ -620,7 +591,7 @@ cdef size_t write_surt(const uint8_t *src, size_t n, uint8_t *dst, bint *failed)
     while end:
         s, copy, n, web = s + web, copy + web, n - web, end
         end = web_prefix(s + web, n - web)
-    scheme = web - 3 if web else scheme_size(s, n)
+    scheme = web - 3 if web else end_of_scheme(s, n)
     if scheme == 0 or scheme == 4 and equals(s, b"http", 4):
         default_port = 80
     elif scheme == 5 and equals(s, b"https", 5):
@@ -653,7 +624,6 @@ cdef size_t write_surt(const uint8_t *src, size_t n, uint8_t *dst, bint *failed)
     dst[o] = c')'
     o += 1
     end = i + size_until(s + i, n - i, c'?')
-    i += i < end        # the "/" at the start of the path
     o += write_surt_path(s + i, end - i, copy + i, dst + o)
     if end < n:
         end += 1
@@ -733,33 +703,6 @@ cdef size_t put_path(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
         else:
             o += put_byte(s[i] if value < 0 else <uint8_t>value, &PATH_PLAIN.set, dst + o)
         i += 1 if value < 0 else 3
-
-
-cdef size_t drop_dots(uint8_t *path, size_t n) noexcept nogil:
-    """Remove dot segments (RFC 3986 section 5.2.4), but no empty ones, from a path that begins with "/"."""
-    cdef size_t i = 0, o = 0, end
-    cdef bint is_dot, is_dots
-    for i in range(1, n):
-        if path[i] == c'.' and path[i - 1] == c'/':
-            break
-    else:
-        return n
-    i = 0
-    while i < n:        # at the "/" before a segment
-        end = i + 1 + size_until(path + i + 1, n - i - 1, c'/')
-        is_dot = end - i == 2 and path[i + 1] == c'.'
-        is_dots = end - i == 3 and path[i + 1] == c'.' and path[i + 2] == c'.'
-        if is_dots and o:
-            o -= 1
-            while path[o] != c'/':
-                o -= 1
-        if not is_dot and not is_dots:
-            o += move(path + o, path + i, end - i)
-        elif end == n:
-            path[o] = c'/'
-            o += 1
-        i = end
-    return o
 
 
 cdef inline int next_value(const uint8_t *s, size_t n, size_t *i) noexcept nogil:
@@ -858,21 +801,13 @@ cdef Py_ssize_t convert_host(const uint8_t *authority, size_t n, size_t host, si
     return size
 
 
-cdef bint is_future(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether a text is "v", hexadecimal digits, a dot, and at least one character of any kind."""
-    cdef size_t i = 1
-    while i < n and hex_value(s[i]) >= 0:
-        i += 1
-    return s[0] == c'v' and i > 1 and i + 1 < n and s[i] == c'.'
-
-
 cdef size_t put_literal(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     """Write an IPv6 address with its zone, or an IPvFuture, in brackets. Return 0 if the text is neither."""
     cdef uint16_t groups[GROUPS]
     cdef size_t i, o = 1, size = size_until(s, n, c'%')
     dst[0] = c'['
     if n and s[0] == c'v':
-        if not is_future(s, n):
+        if not is_ipvfuture(s, n):
             return 0
         size = 0
     elif parse_ipv6(s, size, groups):
@@ -929,7 +864,7 @@ cdef inline int find_w3lib_authority(const uint8_t *s, size_t n, W3libAuthority 
             has_brackets = memchr(s + host, c':', host_end - host) != NULL
         elif memchr(s + start, c'[', n - start) != NULL:
             return IP_LITERAL
-        if not has_brackets and not (host_end > host and is_future(s + host, host_end - host)):
+        if not has_brackets and not (host_end > host and is_ipvfuture(s + host, host_end - host)):
             return IP_LITERAL
         if host == start:       # the brackets are in the userinfo: then w3lib drops the host
             host = host_end = port = n
@@ -1005,7 +940,7 @@ cdef size_t readable_copy(const uint8_t *s, size_t n, uint8_t *dst) noexcept nog
         if not (s[i] == 9 or s[i] == 10 or s[i] == 13):
             dst[o] = s[i]
             o += 1
-    scheme = scheme_size(dst, o)
+    scheme = end_of_scheme(dst, o)
     for i in range(scheme):
         dst[i] = lower(dst[i])
     if is_one_of(dst, scheme, SPECIAL):
@@ -1039,39 +974,34 @@ cdef inline size_t parameters_offset(const uint8_t *s, size_t start, size_t end)
 cdef size_t w3lib_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const uint8_t *s = src
     cdef size_t whole = n, i, end, o, size = 0, path, scheme, parameters, at = 0
+    cdef Parts parts
     cdef bint has_authority, failed = False
     cdef int code
     if kernels.span(s, n, &READABLE.set) < n:
         s = dst + 3 * n + KEY_EXTRA
         n = readable_copy(src, n, dst + 3 * n + KEY_EXTRA)
 
-    scheme = scheme_size(s, n)
+    find_parts(s, n, &parts)
+    scheme = o = <size_t>max(parts.scheme_end, 0)
     for i in range(scheme):
         dst[i] = lower(s[i])
-    i = o = scheme
     if scheme:
         dst[o] = c':'
         o += 1
-        i += 1
-
-    if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
-        i += 2
-        end = i
-        while end < n and s[end] != c'/' and s[end] != c'?' and s[end] != c'#':
-            end += 1
-        code = put_authority(s + i, end - i, dst + o + 2, &size, &at)
+    if parts.authority >= 0:
+        i = <size_t>parts.authority
+        code = put_authority(s + i, <size_t>parts.path - i, dst + o + 2, &size, &at)
         if code:
             outcome.code = UC_RAISED if code < 0 else code
             outcome.offset = offset_before(src, whole, i + at)
             return UC_REJECTED
-        i = end
     has_authority = size > 0
     if has_authority:
         dst[o] = dst[o + 1] = c'/'
         o += size + 2
 
-    n = i + size_until(s + i, n - i, c'#')      # w3lib drops the fragment
-    end = i + size_until(s + i, n - i, c'?')
+    # w3lib drops the fragment
+    i, end, n = <size_t>parts.path, <size_t>parts.path_end, <size_t>parts.query_end
     parameters = end
     if memchr(s + i, c';', end - i) != NULL and (scheme == 0 or is_one_of(dst, scheme, WITH_PARAMETERS)):
         parameters = parameters_offset(s, i, end)
@@ -1081,7 +1011,7 @@ cdef size_t w3lib_row(const uint8_t *src, size_t n, const void *options, uint8_t
         dst[o] = c'/'
         o += 1
     elif dst[path] == c'/':
-        o = path + drop_dots(dst + path, o - path)
+        o = path + remove_dot_segments(dst + path, o - path, False)
     if parameters + 1 < end:
         dst[o] = c';'
         o += 1

@@ -46,16 +46,15 @@ cdef size_t www_size(const uint8_t *host, size_t n, bint to_uri) noexcept nogil:
     return at
 
 
-cdef size_t write_authority(const uint8_t *s, const Parts *parts, const Authority *found, const Steps *steps,
-                            uint8_t *dst) noexcept nogil:
+cdef size_t write_authority(const uint8_t *s, const Parts *parts, const Steps *steps, uint8_t *dst) noexcept nogil:
     cdef Py_ssize_t start = parts.authority
     cdef size_t o = 0
-    if found.userinfo_end >= 0:
+    if parts.userinfo_end >= 0:
         if not steps.drops_userinfo:
-            o = move(dst, s + start, <size_t>(found.host - start))
-        start = found.host
+            o = move(dst, s + start, <size_t>(parts.host - start))
+        start = parts.host
     if steps.strips_www:
-        start += <Py_ssize_t>www_size(s + start, <size_t>(found.host_end - start), steps.to_uri)
+        start += <Py_ssize_t>www_size(s + start, <size_t>(parts.host_end - start), steps.to_uri)
     return o + move(dst + o, s + start, <size_t>(parts.path - start))
 
 
@@ -182,7 +181,6 @@ cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, Head hea
 cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *steps, bint is_plain, uint8_t *dst,
                         bint *failed) noexcept nogil:
     """Write what the steps make of a normal form, which may overlap dst, to its right. is_plain: is_normal() accepts it."""
-    cdef Authority authority
     cdef size_t o = 0, size, end = <size_t>parts.end
     cdef bint has_authority = parts.authority >= 0
     if steps.drops_fragment and parts.fragment >= 0:
@@ -192,17 +190,17 @@ cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *st
     if is_plain and steps.ends_only:
         o = move(dst, form, <size_t>parts.path)
     else:
-        if has_authority and not find_authority(form, parts.authority, parts.path, &authority):
+        if has_authority and not is_well_delimited(form, parts):
             return move(dst, form, end)         # the host is unknown
         if parts.scheme_end >= 0:
             o = move(dst, form, <size_t>parts.scheme_end + 1)
         if has_authority:
-            if steps.http_is_https and parts.scheme_end == 4 and authority.port < 0 and equals(dst, b"http", 4):
+            if steps.http_is_https and parts.scheme_end == 4 and parts.port < 0 and equals(dst, b"http", 4):
                 dst[4], dst[5] = c's', c':'
                 o += 1
             dst[o] = dst[o + 1] = c'/'
             o += 2
-            o += write_authority(form, parts, &authority, steps, dst + o)
+            o += write_authority(form, parts, steps, dst + o)
     size = move(dst + o, form + parts.path, <size_t>(parts.path_end - parts.path))
     if has_authority:
         if steps.drops_sessions:

@@ -80,7 +80,7 @@ cdef size_t write_target(const Base *base, const uint8_t *s, size_t n, uint8_t *
             o = append(dst, o, base.s, <size_t>b.path, base.directory)
     o = append(dst, o, s, start, end)
     if removes_dots:
-        o = path + remove_dot_segments(dst + path, o - path)
+        o = path + remove_dot_segments(dst + path, o - path, False)
         if not has_authority:
             o = path + guard_slashes(dst + path, o - path)
     return append(dst, o, s, end, n)
@@ -268,7 +268,7 @@ cdef ReferenceKind relativize_into(const Base *base, Target *target, uint8_t *ds
         n = 1
     else:
         memcpy(buffer, base.s + base.parts.path, n)
-        n = remove_dot_segments(buffer, n)
+        n = remove_dot_segments(buffer, n, False)
     find_references(base, target, buffer, n)
     while True:
         best = KINDS

@@ -19,7 +19,7 @@ from uricodec._url._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_
 from uricodec._url._grammar cimport *
 from uricodec._url._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, PLAIN_HOST, level_of, scheme_end
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_reference_to, write_target
-from uricodec.uri._values cimport split_any
+from uricodec.uri._values cimport set_fields
 from uricodec._url._whatwg cimport check_whatwg_row
 
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -260,20 +260,9 @@ cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t
 cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Component *fields,
                       Outcome *outcome) noexcept nogil:
     cdef Parts parts
-    cdef Authority authority
     if not read_bytes(src, n, grammar.syntax, grammar.production, &parts, outcome):
         return False
-    authority.userinfo_end = authority.host = authority.host_end = authority.port = -1
-    if parts.authority >= 0:
-        find_authority(src, parts.authority, parts.path, &authority)
-    set_field(fields, 0 if parts.scheme_end >= 0 else -1, parts.scheme_end)
-    set_field(fields + 1, parts.authority, parts.path)
-    set_field(fields + 2, parts.authority if authority.userinfo_end >= 0 else -1, authority.userinfo_end)
-    set_field(fields + 3, authority.host, authority.host_end)
-    set_field(fields + 4, authority.port, parts.path)
-    set_field(fields + 5, parts.path, parts.path_end)
-    set_field(fields + 6, parts.query, parts.query_end)
-    set_field(fields + 7, parts.fragment, parts.end)
+    set_fields(&parts, fields)
     return True
 
 
@@ -649,7 +638,9 @@ cdef class SplitRows(RecordRows):
 
 
 cdef size_t split_any_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    split_any(src, n, <Component *>dst)
+    cdef Parts parts
+    find_parts(src, n, &parts)
+    set_fields(&parts, <Component *>dst)
     return FIELDS * sizeof(Component)
 
 

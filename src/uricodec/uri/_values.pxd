@@ -1,58 +1,14 @@
 """Splitting of any text, and operations that read values from it."""
 from libc.stdint cimport int64_t, uint8_t
 
-from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._base._text cimport copy_text
 from uricodec._rows._engine cimport Component, RowOperation, padded, row_function
-from uricodec._url._grammar cimport Syntax, end_of_scheme, web_prefix
+from uricodec._url._grammar cimport Parts, Syntax
 from uricodec._url._queries cimport QueryName
 
 
-# Find the components of any text, in the order of `split_uri`: scheme, authority, userinfo, host, port, path, query,
-# fragment (RFC 3986 appendix B).
-cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogil
-
-cdef ByteSet IN_HOST        # bytes that neither end the host nor follow something else
-
-
-cdef inline size_t authority_start(const uint8_t *s, size_t n) noexcept nogil:
-    """Return where the authority starts; 0: it is undefined."""
-    cdef size_t i = web_prefix(s, n)
-    if i:
-        return i
-    i = end_of_scheme(s, n)
-    i += i > 0
-    return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
-
-
-cdef inline void find_host(const uint8_t *s, size_t n, Component *host, Component *port) noexcept nogil:
-    """Find the host and the port."""
-    cdef size_t i = authority_start(s, n)
-    host.start = host.end = port.start = port.end = -1
-    if i == 0:
-        return
-    while True:     # for each "@"
-        host.start, port.start = <int64_t>i, -1
-        if i < n and s[i] == c'[':
-            while i < n and s[i] != c']' and s[i] != c'@' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-                i += 1
-            i += i < n and s[i] == c']'
-            host.end = <int64_t>i
-            # text between the "]" and the ":" is part of neither
-            while i < n and IN_HOST.set.member[s[i]]:
-                i += 1
-        else:
-            i += kernels.span(s + i, n - i, &IN_HOST.set)
-            host.end = <int64_t>i
-        if i < n and s[i] == c':':
-            i += 1
-            port.start = <int64_t>i
-            while i < n and (IN_HOST.set.member[s[i]] or s[i] == c':'):
-                i += 1
-            port.end = <int64_t>i
-        if i == n or s[i] != c'@':
-            return
-        i += 1
+# Set the components of a text, in the order of `split_uri`: scheme, authority, userinfo, host, port, path, query, fragment.
+cdef void set_fields(const Parts *parts, Component *fields) noexcept nogil
 
 
 # What a row function that writes values gets.
@@ -69,15 +25,16 @@ cdef struct Options:
 cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil
 
 
-cdef inline size_t put_raw(const uint8_t *src, const Component *part, const void *options, uint8_t *dst) noexcept nogil:
-    """Write one component as it is spelled; return the size."""
+cdef inline size_t put_raw(const uint8_t *src, Py_ssize_t start, Py_ssize_t end, const void *options,
+                           uint8_t *dst) noexcept nogil:
+    """Write a component, src[start:end], as it is spelled; -1: it is undefined. Return the size."""
     cdef Component *field = <Component *>dst
     cdef size_t n
-    if part.start < 0:
+    if start < 0:
         field.start = field.end = -1
         return sizeof(Component)
-    n = <size_t>(part.end - part.start)
-    copy_text(dst + sizeof(Component), src + part.start, n)
+    n = <size_t>(end - start)
+    copy_text(dst + sizeof(Component), src + start, n)
     if (<const Options *>options).checks:
         n = to_text(dst + sizeof(Component), n)
     field.start, field.end = sizeof(Component), <int64_t>(sizeof(Component) + n)

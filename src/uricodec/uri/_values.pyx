@@ -18,9 +18,9 @@ from libc.string cimport memchr, memcmp, memcpy, memmove
 from uricodec._base._kernels cimport ByteSet, kernels, next_mark, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
-from uricodec._url._grammar cimport CODE_NAMES, IRI_FAULTS, REASONS, end_of_scheme, read_text
+from uricodec._url._grammar cimport CODE_NAMES, IRI_FAULTS, REASONS, read_text
 from uricodec._rows._single cimport borrow, text_of
-from uricodec._url._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, read_bytes
+from uricodec._url._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, find_authority, find_parts, read_bytes
 from uricodec._url._queries cimport *
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -29,44 +29,18 @@ from cpython.mem cimport PyMem_RawFree
 from uricodec.errors import IriError, UriSyntaxError
 
 
-# --- splitting any text -----------------------------------------------------------------------------------------------
-
-# RFC 3986 appendix B:  ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
-# with the scheme by the grammar (section 3.1), as in _grammar.find_parts: 1A://H/ is a path.
-
 cdef ByteSet BEFORE_QUERY = ~ByteSet("?#")
 cdef ByteSet BEFORE_FRAGMENT = ~ByteSet("#")
-IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the host nor follow something else
 
-
-cdef inline size_t find_path(const uint8_t *s, size_t n) noexcept nogil:
-    """Return where the path starts."""
-    cdef size_t i = authority_start(s, n)
-    if i:
-        while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-            i += 1
-        return i
-    i = end_of_scheme(s, n)
-    return i + 1 if i else 0
-
-
-cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogil:
-    cdef Component host, port
-    cdef Py_ssize_t i = 0, path, path_end, query_end, authority, end = <Py_ssize_t>n
-    find_host(s, n, &host, &port)
-    authority = <Py_ssize_t>authority_start(s, n)
-    i = <Py_ssize_t>end_of_scheme(s, n)
-    set_field(fields, 0 if i else -1, i if i else -1)
-    path = <Py_ssize_t>find_path(s, n)
-    path_end = path + <Py_ssize_t>kernels.span(s + path, <size_t>(end - path), &BEFORE_QUERY.set)
-    query_end = path_end + <Py_ssize_t>kernels.span(s + path_end, <size_t>(end - path_end), &BEFORE_FRAGMENT.set)
-    set_field(fields + 1, authority if authority else -1, path)
-    set_field(fields + 2, authority if authority and host.start > authority else -1, host.start - 1)
-    set_field(fields + 3, host.start, host.end)
-    set_field(fields + 4, port.start, port.end)
-    set_field(fields + 5, path, path_end)
-    set_field(fields + 6, path_end + 1 if query_end > path_end else -1, query_end)
-    set_field(fields + 7, query_end + 1 if query_end < end else -1, end)
+cdef void set_fields(const Parts *parts, Component *fields) noexcept nogil:
+    set_field(fields, 0 if parts.scheme_end >= 0 else -1, parts.scheme_end)
+    set_field(fields + 1, parts.authority, parts.path)
+    set_field(fields + 2, parts.authority if parts.userinfo_end >= 0 else -1, parts.userinfo_end)
+    set_field(fields + 3, parts.host, parts.host_end)
+    set_field(fields + 4, parts.port, parts.path)
+    set_field(fields + 5, parts.path, parts.path_end)
+    set_field(fields + 6, parts.query, parts.query_end)
+    set_field(fields + 7, parts.fragment, parts.end)
 
 
 # --- what row functions write -----------------------------------------------------------------------------------------
@@ -98,23 +72,23 @@ cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil:
 
 cdef size_t userinfo_row(
         const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Component host, port, userinfo
-    cdef Py_ssize_t authority = <Py_ssize_t>authority_start(src, n)
-    find_host(src, n, &host, &port)
-    userinfo = Component(authority, host.start - 1) if host.start > authority else Component(-1, -1)
-    return put_raw(src, &userinfo, options, dst)
+    cdef Parts parts
+    find_authority(src, n, &parts)
+    if parts.userinfo_end < 0:
+        parts.authority = -1
+    return put_raw(src, parts.authority, parts.userinfo_end, options, dst)
 
 
 cdef size_t host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Component host, port
-    find_host(src, n, &host, &port)
-    return put_raw(src, &host, options, dst)
+    cdef Parts parts
+    find_authority(src, n, &parts)
+    return put_raw(src, parts.host, parts.host_end, options, dst)
 
 
 cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Component host, port
-    find_host(src, n, &host, &port)
-    return put_raw(src, &port, options, dst)
+    cdef Parts parts
+    find_authority(src, n, &parts)
+    return put_raw(src, parts.port, parts.path, options, dst)
 
 
 cdef enum:
@@ -125,8 +99,10 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
     """Write all components as UTF-8."""
     cdef Component *fields = <Component *>dst
     cdef size_t size = COMPONENTS * sizeof(Component), length
+    cdef Parts parts
     cdef int i
-    split_any(src, n, fields)
+    find_parts(src, n, &parts)
+    set_fields(&parts, fields)
     for i in range(COMPONENTS):
         if fields[i].start >= 0:
             length = <size_t>(fields[i].end - fields[i].start)
@@ -282,10 +258,13 @@ cdef size_t pairs_row(const uint8_t *src, size_t n, const void *options, uint8_t
 
 cdef size_t segments_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write the segments of the path."""
-    cdef size_t size = sizeof(uint64_t), i = find_path(src, n), stop
-    cdef size_t end = i + kernels.span(src + i, n - i, &BEFORE_QUERY.set)
+    cdef size_t size = sizeof(uint64_t), i, end, stop
     cdef uint64_t count = 0
     cdef const uint8_t *slash
+    cdef Parts parts
+    find_authority(src, n, &parts)
+    i = <size_t>parts.path
+    end = i + kernels.span(src + i, n - i, &BEFORE_QUERY.set)
     if i < end:
         i += src[i] == c'/'
         while i <= end:
