@@ -171,7 +171,7 @@ ROWS = {
     "hosts": operations.HostRecordRows("jsonl"),
     "web host": operations.WebHostRows(),
     "split web": operations.SplitRows("web", "jsonl"),
-    "normalize web": operations.CheckedWebRows(operations.NormalizeRows("scheme")),
+    "normalize web": operations.CheckedRows(operations.CheckWebRows(), operations.NormalizeRows("scheme")),
     "normalize uri": operations.NormalizeRows("scheme"),
     "crawl": operation_of("crawl"),
     "surt": operation_of("surt"),

@@ -12,8 +12,8 @@ from uricodec.errors import UriSyntaxError
 from uricodec.iri._conversion import IriToUriRows, UriToIriRows
 from uricodec.uri._rows import (
     CheckedRows,
-    CheckedWebRows,
     CheckRows,
+    CheckWebRows,
     NormalizeRows,
     ResolveRows,
     SchemeRows,
@@ -62,19 +62,20 @@ def row_operations():
     for kind, production in ("uri", "URI"), ("uri", "relative-ref"), ("iri", "IRI-reference"), ("iri", "absolute-IRI"):
         check = checked(kind, production)
         yield CheckRows(kind, production), check
-        yield CheckedRows(kind, production, SchemeRows()), both(check, scheme)
+        yield CheckedRows(CheckRows(kind, production), SchemeRows()), both(check, scheme)
         for form, write in ("jsonl", to_json), ("csv", to_csv):
             rows = SplitRows(kind, form)
             yield rows, guarded(lambda row, kind=kind, write=write: write(row, kind), rows)
     rows = SplitRows("web", "jsonl")
     yield rows, both(agreed, guarded(lambda row: to_json(row, "iri"), SplitRows("iri", "jsonl")))
     yield WebHostRows(), both(agreed, host_of)
-    yield CheckedWebRows(NormalizeRows("scheme")), both(agreed, of_text(lambda row: uri.normalize(row, "scheme")))
+    normal = of_text(lambda row: uri.normalize(row, "scheme"))
+    yield CheckedRows(CheckWebRows(), NormalizeRows("scheme")), both(agreed, normal)
     for level in LEVELS:
         rows = NormalizeRows(level)
         normal = of_text(guarded(lambda row, level=level: uri.normalize(row, level), rows))
         yield rows, normal
-        yield CheckedRows("iri", "IRI-reference", rows), both(checked("iri", "IRI-reference"), normal)
+        yield CheckedRows(CheckRows("iri", "IRI-reference"), rows), both(checked("iri", "IRI-reference"), normal)
     yield ResolveRows(BASE), of_text(lambda row: uri.resolve(BASE, row))
     for disallowed in "raise", "encode":
         rows = IriToUriRows(disallowed)

@@ -98,12 +98,12 @@ class Identifier:
         if self.kind in ("bytes", "urn"):
             return rows
         from uricodec.uri._policies import operation_of, production_of
-        from uricodec.uri._rows import CheckedWebRows, NormalizeRows, checked
+        from uricodec.uri._rows import CheckedRows, CheckWebRows, NormalizeRows, checked
 
         if self.level is not None:
             rows = operation_of(self.level) if self.has_policy else NormalizeRows(self.level)
             if self.kind == "web":
-                return CheckedWebRows(rows)
+                return CheckedRows(CheckWebRows(), rows)
         return rows if errors == "keep" else checked(rows, production_of(self.kind, self._last))
 
     def form(self) -> Callable[[bytes], bytes]:

@@ -47,8 +47,8 @@ from uricodec.errors import IriError
 from uricodec.iri._conversion import IriToUriRows, UriToIriRows
 from uricodec.uri._rows import (
     CheckedRows,
-    CheckedWebRows,
     CheckRows,
+    CheckWebRows,
     NormalizeRows,
     ResolveRows,
     SchemeRows,
@@ -73,8 +73,9 @@ def operations():
     for kind, productions in ("uri", URI_PRODUCTIONS), ("iri", IRI_PRODUCTIONS):
         for production in productions:
             check = checked(kind, production)
-            yield f"check {production}", CheckRows(kind, production), check, None
-            yield f"scheme {production}", CheckedRows(kind, production, SchemeRows()), both(check, scheme), None
+            rows = CheckRows(kind, production)
+            yield f"check {production}", rows, check, None
+            yield f"scheme {production}", CheckedRows(rows, SchemeRows()), both(check, scheme), None
         for form, safe, write, record in (
             ("jsonl", False, to_json, json_record),
             ("csv", False, to_csv, csv_record),
@@ -98,8 +99,8 @@ def operations():
         function = of_text(guarded(lambda row, level=level: uri.normalize(row, level), rows))
         yield f"normalize {level}", rows, function, None
         both_of = both(checked("iri", "IRI-reference"), function)
-        yield f"normalize web {level}", CheckedWebRows(rows), both(agreed, function), None
-        yield f"normalize checked {level}", CheckedRows("iri", "IRI-reference", rows), both_of, None
+        yield f"normalize web {level}", CheckedRows(CheckWebRows(), rows), both(agreed, function), None
+        yield f"normalize checked {level}", CheckedRows(CheckRows("iri", "IRI-reference"), rows), both_of, None
     yield "resolve", ResolveRows(BASE), of_text(lambda row: uri.resolve(BASE, row)), None
     for option in "raise", "encode":
         for host in "percent", "idna":

@@ -516,8 +516,8 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
         ValueError: `terminator` is not one control character, `errors` is unknown, or the operation requires dst.
         OverflowError: The result of a line could exceed the maximum size of an object.
 
-    >>> from uricodec.uri._rows import CheckedRows, NormalizeRows
-    >>> rows = CheckedRows("uri", "URI", NormalizeRows("path"))
+    >>> from uricodec.uri._rows import CheckedRows, CheckRows, NormalizeRows
+    >>> rows = CheckedRows(CheckRows("uri", "URI"), NormalizeRows("path"))
     >>> buffer = bytearray(rows.capacity(29))
     >>> read, found = transform_lines(b"HTTP://A/./b\\r\\na/./b\\nx:%7e", buffer, rows)
     >>> read, bytes(buffer[:found.written])

@@ -65,7 +65,7 @@ def normalize(plan, kind, level, policy, explain, rfc, production):  # noqa: PLR
         transform = lines.Transform(rows, source, groups=groups, group_rows=NidRows(rfc) if plan.stats else None)
         return lines.filter_inputs(transform, plan, errors_of(plan, only))
     from uricodec.uri._policies import operation_of, production_of
-    from uricodec.uri._rows import CheckedWebRows, NormalizeRows, checked
+    from uricodec.uri._rows import CheckedRows, CheckWebRows, NormalizeRows, checked
 
     rows = NormalizeRows(level) if policy is None else operation_of(policy)
     production = production or (None if plan.errors == "keep" else production_of(kind, level, policy))
@@ -75,7 +75,7 @@ def normalize(plan, kind, level, policy, explain, rfc, production):  # noqa: PLR
         from uricodec.cli.policies import Explanations
 
         return lines.filter_inputs(Explanations(policy, rows, production, plan.records.end), plan, plan.errors)
-    return run(plan, CheckedWebRows(rows) if kind == "web" else rows, only)
+    return run(plan, CheckedRows(CheckWebRows(), rows) if kind == "web" else rows, only)
 
 
 def check(plan, kind, rfc, production, safe_host):
@@ -85,37 +85,33 @@ def check(plan, kind, rfc, production, safe_host):
         from uricodec.urn._rows import CheckUrnRows, NidRows
 
         groups, rows = "namespaces", (NidRows if plan.stats else CheckUrnRows)(rfc or "8141")
-    elif kind == "web":
-        from uricodec.uri._rows import CheckWebRows
-
-        rows = CheckWebRows(plan.stats)
     else:
-        from uricodec.uri._rows import CheckedRows, CheckRows, SchemeRows
+        from uricodec.uri._rows import CheckedRows, CheckRows, CheckWebRows, SchemeRows
 
         production = production or f"{kind.upper()}-reference"
-        rows = CheckRows(kind, production, safe_host)
+        rows = CheckWebRows() if kind == "web" else CheckRows(kind, production, safe_host)
         if plan.stats:
-            rows = CheckedRows(kind, production, SchemeRows(), safe_host)
+            rows = CheckedRows(rows, SchemeRows())
     return lines.check_inputs(lines.Transform(rows, lines_of(plan, only=True), groups=plan.stats and groups), plan)
 
 
 def split(plan, kind, keep, csv_safe):
     """Split lines or fields into records of their components; see lines.filter_inputs()."""
-    from uricodec.uri._rows import COLUMNS, CheckedRows, CheckedWebRows, SplitRows, UriRows
+    from uricodec.uri._rows import COLUMNS, CheckedRows, CheckRows, CheckWebRows, SplitRows, UriRows
 
     if plan.get is not None:
         syntax = "iri" if kind == "web" else kind
-        rows = CheckedRows(syntax, f"{syntax.upper()}-reference", UriRows())
-        return run(plan, CheckedWebRows(rows) if kind == "web" else rows, only=True)
+        rows = CheckedRows(CheckRows(syntax, f"{syntax.upper()}-reference"), UriRows())
+        return run(plan, CheckedRows(CheckWebRows(), rows) if kind == "web" else rows, only=True)
     return write_records(plan, COLUMNS, partial(SplitRows, kind), keep, csv_safe)
 
 
 def hosts(plan, keep, csv_safe):
     """Write a record of the host of each line or field; see lines.filter_inputs()."""
-    from uricodec.uri._rows import HOST_FIELDS, CheckedWebRows, HostRecordRows, UriRows, WebHostRows
+    from uricodec.uri._rows import HOST_FIELDS, CheckedRows, CheckWebRows, HostRecordRows, UriRows, WebHostRows
 
     if plan.get is not None:
-        return run(plan, CheckedWebRows(UriRows(), **plan.agreed), only=True)
+        return run(plan, CheckedRows(CheckWebRows(**plan.agreed), UriRows()), only=True)
     if plan.to == "text" and not keep:
         return run(plan, WebHostRows(**plan.agreed), only=True)
     return write_records(plan, HOST_FIELDS, partial(HostRecordRows, **plan.agreed), keep, csv_safe)

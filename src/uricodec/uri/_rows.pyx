@@ -385,42 +385,57 @@ cdef class CheckRows(UriRows):
 
 
 cdef struct Checked:
-    Grammar grammar
+    row_function check
+    const void *check_options
+    int codes               # of the check; those of the other operation follow
     row_function row
     const void *options
 
 
 cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Checked *checked = <const Checked *>options
-    if CHECK_ROW.row(src, n, &checked.grammar, dst, outcome) == UC_REJECTED:
+    cdef size_t size
+    if checked.check(src, n, checked.check_options, dst, outcome) == UC_REJECTED:
         return UC_REJECTED
-    return checked.row(src, n, checked.options, dst, outcome)
+    size = checked.row(src, n, checked.options, dst, outcome)
+    if size == UC_REJECTED:
+        outcome.code += checked.codes
+    return size
 
 
 @cython.final
 cdef class CheckedRows(UriRows):
-    """Operation that rejects rows that do not match a production, and applies another operation to the rest.
+    """Operation that rejects rows that a check rejects, and applies another operation to the rest.
 
     Args:
-        rows (RowOperation): The other operation, on URIs or IRIs, which must not write records.
+        check (RowOperation): An operation that writes nothing.
+        rows (RowOperation): The other operation, which must not write records.
+
+    >>> CheckedRows(CheckWebRows(), NormalizeRows("scheme")).reason("slashes")[:12]
+    'expected exa'
     """
     cdef Checked checked
-    cdef RowOperation rows
+    cdef RowOperation check, rows
 
-    def __cinit__(self, kind, production, RowOperation rows not None, safe_host=False):
-        self.rows = rows
-        set_grammar(&self.checked.grammar, kind, production, safe_host)
-        self.checked.row, self.checked.options = rows.slots.strict.row, rows.slots.options
-        self.error = IriError if kind == "iri" else UriSyntaxError
+    def __cinit__(self, RowOperation check not None, RowOperation rows not None):
+        cdef int codes = 0
+        self.check, self.rows, self.error = check, rows, check.error
+        self.code_names, self.reasons = check.code_names, check.reasons
+        if rows.code_names is not check.code_names:
+            codes = <int>len(check.code_names)
+            self.code_names, self.reasons = check.code_names + rows.code_names, check.reasons + rows.reasons
+        self.checked = Checked(check.slots.strict.row, check.slots.options, codes, rows.slots.strict.row, rows.slots.options)
         self.slots.strict, self.slots.options = rows.slots.strict, &self.checked
-        self.slots.strict.row, self.slots.utf8_code = checked_row, rows.slots.utf8_code
+        self.slots.strict.row = checked_row
+        if rows.slots.utf8_code:
+            self.slots.utf8_code = codes + rows.slots.utf8_code
 
 
 def checked(rows, production):
     """Return an operation on URIs or IRIs that also rejects rows which do not match a production, if there is one."""
     if production is None:
         return rows
-    return CheckedRows("iri" if production in PRODUCTION_NAMES[<int>IRI_SYNTAX] else "uri", production, rows)
+    return CheckedRows(CheckRows("iri" if production in PRODUCTION_NAMES[<int>IRI_SYNTAX] else "uri", production), rows)
 
 
 cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8_t *dst, Outcome *_rejection) noexcept nogil:
@@ -442,63 +457,40 @@ cdef class SchemeRows(UriRows):
 
 # --- URLs of the web --------------------------------------------------------------------------------------------------
 
+cdef int AGREED = <int>len(AGREED_CODES)      # codes of other operations follow these
+
 cdef struct Web:
     Accepted accepted
     uint8_t ports[PORT_BYTES]
 
 
-cdef int AGREED = <int>len(AGREED_CODES)      # codes of other operations follow these
+cdef int set_web(Web *web, object schemes, object userinfo, object trailing_dot, object ports) except -1:
+    set_accepted(&web.accepted, schemes, userinfo, trailing_dot)
+    return set_ports(&web.accepted, ports, web.ports)
 
 
-cdef size_t checked_web(const uint8_t *src, size_t n, const Web *web, row_function row, const void *row_options,
-                        uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """Reject a row in which parsers may find different hosts, else apply a row function."""
+cdef size_t check_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef uint8_t host[WEB_HOST_CAPACITY]
     cdef WebHost found
-    cdef size_t size
-    if not read_web_host(src, n, &web.accepted, host, &found, outcome):
-        return UC_REJECTED
-    size = row(src, n, row_options, dst, outcome)
-    if size == UC_REJECTED:
-        outcome.code += AGREED
-    return size
-
-
-cdef struct CheckedWeb:
-    Web web
-    row_function row
-    const void *options
-
-
-cdef size_t checked_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef const CheckedWeb *checked = <const CheckedWeb *>options
-    return checked_web(src, n, &checked.web, checked.row, checked.options, dst, outcome)
+    return 0 if read_web_host(src, n, &(<const Web *>options).accepted, host, &found, outcome) else UC_REJECTED
 
 
 @cython.final
-cdef class CheckedWebRows(UriRows):
-    """Operation that rejects URLs in which two parsers may find different hosts, and applies another one to the rest.
+cdef class CheckWebRows(UriRows):
+    """Operation that rejects URLs in which two parsers may find different hosts. It writes no output.
 
     Args:
-        rows (RowOperation): The other operation, on URIs or IRIs, which must not write records.
         schemes, userinfo, trailing_dot, ports: As for `agreed_host`.
 
-    >>> CheckedWebRows(NormalizeRows("scheme")).reason("slashes")[:12]
-    'expected exa'
+    Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
     """
-    cdef CheckedWeb checked
-    cdef RowOperation rows
 
-    def __cinit__(self, RowOperation rows not None, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
-        self.rows = rows
-        set_accepted(&self.checked.web.accepted, schemes, userinfo, trailing_dot)
-        set_ports(&self.checked.web.accepted, ports, self.checked.web.ports)
-        self.checked.row, self.checked.options = rows.slots.strict.row, rows.slots.options
-        self.code_names, self.reasons = AGREED_CODES + rows.code_names, AGREED_REASONS + rows.reasons
-        self.slots.strict, self.slots.options = rows.slots.strict, &self.checked
-        self.slots.strict.row = checked_web_row
-        if rows.slots.utf8_code:
-            self.slots.utf8_code = AGREED + rows.slots.utf8_code
+    cdef Web web
+
+    def __cinit__(self, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
+        set_web(&self.web, schemes, userinfo, trailing_dot, ports)
+        self.code_names, self.reasons = AGREED_CODES, AGREED_REASONS
+        self.slots.strict, self.slots.options, self.slots.result = SizedRow(check_web_row, 0, 0), &self.web, WRITES_NOTHING
 
 
 # --- splitting --------------------------------------------------------------------------------------------------------
@@ -600,8 +592,14 @@ cdef struct SplitWeb:
 
 
 cdef size_t split_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef const SplitWeb *checked = <const SplitWeb *>options
-    return checked_web(src, n, &checked.web, checked.row, options, dst, outcome)
+    cdef const SplitWeb *split = <const SplitWeb *>options
+    cdef size_t size
+    if check_web_row(src, n, &split.web, dst, outcome) == UC_REJECTED:
+        return UC_REJECTED
+    size = split.row(src, n, options, dst, outcome)
+    if size == UC_REJECTED:
+        outcome.code += AGREED
+    return size
 
 
 @cython.final
@@ -617,7 +615,7 @@ cdef class SplitRows(RecordRows):
         delimiter (bytes | None): The byte between values; None: that of the format.
     """
 
-    cdef SplitWeb checked
+    cdef SplitWeb web
 
     def __cinit__(self, kind, form, csv_safe=False, bytes delimiter=None):
         cdef bint web = kind == "web"
@@ -632,9 +630,9 @@ cdef class SplitRows(RecordRows):
             self.records.row, self.slots.strict.row = self.slots.strict.row, report_csv_row
         self.error = IriError if kind == "iri" else UriSyntaxError
         if web:
-            set_accepted(&self.checked.web.accepted, None, "raise", "raise")
-            self.checked.records, self.checked.row = self.records, self.slots.strict.row
-            self.slots.strict.row, self.slots.options = split_web_row, &self.checked
+            set_web(&self.web.web, None, "raise", "raise", None)
+            self.web.records, self.web.row = self.records, self.slots.strict.row
+            self.slots.strict.row, self.slots.options = split_web_row, &self.web
 
 
 cdef size_t split_any_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -726,8 +724,7 @@ cdef class WebRows(UriRows):
     cdef Web web
 
     def __cinit__(self, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
-        set_accepted(&self.web.accepted, schemes, userinfo, trailing_dot)
-        set_ports(&self.web.accepted, ports, self.web.ports)
+        set_web(&self.web, schemes, userinfo, trailing_dot, ports)
         self.code_names, self.reasons, self.error = AGREED_CODES, AGREED_REASONS, AmbiguousUrlError
         self.slots.options = &self.web
 
@@ -795,27 +792,11 @@ cdef class HostRecordRows(RecordRows):
 
     def __cinit__(self, form, csv_safe=False, bytes delimiter=None, *, schemes=None, userinfo="raise",
                   trailing_dot="raise", ports=None):
-        set_accepted(&self.how.web.accepted, schemes, userinfo, trailing_dot)
-        set_ports(&self.how.web.accepted, ports, self.how.web.ports)
+        set_web(&self.how.web, schemes, userinfo, trailing_dot, ports)
         self.code_names, self.reasons = AGREED_CODES, AGREED_REASONS
         self.set_records(HOST_FIELDS, form, csv_safe, delimiter)
         self.how.records = self.records
         self.set_row(&HOST_RECORD_ROW, &self.how)
-
-
-cdef size_t check_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef uint8_t host[WEB_HOST_CAPACITY]
-    cdef WebHost found
-    return 0 if read_web_host(src, n, &(<const Web *>options).accepted, host, &found, outcome) else UC_REJECTED
-
-
-cdef size_t web_scheme_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef uint8_t host[WEB_HOST_CAPACITY]
-    cdef WebHost found
-    if not read_web_host(src, n, &(<const Web *>options).accepted, host, &found, outcome):
-        return UC_REJECTED
-    memcpy(dst, SCHEME_WORDS[found.scheme].text, WORD)
-    return SCHEME_WORDS[found.scheme].size
 
 
 cdef size_t web_host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -834,28 +815,6 @@ cdef class WebHostRows(WebRows):
 
     def __cinit__(self, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
         self.slots.strict = SizedRow(web_host_row, 0, WEB_HOST_CAPACITY)
-
-
-@cython.final
-cdef class CheckWebRows(UriRows):
-    """Operation that rejects URLs in which two parsers may find different hosts. It writes no output, or the scheme.
-
-    Args:
-        writes (bool): Whether it writes the scheme of a valid row.
-
-    Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
-    """
-
-    cdef Web web
-
-    def __cinit__(self, writes=False):
-        set_accepted(&self.web.accepted, None, "raise", "raise")
-        self.code_names, self.reasons = AGREED_CODES, AGREED_REASONS
-        self.slots.options = &self.web
-        if writes:
-            self.slots.strict = SizedRow(web_scheme_row, 0, WORD)
-        else:
-            self.slots.strict, self.slots.result = SizedRow(check_web_row, 0, 0), WRITES_NOTHING
 
 
 # --- normal forms and references --------------------------------------------------------------------------------------
