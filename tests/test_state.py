@@ -31,7 +31,6 @@ KEPT = {
     # functions and modules that are looked up at first use: an atomic store of the same object
     "parse._split.normalize",
     "parse._arguments.stdlib_module",
-    "_url._normalize.to_ascii",
     "uricodec.uri.RedactingFilter",
     "uricodec.install",
     # facts about characters of hosts: pages are published by an atomic store, a fact is a word

@@ -11,14 +11,12 @@ from uricodec._base._kernels cimport kernels, lower, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec._url._grammar cimport is_numeric_label
-from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, to_u_labels, without_ignored
+from uricodec._url._idna cimport A_LABELS_CAPACITY, ask_about_host, to_a_labels, to_u_labels, without_ignored
 from uricodec._url._grammar cimport Parts, find_authority
 from uricodec.uri._values cimport Options, ValueRows, put_raw, value_in
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from cpython.unicode cimport PyUnicode_DecodeUTF8
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -169,28 +167,6 @@ cdef enum:
     MAPPED_CAPACITY = 2 * MOST_OF_HOST  # a character of two bytes may become one of four
 
 
-cdef size_t ask_mapping(const uint8_t *host, size_t n, uint8_t *dst) except? UC_REJECTED:
-    from uricodec._url._hosts import to_mapped
-    cdef bytes mapped = to_mapped(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode()
-    if len(mapped) > MAPPED_CAPACITY:
-        return 0
-    memcpy(dst, PyBytes_AS_STRING(mapped), <size_t>len(mapped))
-    return <size_t>len(mapped)
-
-
-# ask_mapping() for a caller that looks at the exception itself (see docs/developing/recipes.md).
-ctypedef size_t (*unchecked_mapping)(const uint8_t *, size_t, uint8_t *) noexcept
-
-
-cdef size_t map_in_doubt(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
-    """Write a host that _idna is not sure about. 0 if it cannot be mapped; UC_REJECTED if an exception is set."""
-    cdef size_t size = (<unchecked_mapping>ask_mapping)(host, n, dst)
-    if size == UC_REJECTED and PyErr_ExceptionMatches(ValueError):
-        PyErr_Clear()
-        return 0
-    return size
-
-
 cdef size_t map_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
     """Write a host with characters beyond ASCII as UTS 46 maps it. 0 if that is impossible; UC_REJECTED: an exception.
 
@@ -222,6 +198,7 @@ cdef size_t map_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nog
     """Do what map_host() does, for a host without ignored characters and other full stops than "."."""
     cdef uint8_t ascii[A_LABELS_CAPACITY]
     cdef size_t i = 0, o = 0, start, size
+    cdef Py_ssize_t found
     cdef bint is_ascii
     while i < n:
         start, is_ascii = i, True
@@ -239,7 +216,8 @@ cdef size_t map_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nog
             if size == UC_REJECTED:
                 return size
             if size == 0:
-                return map_in_doubt(host, n, dst)
+                found = ask_about_host("to_mapped", host, n, dst, MAPPED_CAPACITY)
+                return UC_REJECTED if found == -2 else <size_t>max(found, 0)
             o += size
         if i < n:
             dst[o] = c'.'

@@ -23,11 +23,10 @@ from uricodec._base._kernels cimport ALPHANUM, DIGIT, HEXDIG, SUB_DELIMS, UNRESE
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport triplet_value
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
-from uricodec._url._idna cimport U_LABELS_CAPACITY, to_u_labels
+from uricodec._url._idna cimport U_LABELS_CAPACITY, ask_about_host, to_u_labels
 from uricodec._url._grammar cimport GROUPS, end_of_scheme, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6, web_prefix
 from uricodec._rows._single cimport borrow, characters_before, text_of
 
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 
 from functools import partial
 
@@ -486,31 +485,12 @@ cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost
 
 # --- A-labels, and the ports of a caller ------------------------------------------------------------------------------
 
-cdef int ask_hosts(const uint8_t *label, size_t n) except -1:
-    from uricodec._url import _hosts
-    _hosts.to_unicode(PyUnicode_DecodeUTF8(<const char *>label, <Py_ssize_t>n, NULL))
-    return 1
-
-
-# ask_hosts() for a caller that looks at the exception itself (see docs/developing/recipes.md).
-ctypedef int (*unchecked_ask)(const uint8_t *, size_t) noexcept
-
-
-cdef int is_a_label_in_doubt(const uint8_t *label, size_t n) noexcept with gil:
-    """Return 1 if a label with "xn--" is an A-label, 0 if not, -1 if an exception is set."""
-    cdef int is_one = (<unchecked_ask>ask_hosts)(label, n)
-    if is_one < 0 and PyErr_ExceptionMatches(ValueError):
-        PyErr_Clear()
-        return 0
-    return is_one
-
-
 cdef bint has_a_labels(const WebHost *found, Outcome *outcome) noexcept nogil:
     """Return whether each label with "xn--" is an A-label."""
     cdef uint8_t unicode[U_LABELS_CAPACITY]
     cdef const uint8_t *label
     cdef size_t start = <size_t>found.a_label, end, size
-    cdef int is_one
+    cdef Py_ssize_t answer
     while start < found.size:
         end = start
         while end < found.size and found.host[end] != c'.':
@@ -518,11 +498,12 @@ cdef bint has_a_labels(const WebHost *found, Outcome *outcome) noexcept nogil:
         label = found.host + start
         if end - start >= 4 and memcmp(label, b"xn--", 4) == 0:
             size = to_u_labels(label, end - start, False, unicode)
-            is_one = 1 if size else is_a_label_in_doubt(label, end - start)
-            if size == UC_REJECTED or is_one < 0:
+            if size == UC_REJECTED:
                 return reject(outcome, UC_RAISED, 0)
-            if not is_one:
-                return reject(outcome, A_LABEL, found.start + start)
+            if size == 0:
+                answer = ask_about_host("to_unicode", label, end - start, unicode, sizeof(unicode))
+                if answer < 0:
+                    return reject(outcome, UC_RAISED if answer == -2 else A_LABEL, 0 if answer == -2 else found.start + start)
         start = end + 1
     return True
 

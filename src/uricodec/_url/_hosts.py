@@ -246,26 +246,64 @@ _LONGEST_OF_W3LIB = 1024  # bytes of a host that is converted to A-labels
 _LONGEST_NAME_OF_W3LIB = 253  # bytes of a domain name
 
 
-def w3lib_host(authority: bytes, start: int, end: int) -> bytes | None:
-    """Return the host authority[start:end] as w3lib writes it; None if the authority is rejected."""
+def w3lib_authority(authority: bytes) -> bytes | None:
+    """Return an authority; None if w3lib rejects it, because it normalizes to another one with a delimiter."""
     from uricodec._url._characters import composed
 
-    def text(part: bytes) -> str:
-        """Decode UTF-8; triplets stand for other bytes."""
-        escapes = part.decode("utf-8", "surrogateescape")
-        return re.sub("[\udc80-\udcff]", lambda found: f"%{ord(found[0]) - 0xDC00:02X}", escapes)
-
-    cleaned = re.sub("[@:#?]", "", text(authority))
+    cleaned = re.sub("[@:#?]", "", _w3lib_text(authority))
     normal = composed(cleaned, compatible=True)
-    if normal != cleaned and re.search(r"[/?#@:\\]", normal):
-        return None
-    name, percent, zone = text(authority[start:end]).partition("%")
-    host = name.lower() + percent + zone
-    if not host.isascii() and end - start <= _LONGEST_OF_W3LIB:
+    return None if normal != cleaned and re.search(r"[/?#@:\\]", normal) else authority
+
+
+def w3lib_host(host: bytes) -> bytes:
+    """Return a host as w3lib writes it."""
+    from uricodec._url._characters import composed
+
+    name, percent, zone = _w3lib_text(host).partition("%")
+    text = name.lower() + percent + zone
+    if not text.isascii() and len(host) <= _LONGEST_OF_W3LIB:
         try:
-            labels = composed(host, compatible=True).encode("idna")
+            labels = composed(text, compatible=True).encode("idna")
         except UnicodeError:
-            return host.lower().encode()
+            return text.lower().encode()
         if len(labels) <= _LONGEST_NAME_OF_W3LIB:
             return labels.lower()
-    return host.lower().encode()
+    return text.lower().encode()
+
+
+def _w3lib_text(part: bytes) -> str:
+    """Decode UTF-8; triplets stand for other bytes."""
+    escapes = part.decode("utf-8", "surrogateescape")
+    return re.sub("[\udc80-\udcff]", lambda found: f"%{ord(found[0]) - 0xDC00:02X}", escapes)
+
+
+# --- answers to _idna, in UTF-8 ---------------------------------------------------------------------------------------
+
+
+def answer(function: str, host: bytes) -> bytes | None:
+    """Return what a function of ANSWERS makes of a host; None if the host is invalid.
+
+    >>> answer("to_ascii", "r\u00e9sum\u00e9".encode()), answer("to_ascii", "r\u00e9 ".encode())
+    (b'xn--rsum-bpad', None)
+    """
+    try:
+        return ANSWERS[function](host)
+    except ValueError:
+        return None
+
+
+def _domain_to_ascii(domain: bytes) -> bytes | None:
+    from uricodec._url._domains import domain_to_ascii
+
+    return domain_to_ascii(domain)
+
+
+ANSWERS: dict[str, Callable[[bytes], bytes | None]] = {
+    "to_ascii": lambda host: to_ascii(host.decode()).encode(),
+    "to_unicode": lambda host: to_unicode(host.decode()).encode(),
+    "to_mapped": lambda host: to_mapped(host.decode()).encode(),
+    "domain_to_ascii": _domain_to_ascii,
+    "idna_2003": lambda host: host.decode("utf-8", "ignore").encode("idna"),  # RFC 3490, by Python's codec
+    "w3lib_authority": w3lib_authority,
+    "w3lib_host": w3lib_host,
+}

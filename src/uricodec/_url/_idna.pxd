@@ -14,6 +14,11 @@ cdef size_t to_u_labels(const uint8_t *host, size_t n, bint safe, uint8_t *dst) 
 # Convert a domain, in UTF-8, as _domains does. 0: in doubt, so ask there.
 cdef size_t to_domain(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil
 
+# Ask a function of _hosts.ANSWERS about a host that is in doubt, and write what it returns. Return the size; -1 if the host
+# is invalid, or longer than the capacity then; -2: an exception is set.
+cdef Py_ssize_t ask_about_host(const char *function, const uint8_t *host, size_t n, uint8_t *dst, size_t capacity) \
+    noexcept nogil
+
 # Remove the characters that UTS 46 maps to nothing from a host in UTF-8, in place, and write "." for each other full stop.
 # Return the size; UC_REJECTED: an exception is set. So lengths can be limited as if the host had never had them.
 cdef size_t without_ignored(uint8_t *host, size_t n) noexcept nogil

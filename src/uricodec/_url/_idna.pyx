@@ -124,6 +124,26 @@ cdef bint learn_unlocked(uint32_t c) noexcept with gil:
     return (<unchecked_learn>learn)(c) == 0
 
 
+# --- hosts in doubt ---------------------------------------------------------------------------------------------------
+
+cdef Py_ssize_t write_answer(const char *function, const uint8_t *host, size_t n, uint8_t *dst, size_t capacity) except -2:
+    from uricodec._url._hosts import answer
+    cdef bytes found = answer(function.decode(), PyBytes_FromStringAndSize(<const char *>host, <Py_ssize_t>n))
+    if found is None or <size_t>len(found) > capacity:
+        return -1
+    memcpy(dst, PyBytes_AS_STRING(found), <size_t>len(found))
+    return len(found)
+
+
+# write_answer() for a caller that hands the exception on (see docs/developing/recipes.md).
+ctypedef Py_ssize_t (*unchecked_answer)(const char *, const uint8_t *, size_t, uint8_t *, size_t) noexcept
+
+
+cdef Py_ssize_t ask_about_host(const char *function, const uint8_t *host, size_t n, uint8_t *dst, size_t capacity) \
+        noexcept with gil:
+    return (<unchecked_answer>write_answer)(function, host, n, dst, capacity)
+
+
 # --- labels -----------------------------------------------------------------------------------------------------------
 
 cdef enum:

@@ -12,17 +12,14 @@ digit stays encoded if the digit would complete a triplet with a stray "%" befor
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._atomic cimport uc_publish, uc_read
 from uricodec._base._kernels cimport ALL_BYTES, ALPHANUM, ASCII_BYTES, UNRESERVED, ByteSet, kernels, lower, uc_set, uc_utf8
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
-from uricodec._url._idna cimport A_LABELS_CAPACITY, to_a_labels, without_ignored
+from uricodec._url._idna cimport A_LABELS_CAPACITY, ask_about_host, to_a_labels, without_ignored
 from uricodec._url._grammar cimport *
 
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from cpython.ref cimport Py_INCREF
 
 
 # --- levels ------------------------------------------------------------------------------------------------------------
@@ -65,9 +62,6 @@ cdef ByteSet PLAIN_1630 = (ALPHANUM | "$-_@.&!*\"'(),") - RESERVED_1630
 cdef ByteSet IN_AUTHORITY_1630 = PLAIN_1630 - "@"
 cdef ByteSet ENCODED_1630 = ASCII_BYTES - PLAIN_1630 - RESERVED_1630
 cdef ByteSet QUIET_1630 = BUT_PERCENT - ENCODED_1630
-
-# The characters of domain names and IPv4 addresses.
-cdef ByteSet DOMAIN_NAME = ALPHANUM | "-._"
 
 
 cdef inline bint ends_open(const uint8_t *dst, size_t o) noexcept nogil:
@@ -203,8 +197,6 @@ cdef size_t remove_dot_segments(uint8_t *path, size_t n, bint keeps_parents) noe
 
 # --- components -------------------------------------------------------------------------------------------------------
 
-cdef void *to_ascii = NULL      # _url._hosts.to_ascii, after its first use
-
 # Growth at level "scheme": an IPv6 address plus "/" for the empty path after it, or a guard.
 cdef enum:
     SCHEME_EXTRA = IPV6_GROWTH + GUARD
@@ -214,47 +206,13 @@ cdef enum:
     MOST_ON_STACK = 1024                # of a host
 
 
-cdef size_t copy_name(const uint8_t *host, size_t n, uint8_t *dst) except? UC_REJECTED:
-    cdef void *known = uc_read(&to_ascii)
-    cdef bytes name
-    if known == NULL:
-        from uricodec._url import _hosts
-        function = _hosts.to_ascii
-        Py_INCREF(function)
-        known = <void *>function
-        uc_publish(&to_ascii, known)
-    name = (<object>known)(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode("ascii")
-    if len(name) > MOST_OF_NAME:
-        return 0  # pragma: no cover: cannot happen
-    memcpy(dst, PyBytes_AS_STRING(name), <size_t>len(name))
-    return <size_t>len(name)
-
-
-# copy_name() for a caller that looks at the exception itself (see docs/developing/recipes.md).
-ctypedef size_t (*unchecked_copy)(const uint8_t *, size_t, uint8_t *) noexcept
-
-
-cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
-    """Write the A-labels of a host that is in doubt. 0 if it has none; UC_REJECTED if an exception is set."""
-    cdef size_t i, size = (<unchecked_copy>copy_name)(host, n, dst)
-    if size == UC_REJECTED and PyErr_ExceptionMatches(ValueError):
-        PyErr_Clear()
-        return 0
-    if size == UC_REJECTED:
-        return UC_REJECTED
-    for i in range(size):
-        if not DOMAIN_NAME.set.member[dst[i]]:
-            return 0  # pragma: no cover: cannot happen
-        dst[i] = lower(dst[i])
-    return size
-
-
 cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
     """Replace a host that is not ASCII by its A-labels, if it has any. Return the size; UC_REJECTED if an exception is set."""
     cdef uint8_t small[MOST_ON_STACK]
     cdef uint8_t *utf8 = small
     cdef uint8_t name[A_LABELS_CAPACITY]
     cdef size_t i = 0, o = 0, size = 0
+    cdef Py_ssize_t found
     cdef bint ascii = True
     cdef int c
     if n > sizeof(small):
@@ -280,7 +238,8 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
             o = size
             size = to_a_labels(utf8, o, name)
         if size == 0:
-            size = ask_for_name(utf8, o, name)
+            found = ask_about_host("to_ascii", utf8, o, name, MOST_OF_NAME)
+            size = UC_REJECTED if found == -2 else <size_t>max(found, 0)
     if utf8 != small:
         PyMem_RawFree(utf8)
     if size == 0 or size == UC_REJECTED:

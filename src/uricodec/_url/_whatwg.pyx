@@ -24,14 +24,14 @@ from uricodec._base._kernels cimport ASCII_BYTES, ByteSet, bits_after, kernels, 
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._rows._engine cimport *
-from uricodec._url._idna cimport A_LABELS_CAPACITY, to_domain
+from uricodec._url._idna cimport A_LABELS_CAPACITY, ask_about_host, to_domain
 from uricodec._rows._single cimport borrow, characters_before, text_of
 from uricodec._url._grammar cimport (
     CODE_NAMES, GROUPS, REASONS, WHATWG_HOST, WHATWG_PORT, WHATWG_SCHEME, format_ipv6, is_numeric_label, parse_ipv6,
     web_prefix,
 )
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING
 
 from uricodec import bytesets
 from uricodec._base.diagnostics import diagnostic
@@ -109,26 +109,6 @@ cdef inline bint reject(Outcome *outcome, int code, size_t offset) noexcept nogi
 
 # --- hosts (section 3.5) ----------------------------------------------------------------------------------------------
 
-cdef Py_ssize_t copy_domain(const uint8_t *domain, size_t n, uint8_t *dst, size_t capacity) except -2:
-    from uricodec._url._domains import domain_to_ascii
-    found = domain_to_ascii(PyBytes_FromStringAndSize(<const char *>domain, <Py_ssize_t>n))
-    if found is None:
-        return -1
-    if <size_t>len(<bytes>found) > capacity:
-        raise OverflowError("domain grows by more than nine times")  # pragma: no cover: cannot happen
-    memcpy(dst, PyBytes_AS_STRING(found), <size_t>len(<bytes>found))
-    return len(<bytes>found)
-
-
-# copy_domain() for a caller that hands the exception on (see docs/developing/recipes.md).
-ctypedef Py_ssize_t (*unchecked_domain)(const uint8_t *, size_t, uint8_t *, size_t) noexcept
-
-
-cdef Py_ssize_t ask_for_domain(const uint8_t *domain, size_t n, uint8_t *dst, size_t capacity) noexcept with gil:
-    """Write a domain that is in doubt. -1: it is invalid; -2: an exception is set."""
-    return (<unchecked_domain>copy_domain)(domain, n, dst, capacity)
-
-
 cdef Py_ssize_t convert_domain(const uint8_t *domain, size_t n, uint8_t *dst, size_t capacity) noexcept nogil:
     """Write a domain that is not ASCII. -1: it is invalid; -2: an exception is set."""
     cdef uint8_t ascii[A_LABELS_CAPACITY]
@@ -138,7 +118,7 @@ cdef Py_ssize_t convert_domain(const uint8_t *domain, size_t n, uint8_t *dst, si
     if size and size <= capacity:
         memcpy(dst, ascii, size)
         return <Py_ssize_t>size
-    return ask_for_domain(domain, n, dst, capacity)
+    return ask_about_host("domain_to_ascii", domain, n, dst, capacity)
 
 
 cdef bint read_number(const uint8_t *s, size_t n, uint64_t *value) noexcept nogil:

@@ -7,7 +7,7 @@
 A key is written from left to right, a component at a time. In all functions, `s` and `n` are the bytes that are read and
 their number, `i` is the offset in them, `dst` is where the result goes, and `o` is how much of it is written. Functions
 named write_... or put_... return the size of what they wrote; those named drop_..., decode_... and without_... change
-bytes in place and return the new size. `failed` is set when memory runs out; then a MemoryError is set, too.
+bytes in place and return the new size. `failed` is set when an exception is.
 
 The package surt changes a URL in several passes, so some components have to be changed in memory before they are written.
 This memory follows the key in the output:
@@ -27,6 +27,7 @@ from uricodec._codec._percent cimport triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec._url._queries cimport *
 from uricodec._url._grammar cimport *
+from uricodec._url._idna cimport ask_about_host
 from uricodec._url._normalize cimport remove_dot_segments
 
 
@@ -133,41 +134,6 @@ cdef inline bint is_blank(uint8_t c) noexcept nogil:
 
 
 # --- surt: the host ---------------------------------------------------------------------------------------------------
-
-# Declared with pointers instead of objects, so that Cython does not raise when they return NULL: the callers test that.
-cdef extern from "Python.h":
-    void *PyUnicode_DecodeUTF8_raw "PyUnicode_DecodeUTF8"(const char *s, Py_ssize_t n, const char *errors) noexcept
-    void *PyUnicode_AsEncodedString_raw "PyUnicode_AsEncodedString"(void *text, const char *codec, const char *errors) \
-        noexcept
-    char *PyBytes_AsString_raw "PyBytes_AsString"(void *data) noexcept
-    Py_ssize_t PyBytes_Size_raw "PyBytes_Size"(void *data) noexcept
-    void Py_DecRef_raw "Py_DecRef"(void *object) noexcept
-    bint PyErr_ExceptionMatches(object type) noexcept
-    void PyErr_Clear() noexcept
-
-
-cdef Py_ssize_t a_labels(const uint8_t *host, size_t n, uint8_t *dst, size_t capacity) noexcept with gil:
-    """Write the A-labels of a host by Python's codec "idna" (RFC 3490).
-
-    Return their size; -1 if there are none; -2 if a MemoryError is set.
-    """
-    cdef void *text = PyUnicode_DecodeUTF8_raw(<const char *>host, <Py_ssize_t>n, b"ignore")
-    cdef void *data = NULL
-    cdef Py_ssize_t size = -1
-    if text != NULL:
-        data = PyUnicode_AsEncodedString_raw(text, b"idna", b"strict")
-        Py_DecRef_raw(text)
-    if data == NULL:
-        if PyErr_ExceptionMatches(MemoryError):
-            return -2
-        PyErr_Clear()
-        return -1
-    if <size_t>PyBytes_Size_raw(data) <= capacity:
-        size = PyBytes_Size_raw(data)
-        memcpy(dst, PyBytes_AsString_raw(data), <size_t>size)
-    Py_DecRef_raw(data)
-    return size
-
 
 cdef size_t without_dots(uint8_t *host, size_t n) noexcept nogil:
     """Replace each two dots by one, and remove those at the ends: "a...b." becomes "a..b". Return the new size."""
@@ -290,7 +256,7 @@ cdef size_t write_surt_host(const uint8_t *s, size_t n, bint is_plain, uint8_t *
         host[i] = lower(host[i])
     for i in range(n):
         if host[i] >= 0x80 and n <= LONGEST_HOST:
-            size = a_labels(host, n, ascii, KEY_HOST // 3)     # KEY_HOST allows three bytes of the key for each
+            size = ask_about_host("idna_2003", host, n, ascii, KEY_HOST // 3)     # KEY_HOST allows three bytes of the key for each
             if size == -2:
                 failed[0] = True
                 return 0
@@ -776,29 +742,11 @@ cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) no
 
 # --- w3lib: the authority ---------------------------------------------------------------------------------------------
 
-def convert_w3lib_host(authority, start, end):
-    """Call w3lib_host(), whose module few need."""
-    from uricodec._url._hosts import w3lib_host
-    return w3lib_host(authority, start, end)
-
-
-cdef extern from "Python.h":
-    void *PyObject_CallFunction_raw "PyObject_CallFunction"(object function, const char *format, ...) noexcept
-
-
-cdef Py_ssize_t convert_host(const uint8_t *authority, size_t n, size_t host, size_t host_end, uint8_t *dst) \
-        noexcept with gil:
-    """Write the host of an authority that is not ASCII. Return its size; -1 if it is rejected; -2 if a MemoryError is set."""
-    cdef Py_ssize_t size = -1
-    cdef void *found = PyObject_CallFunction_raw(convert_w3lib_host, b"y#nn", <const char *>authority, <Py_ssize_t>n,
-                                                 <Py_ssize_t>host, <Py_ssize_t>host_end)
-    if found == NULL:
-        return -2
-    if found != <void *>None:
-        size = PyBytes_Size_raw(found)
-        memcpy(dst, PyBytes_AsString_raw(found), <size_t>size)
-    Py_DecRef_raw(found)
-    return size
+cdef Py_ssize_t convert_host(const uint8_t *authority, size_t n, size_t host, size_t host_end, uint8_t *dst) noexcept nogil:
+    """Write the host of an authority that is not ASCII. Return its size; -1 if it is rejected; -2 if an exception is set."""
+    cdef size_t capacity = 3 * n + KEY_HOST
+    cdef Py_ssize_t size = ask_about_host("w3lib_authority", authority, n, dst, capacity)
+    return size if size < 0 else ask_about_host("w3lib_host", authority + host, host_end - host, dst, capacity)
 
 
 cdef size_t put_literal(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
