@@ -39,16 +39,16 @@ cdef enum UriCode:
 cdef struct Parts:
     Py_ssize_t scheme_end       # the ":"; the scheme starts at 0
     Py_ssize_t authority        # after the "//"; it ends where the path starts
-    Py_ssize_t userinfo_end     # the "@"; the userinfo starts where the authority does
-    Py_ssize_t host             # defined if the authority is, maybe empty
-    Py_ssize_t host_end
-    Py_ssize_t port             # after the ":"; it ends where the path starts
     Py_ssize_t path
     Py_ssize_t path_end
     Py_ssize_t query            # after the "?"
     Py_ssize_t query_end
     Py_ssize_t fragment         # after the "#"
     Py_ssize_t end
+    Py_ssize_t userinfo_end     # the "@"; the userinfo starts where the authority does
+    Py_ssize_t host             # defined if the authority is, maybe empty
+    Py_ssize_t host_end
+    Py_ssize_t port             # after the ":"; it ends where the path starts
 
 
 cdef enum HostKind:

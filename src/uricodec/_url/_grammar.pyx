@@ -389,7 +389,7 @@ cdef inline bint ends_authority(const uint8_t *s, size_t n, size_t i) noexcept n
     return i == n or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'
 
 
-cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax syntax, Parts *parts,
+cdef inline size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax syntax, Parts *parts,
                              Outcome *outcome) noexcept nogil:
     """Return the end of the authority; 0 if it is invalid."""
     cdef size_t i = start + kernels.span(s + start, n - start, &HOST_PLAIN[<int>syntax])

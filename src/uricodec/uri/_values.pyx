@@ -295,6 +295,14 @@ cdef enum:
     MADE = ITEMS_FACTOR * SMALL // 16 + 3   # Components; enough for one and its text, or for items, of SMALL bytes
 
 
+cdef inline object value_at(const uint8_t *made, const Component *field, bint text):
+    if field.start < 0:
+        return None
+    if text:
+        return utf8_text(made + field.start, <size_t>(field.end - field.start), NULL)
+    return (<const char *>made)[field.start:field.end]
+
+
 cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple names):
     """Return the value of a row, a dict of the values of several names, or a list."""
     cdef Component small[MADE]
@@ -302,7 +310,7 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
     cdef uint8_t *heap = NULL
     cdef const Component *field
     cdef size_t count = 1 if names is None else <size_t>len(names)
-    cdef list values = []
+    cdef dict values
     cdef Outcome outcome
     if n > SMALL or names is not None:
         if n > (<size_t>PY_SSIZE_T_MAX - (count + 1) * sizeof(Component)) // ITEMS_FACTOR:
@@ -314,18 +322,15 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
         if how.texts:
             return items_of(made, how.texts, how.text)
         field = <const Component *>made
-        while count:
-            if field.start < 0:
-                values.append(None)
-            elif how.text:
-                values.append(utf8_text(made + field.start, <size_t>(field.end - field.start), NULL))
-            else:
-                values.append((<const char *>made)[field.start:field.end])
+        if names is None:
+            return value_at(made, field, how.text)
+        values = {}
+        for name in names:
+            values[name] = value_at(made, field, how.text)
             field += 1
-            count -= 1
+        return values
     finally:
         PyMem_RawFree(heap)
-    return values[0] if names is None else dict(zip(names, values))
 
 
 cdef str KEEP = "keep"
