@@ -1,23 +1,23 @@
 """Log lines to columns: arrays of the row engine, one of a struct for each batch.
 
-Each column has buffers of its own, which grow before each window of lines that `_fast` reads, and before each other line,
-so that the stores are in bounds. A column that a format does not have is filled up where another line needs it, and at
-the end.
+Each column has buffers of its own, which grow before each window of lines that are marked, and before each other line, so
+that the stores are in bounds. A column that a format does not have is filled up where another line needs it, and at the
+end.
 """
 from libc.math cimport NAN
 from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from uricodec._rows._arrow cimport Array, Buffer, Type, discard, grow, hold
 from uricodec._rows._columns cimport values_of
 from uricodec._rows._columns import Column
 from uricodec._url._queries cimport QueryField, QueryReader, next_field, read_query
-from uricodec.logs._fast cimport *
-from uricodec.logs._fast_json cimport read_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
-from uricodec.logs._programs cimport *
+from uricodec.logs._line cimport *
+from uricodec.logs._marks cimport *
 from uricodec.logs._records cimport *
 from uricodec.logs._texts cimport *
+from uricodec.logs._writing cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -67,8 +67,8 @@ cdef struct Batch:
     LogColumn *column       # one for each field; then those of the texts of lists
     int fields, count
     size_t rows
-    size_t most             # an upper bound of the bytes of a column, of the lines that `_fast` has read
-    size_t reserved_to      # in the source: up to there the columns have capacity for lines that `_fast` reads
+    size_t most             # an upper bound of the bytes of a column
+    size_t reserved_to      # in the source: up to there the columns have capacity for lines
 
 
 cdef bint reserve_rows(LogColumn *column, size_t more) noexcept nogil:
@@ -159,12 +159,15 @@ cdef bint fill_all(Batch *batch) noexcept nogil:
     return True
 
 
-cdef bint reserve_window(const FastRun *run, size_t names, size_t extras, Batch *batch) noexcept nogil:
-    """Ensure the capacity that the lines of a window can need, which have SHORTEST bytes at least. False: out of memory."""
-    cdef size_t n = run.window_end - run.start
-    if not (fill_all(batch) and reserve(batch, n, n // SHORTEST + 1, names, extras)):
-        return False  # pragma: no cover: no memory
-    batch.reserved_to = run.window_end
+cdef bint reserve_lines(LogReader reader, Batch *batch) noexcept nogil:
+    """Ensure the capacity that the lines can need that are marked together with the one of the record. False: out of memory."""
+    cdef const Record *record = &reader.record
+    cdef size_t n = record.marked_to - reader.marked.start
+    if record.next > batch.reserved_to or record.marked_to == record.next:
+        # Lines that are read by marks have SHORTEST bytes at least; others are alone.
+        if not (fill_all(batch) and reserve(batch, n, n // SHORTEST + 1, names_of(record), record.extras)):
+            return False  # pragma: no cover: no memory
+        batch.reserved_to = record.marked_to
     return True
 
 
@@ -189,26 +192,19 @@ cdef inline void add_eight(LogColumn *column, const void *value) noexcept nogil:
     column.rows += 1
 
 
-cdef void add_number(LogColumn *column, Text text) noexcept nogil:
-    cdef int64_t value = 0
+cdef void add_number(LogColumn *column, const Text *text) noexcept nogil:
+    cdef uint64_t value = 0
     cdef size_t i
-    for i in range(text.n):
-        value = 10 * value + (text.at[i] - c'0')
+    if 1 <= text.n <= 8:
+        value = uc_number(text.at, text.n)
+    else:
+        for i in range(text.n):
+            value = 10 * value + (text.at[i] - c'0')
     add_eight(column, &value)
 
 
-cdef inline void add_fast_number(LogColumn *column, const Text *text) noexcept nogil:
-    """Add a number that `_fast` has read: after it, BLOCK bytes may be loaded."""
-    cdef uint64_t value
-    if not 1 <= text.n <= 8:
-        add_number(column, text[0])
-        return
-    value = uc_number(text.at, text.n)
-    add_eight(column, &value)
-
-
-cdef void add_query(const Writer *w, const Entry *entry, Batch *batch, LogColumn *column) noexcept nogil:
-    cdef QueryReader reader = read_query(entry.text[QUERY].at, entry.text[QUERY].n)
+cdef void add_query(const Writer *w, const Record *record, Batch *batch, LogColumn *column) noexcept nogil:
+    cdef QueryReader reader = read_query(record.text[<int>QUERY].at, record.text[<int>QUERY].n)
     cdef QueryField field
     cdef LogColumn *name = batch.column + column.child
     cdef LogColumn *value = name + 1
@@ -216,15 +212,35 @@ cdef void add_query(const Writer *w, const Entry *entry, Batch *batch, LogColumn
     while next_field(&reader, &field):
         if field.size:
             dst = name.data.data + name.data.size
-            end_text(name, put_decoded(w, entry, text_of(field.text, field.name_size), True, RAW, dst))
+            end_text(name, put_decoded(w, record.plain, text_of(field.text, field.name_size), True, RAW, dst))
             dst = value.data.data + value.data.size
             if field.name_size < field.size and is_masked(w, field.text, field.name_size):
                 memcpy(dst, b"***", 3)
                 dst += 3
             else:
-                dst = put_decoded(w, entry, value_of(&field), True, RAW, dst)
+                dst = put_decoded(w, record.plain, value_of(&field), True, RAW, dst)
             end_text(value, dst)
-    end_list(column, name)
+
+
+cdef void add_marked_query(const Writer *w, const Marked *marked, Text query, Batch *batch, LogColumn *column) noexcept nogil:
+    """Add the parameters, like add_query()."""
+    cdef const uint8_t *s = marked.src + marked.window
+    cdef size_t at = query.at - s, stop = at + query.n
+    cdef Parameter parameter
+    cdef LogColumn *name = batch.column + column.child
+    cdef LogColumn *value = name + 1
+    cdef uint8_t *dst
+    while next_parameter(s, marked.mark[<int>DELIMITERS], &at, stop, &parameter):
+        dst = name.data.data + name.data.size
+        if parameter.escaped_name:
+            end_text(name, put_escaped(w, marked, parameter.name, True, RAW, dst))
+        else:
+            end_text(name, copy_blocks(parameter.name.at, parameter.name.n, dst))
+        dst = value.data.data + value.data.size
+        if parameter.escaped:
+            end_text(value, put_escaped(w, marked, parameter.value, True, RAW, dst))
+        else:
+            end_text(value, copy_blocks(parameter.value.at, parameter.value.n, dst))
 
 
 cdef void add_seconds(LogColumn *column, Text text, int unit) noexcept nogil:
@@ -232,27 +248,23 @@ cdef void add_seconds(LogColumn *column, Text text, int unit) noexcept nogil:
     add_eight(column, &value)
 
 
-cdef void add_addresses(const Writer *w, const Entry *entry, Text list, Batch *batch, LogColumn *column) noexcept nogil:
+cdef void add_addresses(const Writer *w, const Record *record, Text list, Batch *batch, LogColumn *column) noexcept nogil:
     cdef Text address, port
     cdef LogColumn *texts = batch.column + column.child
     while next_address(&list, &address, &port):
-        end_text(texts, put_text(w, entry, address, RAW, texts.data.data + texts.data.size))
-    end_list(column, texts)
+        end_text(texts, put_text(w, record.plain, address, RAW, texts.data.data + texts.data.size))
 
 
-cdef bint add_extra_fields(const Writer *w, const Entry *entry, Batch *batch, LogColumn *column) noexcept nogil:
+cdef bint add_extras(const Writer *w, const Record *record, Batch *batch, LogColumn *column) noexcept nogil:
     """Add the extra fields that have values. False: there are none."""
     cdef LogColumn *name = batch.column + column.child
     cdef LogColumn *value = name + 1
     cdef size_t k, before = name.rows
-    for k in range(entry.extras):
-        if entry.text[MEMBERS + k].at != NULL:
-            end_text(name, put_any(w, entry.name[k].at, entry.name[k].n, RAW, name.data.data + name.data.size))
-            end_text(value, put_masked(w, entry, entry.text[MEMBERS + k], True, RAW, value.data.data + value.data.size))
-    if name.rows == before:
-        return False
-    end_list(column, name)
-    return True
+    for k in range(record.extras):
+        if record.text[MEMBERS + k].at != NULL:
+            end_text(name, put_any(w, record.name[k].at, record.name[k].n, RAW, name.data.data + name.data.size))
+            end_text(value, put_extra_value(w, record, k, RAW, value.data.data + value.data.size))
+    return name.rows > before
 
 
 cdef void add_flags(int flags, Batch *batch, LogColumn *column) noexcept nogil:
@@ -264,74 +276,6 @@ cdef void add_flags(int flags, Batch *batch, LogColumn *column) noexcept nogil:
             dst = name.data.data + name.data.size
             memcpy(dst, FLAG_TEXTS[i].name, FLAG_TEXTS[i].n)
             end_text(name, dst + FLAG_TEXTS[i].n)
-    end_list(column, name)
-
-
-cdef void add_moment(const Writer *w, LogColumn *column, const uint8_t *s, size_t n) noexcept nogil:
-    cdef int64_t micros = micros_of(s, n, w.zone)
-    add_eight(column, &micros)
-
-
-cdef void add_field(LogReader reader, const Entry *entry, Batch *batch, int k) noexcept nogil:
-    """Add the value of a field. Without one, the column is filled up later."""
-    cdef const Writer *w = &reader.writer
-    cdef const Field *field = w.field + k
-    cdef LogColumn *column = next_value(batch, k)
-    cdef uint8_t *dst = column.data.data + column.data.size
-    cdef uint8_t *end
-    cdef uint8_t time[TIME_SIZE]
-    cdef Text text
-    cdef bint masked
-    cdef size_t size
-    if field.kind == FLAGS_VALUE:
-        add_flags(flags_of_request(w, entry.text[PATH], entry.text[QUERY], entry.decoded, entry.whole), batch, column)
-        return
-    if field.kind == EXTRAS_VALUE:
-        add_extra_fields(w, entry, batch, column)
-        return
-    text = text_in(w, entry, field, &masked)
-    if text.at == NULL:
-        return
-    if field.kind == QUERY_VALUE:
-        add_query(w, entry, batch, column)
-    elif field.kind == ADDRESSES_VALUE:
-        add_addresses(w, entry, text, batch, column)
-    elif field.kind == SECONDS_VALUE:
-        add_seconds(column, text, entry.unit)
-    elif field.is_number:
-        add_number(column, text)
-    elif column.content == NUMBERS:
-        size = put_time(entry, time)
-        if size:
-            add_moment(w, column, time, size)
-    else:
-        end = put_value(w, entry, field, text, masked, RAW, dst)
-        if end > dst or field.kind != PERIOD_VALUE:
-            end_text(column, end)
-
-
-cdef bint add_row(LogReader reader, const Entry *entry, Batch *batch) noexcept nogil:
-    """Add a record. Return whether the batch is full."""
-    cdef int k
-    for k in range(batch.fields):
-        add_field(reader, entry, batch, k)
-    batch.rows += 1
-    return is_full(batch)
-
-
-cdef bint is_full(const Batch *batch) noexcept nogil:
-    cdef int k
-    for k in range(batch.count):
-        if batch.column[k].data.size > BATCH_BYTES:
-            return True
-    return batch.rows == BATCH_ROWS
-
-
-# --- lines that are read by marks -------------------------------------------------------------------------------------
-
-cdef inline uint8_t *add_copy(LogColumn *column, Text text) noexcept nogil:
-    """Copy a text to a column. Return its end."""
-    return copy_blocks(text.at, text.n, column.data.data + column.data.size)
 
 
 cdef inline LogColumn *next_value(Batch *batch, int k) noexcept nogil:
@@ -342,259 +286,115 @@ cdef inline LogColumn *next_value(Batch *batch, int k) noexcept nogil:
     return column
 
 
-cdef void add_fast_query(const Writer *w, const FastRun *run, Text query, Batch *batch, LogColumn *column) noexcept nogil:
-    """Add the parameters, like add_query()."""
-    cdef const uint8_t *s = run.src + run.window
-    cdef size_t at = query.at - s, stop = at + query.n
-    cdef FastParameter parameter
-    cdef LogColumn *name = batch.column + column.child
-    cdef LogColumn *value = name + 1
-    cdef uint8_t *dst
-    while next_parameter(s, run.mark[<int>DELIMITERS], &at, stop, &parameter):
-        dst = name.data.data + name.data.size
-        if parameter.escaped_name:
-            end_text(name, put_escaped(w, run, parameter.name, True, RAW, dst))
-        else:
-            end_text(name, copy_blocks(parameter.name.at, parameter.name.n, dst))
-        dst = value.data.data + value.data.size
-        if parameter.escaped:
-            end_text(value, put_escaped(w, run, parameter.value, True, RAW, dst))
-        else:
-            end_text(value, copy_blocks(parameter.value.at, parameter.value.n, dst))
-    end_list(column, name)
-
-
-cdef void add_fast_row(LogReader reader, FastRun *run, const FastRecord *record, Batch *batch) noexcept nogil:
-    """Add a record that `_fast` has read. Columns without a value in it are filled up later."""
-    cdef const FastMember *member = record.plan.member
-    cdef const FastMember *last = member + record.plan.members
-    cdef LogColumn *column
-    cdef const Text *text
-    cdef uint32_t seen = 0
-    while member < last:
-        text = record.value + member.at
-        if not (member.value == COPIED or member.value == PATH_VALUE and (record.plain or record.decoded)):
-            add_other(reader, run, record, member, batch)
-        else:
-            if text.at != NULL:
-                seen |= member.bit
-                column = next_value(batch, member.column)
-                if member.field.is_number:
-                    add_fast_number(column, text)
-                elif member.is_long:
-                    end_text(column, copy_long(text.at, text.n, column.data.data + column.data.size))
-                else:
-                    end_text(column, add_copy(column, text[0]))
-        member += 1
-    run.seen |= seen
-    batch.rows += 1
-
-
-cdef void add_other(LogReader reader, FastRun *run, const FastRecord *record, const FastMember *member, Batch *batch) noexcept nogil:
-    """Add a value that is not a copy."""
+cdef void add_other(LogReader reader, const Output *output, Batch *batch) noexcept nogil:
+    """Add a value that is not a copy. Without one, the column is filled up later."""
     cdef const Writer *w = &reader.writer
-    cdef LogColumn *column = batch.column + member.column
+    cdef const Record *record = &reader.record
+    cdef LogColumn *column = batch.column + output.column
     cdef uint8_t *dst
     cdef uint8_t *end
     cdef Text text
     cdef int64_t micros
     cdef bint masked
-    cdef Entry entry
-    if member.value == EXTRAS_VALUE:
-        add_fast_extras(w, record, batch, member.column)
+    if output.value == EXTRAS_VALUE:
+        if add_extras(w, record, batch, column):
+            end_list(next_value(batch, output.column), batch.column + column.child)
         return
-    if member.value == FLAGS_VALUE:
-        add_flags(flags_of_record(w, record), batch, next_value(batch, member.column))
+    if output.value == FLAGS_VALUE:
+        add_flags(flags_of_record(w, record), batch, column)
+        end_list(next_value(batch, output.column), batch.column + column.child)
         return
-    text = text_in_record(w, record, member, &masked)
+    text = text_in(w, record, output, &masked)
     if text.at == NULL:
         return
-    run.seen |= member.bit
-    if column.content == NUMBERS and member.value == TIME_VALUE:
+    reader.seen |= output.bit
+    if column.content == NUMBERS and output.value == TIME_VALUE:
         if read_moment(record, text, w.zone, &micros):
-            add_eight(next_value(batch, member.column), &micros)
+            add_eight(next_value(batch, output.column), &micros)
         return
-    next_value(batch, member.column)
-    if member.value == QUERY_VALUE:
-        if record.usual and w.masked == NULL:
-            add_fast_query(w, run, text, batch, column)
+    next_value(batch, output.column)
+    if column.content == LISTS:
+        if output.value == ADDRESSES_VALUE:
+            add_addresses(w, record, text, batch, column)
+        elif record.is_marked and record.plain and w.masked == NULL:
+            add_marked_query(w, record.marked, text, batch, column)
         else:
-            entry.text[QUERY], entry.plain = text, True
-            add_query(w, &entry, batch, column)
-    elif member.value == ADDRESSES_VALUE:
-        add_addresses(w, &PLAIN_LINE, text, batch, column)
-    elif member.value == SECONDS_VALUE:
-        add_seconds(column, text, record.plan.plan.duration_unit)
+            add_query(w, record, batch, column)
+        end_list(column, batch.column + column.child)
+    elif output.value == SECONDS_VALUE:
+        add_seconds(column, text, record.unit)
+    elif column.content == NUMBERS:
+        add_number(column, &text)
     else:
         dst = column.data.data + column.data.size
-        if member.value == PATH_VALUE and record.usual:
-            end = put_escaped(w, run, text, False, RAW, dst)
-        else:
-            end = put_text_in_record(w, record, member, text, masked, RAW, dst)
-        if end > dst or member.value != PERIOD_VALUE:
+        end = put_value(w, record, output, text, masked, RAW, dst)
+        if end > dst or output.value != PERIOD_VALUE:
             end_text(column, end)
 
 
-cdef void add_fast_extras(const Writer *w, const FastRecord *record, Batch *batch, int k) noexcept nogil:
-    cdef const FastPlan *fast = record.plan
-    cdef LogColumn *name = batch.column + batch.column[k].child
-    cdef LogColumn *value = name + 1
-    cdef const FastMember *extra
+cdef void add_row(LogReader reader, Batch *batch) noexcept nogil:
+    """Add the record that was read. Columns without a value in it are filled up later."""
+    cdef const Record *record = &reader.record
+    cdef const Output *output = record.variant.output
+    cdef const Output *last = output + record.variant.outputs
+    cdef LogColumn *column
     cdef const Text *text
-    cdef size_t i, before = name.rows
-    for i in range(fast.extras):
-        extra = fast.extra + i
-        text = record.value + extra.at
-        if text.at == NULL:
-            continue
-        end_text(name, add_copy(name, extra.name))
-        if w.masked != NULL or extra.at == <int>fast.steps:
-            end_text(value, put_masked(w, &OTHER_LINE, text[0], True, RAW, value.data.data + value.data.size))
-        else:
-            end_text(value, add_copy(value, text[0]))
-    if name.rows > before:
-        end_list(next_value(batch, k), name)
+    cdef uint32_t seen = 0
+    while output < last:
+        text = record.text + output.slot
+        if not (record.plain and is_copied(record, output)):
+            add_other(reader, output, batch)
+        elif text.at != NULL:
+            seen |= output.bit
+            column = next_value(batch, output.column)
+            if output.field.is_number:
+                add_number(column, text)
+            elif output.is_long:
+                end_text(column, copy_long(text.at, text.n, column.data.data + column.data.size))
+            else:
+                end_text(column, copy_blocks(text.at, text.n, column.data.data + column.data.size))
+        output += 1
+    reader.seen |= seen
+    batch.rows += 1
 
 
-cdef inline void drop_line(LogReader reader, FastRun *run, size_t next, size_t *lines) noexcept nogil:
-    """Pass over a line whose record does not meet the conditions."""
-    run.start = next
-    reader.dropped += 1
-    reader.fast_records += 1
-    lines[0] += 1
+cdef inline size_t names_of(const Record *record) noexcept nogil:
+    """Return the size of the names of extra fields that a record may have besides those in its line."""
+    return 3 * NAMES_CAPACITY if record.variant.plan.columns != NULL else record.variant.names_n
 
 
-cdef bint write_fast_rows(LogReader reader, FastRun *run, Batch *batch, bint *full, size_t *lines) noexcept nogil:
-    """Write the rows of lines from run.start on, up to the first that is declined. False: out of memory."""
-    cdef FastRecord record
-    cdef size_t first = run.start
-    while not full[0] and run.start < run.n and read_fast(&reader.fast, run, &record):
-        if record.dropped:
-            drop_line(reader, run, record.next, lines)
-            first = run.start
-            continue
-        if record.next > batch.reserved_to and not reserve_window(
-                run, record.plan.names_n, record.plan.extras, batch):
-            return False  # pragma: no cover: no memory
-        add_fast_row(reader, run, &record, batch)
-        run.start = record.next
-        lines[0] += 1
-        reader.fast_records += 1
-        batch.most += 3 * (record.end - first) + 96 + record.plan.names_n
-        full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
-        first = run.start
-    return True
-
-
-cdef bint write_json_rows(LogReader reader, FastRun *run, Entry *entry, Batch *batch, bint *full, size_t *lines) noexcept nogil:
-    """Write the rows of lines of JSON, like write_fast_rows()."""
-    cdef FastRecord record
-    while not full[0] and run.start < run.n and read_fast_json(&reader.json, run, entry, &record):
-        if not add_json_row(reader, run, record.next, entry, &record, batch, full):
-            return False  # pragma: no cover: no memory
-        run.start = record.next
-        lines[0] += 1
-        reader.fast_records += 1
-    return True
-
-
-cdef bint add_json_row(LogReader reader, const FastRun *run, size_t next, Entry *entry, FastRecord *record, Batch *batch,
-                       bint *full) noexcept nogil:
-    """Add a record that read_fast_json() has read, of the line at run.start. False: out of memory."""
-    cdef size_t size = next - run.start
-    if not set_fast_record(&reader.json, &reader.request, entry, record):
-        read_request(entry)
-        return add_entry(reader, entry, size, batch, full)
-    if record.dropped:
-        reader.dropped += 1
-        return True
-    # The names of the other extra fields are in the line.
-    if next > batch.reserved_to and not reserve_window(
-            run, record.plan.names_n, reader.json.plan.extras, batch):
-        return False  # pragma: no cover: no memory
-    add_fast_row(reader, &reader.request, record, batch)
-    batch.most += 3 * size + 96 + record.plan.names_n
-    full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
-    return True
-
-
-cdef bint write_docker_rows(LogReader reader, FastRun *run, Entry *entry, Batch *batch, bint *full, size_t *lines) noexcept nogil:
-    """Write the rows of lines of Docker's json-file driver, like write_fast_rows()."""
-    cdef FastRecord record
-    cdef FastRun outer, inner
-    cdef size_t next
-    reader.begin_docker(run, &outer, &inner)
-    batch.reserved_to = 0
-    while not full[0] and reader.read_docker_line(&outer, &inner, entry, &record, &next):
-        if reader.has_json:
-            if not add_json_row(reader, &outer, next, entry, &record, batch, full):
-                return False  # pragma: no cover: no memory
-        elif record.dropped:
-            reader.dropped += 1
-        else:
-            if next > batch.reserved_to and not reserve_window(
-                    &outer, record.plan.names_n, record.plan.extras, batch):
-                return False  # pragma: no cover: no memory
-            add_fast_row(reader, &inner, &record, batch)
-            batch.most += 3 * (next - outer.start) + 96 + record.plan.names_n
-            full[0] = batch.rows == BATCH_ROWS or batch.most > BATCH_BYTES and is_full(batch)
-        outer.start = next
-        lines[0] += 1
-        reader.fast_records += 1
-    batch.reserved_to = 0
-    run.start = outer.start
-    run.seen |= inner.seen
-    return True
-
-
-cdef bint add_entry(LogReader reader, const Entry *entry, size_t size, Batch *batch, bint *full) noexcept nogil:
-    """Add the record of a line of a size that the exact reader has read. False: out of memory."""
-    if reader.is_dropped(entry):
-        reader.dropped += 1
-        return True
-    batch.reserved_to = 0
-    batch.most += 3 * size + reader.record_extra
-    if not (fill_all(batch) and reserve(batch, size, 1, reader.record_extra, EXTRAS)):
-        return False  # pragma: no cover: no memory
-    full[0] = add_row(reader, entry, batch)
-    return True
+cdef inline bint is_full(const Batch *batch) noexcept nogil:
+    cdef int k
+    if batch.most > BATCH_BYTES:
+        for k in range(batch.count):
+            if batch.column[k].data.size > BATCH_BYTES:
+                return True
+    return False
 
 
 cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *batch, size_t limit, Found *found,
                         size_t *counts) noexcept nogil:
     """Write columns, as LogReader.write() writes records. False: out of memory."""
-    cdef size_t start = 0, size, lines = 0, invalid = 0
-    cdef Entry entry
+    cdef size_t lines = 0, invalid = 0
+    cdef Record *record = &reader.record
     cdef Line line
-    cdef bint full = False
-    cdef FastRun run
-    entry.forwarded = reader.writer.forwarded
     batch.rows = batch.most = batch.reserved_to = 0
-    reader.begin_run(&run, src, n)
-    while start < n and invalid < limit and not full:
-        if (reader.has_fast or reader.has_json) and not reader.first:
-            run.start = start
-            if not (write_json_rows(reader, &run, &entry, batch, &full, &lines) if reader.has_json else
-                    write_fast_rows(reader, &run, batch, &full, &lines)):
+    reader.begin_lines(src, n)
+    while reader.marked.start < n and invalid < limit and batch.rows < BATCH_ROWS and not is_full(batch):
+        line = reader.read_next()
+        if line == RECORD and not record.is_dropped:
+            if not reserve_lines(reader, batch):
                 return False  # pragma: no cover: no memory
-            if not full and n - run.start > 8 and memcmp(src + run.start, b'{"log":"', 8) == 0:
-                if not write_docker_rows(reader, &run, &entry, batch, &full, &lines):
-                    return False  # pragma: no cover: no memory
-            start = run.start
-            if start == n or full:
-                break
-        size = line_size(src, start, n)
-        line = reader.read(src, start, size, &entry)
-        if line == RECORD:
-            if not add_entry(reader, &entry, size, batch, &full):
-                return False  # pragma: no cover: no memory
+            add_row(reader, batch)
+            batch.most += 3 * (record.end - reader.marked.start) + 96 + names_of(record)
+        elif line == RECORD:
+            reader.dropped += 1
         elif line == NO_RECORD:
-            note(reader, &entry, lines, start, size, found + invalid)
+            note(reader, lines, found + invalid)
             invalid += 1
         lines += 1
-        start = next_line(src, start + size, n)
-    reader.end_run(&run)
-    counts[0], counts[1], counts[2], counts[3], counts[4] = start, 0, lines, batch.rows, invalid
+        reader.marked.start = record.next
+    counts[0], counts[1], counts[2], counts[3], counts[4] = reader.marked.start, 0, lines, batch.rows, invalid
     return fill_all(batch)
 
 

@@ -5,9 +5,9 @@ The order of these steps prevents misreading. First the escapes of the log forma
 they are still percent-encoded. Only then are they decoded. So no decoded byte can act as a delimiter.
 """
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy, memset
 
-from uricodec._base._kernels cimport kernels, uc_set
+from uricodec._base._kernels cimport ByteSet, kernels, uc_set
 from uricodec._codec._percent cimport hex_value
 from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
 
@@ -16,11 +16,11 @@ from uricodec.logs import _times
 
 # --- escapes ----------------------------------------------------------------------------------------------------------
 
-cdef inline void set_undone(Entry *entry, int member, size_t size) noexcept nogil:
+cdef inline void set_undone(Record *record, int member, size_t size) noexcept nogil:
     """Let the text of a member be the `size` bytes that were written to the buffer."""
-    entry.text[member].at = entry.room
-    entry.text[member].n = size
-    entry.room += size
+    record.text[member].at = record.room
+    record.text[member].n = size
+    record.room += size
 
 
 cdef inline bint has(const Text *text, uint8_t octet) noexcept nogil:
@@ -53,9 +53,9 @@ cdef inline int hex_escape(const uint8_t *at, size_t n) noexcept nogil:
     return -1 if high < 0 or low < 0 else high << 4 | low
 
 
-cdef void undo_backslashes(Entry *entry, int member) noexcept nogil:
+cdef void undo_backslashes(Record *record, int member) noexcept nogil:
     """Undo the escapes of Apache and nginx: "\\xhh" for a byte, and Apache's "\\n" and the like. Other backslashes stay."""
-    cdef Text text = entry.text[member]
+    cdef Text text = record.text[member]
     cdef size_t i = 0, o = 0
     cdef uint8_t c
     cdef int octet
@@ -72,9 +72,9 @@ cdef void undo_backslashes(Entry *entry, int member) noexcept nogil:
             elif c_escape(text.at[i]):
                 c = c_escape(text.at[i])
                 i += 1
-        entry.room[o] = c
+        record.room[o] = c
         o += 1
-    set_undone(entry, member, o)
+    set_undone(record, member, o)
 
 
 cdef inline int code_unit(const uint8_t *at, size_t n) noexcept nogil:
@@ -143,47 +143,47 @@ cdef size_t json_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     return o
 
 
-cdef void undo_json(Entry *entry, int member) noexcept nogil:
-    cdef Text text = entry.text[member]
+cdef void undo_json(Record *record, int member) noexcept nogil:
+    cdef Text text = record.text[member]
     if has(&text, c'\\'):
-        set_undone(entry, member, json_text(text.at, text.n, entry.room))
+        set_undone(record, member, json_text(text.at, text.n, record.room))
 
 
-cdef void undo_hashes(Entry *entry, int member, bint is_list) noexcept nogil:
+cdef void undo_hashes(Record *record, int member, bint is_list) noexcept nogil:
     """Undo the escapes of HAProxy: "#HH" for a byte. In a list "#7C" stays, so that "|" separates, and so does "#23"."""
-    cdef Text text = entry.text[member]
+    cdef Text text = record.text[member]
     cdef size_t i = 0, o = 0
     cdef int high, low, octet
     if not has(&text, c'#'):
         return
-    entry.plain = False
+    record.plain = False
     while i < text.n:
-        entry.room[o] = text.at[i]
+        record.room[o] = text.at[i]
         high = hex_value(text.at[i + 1]) if text.at[i] == c'#' and text.n - i > 2 else -1
         low = hex_value(text.at[i + 2]) if high >= 0 else -1
         octet = 16 * high | low     # negative unless both are digits
         if low >= 0 and not (is_list and (octet == c'|' or octet == c'#')):
-            entry.room[o] = <uint8_t>octet
+            record.room[o] = <uint8_t>octet
             i += 2
         i += 1
         o += 1
-    set_undone(entry, member, o)
+    set_undone(record, member, o)
 
 
-cdef void undo_triplets(Entry *entry, int member) noexcept nogil:
+cdef void undo_triplets(Record *record, int member) noexcept nogil:
     """Undo the percent-encoding that the log format applies to the whole member."""
-    cdef Text text = entry.text[member]
+    cdef Text text = record.text[member]
     if has(&text, c'%'):
-        entry.plain = False
-        set_undone(entry, member, kernels.decode(text.at, text.n, False, entry.room, text.n))
+        record.plain = False
+        set_undone(record, member, kernels.decode(text.at, text.n, False, record.room, text.n))
 
 
-cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil:
+cdef void undo_cloudfront_agent(Record *record) noexcept nogil:
     """Undo the percent-encoding of the agent. Older CloudFront logs encode it twice: a space is %2520, later %20.
 
     A text that was encoded twice contains no triplet other than %25.
     """
-    cdef Text text = entry.text[USER_AGENT]
+    cdef Text text = record.text[USER_AGENT]
     cdef size_t i
     cdef bint twice = text.at != NULL
     if twice:
@@ -191,29 +191,29 @@ cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil:
             if text.at[i] == c'%' and (text.n - i < 3 or text.at[i + 1] != c'2' or text.at[i + 2] != c'5'):
                 twice = False
                 break
-    undo_triplets(entry, USER_AGENT)
+    undo_triplets(record, USER_AGENT)
     if twice:
-        undo_triplets(entry, USER_AGENT)
+        undo_triplets(record, USER_AGENT)
 
 
-cdef void undo_cloudfront(Entry *entry) noexcept nogil:
+cdef void undo_cloudfront(Record *record) noexcept nogil:
     """Undo the percent-encoding of what visitors write."""
-    undo_triplets(entry, TARGET)
-    undo_triplets(entry, PATH)
-    undo_triplets(entry, QUERY)
-    undo_triplets(entry, REFERER)
-    undo_triplets(entry, FORWARDED_FOR)
-    undo_cloudfront_agent(entry)
+    undo_triplets(record, TARGET)
+    undo_triplets(record, PATH)
+    undo_triplets(record, QUERY)
+    undo_triplets(record, REFERER)
+    undo_triplets(record, FORWARDED_FOR)
+    undo_cloudfront_agent(record)
 
 
-cdef void undo_plus(Entry *entry, int member) noexcept nogil:
+cdef void undo_plus(Record *record, int member) noexcept nogil:
     """Undo the "+" that IIS writes for a space."""
-    cdef Text text = entry.text[member]
+    cdef Text text = record.text[member]
     cdef size_t i
     if has(&text, c'+'):
         for i in range(text.n):
-            entry.room[i] = c' ' if text.at[i] == c'+' else text.at[i]
-        set_undone(entry, member, text.n)
+            record.room[i] = c' ' if text.at[i] == c'+' else text.at[i]
+        set_undone(record, member, text.n)
 
 
 # --- requests ---------------------------------------------------------------------------------------------------------
@@ -254,14 +254,14 @@ cdef inline bint is_protocol(const uint8_t *s, size_t n) noexcept nogil:
     return version < i == n
 
 
-cdef void split_request(Entry *entry) noexcept nogil:
+cdef void split_request(Record *record) noexcept nogil:
     """RFC 9112 section 3:  request-line   = method SP request-target SP HTTP-version
 
     The target may hold spaces nevertheless. Without a version (HTTP/0.9) it has to begin with "/". A request that is
     none of these is a target without a method.
     """
-    cdef const uint8_t *s = entry.text[REQUEST].at
-    cdef size_t n = entry.text[REQUEST].n, i = 0, start, end
+    cdef const uint8_t *s = record.text[REQUEST].at
+    cdef size_t n = record.text[REQUEST].n, i = 0, start, end
     if s == NULL:
         return
     while i < n and TCHAR.set.member[s[i]]:
@@ -272,32 +272,32 @@ cdef void split_request(Entry *entry) noexcept nogil:
         while end > start and s[end - 1] != c' ' and n - end < LONGEST_PROTOCOL:
             end -= 1
         if end > start and s[end - 1] == c' ' and is_protocol(s + end, n - end):
-            entry.text[PROTOCOL] = text_of(s + end, n - end)
+            record.text[PROTOCOL] = text_of(s + end, n - end)
             end -= 1
         else:
             end = n
         if end < n or start < n and s[start] == c'/':
-            entry.text[METHOD] = text_of(s, i)
-            entry.text[TARGET] = text_of(s + start, end - start)
+            record.text[METHOD] = text_of(s, i)
+            record.text[TARGET] = text_of(s + start, end - start)
             return
-    entry.text[TARGET] = text_of(s, n)
-    entry.whole = True
+    record.text[TARGET] = text_of(s, n)
+    record.whole = True
 
 
-cdef void split_target(Entry *entry) noexcept nogil:
+cdef void split_target(Record *record) noexcept nogil:
     """RFC 9112 section 3.2:
       request-target = origin-form / absolute-form / authority-form / asterisk-form
       origin-form    = absolute-path [ "?" query ]
       absolute-form  = absolute-URI
       authority-form = uri-host ":" port           ("CONNECT")
     """
-    cdef Text target = entry.text[TARGET], method = entry.text[METHOD]
+    cdef Text target = record.text[TARGET], method = record.text[METHOD]
     cdef const uint8_t *s = target.at
     cdef const uint8_t *found
     cdef size_t n = target.n, i = 0, start = 0, end = n
-    if s == NULL or entry.whole:
+    if s == NULL or record.whole:
         return
-    entry.text[PATH] = entry.text[QUERY] = text_of(NULL, 0)
+    record.text[PATH] = record.text[QUERY] = text_of(NULL, 0)
     if n and s[0] != c'/':
         if method.at != NULL and method.n == 7 and memcmp(method.at, b"CONNECT", 7) == 0:
             return
@@ -311,71 +311,71 @@ cdef void split_target(Entry *entry) noexcept nogil:
     found = <const uint8_t *>memchr(s + start, c'?', n - start)
     if found != NULL:
         end = found - s
-        entry.text[QUERY] = text_of(s + end + 1, n - end - 1)
-    entry.text[PATH] = text_of(s + start, end - start)
+        record.text[QUERY] = text_of(s + end + 1, n - end - 1)
+    record.text[PATH] = text_of(s + start, end - start)
 
 
-cdef void join_target(Entry *entry) noexcept nogil:
+cdef void join_target(Record *record) noexcept nogil:
     """Join path and query, which this format logs separately, to a target."""
-    cdef Text path = entry.text[PATH], query = entry.text[QUERY]
+    cdef Text path = record.text[PATH], query = record.text[QUERY]
     cdef size_t n = path.n
     if path.at == NULL:
         return
-    memcpy(entry.room, path.at, n)
+    memcpy(record.room, path.at, n)
     if query.at != NULL:
-        entry.room[n] = c'?'
-        memcpy(entry.room + n + 1, query.at, query.n)
+        record.room[n] = c'?'
+        memcpy(record.room + n + 1, query.at, query.n)
         n += 1 + query.n
-    set_undone(entry, TARGET, n)
+    set_undone(record, TARGET, n)
 
 
-cdef void settle_path(Entry *entry) noexcept nogil:
+cdef void settle_path(Record *record) noexcept nogil:
     """Determine whether the path of a record is decoded, which products that name it alike do differently.
 
     One with a "?" or a triplet is a target as it was requested, unless it has a space, which no target can have. If it
     has a query, that is the one.
     """
-    cdef Text path = entry.text[PATH]
+    cdef Text path = record.text[PATH]
     cdef size_t i
     if find(path.at, 0, path.n, c' ') < path.n:
         return
     if find(path.at, 0, path.n, c'?') < path.n:
-        entry.text[QUERY] = text_of(NULL, 0)
-        entry.decoded = False
+        record.text[QUERY] = text_of(NULL, 0)
+        record.decoded = False
         return
     i = find(path.at, 0, path.n, c'%')
     while i < path.n:
         if path.n - i > 2 and hex_value(path.at[i + 1]) >= 0 and hex_value(path.at[i + 2]) >= 0:
-            entry.decoded = False
+            record.decoded = False
             return
         i = find(path.at, i + 1, path.n, c'%')
 
 
-cdef void read_request(Entry *entry) noexcept nogil:
+cdef void read_request(Record *record) noexcept nogil:
     """Determine method, target, path and query from what the format has of them.
 
     The parts take precedence over the request in one piece. A path without a target is a part of one: it may have a
     query, unless the format has this apart, or the path is decoded already.
     """
-    cdef Text method = entry.text[METHOD], target = entry.text[TARGET], protocol = entry.text[PROTOCOL]
-    split_request(entry)
+    cdef Text method = record.text[METHOD], target = record.text[TARGET], protocol = record.text[PROTOCOL]
+    split_request(record)
     if method.at != NULL:
-        entry.text[METHOD] = method
+        record.text[METHOD] = method
     if protocol.at != NULL:
-        entry.text[PROTOCOL] = protocol
+        record.text[PROTOCOL] = protocol
     if target.at != NULL:
-        entry.text[TARGET] = target
-        entry.whole = False
-    if entry.text[PATH].at == NULL or entry.text[TARGET].at != NULL and not entry.whole:
-        entry.decoded = False
-        split_target(entry)
+        record.text[TARGET] = target
+        record.whole = False
+    if record.text[PATH].at == NULL or record.text[TARGET].at != NULL and not record.whole:
+        record.decoded = False
+        split_target(record)
         return
-    entry.whole = False
-    if entry.decoded or entry.text[QUERY].at != NULL:
-        join_target(entry)
+    record.whole = False
+    if record.decoded or record.text[QUERY].at != NULL:
+        join_target(record)
     else:
-        entry.text[TARGET] = entry.text[PATH]
-        split_target(entry)
+        record.text[TARGET] = record.text[PATH]
+        split_target(record)
 
 
 # --- addresses --------------------------------------------------------------------------------------------------------
@@ -464,7 +464,7 @@ cdef bint next_address(Text *list, Text *address, Text *port) noexcept nogil:
 
 # --- single values ----------------------------------------------------------------------------------------------------
 
-cdef size_t forget_dashes(Entry *entry, bint empty) noexcept nogil:
+cdef size_t forget_dashes(Record *record, bint empty) noexcept nogil:
     """Remove members that are "-", which means no value; and empty ones, in formats where they mean the same.
 
     Return how many values are left.
@@ -472,12 +472,38 @@ cdef size_t forget_dashes(Entry *entry, bint empty) noexcept nogil:
     cdef Text *text
     cdef int i
     cdef size_t left = 0
-    for i in range(MEMBERS + <int>entry.extras):
-        text = entry.text + i
+    for i in range(MEMBERS + <int>record.extras):
+        text = record.text + i
         if text.n <= 1 and text.at != NULL and (text.n == 0 and empty or text.n == 1 and text.at[0] == c'-'):
             text.at, text.n = NULL, 0
         left += text.at != NULL
     return left
+
+
+cdef int first_n
+cdef uint8_t first_bytes[8]
+for first_n in range(9):
+    memset(first_bytes, 0, 8)
+    memset(first_bytes, 0xFF, first_n)
+    FIRST_BYTES[first_n] = word_at(first_bytes)
+
+
+cdef bint is_decimal(Text text) noexcept nogil:
+    """Return whether a number is of at most 17 digits, with a fraction or without."""
+    cdef const uint8_t *s = text.at
+    cdef size_t i = 0
+    if text.n > 18 or not is_digit(s[text.n - 1]):
+        return False
+    while i < text.n and is_digit(s[i]):
+        i += 1
+    if i == 0 or i < text.n and s[i] != c'.':
+        return False
+    i += 1
+    while i < text.n:
+        if not is_digit(s[i]):
+            return False
+        i += 1
+    return True
 
 
 cdef bint check_number(Text *text) noexcept nogil:
@@ -515,17 +541,17 @@ cdef bint check_decimal(Text *text) noexcept nogil:
     return True
 
 
-cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept nogil:
+cdef bint check_numbers(Record *record, const uint8_t *line, size_t n) noexcept nogil:
     """Check status, size and duration."""
     cdef int member
     cdef Text *text
     cdef const uint8_t *at
     for member in range(3):
         member = STATUS if member == 0 else BYTES_SENT if member == 1 else DURATION
-        text = entry.text + member
+        text = record.text + member
         at = text.at
         if at != NULL and not (check_decimal(text) if member == DURATION else check_number(text)):
-            return fail(entry, FIELD + member, <size_t>(at - line) if line <= at <= line + n else 0)
+            return fail(record, FIELD + member, <size_t>(at - line) if line <= at <= line + n else 0)
     return True
 
 
@@ -707,25 +733,25 @@ cdef inline bint is_one(Text text, uint8_t byte) noexcept nogil:
     return text.n == 1 and text.at[0] == byte
 
 
-cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogil:
+cdef bint check_default_columns(Record *record, const uint8_t *line) noexcept nogil:
     """Check the columns of a log that did not announce its fields against the default layout.
 
     A truncated line, or one with other fields, may have the same number of columns by chance. "-" means no value; the
     date and the time are in every line.
     """
-    cdef Text path = entry.text[PATH], host = entry.text[CLIENT], status = entry.text[STATUS]
-    if not is_day(entry.text[DATE]):
-        return fail(entry, FIELD + TIME, entry.text[DATE].at - line)
-    if not is_clock_time(entry.text[TIME]):
-        return fail(entry, FIELD + TIME, entry.text[TIME].at - line)
-    if not consists_of(entry.text[METHOD], &TCHAR.set):
-        return fail(entry, FIELD + REQUEST, entry.text[METHOD].at - line)
+    cdef Text path = record.text[PATH], host = record.text[CLIENT], status = record.text[STATUS]
+    if not is_day(record.text[DATE]):
+        return fail(record, FIELD + TIME, record.text[DATE].at - line)
+    if not is_clock_time(record.text[TIME]):
+        return fail(record, FIELD + TIME, record.text[TIME].at - line)
+    if not consists_of(record.text[METHOD], &TCHAR.set):
+        return fail(record, FIELD + REQUEST, record.text[METHOD].at - line)
     if not (path.n and path.at[0] == c'/' or is_one(path, c'*') or is_one(path, c'-')):
-        return fail(entry, FIELD + REQUEST, path.at - line)
+        return fail(record, FIELD + REQUEST, path.at - line)
     if not (consists_of(host, &ADDRESS.set) or is_one(host, c'-')):
-        return fail(entry, FIELD + CLIENT, host.at - line)
+        return fail(record, FIELD + CLIENT, host.at - line)
     if not (status.n == 3 and consists_of(status, &DIGIT.set) or is_one(status, c'-')):
-        return fail(entry, FIELD + STATUS, status.at - line)
+        return fail(record, FIELD + STATUS, status.at - line)
     return True
 
 
@@ -733,17 +759,17 @@ cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogi
 cdef ByteSet HOST = ALPHA | DIGIT | "-._:[]%"
 
 
-cdef bint has_usual_values(const Entry *entry, bint named, bint list_is_client) noexcept nogil:
+cdef bint has_usual_values(const Record *record, bint named, bint list_is_client) noexcept nogil:
     """Return whether the values are what the names of the fields promise. Used to find out the format of a log.
 
     `named`: whether the log itself names the fields; then those that visitors write may have any value.
     `list_is_client`: whether X-Forwarded-For stands in the place of the peer.
     """
     cdef uint8_t buffer[48]
-    cdef Text client = entry.text[CLIENT], status = entry.text[STATUS], method = entry.text[METHOD]
-    cdef Text list = entry.text[FORWARDED_FOR], time = entry.text[TIME], vhost = entry.text[VHOST], user = entry.text[USER]
+    cdef Text client = record.text[CLIENT], status = record.text[STATUS], method = record.text[METHOD]
+    cdef Text list = record.text[FORWARDED_FOR], time = record.text[TIME], vhost = record.text[VHOST], user = record.text[USER]
     cdef size_t i
-    if time.at != NULL and put_time(entry, buffer) == 0:
+    if time.at != NULL and put_time(record, buffer) == 0:
         return False
     if client.at != NULL and not consists_of(client, &HOST.set):
         return False
@@ -926,9 +952,9 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     return put_epoch(s, n, &day, dst)
 
 
-cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:
+cdef size_t put_time(const Record *record, uint8_t *dst) noexcept nogil:
     """Write the time in the form of RFC 3339, at most 48 bytes. Return 0 if it is logged in another form, which is kept."""
-    cdef Text time = entry.text[TIME], date = entry.text[DATE]
+    cdef Text time = record.text[TIME], date = record.text[DATE]
     if date.at == NULL:
         return put_moment(time.at, time.n, dst)
     if not (is_day(date) and is_clock_time(time)):

@@ -2,7 +2,7 @@
 """Compiled formats of logs. A format is a program of steps; each reads one field, up to the literal that follows it.
 
 uricodec.logs._formats makes programs from LogFormat strings, log_format strings, presets and JSON mappings. They run over
-the bytes of a line, without Python objects, and fill an Entry. A line is read from left to right, once: no step takes
+the bytes of a line, without Python objects, and fill an Record. A line is read from left to right, once: no step takes
 back what an earlier one has decided. If a line does not match, the error names the field and the offset.
 
 There are three notations: lines of text, JSON objects (RFC 8259 section 4), and the extended format of W3C (Working Draft
@@ -11,8 +11,8 @@ WD-logfile-960323), whose "#Fields:" lines say what the columns mean.
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels
-from uricodec._records._framing cimport json_string
 from uricodec.logs._fields cimport *
+from uricodec.logs._line cimport *
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -37,6 +37,8 @@ cdef ByteSet NO_BACKSLASH = ByteSet(range(0x20, 0x7F)) - "\\"
 cdef ByteSet NO_QUOTE = NO_BACKSLASH - '"'
 
 
+cdef ByteSet PRINTABLE = ByteSet(range(0x20, 0x7F))
+cdef ByteSet IN_TIME = ByteSet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/: +-.")
 cdef ByteSet DIGITS = ByteSet("0123456789")
 
 # The extra field for the port of the client.
@@ -45,6 +47,9 @@ cdef const char *CLIENT_PORT = "client_port"
 # The fields that visitors write, and which therefore may have quotes.
 cdef uint32_t VISITORS = (1 << USER | 1 << REQUEST | 1 << TARGET | 1 << PATH | 1 << QUERY | 1 << REFERER | 1 << USER_AGENT
                           | 1 << FORWARDED_FOR)
+
+# What a format may have of a request, which becomes method, target, path, query and protocol.
+cdef uint32_t REQUEST_MEMBERS = (1 << REQUEST | 1 << METHOD | 1 << TARGET | 1 << PATH | 1 << QUERY | 1 << PROTOCOL)
 
 # The characters of names of services and containers (Compose Specification, "services"; kubectl has others in brackets).
 cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
@@ -68,6 +73,93 @@ cdef size_t find_literal(const uint8_t *s, size_t i, size_t n, const uint8_t *li
     while i < n and not starts_with(s, i, n, literal, size):
         i = find(s, i + 1, n, literal[0])
     return i
+
+
+# --- steps by marks ---------------------------------------------------------------------------------------------------
+
+cdef bint set_literal(Step *step) noexcept:
+    """Set how the literal after a field is compared. False: it has bytes that need care."""
+    cdef const uint8_t *at = step.literal
+    cdef size_t n = step.n
+    cdef uint8_t mask[8]
+    cdef uint8_t start[8]
+    memset(mask, 0, 8)
+    memset(start, 0, 8)
+    if n:
+        memset(mask, 0xFF, min(n, <size_t>8))
+        memcpy(start, at, min(n, <size_t>8))
+    step.word, step.mask = word_at(start), word_at(mask)
+    step.byte = at[0] if n else 0
+    step.work |= HAS_QUOTE if n > 0 and memchr(at, c'"', n) != NULL else 0
+    step.two_quotes = n > 1 and at[0] == c'"' and at[n - 1] == c'"' and (n == 2 or memchr(at + 1, c'"', n - 2) == NULL)
+    return n == 0 or kernels.span(at, n, &PRINTABLE.set) == n and memchr(at, c'\\', n) == NULL
+
+
+cdef bint set_step(const Plan *plan, size_t k) noexcept:
+    """Set how the end of a field is found by marks. False: its lines are read one by one."""
+    cdef Step *step = plan.step + k
+    cdef size_t i
+    cdef bint last = k + 1 == plan.steps
+    if not set_literal(step) or step.n == 0 and not last:
+        return False
+    step.index = k
+    step.work |= IS_NUMBER if step.kind == NUMBER else IS_DECIMAL if step.kind == DECIMAL else 0
+    step.empty_is_missing = plan.escapes != BACKSLASHES or step.work & (IS_NUMBER | IS_DECIMAL)
+    step.may_end = k + 1 >= plan.optional
+    if step.number_follows and (step.take == QUOTED or step.take == TEXT):
+        step.work |= NUMBER_FOLLOWS
+    if step.work & (IS_NUMBER | IS_DECIMAL) and (step.take != WORD or step.slot == DROPPED):
+        return False
+    if step.take == QUOTED:
+        step.until = TO_QUOTE
+        return step.byte == c'"'
+    if step.take == WORD:
+        step.until = TO_SPACE if step.byte == c' ' or step.n == 0 else TO_BYTE
+        return True
+    if step.take == LIST:
+        step.until = TO_LIST_END
+        return step.n > 0
+    if step.take == TEXT_BEFORE_TIME:
+        # Its end is the last literal before the end of the time. If the time has its usual form, which does not contain the
+        # literal, that is the first one.
+        step.until, step.before_time = TO_SPACE, True
+        if step.byte != c' ' or step[1].take != TIME_TEXT or step[1].n == 0 or IN_TIME.set.member[step[1].literal[0]]:
+            return False
+        for i in range(step.n):
+            if not IN_TIME.set.member[step.literal[i]]:
+                return True
+        return False
+    if step.take == TIME_TEXT:
+        if step.n > 0 and step.byte != c' ' and IN_TIME.set.member[step.byte]:  # a usual time contains its end
+            return False
+        step.until = TO_TIME_END
+        step.before_time = k > 0 and (step - 1).take == TEXT_BEFORE_TIME
+        return True
+    if step.n == 0:
+        step.until = TO_SPACE if plan.open_end else TO_LINE_END
+    else:
+        step.until = TO_SPACE if step.n == 1 and step.byte == c' ' else TO_LITERAL
+    return step.byte != c'"'
+
+
+cdef inline bint is_word(const Step *step) noexcept:
+    return ((step.until == TO_SPACE or step.until == TO_BYTE or step.until == TO_LITERAL) and 1 <= step.n <= 8 and step.byte != c'"'
+            and step.work & ~(IS_NUMBER | IS_DECIMAL | HAS_QUOTE) == 0)
+
+
+cdef bint set_steps(Plan *plan) noexcept:
+    """Set how lines are read by marks. False: they are read one by one."""
+    cdef Step *last = plan.step + plan.steps
+    cdef size_t k
+    plan.beginning.literal, plan.beginning.n = plan.start, plan.start_n
+    if plan.steps > MOST_STEPS or not set_literal(&plan.beginning):
+        return False
+    last.until, last.index, last.slot = NO_MORE, plan.steps, plan.rest if plan.rest >= 0 else DROPPED
+    for k in range(plan.steps):
+        if not set_step(plan, k):
+            return False
+        plan.step[k].is_word = is_word(plan.step + k)
+    return True
 
 
 # --- lines of text ----------------------------------------------------------------------------------------------------
@@ -158,22 +250,22 @@ cdef size_t end_before_rest(const Plan *plan, const Step *step, bint last, const
 
 
 cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint may_end, const uint8_t *s, size_t i, size_t n,
-                          Entry *entry) noexcept nogil:
+                          Record *record) noexcept nogil:
     """Return the offset of the quote that ends the text which starts at i; n if it does not end.
 
     The literal that begins with the quote must follow, and a number, if the next field is one. Other unescaped quotes are
     mistakes of the program that wrote the log, and belong to the text. It ends at the last quote that the rest of the
     format allows, if no later field has quotes; otherwise at the first one.
     """
-    cdef bint first = True, escapes = plan.escapes >= BACKSLASHES and not entry.plain
+    cdef bint first = True, escapes = plan.escapes >= BACKSLASHES and not record.plain
     cdef size_t after, without_number = n
     if step.quotes >= 0:
         after = end_before_rest(plan, step, last, s, i, n)
         if after < n:
-            entry.plain = False
+            record.plain = False
             # Without quotes in it, they are in what follows the format.
-            if find(s, i, after, c'"') < after and entry.odd_quotes == NONE_ODD:
-                entry.odd_quotes = ENDS_SURELY
+            if find(s, i, after, c'"') < after and record.odd_quotes == NONE_ODD:
+                record.odd_quotes = ENDS_SURELY
             return after
     while True:
         if not escapes:
@@ -183,7 +275,7 @@ cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint ma
                 i += 2 if s[i] == c'\\' else 1
         if i >= n:
             if without_number < n and not first:
-                entry.plain = False
+                record.plain = False
             return without_number
         if starts_with(s, i, n, step.literal, step.n):
             after = i + step.n
@@ -199,8 +291,8 @@ cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint ma
         i += 1
         first = False
     if not first:
-        entry.plain = False
-        entry.odd_quotes = MAY_END
+        record.plain = False
+        record.odd_quotes = MAY_END
     return i
 
 
@@ -271,13 +363,11 @@ cdef inline size_t find_other(const uint8_t *s, size_t i, size_t n, uint8_t byte
     return i
 
 
-cdef void fix_value(const Step *field, Entry *entry) noexcept nogil:
+cdef void fix_value(const Step *field, Record *record) noexcept nogil:
     """Take away what a format writes around a value; split a path and a query that follow each other."""
     cdef Text *text
     cdef size_t mark
-    if field.slot < 0:
-        return
-    text = entry.text + field.slot
+    text = record.text + field.slot
     if text.at == NULL:
         return
     if field.kind == QUERY_MARK:
@@ -287,22 +377,22 @@ cdef void fix_value(const Step *field, Entry *entry) noexcept nogil:
         elif text.n == 0:       # Apache's "%q" is empty without a query
             text.at = NULL
     elif field.kind >= DECODED_PATH:
-        entry.decoded = True
-        entry.uncertain_path = field.kind == UNCERTAIN_PATH
+        record.decoded = True
+        record.uncertain_path = field.kind == UNCERTAIN_PATH
         if field.kind == DECODED_TARGET:
             mark = find(text.at, 0, text.n, c'?')
             if mark < text.n:
-                entry.text[QUERY] = text_of(text.at + mark + 1, text.n - mark - 1)
+                record.text[QUERY] = text_of(text.at + mark + 1, text.n - mark - 1)
             text.n = mark
 
 
-cdef inline bint fail_at(const Step *step, size_t offset, Entry *entry) noexcept nogil:
-    return fail(entry, FIELD + step.slot if step.slot >= 0 else FORMAT_ERROR, offset)
+cdef inline bint fail_at(const Step *step, size_t offset, Record *record) noexcept nogil:
+    return fail(record, FIELD + step.slot if step.slot != DROPPED else FORMAT_ERROR, offset)
 
 
-cdef inline bint check_text(const Step *step, Entry *entry) noexcept nogil:
+cdef inline bint check_text(const Step *step, Record *record) noexcept nogil:
     """Return whether a number is one, or missing."""
-    cdef Text *text = entry.text + step.slot
+    cdef Text *text = record.text + step.slot
     if text.n == 0 or text.n == 1 and text.at[0] == c'-':
         text.at, text.n = NULL, 0
         return True
@@ -315,21 +405,21 @@ cdef Text first_word(const Plan *plan, const uint8_t *s, size_t n) noexcept nogi
     return text_of(s, find(s, 0, end, c',') if plan.step.take == LIST else end)
 
 
-cdef bint read_text(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+cdef bint read_text(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
     cdef size_t quote, start = plan.start_n
     cdef Text word
-    entry.step = 0
+    record.step = 0
     if not starts_with(s, 0, n, plan.start, plan.start_n):
-        return fail(entry, FORMAT_ERROR, 0)
+        return fail(record, FORMAT_ERROR, 0)
     if plan.begins_with_client:
         word = first_word(plan, s, n)
         start = source_before(word, plan.endpoint)
         if start > word.n:
-            return fail_at(plan.step, 0, entry)
+            return fail_at(plan.step, 0, record)
     quote = kernels.span(s, n, &NO_QUOTE.set)       # fields before the first quote contain none
-    entry.plain = quote == n or s[quote] == c'"' and kernels.span(s + quote, n - quote, &NO_BACKSLASH.set) == n - quote
-    entry.quote, entry.start[0], entry.plain_before[0], entry.odd_before[0] = quote, start, entry.plain, NONE_ODD
-    return read_steps(plan, 0, s, n, entry)
+    record.plain = quote == n or s[quote] == c'"' and kernels.span(s + quote, n - quote, &NO_BACKSLASH.set) == n - quote
+    record.quote, record.start[0], record.plain_before[0], record.odd_before[0] = quote, start, record.plain, NONE_ODD
+    return read_steps(plan, 0, s, n, record)
 
 
 cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) noexcept nogil:
@@ -351,32 +441,32 @@ cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) no
             break
         if odd_quotes and (a.quotes != b.quotes or a.spaces != b.spaces):
             break
-        if a.slot >= MEMBERS and (one.name[a.slot - MEMBERS].n != other.name[b.slot - MEMBERS].n or memcmp(
+        if MEMBERS <= a.slot < SLOTS and (one.name[a.slot - MEMBERS].n != other.name[b.slot - MEMBERS].n or memcmp(
                 one.name[a.slot - MEMBERS].at, other.name[b.slot - MEMBERS].at, one.name[a.slot - MEMBERS].n) != 0):
             break
         k += 1
     return k
 
 
-cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n, Record *record) noexcept nogil:
     """Read a line from a step on. What precedes it has been read by this variant, or by one with the same steps."""
     cdef const Step *step
-    cdef size_t k, i = entry.start[first], end = 0
+    cdef size_t k, i = record.start[first], end = 0
     cdef bint last, may_end
-    entry.plain, entry.odd_quotes = entry.plain_before[first], entry.odd_before[first]
+    record.plain, record.odd_quotes = record.plain_before[first], record.odd_before[first]
     for k in range(first, plan.steps):
         step = plan.step + k
-        entry.step = k
+        record.step = k
         if k < STEPS_KEPT:
-            entry.start[k], entry.plain_before[k], entry.odd_before[k] = i, entry.plain, entry.odd_quotes
+            record.start[k], record.plain_before[k], record.odd_before[k] = i, record.plain, record.odd_quotes
         last = k + 1 == plan.steps
         may_end = k + 1 >= plan.optional
         if step.kind == NUMBER or step.kind == DECIMAL:
             i = find_other(s, i, n, c' ')       # Squid pads numbers
         if step.take == QUOTED:
-            end = end_of_quoted(plan, step, last, may_end, s, i, n, entry)
+            end = end_of_quoted(plan, step, last, may_end, s, i, n, record)
             if end == n:
-                return fail_at(step, i - 1, entry)
+                return fail_at(step, i - 1, record)
         else:
             if step.take == WORD:
                 end = find(s, i, n, step.literal[0] if step.n else c' ')
@@ -389,206 +479,204 @@ cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n,
             else:
                 end = end_of_text(step, step.take == TEXT_BEFORE_TIME, s, i, n)
             if end == n and step.n and not may_end:
-                return fail_at(step, i, entry)
-            if end > entry.quote and entry.plain and find(s, i, end, c'"') < end:
-                entry.plain = False
-        if step.slot >= 0:
-            entry.text[step.slot] = text_of(s + i, end - i)
-            if step.slot == USER and end - i == 3 and memcmp(s + i, b" - ", 3) == 0:
-                entry.text[USER] = text_of(s + i + 1, 1)        # Jetty: there is none
-            if (step.kind == NUMBER or step.kind == DECIMAL) and not check_text(step, entry):
-                return fail_at(step, i, entry)
+                return fail_at(step, i, record)
+            if end > record.quote and record.plain and find(s, i, end, c'"') < end:
+                record.plain = False
+        record.text[step.slot] = text_of(s + i, end - i)
+        if step.slot == USER and end - i == 3 and memcmp(s + i, b" - ", 3) == 0:
+            record.text[USER] = text_of(s + i + 1, 1)        # Jetty: there is none
+        if (step.kind == NUMBER or step.kind == DECIMAL) and step.slot != DROPPED and not check_text(step, record):
+            return fail_at(step, i, record)
         if starts_with(s, end, n, step.literal, step.n):
             i = end + step.n
         elif may_end and end + (step.take == QUOTED) >= n:
             i = n
             break
         else:
-            return fail_at(step if last else step + 1, end, entry)
-    entry.step = plan.steps
+            return fail_at(step if last else step + 1, end, record)
+    record.step = plan.steps
     if find_other(s, i, n, c' ') < n:
         if not plan.open_end or s[i] != c' ':
-            return fail(entry, FORMAT_ERROR, i)
-        entry.text[plan.rest] = text_of(s + i + 1, n - i - 1)
-        if entry.plain and find(s, i, n, c'"') < n:
-            entry.plain = False
-    return finish(plan, s, n, entry)
+            return fail(record, FORMAT_ERROR, i)
+        record.text[plan.rest] = text_of(s + i + 1, n - i - 1)
+        if record.plain and find(s, i, n, c'"') < n:
+            record.plain = False
+    return finish(plan, s, n, record)
 
 
-cdef bint read_json(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+cdef bint read_json(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
     cdef size_t i = skip_space(s, 0, n)
     if i == n or s[i] != c'{':
-        return fail(entry, JSON_ERROR, i)
-    entry.plain = kernels.span(s, n, &NO_BACKSLASH.set) == n
-    memset(entry.rank, 0, sizeof(entry.rank))
-    i = read_object(plan, 0, s, i, n, entry)
+        return fail(record, JSON_ERROR, i)
+    record.plain = kernels.span(s, n, &NO_BACKSLASH.set) == n
+    memset(record.rank, 0, sizeof(record.rank))
+    i = read_object(plan, 0, s, i, n, record)
     if i > n:
         return False
     i = skip_space(s, i, n)
     if i < n:
-        return fail(entry, JSON_ERROR, i)
-    return finish(plan, s, n, entry)
+        return fail(record, JSON_ERROR, i)
+    return finish(plan, s, n, record)
 
 
-cdef inline Text undone_name(Entry *entry, const uint8_t *at, size_t n) noexcept nogil:
+cdef inline Text undone_name(Record *record, const uint8_t *at, size_t n) noexcept nogil:
     """Return the name of a member, without escapes."""
     cdef size_t size
-    if entry.plain or memchr(at, c'\\', n) == NULL:
+    if record.plain or memchr(at, c'\\', n) == NULL:
         return text_of(at, n)
-    size = json_text(at, n, entry.room)
-    entry.room += size
-    return text_of(entry.room - size, size)
+    size = json_text(at, n, record.room)
+    record.room += size
+    return text_of(record.room - size, size)
 
 
-cdef size_t read_object(const Plan *plan, int parent, const uint8_t *s, size_t i, size_t n, Entry *entry) noexcept nogil:
-    """Read the object that starts at i. Return its end; n + 1, with an error in the entry, if it is not valid."""
+cdef size_t read_object(const Plan *plan, int parent, const uint8_t *s, size_t i, size_t n, Record *record) noexcept nogil:
+    """Read the object that starts at i. Return its end; n + 1, with an error in the record, if it is not valid."""
     cdef size_t end, start, key
     cdef int k
     cdef Text text
     i = skip_space(s, i + 1, n)
     while i < n and s[i] == c'"':
         key = i + 1
-        end = end_of_string(s, key, n, entry.plain)
+        end = end_of_string(s, key, n, record.plain)
         if end == n:
-            fail(entry, JSON_ERROR, n)
+            fail(record, JSON_ERROR, n)
             return n + 1
-        text = undone_name(entry, s + key, end - key)
+        text = undone_name(record, s + key, end - key)
         k = child_of(plan.node, parent, text.at, text.n)
         i = skip_space(s, end + 1, n)
         if i == n or s[i] != c':':
-            fail(entry, JSON_ERROR, i)
+            fail(record, JSON_ERROR, i)
             return n + 1
         i = start = skip_space(s, i + 1, n)
         if i < n and s[i] == c'{' and k and plan.node[k].child:
-            i = read_object(plan, k, s, i, n, entry)
+            i = read_object(plan, k, s, i, n, record)
             if i > n:
                 return i
             start = i
         elif i < n and (s[i] == c'{' or s[i] == c'['):
             end = skip_space(s, i + 1, n)
-            i = skip_nested(s, i, n, entry.plain)
+            i = skip_nested(s, i, n, record.plain)
             if k and s[start] == c'[' and end < n and s[end] == c'"' and i <= n:     # the first text of an array
-                set_value(plan.node + k, entry, s + end + 1, end_of_string(s, end + 1, n, entry.plain) - end - 1)
+                set_value(plan.node + k, record, s + end + 1, end_of_string(s, end + 1, n, record.plain) - end - 1)
             start = i
         elif i < n and s[i] == c'"':
-            end = end_of_string(s, i + 1, n, entry.plain)
+            end = end_of_string(s, i + 1, n, record.plain)
             if k and plan.node[k].field.slot >= 0:
-                set_value(plan.node + k, entry, s + i + 1, end - i - 1)
+                set_value(plan.node + k, record, s + i + 1, end - i - 1)
             elif plan.keep_rest and parent == 0:
-                add_extra(entry, text, s + i + 1, end - i - 1)
+                add_extra(record, text, text_of(NULL, 0), s + i + 1, end - i - 1)
             i = end + 1
         else:
             while i < n and (c'0' <= s[i] <= c'9' or c'a' <= s[i] <= c'z' or s[i] == c'.' or s[i] == c'-' or s[i] == c'+'
                              or s[i] == c'E'):
                 i += 1
             if i == start:
-                fail(entry, JSON_ERROR, i)
+                fail(record, JSON_ERROR, i)
                 return n + 1
             if i - start != 4 or memcmp(s + start, b"null", 4) != 0:
                 if k and plan.node[k].field.slot >= 0:
-                    set_value(plan.node + k, entry, s + start, i - start)
+                    set_value(plan.node + k, record, s + start, i - start)
                 elif plan.keep_rest and parent == 0:
-                    add_extra(entry, text, s + start, i - start)
+                    add_extra(record, text, text_of(NULL, 0), s + start, i - start)
         i = skip_space(s, i, n)
         if i >= n or s[i] != c',':
             break
         i = skip_space(s, i + 1, n)
         if i == n or s[i] != c'"':
-            fail(entry, JSON_ERROR, i)
+            fail(record, JSON_ERROR, i)
             return n + 1
     if i >= n or s[i] != c'}':
-        fail(entry, JSON_ERROR, n if i > n else i)
+        fail(record, JSON_ERROR, n if i > n else i)
         return n + 1
     return i + 1
 
 
-cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
     """Undo the escapes of the fields, then split the request."""
-    if not finish_fields(plan, s, n, entry):
+    if not finish_fields(plan, s, n, record):
         return False
-    read_request(entry)
+    read_request(record)
     return True
 
 
-cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
     """Undo the escapes of the fields, and check their values."""
-    cdef Text query = entry.text[QUERY], user
-    cdef size_t k, values = forget_dashes(entry, plan.escapes != BACKSLASHES)
+    cdef Text query = record.text[QUERY], user
+    cdef size_t k, values = forget_dashes(record, plan.escapes != BACKSLASHES)
     cdef int slot
     cdef const Step *step
     if plan.notation == JSON_LINES:
-        if query.at != NULL and entry.text[QUERY].at == NULL:       # empty after a "?"
-            entry.text[QUERY] = query
+        if query.at != NULL and record.text[QUERY].at == NULL:       # empty after a "?"
+            record.text[QUERY] = query
             values += 1
         if values == 0 or plan.request_needed and (
-                entry.text[REQUEST].at == NULL and entry.text[TARGET].at == NULL and entry.text[PATH].at == NULL
-                and entry.text[METHOD].at == NULL and entry.text[STATUS].at == NULL):
-            return fail(entry, FIELD + REQUEST if plan.request_needed else FIELDS_ERROR, 0)
-    elif (plan.ident >= 0 and entry.text[plan.ident].at != NULL and entry.text[plan.ident].at < entry.text[USER].at
-                and find(entry.text[USER].at, 0, entry.text[USER].n, c' ') < entry.text[USER].n):
-        return fail(entry, FIELD + USER, entry.text[USER].at - s)   # "host ident user" is of words; other lines are not
+                record.text[REQUEST].at == NULL and record.text[TARGET].at == NULL and record.text[PATH].at == NULL
+                and record.text[METHOD].at == NULL and record.text[STATUS].at == NULL):
+            return fail(record, FIELD + REQUEST if plan.request_needed else FIELDS_ERROR, 0)
+    elif (plan.ident >= 0 and record.text[plan.ident].at != NULL and record.text[plan.ident].at < record.text[USER].at
+                and find(record.text[USER].at, 0, record.text[USER].n, c' ') < record.text[USER].n):
+        return fail(record, FIELD + USER, record.text[USER].at - s)   # "host ident user" is of words; other lines are not
     if plan.escapes == HASHES:
         for k in range(plan.steps):
             step = plan.step + k
-            if step.slot >= 0 and step.n and (step.literal[0] == c'"' or step.literal[0] == c'}'):
-                undo_hashes(entry, step.slot, step.literal[0] == c'}')
-    elif not entry.plain and plan.escapes != NO_ESCAPES:
-        for slot in range(MEMBERS + <int>entry.extras):
+            if step.n and (step.literal[0] == c'"' or step.literal[0] == c'}'):
+                undo_hashes(record, step.slot, step.literal[0] == c'}')
+    elif not record.plain and plan.escapes != NO_ESCAPES:
+        for slot in range(MEMBERS + <int>record.extras):
             if slot == plan.rest:       # several fields, whose ends are seen by their escapes
                 continue
             if plan.escapes == JSON_ESCAPES:
-                undo_json(entry, slot)
+                undo_json(record, slot)
             else:
-                undo_backslashes(entry, slot)
+                undo_backslashes(record, slot)
     if plan.notation == JSON_LINES and plan.cloudfront:
-        undo_cloudfront(entry)
-    if entry.uncertain_path:
-        settle_path(entry)
+        undo_cloudfront(record)
+    if record.uncertain_path:
+        settle_path(record)
     if plan.notation == TEXT_LINES:
-        entry.unit = plan.duration_unit
+        record.unit = plan.duration_unit
         for k in range(plan.steps):
             step = plan.step + k
             if step.kind > DECIMAL:
-                fix_value(step, entry)
-        user = entry.text[USER]
+                fix_value(step, record)
+        user = record.text[USER]
         if user.n == 2 and user.at[0] == c'"' and user.at[1] == c'"':     # Apache writes these for an empty one
-            entry.text[USER].n = 0
-    read_client(plan.port, plan.endpoint or entry.endpoint, entry)
-    return plan.notation != JSON_LINES or check_numbers(entry, s, n)
+            record.text[USER].n = 0
+    read_client(plan.port, plan.endpoint or record.endpoint, record)
+    return plan.notation != JSON_LINES or check_numbers(record, s, n)
 
 
-cdef void read_client(int slot, bint endpoint, Entry *entry) noexcept nogil:
+cdef void read_client(int slot, bint endpoint, Record *record) noexcept nogil:
     """Determine the client, and its port, which becomes the extra field of a slot; -1: there is neither."""
-    cdef Text list = entry.text[FORWARDED_FOR], port = text_of(NULL, 0), address
+    cdef Text list = record.text[FORWARDED_FOR], port = text_of(NULL, 0), address
     cdef size_t k
-    if entry.forwarded and next_address(&list, &address, &port):
-        entry.text[CLIENT] = address
-    elif entry.text[CLIENT].at != NULL:
-        port = split_port(entry.text + CLIENT, endpoint)
-    if port.at == NULL or slot < 0 or entry.text[slot].at != NULL:
+    if record.forwarded and next_address(&list, &address, &port):
+        record.text[CLIENT] = address
+    elif record.text[CLIENT].at != NULL:
+        port = split_port(record.text + CLIENT, endpoint)
+    if port.at == NULL or slot < 0 or record.text[slot].at != NULL:
         return
-    for k in range(entry.keys, entry.extras):       # of JSON: a member of this name
-        if entry.text[MEMBERS + k].at != NULL and entry.name[k].n == 11 and memcmp(entry.name[k].at, CLIENT_PORT, 11) == 0:
+    for k in range(record.extras):       # of JSON: a member of this name
+        if record.text[MEMBERS + k].at != NULL and record.name[k].n == 11 and memcmp(record.name[k].at, CLIENT_PORT, 11) == 0:
             return
-    entry.text[slot] = port
+    record.text[slot] = port
 
 
-cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
-    """Read a line without its terminator. An error is stored in the entry."""
+cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Record *record) noexcept nogil:
+    """Read a line without its terminator. An error is stored in the record."""
     cdef size_t k
-    entry.step = 0
+    record.step = 0
     if n == 0:
-        fail(entry, EMPTY, 0)
+        fail(record, EMPTY, 0)
         return NO_RECORD
     if plan.notation == W3C_LINES:
-        return read_w3c(plan, columns, s, n, entry)
-    entry.extras, entry.keys, entry.key = plan.extras, plan.extras, plan.key
+        return read_w3c(plan, columns, s, n, record)
+    record.extras = plan.extras
     for k in range(plan.extras):
-        entry.text[MEMBERS + k] = text_of(NULL, 0)
-        entry.name[k] = plan.name[k]
+        record.text[MEMBERS + k], record.own_name[k], record.own_key[k] = text_of(NULL, 0), plan.name[k], text_of(NULL, 0)
     if plan.notation == JSON_LINES:
-        return RECORD if read_json(plan, s, n, entry) else NO_RECORD
-    return RECORD if read_text(plan, s, n, entry) else NO_RECORD
+        return RECORD if read_json(plan, s, n, record) else NO_RECORD
+    return RECORD if read_text(plan, s, n, record) else NO_RECORD
 
 
 # --- W3C extended: CloudFront, IIS ------------------------------------------------------------------------------------
@@ -684,7 +772,7 @@ cdef uint8_t delimiter_of(const Columns *columns, const uint8_t *s, size_t n) no
     return s[i] if i < n else c' '
 
 
-cdef size_t end_of_value(const uint8_t *s, size_t i, size_t n, uint8_t delimiter, Entry *entry, Text *value) noexcept nogil:
+cdef size_t end_of_value(const uint8_t *s, size_t i, size_t n, uint8_t delimiter, Record *record, Text *value) noexcept nogil:
     """Return the end of the value in quotes that starts at i, and the value: a quote in it is written twice. n + 1: there is
     none, or something other than the delimiter follows it."""
     cdef size_t at = i + 1, size = 0
@@ -703,15 +791,15 @@ cdef size_t end_of_value(const uint8_t *s, size_t i, size_t n, uint8_t delimiter
     if doubled:
         i = 0
         while i < value.n:
-            entry.room[size] = value.at[i]
+            record.room[size] = value.at[i]
             size += 1
             i += 2 if value.at[i] == c'"' else 1
-        value[0] = text_of(entry.room, size)
-        entry.room += size
+        value[0] = text_of(record.room, size)
+        record.room += size
     return at + 1
 
 
-cdef size_t split_values(const Columns *columns, uint8_t delimiter, bint quotes, const uint8_t *s, size_t n, Entry *entry,
+cdef size_t split_values(const Columns *columns, uint8_t delimiter, bint quotes, const uint8_t *s, size_t n, Record *record,
                          uint32_t *quoted) noexcept nogil:
     """Set the texts of the columns, and which of the members were in quotes, as bits. Return the number of values."""
     cdef size_t i = 0, end, column = 0, k
@@ -719,27 +807,27 @@ cdef size_t split_values(const Columns *columns, uint8_t delimiter, bint quotes,
     cdef Text value
     quoted[0] = 0
     for k in range(columns.extras):
-        entry.text[MEMBERS + k] = text_of(NULL, 0)
+        record.text[MEMBERS + k] = text_of(NULL, 0)
     while True:
         slot = columns.slot[column] if column < columns.count and column < COLUMNS else -1
-        end = end_of_value(s, i, n, delimiter, entry, &value) if quotes and i < n and s[i] == c'"' else n + 1
+        end = end_of_value(s, i, n, delimiter, record, &value) if quotes and i < n and s[i] == c'"' else n + 1
         if end > n:
             end = find(s, i, n, delimiter)
             value = text_of(s + i, end - i)
         elif 0 <= slot < MEMBERS:
             quoted[0] |= 1u << slot
         if slot >= 0:
-            entry.text[slot] = value
+            record.text[slot] = value
         column += 1
         if end == n:
             return column
         i = end + 1
 
 
-cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Record *record) noexcept nogil:
     cdef size_t count, k
     cdef uint8_t delimiter = plan.separator
-    cdef uint8_t *room = entry.room
+    cdef uint8_t *room = record.room
     cdef uint32_t quoted
     cdef bint is_iis
     if s[0] == c'#':
@@ -749,40 +837,41 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
             if not columns.announced:       # of no field: those that it has without the line
                 columns[0] = plan.columns[0]
         return DIRECTIVE
-    entry.plain = kernels.span(s, n, &NO_QUOTE.set) == n
-    entry.extras = columns.extras
+    record.plain = kernels.span(s, n, &NO_QUOTE.set) == n
+    record.extras = columns.extras
     for k in range(columns.extras):
-        entry.name[k] = text_of(columns.names + columns.name_at[k], columns.name_size[k])
+        record.own_name[k] = text_of(columns.names + columns.name_at[k], columns.name_size[k])
+        record.own_key[k] = text_of(NULL, 0)
     if columns.announced:
         delimiter = delimiter_of(columns, s, n)
-    count = split_values(columns, delimiter, columns.announced and not entry.plain, s, n, entry, &quoted)
-    if count < columns.count and not entry.plain:       # a quote that is not one of a pair
-        entry.room = room
-        count = split_values(columns, delimiter, False, s, n, entry, &quoted)
+    count = split_values(columns, delimiter, columns.announced and not record.plain, s, n, record, &quoted)
+    if count < columns.count and not record.plain:       # a quote that is not one of a pair
+        record.room = room
+        count = split_values(columns, delimiter, False, s, n, record, &quoted)
     if count < columns.count or count > columns.count and not columns.cloudfront:
-        fail(entry, FIELDS_ERROR, n)
+        fail(record, FIELDS_ERROR, n)
         return NO_RECORD
-    if not columns.announced and not check_default_columns(entry, s):
+    if not columns.announced and not check_default_columns(record, s):
         return NO_RECORD
-    forget_dashes(entry, False)
+    forget_dashes(record, False)
     # IIS separates by spaces. It decodes the path, and writes "+" for a space. Its durations are milliseconds.
     is_iis = not columns.cloudfront and delimiter == c' '
-    entry.unit = -3 if is_iis else 0
+    record.unit = -3 if is_iis else 0
     if columns.cloudfront:
-        undo_cloudfront(entry)
+        undo_cloudfront(record)
     elif is_iis:
         if not quoted >> <int>USER_AGENT & 1:
-            undo_plus(entry, USER_AGENT)
+            undo_plus(record, USER_AGENT)
         if not quoted >> <int>FORWARDED_FOR & 1:
-            undo_plus(entry, FORWARDED_FOR)
-        entry.decoded = entry.text[PATH].at != NULL
-    if not check_numbers(entry, s, n):
+            undo_plus(record, FORWARDED_FOR)
+        record.decoded = record.text[PATH].at != NULL
+    if not check_numbers(record, s, n):
         return NO_RECORD
-    read_client(columns.port, False, entry)
-    if entry.text[PATH].at != NULL:
-        join_target(entry)
+    read_client(columns.port, False, record)
+    if record.text[PATH].at != NULL:
+        join_target(record)
     else:
-        split_target(entry)
+        split_target(record)
     return RECORD
 
 
@@ -1066,19 +1155,17 @@ cdef class Program:
             fields = program.fields.encode()
             read_columns(self.plan.columns, <const uint8_t *>PyBytes_AS_STRING(fields), len(fields))
             self.plan.own_fields = True
+        self.plan.has_request = self.plan.members & REQUEST_MEMBERS != 0
+        self.plan.one_request = self.plan.members & REQUEST_MEMBERS == 1 << REQUEST
         self.names = tuple(slots)
         self.plan.extras = len(slots)
-        self.plan.name = <Text *>PyMem_Calloc(2 * self.plan.extras + 1, sizeof(Text))
-        self.plan.key = self.plan.name + self.plan.extras
+        self.plan.name = <Text *>PyMem_Calloc(self.plan.extras + 1, sizeof(Text))
         if self.plan.name == NULL:
             raise MemoryError  # pragma: no cover: no memory
         for k, name in enumerate(slots):
             key = name.encode()
             self._kept.append(key)
             self.plan.name[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
-            key = b',%s:"' % json_string(key)
-            self._kept.append(key)
-            self.plan.key[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
 
     def __dealloc__(self):
         PyMem_Free(self.plan.step)
@@ -1089,7 +1176,7 @@ cdef class Program:
     cdef int set_field(self, Step *step, field, dict slots) except -1:
         """Set a step from a Field. `slots` has the slots of extra fields by name."""
         name = field.name
-        step.slot, step.unit, step.kind = -1, field.unit, ANY
+        step.slot, step.unit, step.kind = DROPPED, field.unit, ANY
         step.take = KINDS[field.kind]
         if field.kind == "endpoint":
             step.kind = ENDPOINT
@@ -1151,6 +1238,7 @@ cdef class Program:
             if (self.plan.steps and part.kind == "time" and (step - 1).take == TEXT and i + 1 < len(parts)
                     and parts[i - 1].strip(b" ")):
                 (step - 1).take = TEXT_BEFORE_TIME
+            self.plan.fixes |= step.kind > ENDPOINT
             self.plan.steps += 1
         if self.plan.optional == 0:
             self.plan.optional = self.plan.steps + 1
@@ -1159,6 +1247,7 @@ cdef class Program:
         self.plan.endpoint = any(isinstance(part, tuple) and part.kind == "endpoint" for part in parts)
         self.set_last(slots)
         self.set_quotes()
+        self.plan.is_marked = set_steps(&self.plan)
         return 0
 
     cdef int set_last(self, dict slots) except -1:
@@ -1169,6 +1258,7 @@ cdef class Program:
             if len(slots) > OWN_EXTRAS:
                 raise ValueError(f"a format can have at most {OWN_EXTRAS} fields of its own")
         if self.plan.members & (1 << CLIENT | 1 << FORWARDED_FOR):
+            self.plan.has_port = CLIENT_PORT.decode() in slots
             self.plan.port = slots.setdefault("client_port", MEMBERS + len(slots))
         return 0
 
@@ -1181,6 +1271,7 @@ cdef class Program:
         cdef bytes literal
         cdef bint may_have_quotes = False
         cdef size_t k, quotes = 0, spaces = 0
+        self.plan.odd = -1
         for k in reversed(range(self.plan.steps)):
             step = self.plan.step + k
             literal = (<const char *>step.literal)[:step.n] if step.n else b""
@@ -1190,7 +1281,8 @@ cdef class Program:
                 spaces += literal.count(b" ")
                 if step.take == QUOTED and not may_have_quotes and (spaces or not self.plan.open_end):
                     step.quotes, step.spaces = <int>quotes - 1, spaces
-            may_have_quotes |= step.slot >= 0 and step.slot < MEMBERS and VISITORS >> step.slot & 1
+                    self.plan.odd = <int>k
+            may_have_quotes |= step.slot < MEMBERS and VISITORS >> step.slot & 1
         return 0
 
     cdef int set_json(self, program, dict slots) except -1:

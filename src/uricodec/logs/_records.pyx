@@ -1,24 +1,27 @@
 """Log lines to records, as JSON lines (RFC 8259) or CSV (RFC 4180).
 
-A record is always one line, whatever the log contains. Most lines are read and written by `_fast`, which takes only
-lines that need no care; this module reads all others, and defines what the records are.
+A record is always one line, whatever the log contains. Most lines are read by marks (`_text_reader`, `_json_reader`). The
+others are read step by step (`_programs`), which also finds out what is wrong with a line that is no record. Both fill a
+`Record`, which `_writing` writes, and `_columns`.
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr, memcmp, memcpy, memmove
+from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
-from uricodec._records._framing cimport json_string, starts_formula
+from uricodec._records._framing cimport json_string
 from uricodec._url._queries cimport set_names
 from uricodec._records.formats import FORMATS
 from uricodec._rows._tasks import LineFault
-from uricodec.logs._fast cimport FastRecord, FastRun, free_fast, put_fast, read_fast, set_fast, write_fast
-from uricodec.logs._fast_json cimport free_fast_json, read_docker, read_fast_json, set_fast_json, set_fast_record
 from uricodec.logs._fields cimport *
-from uricodec.logs._filters cimport matches, matches_flags, matches_moment, set_condition
+from uricodec.logs._filters cimport set_condition
+from uricodec.logs._json_reader cimport free_json_reader, read_docker, read_json_line, set_json_reader
+from uricodec.logs._line cimport *
 from uricodec.logs._programs cimport *
+from uricodec.logs._text_reader cimport read_text_line, set_text_reader
 from uricodec.logs._texts cimport *
+from uricodec.logs._writing cimport free_variant, keeps, put_record, set_variant
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -46,162 +49,6 @@ KIND_OF = [COPIED, COPIED, TIME_VALUE, COPIED, COPIED, PATH_VALUE, QUERY_VALUE, 
 # Fields that are made from another one, for counting.
 PERIODS = {"time:day": DAY, "time:hour": HOUR, "time:minute": MINUTE}
 DERIVED = (*PERIODS, "status:class")
-
-
-cdef Text text_in(const Writer *w, const Entry *entry, const Field *field, bint *masked) noexcept nogil:
-    """Return the text of which a field is written; NULL if it is missing. `masked`: it must be hidden."""
-    cdef Text list, first, port
-    cdef size_t k
-    masked[0] = False
-    if field.kind == PARAMETER_VALUE:
-        return parameter_of(w, entry.text[QUERY], &field.name, masked)
-    if field.kind == EXTRA_VALUE:
-        for k in range(entry.extras):
-            if entry.text[MEMBERS + k].at != NULL and entry.name[k].n == field.name.n and memcmp(
-                    entry.name[k].at, field.name.at, field.name.n) == 0:
-                return entry.text[MEMBERS + k]
-        return text_of(NULL, 0)
-    if field.kind == ADDRESSES_VALUE:
-        list = entry.text[FORWARDED_FOR]
-        return entry.text[FORWARDED_FOR] if next_address(&list, &first, &port) else text_of(NULL, 0)
-    if field.kind == CLASS_VALUE:
-        return entry.text[STATUS] if entry.text[STATUS].n == 3 else text_of(NULL, 0)
-    return entry.text[field.slot]
-
-
-cdef uint8_t *put_value(const Writer *w, const Entry *entry, const Field *field, Text text, bint masked, Place place,
-                        uint8_t *dst) noexcept nogil:
-    """Write the value of a field that is a text or a number, given the text of text_in(). Nothing: it is missing."""
-    cdef uint8_t time[TIME_SIZE]
-    cdef size_t size
-    if masked:
-        return put("***", 3, dst)
-    if field.kind == PARAMETER_VALUE or field.kind == PATH_VALUE and not entry.decoded:
-        return put_decoded(w, entry, text, field.kind == PARAMETER_VALUE, place, dst)
-    if field.kind == MASKED_VALUE:
-        return put_masked(w, entry, text, field.slot != TARGET or entry.text[PATH].at == NULL, place, dst)
-    if field.kind == EXTRA_VALUE:
-        return put_masked(w, entry, text, True, place, dst)
-    if field.kind == SECONDS_VALUE:
-        return dst + put_seconds(text, entry.unit, dst)
-    if field.kind == TIME_VALUE:
-        size = put_time(entry, dst)
-        return dst + size if size else put_text(w, entry, text, place, dst)
-    if field.kind == PERIOD_VALUE:
-        size = put_time(entry, time)
-        return dst + period_of(time, size, field.period, dst) if size else dst
-    if field.kind == CLASS_VALUE:
-        return put_class(text, dst)
-    return put_text(w, entry, text, place, dst)
-
-
-cdef uint8_t *put_cell(const Writer *w, uint8_t *start, uint8_t *end) noexcept nogil:
-    """End a CSV cell or a JSON string, whose content begins at `start`."""
-    if w.csv_safe and starts_formula(start, end - start):
-        memmove(start + 1, start, end - start)
-        start[0] = c"'"
-        end += 1
-    end[0] = c'"'
-    return end + 1
-
-
-cdef inline uint8_t *put_quote(const Writer *w, uint8_t *dst) noexcept nogil:
-    """Write the quote of a JSON string, which may be in a CSV cell."""
-    return put('""', 2, dst) if w.csv else put('"', 1, dst)
-
-
-cdef uint8_t *put_addresses(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
-    """Write the addresses of X-Forwarded-For as a JSON array."""
-    cdef Text list = entry.text[FORWARDED_FOR], address, port
-    cdef bint first = True
-    dst = put("[", 1, dst)
-    while next_address(&list, &address, &port):
-        if not first:
-            dst = put(",", 1, dst)
-        first = False
-        dst = put_quote(w, dst)
-        dst = put_text(w, entry, address, STRING_IN_CELL if w.csv else STRING, dst)
-        dst = put_quote(w, dst)
-    return put("]", 1, dst)
-
-
-cdef uint8_t *put_extra(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
-    """Write the extra fields that have values as a JSON object."""
-    cdef Place place = STRING_IN_CELL if w.csv else STRING
-    cdef size_t k
-    cdef bint first = True
-    dst = put("{", 1, dst)
-    for k in range(entry.extras):
-        if entry.text[MEMBERS + k].at == NULL:
-            continue
-        if k < entry.keys and not w.csv:
-            memcpy(dst, entry.key[k].at + first, entry.key[k].n - first)
-            dst += entry.key[k].n - first
-        else:
-            dst = put(",", not first, dst)
-            dst = put_quote(w, dst)
-            dst = put_any(w, entry.name[k].at, entry.name[k].n, place, dst)
-            dst = put_quote(w, dst)
-            dst = put(":", 1, dst)
-            dst = put_quote(w, dst)
-        first = False
-        dst = put_masked(w, entry, entry.text[MEMBERS + k], True, place, dst)
-        dst = put_quote(w, dst)
-    return put("}", 1, dst)
-
-
-cdef bint has_extra(const Entry *entry) noexcept nogil:
-    """Return whether one of the extra fields has a value."""
-    cdef size_t k
-    for k in range(entry.extras):
-        if entry.text[MEMBERS + k].at != NULL:
-            return True
-    return False
-
-
-cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
-    """Write a record of at most FACTOR bytes for each byte of its line, plus `record_extra`."""
-    cdef size_t k
-    cdef const Field *field
-    for k in range(w.fields):
-        field = w.field + k
-        dst = put(",", k > 0, dst) if w.csv else put(<const char *>field.key.at, field.key.n, dst)
-        dst = put_field(w, entry, field, dst)
-    return put("\n" if w.csv else "}\n", 1 if w.csv else 2, dst)
-
-
-cdef uint8_t *put_field(const Writer *w, const Entry *entry, const Field *field, uint8_t *dst) noexcept nogil:
-    """Write the value of a field, after its key."""
-    cdef uint8_t *value = dst + (field.is_text or w.csv and not field.is_number)
-    cdef uint8_t *end = value
-    cdef Place place = STRING_IN_CELL if w.csv else STRING
-    cdef Text text
-    cdef bint masked
-    if field.kind == FLAGS_VALUE:
-        return put_flags(flags_of_request(w, entry.text[PATH], entry.text[QUERY], entry.decoded, entry.whole), w.csv, dst)
-    if field.kind == EXTRAS_VALUE:
-        if has_extra(entry):
-            end = put_extra(w, entry, value)
-        elif field.optional and not w.csv:
-            return dst - field.key.n
-    else:
-        text = text_in(w, entry, field, &masked)
-        if text.at == NULL:
-            pass
-        elif field.kind == QUERY_VALUE:
-            end = put_query(w, entry, place, value)
-        elif field.kind == ADDRESSES_VALUE:
-            end = put_addresses(w, entry, value)
-        else:
-            end = put_value(w, entry, field, text, masked, CELL if w.csv else STRING, value)
-            if field.is_text and (field.kind != PERIOD_VALUE or end > value):
-                dst[0] = c'"'
-                return put_cell(w, value, end)
-    if end == value:
-        return dst if w.csv else put("null", 4, dst)
-    if value > dst:
-        dst[0] = end[0] = c'"'
-    return end + (value - dst)
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
@@ -253,6 +100,19 @@ cdef object lines_of(LogReader reader, const Found *found, const size_t *counts)
                  <Py_ssize_t>reader.dropped, invalid)
 
 
+cdef inline size_t line_size(const uint8_t *src, size_t start, size_t n) noexcept nogil:
+    """Return the size of a line without its terminator, "\n" or "\r\n"; a last line may end with "\r"."""
+    cdef size_t end = find(src, start, n, c'\n')
+    return end - start - (end > start and src[end - 1] == c'\r')
+
+
+cdef inline size_t next_line(const uint8_t *src, size_t end, size_t n) noexcept nogil:
+    """Return where the next line starts, if this one is terminated; otherwise n."""
+    if end < n and src[end] == c'\r':
+        end += 1
+    return end + (end < n)
+
+
 @cython.final
 cdef class LogReader:
     """Converter of log lines to records. It remembers the fields that a log announced, so each log needs its own.
@@ -274,7 +134,7 @@ cdef class LogReader:
         strict (int): 1: values must be what the names of the fields promise, to find out the format of a log; 2: texts in
             quotes must not contain quotes, either.
         timezone (tzinfo | None): The zone of times that have none, in "arrow". None: UTC.
-        fast (bool): Whether lines that need no care may be read by marks (`_fast`), which gives the same records.
+        fast (bool): Whether lines that need no care may be read by marks, which gives the same records.
 
     Attributes:
         programs (list[Program]): The variants.
@@ -307,19 +167,19 @@ cdef class LogReader:
             raise ValueError(f"client must be 'peer' or 'forwarded', got {client!r}")
         self.programs, self._kept = list(programs), []
         self.variants = <int>len(self.programs)
-        self.plan = <const Plan **>PyMem_Calloc(self.variants + 1, sizeof(Plan *))
+        self.variant = <Variant *>PyMem_Calloc(self.variants + 1, sizeof(Variant))
         self.columns = <Columns *>PyMem_Calloc(self.variants + 1, sizeof(Columns))
         self.shared = <size_t *>PyMem_Calloc(self.variants + 1, sizeof(size_t))
-        if self.plan == NULL or self.columns == NULL or self.shared == NULL:
+        if self.variant == NULL or self.columns == NULL or self.shared == NULL:
             raise MemoryError  # pragma: no cover: no memory
         self.record_extra = RECORD_EXTRA
         for k, item in enumerate(self.programs):
             if type(item) is not Program:
                 raise TypeError(f"expected a Program, got {type(item).__name__}")
             program = item
-            self.plan[k] = &program.plan
+            self.variant[k].plan = &program.plan
             self.objects += program.plan.notation == JSON_LINES
-            self.shared[k] = shared_steps(self.plan[k - 1], &program.plan, True) if k else 0
+            self.shared[k] = shared_steps(self.variant[k - 1].plan, &program.plan, True) if k else 0
             self.record_extra += 6 * NAMES_CAPACITY if program.plan.columns != NULL else 0
             self.writer.members |= program.plan.members
             self.writer.own_fields |= program.plan.own_fields
@@ -349,12 +209,14 @@ cdef class LogReader:
         self.max_line, self.strict, self.timezone, self.zone.quarter = max_line, strict, timezone, -1 << 60
         self.zone.timezone = <PyObject *>timezone if timezone is not None else NULL
         self.writer.zone = &self.zone
-        if fast and not strict and self.variants and self.plan[0].notation == JSON_LINES:
-            set_fast_json(&self.json, self.plan[0], &self.writer, self._kept)
-            self.has_json = True
-        elif fast and not strict and self.variants:
-            set_fast(&self.fast, self.plan, self.variants, &self.writer, self._kept)
-            self.has_fast = self.fast.plan[0] != NULL
+        for k in range(self.variants):
+            self.variant[k].time = &self.time
+            set_variant(self.variant + <int>k, self.variant[<int>k].plan, &self.writer, self._kept)
+        set_text_reader(&self.text, self.variant, self.variants, &self.writer)
+        self.is_fast = fast and not strict and self.text.is_usable
+        if fast and not strict and self.variants and self.variant.plan.notation == JSON_LINES:
+            set_json_reader(&self.json, self.variant, &self.writer)
+            self.is_fast = True
         self.begin()
 
     cdef int set_fields(self, tuple names, bint chosen) except -1:
@@ -419,38 +281,12 @@ cdef class LogReader:
             self.writer.filters += 1
         return 0
 
-    cdef bint keeps(self, const Entry *entry) noexcept nogil:
-        """Return whether a record meets all conditions."""
-        cdef const Writer *w = &self.writer
-        cdef const Filter *filter
-        cdef Text text
-        cdef size_t i, size
-        cdef bint masked
-        for i in range(w.filters):
-            filter = w.filter + i
-            if filter.field.kind == FLAGS_VALUE:
-                if not matches_flags(filter, flags_of_request(
-                        w, entry.text[PATH], entry.text[QUERY], entry.decoded, entry.whole)):
-                    return False
-                continue
-            text = text_in(w, entry, &filter.field, &masked)
-            if text.at != NULL and filter.comparison == AS_MOMENT:
-                size = put_time(entry, w.value)
-                if size == 0 or not matches_moment(filter, micros_of(w.value, size, w.zone)):
-                    return False
-                continue
-            if text.at != NULL and filter.field.kind != ADDRESSES_VALUE:
-                text = text_of(w.value, put_value(w, entry, &filter.field, text, masked, RAW, w.value) - w.value)
-                if filter.field.kind == PERIOD_VALUE and text.n == 0:
-                    text.at = NULL
-            if not matches(filter, text):
-                return False
-        return True
-
     def __dealloc__(self):
-        free_fast(&self.fast)
-        free_fast_json(&self.json)
-        PyMem_Free(self.plan)
+        cdef int k
+        for k in range(self.variants if self.variant != NULL else 0):
+            free_variant(self.variant + k)
+        free_json_reader(&self.json)
+        PyMem_Free(self.variant)
         PyMem_Free(self.columns)
         PyMem_Free(self.shared)
         PyMem_Free(self.writer.field)
@@ -464,8 +300,8 @@ cdef class LogReader:
         if self.memory == NULL or size > self.capacity:
             PyMem_RawFree(self.memory)
             # For a line of Docker; for undone escapes and joined targets; for decoded texts; from another encoding; for a
-            # value that is compared; for a line without its colors.
-            self.memory = <uint8_t *>PyMem_RawMalloc((6 + CHARSET_FACTOR + value) * size + 8 * EXTRA_CAPACITY)
+            # value that is compared; for a line without its colors; for one at the end of the source.
+            self.memory = <uint8_t *>PyMem_RawMalloc((7 + CHARSET_FACTOR + value) * size + 9 * EXTRA_CAPACITY)
             if self.memory == NULL:
                 raise MemoryError  # pragma: no cover: no memory
             self.capacity = size
@@ -473,6 +309,7 @@ cdef class LogReader:
             self.writer.wide = self.writer.room + size + EXTRA_CAPACITY
             self.writer.value = self.writer.wide + CHARSET_FACTOR * size + EXTRA_CAPACITY
             self.plain = (5 + CHARSET_FACTOR + value) * size + 7 * EXTRA_CAPACITY
+            self.padded = self.plain + size + EXTRA_CAPACITY
         return 0
 
     def capacity_for(self, size):
@@ -498,8 +335,8 @@ cdef class LogReader:
         """
         cdef int k
         for k in range(self.variants):
-            if self.plan[k].columns != NULL:
-                self.columns[k] = self.plan[k].columns[0]
+            if self.variant[k].plan.columns != NULL:
+                self.columns[k] = self.variant[k].plan.columns[0]
         self.first = True
 
     def go_on(self, LogReader other not None):
@@ -533,13 +370,13 @@ cdef class LogReader:
         cdef Py_buffer source
         cdef const uint8_t *s
         cdef size_t n, end, start
-        cdef Entry entry
+        cdef Record record
         cdef int k
         PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
         s, n = <const uint8_t *>source.buf, <size_t>source.len
         self.first = self.first and n == 0
         for k in range(self.variants):
-            if self.plan[k].columns == NULL:
+            if self.variant[k].plan.columns == NULL:
                 continue
             end = n
             while end:      # backwards, to the last line that begins with "#Fields:"
@@ -547,8 +384,8 @@ cdef class LogReader:
                 while start and s[start - 1] != c'\n':
                     start -= 1
                 if end - start >= 8 and memcmp(s + start, b"#Fields:", 8) == 0:
-                    clear(&entry, NULL)
-                    read_line(self.plan[k], self.columns + k, s + start, line_size(s, start, n), &entry)
+                    clear(&record, NULL)
+                    read_line(self.variant[k].plan, self.columns + k, s + start, line_size(s, start, n), &record)
                     break
                 end = start
         PyBuffer_Release(&source)
@@ -559,7 +396,7 @@ cdef class LogReader:
         cdef int i
         missing = set(IMPORTANT) & set(self.fields)
         for i in range(4):
-            if self.seen[i]:
+            if self.seen >> IMPORTANT_SLOTS[i] & 1:
                 missing.discard(IMPORTANT[i])
         return frozenset(missing)
 
@@ -612,208 +449,179 @@ cdef class LogReader:
 
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found,
                     size_t *counts) noexcept nogil:
-        cdef size_t start = 0, size, written = 0, lines = 0, records = 0, invalid = 0, fast
-        cdef Entry entry
+        cdef size_t written = 0, lines = 0, records = 0, invalid = 0
+        cdef Record *record = &self.record
         cdef Line line
-        cdef FastRun run
-        entry.forwarded = self.writer.forwarded
-        self.begin_run(&run, src, n)
-        while start < n and invalid < limit:
-            if (self.has_fast or self.has_json) and not self.first:
-                run.start, run.dropped = start, 0
-                if self.has_json:
-                    fast = self.write_json(&run, &entry, dst, cap, &written)
-                else:
-                    fast = write_fast(&self.fast, &self.writer, self.record_extra, &run, dst, cap, &written)
-                if n - run.start > 8 and memcmp(src + run.start, b'{"log":"', 8) == 0:
-                    fast += self.write_docker(&run, &entry, dst, cap, &written)
-                start, lines, records = run.start, lines + fast, records + fast - run.dropped
-                self.fast_records += fast
-                self.dropped += run.dropped
-                if start == n:
+        cdef bint first
+        self.begin_lines(src, n)
+        while self.marked.start < n and invalid < limit:
+            first = self.first
+            line = self.read_next()
+            if line == RECORD and not record.is_dropped:
+                if cap - written < FACTOR * (record.end - self.marked.start) + self.record_extra:
+                    self.first = first
                     break
-            size = line_size(src, start, n)
-            if size <= self.max_line and cap - written < FACTOR * size + self.record_extra:
-                break
-            line = self.read(src, start, size, &entry)
-            if line == RECORD and self.is_dropped(&entry):
-                self.dropped += 1
-            elif line == RECORD:
-                written = put_record(&self.writer, &entry, dst + written) - dst
+                written = put_record(&self.writer, record, &self.seen, dst + written) - dst
                 records += 1
+            elif line == RECORD:
+                self.dropped += 1
             elif line == NO_RECORD:
-                note(self, &entry, lines, start, size, found + invalid)
+                note(self, lines, found + invalid)
                 invalid += 1
             lines += 1
-            start = next_line(src, start + size, n)
-        self.end_run(&run)
+            self.marked.start = record.next
         if self.quotes:
             written = leave_out_quotes(dst, written, self.delimiter)
         elif self.writer.csv:
             written = csv_to_text(dst, written, self.delimiter)
-        counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, invalid
+        counts[0], counts[1], counts[2], counts[3], counts[4] = self.marked.start, written, lines, records, invalid
 
-    cdef void begin_run(self, FastRun *run, const uint8_t *src, size_t n) noexcept nogil:
-        run.src, run.n, run.max_line = src, n, self.max_line
-        run.window = run.window_end = 0
-        run.seen = 0
-        run.dropped = self.dropped = 0
-        run.room = self.memory + self.capacity + EXTRA_CAPACITY
-        self.request.room, self.request.seen = run.room, 0
-
-    cdef void end_run(self, const FastRun *run) noexcept nogil:
+    cdef void begin_lines(self, const uint8_t *src, size_t n) noexcept nogil:
+        cdef Marked *marked
         cdef int i
-        for i in range(4):
-            self.seen[i] |= (run.seen | self.request.seen) >> IMPORTANT_SLOTS[i] & 1
+        for i in range(2):
+            marked = &self.outer if i else &self.marked
+            marked.src, marked.n, marked.max_line = src, n, self.max_line
+            marked.start = marked.window = marked.window_end = 0
+            marked.room = self.memory + self.capacity + EXTRA_CAPACITY
+        self.record.forwarded = self.writer.forwarded
+        self.dropped = 0
 
-    cdef size_t write_json(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
-        """Write the records of lines of JSON, like write_fast()."""
-        cdef FastRecord record
-        cdef size_t lines = 0
-        while run.start < run.n and read_fast_json(&self.json, run, entry, &record):
-            if capacity - written[0] < FACTOR * (record.end - run.start) + self.record_extra:
-                break
-            written[0] = self.put_json(run, entry, &record, dst + written[0]) - dst
-            run.start = record.next
-            lines += 1
-        return lines
+    cdef Line read_next(self) noexcept nogil:
+        """Read the line at marked.start."""
+        if self.is_fast and not self.first and self.read_by_marks():
+            self.fast_records += 1
+            return RECORD
+        return self.read_exactly(line_size(self.marked.src, self.marked.start, self.marked.n))
 
-    cdef uint8_t *put_json(self, FastRun *run, Entry *entry, FastRecord *record, uint8_t *dst) noexcept nogil:
-        """Write the record of a line of `run`, or count it among those that are dropped."""
-        cdef bint whole = set_fast_record(&self.json, &self.request, entry, record)
-        if not whole:
-            read_request(entry)
-            record.dropped = self.is_dropped(entry)
-        if record.dropped:
-            run.dropped += 1
-            return dst
-        return put_fast(record.plan, &self.writer, &self.request, record, dst) if whole else put_record(
-            &self.writer, entry, dst)
-
-    cdef bint is_dropped(self, const Entry *entry) noexcept nogil:
-        """Return whether a record does not meet all conditions; otherwise note which of IMPORTANT it has."""
-        cdef int i
-        if self.writer.filters and not self.keeps(entry):
+    cdef bint read_by_marks(self) noexcept nogil:
+        """Read the line by its marks. False: it is declined."""
+        cdef Record *record = &self.record
+        if self.json.known != NULL:
+            if read_json_line(&self.json, &self.marked, record):
+                record.marked_to = self.marked.window_end
+                return True
+        elif read_text_line(&self.text, &self.marked, record):
+            record.marked_to = self.marked.window_end
             return True
-        for i in range(4):
-            self.seen[i] |= entry.text[IMPORTANT_SLOTS[i]].at != NULL
-        return False
+        return self.read_docker_line()
 
-    cdef size_t write_docker(self, FastRun *run, Entry *entry, uint8_t *dst, size_t capacity, size_t *written) noexcept nogil:
-        """Write the records of lines of Docker's json-file driver, like write_fast()."""
-        cdef FastRecord record
-        cdef FastRun outer, inner
-        cdef size_t lines = 0, next
-        self.begin_docker(run, &outer, &inner)
-        while self.read_docker_line(&outer, &inner, entry, &record, &next):
-            if capacity - written[0] < FACTOR * (next - outer.start) + self.record_extra:
-                break
-            if self.has_json:
-                written[0] = self.put_json(run, entry, &record, dst + written[0]) - dst
-            elif record.dropped:
-                run.dropped += 1
-            else:
-                written[0] = put_fast(record.plan, &self.writer, &inner, &record, dst + written[0]) - dst
-            outer.start = next
-            lines += 1
-        run.start = outer.start
-        run.seen |= inner.seen
-        return lines
-
-    cdef void begin_docker(self, const FastRun *run, FastRun *outer, FastRun *inner) noexcept nogil:
-        """Let `outer` have the lines from run.start on."""
-        outer.src, outer.n, outer.start, outer.max_line, outer.room = run.src, run.n, run.start, run.max_line, run.room
-        outer.window = outer.window_end = 0
-        inner.seen = 0
-
-    cdef bint read_docker_line(self, FastRun *outer, FastRun *inner, Entry *entry, FastRecord *record, size_t *next) noexcept nogil:
-        """Read the line in the record of Docker at outer.start, as read_fast_json() or read_fast() do. False: it is declined."""
-        if outer.start >= outer.n or not read_docker(outer, self.memory, inner, next):
+    cdef bint read_docker_line(self) noexcept nogil:
+        """Read the line in a record of Docker, by the marks of both. False: it is declined."""
+        cdef Record *record = &self.record
+        cdef Marked *outer = &self.outer
+        cdef size_t start = self.marked.start, next
+        if outer.n - start <= 8 or memcmp(outer.src + start, b'{"log":"', 8) != 0:
             return False
-        if not (read_fast_json(&self.json, inner, entry, record) if self.has_json else read_fast(&self.fast, inner, record)):
+        outer.start = start
+        if not read_docker(outer, self.memory, &self.inner, &next):
+            return False
+        if not (read_json_line(&self.json, &self.inner, record) if self.json.known != NULL else read_text_line(
+                &self.text, &self.inner, record)):
             return False
         # Otherwise it has several lines, or a "\r".
-        return record.end + 1 == record.next and record.next + BLOCK + 1 == inner.n
+        if record.end + 1 != record.next or record.next + BLOCK + 1 != self.inner.n:
+            return False
+        record.end = record.next = next
+        record.marked_to = outer.window_end
+        return True
 
-    cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
+    cdef Line read_exactly(self, size_t size) noexcept nogil:
+        """Read the line of this size step by step, which also finds what is wrong with it."""
+        cdef Record *record = &self.record
+        cdef size_t start = self.marked.start, n = self.marked.n
+        cdef const uint8_t *s = self.marked.src + start
+        cdef Line line
+        record.end = start + size
+        record.next = record.marked_to = next_line(self.marked.src, record.end, n)
+        if n - record.end < BLOCK and size <= self.max_line:
+            memcpy(self.memory + self.padded, s, size)
+            s = self.memory + self.padded
+        line = self.read(s, size, record)
+        if line == RECORD:
+            record.is_marked, record.has_triplets = False, True
+            record.is_dropped = self.writer.filters > 0 and not (
+                keeps(&self.writer, record, False) and keeps(&self.writer, record, True))
+        return line
+
+    cdef Line read(self, const uint8_t *s, size_t size, Record *record) noexcept nogil:
         """Read a line of `size` bytes. A byte order mark at the start of the log is skipped.
 
         What another program wrote before the line is skipped, if the line is a record then.
         """
-        cdef const uint8_t *s = src + start
         cdef size_t mark = 3 if self.first and size >= 3 and memcmp(s, b"\xEF\xBB\xBF", 3) == 0 else 0
         self.first = False
         if size > self.max_line:
-            fail(entry, TOO_LONG, self.max_line)
+            fail(record, TOO_LONG, self.max_line)
             return NO_RECORD
         s, size = s + mark, size - mark
         if memchr(s, ESCAPE, size) != NULL:
-            return self.read_colored(s, size, mark, entry)
-        return self.read_plain(s, size, mark, entry)
+            return self.read_colored(s, size, mark, record)
+        return self.read_plain(s, size, mark, record)
 
-    cdef Line read_colored(self, const uint8_t *s, size_t size, size_t mark, Entry *entry) noexcept nogil:
+    cdef Line read_colored(self, const uint8_t *s, size_t size, size_t mark, Record *record) noexcept nogil:
         """Read a line without its control sequences."""
         cdef uint8_t *plain = self.memory + self.plain
         cdef Line line
         memcpy(plain, s, size)
-        line = self.read_plain(plain, without_colors(plain, size), 0, entry)
+        line = self.read_plain(plain, without_colors(plain, size), 0, record)
         if line == NO_RECORD:
-            entry.offset = mark + offset_with_colors(s, size, entry.offset)
+            record.offset = mark + offset_with_colors(s, size, record.offset)
         return line
 
-    cdef Line read_plain(self, const uint8_t *s, size_t size, size_t mark, Entry *entry) noexcept nogil:
+    cdef Line read_plain(self, const uint8_t *s, size_t size, size_t mark, Record *record) noexcept nogil:
         """Read a line that begins after the byte order mark, perhaps after a prefix."""
         cdef Line line
         cdef int kind, code = FINE, failed = 0
         cdef size_t offset = 0
         for kind in range(PREFIXES):
-            line = self.read_after(kind, s, size, entry)
+            line = self.read_after(kind, s, size, record)
             if line != NO_RECORD:
                 return line
-            if entry.code == EMPTY:
-                entry.offset += mark
+            if record.code == EMPTY:
+                record.offset += mark
                 return NO_RECORD
-            if entry.code != FINE and entry.offset > offset:
-                code, offset, failed = entry.code, entry.offset, self.failed
+            if record.code != FINE and record.offset > offset:
+                code, offset, failed = record.code, record.offset, self.failed
         if self.objects < self.variants:
-            line = self.read_in_object(s, size, entry)
+            line = self.read_in_object(s, size, record)
             if line != NO_RECORD:
                 return line
-            if entry.code != FINE and entry.offset > offset:
-                code, offset, failed = entry.code, entry.offset, self.failed
-        line = self.read_variants(s, size, entry)
+            if record.code != FINE and record.offset > offset:
+                code, offset, failed = record.code, record.offset, self.failed
+        line = self.read_variants(s, size, record)
         if line == NO_RECORD:
-            if entry.offset < offset:
-                entry.code, entry.offset, self.failed = code, offset, failed
+            if record.offset < offset:
+                record.code, record.offset, self.failed = code, offset, failed
             if self.objects == self.variants:
-                code, offset, failed = entry.code, entry.offset, self.failed
-                line = self.read_in_object(s, size, entry)
+                code, offset, failed = record.code, record.offset, self.failed
+                line = self.read_in_object(s, size, record)
                 if line != NO_RECORD:
                     return line
-                entry.code, entry.offset, self.failed = code, offset, failed    # it says more than what the text lacks
-            entry.offset += mark
+                record.code, record.offset, self.failed = code, offset, failed    # it says more than what the text lacks
+            record.offset += mark
         return line
 
-    cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Record *record) noexcept nogil:
         """Read a line that follows a prefix. Without the prefix, return NO_RECORD without an error."""
         cdef size_t skipped = 0
         cdef Text inner
         cdef Line line
-        entry.code = FINE
+        record.code = FINE
         if prefix == DOCKER:
             if not docker_line(s, n, self.memory, &inner):
                 return NO_RECORD
-            line = self.read_variants(inner.at, inner.n, entry)
-            entry.offset = 8        # where the text begins, whose escapes are undone
+            line = self.read_variants(inner.at, inner.n, record)
+            record.offset = 8        # where the text begins, whose escapes are undone
             return line
         skipped = skip_prefix(prefix, s, n)
         if skipped == 0:
             return NO_RECORD
-        line = self.read_variants(s + skipped, n - skipped, entry)
-        entry.offset += skipped
+        line = self.read_variants(s + skipped, n - skipped, record)
+        record.offset += skipped
         return line
 
-    cdef Line read_in_object(self, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    cdef Line read_in_object(self, const uint8_t *s, size_t n, Record *record) noexcept nogil:
         """Read the line, perhaps with a prefix of its own, that a JSON object contains.
 
         An object that is a record itself is not one with a line. Without a line in it, return NO_RECORD without an error.
@@ -822,99 +630,102 @@ cdef class LogReader:
         cdef Line line = NO_RECORD
         cdef size_t skipped, start = text_in_object(s, n, self.memory, &inner)
         cdef int kind
-        entry.code = FINE
+        record.code = FINE
         if start == 0:
             return NO_RECORD
         if 0 < self.objects < self.variants:
             self.objects_only = True
-            line = self.read_variants(s, n, entry)
+            line = self.read_variants(s, n, record)
             self.objects_only = False
             if line != NO_RECORD:
                 return line
         for kind in range(DOCKER):
             skipped = skip_prefix(kind, inner.at, inner.n)
             if skipped and line == NO_RECORD:
-                line = self.read_variants(inner.at + skipped, inner.n - skipped, entry)
+                line = self.read_variants(inner.at + skipped, inner.n - skipped, record)
         if line == NO_RECORD:
-            line = self.read_variants(inner.at, inner.n, entry)
-        entry.offset = start
+            line = self.read_variants(inner.at, inner.n, record)
+        record.offset = start
         return line
 
-    cdef Line read_variants(self, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    cdef Line read_variants(self, const uint8_t *s, size_t n, Record *record) noexcept nogil:
         """Read a line in the first variant that it matches. An error is that of the variant that came farthest.
 
         Texts with quotes that are not escaped are read only if no variant matches without: they could be several fields.
         """
-        cdef Line line = self.read_each(False, s, n, entry)
-        if line == NO_RECORD and entry.odd_quotes and self.strict < 2:
-            line = self.read_each(True, s, n, entry)
+        cdef Line line = self.read_each(False, s, n, record)
+        if line == NO_RECORD and record.odd_quotes and self.strict < 2:
+            line = self.read_each(True, s, n, record)
         return line
 
-    cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Record *record) noexcept nogil:
         """Read a line in the first variant that it matches. What this has in common with the one before is not read again.
 
-        If no variant matches, entry.odd_quotes says whether one would if odd quotes counted as text.
+        If no variant matches, record.odd_quotes says whether one would if odd quotes counted as text.
         """
         cdef int k, code = FINE, failed = 0
         cdef size_t offset = 0
+        cdef const Plan *plan
         cdef bint would = False
         cdef Line line = NO_RECORD
         for k in range(self.variants):
-            if self.objects_only and self.plan[k].notation != JSON_LINES:
+            plan = self.variant[k].plan
+            if self.objects_only and plan.notation != JSON_LINES:
                 continue
-            if k == 0 or self.shared[k] == 0 or entry.step >= self.plan[k - 1].steps:
-                clear(entry, self.memory + self.capacity + EXTRA_CAPACITY)
-                line = read_line(self.plan[k], self.columns + k, s, n, entry)
-            elif entry.step < self.shared[k]:
+            if k == 0 or self.shared[k] == 0 or record.step >= self.variant[k - 1].plan.steps:
+                clear(record, self.memory + self.capacity + EXTRA_CAPACITY)
+                line = read_line(plan, self.columns + k, s, n, record)
+            elif record.step < self.shared[k]:
                 continue
             else:
-                line = self.read_again(k, s, n, entry)
-            if line == RECORD and not odd_quotes and entry.odd_quotes > <int>(NONE_ODD if self.strict else ENDS_SURELY):
+                line = self.read_again(k, s, n, record)
+            if line == RECORD and not odd_quotes and record.odd_quotes > <int>(NONE_ODD if self.strict else ENDS_SURELY):
                 would = True
-                fail(entry, FORMAT_ERROR, 0)
+                fail(record, FORMAT_ERROR, 0)
                 line = NO_RECORD
             if line == RECORD and self.strict and not self.columns[k].announced and not (
-                    self.has_usual_start(k, entry) and is_whole(self.plan[k], entry)):
-                fail(entry, FORMAT_ERROR, 0)
+                    self.has_usual_start(k, record) and is_whole(plan, record)):
+                fail(record, FORMAT_ERROR, 0)
                 line = NO_RECORD
             if line != NO_RECORD:
+                record.variant = self.variant + k
                 return line
-            if self.strict and not self.has_usual_start(k, entry):
-                entry.offset = 0
-            if k == 0 or entry.offset > offset:
-                code, offset, failed = entry.code, entry.offset, k
-        entry.code, entry.offset, entry.odd_quotes, self.failed = code, offset, would, failed
+            if self.strict and not self.has_usual_start(k, record):
+                record.offset = 0
+            if k == 0 or record.offset > offset:
+                code, offset, failed = record.code, record.offset, k
+        record.code, record.offset, record.odd_quotes, self.failed = code, offset, would, failed
         return NO_RECORD
 
-    cdef bint has_usual_start(self, int k, Entry *entry) noexcept nogil:
+    cdef bint has_usual_start(self, int k, Record *record) noexcept nogil:
         """Return whether the fields before an error have the values that their names promise."""
+        cdef const Plan *plan = self.variant[k].plan
         cdef int i
         for i in range(MEMBERS):
-            if entry.text[i].n == 1 and entry.text[i].at[0] == c'-':
-                entry.text[i] = text_of(NULL, 0)
-        return has_usual_values(entry, self.plan[k].notation == JSON_LINES,
-                                self.plan[k].notation == TEXT_LINES and self.plan[k].step[0].slot == FORWARDED_FOR
-                                and not self.plan[k].members >> CLIENT & 1)
+            if record.text[i].n == 1 and record.text[i].at[0] == c'-':
+                record.text[i] = text_of(NULL, 0)
+        return has_usual_values(record, plan.notation == JSON_LINES, plan.notation == TEXT_LINES
+                                and plan.step[0].slot == FORWARDED_FOR and not plan.members >> CLIENT & 1)
 
-    cdef Line read_again(self, int k, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    cdef Line read_again(self, int k, const uint8_t *s, size_t n, Record *record) noexcept nogil:
         """Read a line in a variant, from the first step that differs from those of the variant before it."""
-        cdef const Plan *plan = self.plan[k]
+        cdef const Plan *plan = self.variant[k].plan
+        cdef const Plan *before = self.variant[k - 1].plan
         cdef size_t i
-        for i in range(self.shared[k], self.plan[k - 1].steps):
-            if self.plan[k - 1].step[i].slot >= 0:
-                entry.text[self.plan[k - 1].step[i].slot] = text_of(NULL, 0)
+        for i in range(self.shared[k], before.steps):
+            record.text[before.step[i].slot] = text_of(NULL, 0)
         for i in range(plan.extras):
-            entry.name[i] = plan.name[i]
-            if i >= entry.extras:
-                entry.text[MEMBERS + i] = text_of(NULL, 0)
-        entry.extras, entry.keys, entry.key = plan.extras, plan.extras, plan.key
-        entry.decoded = False
-        return RECORD if read_steps(plan, self.shared[k], s, n, entry) else NO_RECORD
+            record.own_name[i], record.own_key[i] = plan.name[i], text_of(NULL, 0)
+            if i >= record.extras:
+                record.text[MEMBERS + i] = text_of(NULL, 0)
+        record.extras = plan.extras
+        record.decoded = False
+        return RECORD if read_steps(plan, self.shared[k], s, n, record) else NO_RECORD
 
 
-cdef inline bint is_whole(const Plan *plan, const Entry *entry) noexcept nogil:
+cdef inline bint is_whole(const Plan *plan, const Record *record) noexcept nogil:
     """Return whether nothing follows the last field that could be a referer and an agent, which this format does not read."""
-    return plan.rest < 0 or entry.text[plan.rest].at == NULL or plan.members >> USER_AGENT & 1
+    return plan.rest < 0 or record.text[plan.rest].at == NULL or plan.members >> USER_AGENT & 1
 
 
 def csv_as_text(bytes records not None, bytes delimiter not None):

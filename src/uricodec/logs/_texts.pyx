@@ -18,7 +18,8 @@ from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._records._framing cimport put_unit
 from uricodec._url._queries cimport FORM, QueryField, QueryName, QueryReader, has_name, is_name, next_field, read_query
-from uricodec.logs._fields cimport QUERY, Entry, Text, find, text_of
+from uricodec.logs._fields cimport find, text_of
+from uricodec.logs._line cimport *
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------
@@ -133,19 +134,17 @@ cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place
     return put_utf8(src + i, n - i, place, dst)
 
 
-cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil:
-    if entry.plain:
-        memcpy(dst, text.at, text.n)
-        return dst + text.n
+cdef uint8_t *put_text(const Writer *w, bint plain, Text text, Place place, uint8_t *dst) noexcept nogil:
+    if plain:
+        return copy_blocks(text.at, text.n, dst)
     return put_any(w, text.at, text.n, place, dst)
 
 
-cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint plus, Place place,
-                          uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_decoded(const Writer *w, bint plain, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil:
     cdef StrictOptions how
     cdef size_t size, wide
     if is_plain(text.at, text.n, plus):
-        return put_text(w, entry, text, place, dst)
+        return put_text(w, plain, text, place, dst)
     size = kernels.decode(text.at, text.n, plus, w.room, text.n)
     if is_utf8(w.room, size):
         return put_utf8(w.room, size, place, dst)
@@ -165,7 +164,7 @@ cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nog
     return w.masked != NULL and has_name(w.masked, name, n, FORM)
 
 
-cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint parameters, Place place, uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_masked(const Writer *w, bint plain, Text text, bint parameters, Place place, uint8_t *dst) noexcept nogil:
     """Write a text, hiding values of parameters after the first "?", and a fragment with the last of them.
 
     A text without "?" that may be `parameters` as a whole is treated as such: the body of a form, logged as a request.
@@ -174,7 +173,7 @@ cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint pa
     cdef QueryReader reader
     cdef QueryField field
     if w.masked == NULL:
-        return put_text(w, entry, text, place, dst)
+        return put_text(w, plain, text, place, dst)
     i = find(text.at, 0, text.n, c'?') + 1
     if i > text.n and parameters:
         i = 0
@@ -183,10 +182,10 @@ cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint pa
         while next_field(&reader, &field):
             if field.name_size < field.size and is_masked(w, field.text, field.name_size):
                 value = field.text + field.name_size + 1 - text.at
-                dst = put_text(w, entry, text_of(text.at + start, value - start), place, dst)
+                dst = put_text(w, plain, text_of(text.at + start, value - start), place, dst)
                 dst = put("***", 3, dst)
                 start = field.text + field.size - text.at
-    return put_text(w, entry, text_of(text.at + start, text.n - start), place, dst)
+    return put_text(w, plain, text_of(text.at + start, text.n - start), place, dst)
 
 
 cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *masked) noexcept nogil:
@@ -201,9 +200,9 @@ cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *mask
     return text_of(NULL, 0)
 
 
-cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_query(const Writer *w, bint plain, Text query, Place place, uint8_t *dst) noexcept nogil:
     """Write the decoded parameters as a JSON array of pairs. Empty parameters are skipped."""
-    cdef QueryReader reader = read_query(entry.text[QUERY].at, entry.text[QUERY].n)
+    cdef QueryReader reader = read_query(query.at, query.n)
     cdef QueryField field
     cdef const char *quote = '"' if place == STRING else '""'
     cdef size_t size = 1 if place == STRING else 2
@@ -215,14 +214,14 @@ cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_
             dst = put("[" if first else ",[", 1 if first else 2, dst)
             first = False
             dst = put(quote, size, dst)
-            dst = put_decoded(w, entry, text_of(field.text, field.name_size), True, place, dst)
+            dst = put_decoded(w, plain, text_of(field.text, field.name_size), True, place, dst)
             dst = put(quote, size, dst)
             dst[0] = c','
             dst = put(quote, size, dst + 1)
             if field.name_size < field.size and is_masked(w, field.text, field.name_size):
                 dst = put("***", 3, dst)
             else:
-                dst = put_decoded(w, entry, value_of(&field), True, place, dst)
+                dst = put_decoded(w, plain, value_of(&field), True, place, dst)
             dst = put(quote, size, dst)
             dst[0] = c']'
             dst += 1

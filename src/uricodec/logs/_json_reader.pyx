@@ -1,22 +1,24 @@
-"""Most lines of JSON logs, read by marks.
+"""Lines of JSON, read by marks.
 
     lines   -> marks                four bitmaps: quotes, brackets outside strings, ends of scalars, what needs care
             -> members              the member that followed last time, if the bytes up to its value are the same;
                                     otherwise the key is searched among those that are known
-            -> entry                the values of those that are mapped; the others are passed over by their marks
-            -> record               written like those of text logs, by `_fast`
+            -> record               the values of those that are mapped; the others are passed over by their marks
 
-`_programs` defines which lines are records, and which values they have. As in `_fast`, a line about which this module is
-not certain is declined, and read there: keys with escapes, a backslash outside a string, anything invalid.
+`_programs` defines which lines are records, and which values they have. As in `_text_reader`, a line about which this
+module is not certain is declined, and read there: keys with escapes, a backslash outside a string, anything invalid.
 """
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_classes, uc_lowest_bit
 from uricodec._codec._percent cimport hex_value
-from uricodec.logs._fast cimport *
 from uricodec.logs._fields cimport *
+from uricodec.logs._line cimport *
+from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
-from uricodec.logs._texts cimport *
+from uricodec.logs._text_reader cimport CLASSES, read_other_request, split_usual
+from uricodec.logs._texts cimport copy_blocks
+from uricodec.logs._writing cimport keeps, know_time
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -80,8 +82,8 @@ cdef void mark_json(const uint8_t *src, size_t n, uint64_t *marks) noexcept nogi
         backslashes = brackets & unusual_words[w] & ~feeds
         quotes &= ~feeds
         if backslashes | is_escaped:
-            # In a run of backslashes, which begins with one that is not escaped, every second byte is escaped, and the
-            # byte after a run of odd length. Adding 1 at the start of a run carries to the byte after it.
+            # In a marked of backslashes, which begins with one that is not escaped, every second byte is escaped, and the
+            # byte after a marked of odd length. Adding 1 at the start of a marked carries to the byte after it.
             backslashes &= ~is_escaped
             after = backslashes << 1 | is_escaped
             odd = (backslashes & ~EVEN & ~after) + backslashes      # the runs that begin at odd offsets
@@ -124,72 +126,66 @@ def marks_of(bytes lines):
     return found
 
 
-cdef void mark_window(FastRun *run) noexcept nogil:
-    """Mark the bytes from run.start on, as many as a window has."""
-    cdef size_t size = min(run.n - run.start, <size_t>WINDOW), words = size + 63 >> 6
+cdef void mark_window(Marked *marked) noexcept nogil:
+    """Mark the bytes from marked.start on, as many as a window has."""
+    cdef size_t size = min(marked.n - marked.start, <size_t>WINDOW), words = size + 63 >> 6
     cdef int k
-    mark_json(run.src + run.start, size, run.marks)
-    run.marks[4 * words] = 0
+    mark_json(marked.src + marked.start, size, marked.marks)
+    marked.marks[4 * words] = 0
     for k in range(4):
-        run.mark[k] = run.marks + <size_t>k * words
-    run.window, run.window_end = run.start, run.start + size
-    prefetch_window(run)
+        marked.mark[k] = marked.marks + <size_t>k * words
+    marked.window, marked.window_end = marked.start, marked.start + size
+    prefetch_window(marked)
 
 
-cdef bint find_end(FastRun *run, size_t *end, size_t *next) noexcept nogil:
-    """Find the end of the line at run.start. False: it has none in the window, or less than BLOCK bytes follow."""
+cdef bint find_end(Marked *marked, size_t *end, size_t *next) noexcept nogil:
+    """Find the end of the line at marked.start. False: it has none in the window, or less than BLOCK bytes follow."""
     cdef size_t at, w, last
     cdef uint64_t word
-    if run.start >= run.window_end or run.start < run.window:
-        mark_window(run)
+    if marked.start >= marked.window_end or marked.start < marked.window:
+        mark_window(marked)
     while True:
-        at, last = run.start - run.window, (run.window_end - run.window - 1) >> 6
+        at, last = marked.start - marked.window, (marked.window_end - marked.window - 1) >> 6
         w = at >> 6
-        word = (run.mark[<int>STRING_ENDS][w] & run.mark[<int>BRACKETS][w]) >> (at & 63) << (at & 63)
+        word = (marked.mark[<int>STRING_ENDS][w] & marked.mark[<int>BRACKETS][w]) >> (at & 63) << (at & 63)
         while word == 0 and w < last:
             w += 1
-            word = run.mark[<int>STRING_ENDS][w] & run.mark[<int>BRACKETS][w]
+            word = marked.mark[<int>STRING_ENDS][w] & marked.mark[<int>BRACKETS][w]
         if word:
             break
-        if run.start == run.window or run.window_end == run.n:
+        if marked.start == marked.window or marked.window_end == marked.n:
             return False
-        mark_window(run)
-    end[0] = run.window + (w << 6) + <size_t>uc_lowest_bit(word)
+        mark_window(marked)
+    end[0] = marked.window + (w << 6) + <size_t>uc_lowest_bit(word)
     next[0] = end[0] + 1
-    end[0] -= end[0] > run.start and run.src[end[0] - 1] == c'\r'
-    return run.n - next[0] > BLOCK
+    end[0] -= end[0] > marked.start and marked.src[end[0] - 1] == c'\r'
+    return marked.n - next[0] > BLOCK
 
 
 # --- members ----------------------------------------------------------------------------------------------------------
 
-cdef int set_fast_json(FastJson *json, const Plan *plan, const Writer *w, list kept) except -1:
-    """Prepare to read lines of a format. `kept` gets what it points to. free_fast_json() must be called, in any case."""
-    json.plan, json.writer = plan, w
-    json.known = <Known *>PyMem_Calloc(KNOWN, sizeof(Known))
-    json.table = <uint16_t *>PyMem_Calloc(TABLE, sizeof(uint16_t))
-    if json.known == NULL or json.table == NULL:
+cdef int set_json_reader(JsonReader *reader, const Variant *variant, const Writer *w) except -1:
+    """Prepare to read lines of a format. free_json_reader() must be called, in any case."""
+    reader.variant, reader.writer = variant, w
+    reader.known = <Known *>PyMem_Calloc(KNOWN, sizeof(Known))
+    reader.table = <uint16_t *>PyMem_Calloc(TABLE, sizeof(uint16_t))
+    if reader.known == NULL or reader.table == NULL:
         raise MemoryError  # pragma: no cover: no memory
-    forget(json)
-    json.writes = set_writing(&json.writing, plan, w, kept)
-    json.writing.time = &json.time
+    forget(reader)
     return 0
 
 
-cdef void free_fast_json(FastJson *json) noexcept:
-    PyMem_Free(json.known)
-    PyMem_Free(json.table)
-    PyMem_Free(json.writing.step)
-    PyMem_Free(json.writing.member)
-    PyMem_Free(json.writing.filter)
-    PyMem_Free(json.writing.extra)
-    json.known = NULL
+cdef void free_json_reader(JsonReader *reader) noexcept:
+    PyMem_Free(reader.known)
+    PyMem_Free(reader.table)
+    reader.known = NULL
 
 
-cdef inline void forget(FastJson *json) noexcept nogil:
+cdef inline void forget(JsonReader *reader) noexcept nogil:
     """Forget all members."""
-    json.count = 1
-    expect_nothing(json.known)
-    memset(json.table, 0, TABLE * sizeof(uint16_t))
+    reader.count = 1
+    expect_nothing(reader.known)
+    memset(reader.table, 0, TABLE * sizeof(uint16_t))
 
 
 cdef inline size_t skip_spaces(const uint8_t *s, size_t i, size_t end) noexcept nogil:
@@ -198,7 +194,7 @@ cdef inline size_t skip_spaces(const uint8_t *s, size_t i, size_t end) noexcept 
     return i
 
 
-cdef int member_of(FastJson *json, int parent, const uint8_t *key, size_t n) noexcept nogil:
+cdef int member_of(JsonReader *reader, int parent, const uint8_t *key, size_t n) noexcept nogil:
     """Return the member with a key, which BLOCK bytes follow; 0 if no more can be remembered."""
     cdef uint64_t hash = word_at(key)
     cdef size_t slot
@@ -212,29 +208,29 @@ cdef int member_of(FastJson *json, int parent, const uint8_t *key, size_t n) noe
         hash ^= word_at(key + n - 8) * <uint64_t>0x9E3779B97F4A7C15
     hash = (hash ^ <uint64_t>n << 56 ^ <uint64_t>parent << 32) * <uint64_t>0xD6E8FEB86659FD93
     slot = hash >> 40 & (TABLE - 1)
-    while json.table[slot]:
-        k = json.table[slot]
-        known = json.known + k
+    while reader.table[slot]:
+        k = reader.table[slot]
+        known = reader.known + k
         if known.parent == parent and known.key_n == n and memcmp(known.key, key, n) == 0:
             return k
         slot = slot + 1 & (TABLE - 1)
-    if json.count > KNOWN - 2:
+    if reader.count > KNOWN - 2:
         return 0
-    k = json.count
-    json.count += 1
-    json.table[slot] = <uint16_t>k
-    remember(json, json.known + k, parent, key, n)
+    k = reader.count
+    reader.count += 1
+    reader.table[slot] = <uint16_t>k
+    remember(reader, reader.known + k, parent, key, n)
     return k
 
 
-cdef void remember(FastJson *json, Known *known, int parent, const uint8_t *key, size_t n) noexcept nogil:
-    cdef const Node *node = json.plan.node
+cdef void remember(JsonReader *reader, Known *known, int parent, const uint8_t *key, size_t n) noexcept nogil:
+    cdef const Node *node = reader.variant.plan.node
     cdef const Node *mine
     cdef uint8_t *dst = known.written
-    cdef size_t quote = 2 if json.writer.csv else 1, k
+    cdef size_t quote = 2 if reader.writer.csv else 1, k
     memcpy(known.key, key, n)
     known.key_n, known.parent, known.around, known.enters = n, parent, parent, 0
-    known.node = child_of(node, json.known[parent].node, key, n)
+    known.node = child_of(node, reader.known[parent].node, key, n)
     mine = node + known.node
     known.use, known.slot = PASSED_OVER, -1
     expect_nothing(known)
@@ -242,10 +238,10 @@ cdef void remember(FastJson *json, Known *known, int parent, const uint8_t *key,
         known.use, known.slot = SET, mine.field.slot
         if mine.field.kind > DECIMAL or known.slot == PATH or known.slot == DURATION:
             known.use = CHOSEN
-        for k in range(json.plan.nodes):
+        for k in range(reader.variant.plan.nodes):
             if k != <size_t>known.node and node[k].field.slot == known.slot:
                 known.use = CHOSEN
-    elif json.plan.keep_rest and parent == 0:
+    elif reader.variant.plan.keep_rest and parent == 0:
         known.use = ADDED
     memcpy(dst, b',""', 3)
     memcpy(dst + 1 + quote, key, n)
@@ -255,11 +251,11 @@ cdef void remember(FastJson *json, Known *known, int parent, const uint8_t *key,
     memset(dst + quote + 1, c'"', 2)
     known.written_n = dst + 2 * quote + 1 - known.written
     if known.node and mine.child:
-        known.enters = json.count
+        known.enters = reader.count
         known += 1
-        known.node, known.parent, known.around = mine - node, parent, json.count
+        known.node, known.parent, known.around = mine - node, parent, reader.count
         expect_nothing(known)
-        json.count += 1
+        reader.count += 1
 
 
 # From EXPECTED - n on: the mask of n bytes.
@@ -311,13 +307,14 @@ cdef inline size_t end_of_nested(const uint8_t *s, const uint64_t *brackets, siz
         i += 1
 
 
-cdef Known *find_member(FastJson *json, const Known *member, bint care, const FastRun *run, size_t end, size_t *offset) noexcept nogil:
+cdef Known *find_member(JsonReader *reader, const Known *member, bint care, const Marked *marked, size_t end,
+                        size_t *offset) noexcept nogil:
     """Find the member that follows another one, and the offset of its value. NULL: there is none, and `offset` is the end
     of the line's object; or the line is declined, and it is a larger number than `end`."""
-    cdef const uint8_t *s = run.src + run.window
+    cdef const uint8_t *s = marked.src + marked.window
     cdef size_t i = offset[0], at, stop
     cdef int parent = member.around, k
-    cdef bint is_first = member == json.known + parent
+    cdef bint is_first = member == reader.known + parent
     offset[0] = end + 1
     while True:
         i = skip_spaces(s, i, end)
@@ -327,7 +324,7 @@ cdef Known *find_member(FastJson *json, const Known *member, bint care, const Fa
         if parent == 0:
             offset[0] = i
             return NULL
-        parent = json.known[parent].parent
+        parent = reader.known[parent].parent
         is_first = False
     if not is_first:
         if i >= end or s[i] != c',':
@@ -336,17 +333,17 @@ cdef Known *find_member(FastJson *json, const Known *member, bint care, const Fa
     if i >= end or s[i] != c'"':
         return NULL
     at = i + 1
-    stop = next_mark(run.mark[<int>STRING_ENDS], at)
-    if stop >= end or care and next_mark(run.mark[<int>UNUSUAL], at) < stop:
+    stop = next_mark(marked.mark[<int>STRING_ENDS], at)
+    if stop >= end or care and next_mark(marked.mark[<int>UNUSUAL], at) < stop:
         return NULL
     i = skip_spaces(s, stop + 1, end)
     if i >= end or s[i] != c':':
         return NULL
-    k = member_of(json, parent, s + at, stop - at)
+    k = member_of(reader, parent, s + at, stop - at)
     if k == 0:
         return NULL
     offset[0] = skip_spaces(s, i + 1, end)
-    return json.known + k
+    return reader.known + k
 
 
 cdef const uint64_t LOW = 0x0101010101010101       # the lowest bit of each byte
@@ -373,15 +370,15 @@ cdef inline bint of_digits(uint64_t word) noexcept nogil:
     return (word | word + LOW * (0x7F - c'9') | ~((word | high) - LOW * c'-') | (slash - LOW) & ~slash) & high == 0
 
 
-cdef bint read_members(FastJson *json, const FastRun *run, size_t i, size_t end, Entry *entry) noexcept nogil:
+cdef bint read_members(JsonReader *reader, const Marked *marked, size_t i, size_t end, Record *record) noexcept nogil:
     """Read the object that starts at i, and ends before `end`. False: it is declined.
 
     Offsets come from marks alone: another thread may change the bytes meanwhile.
     """
-    cdef const uint8_t *s = run.src + run.window
-    cdef const uint64_t *quotes = run.mark[<int>STRING_ENDS]
-    cdef const uint64_t *unusual = run.mark[<int>UNUSUAL]
-    cdef Known *known = json.known
+    cdef const uint8_t *s = marked.src + marked.window
+    cdef const uint64_t *quotes = marked.mark[<int>STRING_ENDS]
+    cdef const uint64_t *unusual = marked.mark[<int>UNUSUAL]
+    cdef Known *known = reader.known
     cdef Known *member = known
     cdef Known *before
     cdef size_t start, stop, at
@@ -396,7 +393,7 @@ cdef bint read_members(FastJson *json, const FastRun *run, size_t i, size_t end,
             member = member.next
         else:
             start, before = i, member
-            member = find_member(json, before, care, run, end, &i)
+            member = find_member(reader, before, care, marked, end, &i)
             if member == NULL:
                 return i <= end and skip_spaces(s, i, end) == end
             expect(before, s + start, i - start, member)
@@ -413,7 +410,7 @@ cdef bint read_members(FastJson *json, const FastRun *run, size_t i, size_t end,
             continue
         elif s[i] == c'{' or s[i] == c'[':
             start = i
-            i = end_of_nested(s, run.mark[<int>BRACKETS], i, end)
+            i = end_of_nested(s, marked.mark[<int>BRACKETS], i, end)
             if i > end:
                 return False
             if not (member.slot >= 0 and s[start] == c'['):
@@ -425,7 +422,7 @@ cdef bint read_members(FastJson *json, const FastRun *run, size_t i, size_t end,
             stop = next_mark(quotes, at)
         else:
             at = i
-            i = stop = next_mark(run.mark[<int>SCALAR_ENDS], i)
+            i = stop = next_mark(marked.mark[<int>SCALAR_ENDS], i)
             if stop == at or stop >= end or not is_scalar(s + at, stop - at):
                 return False
             if stop - at == 4 and memcmp(s + at, b"null", 4) == 0:
@@ -435,15 +432,13 @@ cdef bint read_members(FastJson *json, const FastRun *run, size_t i, size_t end,
             continue
         if use == SET:
             if stop - at > 1 or stop > at and s[at] != c'-':
-                entry.text[member.slot].at, entry.text[member.slot].n = s + at, stop - at
+                record.text[member.slot].at, record.text[member.slot].n = s + at, stop - at
         elif use == CHOSEN:
-            set_value(json.plan.node + member.node, entry, s + at, stop - at)
+            set_value(reader.variant.plan.node + member.node, record, s + at, stop - at)
         else:
-            if entry.extras < EXTRAS:
-                json.extra[entry.extras] = member - known
-            add_extra(entry, text_of(member.key, member.key_n), s + at, stop - at)
+            add_extra(record, text_of(member.key, member.key_n), text_of(member.written, member.written_n), s + at, stop - at)
         if care and next_mark(unusual, at) < stop:
-            entry.plain = False
+            record.plain = False
 
 
 cdef inline size_t before_object(const uint8_t *s, size_t n) noexcept nogil:
@@ -459,56 +454,119 @@ cdef inline size_t before_object(const uint8_t *s, size_t n) noexcept nogil:
     return n if memcmp(s, b'{"log":', 7) == 0 and s[skip_spaces(s, 7, n)] == c'"' else 0    # of Docker
 
 
-cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord *record) noexcept nogil:
-    """Read the line at run.start, all but its request. False: it is declined."""
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+cdef bint read_usual_request(Marked *marked, Record *record) noexcept nogil:
+    """Read a request in one piece, or a target that begins with a slash. False: it has another form.
+
+    The marks of `marked` become those of the text.
+    """
+    cdef bint whole = record.text[<int>TARGET].at == NULL
+    cdef Text text = record.text[<int>REQUEST] if whole else record.text[<int>TARGET]
+    cdef const uint64_t *marks
+    cdef size_t at, words = (text.n >> 6) + 1
+    cdef int k
+    if text.at == NULL or text.n == 0 or text.n >= WINDOW - 64 or record.decoded:
+        return False
+    if whole:
+        if record.text[<int>METHOD].at != NULL or record.text[<int>PATH].at != NULL or record.text[<int>PROTOCOL].at != NULL:
+            return False
+    elif record.text[<int>REQUEST].at != NULL or text.at[0] != c'/':
+        return False
+    marked.src, marked.n, marked.start, marked.window = text.at, text.n, 0, 0
+    # The byte after the text is marked, too: as its end.
+    kernels.mark_classes(text.at, text.n + 1, &CLASSES, marked.marks)
+    marked.marks[4 * words] = 0
+    for k in range(4):
+        marked.mark[k] = marked.marks + <size_t>k * words
+        marked.marks[k * words + (text.n >> 6)] |= <uint64_t>1 << (text.n & 63)
+    marks = marked.mark[<int>DELIMITERS]
+    if whole:
+        if split_usual(text, marked, record):
+            return True
+        record.text[<int>METHOD] = record.text[<int>TARGET] = record.text[<int>PROTOCOL] = text_of(NULL, 0)
+        return False
+    at = next_mark(marks, 0)
+    record.has_triplets = False
+    while at < text.n and text.at[at] != c'?':
+        if text.at[at] == c'%':
+            record.has_triplets = True
+        at = next_mark(marks, at + 1)
+    record.text[<int>PATH] = text_of(text.at, min(at, text.n))
+    record.text[<int>QUERY] = text_of(text.at + at + 1, text.n - at - 1) if at < text.n else text_of(NULL, 0)
+    return True
+
+
+cdef void finish_line(JsonReader *reader, Record *record) noexcept nogil:
+    """Split the request, and find out whether the record meets the conditions."""
+    cdef KnownTime *known = reader.variant.time
+    cdef Text time = record.text[<int>TIME]
+    cdef bint has_filters = reader.writer.filters > 0
+    record.variant, record.marked = reader.variant, &reader.request
+    if time.at != NULL and record.text[<int>DATE].at == NULL:
+        if not (time.n == known.n and is_known_time(known, time.at)):
+            know_time(known, time.at, time.n)
+        record.known_time = time.at if known.n else NULL
+    record.is_dropped = has_filters and not keeps(reader.writer, record, False)
+    if record.variant.reads_request and not record.is_dropped:
+        record.is_marked = record.plain and read_usual_request(&reader.request, record)
+        if not record.is_marked:
+            read_other_request(record)
+        record.is_dropped = has_filters and not keeps(reader.writer, record, True)
+
+
+cdef bint read_json_line(JsonReader *reader, Marked *marked, Record *record) noexcept nogil:
+    """Read the line at marked.start. False: it is declined."""
+    cdef const Plan *plan = reader.variant.plan
     cdef const uint8_t *s
     cdef size_t size, i, k
-    if not find_end(run, &record.end, &record.next):
+    if not find_end(marked, &record.end, &record.next):
         return False
-    s, size = run.src + run.start, record.end - run.start
-    if size > run.max_line or size < SHORTEST:
+    s, size = marked.src + marked.start, record.end - marked.start
+    if size > marked.max_line or size < SHORTEST:
         return False
     i = before_object(s, size)
-    k = run.start - run.window + i
+    k = marked.start - marked.window + i
     # If the prefix has a quote that is not closed, the object is in a string.
-    if i >= size or s[i] != c'{' or not run.mark[<int>BRACKETS][k >> 6] >> (k & 63) & 1:
+    if i >= size or s[i] != c'{' or not marked.mark[<int>BRACKETS][k >> 6] >> (k & 63) & 1:
         return False
-    if json.count > KNOWN - 2:
-        forget(json)
-    clear(entry, run.room)
-    entry.extras, entry.keys, entry.key = json.plan.extras, json.plan.extras, json.plan.key
-    for k in range(json.plan.extras):
-        entry.text[MEMBERS + k] = text_of(NULL, 0)
-        entry.name[k] = json.plan.name[k]
-    memset(entry.rank, 0, (MEMBERS + json.plan.extras) * sizeof(uint16_t))
-    k = run.start - run.window
-    return (read_members(json, run, k + i, k + size, entry)
-            and finish_fields(json.plan, s, size, entry))
+    if reader.count > KNOWN - 2:
+        forget(reader)
+    clear(record, marked.room)
+    record.extras = plan.extras
+    for k in range(plan.extras):
+        record.text[MEMBERS + k], record.own_name[k], record.own_key[k] = text_of(NULL, 0), plan.name[k], reader.variant.key[k]
+    memset(record.rank, 0, (MEMBERS + plan.extras) * sizeof(uint16_t))
+    k = marked.start - marked.window
+    if not (read_members(reader, marked, k + i, k + size, record) and finish_fields(plan, s, size, record)):
+        return False
+    finish_line(reader, record)
+    return True
 
 
 # --- lines of Docker --------------------------------------------------------------------------------------------------
 
-cdef bint read_docker(FastRun *run, uint8_t *memory, FastRun *inner, size_t *next) noexcept nogil:
-    """Make the line in the text "log" of the line at run.start the one of `inner`. False: it is declined.
+cdef bint read_docker(Marked *marked, uint8_t *memory, Marked *inner, size_t *next) noexcept nogil:
+    """Make the line in the text "log" of the line at marked.start the one of `inner`. False: it is declined.
 
     See docker_line(). `memory` has the capacity of the line, and EXTRA_CAPACITY.
     """
     cdef const uint8_t *s
     cdef uint8_t *dst = memory
     cdef size_t end, stop, i, at
-    if not find_end(run, &end, next):
+    if not find_end(marked, &end, next):
         return False
-    i, s = run.start - run.window, run.src + run.window
-    end -= run.window
-    if end - i > run.max_line or end - i < SHORTEST or memcmp(s + i, b'{"log":"', 8) != 0:
+    i, s = marked.start - marked.window, marked.src + marked.window
+    end -= marked.window
+    if end - i > marked.max_line or end - i < SHORTEST or memcmp(s + i, b'{"log":"', 8) != 0:
         return False
     i += 8
-    stop = next_mark(run.mark[<int>STRING_ENDS], i)
+    stop = next_mark(marked.mark[<int>STRING_ENDS], i)
     if stop >= end:
         return False
     at = i
     while True:
-        at = min(next_mark(run.mark[<int>UNUSUAL], at), stop)
+        at = min(next_mark(marked.mark[<int>UNUSUAL], at), stop)
         if at < stop and s[at] != c'\\':
             at += 1
             continue
@@ -543,126 +601,5 @@ cdef bint read_docker(FastRun *run, uint8_t *memory, FastRun *inner, size_t *nex
     memory[stop] = c'\n'
     memset(memory + stop + 1, 0, BLOCK + 1)
     inner.src, inner.n, inner.start, inner.window, inner.window_end = memory, stop + BLOCK + 2, 0, 0, 0
-    inner.max_line, inner.room = run.max_line, run.room
-    return True
-
-
-# --- records ----------------------------------------------------------------------------------------------------------
-
-cdef int set_writing(FastPlan *fast, const Plan *plan, const Writer *w, list kept) except -1:
-    """Compile how records are written: a field's value has the number of its slot. 0: they are written one by one."""
-    cdef int slot
-    cdef int of_slot[SLOTS]
-    if MEMBERS + plan.extras > MOST_STEPS or plan.members >> DATE & 1:
-        return 0
-    fast.plan, fast.steps = plan, MOST_STEPS
-    fast.step = <FastStep *>PyMem_Calloc(MOST_STEPS + 1, sizeof(FastStep))
-    fast.member = <FastMember *>PyMem_Calloc(w.fields + 1, sizeof(FastMember))
-    fast.extra = <FastMember *>PyMem_Calloc(2 * MOST_STEPS, sizeof(FastMember))
-    if fast.step == NULL or fast.member == NULL or fast.extra == NULL:
-        raise MemoryError  # pragma: no cover: no memory
-    for slot in range(SLOTS):
-        of_slot[slot] = slot if slot < MEMBERS + <int>plan.extras and (slot >= MEMBERS or plan.members >> slot & 1) else -1
-        if slot < MEMBERS:
-            fast.step_of[slot] = of_slot[slot]
-        if slot == FORWARDED_FOR and of_slot[slot] >= 0 and w.forwarded:
-            of_slot[CLIENT] = fast.step_of[CLIENT] = CLIENT
-        if REQUEST <= slot <= PROTOCOL:
-            fast.has_request |= of_slot[slot] >= 0
-    fast.step[<int>STATUS].work = fast.step[<int>BYTES_SENT].work = IS_NUMBER
-    fast.step[<int>DURATION].work = IS_DECIMAL
-    if not set_members(fast, w, of_slot, kept):
-        return 0
-    memcpy(fast.extra + MOST_STEPS, fast.extra, plan.extras * sizeof(FastMember))
-    for slot in range(2 * MOST_STEPS):
-        fast.extra[slot].value = MASKED_VALUE if w.masked != NULL else EXTRA_VALUE
-    return 1
-
-
-cdef bint read_usual_request(const Entry *entry, FastRun *run, FastRecord *record) noexcept nogil:
-    """Read a request in one piece, or a target that begins with a slash. False: it has another form.
-
-    The marks of `run` become those of the text.
-    """
-    cdef bint whole = entry.text[TARGET].at == NULL
-    cdef Text text = entry.text[REQUEST] if whole else entry.text[TARGET]
-    cdef const uint64_t *marks
-    cdef size_t at, words = (text.n >> 6) + 1
-    cdef int k
-    if text.at == NULL or text.n == 0 or text.n >= WINDOW - 64 or entry.decoded:
-        return False
-    if whole:
-        if entry.text[METHOD].at != NULL or entry.text[PATH].at != NULL or entry.text[PROTOCOL].at != NULL:
-            return False
-    elif entry.text[REQUEST].at != NULL or text.at[0] != c'/':
-        return False
-    run.src, run.n, run.start, run.window = text.at, text.n, 0, 0
-    # The byte after the text is marked, too: as its end.
-    kernels.mark_classes(text.at, text.n + 1, &CLASSES, run.marks)
-    run.marks[4 * words] = 0
-    for k in range(4):
-        run.mark[k] = run.marks + <size_t>k * words
-        run.marks[k * words + (text.n >> 6)] |= <uint64_t>1 << (text.n & 63)
-    marks = run.mark[<int>DELIMITERS]
-    if whole:
-        return split_usual(text, run, record)
-    at = next_mark(marks, 0)
-    record.plain = True
-    while at < text.n and text.at[at] != c'?':
-        if text.at[at] == c'%':
-            record.plain = False
-        at = next_mark(marks, at + 1)
-    record.value[METHOD_AT], record.value[TARGET_AT], record.value[PROTOCOL_AT] = entry.text[METHOD], text, entry.text[PROTOCOL]
-    record.value[PATH_AT] = text_of(text.at, min(at, text.n))
-    record.value[QUERY_AT] = text_of(text.at + at + 1, text.n - at - 1) if at < text.n else text_of(NULL, 0)
-    return True
-
-
-cdef void read_other_request(Entry *entry, FastRecord *record) noexcept nogil:
-    cdef Text path
-    read_request(entry)
-    path = entry.text[PATH]
-    memcpy(record.value + METHOD_AT, entry.text + METHOD, 5 * sizeof(Text))
-    record.decoded, record.whole, record.usual = entry.decoded, entry.whole, False
-    record.plain = path.at == NULL or memchr(path.at, c'%', path.n) == NULL
-
-
-cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRecord *record) noexcept nogil:
-    """Complete the record of a line that read_fast_json() has read, so that it is written like those of `_fast`.
-
-    False: it has to be written from the entry, whose request is still to be read. `request` is a run of its own, for the
-    marks of the request.
-    """
-    cdef FastPlan *fast = &json.writing
-    cdef FastMember *extra = fast.extra
-    cdef Text time = entry.text[TIME]
-    cdef Known *known
-    cdef size_t k
-    if not (json.writes and entry.plain and MEMBERS + entry.extras <= MOST_STEPS):
-        return False
-    if entry.text[DURATION].at != NULL and (entry.unit != json.plan.duration_unit or not is_decimal(entry.text[DURATION])):
-        return False
-    memcpy(record.value, entry.text, (MEMBERS + entry.extras) * sizeof(Text))
-    for k in range(entry.extras):
-        if entry.text[MEMBERS + k].at == NULL:
-            continue
-        if k < json.plan.extras:
-            extra[0] = fast.extra[MOST_STEPS + k]
-        else:
-            known = json.known + json.extra[k]
-            extra.key, extra.n, extra.name = known.written, known.written_n, text_of(known.key, known.key_n)
-        extra.at = <int>(MEMBERS + k)
-        extra += 1
-    fast.extras = extra - fast.extra
-    if time.at != NULL and not (time.n == json.time.n and is_known_time(&json.time, time.at)):
-        know_time(&json.time, time.at, time.n)
-    record.known_time = time.at if json.time.n else NULL
-    record.plan = fast
-    record.dropped = json.writer.filters > 0 and not keeps(json.writer, record, False)
-    if fast.reads_request and not record.dropped:
-        record.decoded = record.whole = False
-        record.usual = True
-        if not read_usual_request(entry, request, record):
-            read_other_request(entry, record)
-        record.dropped = json.writer.filters > 0 and not keeps(json.writer, record, True)
+    inner.max_line, inner.room = marked.max_line, marked.room
     return True

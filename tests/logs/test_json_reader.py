@@ -1,4 +1,4 @@
-"""JSON lines that are read by marks (`_fast_json`) give what the exact reader gives, on every tier."""
+"""JSON lines that are read by marks (`_json_reader`) give what the exact reader gives, on every tier."""
 
 import json
 import random
@@ -8,8 +8,8 @@ from support.fast_logs import EXAMPLES, OPTIONS, check, converted
 from support.tables import each_row
 
 from uricodec.logs import Format, presets
-from uricodec.logs._fast_json import marks_of
 from uricodec.logs._formats import Json, compile_format
+from uricodec.logs._json_reader import marks_of
 from uricodec.logs._records import LogReader
 
 PRESETS = [name for name in presets() if isinstance(compile_format(name)[0], Json)]

@@ -1,10 +1,7 @@
 """Most lines of JSON logs, read by marks."""
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint64_t
 
-from uricodec.logs._fast cimport FastPlan, FastRecord, FastRun, FastTime
-from uricodec.logs._fields cimport Entry
-from uricodec.logs._programs cimport Plan
-from uricodec.logs._texts cimport Writer
+from uricodec.logs._line cimport *
 
 
 cdef enum:
@@ -38,20 +35,16 @@ cdef struct Known:
     uint8_t written[128]    # what an extra field has before its value: KEY_SIZE, punctuation, BLOCK
     size_t written_n
 
-cdef struct FastJson:
-    const Plan *plan
+cdef struct JsonReader:
     const Writer *writer
+    const Variant *variant
     Known *known
     int count               # how many are known
     uint16_t *table
-    int extra[129]          # EXTRAS: which members the extra fields of the line are
-    bint writes             # whether records may be written by the plan
-    FastPlan writing
-    FastTime time
+    Marked request          # the marks of the request, which may be undone
 
 
-cdef int set_fast_json(FastJson *json, const Plan *plan, const Writer *w, list kept) except -1
-cdef void free_fast_json(FastJson *json) noexcept
-cdef bint read_fast_json(FastJson *json, FastRun *run, Entry *entry, FastRecord *record) noexcept nogil
-cdef bint read_docker(FastRun *run, uint8_t *memory, FastRun *inner, size_t *next) noexcept nogil
-cdef bint set_fast_record(FastJson *json, FastRun *request, Entry *entry, FastRecord *record) noexcept nogil
+cdef int set_json_reader(JsonReader *reader, const Variant *variant, const Writer *w) except -1
+cdef void free_json_reader(JsonReader *reader) noexcept
+cdef bint read_json_line(JsonReader *reader, Marked *marked, Record *record) noexcept nogil
+cdef bint read_docker(Marked *marked, uint8_t *memory, Marked *inner, size_t *next) noexcept nogil
