@@ -240,6 +240,10 @@ cdef Py_ssize_t write_host(const uint8_t *s, size_t n, int scheme, uint8_t *dst)
 
 # --- authorities ------------------------------------------------------------------------------------------------------
 
+# What of the base a URL takes: nothing, its authority, and its path, but for the last segment, or with its query.
+cdef enum Taken:
+    NOTHING, AUTHORITY, FOLDER, PATH, QUERY
+
 # A URL while it is read: s[0 .. n), and what was written. Functions move both `i` and `o`.
 cdef struct Reader:
     const uint8_t *s
@@ -248,6 +252,10 @@ cdef struct Reader:
     uint8_t *dst
     size_t o
     int scheme
+    const Href *base        # NULL: the URL takes nothing of it
+    Taken taken
+    bint has_path           # more of it follows than what is taken
+    Href *made
 
 
 cdef bint put_host(Reader *reader, size_t end, Outcome *outcome) noexcept nogil:
@@ -475,91 +483,179 @@ cdef inline size_t skip_slashes(const Reader *reader, size_t i) noexcept nogil:
     return i
 
 
-# What of the base a URL takes: nothing, its authority, and its path, but for the last segment, or with its query.
-cdef enum Taken:
-    NOTHING, AUTHORITY, FOLDER, PATH, QUERY
+cdef inline void put_authority_of_base(Reader *reader) noexcept nogil:
+    cdef const Href *base = reader.base
+    put_text(reader, base.text + base.scheme_size + 1, base.authority_end - base.scheme_size - 1)
 
 
-cdef Taken read_relative(Reader *reader, const Href *base, bint *has_authority) noexcept nogil:
-    """Decide what a relative URL takes from a base whose path is not opaque ("relative", "relative slash")."""
+# The states of the standard's parser, in its order, with its names in quotes. Each of these functions writes a part.
+
+cdef bint put_scheme(Reader *reader, const Href *base, Outcome *outcome) noexcept nogil:
+    """Write the scheme ("scheme start", "scheme", "no scheme", "special relative or authority"). Keep a base that counts."""
+    cdef const uint8_t *s = reader.s
+    cdef Href *made = reader.made
+    made.scheme_size = read_scheme(reader)
+    reader.base = base
+    if made.scheme_size == 0:
+        if base == NULL or base.opaque and not (reader.n and s[0] == c'#'):
+            return reject(outcome, WHATWG_SCHEME, 0)
+        reader.scheme, made.scheme_size = base.scheme, base.scheme_size
+        put_text(reader, base.text, base.scheme_size + 1)
+    else:
+        reader.scheme = scheme_of(reader.dst, made.scheme_size)
+        if (base != NULL and (reader.scheme == NOT_SPECIAL or base.scheme != reader.scheme)
+                or reader.scheme != FILE and reader.n - reader.i >= 2 and s[reader.i] == c'/' and s[reader.i + 1] == c'/'):
+            reader.base = NULL
+    made.scheme = reader.scheme
+    return True
+
+
+cdef bint put_relative(Reader *reader) noexcept nogil:
+    """Decide what of the base is taken, and write its authority ("relative", "relative slash"). True: "//" precedes another one."""
     cdef const uint8_t *s = reader.s + reader.i
     cdef size_t n = reader.n - reader.i
-    if n == 0 or s[0] == c'#':
-        return QUERY
-    if s[0] == c'?':
-        return PATH
-    if not is_slash(s[0], reader.scheme):
-        return FOLDER
-    if n >= 2 and is_slash(s[1], reader.scheme):
+    if n >= 2 and is_slash(s[0], reader.scheme) and is_slash(s[1], reader.scheme):
         reader.i = skip_slashes(reader, reader.i) if reader.scheme != NOT_SPECIAL else reader.i + 2
-        has_authority[0] = True
-        return NOTHING
-    reader.i += 1
-    return AUTHORITY
+        return True
+    reader.made.has_host = reader.base.has_host
+    put_authority_of_base(reader)
+    reader.taken = FOLDER
+    if n == 0 or s[0] == c'#':
+        reader.taken = QUERY
+    elif s[0] == c'?':
+        reader.taken = PATH
+    elif is_slash(s[0], reader.scheme):
+        reader.taken = AUTHORITY
+        reader.i += 1
+    return False
 
 
-cdef bint put_file(Reader *reader, const Href *base, size_t *path, Taken *taken, Outcome *outcome) noexcept nogil:
-    """Write what is before the rest of the path ("file", "file slash", "file host"). base: that of a file, or NULL."""
+cdef bint put_start(Reader *reader, Outcome *outcome) noexcept nogil:
+    """Write what is before the path of a URL that is not of a file ("special authority slashes", "path or authority")."""
     cdef const uint8_t *s = reader.s
-    cdef size_t n = reader.n, i = reader.i, end, start
-    cdef bint is_drive
-    taken[0] = NOTHING
-    if n - i >= 2 and is_slash(s[i], FILE) and is_slash(s[i + 1], FILE):
-        put_text(reader, b"//", 2)
-        i += 2
-        end = i
-        while end < n and not ends_part(s[end], FILE):
-            end += 1
-        reader.i = i
-        is_drive = end - i == 2 and begins_with_drive(s + i, n - i)
-        start = reader.o
-        if end > i and not is_drive:
-            if not put_host(reader, end, outcome):
-                return False
-            if reader.o - start == 9 and memcmp(reader.dst + start, b"localhost", 9) == 0:
-                reader.o = start
-        if not is_drive and reader.i < n and is_slash(s[reader.i], FILE):
+    cdef size_t i = reader.i
+    cdef bint has_authority = False
+    if reader.base != NULL:
+        has_authority = put_relative(reader)
+    elif reader.scheme != NOT_SPECIAL:
+        reader.i = skip_slashes(reader, i)
+        has_authority = True
+    elif reader.n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
+        reader.i += 2
+        has_authority = True
+    elif i < reader.n and s[i] == c'/':
+        reader.i += 1
+        reader.made.has_host = False
+    else:
+        reader.made.opaque, reader.made.has_host = True, False
+    if has_authority:
+        if not put_authority(reader, outcome):
+            return False
+        # "path start"
+        if reader.i < reader.n and is_slash(s[reader.i], reader.scheme):
             reader.i += 1
-        path[0] = reader.o
+        elif reader.scheme == NOT_SPECIAL:
+            reader.has_path = False
+    reader.made.authority_end = reader.made.path = reader.o
+    return True
+
+
+cdef bint put_file_host(Reader *reader, Outcome *outcome) noexcept nogil:
+    """Write the authority of a file ("file host"), at s[i]; a drive letter there belongs to the path."""
+    cdef const uint8_t *s = reader.s
+    cdef size_t i = reader.i, end = i, start
+    put_text(reader, b"//", 2)
+    start = reader.o
+    while end < reader.n and not ends_part(s[end], FILE):
+        end += 1
+    if end - i == 2 and begins_with_drive(s + i, reader.n - i):
+        return True
+    if end > i:
+        if not put_host(reader, end, outcome):
+            return False
+        if reader.o - start == 9 and memcmp(reader.dst + start, b"localhost", 9) == 0:
+            reader.o = start
+    if end < reader.n and is_slash(s[end], FILE):
+        reader.i += 1
+    return True
+
+
+cdef bint put_start_of_file(Reader *reader, Outcome *outcome) noexcept nogil:
+    """Write what is before the rest of the path of a file ("file", "file slash")."""
+    cdef const uint8_t *s = reader.s
+    cdef const Href *base = reader.base
+    cdef Href *made = reader.made
+    cdef const uint8_t *drive
+    cdef size_t n = reader.n, i = reader.i, size
+    if n - i >= 2 and is_slash(s[i], FILE) and is_slash(s[i + 1], FILE):
+        reader.i += 2
+        if not put_file_host(reader, outcome):
+            return False
+        made.authority_end = made.path = reader.o
         return True
     if base == NULL:
         put_text(reader, b"//", 2)
     else:
-        put_text(reader, base.text + base.scheme_size + 1, base.authority_end - base.scheme_size - 1)
-    path[0] = reader.o
+        put_authority_of_base(reader)
+    made.authority_end = made.path = reader.o
     if i < n and is_slash(s[i], FILE):
         reader.i += 1
         if base != NULL and not begins_with_drive(s + i + 1, n - i - 1):
-            start = base.path
-            if base.path_end - start >= 3 and is_letter(base.text[start + 1]) and base.text[start + 2] == c':' and (
-                    base.path_end - start == 3 or base.text[start + 3] == c'/'):
-                put_text(reader, base.text + start, 3)
-        return True
-    if base == NULL:
-        return True
-    if i == n or s[i] == c'#':
-        taken[0] = QUERY
-    elif s[i] == c'?':
-        taken[0] = PATH
-    elif not begins_with_drive(s + i, n - i):
-        taken[0] = FOLDER
+            drive, size = base.text + base.path, base.path_end - base.path
+            if size >= 3 and is_letter(drive[1]) and drive[2] == c':' and (size == 3 or drive[3] == c'/'):
+                put_text(reader, drive, 3)
+    elif base != NULL:
+        if i == n or s[i] == c'#':
+            reader.taken = QUERY
+        elif s[i] == c'?':
+            reader.taken = PATH
+        elif not begins_with_drive(s + i, n - i):
+            reader.taken = FOLDER
     return True
 
 
-cdef void put_rest(Reader *reader, Href *made, bint taken_query) noexcept nogil:
-    """Write query and fragment."""
+cdef void put_whole_path(Reader *reader) noexcept nogil:
+    """Write what is taken of the path of the base, and the path of the URL ("path", "opaque path")."""
+    cdef const Href *base = reader.base
+    cdef Href *made = reader.made
+    cdef const uint8_t *taken
+    cdef uint8_t *path = reader.dst + made.path
+    cdef size_t size, start = made.path
+    if reader.taken >= FOLDER:
+        taken, size = base.text + base.path, base.path_end - base.path
+        if reader.taken == FOLDER:
+            size = without_last(taken, size, reader.scheme)
+        put_text(reader, taken, base.query_end - base.path if reader.taken == QUERY else size)
+    elif made.opaque:
+        put_opaque(reader)
+    if reader.taken < PATH and not made.opaque and reader.has_path:
+        put_path(reader, start)
+    made.path_end = reader.o
+    if not made.has_host and not made.opaque and reader.o - start >= 2 and path[0] == c'/' and path[1] == c'/':
+        # Otherwise the path would be read as an authority.
+        memmove(path + 2, path, reader.o - start)
+        path[0], path[1] = c'/', c'.'
+        reader.o += 2
+        made.path += 2
+        made.path_end += 2
+    if reader.taken == QUERY:
+        made.path_end = made.path + base.path_end - base.path
+
+
+cdef void put_rest(Reader *reader) noexcept nogil:
+    """Write what follows the path ("query", "fragment")."""
     cdef const uint8_t *s = reader.s
     cdef const uint8_t *found
     cdef size_t size
     cdef const uc_set *in_query = &IN_SPECIAL_QUERY.set if reader.scheme != NOT_SPECIAL else &IN_QUERY.set
-    if reader.i < reader.n and s[reader.i] == c'?' and not taken_query:
+    if reader.i < reader.n and s[reader.i] == c'?' and reader.taken != QUERY:
         found = <const uint8_t *>memchr(s + reader.i, c'#', reader.n - reader.i)
         size = (reader.n if found == NULL else <size_t>(found - s)) - reader.i - 1
         reader.dst[reader.o] = c'?'
         reader.o += 1
         reader.o += kernels.encode(s + reader.i + 1, size, in_query, False, reader.dst + reader.o, 3 * size)
         reader.i += size + 1
-    made.query_end = reader.o
+    reader.made.query_end = reader.o
     if reader.i < reader.n:
         size = reader.n - reader.i - 1
         reader.dst[reader.o] = c'#'
@@ -587,79 +683,21 @@ cdef bint write_href(const uint8_t *s, size_t n, const Href *base, uint8_t *dst,
                      Outcome *outcome) noexcept nogil:
     """Write the href of a clean URL."""
     cdef Reader reader
-    cdef Taken taken = NOTHING
-    cdef bint has_authority = False, has_path = True, goes_on
-    cdef size_t path
     reader.s, reader.n, reader.i, reader.dst, reader.o = s, n, 0, dst, 0
+    reader.taken, reader.has_path, reader.made = NOTHING, True, made
     made.text, made.opaque, made.has_host = dst, False, True
-    made.scheme_size = read_scheme(&reader)
-    if made.scheme_size:
-        reader.scheme = scheme_of(dst, made.scheme_size)
-        goes_on = reader.scheme != NOT_SPECIAL and base != NULL and base.scheme == reader.scheme
-        if goes_on and reader.scheme != FILE and n - reader.i >= 2 and s[reader.i] == c'/' and s[reader.i + 1] == c'/':
-            goes_on = False     # "special relative or authority"
-    else:
-        if base == NULL or base.opaque and not (n and s[0] == c'#'):
-            return reject(outcome, WHATWG_SCHEME, 0)
-        reader.scheme, made.scheme_size, goes_on = base.scheme, base.scheme_size, True
-        put_text(&reader, base.text, base.scheme_size + 1)
-    made.scheme = reader.scheme
-    if goes_on and base.opaque:
-        made.opaque, made.has_host, taken = True, False, QUERY
-        made.authority_end = path = reader.o
+    if not put_scheme(&reader, base, outcome):
+        return False
+    if reader.base != NULL and base.opaque:
+        made.opaque, made.has_host, reader.taken = True, False, QUERY
+        made.authority_end = made.path = reader.o
     elif reader.scheme == FILE:
-        if not put_file(&reader, base if goes_on else NULL, &path, &taken, outcome):
+        if not put_start_of_file(&reader, outcome):
             return False
-        made.authority_end = path
-    else:
-        if goes_on:
-            taken = read_relative(&reader, base, &has_authority)
-            if taken != NOTHING:
-                made.has_host = base.has_host
-                put_text(&reader, base.text + base.scheme_size + 1, base.authority_end - base.scheme_size - 1)
-        elif reader.scheme != NOT_SPECIAL:
-            reader.i = skip_slashes(&reader, reader.i)
-            has_authority = True
-        elif n - reader.i >= 2 and s[reader.i] == c'/' and s[reader.i + 1] == c'/':
-            reader.i += 2
-            has_authority = True
-        elif reader.i < n and s[reader.i] == c'/':
-            reader.i += 1
-            made.has_host = False
-        else:
-            made.opaque, made.has_host = True, False
-        if has_authority:
-            if not put_authority(&reader, outcome):
-                return False
-            # "path start"
-            if reader.i < n and is_slash(s[reader.i], reader.scheme):
-                reader.i += 1
-            elif reader.scheme == NOT_SPECIAL:
-                has_path = False
-        made.authority_end = path = reader.o
-    made.path = path
-    if taken == FOLDER:
-        put_text(&reader, base.text + base.path,
-                 without_last(base.text + base.path, base.path_end - base.path, reader.scheme))
-    elif taken == PATH:
-        put_text(&reader, base.text + base.path, base.path_end - base.path)
-    elif taken == QUERY:
-        put_text(&reader, base.text + base.path, base.query_end - base.path)
-    elif made.opaque:
-        put_opaque(&reader)
-    if taken < PATH and not made.opaque and has_path:
-        put_path(&reader, path)
-    made.path_end = reader.o
-    if not made.has_host and not made.opaque and reader.o - path >= 2 and dst[path] == c'/' and dst[path + 1] == c'/':
-        # Otherwise the path would be read as an authority.
-        memmove(dst + path + 2, dst + path, reader.o - path)
-        dst[path], dst[path + 1] = c'/', c'.'
-        reader.o += 2
-        made.path += 2
-        made.path_end += 2
-    if taken == QUERY:
-        made.path_end = made.path + base.path_end - base.path
-    put_rest(&reader, made, taken == QUERY)
+    elif not put_start(&reader, outcome):
+        return False
+    put_whole_path(&reader)
+    put_rest(&reader)
     size[0] = reader.o
     return True
 
