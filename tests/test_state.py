@@ -39,7 +39,7 @@ KEPT = {
     # entities of HTML: all threads write the same ones, and the number is published last
     "_search._escapes.ENTITIES",
     "_search._escapes.entities",
-    # namespaces: the rules under a lock, the table of them by an atomic store when it is complete
+    # namespaces: the rules and the table of them, under a lock
     "urn._syntax.numbers",
     "urn._syntax.table",
     "uricodec.urn.namespaces._namespaces",

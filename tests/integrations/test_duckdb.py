@@ -10,6 +10,7 @@ from support.limits import lowered
 
 from uricodec import bulk
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._hosts import _suffixes
 from uricodec.dedup import SeenSet
 from uricodec.integrations import duckdb as hook
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
@@ -69,7 +70,7 @@ def of_bulk(name, *values, rows=VECTORS, errors="null", secret=None):
 def test_a_library_that_is_not_installed(con, monkeypatch):
     """Only what needs it fails."""
     monkeypatch.setattr("uricodec._hosts.suffix_list._tables", {})
-    monkeypatch.setattr("uricodec._hosts._suffixes.default_tables", {})
+    monkeypatch.delitem(_suffixes.default_tables, False, raising=False)
     monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
     hook.register(con)
     assert con.sql("select uri_host('//a')").fetchall() == [("a",)]

@@ -278,16 +278,17 @@ cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_
 __all__ = ["public_suffix", "registrable_domain"]
 
 # The tables of the default list: with its private section (True), and without.
-default_tables = {}
+cdef dict tables = {}
+default_tables = tables     # to tests
 
 
 cdef SuffixTable table_of(bint private, object suffixes):
-    cdef object table = (<dict>default_tables).get(private) if suffixes is None else None
+    cdef object table = tables.get(private) if suffixes is None else None
     if table is None:
         from uricodec._hosts import suffix_list
         table = suffix_list.table_of(private, suffixes, SuffixTable)
         if suffixes is None:
-            default_tables[private] = table
+            tables[private] = table
     return table
 
 
