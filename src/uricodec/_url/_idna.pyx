@@ -155,7 +155,11 @@ cdef struct Label:
     uint32_t points[MOST]
     uint32_t entries[MOST]
     int size
-    bint ascii
+    size_t start, end       # where it is in the host
+    bint dot                # one follows there
+    bint plain              # it is ASCII there,
+    bint encoded            # and an A-label
+    bint ascii              # it is ASCII as it is mapped
     bint right_to_left      # set by is_good()
 
 
@@ -364,15 +368,15 @@ cdef size_t write_utf8(const Label *label, uint8_t *dst) noexcept nogil:
     return o
 
 
-cdef size_t write_ascii(Label *label, uint8_t *dst, bint *encoded, uint32_t *unknown) noexcept nogil:
+cdef size_t write_ascii(Label *label, uint8_t *dst, uint32_t *unknown) noexcept nogil:
     """Write the A-label of a mapped label, or the label itself if it is ASCII. Return its size; 0: in doubt.
 
-    If the label was an A-label already, set `encoded`, and put its characters into `label`.
+    If the label was an A-label already, put its characters into `label`.
     """
     cdef size_t size = 0, i
     cdef int k
     cdef uint8_t again[MOST]
-    encoded[0] = False
+    label.encoded = False
     if not label.ascii:
         if not is_good(label):
             return 0
@@ -384,7 +388,7 @@ cdef size_t write_ascii(Label *label, uint8_t *dst, bint *encoded, uint32_t *unk
         dst[i] = <uint8_t>label.points[i]
     if size < PREFIX or memcmp(dst, b"xn--", PREFIX) != 0:
         return size if has_good_hyphens(label) else 0
-    encoded[0] = True
+    label.encoded = True
     if size == PREFIX or dst[size - 1] == c'-' or not decode(dst + PREFIX, size - PREFIX, label):
         return 0
     for k in range(label.size):
@@ -399,121 +403,141 @@ cdef size_t write_ascii(Label *label, uint8_t *dst, bint *encoded, uint32_t *unk
     return size
 
 
-cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, bint safe, bint bidi,
-                    uint32_t *unknown) noexcept nogil:
-    """Write a host with A-labels, and one with U-labels for those that it has, unless `unicode` is NULL.
+# A host that is converted.
+cdef struct Conversion:
+    const uint8_t *host
+    size_t n
+    uint8_t *ascii          # where it goes with A-labels,
+    uint8_t *unicode        # and with U-labels for those that it has; NULL: nowhere
+    bint safe               # labels that mix scripts are A-labels there, too
+    bint bidi               # a host of several labels is in doubt if one is written from right to left
+    uint32_t unknown        # why it is in doubt, if this character is the reason; or 0
 
-    safe: labels that mix scripts are A-labels there, too.
-    bidi: a host is in doubt if one of several labels is written from right to left.
-    Return the size of the latter, or of the former. 0: in doubt; `unknown` is the reason, if it is a character.
-    """
-    cdef Label label
-    cdef size_t i = 0, o = 0, u = 0, start, at, size, last = 0, last_size = 0
+
+cdef bint read_label(Conversion *work, size_t *i, Label *label) noexcept nogil:
+    """Read and map the label at host[i], and the dot after it. False: in doubt."""
     cdef uint32_t c, entry
-    cdef bint dot = True, plain, encoded
-    cdef LabelVerdict found
-    while dot:
-        label.size = 0
-        label.ascii = plain = True
-        dot = False
-        start = i
-        while i < n:
-            at = i
-            c = read_character(host, n, &i)
-            if c >= 0x80:
-                plain = False
-                entry = known(c)
-                if entry & HOW == MAPPED:
-                    c = entry & CHARACTER
-                    if c == 0:
-                        if unicode != NULL:
-                            return 0        # ToUnicode keeps such characters, any number of them
-                        continue
-                    entry = known(c)
-                if entry & HOW == UNKNOWN:
-                    unknown[0] = c
-                    return 0
-                if entry & HOW != KEPT:
-                    return 0
-            if c < 0x80:
-                c = ASCII[c]
+    label.size, label.start, label.dot, label.ascii, label.plain = 0, i[0], False, True, True
+    label.right_to_left = label.encoded = False
+    while i[0] < work.n:
+        label.end = i[0]
+        c = read_character(work.host, work.n, i)
+        if c >= 0x80:
+            label.plain = False
+            entry = known(c)
+            if entry & HOW == MAPPED:
+                c = entry & CHARACTER
                 if c == 0:
-                    return 0
-                if c == c'.':
-                    dot = True
-                    break
+                    if work.unicode != NULL:
+                        return False        # ToUnicode keeps such characters, any number of them
+                    continue
                 entry = known(c)
-            else:
-                label.ascii = False
-            if label.size == MOST:
-                return 0
-            label.points[label.size] = c
-            label.entries[label.size] = entry
-            label.size += 1
+            if entry & HOW == UNKNOWN:
+                work.unknown = c
+                return False
+            if entry & HOW != KEPT:
+                return False
+        if c < 0x80:
+            c = ASCII[c]
+            if c == 0:
+                return False
+            if c == c'.':
+                label.dot = True
+                return True
+            entry = known(c)
+        else:
+            label.ascii = False
+        if label.size == MOST:
+            return False
+        label.points[label.size] = c
+        label.entries[label.size] = entry
+        label.size += 1
+    label.end = work.n
+    return True
+
+
+cdef size_t write_unicode(const Conversion *work, const Label *label, const uint8_t *ascii, size_t size,
+                          uint8_t *dst) noexcept nogil:
+    """Write the U-label of a label, given what write_ascii() wrote. Return its size; 0: in doubt."""
+    cdef LabelVerdict found = ONE_SCRIPT
+    # ToUnicode only takes "." for a dot, and only ASCII for an A-label.
+    if label.encoded and not label.plain or label.dot and work.host[label.end] != c'.':
+        return 0
+    if work.safe and (label.encoded or not label.ascii):
+        found = verdict(label)
+        if found == UNDECIDED:
+            return 0
+    if found == MIXED:
+        memcpy(dst, ascii, size)
+    elif label.encoded:
+        size = write_utf8(label, dst)
+    else:
+        size = label.end - label.start
+        memcpy(dst, work.host + label.start, size)
+    return size
+
+
+cdef size_t convert(Conversion *work) noexcept nogil:
+    """Write a host. Return its size, with U-labels if they are wanted; 0: in doubt."""
+    cdef Label label
+    cdef uint8_t *ascii = work.ascii
+    cdef size_t i = 0, o = 0, u = 0, last = 0, size = 0, written
+    while True:
+        if not read_label(work, &i, &label):
+            return 0
         if label.size == 0:
-            if dot or o == 0:
+            if label.dot or o == 0:
                 return 0        # an empty label that is not after the last dot
             break
-        label.right_to_left = False
-        size = write_ascii(&label, ascii + o, &encoded, unknown)
-        if size == 0 or bidi and label.right_to_left and (dot or o):
+        last, size = o, write_ascii(&label, ascii + o, &work.unknown)
+        if size == 0 or work.bidi and label.right_to_left and (label.dot or o):
             return 0
-        last, last_size = o, size
         o += size
-        if unicode != NULL:
-            # ToUnicode only takes "." for a dot, and only ASCII for an A-label.
-            if encoded and not plain or dot and host[at] != c'.':
+        if work.unicode != NULL:
+            written = write_unicode(work, &label, ascii + last, size, work.unicode + u)
+            if written == 0:
                 return 0
-            found = verdict(&label) if safe and (encoded or not label.ascii) else ONE_SCRIPT
-            if found == UNDECIDED:
-                return 0
-            if found == MIXED:
-                memcpy(unicode + u, ascii + last, last_size)
-                u += last_size
-            elif encoded:
-                u += write_utf8(&label, unicode + u)
-            else:
-                size = (at if dot else i) - start
-                memcpy(unicode + u, host + start, size)
-                u += size
-            if dot:
-                unicode[u] = c'.'
-                u += 1
-        if dot:
-            ascii[o] = c'.'
-            o += 1
+            u += written
+        if not label.dot:
+            break
+        ascii[o] = c'.'
+        o += 1
+        if work.unicode != NULL:
+            work.unicode[u] = c'.'
+            u += 1
         # Before the next label is written: A_LABELS_CAPACITY is enough for one of MOST bytes and a dot.
         if o > MOST_OF_HOST + 1:
             return 0
-    if o - (ascii[o - 1] == c'.') > MOST_OF_HOST or is_numeric_label(ascii + last, last_size):
+    if o - (ascii[o - 1] == c'.') > MOST_OF_HOST or is_numeric_label(ascii + last, size):
         return 0
-    return o if unicode == NULL else u
+    return o if work.unicode == NULL else u
 
 
-cdef size_t convert_and_learn(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, bint safe,
-                              bint bidi) noexcept nogil:
-    cdef uint32_t unknown
+cdef size_t convert_and_learn(Conversion *work) noexcept nogil:
     cdef size_t size
     while True:
-        unknown = 0
-        size = convert(host, n, ascii, unicode, safe, bidi, &unknown)
-        if size or unknown == 0:
+        work.unknown = 0
+        size = convert(work)
+        if size or work.unknown == 0:
             return size
-        if not learn_unlocked(unknown):
+        if not learn_unlocked(work.unknown):
             return UC_REJECTED
 
 
 cdef size_t to_a_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
-    return convert_and_learn(host, n, dst, NULL, False, False)
+    cdef Conversion work = Conversion(host, n, dst, NULL, False, False, 0)
+    return convert_and_learn(&work)
 
 
 cdef size_t to_domain(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
-    return convert_and_learn(host, n, dst, NULL, False, True)
+    cdef Conversion work = Conversion(host, n, dst, NULL, False, True, 0)
+    return convert_and_learn(&work)
 
 
 cdef size_t to_u_labels(const uint8_t *host, size_t n, bint safe, uint8_t *dst) noexcept nogil:
     cdef uint8_t ascii[A_LABELS_CAPACITY]
-    return convert_and_learn(host, n, ascii, dst, safe, False)
+    cdef Conversion work = Conversion(host, n, <uint8_t *>ascii, dst, safe, False, 0)
+    return convert_and_learn(&work)
 
 
 cdef size_t without_ignored(uint8_t *host, size_t n) noexcept nogil:
