@@ -439,24 +439,22 @@ cdef inline object short_form(PyObject *text, const Single *form):
     return <object>text if size == n and memcmp(buffer, s, n) == 0 else ascii_text(buffer, size)
 
 
-cdef object call_normalize(object function, PyObject *const *args, size_t flags, PyObject *names):
+cdef inline object call_form(vectorcall parse, object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Single memory
     cdef const Single *form = form_in_call(args, 1, flags, names, &memory)
     if form != NULL and is_short(args[0]):
         result = short_form(args[0], form)
         if result is not None:
             return result
-    return parse_normalize(function, args, flags, names)
+    return parse(function, args, flags, names)
+
+
+cdef object call_normalize(object function, PyObject *const *args, size_t flags, PyObject *names):
+    return call_form(parse_normalize, function, args, flags, names)
 
 
 cdef object call_key(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Single memory
-    cdef const Single *form = form_in_call(args, 1, flags, names, &memory)
-    if form != NULL and is_short(args[0]):
-        result = short_form(args[0], form)
-        if result is not None:
-            return result
-    return parse_key(function, args, flags, names)
+    return call_form(parse_key, function, args, flags, names)
 
 
 cdef object call_equivalent(object function, PyObject *const *args, size_t flags, PyObject *names):
