@@ -297,7 +297,7 @@ cdef size_t original(Content content, const uint8_t *s, size_t n, bint last, siz
     return place.at
 
 
-cdef ByteSet NO_MARK = ~ByteSet([ESCAPED_QUOTE, ESCAPED_APOSTROPHE, ESCAPED_LESS, ESCAPED_GREATER])
+cdef ByteSet BUT_MARKS = ~ByteSet([ESCAPED_QUOTE, ESCAPED_APOSTROPHE, ESCAPED_LESS, ESCAPED_GREATER])
 
 
 cdef Content content_of_name(str name) except? PLAIN:
@@ -329,6 +329,6 @@ cdef void locate_decoded(DecodedText *text, size_t start, size_t stop, Match *ma
     cdef size_t read
     match.start, match.stop = original_of(text, start), original_of(text, stop)
     match.data, match.size = text.data + start, stop - start
-    if kernels.span(match.data, match.size, &NO_MARK.set) < match.size:
+    if kernels.span(match.data, match.size, &BUT_MARKS.set) < match.size:
         match.size = decode(text.content, text.src + match.start, match.stop - match.start, True, False,
                             text.memory + start, &read)

@@ -127,7 +127,7 @@ cdef ByteSet URL_ENDS = ByteSet(range(33)) | '"<>\\^`|' | b"\x7f"
 cdef ByteSet TRIMMED = ByteSet("?!.,:*_~';")
 cdef ByteSet BRACKETS = ByteSet("()[]{}")
 cdef ByteSet URL_PLAIN = ~(URL_ENDS | BRACKETS | bytes(range(128, 256)))
-cdef ByteSet NO_COLON = ~ByteSet(":")
+cdef ByteSet BUT_COLON = ~ByteSet(":")
 cdef ByteSet SCHEME_BYTES = ALPHANUM | "+-."
 
 cdef enum:
@@ -268,7 +268,7 @@ cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, const void *opt
     cdef size_t i = start[0], done = i, count = 0, begin, stop, bound, balanced
     cdef uint8_t close
     while count < FOUND:
-        i += kernels.span(s + i, n - i, &NO_COLON.set)
+        i += kernels.span(s + i, n - i, &BUT_COLON.set)
         if n - i < 3:
             if last:
                 done = n

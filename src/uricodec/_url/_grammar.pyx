@@ -43,7 +43,7 @@ cdef ByteSet GEN_DELIMS = ByteSet(":/?#[]@")
 cdef ByteSet HOSTILE = GEN_DELIMS | "%\\ \x7F" | range(0x20)
 
 IN_HOST = ~ByteSet(":@/?#")
-cdef ByteSet NO_BRACKET = ~ByteSet("[]")
+cdef ByteSet BUT_BRACKETS = ~ByteSet("[]")
 
 # The bytes that continue a path, and those that continue a query.
 cdef ByteSet IN_PATH = ~ByteSet("?#")
@@ -204,7 +204,7 @@ cdef bint is_well_delimited(const uint8_t *s, const Parts *parts) noexcept nogil
     if size and host[0] == c'[':
         if host[size - 1] != c']' or parts.host_end < end:
             return False
-    elif kernels.span(host, size, &NO_BRACKET.set) < size:
+    elif kernels.span(host, size, &BUT_BRACKETS.set) < size:
         return False
     for i in range(end + 1, parts.path):
         if not DIGIT.set.member[s[i]]:

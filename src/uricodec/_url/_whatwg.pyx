@@ -66,7 +66,7 @@ for code in range(256):
 # Bytes of a path that are copied in runs. A "." or a "%" may begin a dot segment.
 cdef ByteSet PATH_RUN = IN_PATH - ".%\\"
 
-cdef ByteSet NOT_BLANK = ~ByteSet("\t\n\r")
+cdef ByteSet BUT_BLANKS = ~ByteSet("\t\n\r")
 cdef ByteSet SCHEME_BYTES = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.")
 
 
@@ -715,7 +715,7 @@ cdef size_t clean(const uint8_t *s, size_t n, uint8_t *dst, size_t stop, size_t 
         if o <= stop:
             at[0] = i
         if s[i] < 0x80:
-            if NOT_BLANK.set.member[s[i]]:
+            if BUT_BLANKS.set.member[s[i]]:
                 if dst != NULL:
                     dst[o] = s[i]
                 o += 1
@@ -752,7 +752,7 @@ cdef size_t read_url(const uint8_t *src, size_t n, const Href *base, uint8_t *ds
         start += 1
     src += start
     n -= start
-    if kernels.span(src, n, &NOT_BLANK.set) == n and (
+    if kernels.span(src, n, &BUT_BLANKS.set) == n and (
             kernels.span(src, n, &ASCII_BYTES.set) == n or kernels.scan_utf8(src, n, &found) == n):
         accepted = write_href(src, n, base, dst, made, &size, outcome)
         if not accepted:
@@ -811,8 +811,8 @@ cdef size_t check_whatwg_row(const uint8_t *src, size_t n, const void *options, 
 #
 # A row in which such a byte stands where it does not change is looked at by the row function.
 cdef ByteSet UNCHANGED = (IN_PATH & IN_SPECIAL_QUERY & IN_FRAGMENT | "?#") - "\\"
-cdef ByteSet NO_SLASH = ~ByteSet("/")
-cdef ByteSet NO_DOT = ~ByteSet(".%")
+cdef ByteSet BUT_SLASH = ~ByteSet("/")
+cdef ByteSet BUT_DOT_OR_PERCENT = ~ByteSet(".%")
 
 cdef enum:
     BLOCK_WORDS = BLOCK // 64 + 1     # at most, for one call
@@ -835,8 +835,8 @@ cdef bint whatwg_block(Run *run) noexcept nogil:
     cdef const uint8_t *src = block.data
     cdef size_t w, i, start, end, rows = block.rows, size = block.at[rows]
     kernels.mark_outside(src, size, &UNCHANGED.set, marks)
-    kernels.mark_outside(src, size, &NO_SLASH.set, slashes)
-    kernels.mark_outside(src, size, &NO_DOT.set, dots)
+    kernels.mark_outside(src, size, &BUT_SLASH.set, slashes)
+    kernels.mark_outside(src, size, &BUT_DOT_OR_PERCENT.set, dots)
     for w in range((size + 63) // 64):
         marks[w] |= dots[w] & bits_after(slashes, w, 1)
     for i in range(rows):

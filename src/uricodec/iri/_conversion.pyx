@@ -160,7 +160,7 @@ cdef enum:
 cdef enum InReference:
     BEFORE_QUERY, IN_QUERY, IN_FRAGMENT
 
-cdef ByteSet NO_PERCENT = ~ByteSet("%")
+cdef ByteSet BUT_PERCENT = ~ByteSet("%")
 cdef ByteSet BELOW_8 = ByteSet("01234567")
 # Bytes that need no check, in the input and after decoding. "?" and "#" end a place.
 cdef ByteSet GIVEN_PLAIN = URI_ASCII - "?#" | NO_DOUBT
@@ -202,7 +202,7 @@ cdef bint check_and_mark(const uint8_t *src, size_t n, InReference *place, Piece
     cdef size_t words = (n + 63) // 64, w, i
     cdef int length
     cdef UriCode code
-    kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
+    kernels.mark_outside(src, n, &BUT_PERCENT.set, percent)
     kernels.mark_outside(src, n, &HEXDIG.set, others)
     kernels.mark_outside(src, n, &BELOW_8.set, high)
     kernels.mark_outside(src, n, &GIVEN_PLAIN.set, strange)

@@ -46,12 +46,12 @@ from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
 cdef enum:
     BLOCK_WORDS = BLOCK // 64 + 1     # at most, for one call
 
-cdef ByteSet NO_PERCENT = ~ByteSet("%")
-cdef ByteSet NO_DOT = ~ByteSet(".")
-cdef ByteSet NO_SLASH = ~ByteSet("/")
-cdef ByteSet NO_DELIMITER = ~ByteSet("/?#")
-cdef ByteSet NO_UPPER = ~ByteSet(range(0x41, 0x5B))
-cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
+cdef ByteSet BUT_PERCENT = ~ByteSet("%")
+cdef ByteSet BUT_DOT = ~ByteSet(".")
+cdef ByteSet BUT_SLASH = ~ByteSet("/")
+cdef ByteSet BUT_DELIMITERS = ~ByteSet("/?#")
+cdef ByteSet BUT_UPPER = ~ByteSet(range(0x41, 0x5B))
+cdef ByteSet BUT_LOWER = ~ByteSet("abcdef")
 # First digits of triplets that are never unreserved.
 cdef ByteSet FIRST_DIGITS = HEXDIG - "234567"
 
@@ -75,7 +75,7 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
     cdef size_t words = (n + 63) // 64, w
     kernels.mark_outside(src, n, &HEXDIG.set, others)
     kernels.mark_outside(src, n, &FIRST_DIGITS.set, low)
-    kernels.mark_outside(src, n, &NO_LOWER.set, lower_case)
+    kernels.mark_outside(src, n, &BUT_LOWER.set, lower_case)
     # No digit follows the end.
     lower_case[words] = 0
     others[words] = low[words] = ~<uint64_t>0
@@ -130,11 +130,11 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
     cdef size_t words = (n + 63) // 64, w, i, number = 0, triplet_end = 0
     cdef size_t after = 0       # letters before this offset need no look: they stay, or their row is marked
     cdef size_t authority_end = 0, ended = rows      # and the row that it belongs to
-    kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
-    kernels.mark_outside(src, n, &NO_UPPER.set, letters)
-    kernels.mark_outside(src, n, &NO_DOT.set, marks)
-    kernels.mark_outside(src, n, &NO_SLASH.set, slashes)
-    kernels.mark_outside(src, n, &NO_DELIMITER.set, delimiters)
+    kernels.mark_outside(src, n, &BUT_PERCENT.set, percent)
+    kernels.mark_outside(src, n, &BUT_UPPER.set, letters)
+    kernels.mark_outside(src, n, &BUT_DOT.set, marks)
+    kernels.mark_outside(src, n, &BUT_SLASH.set, slashes)
+    kernels.mark_outside(src, n, &BUT_DELIMITERS.set, delimiters)
     for w in range(words):
         any_percent |= percent[w]
         marks[w] &= bits_after(slashes, w, 1)

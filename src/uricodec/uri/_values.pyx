@@ -124,15 +124,15 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
 #
 #     path      = [ segment ] *( "/" segment )    an empty path has no segments
 
-cdef ByteSet NO_PERCENT = ~ByteSet("%")
-cdef ByteSet NO_PERCENT_OR_PLUS = ~ByteSet("%+")
+cdef ByteSet BUT_PERCENT = ~ByteSet("%")
+cdef ByteSet BUT_PERCENT_OR_PLUS = ~ByteSet("%+")
 cdef ByteSet LITERALS = ByteSet(range(0x80)) - "%+"      # bytes that are the same in every decoded name
 
 
 cdef inline size_t decode_text(const uint8_t *src, size_t n, Spelling spelling, const Options *how, uint8_t *dst) noexcept nogil:
     """Decode a text to dst, where 3 * n bytes can be written; return its size."""
     cdef size_t size = n, i
-    if kernels.span(src, n, &NO_PERCENT_OR_PLUS.set if spelling == FORM else &NO_PERCENT.set) == n:
+    if kernels.span(src, n, &BUT_PERCENT_OR_PLUS.set if spelling == FORM else &BUT_PERCENT.set) == n:
         copy_text(dst, src, n)
     elif spelling != FORM or memchr(src, c'%', n) != NULL:
         size = kernels.decode(src, n, spelling == FORM, dst, n)
@@ -196,7 +196,7 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return padded(size)
 
 
-cdef ByteSet NO_QUERY = ~ByteSet("?")
+cdef ByteSet BUT_QUESTION_MARK = ~ByteSet("?")
 
 
 cdef bint query_block(Run *run) noexcept nogil:
@@ -209,7 +209,7 @@ cdef bint query_block(Run *run) noexcept nogil:
     cdef int k
     if run.row_of != query_row:
         return do_rows(run)
-    kernels.mark_outside(block.data, block.at[block.rows], &NO_QUERY.set, marks)
+    kernels.mark_outside(block.data, block.at[block.rows], &BUT_QUESTION_MARK.set, marks)
     for i in range(block.rows):
         if next_mark(marks, block.at[i], block.at[i + 1]) < block.at[i + 1] or is_null(run.source, block.first + i):
             if not do_row(run):

@@ -518,8 +518,8 @@ cdef ByteSet PLAIN = ~(TERMINATORS | "%")
 # A URN may begin three bytes before each ":" that follows an "n": kernels mark both characters in blocks of the text.
 cdef enum:
     SCAN_WORDS = 64, SCAN = 64 * SCAN_WORDS     # bytes in a block
-cdef ByteSet NO_N = ~ByteSet("nN")
-cdef ByteSet NO_COLON = ~ByteSet(":")
+cdef ByteSet BUT_N = ~ByteSet("nN")
+cdef ByteSet BUT_COLON = ~ByteSet(":")
 
 
 # What belongs to a URN.
@@ -551,8 +551,8 @@ cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const void *opt
     cdef size_t chunk = start[0], done = chunk, count = 0, size, w, colon, at, length
     while chunk < n:
         size = n - chunk if n - chunk < SCAN else SCAN
-        kernels.mark_outside(s + chunk, size, &NO_COLON.set, colons)
-        kernels.mark_outside(s + chunk, size, &NO_N.set, ns)
+        kernels.mark_outside(s + chunk, size, &BUT_COLON.set, colons)
+        kernels.mark_outside(s + chunk, size, &BUT_N.set, ns)
         for w in range((size + 63) // 64):
             word = colons[w] & (ns[w] << 1 | carry)
             carry = ns[w] >> 63

@@ -16,7 +16,7 @@ from uricodec._rows._engine cimport *
 
 from uricodec.errors import UrnError
 
-cdef ByteSet NO_CR = ~ByteSet("\r")
+cdef ByteSet BUT_CR = ~ByteSet("\r")
 cdef ByteSet PLAIN_2141_OR_CR = PLAIN_2141 | "\r"
 cdef ByteSet PLAIN_8141_OR_CR = PLAIN_8141 | "\r"
 
@@ -171,7 +171,7 @@ cdef size_t span_with_cr(const uint8_t *src, size_t n, const UrnOptions *urn_opt
     cdef uint64_t marks[WORDS]
     cdef uint64_t word
     cdef size_t w, at, size = kernels.span_urns(src, min(n, <size_t>BLOCK), &NID_BYTES.set, urn_options.nss_or_cr, c'\n')
-    kernels.mark_outside(src, size, &NO_CR.set, marks)
+    kernels.mark_outside(src, size, &BUT_CR.set, marks)
     for w in range((size + 63) // 64):
         word = marks[w]
         while word:
