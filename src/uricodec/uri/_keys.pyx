@@ -702,39 +702,41 @@ cdef int compare_decoded(const void *a, const void *b) noexcept nogil:
     return compare_written(x.text, x.size, y.text, y.size)
 
 
+cdef size_t put_form_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a name or a value with its triplets decoded, "+" for blanks, and other bytes than UNRESERVED encoded."""
+    cdef size_t i = 0, o = 0, size
+    cdef int value
+    while True:
+        size = kernels.span(s + i, n - i, &UNRESERVED.set)
+        memcpy(dst + o, s + i, size)
+        i += size
+        o += size
+        if i == n:
+            return o
+        value = triplet(s + i, n - i)
+        if s[i] == c'+' or s[i] == c' ' or value == c' ':
+            dst[o] = c'+'
+            o += 1
+        else:
+            o += put_byte(s[i] if value < 0 else <uint8_t>value, &UNRESERVED.set, dst + o)
+        i += 1 if value < 0 else 3
+
+
 cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
     """Write "?" and the sorted fields that are not empty, each with a "="; nothing if there is none."""
-    cdef size_t i = 0, o = 0, size
-    cdef bint has_value
-    cdef int value
-    while i < n:
-        if s[i] == c'&':
-            i += 1
+    cdef QueryReader reader = read_query(s, n)
+    cdef QueryField field
+    cdef size_t o = 0
+    while next_field(&reader, &field):
+        if field.size == 0:
             continue
         dst[o] = c'&' if o else c'?'
         o += 1
-        has_value = False
-        while i < n and s[i] != c'&':
-            size = kernels.span(s + i, n - i, &UNRESERVED.set)
-            memcpy(dst + o, s + i, size)
-            i += size
-            o += size
-            if i == n or s[i] == c'&':
-                break
-            value = triplet(s + i, n - i)
-            if s[i] == c'+' or s[i] == c' ' or value == c' ':
-                dst[o] = c'+'
-                o += 1
-            elif s[i] == c'=' and not has_value:
-                dst[o] = c'='
-                o += 1
-                has_value = True
-            else:
-                o += put_byte(s[i] if value < 0 else <uint8_t>value, &UNRESERVED.set, dst + o)
-            i += 1 if value < 0 else 3
-        if not has_value:
-            dst[o] = c'='
-            o += 1
+        o += put_form_text(field.text, field.name_size, dst + o)
+        dst[o] = c'='
+        o += 1
+        if field.name_size < field.size:
+            o += put_form_text(field.text + field.name_size + 1, field.size - field.name_size - 1, dst + o)
     if o:
         failed[0] = not sort_query(dst + 1, o - 1, compare_decoded)
     return o
