@@ -71,8 +71,8 @@ def test_samples_are_read_by_marks(name, options):
     data = (EXAMPLES / f"{name}.log").read_bytes()
     fast = check(Format(name), 9 * data, **options)
     check(Format(name), data.replace(b"\n", b"\r\n"), **options)
-    if name in TEXTS:
-        assert fast > 9 * data.count(b"\n") / 3
+    # All but the first line, and those at the end.
+    assert fast >= 8 * len([line for line in data.splitlines() if not line.startswith(b"#")])
 
 
 HEAD = b"192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "

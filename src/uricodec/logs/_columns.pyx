@@ -209,16 +209,17 @@ cdef void add_query(const Writer *w, const Record *record, Batch *batch, LogColu
     cdef LogColumn *name = batch.column + column.child
     cdef LogColumn *value = name + 1
     cdef uint8_t *dst
+    cdef bint plain = record.special >> QUERY & 1 == 0
     while next_field(&reader, &field):
         if field.size:
             dst = name.data.data + name.data.size
-            end_text(name, put_decoded(w, record.plain, text_of(field.text, field.name_size), True, RAW, dst))
+            end_text(name, put_decoded(w, plain, text_of(field.text, field.name_size), True, RAW, dst))
             dst = value.data.data + value.data.size
             if field.name_size < field.size and is_masked(w, field.text, field.name_size):
                 memcpy(dst, b"***", 3)
                 dst += 3
             else:
-                dst = put_decoded(w, record.plain, value_of(&field), True, RAW, dst)
+                dst = put_decoded(w, plain, value_of(&field), True, RAW, dst)
             end_text(value, dst)
 
 
@@ -252,7 +253,7 @@ cdef void add_addresses(const Writer *w, const Record *record, Text list, Batch 
     cdef Text address, port
     cdef LogColumn *texts = batch.column + column.child
     while next_address(&list, &address, &port):
-        end_text(texts, put_text(w, record.plain, address, RAW, texts.data.data + texts.data.size))
+        end_text(texts, put_text(w, record.special >> FORWARDED_FOR & 1 == 0, address, RAW, texts.data.data + texts.data.size))
 
 
 cdef bint add_extras(const Writer *w, const Record *record, Batch *batch, LogColumn *column) noexcept nogil:
@@ -316,7 +317,7 @@ cdef void add_other(LogReader reader, const Output *output, Batch *batch) noexce
     if column.content == LISTS:
         if output.value == ADDRESSES_VALUE:
             add_addresses(w, record, text, batch, column)
-        elif record.is_marked and record.plain and w.masked == NULL:
+        elif record.is_marked and w.masked == NULL:
             add_marked_query(w, record.marked, text, batch, column)
         else:
             add_query(w, record, batch, column)
@@ -342,7 +343,7 @@ cdef void add_row(LogReader reader, Batch *batch) noexcept nogil:
     cdef uint32_t seen = 0
     while output < last:
         text = record.text + output.slot
-        if not (record.plain and is_copied(record, output)):
+        if record.special & output.bit or not is_copied(record, output):
             add_other(reader, output, batch)
         elif text.at != NULL:
             seen |= output.bit
@@ -360,7 +361,12 @@ cdef void add_row(LogReader reader, Batch *batch) noexcept nogil:
 
 cdef inline size_t names_of(const Record *record) noexcept nogil:
     """Return the size of the names of extra fields that a record may have besides those in its line."""
-    return 3 * NAMES_CAPACITY if record.variant.plan.columns != NULL else record.variant.names_n
+    cdef size_t k, size = 0
+    if record.variant.plan.columns == NULL:
+        return record.variant.names_n
+    for k in range(record.extras):
+        size += 3 * record.name[k].n        # bytes that are not UTF-8 become triplets
+    return size
 
 
 cdef inline bint is_full(const Batch *batch) noexcept nogil:

@@ -1,5 +1,5 @@
 """The members of a log line, and the functions that decode and check them."""
-from libc.stdint cimport int64_t, uint64_t, uint8_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memchr, memcpy
 
 from uricodec.logs._line cimport *
@@ -15,6 +15,7 @@ cdef inline void clear(Record *record, uint8_t *room) noexcept nogil:
     record.step = 0
     record.unit = 0
     record.plain = True
+    record.special = 0
     record.known_time = NULL
     record.is_marked = record.decoded = record.whole = record.endpoint = record.uncertain_path = False
     record.odd_quotes = NONE_ODD
@@ -27,6 +28,11 @@ cdef inline bint fail(Record *record, int code, size_t offset) noexcept nogil:
     record.code = code
     record.offset = offset
     return False
+
+
+cdef inline uint32_t bit_of(int slot) noexcept nogil:
+    """Return the bit of a slot among those of members."""
+    return 1u << slot if slot < MEMBERS else EXTRA_BIT
 
 
 cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t byte) noexcept nogil:

@@ -60,9 +60,6 @@ CLASSES_OF_JSON.mask[<int>BRACKETS] = OPEN | CLOSE | BACKSLASH | LF
 CLASSES_OF_JSON.mask[<int>SCALAR_ENDS] = COMMA | CLOSE | LF
 CLASSES_OF_JSON.mask[<int>UNUSUAL] = CONTROL | BACKSLASH | DEL
 
-cdef const uint64_t EVEN = 0x5555555555555555
-
-
 cdef void mark_json(const uint8_t *src, size_t n, uint64_t *marks) noexcept nogil:
     """Mark the bytes of lines in four bitmaps, like `kernels.mark_classes`. A string ends at the line feed at the latest.
 
@@ -72,7 +69,7 @@ cdef void mark_json(const uint8_t *src, size_t n, uint64_t *marks) noexcept nogi
     cdef uint64_t *quote_words = marks + words * <int>STRING_ENDS
     cdef uint64_t *bracket_words = marks + words * <int>BRACKETS
     cdef uint64_t *unusual_words = marks + words * <int>UNUSUAL
-    cdef uint64_t quotes, brackets, feeds, backslashes, escaped, after, odd, inside, cut
+    cdef uint64_t quotes, brackets, feeds, backslashes, inside, cut
     cdef uint64_t in_string = 0     # all bits, if the block begins in a string
     cdef uint64_t is_escaped = 0    # 1, if the first byte of the block is
     kernels.mark_classes(src, n, &CLASSES_OF_JSON, marks)
@@ -82,14 +79,7 @@ cdef void mark_json(const uint8_t *src, size_t n, uint64_t *marks) noexcept nogi
         backslashes = brackets & unusual_words[w] & ~feeds
         quotes &= ~feeds
         if backslashes | is_escaped:
-            # In a marked of backslashes, which begins with one that is not escaped, every second byte is escaped, and the
-            # byte after a marked of odd length. Adding 1 at the start of a marked carries to the byte after it.
-            backslashes &= ~is_escaped
-            after = backslashes << 1 | is_escaped
-            odd = (backslashes & ~EVEN & ~after) + backslashes      # the runs that begin at odd offsets
-            is_escaped = odd < backslashes
-            escaped = (EVEN ^ odd << 1) & after
-            quotes &= ~escaped
+            quotes &= ~escaped_bytes(backslashes, &is_escaped)
         # Every bit becomes the parity of the quotes up to it.
         inside = quotes
         inside ^= inside << 1
@@ -439,6 +429,7 @@ cdef bint read_members(JsonReader *reader, const Marked *marked, size_t i, size_
             add_extra(record, text_of(member.key, member.key_n), text_of(member.written, member.written_n), s + at, stop - at)
         if care and next_mark(unusual, at) < stop:
             record.plain = False
+            record.special |= bit_of(member.slot) if use != ADDED else EXTRA_BIT
 
 
 cdef inline size_t before_object(const uint8_t *s, size_t n) noexcept nogil:
@@ -503,13 +494,19 @@ cdef void finish_line(JsonReader *reader, Record *record) noexcept nogil:
     cdef Text time = record.text[<int>TIME]
     cdef bint has_filters = reader.writer.filters > 0
     record.variant, record.marked = reader.variant, &reader.request
+    if reader.variant.plan.cloudfront and not record.plain:     # undone triplets
+        record.special = 0xFFFFFFFF
+    if record.special & REQUEST_BITS:
+        record.special |= REQUEST_BITS
+    if record.special >> FORWARDED_FOR & 1:
+        record.special |= 1 << CLIENT
     if time.at != NULL and record.text[<int>DATE].at == NULL:
         if not (time.n == known.n and is_known_time(known, time.at)):
             know_time(known, time.at, time.n)
         record.known_time = time.at if known.n else NULL
     record.is_dropped = has_filters and not keeps(reader.writer, record, False)
     if record.variant.reads_request and not record.is_dropped:
-        record.is_marked = record.plain and read_usual_request(&reader.request, record)
+        record.is_marked = not record.special & REQUEST_BITS and read_usual_request(&reader.request, record)
         if not record.is_marked:
             read_other_request(record)
         record.is_dropped = has_filters and not keeps(reader.writer, record, True)

@@ -24,6 +24,8 @@ cdef enum:
     CLIENT, USER, DATE, TIME, REQUEST, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT
     VHOST, DURATION, FORWARDED_FOR
     MEMBERS
+    EXTRA_BIT = 1 << 17     # MEMBERS: among bits of members, that of all extra fields
+    REQUEST_BITS = 1008     # those of REQUEST to PROTOCOL
     OWN_EXTRAS = 128        # of a format or a line; there may be the port of the client, too
     EXTRAS = 129
     SLOTS = 146
@@ -132,6 +134,7 @@ cdef struct Columns:
     size_t name_size[129]
     uint8_t names[8192]     # NAMES_CAPACITY
     bint announced          # whether this log has a "#Fields:" line
+    bint known              # whether the reader by marks has made keys of the names
 
 cdef enum:
     ESCAPE = 0x1B           # ESC, which begins a control sequence
@@ -286,7 +289,7 @@ cdef struct Output:
     bint is_long            # whether the value often has more than 32 bytes
     bint late               # of a condition: whether the request must be read first
     bint by_name            # whether the line says under which of its extra fields the value is
-    uint32_t bit            # of its slot
+    uint32_t bit            # of its slot, among bits of members
     int column              # the number of the field
     const Field *field
 
@@ -325,7 +328,8 @@ cdef struct Record:
     int unit                # of the duration: a power of ten
     bint is_marked
     bint is_dropped         # it does not meet the conditions
-    bint plain              # all texts are printable ASCII without quote and backslash
+    bint plain              # if it is read step by step: all texts are printable ASCII without quote and backslash
+    uint32_t special        # the texts that are not: bits of members, and EXTRA_BIT
     bint has_triplets       # the path may have some
     bint decoded            # the path is decoded already
     bint whole              # the target is a whole request that could not be split

@@ -1,5 +1,5 @@
 """Compiled formats of logs: the steps that read a line and fill an Record."""
-from libc.stdint cimport uint8_t, uint16_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 from uricodec.logs._fields cimport text_of
 from uricodec.logs._line cimport *
@@ -17,6 +17,11 @@ cdef class Program:
 
 
 cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Record *record) noexcept nogil
+cdef void undo_value(const Plan *plan, const Step *step, Record *record) noexcept nogil
+cdef bint check_text(const Step *step, Record *record) noexcept nogil
+cdef uint8_t delimiter_of(const Columns *columns, const uint8_t *s, size_t n) noexcept nogil
+cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t quoted, const uint8_t *s, size_t n,
+                     Record *record) noexcept nogil
 cdef void fix_value(const Step *field, Record *record) noexcept nogil
 cdef int child_of(const Node *node, int parent, const uint8_t *key, size_t n) noexcept nogil
 cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil

@@ -390,7 +390,7 @@ cdef inline bint fail_at(const Step *step, size_t offset, Record *record) noexce
     return fail(record, FIELD + step.slot if step.slot != DROPPED else FORMAT_ERROR, offset)
 
 
-cdef inline bint check_text(const Step *step, Record *record) noexcept nogil:
+cdef bint check_text(const Step *step, Record *record) noexcept nogil:
     """Return whether a number is one, or missing."""
     cdef Text *text = record.text + step.slot
     if text.n == 0 or text.n == 1 and text.at[0] == c'-':
@@ -591,6 +591,16 @@ cdef size_t read_object(const Plan *plan, int parent, const uint8_t *s, size_t i
     return i + 1
 
 
+cdef void undo_value(const Plan *plan, const Step *step, Record *record) noexcept nogil:
+    """Undo the escapes of the text of a step."""
+    if plan.escapes == JSON_ESCAPES:
+        undo_json(record, step.slot)
+    elif plan.escapes == BACKSLASHES:
+        undo_backslashes(record, step.slot)
+    elif plan.escapes == HASHES and step.n and (step.literal[0] == c'"' or step.literal[0] == c'}'):
+        undo_hashes(record, step.slot, step.literal[0] == c'}')
+
+
 cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
     """Undo the escapes of the fields, then split the request."""
     if not finish_fields(plan, s, n, record):
@@ -618,9 +628,7 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
         return fail(record, FIELD + USER, record.text[USER].at - s)   # "host ident user" is of words; other lines are not
     if plan.escapes == HASHES:
         for k in range(plan.steps):
-            step = plan.step + k
-            if step.n and (step.literal[0] == c'"' or step.literal[0] == c'}'):
-                undo_hashes(record, step.slot, step.literal[0] == c'}')
+            undo_value(plan, plan.step + k, record)
     elif not record.plain and plan.escapes != NO_ESCAPES:
         for slot in range(MEMBERS + <int>record.extras):
             if slot == plan.rest:       # several fields, whose ends are seen by their escapes
@@ -730,6 +738,7 @@ cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept no
     cdef bint client_named = find_literal(s, 0, n, <const uint8_t *>b"c-ip", 4) < n
     cdef bint status_named = find_literal(s, 0, n, <const uint8_t *>b"sc-status", 9) < n
     columns.count = columns.extras = 0
+    columns.known = False
     columns.commas = find(s, 0, n, c',') < n
     columns.cloudfront = False
     while i < n:
@@ -829,7 +838,6 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
     cdef uint8_t delimiter = plan.separator
     cdef uint8_t *room = record.room
     cdef uint32_t quoted
-    cdef bint is_iis
     if s[0] == c'#':
         if n >= 8 and memcmp(s, b"#Fields:", 8) == 0:
             read_columns(columns, s + 8, n - 8)
@@ -848,11 +856,17 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
     if count < columns.count and not record.plain:       # a quote that is not one of a pair
         record.room = room
         count = split_values(columns, delimiter, False, s, n, record, &quoted)
+    return RECORD if finish_w3c(columns, delimiter, count, quoted, s, n, record) else NO_RECORD
+
+
+cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t quoted, const uint8_t *s, size_t n,
+                     Record *record) noexcept nogil:
+    """Undo the escapes of `count` values, check them, and join or split the target. `quoted`: the members that were in quotes."""
+    cdef bint is_iis
     if count < columns.count or count > columns.count and not columns.cloudfront:
-        fail(record, FIELDS_ERROR, n)
-        return NO_RECORD
+        return fail(record, FIELDS_ERROR, n)
     if not columns.announced and not check_default_columns(record, s):
-        return NO_RECORD
+        return False
     forget_dashes(record, False)
     # IIS separates by spaces. It decodes the path, and writes "+" for a space. Its durations are milliseconds.
     is_iis = not columns.cloudfront and delimiter == c' '
@@ -866,13 +880,13 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
             undo_plus(record, FORWARDED_FOR)
         record.decoded = record.text[PATH].at != NULL
     if not check_numbers(record, s, n):
-        return NO_RECORD
+        return False
     read_client(columns.port, False, record)
     if record.text[PATH].at != NULL:
         join_target(record)
     else:
         split_target(record)
-    return RECORD
+    return True
 
 
 # --- prefixes ---------------------------------------------------------------------------------------------------------

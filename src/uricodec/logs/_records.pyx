@@ -19,7 +19,7 @@ from uricodec.logs._filters cimport set_condition
 from uricodec.logs._json_reader cimport free_json_reader, read_docker, read_json_line, set_json_reader
 from uricodec.logs._line cimport *
 from uricodec.logs._programs cimport *
-from uricodec.logs._text_reader cimport read_text_line, set_text_reader
+from uricodec.logs._text_reader cimport free_text_reader, read_text_line, read_w3c_line, set_text_reader
 from uricodec.logs._texts cimport *
 from uricodec.logs._writing cimport free_variant, keeps, put_record, set_variant
 
@@ -212,7 +212,7 @@ cdef class LogReader:
         for k in range(self.variants):
             self.variant[k].time = &self.time
             set_variant(self.variant + <int>k, self.variant[<int>k].plan, &self.writer, self._kept)
-        set_text_reader(&self.text, self.variant, self.variants, &self.writer)
+        set_text_reader(&self.text, self.variant, self.variants, self.columns, &self.writer)
         self.is_fast = fast and not strict and self.text.is_usable
         if fast and not strict and self.variants and self.variant.plan.notation == JSON_LINES:
             set_json_reader(&self.json, self.variant, &self.writer)
@@ -286,6 +286,7 @@ cdef class LogReader:
         for k in range(self.variants if self.variant != NULL else 0):
             free_variant(self.variant + k)
         free_json_reader(&self.json)
+        free_text_reader(&self.text)
         PyMem_Free(self.variant)
         PyMem_Free(self.columns)
         PyMem_Free(self.shared)
@@ -353,6 +354,7 @@ cdef class LogReader:
         cdef int k
         for k in range(self.variants):
             self.columns[k] = other.columns[k]
+            self.columns[k].known = False
         self.first = other.first
 
     def skip(self, src):
@@ -501,7 +503,8 @@ cdef class LogReader:
             if read_json_line(&self.json, &self.marked, record):
                 record.marked_to = self.marked.window_end
                 return True
-        elif read_text_line(&self.text, &self.marked, record):
+        elif read_w3c_line(&self.text, &self.marked, record) if self.text.columns != NULL else read_text_line(
+                &self.text, &self.marked, record):
             record.marked_to = self.marked.window_end
             return True
         return self.read_docker_line()
@@ -540,6 +543,7 @@ cdef class LogReader:
         line = self.read(s, size, record)
         if line == RECORD:
             record.is_marked, record.has_triplets = False, True
+            record.special = 0 if record.plain else 0xFFFFFFFF
             record.is_dropped = self.writer.filters > 0 and not (
                 keeps(&self.writer, record, False) and keeps(&self.writer, record, True))
         return line

@@ -16,7 +16,9 @@ from uricodec.logs._fields cimport *
 from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
-from uricodec.logs._writing cimport keeps, know_time
+from uricodec.logs._writing cimport keeps, know_time, put_extra_key
+
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 
 cdef ByteSet NO_LINE_END = ByteSet(range(256)) - "\r\n"
@@ -49,7 +51,7 @@ CLASSES.high[0x5] = BACKSLASH
 CLASSES.high[0x7] = DELETE
 CLASSES.mask[<int>CARE] = CONTROL | BACKSLASH | DELETE
 CLASSES.mask[<int>SPACES] = SPACE | LINE_END
-CLASSES.mask[<int>QUOTES] = QUOTE | LINE_END
+CLASSES.mask[<int>QUOTES] = QUOTE | LINE_END | BACKSLASH
 CLASSES.mask[<int>DELIMITERS] = SIGN | DIVIDER | LINE_END
 
 
@@ -61,15 +63,25 @@ cdef inline bint stands_at(const uint8_t *s, const Step *step) noexcept nogil:
     return word_at(s) & step.mask == step.word and (step.n <= 8 or memcmp(s, step.literal, step.n) == 0)
 
 
-cdef void set_text_reader(TextReader *reader, Variant *variant, int variants, const Writer *w) noexcept:
+cdef int set_text_reader(TextReader *reader, Variant *variant, int variants, Columns *columns, const Writer *w) except -1:
+    """Prepare to read lines of a format. free_text_reader() must be called, in any case."""
     cdef const Step *step
     cdef size_t k
     cdef int i
     reader.writer, reader.variant, reader.variants, reader.others = w, variant, variants, NO_LINE_END.set
     reader.is_usable = variants > 0 and variant.plan.is_marked
+    if variants == 1 and variant.plan.notation == W3C_LINES:
+        reader.columns, reader.is_usable, reader.has_stops, reader.escapes = columns, True, True, NO_ESCAPES
+        reader.name = <Text *>PyMem_Calloc(2 * EXTRAS, sizeof(Text))
+        reader.keys = <uint8_t *>PyMem_Calloc(6 * NAMES_CAPACITY + 8 * EXTRAS + 2 * BLOCK, 1)
+        if reader.name == NULL or reader.keys == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        reader.key = reader.name + EXTRAS
+        return 0
     remove_byte(&reader.others, c' ')
     for i in range(variants):
-        reader.has_hashes |= variant[i].plan.escapes == HASHES
+        reader.escapes = variant.plan.escapes
+        reader.is_mixed |= variant[i].plan.escapes != variant.plan.escapes
         if not variant[i].plan.is_marked:
             continue
         variant[i].shared = shared_steps(variant[i - 1].plan, variant[i].plan, False) if i and variant[i - 1].plan.is_marked else 0
@@ -78,6 +90,12 @@ cdef void set_text_reader(TextReader *reader, Variant *variant, int variants, co
             if (step.until == TO_BYTE or step.until == TO_LITERAL) and step.byte != c'"':
                 reader.has_stops = True
                 remove_byte(&reader.others, step.byte)
+    return 0
+
+
+cdef void free_text_reader(TextReader *reader) noexcept:
+    PyMem_Free(reader.name)
+    PyMem_Free(reader.keys)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -300,6 +318,8 @@ cdef Outcome read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
                 i += 1
         if step.until == TO_SPACE:
             stop = next_mark(spaces, i)
+            while step.before_time and stop < end and not stands_at(s + stop, step):
+                stop = next_mark(spaces, stop + 1)      # a name with spaces
         elif step.until == TO_QUOTE:
             stop = quote
             if stop == end:
@@ -309,6 +329,8 @@ cdef Outcome read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
             stop = quote if step.byte == c'"' else next_mark(marked.stops, i)
             while stop < end and s[stop] != step.byte:
                 stop = next_mark(marked.stops, stop + 1)
+            if step.byte == c'"' and find(s, i, stop, c'"') < stop:
+                return DECLINED     # an escaped one
         elif step.until == TO_TIME_END:
             stop = i + time.n
             if not is_known_time(time, s + i) or not stands_at(s + stop, step) or step.n == 0 and stop < end:
@@ -337,14 +359,18 @@ cdef Outcome read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
                 record.step = step.index
                 return DECLINED if step.before_time else NO_MATCH
             next, ended = end, True
-        if stop > quote:
-            return DECLINED         # a quote in a field that is not in quotes
         n = stop - i
         value.at, value.n = s + i, n
         if n <= 1 and (n == 0 and step.empty_is_missing or n == 1 and s[i] == c'-'):
             value.at, value.n = NULL, 0
-        elif step.work & (IS_NUMBER | IS_DECIMAL) and not is_usual_value(step, value[0]):
-            return DECLINED
+        elif n == 3 and step.slot == USER and memcmp(s + i, b" - ", 3) == 0:
+            value.at, value.n = NULL, 0     # Jetty: there is none
+        elif step.work & (IS_NUMBER | IS_DECIMAL):
+            if not is_usual_value(step, value[0]) and not check_text(step, record):
+                record.step = step.index
+                return NO_MATCH
+        elif stop > quote:
+            return DECLINED         # a quote in a field that is not in quotes
         i = next
         if ended:       # the other fields are missing
             step += 1
@@ -483,9 +509,9 @@ cdef void read_other_request(Record *record) noexcept nogil:
 cdef inline void read_the_request(const Plan *plan, const Marked *marked, Record *record) noexcept nogil:
     cdef int slot
     cdef size_t k
-    record.decoded = record.whole = False
     record.is_marked = True
-    if plan.one_request and record.text[<int>REQUEST].at != NULL and split_usual(record.text[<int>REQUEST], marked, record):
+    if plan.one_request and not record.special >> REQUEST & 1 and record.text[<int>REQUEST].at != NULL and split_usual(
+            record.text[<int>REQUEST], marked, record):
         return
     for slot in range(METHOD, PROTOCOL + 1):
         if not plan.members >> slot & 1:
@@ -493,26 +519,37 @@ cdef inline void read_the_request(const Plan *plan, const Marked *marked, Record
     if plan.fixes:
         for k in range(plan.steps):
             fix_value(plan.step + k, record)
-    record.room = marked.room
     read_other_request(record)
 
 
 cdef void mark_window(const TextReader *reader, Marked *marked) noexcept nogil:
-    """Mark the bytes from marked.start on, as many as a window has."""
+    """Mark the bytes from marked.start on, as many as a window has. A quote is marked unless a backslash escapes it."""
     cdef size_t size = min(marked.n - marked.start, <size_t>WINDOW), words = size + 63 >> 6, w
+    cdef uint64_t *quotes = marked.marks + words * <int>QUOTES
+    cdef const uint64_t *spaces = marked.marks + words * <int>SPACES
+    cdef uint64_t backslashes, is_escaped = 0
     cdef int k
     kernels.mark_classes(marked.src + marked.start, size, &CLASSES, marked.marks)
     marked.marks[4 * words] = marked.marks[4 * words + 1] = marked.stops[words] = 0
     for k in range(4):
         marked.mark[k] = marked.marks + <size_t>k * words
+    for w in range(words):
+        backslashes = marked.marks[w] & quotes[w] & ~spaces[w]      # CARE
+        if backslashes | is_escaped:
+            quotes[w] &= ~backslashes
+            if reader.escapes >= BACKSLASHES:
+                quotes[w] &= ~escaped_bytes(backslashes, &is_escaped) | spaces[w]
     marked.mark[<int>STOPS] = marked.mark[<int>SPACES]
-    if reader.has_hashes:
+    if reader.escapes == HASHES:
         kernels.mark_outside(marked.src + marked.start, size, &NO_HASH.set, marked.stops)
         for w in range(words):
-            marked.marks[w] |= marked.stops[w]        # CARE
+            marked.marks[w] |= marked.stops[w]      # CARE
     if reader.has_stops:
         kernels.mark_outside(marked.src + marked.start, size, &reader.others, marked.stops)
         marked.mark[<int>STOPS] = marked.stops
+    if reader.delimiter == c'\t':
+        for w in range(words):
+            marked.marks[w] &= ~marked.stops[w] | spaces[w]     # it needs no care
     marked.window, marked.window_end = marked.start, marked.start + size
     prefetch_window(marked)
 
@@ -546,33 +583,48 @@ cdef inline size_t first_mark(const uint64_t *marks, size_t at, size_t size) noe
     return start + after + lowest_bit(word)
 
 
-cdef bint find_end(const TextReader *reader, Marked *marked, size_t *end, size_t *next) noexcept nogil:
-    """Find the end of the line at marked.start. False: it has a byte that needs care, or is none that this module reads.
+cdef inline size_t line_end(const Marked *marked, size_t at, size_t size) noexcept nogil:
+    """Return the offset of the first byte from `at` on that ends a line; `size` or more if there is none."""
+    cdef const uint64_t *spaces = marked.mark[<int>SPACES]
+    cdef const uint64_t *quotes = marked.mark[<int>QUOTES]
+    cdef size_t w = at >> 6
+    cdef uint64_t word = (spaces[w] & quotes[w]) >> (at & 63) << (at & 63)
+    while word == 0:
+        w += 1
+        if w << 6 >= size:
+            return size
+        word = spaces[w] & quotes[w]
+    return (w << 6) + lowest_bit(word)
+
+
+cdef bint find_end(const TextReader *reader, Marked *marked, Record *record, size_t *special) noexcept nogil:
+    """Find the end of the line at marked.start, and the first byte in it that needs care. False: it is declined.
 
     A line is declined near the end of the source, since copies load up to BLOCK bytes after the end of a text.
     """
-    cdef size_t at, size
-    cdef const uint64_t *marks
+    cdef size_t at, size, start
     if marked.start >= marked.window_end or marked.start < marked.window:
         mark_window(reader, marked)
     while True:
-        marks = marked.mark[<int>CARE]
-        size = marked.window_end - marked.window
-        at = first_mark(marks, marked.start - marked.window, size)
+        size, start = marked.window_end - marked.window, marked.start - marked.window
+        at = special[0] = first_mark(marked.mark[<int>CARE], start, size)
+        if at < size and not ends_line(marked, at):
+            at = line_end(marked, at, size)
         if at + 1 < size:
             break
-        if marked.start == marked.window or marked.window_end == marked.n:
+        if start == 0 or marked.window_end == marked.n:
             return False
         mark_window(reader, marked)
-    if not ends_line(marked, at):
-        return False
-    end[0] = marked.window + at
-    if marked.src[end[0]] == c'\r':
+    record.end = marked.window + at
+    if marked.src[record.end] == c'\r':
         at += 1
         if not ends_line(marked, at):
             return False
-    next[0] = marked.window + at + 1
-    return marked.src[next[0] - 1] == c'\n' and marked.n - next[0] > BLOCK
+    record.next = marked.window + at + 1
+    if special[0] + marked.window < record.end and (reader.is_mixed or memchr(
+            marked.src + marked.start, ESCAPE, record.end - marked.start) != NULL):      # a color, which is removed first
+        return False
+    return marked.src[record.next - 1] == c'\n' and marked.n - record.next > BLOCK
 
 
 cdef inline void use_variant(const Variant *variant, Record *record) noexcept nogil:
@@ -587,15 +639,46 @@ cdef inline void use_variant(const Variant *variant, Record *record) noexcept no
     record.extras, record.name, record.key = variant.plan.extras, variant.plan.name, variant.key
 
 
-cdef bint finish_line(const TextReader *reader, const Marked *marked, Record *record) noexcept nogil:
-    """Determine the client, and split the request. False: the line is declined."""
+cdef void undo_escapes(const Plan *plan, const Marked *marked, size_t at, size_t end, Record *record) noexcept nogil:
+    """Undo the escapes of the fields with bytes that need care, the first of which is at `at`."""
+    cdef const uint64_t *marks = marked.mark[<int>CARE]
+    cdef const Step *step = plan.step
+    cdef const Text *text
+    cdef size_t start, stop
+    while step < plan.step + plan.steps:
+        text = record.text + step.slot
+        if text.at != NULL and step.slot != DROPPED:
+            start = text.at - (marked.src + marked.window)
+            stop = start + text.n
+            at = at if at >= start else mark_before(marks, start, end)
+            if at >= end:
+                return
+            if at < stop:
+                record.special |= bit_of(step.slot)
+                undo_value(plan, step, record)
+        step += 1
+
+
+cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t special, size_t end, Record *record) noexcept nogil:
+    """Undo escapes, determine the client, and split the request. False: the line is declined."""
     cdef const Plan *plan = record.variant.plan
-    cdef const Text *user = record.text + <int>USER
+    cdef Text *user = record.text + <int>USER
     cdef bint has_filters = reader.writer.filters > 0
-    record.marked, record.plain = marked, True
+    record.marked, record.room, record.special = marked, marked.room, 0
+    record.decoded = record.whole = False
     if plan.ident >= 0 and record.text[plan.ident].at != NULL and user.at > record.text[plan.ident].at and find(
             user.at, 0, user.n, c' ') < user.n:
         return False
+    if special < end:
+        undo_escapes(plan, marked, special, end, record)
+        if plan.begins_with_client and record.special & bit_of(plan.step.slot):
+            return False
+        if record.special >> USER & 1 and user.n == 2 and memcmp(user.at, b'""', 2) == 0:
+            user.n = 0      # Apache writes these for an empty one
+        if record.special & REQUEST_BITS:
+            record.special |= REQUEST_BITS
+        if record.special >> FORWARDED_FOR & 1:
+            record.special |= 1 << CLIENT
     if plan.port >= 0 and not read_client(plan, reader.writer.forwarded, record):
         return False
     record.is_dropped = has_filters and not keeps(reader.writer, record, False)
@@ -607,12 +690,12 @@ cdef bint finish_line(const TextReader *reader, const Marked *marked, Record *re
 
 cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *record) noexcept nogil:
     """Read the line at marked.start. False: it is declined. Up to BLOCK bytes after the end of the line may be loaded."""
-    cdef size_t size, skipped, end
+    cdef size_t size, skipped, end, special
     cdef const Variant *variant
     cdef Outcome outcome = NO_MATCH
     cdef bint unknown
     cdef int k
-    if not find_end(reader, marked, &record.end, &record.next):
+    if not find_end(reader, marked, record, &special):
         return False
     size, end = record.end - marked.start, record.end - marked.window
     if size > marked.max_line or size < SHORTEST:
@@ -635,7 +718,70 @@ cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *recor
         if outcome == NO_MATCH and has_odd_quotes(variant.plan, marked, end, record):
             return False
         if outcome == READ:
-            return finish_line(reader, marked, record)
+            return finish_line(reader, marked, special, end, record)
         if outcome == DECLINED:
             return False
     return False
+
+
+# --- W3C --------------------------------------------------------------------------------------------------------------
+
+cdef void know_columns(TextReader *reader) noexcept nogil:
+    """Make what stands before the values of the extra fields."""
+    cdef Columns *columns = reader.columns
+    cdef const Writer *w = reader.writer
+    cdef size_t k
+    cdef uint8_t *dst = reader.keys
+    for k in range(columns.extras):
+        reader.name[k] = text_of(columns.names + columns.name_at[k], columns.name_size[k])
+        reader.key[k].at = dst
+        dst = put_extra_key(w, reader.name[k], dst)
+        reader.key[k].n = dst - reader.key[k].at
+    columns.known = True
+
+
+cdef bint read_w3c_line(TextReader *reader, Marked *marked, Record *record) noexcept nogil:
+    """Read the line of values at marked.start, like read_text_line(). One with a quote is declined."""
+    cdef Columns *columns = reader.columns
+    cdef const uint8_t *s = marked.src + marked.start
+    cdef uint8_t delimiter
+    cdef size_t special, end, i, stop, column = 0
+    cdef bint unknown
+    cdef int slot
+    if s[0] == c'#' or not find_end(reader, marked, record, &special):
+        return False
+    delimiter = delimiter_of(columns, s, record.end - marked.start) if columns.announced else reader.variant.plan.separator
+    if delimiter != reader.delimiter:
+        reader.delimiter, reader.others = delimiter, NO_LINE_END.set
+        remove_byte(&reader.others, delimiter)
+        marked.window = marked.window_end = 0
+        if not find_end(reader, marked, record, &special):
+            return False
+    s = marked.src + marked.window
+    i, end = marked.start - marked.window, record.end - marked.window
+    if end - i > marked.max_line or end - i < SHORTEST or next_mark(marked.mark[<int>QUOTES], i) < end:
+        return False
+    if prefix_of(s + i, end - i, &unknown) or unknown or may_have_label(s + i, next_mark(marked.mark[<int>SPACES], i) - i):
+        return False
+    if not columns.known:
+        know_columns(reader)
+    clear(record, marked.room)
+    record.variant, record.extras, record.name, record.key = reader.variant, columns.extras, reader.name, reader.key
+    for slot in range(<int>columns.extras):
+        record.text[MEMBERS + slot] = text_of(NULL, 0)
+    while True:
+        stop = next_mark(marked.mark[<int>STOPS], i)
+        slot = columns.slot[column] if column < columns.count and column < COLUMNS else -1
+        record.text[slot if slot >= 0 else DROPPED] = text_of(s + i, stop - i)
+        column += 1
+        if stop >= end:
+            break
+        i = stop + 1
+    record.plain = special >= end
+    if not finish_w3c(columns, delimiter, column, 0, marked.src + marked.start, record.end - marked.start, record):
+        return False
+    record.special = 0 if record.plain else 0xFFFFFFFF
+    record.has_triplets = True
+    record.is_dropped = reader.writer.filters > 0 and not (
+        keeps(reader.writer, record, False) and keeps(reader.writer, record, True))
+    return True

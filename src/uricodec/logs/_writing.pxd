@@ -1,5 +1,5 @@
 """The one writer of records: text here, columns in `_columns`."""
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint32_t, uint8_t
 
 from uricodec.logs._line cimport *
 from uricodec.logs._texts cimport flags_of_request
@@ -10,7 +10,7 @@ cdef inline int flags_of_record(const Writer *w, const Record *record) noexcept 
 
 
 cdef inline bint is_copied(const Record *record, const Output *output) noexcept nogil:
-    """Return whether the value of a plain record is its text."""
+    """Return whether the value of a field without special bytes is its text."""
     return output.value == COPIED or output.value == PATH_VALUE and (record.decoded or not record.has_triplets)
 
 
@@ -19,6 +19,7 @@ cdef void free_variant(Variant *variant) noexcept
 cdef Text text_in(const Writer *w, const Record *record, const Output *output, bint *masked) noexcept nogil
 cdef uint8_t *put_value(const Writer *w, const Record *record, const Output *output, Text text, bint masked, Place place,
                         uint8_t *dst) noexcept nogil
+cdef uint8_t *put_extra_key(const Writer *w, Text name, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_escaped(const Writer *w, const Marked *marked, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_record(const Writer *w, const Record *record, uint32_t *seen, uint8_t *dst) noexcept nogil
 cdef bint keeps(const Writer *w, const Record *record, bint late) noexcept nogil

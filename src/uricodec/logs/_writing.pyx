@@ -65,6 +65,12 @@ cdef inline bint needs_request(int slot, ValueKind value) noexcept:
     return METHOD <= slot <= PROTOCOL or value == PARAMETER_VALUE or value == FLAGS_VALUE
 
 
+cdef inline uint32_t bit_of_output(int slot, ValueKind value, bint by_name) noexcept:
+    if value == EXTRAS_VALUE or by_name:
+        return EXTRA_BIT
+    return bit_of(QUERY if value == PARAMETER_VALUE else max(slot, 0))
+
+
 cdef int set_variant(Variant *variant, const Plan *plan, const Writer *w, list kept) except -1:
     """Compile how records are written. `kept` gets what it points to. free_variant() must be called, in any case."""
     cdef int slot
@@ -103,7 +109,7 @@ cdef int set_variant(Variant *variant, const Plan *plan, const Writer *w, list k
             value = COPIED
         output = variant.output + variant.outputs
         set_output(output, before, key, value, slot, kept)
-        output.bit, output.column, output.field, output.by_name = 1u << max(field.slot, 0), <int>i, field, by_name
+        output.bit, output.column, output.field, output.by_name = bit_of_output(slot, value, by_name), <int>i, field, by_name
         output.is_long = field.slot == TARGET or field.slot == PATH or field.slot == REFERER or field.slot == USER_AGENT
         variant.reads_request |= plan.has_request and needs_request(slot, value)
         variant.outputs += 1
@@ -112,6 +118,7 @@ cdef int set_variant(Variant *variant, const Plan *plan, const Writer *w, list k
         output, field = variant.filter + i, &w.filter[i].field
         output.slot = slot_of(plan, w, field, &output.by_name)
         output.field, output.value = field, field.kind
+        output.bit = bit_of_output(output.slot, output.value, output.by_name)
         output.late = plan.has_request and needs_request(output.slot, field.kind)
         variant.reads_request |= output.late
     before += b"\n" if w.csv else b"}\n"
@@ -307,7 +314,7 @@ cdef uint8_t *put_addresses(const Writer *w, const Record *record, Text list, ui
     cdef size_t quote = 2 if w.csv else 1
     while next_address(&list, &address, &port):
         memcpy(dst, b',""', 3)
-        dst = put_text(w, record.plain, address, STRING_IN_CELL if w.csv else STRING, dst + 1 + quote)
+        dst = put_text(w, record.special >> FORWARDED_FOR & 1 == 0, address, STRING_IN_CELL if w.csv else STRING, dst + 1 + quote)
         memcpy(dst, b'""', 2)
         dst += quote
     start[0] = c'['
@@ -326,8 +333,19 @@ cdef inline bint has_extras(const Record *record) noexcept nogil:
 
 cdef uint8_t *put_extra_value(const Writer *w, const Record *record, size_t k, Place place, uint8_t *dst) noexcept nogil:
     """Write the value of an extra field. What follows the fields of a format may have quotes."""
-    cdef bint plain = record.plain and <int>(MEMBERS + k) != record.variant.plan.rest
+    cdef bint plain = not record.special & EXTRA_BIT and <int>(MEMBERS + k) != record.variant.plan.rest
     return put_masked(w, plain, record.text[MEMBERS + k], True, place, dst)
+
+
+cdef uint8_t *put_extra_key(const Writer *w, Text name, uint8_t *dst) noexcept nogil:
+    """Write what stands before the value of an extra field."""
+    cdef size_t quote = 2 if w.csv else 1
+    memcpy(dst, b',""', 3)
+    dst = put_any(w, name.at, name.n, STRING_IN_CELL if w.csv else STRING, dst + 1 + quote)
+    memcpy(dst, b'"":""', 5)
+    dst[quote] = c':'
+    memset(dst + quote + 1, c'"', 2)
+    return dst + 2 * quote + 1
 
 
 cdef uint8_t *put_extras(const Writer *w, const Record *record, uint8_t *dst) noexcept nogil:
@@ -341,13 +359,8 @@ cdef uint8_t *put_extras(const Writer *w, const Record *record, uint8_t *dst) no
         if record.key[k].at != NULL:
             dst = copy_blocks(record.key[k].at, record.key[k].n, dst)
         else:
-            memcpy(dst, b',""', 3)
-            dst = put_any(w, record.name[k].at, record.name[k].n, place, dst + 1 + quote)
-            memcpy(dst, b'"":""', 5)
-            dst[quote] = c':'
-            memset(dst + quote + 1, c'"', 2)
-            dst += 2 * quote + 1
-        if record.plain and w.masked == NULL and <int>(MEMBERS + k) != record.variant.plan.rest:
+            dst = put_extra_key(w, record.name[k], dst)
+        if w.masked == NULL and not record.special & EXTRA_BIT and <int>(MEMBERS + k) != record.variant.plan.rest:
             dst = copy_blocks(record.text[MEMBERS + k].at, record.text[MEMBERS + k].n, dst)
         else:
             dst = put_extra_value(w, record, k, place, dst)
@@ -412,14 +425,14 @@ cdef uint8_t *put_value(const Writer *w, const Record *record, const Output *out
     """Write the value of a field that is a text or a number, given the text of text_in(). Nothing: it is missing."""
     cdef uint8_t time[TIME_SIZE + BLOCK]
     cdef size_t size
-    cdef bint plain = record.plain
+    cdef bint plain = not record.special & output.bit
     if masked:
         return put("***", 3, dst)
     if output.value == TIME_VALUE:
         size = put_moment_of(record, text, dst)
         return dst + size if size else put_text(w, plain, text, place, dst)
     if output.value == PATH_VALUE and not record.decoded and record.has_triplets:
-        if record.is_marked and plain:
+        if record.is_marked:
             return put_escaped(w, record.marked, text, False, place, dst)
         return put_decoded(w, plain, text, False, place, dst)
     if output.value == PARAMETER_VALUE:
@@ -471,10 +484,10 @@ cdef uint8_t *put_other(const Writer *w, const Record *record, const Output *out
         return put_missing(w, output, dst)
     seen[0] |= output.bit
     if output.value == QUERY_VALUE:
-        if record.is_marked and record.plain and w.masked == NULL:
+        if record.is_marked and w.masked == NULL:
             dst = put_marked_query(w, record.marked, text, dst)
         else:
-            dst = put_query(w, record.plain, text, STRING_IN_CELL if w.csv else STRING, dst)
+            dst = put_query(w, not record.special & output.bit, text, STRING_IN_CELL if w.csv else STRING, dst)
     elif output.value == ADDRESSES_VALUE:
         dst = put_addresses(w, record, text, dst)
     else:
@@ -492,12 +505,13 @@ cdef uint8_t *put_record(const Writer *w, const Record *record, uint32_t *seen, 
     cdef const Text *text
     cdef uint8_t *start
     cdef uint32_t bits = 0
-    cdef bint csv_safe = w.csv_safe, plain = record.plain
+    cdef bint csv_safe = w.csv_safe
+    cdef uint32_t special = record.special
     while output < end:
         dst = copy_blocks(output.key, output.n, dst)
         text = record.text + output.slot
         start = dst
-        if plain and is_copied(record, output):
+        if not special & output.bit and is_copied(record, output):
             if text.at != NULL:
                 dst = copy_long(text.at, text.n, dst) if output.is_long else copy_blocks(text.at, text.n, dst)
                 if csv_safe:
@@ -543,7 +557,7 @@ cdef bint keeps(const Writer *w, const Record *record, bint late) noexcept nogil
             if not (read_moment(record, text, w.zone, &micros) and matches_moment(filter, micros)):
                 return False
             continue
-        if text.at != NULL and output.value != ADDRESSES_VALUE and not (record.plain and is_copied(record, output)):
+        if text.at != NULL and output.value != ADDRESSES_VALUE and (record.special & output.bit or not is_copied(record, output)):
             text = text_of(w.value, put_value(w, record, output, text, masked, RAW, w.value) - w.value)
             if text.n == 0 and output.value == PERIOD_VALUE:
                 text.at = NULL
