@@ -35,6 +35,14 @@ cdef inline uint32_t bit_of(int slot) noexcept nogil:
     return 1u << slot if slot < MEMBERS else EXTRA_BIT
 
 
+cdef inline void spread_special(Record *record) noexcept nogil:
+    """Let what is made from a text with special bytes have them, too."""
+    if record.special & REQUEST_BITS:
+        record.special |= REQUEST_BITS
+    if record.special >> FORWARDED_FOR & 1:
+        record.special |= 1 << CLIENT
+
+
 cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t byte) noexcept nogil:
     """Return the offset of a byte from `start` on; n if it does not occur."""
     cdef const uint8_t *found

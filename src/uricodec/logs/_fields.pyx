@@ -175,6 +175,7 @@ cdef void undo_triplets(Record *record, int member) noexcept nogil:
     cdef Text text = record.text[member]
     if has(&text, c'%'):
         record.plain = False
+        record.special |= bit_of(member)
         set_undone(record, member, kernels.decode(text.at, text.n, False, record.room, text.n))
 
 

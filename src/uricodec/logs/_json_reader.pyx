@@ -494,12 +494,7 @@ cdef void finish_line(JsonReader *reader, Record *record) noexcept nogil:
     cdef Text time = record.text[<int>TIME]
     cdef bint has_filters = reader.writer.filters > 0
     record.variant, record.marked = reader.variant, &reader.request
-    if reader.variant.plan.cloudfront and not record.plain:     # undone triplets
-        record.special = 0xFFFFFFFF
-    if record.special & REQUEST_BITS:
-        record.special |= REQUEST_BITS
-    if record.special >> FORWARDED_FOR & 1:
-        record.special |= 1 << CLIENT
+    spread_special(record)
     if time.at != NULL and record.text[<int>DATE].at == NULL:
         if not (time.n == known.n and is_known_time(known, time.at)):
             know_time(known, time.at, time.n)

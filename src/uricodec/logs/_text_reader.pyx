@@ -199,7 +199,7 @@ cdef inline size_t prefix_of(const uint8_t *s, size_t n, bint *unknown) noexcept
     """Return the size of what another program wrote before a line. `unknown`: this module does not know it."""
     cdef size_t size
     unknown[0] = s[0] == c'{'
-    if s[0] != c'<' and s[4] != c'-' and not (s[3] == c' ' and s[6] == c' '):
+    if s[0] != c'<' and not (s[4] == c'-' and s[10] == c'T') and not (s[3] == c' ' and s[6] == c' '):
         return 0
     size = skip_prefix(SYSLOG, s, n)
     return size if size else skip_prefix(CRI, s, n)
@@ -675,10 +675,7 @@ cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t spe
             return False
         if record.special >> USER & 1 and user.n == 2 and memcmp(user.at, b'""', 2) == 0:
             user.n = 0      # Apache writes these for an empty one
-        if record.special & REQUEST_BITS:
-            record.special |= REQUEST_BITS
-        if record.special >> FORWARDED_FOR & 1:
-            record.special |= 1 << CLIENT
+        spread_special(record)
     if plan.port >= 0 and not read_client(plan, reader.writer.forwarded, record):
         return False
     record.is_dropped = has_filters and not keeps(reader.writer, record, False)
@@ -773,14 +770,16 @@ cdef bint read_w3c_line(TextReader *reader, Marked *marked, Record *record) noex
         stop = next_mark(marked.mark[<int>STOPS], i)
         slot = columns.slot[column] if column < columns.count and column < COLUMNS else -1
         record.text[slot if slot >= 0 else DROPPED] = text_of(s + i, stop - i)
+        if special < stop:
+            record.special |= bit_of(slot) if slot >= 0 else 0
+            special = mark_before(marked.mark[<int>CARE], stop, end)
         column += 1
         if stop >= end:
             break
         i = stop + 1
-    record.plain = special >= end
     if not finish_w3c(columns, delimiter, column, 0, marked.src + marked.start, record.end - marked.start, record):
         return False
-    record.special = 0 if record.plain else 0xFFFFFFFF
+    spread_special(record)
     record.has_triplets = True
     record.is_dropped = reader.writer.filters > 0 and not (
         keeps(reader.writer, record, False) and keeps(reader.writer, record, True))
