@@ -163,7 +163,7 @@ cdef int encode(Encoded *encoded, object text, list held) except -1:
 cdef size_t add_name(Edits *edits, object name, list held) except? MOST_SET:
     """Return the index of a name to set."""
     cdef object text = ascii_or_utf8(name, "a name of set")
-    cdef QueryName *added = &edits.to_set[edits.sets].name
+    cdef NameToSet *added
     cdef Bytes source
     cdef size_t i
     borrow(text, &source, NULL)
@@ -172,8 +172,9 @@ cdef size_t add_name(Edits *edits, object name, list held) except? MOST_SET:
             return i
     if edits.sets == MOST_SET:
         raise ValueError(f"set must have at most {MOST_SET} names, got {name!r} after them")
-    added.text, added.size, added.is_prefix = source.data, source.size, False
-    encode(&edits.to_set[edits.sets].encoded, text, held)
+    added = edits.to_set + edits.sets
+    added.name = QueryName(source.data, source.size, False)
+    encode(&added.encoded, text, held)
     edits.sets += 1
     return edits.sets - 1
 
