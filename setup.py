@@ -10,6 +10,7 @@ with `# distutils: extra_compile_args=-Os`, or -O2 where single calls would take
 import gc
 import os
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -53,33 +54,42 @@ def extension(path, *more, **options):
 
 
 def modules():
-    """Return the extensions, with Cython sources."""
+    """Return the extensions, with Cython sources: those first that take long to compile."""
     kernels = SOURCE / "_base/_kernels.pyx"
     headers = [path.as_posix() for path in sorted(SIMD.rglob("*.h"))]
-    found = [extension(path) for path in sorted(SOURCE.rglob("*.pyx")) if path != kernels]
-    found.append(extension(kernels, SIMD / "dispatch.c", depends=headers))
-    return [*found, extension(SHARED, extra_compile_args=["-O2"])]
-
-
-def generate_sources(**options):
-    """Write the C sources. Return the extensions with them."""
-    from Cython.Build import cythonize
-
-    gc.disable()  # Cython makes many objects and little garbage: to look for it takes half of the time
-    options |= {"build_dir": "build/cython", "compiler_directives": DIRECTIVES}
-    options |= {"shared_utility_qualified_name": name_of(SHARED), "shared_utility_features_disabled": ["MemoryView"]}
-    return cythonize(modules(), **options)
+    first = [extension(kernels, SIMD / "dispatch.c", depends=headers), extension(SHARED, extra_compile_args=["-O2"])]
+    others = sorted({*SOURCE.rglob("*.pyx")} - {kernels}, key=lambda path: (-path.stat().st_size, path))
+    return [*first, *map(extension, others)]
 
 
 class BuildModules(build_ext):
-    """Generates the C sources when modules are built; other commands, like sdist, do without."""
+    """Writes the C sources, in processes, while modules are compiled; other commands, like sdist, do without."""
 
     def run(self):
         """Build all modules."""
-        for extension, generated in zip(self.extensions, generate_sources(nthreads=CORES), strict=True):
-            generated.extra_compile_args = [*FLAGS, *generated.extra_compile_args, *DEBUG_FLAGS]
-            vars(extension).update(vars(generated))
-        super(build_ext, self).run()  # setuptools' own would compile all again that pip has compiled in place
+        from Cython.Build import cythonize
+
+        gc.disable()  # Cython makes many objects and little garbage: to look for it takes half of the time
+        options = {"build_dir": "build/cython", "compiler_directives": DIRECTIVES}
+        options |= {"shared_utility_qualified_name": name_of(SHARED)}
+        options |= {"shared_utility_features_disabled": ["MemoryView"]}
+        kernels, *others = self.extensions
+        complete(kernels, cythonize([kernels], **options))  # and copy the headers, which others need
+        with ProcessPoolExecutor(CORES, initializer=gc.disable) as pool:
+            self.generated = {each.name: pool.submit(cythonize, [each], **options) for each in others}
+            super(build_ext, self).run()  # setuptools' own would compile all again that pip has compiled in place
+
+    def build_extension(self, extension):
+        """Build a module, as soon as its source is there."""
+        if extension.name in self.generated:
+            complete(extension, self.generated[extension.name].result())
+        super().build_extension(extension)
+
+
+def complete(extension, generated):
+    """Give an extension what Cython returns: its C sources, and options in them."""
+    vars(extension).update(vars(generated[0]))
+    extension.extra_compile_args = [*FLAGS, *extension.extra_compile_args, *DEBUG_FLAGS]
 
 
 if __name__ == "__main__":

@@ -224,8 +224,8 @@ def run(*command, **options):
 
 
 def generate_sources():
-    """Return the C files of all modules. Cython writes them as soon as setup.py is asked about build_ext."""
-    run(sys.executable, "setup.py", "-q", "build_ext", "--help", cwd=ROOT)
+    """Return the C files of all modules. A build for this machine writes them."""
+    run(sys.executable, "setup.py", "-q", "build_ext", "--inplace", cwd=ROOT)
     sources = [ROOT / "build/cython/src/uricodec" / path.relative_to(SOURCE) for path in SOURCE.rglob("*.pyx")]
     return [*(path.with_suffix(".c") for path in sources), ROOT / "build/cython/src/uricodec/_base/_cython.c"]
 
