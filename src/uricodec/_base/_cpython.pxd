@@ -10,12 +10,47 @@
 | PyMutex | 3.13 and later; used without the GIL only |
 | borrowed references to items of lists, tuples and dicts | while a reference to the container, and the GIL or a lock, is held |
 """
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.ref cimport Py_DECREF, PyObject
 from libc.stdint cimport uint32_t
 
 
+# What the package uses of the C API, instead of Cython's declarations of all of it: each module would read them again.
+
 cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        Py_ssize_t tp_vectorcall_offset
+    ctypedef struct PyObject:
+        pass
+    PyTypeObject *Py_TYPE(object) noexcept
+    void Py_INCREF(object) noexcept
+    void Py_DECREF(object) noexcept
+    void Py_XDECREF(PyObject *) noexcept
+
+    void *PyMem_RawMalloc(size_t size) noexcept nogil
+    void *PyMem_RawCalloc(size_t n, size_t size) noexcept nogil
+    void *PyMem_RawRealloc(void *memory, size_t size) noexcept nogil
+    void PyMem_RawFree(void *memory) noexcept nogil
+    void *PyMem_Calloc(size_t n, size_t size) noexcept
+    void PyMem_Free(void *memory) noexcept
+
+    void PyErr_Clear() noexcept
+    bint PyErr_ExceptionMatches(object) noexcept
+    int PyErr_CheckSignals() except -1
+    PyObject *PyErr_NoMemory() except NULL
+
+    str PyObject_Str(object)
+    int PyObject_SetAttr(object, object name, object value) except -1
+    int Py_LT, Py_LE, Py_EQ, Py_NE, Py_GT
+    object PyNumber_Index(object)
+
+    char *PyBytes_AS_STRING(object) noexcept
+    Py_ssize_t PyBytes_GET_SIZE(object) noexcept
+    bytes PyBytes_FromStringAndSize(const char *data, Py_ssize_t size)
+    bytearray PyByteArray_FromStringAndSize(const char *data, Py_ssize_t size)
+    Py_ssize_t PyList_GET_SIZE(object) noexcept
+    Py_ssize_t PyTuple_GET_SIZE(object) noexcept
+    void PyTuple_SET_ITEM(object, Py_ssize_t i, object item) noexcept
+    int PyDict_Next(object, Py_ssize_t *position, PyObject **key, PyObject **value) noexcept
+
     int PyUnicode_READY(object) except -1
     bint PyUnicode_Check(object) noexcept
     bint PyUnicode_IS_ASCII(object) noexcept
@@ -44,9 +79,6 @@ cdef extern from "Python.h":
     int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) except -1
 
     Py_ssize_t PyVectorcall_NARGS(size_t flags) noexcept
-    ctypedef struct PyTypeObject:
-        Py_ssize_t tp_vectorcall_offset
-    PyTypeObject *Py_TYPE(object) noexcept
     PyTypeObject PyUnicode_Type
 
 

@@ -5,9 +5,9 @@ the loop; this module has the keys.
 """
 cimport cython
 from cpython.buffer cimport PyBuffer_Release
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from uricodec._base._text cimport UTF8_CAPACITY, Bytes, borrow_bytes, release, utf8_of
 
 import os

@@ -7,10 +7,9 @@ import os
 
 cimport cython
 from cpython.buffer cimport PyObject_CheckBuffer
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
-from cpython.number cimport PyNumber_Index
-from cpython.ref cimport Py_DECREF, PyObject
 from libc.string cimport memcmp, memset
+
+from uricodec._base._cpython cimport Py_DECREF, PyErr_Clear, PyErr_ExceptionMatches, PyNumber_Index, PyObject
 
 
 cdef extern from "Python.h":

@@ -4,7 +4,6 @@ An ASCII str is read and written in place; any other str is converted to UTF-8 i
 the heap if it is long. Each importing module compiles the inline functions of this file, so only what short calls need is
 inline; the rest is in _text.pyx.
 """
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 

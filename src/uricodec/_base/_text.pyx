@@ -1,7 +1,5 @@
 """UTF-8 (RFC 3629): ill-formed text, and bytes of objects."""
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
-from cpython.bytearray cimport PyByteArray_FromStringAndSize
-from cpython.exc cimport PyErr_NoMemory
 from libc.string cimport strchr
 
 from uricodec._base._kernels cimport UC_SURROGATE, kernels

@@ -17,7 +17,6 @@ from uricodec._base._text cimport *
 from uricodec._rows._arrow cimport discard, reserve
 
 from cpython.buffer cimport PyBuffer_Release
-from cpython.mem cimport PyMem_RawFree
 
 import codecs
 

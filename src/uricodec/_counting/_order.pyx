@@ -10,10 +10,10 @@ A time counts as the seconds since 1970-01-01 in UTC, so that it can be compared
 in UTC (ISO 8601, RFC 3339). A value has 63 bits and a sign before the point and 19 digits after it; further digits are
 ignored. A value that is missing, not of this form or not in this range is older than all others.
 """
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from uricodec._rows._arrow cimport *
 from uricodec._rows._columns cimport read_column, sources_of
 from uricodec._rows._engine cimport *

@@ -18,13 +18,12 @@ the order of fingerprints under a random key, so the input cannot choose the ord
 The count and the row are big-endian, so that records are in the order of their bytes. Numbers are 16 bytes for each sum,
 the low word first, and 32 for each sketch: its quantiles 0.5, 0.9 and 0.99 and its greatest number, or NaN if it is empty.
 """
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport NAN
 from libc.stdint cimport SIZE_MAX, UINT64_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._atomic cimport uc_give
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawFree, PyMem_RawMalloc
 from uricodec._base._fingerprint cimport store_word
 from uricodec._base._text cimport write_decimal
 from uricodec._counting._runs cimport *

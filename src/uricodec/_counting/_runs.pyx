@@ -14,11 +14,10 @@ runs are a heap, with the least record at the root:
     run 2: B E
 """
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawCalloc, PyMem_RawFree
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, store_word
 
 

@@ -13,10 +13,11 @@ So their number depends on the ratio of these: one for each 1.9 %, and 370 for n
 until the first one needs two, then four, and eight. Numbers below 10^-9 count as 0, and those above 10^24 are in one bucket,
 so a sketch has at most 4096 buckets. The least and the greatest number are exact.
 """
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport ceil, exp, isfinite, log
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy
+
+from uricodec._base._cpython cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
 
 cdef enum:

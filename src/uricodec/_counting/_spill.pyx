@@ -19,10 +19,10 @@ A form too long for a buffer is a block by itself, in memory that is freed when 
 """
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport SIZE_MAX, UINT32_MAX
 from libc.string cimport memcpy, memmove, memset
 
+from uricodec._base._cpython cimport PyMem_RawFree, PyMem_RawMalloc
 from uricodec._base._fingerprint cimport UC_FINGERPRINT
 from uricodec._counting._table cimport *
 

@@ -54,13 +54,12 @@ ones, let c(k) be the number of registers that store k. The estimate is
 both ends of the sum exactly, so the estimate is good from 0 to 10^12 identifiers, without tables or a change of method.
 """
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.math cimport log, sqrt
 from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._base._atomic cimport uc_glance8, uc_glance_size, uc_put8, uc_put_size
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawCalloc, PyMem_RawFree
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, store_word
 from uricodec._base._kernels cimport prefetch
 from uricodec._counting._order cimport Order, is_later

@@ -9,8 +9,6 @@ The longest one that is an entry matches. Numbers of labels or segments that no 
 """
 cimport cython
 from cpython.buffer cimport PyBuffer_Release
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 

@@ -15,9 +15,6 @@ from uricodec._url._idna cimport A_LABELS_CAPACITY, ask_about_host, to_a_labels,
 from uricodec._url._grammar cimport Parts, find_authority
 from uricodec.uri._values cimport Options, ValueRows, put_raw, value_in
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-
 
 # --- rules ------------------------------------------------------------------------------------------------------------
 

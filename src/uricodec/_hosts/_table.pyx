@@ -16,8 +16,6 @@ trusted anyway.
 """
 cimport cython
 from cpython.buffer cimport PyBuffer_Release
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 

@@ -26,6 +26,7 @@ much was read.
 from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
+from uricodec._base._cpython cimport PyMem_RawFree
 from uricodec._rows._arrow cimport Buffer, append_item, discard, grow, reserve
 from uricodec._base._kernels cimport bits_of, kernels, uc_lowest_bit, uc_utf8
 from uricodec._records._framing cimport *
@@ -35,7 +36,6 @@ from uricodec._rows._sinks cimport TEXT, set_buffer_sink, set_sink
 from uricodec._rows._tasks cimport begin_work
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.mem cimport PyMem_RawFree
 
 from uricodec._rows._tasks import LineFault, Lines
 

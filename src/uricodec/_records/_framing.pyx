@@ -13,14 +13,13 @@ from libc.stdint cimport SIZE_MAX, uint32_t
 from libc.string cimport memchr, memcpy
 
 from uricodec._base._atomic cimport uc_put8
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawCalloc, PyMem_RawFree
 from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels, next_mark, remove_byte, uc_set, uc_utf8
 from uricodec._base._text cimport borrow_bytes, copy_of_bytes, sequence_at, write_character
 from uricodec._codec._percent cimport hex_value, write_triplet
 from uricodec._rows._engine cimport BAD_JSON, SURROGATE_ESCAPE
 
 from cpython.buffer cimport PyBuffer_Release
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
 
 # --- CSV ----------------------------------------------------------------------------------------------------------------

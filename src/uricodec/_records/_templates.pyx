@@ -16,14 +16,12 @@ cimport cython
 from libc.stdint cimport uint64_t, uint8_t
 from libc.string cimport memchr, memcpy
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawCalloc, PyMem_RawFree
 from uricodec._base._kernels cimport ByteSet, kernels, uc_set
 from uricodec._base._text cimport sequence_at
 from uricodec._codec._percent cimport write_triplet
 from uricodec._records._framing cimport escape_json
 from uricodec._rows._engine cimport *
-
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
 
 # --- values -----------------------------------------------------------------------------------------------------------

@@ -10,13 +10,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset, strlen
 
-from uricodec._base._cpython cimport resized
+from uricodec._base._cpython cimport *
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.exc cimport PyErr_Clear
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
 
 cdef extern from "Python.h":

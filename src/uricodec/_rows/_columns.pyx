@@ -5,9 +5,9 @@ The result of text has the layout of the input. Views share the memory of unchan
 the values of the dictionary are processed.
 """
 cimport cython
-from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
+from uricodec._base._cpython cimport PyNumber_Index
 from uricodec._base._text cimport copy_of_bytes
 from uricodec._rows._arrow cimport *
 from uricodec._rows._dictionaries cimport *

@@ -17,11 +17,6 @@ from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport *
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.exc cimport PyErr_CheckSignals, PyErr_Clear, PyErr_ExceptionMatches
-from cpython.list cimport PyList_GET_SIZE
-from cpython.mem cimport PyMem_RawFree
-from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
 
 cdef inline void prefetch_item(list items, Py_ssize_t row) noexcept:

@@ -15,8 +15,7 @@ cimport cython
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from cpython.bytes cimport PyBytes_AS_STRING
-
+from uricodec._base._cpython cimport PyBytes_AS_STRING
 from uricodec._rows._arrow cimport *
 from uricodec._base._kernels cimport prefetch
 from uricodec._rows._engine cimport View

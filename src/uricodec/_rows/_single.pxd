@@ -15,9 +15,6 @@ from libc.string cimport memcmp
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport Outcome, SizedRow
 
-from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.ref cimport PyObject, Py_XDECREF
-
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
 

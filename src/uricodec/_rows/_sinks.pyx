@@ -6,11 +6,10 @@ fingerprints of text, a bit for each valid row, a diagnostic for each invalid ro
 from libc.stdint cimport INT32_MAX, SIZE_MAX
 from libc.string cimport memcmp, memset
 
+from uricodec._base._cpython cimport PyMem_RawFree, PyMem_RawMalloc
 from uricodec._rows._arrow cimport *
 from uricodec._base._fingerprint cimport Key, fingerprints
 from uricodec._rows._engine cimport *
-
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 
 # --- text ---------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ cimport cython
 from libc.stdint cimport INT32_MAX
 from libc.string cimport memchr, memset
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyErr_CheckSignals, PyMem_RawFree, PyMem_RawMalloc
 from uricodec._rows._arrow cimport *
 from uricodec._base._atomic cimport uc_put8
 from uricodec._base._fingerprint cimport FingerprintKey
@@ -18,9 +19,6 @@ from uricodec._rows._ranges cimport copy_bits
 from uricodec._rows._sinks cimport *
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.exc cimport PyErr_CheckSignals
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from collections import namedtuple
 

@@ -6,7 +6,6 @@ columns are copied into one row each (`_tuples.pxd` has its layout), and a resul
 """
 cimport cython
 from cpython.buffer cimport PyObject_CheckBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 

@@ -1,10 +1,10 @@
 """Texts with escapes of JSON or HTML, decoded in memory, and the originals of what was found there."""
 from libc.stdint cimport uint8_t
 
+from uricodec._base._cpython cimport PyMem_RawFree
 from uricodec._base._text cimport borrow_bytes
 
 from cpython.buffer cimport PyBuffer_Release
-from cpython.mem cimport PyMem_RawFree
 
 cdef enum Content:
     PLAIN, JSON, HTML

@@ -12,7 +12,6 @@ from uricodec._base._text cimport *
 from uricodec._search._escapes cimport *
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 
 
 # --- matches ----------------------------------------------------------------------------------------------------------

@@ -20,8 +20,6 @@ from uricodec._base._text cimport *
 from uricodec._rows._engine cimport UC_REJECTED
 from uricodec._url._grammar cimport character_at, is_numeric_label
 
-from cpython.mem cimport PyMem_RawCalloc
-
 
 # --- characters -------------------------------------------------------------------------------------------------------
 

@@ -19,8 +19,6 @@ from uricodec._codec._percent cimport hex_value, triplet_value, write_triplet
 from uricodec._url._idna cimport A_LABELS_CAPACITY, ask_about_host, to_a_labels, without_ignored
 from uricodec._url._grammar cimport *
 
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-
 
 # --- levels ------------------------------------------------------------------------------------------------------------
 

@@ -4,8 +4,6 @@ from libc.string cimport memcpy, memset
 
 from uricodec._base._text cimport *
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-
 
 # --- names ------------------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,6 @@ from uricodec._url._grammar cimport (
     web_prefix,
 )
 
-from cpython.bytes cimport PyBytes_AS_STRING
 
 from uricodec import bytesets
 from uricodec._base.diagnostics import diagnostic

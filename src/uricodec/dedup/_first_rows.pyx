@@ -9,11 +9,10 @@ The bits are in memory that the caller provides, for example a mapped file, or i
 """
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.stdint cimport SIZE_MAX, uint32_t
 from libc.string cimport memset
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from uricodec._base._kernels cimport bits_of
 from uricodec._counting._table cimport *
 

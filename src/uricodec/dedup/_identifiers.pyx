@@ -33,8 +33,6 @@ from uricodec._rows._engine cimport *
 from uricodec._rows._tasks cimport SourceRows, begin_work, check_run, faults_of, raise_row_of, rows_of_lines, run_to_end
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawFree
 
 from uricodec._rows._columns import Column
 from uricodec._rows._tasks import LineFault, Lines

@@ -14,12 +14,11 @@ file which another one has truncated, and it compares whatever is written there 
 """
 cimport cython
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from uricodec._base._atomic cimport uc_give, uc_publish8, uc_read8, uc_take
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawCalloc, PyMem_RawFree
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, multiply, store_word
 from uricodec._base._kernels cimport prefetch
 from uricodec._counting._table cimport *

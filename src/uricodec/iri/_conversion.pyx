@@ -28,7 +28,6 @@ from uricodec._url._grammar cimport *
 from uricodec._url._idna cimport A_LABELS_CAPACITY, U_LABELS_CAPACITY, to_a_labels, to_u_labels
 
 cimport cython
-from cpython.ref cimport PyObject
 
 from uricodec.errors import IriError
 

@@ -8,6 +8,7 @@ from libc.math cimport NAN
 from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from uricodec._base._cpython cimport PyBytes_FromStringAndSize, PyMem_Calloc, PyMem_Free
 from uricodec._rows._arrow cimport Array, Buffer, Type, discard, grow, hold
 from uricodec._rows._columns cimport values_of
 from uricodec._rows._columns import Column
@@ -20,8 +21,6 @@ from uricodec.logs._texts cimport *
 from uricodec.logs._writing cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 cimport cython
 

@@ -6,11 +6,10 @@ A value is compared as it is written. Only "field=" is met by a missing value, a
 from libc.stdint cimport int64_t, uint16_t, uint8_t
 from libc.string cimport memcmp, memset
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from uricodec.logs._fields cimport *
 from uricodec.logs._texts cimport *
 from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
-
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 
 
 cdef dict OPERATORS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST, "^=": BEGINS, "*=": CONTAINS}

@@ -10,6 +10,7 @@ module is not certain is declined, and read there: keys with escapes, a backslas
 """
 from libc.string cimport memchr, memcmp, memcpy, memset
 
+from uricodec._base._cpython cimport PyBytes_FromStringAndSize, PyMem_Calloc, PyMem_Free
 from uricodec._base._kernels cimport ByteSet, kernels, uc_classes, uc_lowest_bit
 from uricodec._codec._percent cimport hex_value
 from uricodec.logs._fields cimport *
@@ -19,9 +20,6 @@ from uricodec.logs._programs cimport *
 from uricodec.logs._text_reader cimport CLASSES, read_other_request, split_usual
 from uricodec.logs._texts cimport copy_blocks
 from uricodec.logs._writing cimport keeps, know_time
-
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 
 # --- marks ------------------------------------------------------------------------------------------------------------

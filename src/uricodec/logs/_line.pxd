@@ -1,12 +1,11 @@
 """What a line of a log is made of, from the compiled format to the record: the structs that all of this folder works with."""
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 
+from uricodec._base._cpython cimport PyObject
 from uricodec._base._kernels cimport uc_set
 from uricodec._codec._charsets cimport CharsetTable
 from uricodec._codec._triplets cimport BytePolicy
 from uricodec._url._queries cimport NameSet
-
-from cpython.ref cimport PyObject
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------

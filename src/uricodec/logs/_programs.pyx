@@ -10,12 +10,10 @@ WD-logfile-960323), whose "#Fields:" lines say what the columns mean.
 """
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_GET_SIZE, PyMem_Calloc, PyMem_Free
 from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec.logs._fields cimport *
 from uricodec.logs._line cimport *
-
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 cimport cython
 

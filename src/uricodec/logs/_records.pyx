@@ -7,6 +7,7 @@ others are read step by step (`_programs`), which also finds out what is wrong w
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy
 
+from uricodec._base._cpython cimport *
 from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
@@ -24,9 +25,6 @@ from uricodec.logs._texts cimport *
 from uricodec.logs._writing cimport free_variant, keeps, put_record, set_variant
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree, PyMem_RawMalloc
-from cpython.ref cimport PyObject
 
 from collections import namedtuple
 from collections.abc import Iterable

@@ -10,6 +10,7 @@ the format is passed over only if that would pass over it, for the same reason: 
 """
 from libc.string cimport memchr, memcmp, memset
 
+from uricodec._base._cpython cimport PyMem_Calloc, PyMem_Free
 from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_bits_from
 from uricodec._url._grammar cimport web_prefix
 from uricodec.logs._fields cimport *
@@ -17,8 +18,6 @@ from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._writing cimport keeps, know_time, put_extra_key
-
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 
 cdef ByteSet NO_LINE_END = ByteSet(range(256)) - "\r\n"

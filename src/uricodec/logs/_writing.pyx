@@ -6,6 +6,7 @@ constants around it, and a copy of its value. Copies are of 32 or 64 bytes, and 
 from libc.stdint cimport int64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyMem_Calloc, PyMem_Free
 from uricodec._base._kernels cimport ByteSet
 from uricodec._records._framing cimport json_string, starts_formula
 from uricodec.logs._fields cimport *
@@ -13,9 +14,6 @@ from uricodec.logs._filters cimport matches, matches_flags, matches_moment
 from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._texts cimport *
-
-from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 
 cdef ByteSet UNESCAPED = ByteSet(range(0x20, 0x7F)) - '"\\'     # bytes that no format escapes

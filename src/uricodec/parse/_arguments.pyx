@@ -9,7 +9,6 @@ from uricodec._base._atomic cimport uc_glance64, uc_publish, uc_put64, uc_read
 from uricodec._base._kernels cimport ASCII_BYTES, kernels
 from uricodec._codec._percent cimport DECODED_CAPACITY, decode_runs, decode_text, is_plain
 
-from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint64_t
 
 

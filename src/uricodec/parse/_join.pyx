@@ -6,8 +6,6 @@ beyond ASCII is joined as UTF-8, where a delimiter is the same byte as in ASCII.
 """
 from libc.string cimport memchr, memmove
 
-from cpython.bytes cimport PyBytes_GET_SIZE
-
 from uricodec.parse._arguments cimport stdlib
 from uricodec.parse._split cimport *
 from uricodec._base._text cimport *

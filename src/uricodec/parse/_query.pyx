@@ -13,12 +13,6 @@ from uricodec.parse import _quote
 
 from libc.stdint cimport uint64_t
 
-from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_Next
-from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
-from cpython.object cimport PyObject_Str
-from cpython.ref cimport Py_INCREF
-
 cimport cython
 
 

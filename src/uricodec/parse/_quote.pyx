@@ -10,9 +10,6 @@ from uricodec._base._text cimport *
 from uricodec._codec._percent cimport *
 from uricodec.parse._arguments cimport *
 
-from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.tuple cimport PyTuple_GET_SIZE
-
 
 # --- urllib.parse -------------------------------------------------------------------------------------------------------
 

@@ -2,9 +2,6 @@
 from uricodec._base._text cimport *
 from uricodec.parse._arguments cimport BOOL, CONTAINS, EQUAL, HASH, LENGTH, REPLACE, STRIP, usable
 
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_SET_ITEM
-
 
 cdef enum UrlForm:         # of a URL: what its pieces become
     ASCII_TEXT, TEXT, BYTES

@@ -18,11 +18,6 @@ from uricodec._url._addresses cimport GROUPS, is_ipvfuture, parse_ipv6
 from uricodec.parse._arguments cimport *
 from uricodec._base._text cimport *
 
-from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
-from cpython.object cimport PyObject_SetAttr
-from cpython.ref cimport Py_INCREF, Py_XDECREF
-
 
 # --- what is a URL ------------------------------------------------------------------------------------------------------
 

@@ -9,9 +9,6 @@ from uricodec._base._text cimport *
 from uricodec._url._grammar cimport *
 from uricodec._url._whatwg cimport find_fault_of_url
 
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_SET_ITEM
-
 from collections import namedtuple
 
 from uricodec._base.diagnostics import diagnostic

@@ -26,10 +26,6 @@ from uricodec.uri._resolve cimport is_short
 from uricodec.uri._rows cimport WORD, TupleRows, Word, fill_words, read_tuple
 from uricodec._url._whatwg cimport WHATWG_FACTOR
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from cpython.tuple cimport PyTuple_GET_SIZE
-
 from uricodec._rows._tuples import EACH_ROW
 from uricodec.uri._policies import operation_of, ready_rows
 

@@ -32,8 +32,6 @@ from uricodec._search._find cimport length_of_character
 from uricodec._url._queries cimport NameSet, QueryName, set_names
 
 from cpython.buffer cimport PyBuffer_Release
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawFree
 
 from types import MappingProxyType
 

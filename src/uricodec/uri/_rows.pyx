@@ -7,6 +7,7 @@ cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING
 from uricodec._base._kernels cimport HEXDIG, UNRESERVED, ByteSet, bits_after, bits_ahead, kernels, lower, uc_lowest_bit
 from uricodec._base._text cimport append_bytes, write_decimal
 from uricodec._codec._percent cimport triplet_value
@@ -21,8 +22,6 @@ from uricodec._url._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS
 from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_reference_to, write_target
 from uricodec.uri._values cimport set_fields
 from uricodec._url._whatwg cimport check_whatwg_row
-
-from cpython.bytes cimport PyBytes_AS_STRING
 
 from uricodec._records.formats import FORMATS
 from uricodec._rows._tuples import EACH_ROW

@@ -23,9 +23,6 @@ from uricodec._rows._single cimport borrow, text_of
 from uricodec._url._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, find_authority, find_parts, read_bytes
 from uricodec._url._queries cimport *
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawFree
-
 from uricodec.errors import IriError, UriSyntaxError
 
 

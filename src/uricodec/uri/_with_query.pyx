@@ -23,8 +23,6 @@ from uricodec._rows._single cimport *
 from uricodec._url._grammar cimport CODE_NAMES, REASONS, URI_FAULTS, UTF8
 from uricodec._url._queries cimport *
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-
 from collections.abc import Mapping
 
 from uricodec.errors import UriSyntaxError

@@ -11,9 +11,6 @@ from uricodec._search._find cimport FOUND, copy_matches, find_matches
 from uricodec._rows._single cimport *
 from uricodec.urn._syntax cimport *
 
-from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE
-
 from uricodec._base.diagnostics import diagnostic
 from uricodec.errors import UrnError
 

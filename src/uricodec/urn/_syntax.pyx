@@ -12,12 +12,10 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_GET_SIZE, PyMem_RawCalloc, PyMem_RawFree
 from uricodec._base._kernels cimport (
     ALL_BYTES, SUB_DELIMS, UNRESERVED, ByteSet, kernels, lower, remove_byte, uc_lowest_bit, uc_set,
 )
-
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
 
 # --- bytes ------------------------------------------------------------------------------------------------------------
