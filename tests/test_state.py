@@ -37,8 +37,8 @@ KEPT = {
     "_url._idna.pages",
     "_url._idna.prepared",
     # entities of HTML: all threads write the same ones, and the number is published last
-    "_search._escapes.ENTITIES",
-    "_search._escapes.entities",
+    "_search._find.ENTITIES",
+    "_search._find.entities",
     # namespaces: the rules and the table of them, under a lock
     "urn._syntax.numbers",
     "urn._syntax.table",

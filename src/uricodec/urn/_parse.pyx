@@ -6,8 +6,7 @@ from libc.string cimport memcmp
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
 from uricodec._base._text cimport *
-from uricodec._search._escapes cimport PLAIN as PLAIN_TEXT
-from uricodec._search._find cimport FOUND, copy_matches, find_matches
+from uricodec._search._find cimport FOUND, PLAIN as PLAIN_TEXT, copy_matches, find_matches
 from uricodec._rows._single cimport *
 from uricodec.urn._syntax cimport *
 
