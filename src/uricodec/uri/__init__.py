@@ -19,11 +19,10 @@ from uricodec._base.diagnostics import Diagnostic
 from uricodec._search._find import extract, find
 from uricodec._url._agreed_host import Host, address_category, agreed_host
 from uricodec.uri import _values
-from uricodec.uri._components import Components, check, is_valid, split, unsplit
+from uricodec.uri._components import Components, check, is_valid, relativize, resolve, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize, relation
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._redact import SENSITIVE_NAMES, redact, redact_text
-from uricodec.uri._resolve import relativize, resolve
 from uricodec.uri._values import *  # noqa: F403
 from uricodec.uri._with_query import with_query
 

@@ -1,17 +1,29 @@
 # distutils: extra_compile_args=-O2
-"""Single URIs and IRIs: checking, splitting and joining them (RFC 3986, RFC 3987)."""
-from libc.stdint cimport uint8_t
-from libc.string cimport memcmp
+"""Single URIs and IRIs: checking, splitting and joining them, and relative references (RFC 3986, RFC 3987).
 
-from uricodec._rows._engine cimport Outcome
-from uricodec._rows._single cimport *
+resolve() (RFC 3986 section 5.2) copies the components of the target from the base or the reference, then removes dot segments
+in the written path. The partial forms of RFC 1630 give the same results in all of its printed examples; its sentence about
+consecutive slashes contradicts those examples.
+
+relativize() considers the five kinds of references. For a relative path it goes up from the directory of the base to
+the deepest directory shared with the target, and down again. It returns the shortest candidate that resolves to the
+target.
+"""
+from libc.stdint cimport uint8_t
+from libc.string cimport memcmp, memcpy
+
+from uricodec._base._kernels cimport lower
 from uricodec._base._text cimport *
+from uricodec._rows._engine cimport UC_REJECTED, Outcome, SizedRow, row_function
+from uricodec._rows._single cimport *
 from uricodec._url._grammar cimport *
+from uricodec._url._normalize cimport GUARD, first_dot_segment, guard_slashes, remove_dot_segments, scheme_end
 from uricodec._url._whatwg cimport find_fault_of_url
 
 from collections import namedtuple
 
 from uricodec._base.diagnostics import diagnostic
+from uricodec.errors import UriSyntaxError
 
 
 cdef inline Faults faults_of(Syntax syntax):
@@ -443,3 +455,345 @@ for function in check_iri, is_valid_iri, split_iri, unsplit_iri:
 for function, name in (check_iri, "check"), (is_valid_iri, "is_valid"), (split_iri, "split"), (unsplit_iri, "unsplit"):
     function.__name__ = function.__qualname__ = name
 del function, name
+
+
+cdef extern from "<stdint.h>":
+    const size_t SIZE_MAX
+
+
+# --- resolving --------------------------------------------------------------------------------------------------------
+
+cdef bint find_base(const uint8_t *s, size_t n, bint strict, Base *base) noexcept nogil:
+    find_parts(s, n, &base.parts)
+    base.s, base.n, base.strict = s, n, strict
+    base.directory = <size_t>base.parts.path_end
+    while base.directory > <size_t>base.parts.path and s[base.directory - 1] != c'/':
+        base.directory -= 1
+    return base.parts.scheme_end >= 0
+
+
+cdef bint is_scheme_of(const Base *base, const uint8_t *s, Py_ssize_t n) noexcept nogil:
+    """Return whether a scheme is that of the base. Schemes are case-insensitive (RFC 3986 section 3.1)."""
+    cdef Py_ssize_t i
+    if n != base.parts.scheme_end:
+        return False
+    for i in range(n):
+        if lower(s[i]) != lower(base.s[i]):
+            return False
+    return True
+
+
+cdef inline size_t append(uint8_t *dst, size_t o, const uint8_t *s, size_t start, size_t end) noexcept nogil:
+    copy_text(dst + o, s + start, end - start)
+    return o + (end - start)
+
+
+cdef size_t write_target(const Base *base, const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    cdef Parts parts
+    cdef const Parts *b = &base.parts
+    cdef size_t o = 0, path, start, end
+    cdef bint removes_dots = True, has_authority = True
+    find_parts(s, n, &parts)
+    start, end = <size_t>parts.path, <size_t>parts.path_end
+    if parts.scheme_end >= 0 and (base.strict or not is_scheme_of(base, s, parts.scheme_end)):
+        path = o = append(dst, 0, s, 0, start)
+        has_authority = parts.authority >= 0
+    elif parts.authority >= 0:
+        o = append(dst, 0, base.s, 0, <size_t>b.scheme_end + 1)
+        path = o = append(dst, o, s, <size_t>parts.authority - 2, start)
+    else:
+        path = o = append(dst, 0, base.s, 0, <size_t>b.path)
+        has_authority = b.authority >= 0
+        if start == end:
+            o = append(dst, o, base.s, <size_t>b.path, <size_t>b.path_end if parts.query >= 0 else <size_t>b.query_end)
+            removes_dots = False
+        elif s[start] != c'/':
+            # 5.2.3: "all but the last segment of the base URI's path", or "/" if the authority has an empty path.
+            if has_authority and b.path == b.path_end:
+                dst[o] = c'/'
+                o += 1
+            o = append(dst, o, base.s, <size_t>b.path, base.directory)
+    o = append(dst, o, s, start, end)
+    if removes_dots:
+        o = path + remove_dot_segments(dst + path, o - path, False)
+        if not has_authority:
+            o = path + guard_slashes(dst + path, o - path)
+    return append(dst, o, s, end, n)
+
+
+cdef size_t resolve_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                        Outcome *outcome) noexcept nogil:
+    return write_target(<const Base *>options, src, n, dst)
+
+
+cdef SizedRow resolve_rows(const Base *base) noexcept:
+    cdef SizedRow rows
+    rows.row, rows.factor, rows.extra = resolve_row, 1, base.n + RESOLVE_EXTRA
+    return rows
+
+
+# --- a base and another text ------------------------------------------------------------------------------------------
+
+cdef object from_base(object base, object other, bint strict, row_function row, size_t factor, Faults faults):
+    """Return the result of a row function for the other text; its options are the base, of which the result may have all bytes."""
+    cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef Bytes source
+    cdef Base found
+    cdef Outcome outcome
+    cdef SizedRow operation
+    cdef Single single
+    cdef object text = text_of(base), second = text_of(other)
+    if type(text) is not type(second):
+        raise TypeError("expected two strs or two bytes-like objects, got "
+                        f"{type(base).__name__} and {type(other).__name__}")
+    if not borrow(text, &source, buffer):
+        faults.raise_at(base, SURROGATE, first_surrogate(<str>text))
+    try:
+        if type(second) is str and not PyUnicode_IS_ASCII(second) and first_surrogate(<str>second) >= 0:
+            faults.raise_at(other, SURROGATE, first_surrogate(<str>second))
+        if not find_base(source.data, source.size, strict, &found):
+            outcome.code, outcome.offset = SCHEME, scheme_end(source.data, source.size)
+            faults.raise_outcome(base, source.data, &outcome)
+        operation = SizedRow(row, factor, source.size + RESOLVE_EXTRA + 1)
+        single = single_of(&operation, &found, NULL, ASCII_OF_ASCII)
+        if type(text) is str and not PyUnicode_IS_ASCII(text):
+            single.results = ANY_TEXT
+        return result_of(other, &single, faults, True)
+    finally:
+        release(&source)
+
+
+def resolve(base, ref, bint strict=True):
+    """Resolve a reference against a base URI, and return the target.
+
+    Args:
+        base (str | bytes-like): The base URI or IRI, with a scheme. Its fragment is ignored.
+        ref (str | bytes-like): The reference, of the same type.
+        strict (bool): False: a scheme of the reference is ignored if it equals that of the base, as in older software.
+
+    Returns:
+        str | bytes: The target, bytes for a bytes-like object; the same object if the reference is its own target. "/."
+            is put before the path if the result of the RFC's algorithm would be parsed into different components.
+
+    Raises:
+        UriSyntaxError: If the base has no scheme, or an argument contains a lone surrogate.
+        TypeError: If the arguments are not of the same type.
+
+    Source: RFC 3986 sections 5.2 and 5.3; RFC 1630, "Partial (relative) form".
+
+    >>> resolve("http://a/b/c/d;p?q", "../g?y#s"), resolve("urn:example:a", "?+r")
+    ('http://a/b/g?y#s', 'urn:example:a?+r')
+    >>> resolve("http://a/b", "http:g"), resolve("http://a/b", "http:g", strict=False)
+    ('http:g', 'http://a/g')
+    >>> resolve("s:a/b", "..//c")       # and not s://c, where c would be the authority
+    's:/.//c'
+    """
+    return from_base(base, ref, strict, resolve_row, 1, URI_FAULTS)
+
+
+# --- relativizing -----------------------------------------------------------------------------------------------------
+
+# The kinds of references (RFC 3986 sections 4.2 and 4.4). Of equally short ones, the first kind is used.
+cdef enum ReferenceKind:
+    SAME_DOCUMENT, RELATIVE_PATH, ABSOLUTE_PATH, NETWORK_PATH, WHOLE_URI
+    KINDS
+
+cdef struct Target:
+    const uint8_t *s
+    size_t n
+    Parts parts
+    size_t path             # where its path starts, after a guard
+    size_t size[KINDS]      # of each kind of reference, at most n; SIZE_MAX: the kind is impossible
+    size_t up, down         # of a relative path: the number of "../", and where the copied part of the path starts
+    bint dot                # whether "./" is put before it
+
+cdef inline bint equal(const uint8_t *a, size_t a_start, size_t a_end, const uint8_t *b, size_t b_start,
+                       size_t b_end) noexcept nogil:
+    return a_end - a_start == b_end - b_start and memcmp(a + a_start, b + b_start, a_end - a_start) == 0
+
+
+cdef bint find_relative_path(Target *target, const uint8_t *directory, size_t n) noexcept nogil:
+    """Find the way from a directory (a path without dot segments that ends with "/" or is empty) to the target."""
+    cdef const uint8_t *path = target.s + target.path
+    cdef size_t size = <size_t>target.parts.path_end - target.path, i = 0, common = 0, end
+    while i < n and i < size and path[i] == directory[i]:
+        i += 1
+        if path[i - 1] == c'/':
+            common = i
+    if n and common == 0:
+        return False        # "../" cannot leave a path that does not begin with "/"
+    target.up = 0
+    for i in range(common, n):
+        target.up += directory[i] == c'/'
+    target.down = target.path + common
+    path += common
+    size -= common
+    end = 0
+    while end < size and path[end] != c'/' and path[end] != c':':
+        end += 1
+    target.dot = target.up == 0 and (size == 0 or end == 0 and path[0] == c'/' or end < size and path[end] == c':')
+    return True
+
+
+cdef void find_references(const Base *base, Target *target, const uint8_t *directory, size_t n) noexcept nogil:
+    cdef const Parts *b = &base.parts
+    cdef const Parts *t = &target.parts
+    cdef const uint8_t *s = target.s
+    cdef size_t path_end = <size_t>t.path_end, tail = target.n - path_end
+    cdef int kind
+    for kind in range(<int>KINDS):
+        target.size[kind] = SIZE_MAX
+    target.size[<int>WHOLE_URI] = target.n
+    if not equal(base.s, 0, <size_t>b.scheme_end, s, 0, <size_t>t.scheme_end):
+        return
+    if t.authority >= 0:
+        target.size[<int>NETWORK_PATH] = target.n - <size_t>(t.authority - 2)
+    if not equal(base.s, 0, <size_t>b.path, s, 0, <size_t>t.path):
+        return
+    if equal(base.s, <size_t>b.path, <size_t>b.path_end, s, <size_t>t.path, path_end):
+        if equal(base.s, <size_t>b.path_end, <size_t>b.query_end, s, path_end, <size_t>t.query_end):
+            target.size[<int>SAME_DOCUMENT] = target.n - <size_t>t.query_end
+        elif t.query >= 0:
+            target.size[<int>SAME_DOCUMENT] = tail
+    target.path = <size_t>t.path
+    if t.authority < 0 and path_end - target.path >= 4 and memcmp(s + target.path, b"/.//", 4) == 0:
+        target.path += GUARD
+    if target.path < path_end and s[target.path] == c'/':
+        target.size[<int>ABSOLUTE_PATH] = target.n - target.path
+        if path_end - target.path >= 2 and s[target.path + 1] == c'/':
+            target.size[<int>ABSOLUTE_PATH] += GUARD
+    if find_relative_path(target, directory, n):
+        target.size[<int>RELATIVE_PATH] = 3 * target.up + 2 * target.dot + (target.n - target.down)
+        if target.down == path_end:
+            target.size[<int>RELATIVE_PATH] -= 1        # the last "/" is omitted
+        if target.size[<int>RELATIVE_PATH] > target.n:
+            target.size[<int>RELATIVE_PATH] = SIZE_MAX
+
+
+cdef void write_reference(const Target *target, ReferenceKind kind, uint8_t *dst) noexcept nogil:
+    cdef size_t o = 0, start = 0, end = target.n
+    if kind == SAME_DOCUMENT:
+        start = end - target.size[<int>kind]
+    elif kind == NETWORK_PATH:
+        start = <size_t>target.parts.authority - 2
+    elif kind == ABSOLUTE_PATH:
+        start = target.path
+        if target.size[<int>kind] > end - start:
+            dst[0], dst[1] = c'/', c'.'
+            o = GUARD
+    elif kind == RELATIVE_PATH:
+        start = target.down
+        for _ in range(target.up):
+            dst[o], dst[o + 1], dst[o + 2] = c'.', c'.', c'/'
+            o += 3
+        if target.dot:
+            dst[o], dst[o + 1] = c'.', c'/'
+            o += 2
+        if start == <size_t>target.parts.path_end:
+            o -= 1
+    memcpy(dst + o, target.s + start, end - start)
+
+
+cdef ReferenceKind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_t *buffer) noexcept nogil:
+    """Write the shortest reference and return its kind; KINDS if none resolves to the target."""
+    cdef size_t n = base.directory - <size_t>base.parts.path
+    cdef int kind, best
+    if base.parts.authority >= 0 and base.parts.path == base.parts.path_end:
+        buffer[0] = c'/'
+        n = 1
+    else:
+        memcpy(buffer, base.s + base.parts.path, n)
+        n = remove_dot_segments(buffer, n, False)
+    find_references(base, target, buffer, n)
+    while True:
+        best = KINDS
+        for kind in range(<int>KINDS):
+            if target.size[kind] != SIZE_MAX and (best == KINDS or target.size[kind] < target.size[best]):
+                best = kind
+        if best == KINDS:
+            return KINDS
+        write_reference(target, <ReferenceKind>best, dst)
+        n = write_target(base, dst, target.size[best], buffer)
+        if n == target.n and memcmp(buffer, target.s, n) == 0:
+            return <ReferenceKind>best
+        target.size[best] = SIZE_MAX
+
+
+cdef size_t write_reference_to(const Base *base, const uint8_t *s, size_t n, uint8_t *dst, uint8_t *buffer,
+                               Outcome *outcome) noexcept nogil:
+    cdef Target to
+    cdef ReferenceKind kind
+    to.s, to.n = s, n
+    find_parts(s, n, &to.parts)
+    if to.parts.scheme_end < 0:
+        outcome.code, outcome.offset = SCHEME, scheme_end(s, n)
+        return UC_REJECTED
+    kind = relativize_into(base, &to, dst, buffer)
+    if kind == KINDS:
+        outcome.code = PATH
+        outcome.offset = <size_t>to.parts.path + first_dot_segment(s + to.parts.path,
+                                                                   <size_t>(to.parts.path_end - to.parts.path))
+        return UC_REJECTED
+    return to.size[<int>kind]
+
+
+cdef size_t relativize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    return write_reference_to(<const Base *>options, src, n, dst, dst + n + 1, outcome)
+
+
+cdef list RELATIVE_REASONS = [*REASONS]
+RELATIVE_REASONS[PATH] = "no reference resolves to a path with a dot segment"
+cdef Faults RELATIVE_FAULTS = Faults(CODE_NAMES, RELATIVE_REASONS, UriSyntaxError, SURROGATE)
+
+
+def relativize(base, target):
+    """Return the shortest reference that resolves to a target: `resolve(base, relativize(base, target)) == target`.
+
+    Args:
+        base (str | bytes-like): The base URI or IRI, with a scheme.
+        target (str | bytes-like): The URI or IRI to refer to, with a scheme, of the same type.
+
+    Returns:
+        str | bytes: The reference, bytes for a bytes-like object; the target itself if no reference is shorter.
+
+    Raises:
+        UriSyntaxError: If the base or the target has no scheme or contains a lone surrogate, or if no reference
+            resolves to the target because its path contains dot segments.
+        TypeError: If the arguments are not of the same type.
+
+    Source: RFC 3986 section 4.2; RFC 1630, "Partial (relative) form".
+
+    >>> relativize("http://a/b/c/d;p?q", "http://a/b/g?y#s"), relativize("http://a/b/c", "http://a/b/")
+    ('../g?y#s', '.')
+    >>> relativize("http://a/b/c", "http://a/b/c:d")
+    './c:d'
+    """
+    return from_base(base, target, True, relativize_row, 2, RELATIVE_FAULTS)
+
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+# Fast path: most calls are resolve(base, ref) with short texts.
+cdef vectorcall parse_resolve
+
+
+cdef object call_resolve(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef uint8_t buffer[2 * SMALL + RESOLVE_EXTRA]
+    cdef const uint8_t *ref
+    cdef size_t n, size
+    cdef Base base
+    if (PyVectorcall_NARGS(flags) == 2 and names == NULL and is_short(args[0]) and is_short(args[1])
+            and find_base(<const uint8_t *>PyUnicode_DATA(<object>args[0]),
+                          <size_t>PyUnicode_GET_LENGTH(<object>args[0]), True, &base)):
+        ref, n = <const uint8_t *>PyUnicode_DATA(<object>args[1]), <size_t>PyUnicode_GET_LENGTH(<object>args[1])
+        size = write_target(&base, ref, n, buffer)
+        if size == n and memcmp(buffer, ref, n) == 0:
+            return <object>args[1]
+        return ascii_text(buffer, size)
+    return parse_resolve(function, args, flags, names)
+
+
+parse_resolve = take_calls(resolve, call_resolve)
+for function in resolve, relativize:
+    function.__module__ = "uricodec.uri"        # pickled by reference to their public name
+del function

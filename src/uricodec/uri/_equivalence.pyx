@@ -22,7 +22,7 @@ from uricodec._url._grammar cimport URI_FAULTS, Parts, find_parts, is_well_delim
 from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
 from uricodec._url._normalize cimport *
 from uricodec.uri._policy cimport PolicyRows, form_of_policy
-from uricodec.uri._resolve cimport is_short
+from uricodec.uri._components cimport is_short
 from uricodec.uri._rows cimport WORD, TupleRows, Word, fill_words, read_tuple
 from uricodec._url._whatwg cimport WHATWG_FACTOR
 

@@ -19,7 +19,7 @@ from uricodec._url._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_
                                         read_web_host, set_accepted, set_ports)
 from uricodec._url._grammar cimport *
 from uricodec._url._normalize cimport AT_CASE, AT_IRI, AT_PATH, AT_SCHEME, FORMS, NORMALIZE_ROWS, PLAIN_HOST, level_of, scheme_end
-from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_reference_to, write_target
+from uricodec.uri._components cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_reference_to, write_target
 from uricodec.uri._values cimport set_fields
 from uricodec._url._whatwg cimport check_whatwg_row
 
