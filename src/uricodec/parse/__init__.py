@@ -16,8 +16,17 @@ from functools import partial
 from uricodec.parse import _split
 from uricodec.parse import _stdlib as stdlib
 from uricodec.parse._join import urldefrag, urljoin, urlunparse, urlunsplit
-from uricodec.parse._query import parse_qs, parse_qsl, urlencode
-from uricodec.parse._quote import quote, quote_from_bytes, quote_plus, unquote, unquote_plus, unquote_to_bytes
+from uricodec.parse._quote import (
+    parse_qs,
+    parse_qsl,
+    quote,
+    quote_from_bytes,
+    quote_plus,
+    unquote,
+    unquote_plus,
+    unquote_to_bytes,
+    urlencode,
+)
 from uricodec.parse._split import urlparse, urlsplit
 
 __all__ = list(stdlib.module.__all__)
