@@ -32,7 +32,6 @@ from uricodec._base._kernels cimport bits_of, kernels, uc_lowest_bit, uc_utf8
 from uricodec._records._framing cimport *
 from uricodec._base._text cimport borrow_bytes
 from uricodec._rows._engine cimport *
-from uricodec._rows._sinks cimport TEXT, set_buffer_sink, set_sink
 from uricodec._rows._tasks cimport begin_work
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -1032,7 +1031,7 @@ cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) e
         task.slots.strict.extra += 1
     set_operation(run, &task.slots, policy, listed)
     if run.writes:
-        set_sink(run, TEXT)
+        set_sink(run, TEXT_RESULT)
     else:
         set_buffer_sink(run)
     set_lines(run)

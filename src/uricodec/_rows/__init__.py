@@ -1,7 +1,7 @@
 """The row engine: source -> block of rows -> operation -> results -> sink, under one policy for invalid rows.
 
-- _engine: the loop, blocks of rows, the policy for invalid rows; an operation, with its options, as an object
-- _sinks: destinations of results
+- _engine: the loop, blocks of rows, the policy for invalid rows; an operation, with its options, as an object; sinks,
+  the destinations of results
 - _single: an operation on one value
 - overloads: types of functions whose result depends on the type of the column
 - _tasks: runs over arrays and buffers, the threads that execute them, and lines from one buffer to another

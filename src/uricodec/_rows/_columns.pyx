@@ -12,7 +12,7 @@ from uricodec._base._text cimport copy_of_bytes
 from uricodec._rows._arrow cimport *
 from uricodec._rows._dictionaries cimport *
 from uricodec._rows._ranges cimport join_arrays, loaded_rows, saved_rows
-from uricodec._rows._sinks cimport *
+from uricodec._rows._engine cimport *
 from uricodec._rows._tasks cimport *
 
 from uricodec.errors import UriError
@@ -426,7 +426,7 @@ cdef class ColumnWork:
         return <size_t>(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
     cdef int check_policy(self, Plan plan, bint lines) except -1:
-        if self.policy == DROP_ROW and not (lines and plan.kind == TEXT):
+        if self.policy == DROP_ROW and not (lines and plan.kind == TEXT_RESULT):
             policy_named("drop")        # raises
         return plan.rows.check_policy(self.policy)
 
@@ -442,7 +442,7 @@ cdef class ColumnWork:
         values = type if type.dictionary is None else type.dictionary
         plan = <Plan?>self.make(LAYOUTS[values.format][1])
         self.check_policy(<Plan>plan, False)
-        type, arrays = self.text(plan, type, arrays) if (<Plan>plan).kind == TEXT else self.results(plan, type, arrays)
+        type, arrays = self.text(plan, type, arrays) if (<Plan>plan).kind == TEXT_RESULT else self.results(plan, type, arrays)
         if whole.format == b"+s":
             arrays = tables_of(arrays)
             type = Type(b"+s", whole.name, (type,))
@@ -465,7 +465,7 @@ cdef class ColumnWork:
         plan = <Plan?>self.make(LAYOUTS[values.format][1])
         self.check_policy(<Plan>plan, False)
         try:
-            values, parts = self.text(plan, values, parts) if (<Plan>plan).kind == TEXT else self.results(plan, values, parts)
+            values, parts = self.text(plan, values, parts) if (<Plan>plan).kind == TEXT_RESULT else self.results(plan, values, parts)
         except UriError as error:
             error.row = None if error.row is None else firsts[error.row]
             raise
@@ -500,9 +500,9 @@ cdef class ColumnWork:
 
     cdef RowPolicy policy_for(self, Plan plan):
         """Return the policy for a plan. A diagnostic cannot be null; not all operations have components to keep."""
-        if plan.kind == DIAGNOSTIC and self.policy == NULL_ROW:
+        if plan.kind == DIAGNOSTIC_RESULT and self.policy == NULL_ROW:
             return KEEP_ROW
-        if plan.kind in (STRUCT, COMPONENT) and self.policy == KEEP_ROW and plan.rows.slots.keep == NULL:
+        if plan.kind in (STRUCT_RESULT, COMPONENT_RESULT) and self.policy == KEEP_ROW and plan.rows.slots.keep == NULL:
             return NULL_ROW
         return self.policy
 
@@ -524,7 +524,7 @@ cdef class ColumnWork:
         for job in jobs:
             for i in range(job.task.fields):
                 large |= job.task.parts[3 * i].size > limit_of_offsets
-            large |= plan.kind == LIST and items_before(&job.task) > limit_of_offsets
+            large |= plan.kind == LIST_RESULT and items_before(&job.task) > limit_of_offsets
         for job in jobs:
             made.append(result_array(&job.task, plan.kind, &job.valid, plan.rows.code_names, large))
         return result_type(plan.kind, type, plan.fields, text, large), made
@@ -540,7 +540,7 @@ cdef class ColumnWork:
         """
         # A value that is rejected with "raise" is an error only if a row refers to it.
         cdef RowPolicy policy = self.policy_for(plan) if self.policy != RAISE_ROW else (
-            KEEP_ROW if plan.kind == DIAGNOSTIC else NULL_ROW)
+            KEEP_ROW if plan.kind == DIAGNOSTIC_RESULT else NULL_ROW)
         cdef Type values = type.dictionary, kind = None
         cdef Array array
         cdef dict done = {}
@@ -648,7 +648,7 @@ cdef class ColumnWork:
         self.check_policy(plan, False)
         jobs = self.jobs(plan, type, [rows], self.policy_for(plan), self.limit)
         self.count, self.found = rejected_of(jobs, self.limit)
-        if plan.kind == TEXT:
+        if plan.kind == TEXT_RESULT:
             typed = text_arrays(jobs, type)
             type, arrays = narrow_text(format, name, typed)
         else:
@@ -666,7 +666,7 @@ cdef class ColumnWork:
         cdef SourceRows rows
         cdef Job job
         cdef list parts = []
-        if plan.kind != TEXT and type(source) is not bytes:
+        if plan.kind != TEXT_RESULT and type(source) is not bytes:
             source = copy_of_bytes(source)      # no other thread may change the number of lines
         rows = rows_of_lines(source, end)
         jobs = jobs_of(plan, [rows], self.policy_for(plan), self.limit, self.reports,
@@ -674,7 +674,7 @@ cdef class ColumnWork:
         self.count, self.found = rejected_of(jobs, self.limit)
         for job in jobs:
             self.rows += job.task.row
-        if plan.kind != TEXT:
+        if plan.kind != TEXT_RESULT:
             return Column(*self.result_of(plan, jobs, Type(b"u"), False, True))
         for job in jobs:
             parts.append(finish_bytes(&job.task.data, job.output))

@@ -1,9 +1,10 @@
-"""The row engine: its structs, and services for operations and sinks. See _engine.pyx for the theory of operation."""
+"""The row engine: its structs, services for operations, and sinks. See _engine.pyx for the theory of operation."""
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._rows._arrow cimport Buffer
+from uricodec._base._fingerprint cimport Key
 from uricodec._base._kernels cimport reraise, uc_set
+from uricodec._rows._arrow cimport Array, Buffer, Type
 
 
 cdef enum:
@@ -428,3 +429,22 @@ cdef class RowOperation:
     cdef int raise_row(self, str code, str reason, object input, size_t offset, object row) except -1
     # Return the result for a str with lone surrogates under `keep` or `replace`; None if not supported.
     cdef object with_surrogates(self, str text, RowPolicy policy)
+
+
+# --- sinks --------------------------------------------------------------------------------------------------------------
+
+# The kinds of results of a column.
+cdef enum ResultKind:
+    TEXT_RESULT, FINGERPRINT_RESULT, VERDICT_RESULT, DIAGNOSTIC_RESULT, STRUCT_RESULT, COMPONENT_RESULT, LIST_RESULT
+
+# Set the sink of a run whose source is set: for a column of results, or for lines in a buffer that grows.
+cdef void set_sink(Run *run, ResultKind kind) noexcept
+# Lines are written to run.data, which has run.capacity bytes; NULL: nothing is written.
+cdef void set_buffer_sink(Run *run) noexcept
+
+# Return the number of items of all lists so far.
+cdef size_t items_before(const Run *run) noexcept nogil
+cdef int prepare_result(Run *run, ResultKind kind) except -1
+cdef void discard_result(Run *run) noexcept
+cdef Array result_array(Run *run, ResultKind kind, Buffer *valid, list code_names, bint large)
+cdef Type result_type(ResultKind kind, Type type, tuple fields, bint text, bint large)

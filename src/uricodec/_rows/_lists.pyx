@@ -13,7 +13,7 @@ from uricodec._rows._arrow cimport discard, reserve
 from uricodec._base._fingerprint cimport fingerprints
 from uricodec._base._kernels cimport UC_SURROGATE, kernels, prefetch, uc_utf8
 from uricodec._base._text cimport *
-from uricodec._rows._sinks cimport *
+from uricodec._rows._engine cimport *
 from uricodec._rows._tasks cimport *
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -86,7 +86,7 @@ cdef Py_ssize_t gather(Items *gathered, list items, Py_ssize_t row, Py_ssize_t s
 
 cdef inline bint has_components(Plan plan) noexcept:
     """Return whether objects are made of components or items."""
-    return plan.kind == STRUCT or plan.kind == COMPONENT or plan.kind == LIST
+    return plan.kind == STRUCT_RESULT or plan.kind == COMPONENT_RESULT or plan.kind == LIST_RESULT
 
 
 # --- items of one type --------------------------------------------------------------------------------------------------
@@ -118,9 +118,9 @@ cdef class ItemBatch:
         run.row = run.next = run.data.size = run.found.size = run.invalid = 0
         run.stop = self.source.count = self.items.rows
         run.limit = limit
-        if self.plan.kind == VERDICT:
+        if self.plan.kind == VERDICT_RESULT:
             memset(run.offsets.data, 0, run.offsets.size)
-        elif self.plan.kind == TEXT or has_components(self.plan):
+        elif self.plan.kind == TEXT_RESULT or has_components(self.plan):
             run.offsets.size = sizeof(int64_t)
         if run.valid != NULL:
             memset(run.valid, 0xFF, (self.items.rows + 7) // 8)
@@ -157,7 +157,7 @@ cdef ItemBatch batch_of(Plan plan, bint text, RowPolicy policy, bint reports):
     if policy == NULL_ROW:
         run.valid = <uint8_t *>&batch.valid[0]
     # The text sink stores what the row function writes; objects are made of it while the rows' bytes are there.
-    set_sink(run, TEXT if has_components(plan) else plan.kind)
+    set_sink(run, TEXT_RESULT if has_components(plan) else plan.kind)
     set_lines(run)
     run.large = True
     begin_work(run)
@@ -215,7 +215,7 @@ cdef class ObjectColumns:
 cdef ObjectColumns columns_of(object make, Py_ssize_t rows, Plan plan):
     cdef ObjectColumns columns = ObjectColumns()
     columns.arrays = []
-    for _ in (("code", "offset") if plan.kind == DIAGNOSTIC else plan.fields):
+    for _ in (("code", "offset") if plan.kind == DIAGNOSTIC_RESULT else plan.fields):
         columns.add(make(rows), rows)
     return columns
 
@@ -290,11 +290,11 @@ cdef class ListWork:
         if <size_t>self.count < self.limit:
             self.found.append((row, code, offset))
         self.count += 1
-        if plan.kind == VERDICT:
+        if plan.kind == VERDICT_RESULT:
             return None if self.policy == NULL_ROW else False
-        if plan.kind == DIAGNOSTIC:
+        if plan.kind == DIAGNOSTIC_RESULT:
             return {"code": code, "offset": offset}
-        return item if self.policy != NULL_ROW and plan.kind == TEXT else None
+        return item if self.policy != NULL_ROW and plan.kind == TEXT_RESULT else None
 
     cdef object result_of(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
         """Return the result for the bytes of an item."""
@@ -317,20 +317,20 @@ cdef class ListWork:
             if text:
                 place = plan.rows.characters(src, n, outcome.offset)
             result = self.reject_item(plan, item, row, plan.rows.code_names[outcome.code], plan.rows.reasons[outcome.code], place)
-            if self.policy == KEEP_ROW and plan.kind == FINGERPRINT:
+            if self.policy == KEEP_ROW and plan.kind == FINGERPRINT_RESULT:
                 return self.digest(plan, src, n)
             if run.otherwise == NULL:
                 return result
             size = run.otherwise(src, n, plan.rows.slots.options, self.buffer, &outcome)
-        if plan.kind == VERDICT:
+        if plan.kind == VERDICT_RESULT:
             return True
-        if plan.kind == DIAGNOSTIC:
+        if plan.kind == DIAGNOSTIC_RESULT:
             return None
-        if plan.kind == LIST:
+        if plan.kind == LIST_RESULT:
             return items_of(self.buffer, plan.components, text)
         if has_components(plan):
             return self.parts(plan, <const uint8_t *>self.buffer if plan.rows.slots.result == WRITES_TEXTS else src, text)
-        if plan.kind == FINGERPRINT:
+        if plan.kind == FINGERPRINT_RESULT:
             return self.digest(plan, self.buffer, size)
         if size == n and memcmp(src, self.buffer, n) == 0 and (type(item) is str or type(item) is bytes):
             return item
@@ -349,7 +349,7 @@ cdef class ListWork:
         for i in range(plan.components):
             value = src[span[i].start:span[i].end] if span[i].start >= 0 else None
             found.append(value.decode() if text and value is not None else value)
-        return found[0] if plan.kind == COMPONENT else dict(zip(plan.fields, found))
+        return found[0] if plan.kind == COMPONENT_RESULT else dict(zip(plan.fields, found))
 
     cdef object surrogate(self, str item, Py_ssize_t row):
         """Return the result for a str that cannot be encoded as UTF-8."""
@@ -371,7 +371,7 @@ cdef class ListWork:
                 place, code = before, self.text.rows.code_names[outcome.code]
                 reason = self.text.rows.reasons[outcome.code]
         result = self.reject_item(self.text, item, row, code, reason, place)
-        if self.policy == KEEP_ROW and self.text.kind == FINGERPRINT:
+        if self.policy == KEEP_ROW and self.text.kind == FINGERPRINT_RESULT:
             return self.digest(self.text, <const uint8_t *>PyBytes_AS_STRING(utf8), n)
         decoded = self.text.rows.with_surrogates(item, self.policy)
         if decoded is not None:
@@ -396,7 +396,7 @@ cdef class ListWork:
                 reraise()
             PyErr_Clear()
             if self.missing is not None and self.missing(item):
-                return item if self.bytes_plan.kind == TEXT else None
+                return item if self.bytes_plan.kind == TEXT_RESULT else None
             if self.policy != NULL_ROW:     # keeping it would hide a mistake
                 raise TypeError(f"expected str, bytes-like or None at row {row}, got {type(item).__name__}")
             return self.invalid(self.bytes_plan, item, row, "type", 0)
@@ -505,7 +505,7 @@ cdef class ListWork:
         cdef size_t i, n
         cdef int64_t start, end
         cdef int field, fields = batch.plan.components
-        cdef bint written = batch.plan.rows.slots.result == WRITES_TEXTS, whole = batch.plan.kind == COMPONENT
+        cdef bint written = batch.plan.rows.slots.result == WRITES_TEXTS, whole = batch.plan.kind == COMPONENT_RESULT
         cdef bint ascii = batch.text and is_ascii_block(batch.source.data, <size_t>batch.items.at[batch.items.rows]) and not written
         cdef list values = [None] * fields
         cdef dict none = dict.fromkeys(batch.plan.fields), row
@@ -560,17 +560,17 @@ cdef class ListWork:
 
     cdef int do_batch(self, ItemBatch batch, list results, ObjectColumns columns) except -1:
         cdef ResultKind kind = batch.plan.kind
-        batch.do(UC_REJECTED if kind == DIAGNOSTIC else max(self.limit - <size_t>len(self.found), <size_t>1))
+        batch.do(UC_REJECTED if kind == DIAGNOSTIC_RESULT else max(self.limit - <size_t>len(self.found), <size_t>1))
         self.report(batch, results)
-        if kind == TEXT:
+        if kind == TEXT_RESULT:
             self.take_text(batch, results)
-        elif kind == VERDICT:
+        elif kind == VERDICT_RESULT:
             self.take_verdicts(batch, results)
-        elif kind == DIAGNOSTIC:
+        elif kind == DIAGNOSTIC_RESULT:
             self.take_diagnostics(batch, results, columns)
-        elif kind == FINGERPRINT:
+        elif kind == FINGERPRINT_RESULT:
             self.take_fingerprints(batch, results)
-        elif kind == LIST:
+        elif kind == LIST_RESULT:
             self.take_lists(batch, results)
         else:
             self.take_components(batch, results, columns)
@@ -646,7 +646,7 @@ cdef class ListWork:
         cdef Py_ssize_t row, count = PyList_GET_SIZE(results)
         if columns is not None:
             same = self.text.kind == self.bytes_plan.kind and self.text.fields == self.bytes_plan.fields
-            if not same or self.text.kind not in (DIAGNOSTIC, STRUCT):
+            if not same or self.text.kind not in (DIAGNOSTIC_RESULT, STRUCT_RESULT):
                 raise ValueError("only results that have fields become columns")
             fields = columns_of(columns, count, self.text)
         if count > SHORT:

@@ -2,7 +2,6 @@
 from uricodec._rows._arrow cimport Array, Buffer, Type
 from uricodec._base._fingerprint cimport FingerprintKey
 from uricodec._rows._engine cimport *
-from uricodec._rows._sinks cimport ResultKind
 
 
 cdef dict LAYOUTS       # Arrow formats -> layout of the rows, and whether they are text

@@ -14,9 +14,8 @@ from uricodec._base._atomic cimport uc_put8
 from uricodec._base._fingerprint cimport FingerprintKey
 from uricodec._base._kernels cimport ALL_BYTES, kernels, remove_byte
 from uricodec._base._text cimport borrow_bytes
-from uricodec._rows._engine cimport *
 from uricodec._rows._ranges cimport copy_bits
-from uricodec._rows._sinks cimport *
+from uricodec._rows._engine cimport *
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 
@@ -51,14 +50,14 @@ cdef class Plan:
         cdef bint fits = written == WRITES_BYTES
         self.rows, self.kind = rows, <ResultKind>(<int>KIND_NAMES.index(kind))
         self.fields, self.key = tuple(fields), <FingerprintKey?>key if kind == "fingerprint" else key
-        self.components = max(<int>len(self.fields), <int>(self.kind in (COMPONENT, LIST)))
+        self.components = max(<int>len(self.fields), <int>(self.kind in (COMPONENT_RESULT, LIST_RESULT)))
         if len(self.fields) > MOST_FIELDS:
             raise ValueError(f"expected at most {MOST_FIELDS} components, got {len(self.fields)}")
-        if self.kind == STRUCT or self.kind == COMPONENT:
+        if self.kind == STRUCT_RESULT or self.kind == COMPONENT_RESULT:
             fits = written == WRITES_COMPONENTS or written == WRITES_TEXTS
-        elif self.kind == VERDICT or self.kind == DIAGNOSTIC:
+        elif self.kind == VERDICT_RESULT or self.kind == DIAGNOSTIC_RESULT:
             fits = written == WRITES_NOTHING
-        elif self.kind == LIST:
+        elif self.kind == LIST_RESULT:
             fits = written == WRITES_ITEMS
         if not fits:
             raise ValueError(f"the operation does not support results of kind {kind!r}")
@@ -254,7 +253,7 @@ cdef int begin(Job job) except -1:
     run.row = 0 if lines else start
     run.base, run.next, run.stop = run.row, start, stop
     set_operation(run, slots, job.policy, job.reports)
-    run.limit, run.most_offset = UC_REJECTED if plan.kind == DIAGNOSTIC else max(job.limit, <size_t>1), limit_of_offsets
+    run.limit, run.most_offset = UC_REJECTED if plan.kind == DIAGNOSTIC_RESULT else max(job.limit, <size_t>1), limit_of_offsets
     run.fields = plan.components
     if plan.key is not None:
         run.key = &plan.key.key
@@ -262,7 +261,7 @@ cdef int begin(Job job) except -1:
     set_lines(run)
     begin_work(run)
     run.count = stop - start
-    if lines and plan.kind == TEXT:
+    if lines and plan.kind == TEXT_RESULT:
         # Most operations make text no longer, but they need spare capacity until it is written.
         size = max(expected_size(slots, rows.source.data + start, stop - start), stop - start)
         job.output = [begin_bytes(&run.data, size + max(capacity_for(run, BLOCK, ROWS), <size_t>(4 * BLOCK + 4 * ROWS)))]
@@ -270,7 +269,7 @@ cdef int begin(Job job) except -1:
     if lines:
         run.count = kernels.count_outside(rows.source.data + start, stop - start, rows.source.not_terminator)
         run.count += stop > start and rows.source.data[stop - 1] != rows.source.terminator
-    if plan.kind != TEXT:
+    if plan.kind != TEXT_RESULT:
         prepare_result(run, plan.kind)
         set_validity(job, run.count)
         return 0
