@@ -27,7 +27,6 @@ from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSiz
 from uricodec._base._fingerprint cimport store_word
 from uricodec._base._text cimport write_decimal
 from uricodec._counting._runs cimport *
-from uricodec._counting._sketch cimport Sketch, quantile_of
 from uricodec._counting._table cimport *
 
 

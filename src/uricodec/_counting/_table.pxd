@@ -1,9 +1,8 @@
 """Batches of identifiers, and a table that recognizes repeated ones in bounded memory."""
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._atomic cimport uc_give, uc_take
-
 
 cdef enum Mark:
     PENDING     # not decided yet
@@ -122,3 +121,19 @@ cdef class Cardinality:
     cdef size_t count           # registers
 
     cdef void add_rows(self, IdentifierBatch batch) noexcept nogil
+
+# Followed by `size` counts of `width` bytes each: those of the buckets from `first` on.
+cdef struct Sketch:
+    uint64_t count          # numbers
+    uint64_t zeros          # those of them that count as 0
+    double least
+    double greatest
+    int32_t first
+    uint16_t size
+    uint16_t width
+
+
+# Add a number to a sketch; NULL: an empty one. False: out of memory. *used changes by the bytes that are allocated.
+cdef bint add_number(Sketch **sketch, double number, size_t *used) noexcept nogil
+cdef double quantile_of(const Sketch *sketch, double share) noexcept nogil
+cdef void free_sketch(Sketch *sketch) noexcept nogil

@@ -52,7 +52,7 @@ class Counter:
         spill_dir (str | None): The folder for temporary files; None: the system's default.
         terminator (bytes): The byte that ends a key.
         sums (int): How many integers of each key are added up, exactly; they have 64 bits, and their sum may have 128.
-        quantiles (int): How many numbers of each key go to sketches of their quantiles (_sketch), with a relative error
+        quantiles (int): How many numbers of each key go to sketches of their quantiles, with a relative error
             of at most 1 %. Up to 12 columns are possible, where a sum counts twice. A sketch needs about 60 bytes, and
             one for each 2 % between the least and the greatest number of its key, or two, four or eight if more than
             255 numbers are that close to each other; at most 32 KB. When the sketches use a quarter of the memory, new
