@@ -24,7 +24,7 @@ import pytest
 from data import many, url
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._counting._keys import KeyBatch
+from uricodec._counting._counts import KeyBatch
 from uricodec._counting._table import FingerprintBatch, Table
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from uricodec import ByteSet, bulk, dedup
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._codec._charsets import Charset
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
-from uricodec._counting._keys import KeyBatch
+from uricodec._counting._counts import KeyBatch
 from uricodec._counting._table import Table
 from uricodec._hosts._entries import EntryBuilder, FilterRows, MatchRows, match_url
 from uricodec._hosts._table import aligned, checksums

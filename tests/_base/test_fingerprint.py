@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reference import fingerprint as naive
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._counting._keys import KeyBatch
+from uricodec._counting._counts import KeyBatch
 
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "50"))
 DATA = Path(__file__).parents[1] / "data" / "fingerprints.tsv"

@@ -17,8 +17,15 @@ from support.tables import each_row
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._counting import runs
-from uricodec._counting._keys import KeyBatch
-from uricodec._counting._ranking import entries, lines_of_counts, most_frequent, records, sort_slots, unpack_ranked
+from uricodec._counting._counts import (
+    KeyBatch,
+    entries,
+    lines_of_counts,
+    most_frequent,
+    records,
+    sort_slots,
+    unpack_ranked,
+)
 from uricodec._counting._spill import SpillBuffers
 from uricodec._counting._table import FingerprintBatch, Table
 from uricodec._counting.counter import FEW, Counter, Ranking

@@ -12,7 +12,7 @@ from reference import saved_sets as naive
 from support.tables import each_row
 
 from uricodec._counting import runs as module
-from uricodec._counting._ranking import lines_of_counts, unpack_ranked
+from uricodec._counting._counts import lines_of_counts, unpack_ranked
 from uricodec._counting._runs import Merge, pack, unpack
 from uricodec._counting.runs import Runs, Sorter
 from uricodec._io.files import FileError

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.tables import each_row
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._counting._keys import KeyBatch
+from uricodec._counting._counts import KeyBatch
 from uricodec._counting._table import Table
 from uricodec._counting.counter import Counter
 

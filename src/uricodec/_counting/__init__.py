@@ -4,9 +4,8 @@
 - _order: numbers and times as values that are compared: which row is the newest
 - _spill: rows for which a table has no memory, as blocks of temporary files
 - partitions: a table and its spilled rows, which are read again until all fit
-- _keys: lines as keys that are compared byte by byte
 - _runs: the merge of sorted runs of fingerprints or records
 - runs: external sorting: runs in temporary files
-- _ranking: the entries of a table by their counts
+- _counts: lines as keys that are compared byte by byte, and the entries of a table by their counts
 - counter: counts of keys, the most frequent first
 """

@@ -17,8 +17,15 @@ from math import isnan
 from struct import Struct
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._counting._keys import KeyBatch
-from uricodec._counting._ranking import entries, lines_of_counts, most_frequent, records, sort_slots, unpack_ranked
+from uricodec._counting._counts import (
+    KeyBatch,
+    entries,
+    lines_of_counts,
+    most_frequent,
+    records,
+    sort_slots,
+    unpack_ranked,
+)
 from uricodec._counting.partitions import PartitionedTable
 from uricodec._counting.runs import Runs, Sorter
 from uricodec._io.scratch import Scratch
