@@ -231,6 +231,9 @@ ORDINARY = {
     "nid": "xx", "address": "192.0.2.1", "nss": "a", "text": "a", "buffer": b"http://a/",
     "components": ("http", "h", "/", None, None), "public_id": "-//a//b", "isbn": "0395363411", "oid": "1.2",
 }  # fmt: skip
+# Functions whose options are those of logs._Reading.
+READERS = (logs.parse, logs.columns, logs.to_arrow, logs.count)
+
 WRONG = [
     None, 0, -1, 1 << 70, 1.5, "", "a", "\ud800", "a\udcff", "\0", b"", b"\xff", bytearray(b"x"), memoryview(b"y"), [],
     ["\ud800"], [5], [None], [b"a", "b"], (), (1, 2, 3), {}, {1: 2}, {"\ud800": "x"}, {"a"}, object(), object, range(3),
@@ -258,6 +261,18 @@ def words_for(name, value):
 
 
 @pytest.mark.slow
+def parameters_of(function):
+    try:
+        parameters = [*inspect.signature(function).parameters.values()]
+    except ValueError:  # a class of compiled code: it has one argument
+        parameters = [inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY)]
+    if function in READERS:  # `**options`
+        shared = inspect.signature(logs._Reading).parameters.values()
+        others = {"fields", "params", "flags"} if function is logs.count else set()
+        parameters[-1:] = [each for each in shared if each.kind is each.KEYWORD_ONLY and each.name not in others]
+    return parameters
+
+
 @pytest.mark.parametrize("function", PUBLIC, ids=lambda function: function.__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_values_of_a_wrong_type(function, tmp_path, monkeypatch):
@@ -266,10 +281,7 @@ def test_values_of_a_wrong_type(function, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))  # [None] is a list of inputs with it
     if function is logs.to_arrow:
         pytest.importorskip("pyarrow")
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except ValueError:  # a class of compiled code: it has one argument
-        parameters = [inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY)]
+    parameters = parameters_of(function)
     needed = [each for each in parameters if each.default is each.empty]
     for parameter in parameters:
         for value in WRONG:

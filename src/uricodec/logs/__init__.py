@@ -6,9 +6,8 @@ finds out which preset a log has. `docs/guides/logs.md` describes the formats, a
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import tzinfo
 from operator import index
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypedDict
 
 from uricodec._base.extras import need
 from uricodec._codec._charsets import Charset
@@ -18,7 +17,7 @@ from uricodec._io.runner import Runner
 from uricodec._io.sources import opened
 from uricodec._rows._columns import Column
 from uricodec.logs._columns import objects_of, type_of_batch
-from uricodec.logs._conditions import Condition, conditions_of
+from uricodec.logs._conditions import conditions_of
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates
 from uricodec.logs._format import Format, format_of, presets
 from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogEnds, LogWorker, longest_chunk, reader_of
@@ -26,8 +25,9 @@ from uricodec.logs._records import DERIVED, MAX_LINE, LogReader, field_names, te
 from uricodec.logs._times import timezone_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer, Unpack
 
+    from uricodec.logs._counting import Counting
     from uricodec.typing import LogClient, LogErrors
 
 __all__ = [
@@ -54,6 +54,31 @@ ROWS = 1024
 
 # Number of bytes that are kept of an invalid line.
 SHOWN = 1 << 16
+
+
+class Options(TypedDict, total=False):
+    """The options that all functions share, see `parse`."""
+
+    where: Iterable[str]
+    since: str | None
+    until: str | None
+    timezone: str
+    client: "LogClient"
+    mask: Iterable[str]
+    redact: bool | str | Collection[str]
+    encoding: str | None
+    replace_invalid_utf8: bool
+    errors: "LogErrors"
+    max_line: int
+    invalid: list[InvalidLine] | None
+
+
+class RecordOptions(Options, total=False):
+    """The options of functions whose records have fields of their own."""
+
+    fields: Iterable[str] | None
+    params: Iterable[str]
+    flags: bool
 
 
 class Record(NamedTuple):
@@ -128,27 +153,12 @@ def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candida
     return candidates(head[:HEAD])
 
 
-def parse(  # noqa: PLR0913
+def parse(
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     format: str | Format | Iterable[str | Format] = "auto",
-    *,
-    fields: Iterable[str] | None = None,
-    where: Iterable[str] = (),
-    since: str | None = None,
-    until: str | None = None,
-    timezone: str = "UTC",
-    params: Iterable[str] = (),
-    client: "LogClient" = "peer",
-    mask: Iterable[str] = (),
-    redact: bool | str | Collection[str] = False,
-    flags: bool = False,
-    encoding: str | None = None,
-    replace_invalid_utf8: bool = False,
-    errors: "LogErrors" = "drop",
-    max_line: int = MAX_LINE,
-    invalid: list[InvalidLine] | None = None,
+    **options: "Unpack[RecordOptions]",
 ) -> Iterator[Record]:
-    """Parse an access log, and yield its records.
+    """Parse an access log, and return its records.
 
     Args:
         source (bytes-like | binary file | str | PathLike): The log, or its path; uncompressed or compressed (gzip,
@@ -180,8 +190,8 @@ def parse(  # noqa: PLR0913
             invalid, with the code "too-long".
         invalid (list[InvalidLine] | None): Receives the invalid lines.
 
-    Yields:
-        Record: One for each valid line.
+    Returns:
+        Iterator[Record]: One for each valid line.
 
     Raises:
         FormatError: If the format cannot be found out; if no line of the log has the given one, and `invalid` is None;
@@ -198,16 +208,18 @@ def parse(  # noqa: PLR0913
     >>> record.path, record.query, record.status, record.time
     ('/café', (('q', 'a b'),), 200, '2025-01-01T12:00:00+00:00')
     """
-    zone = timezone_of(timezone)
-    conditions = conditions_of(where, since, until, zone)
-    options = _options(fields, conditions, zone, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
-    names = field_names(fields, options["params"], flags)
-    for name in names:
+    reading = _Reading("columns", source, format, **options)
+    for name in reading.fields:
         if name in DERIVED:
             raise ValueError(f"fields: a Record has no {name!r}; columns() has it")
+    return _records(reading)
+
+
+def _records(reading: "_Reading") -> Iterator[Record]:
+    names = reading.fields
     params = [name for name in names if name.startswith("param.")]
     extras = [name for name in names if name.startswith("extra.")]
-    for batch in _convert(source, format, options, errors, invalid, ColumnBuffer, redact):
+    for batch in reading.parts(ColumnBuffer):
         for start in range(0, len(batch), ROWS):
             stop = min(start + ROWS, len(batch))
             values = dict(zip(names, objects_of(batch, start, stop), strict=True))
@@ -225,25 +237,10 @@ def _dicts(values: dict[str, list[Any]], names: list[str]) -> list[Any]:
     return [dict(zip(own, row, strict=True)) for row in zip(*[values[name] for name in names], strict=True)]
 
 
-def columns(  # noqa: PLR0913
+def columns(
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     format: str | Format | Iterable[str | Format] = "auto",
-    *,
-    fields: Iterable[str] | None = None,
-    where: Iterable[str] = (),
-    since: str | None = None,
-    until: str | None = None,
-    timezone: str = "UTC",
-    params: Iterable[str] = (),
-    client: "LogClient" = "peer",
-    mask: Iterable[str] = (),
-    redact: bool | str | Collection[str] = False,
-    flags: bool = False,
-    encoding: str | None = None,
-    replace_invalid_utf8: bool = False,
-    errors: "LogErrors" = "drop",
-    max_line: int = MAX_LINE,
-    invalid: list[InvalidLine] | None = None,
+    **options: "Unpack[RecordOptions]",
 ) -> dict[str, list[Any]]:
     """Parse an access log into columns.
 
@@ -262,13 +259,10 @@ def columns(  # noqa: PLR0913
     >>> columns(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a%20b HTTP/1.1" 200 512')["path"]
     ['/a b']
     """
-    zone = timezone_of(timezone)
-    conditions = conditions_of(where, since, until, zone)
-    options = _options(fields, conditions, zone, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
-    names = field_names(fields, options["params"], flags)
-    result: dict[str, list[Any]] = {name: [] for name in names}
-    for batch in _convert(source, format, options, errors, invalid, ColumnBuffer, redact):
-        for name, values in zip(names, objects_of(batch, 0, len(batch)), strict=True):
+    reading = _Reading("columns", source, format, **options)
+    result: dict[str, list[Any]] = {name: [] for name in reading.fields}
+    for batch in reading.parts(ColumnBuffer):
+        for name, values in zip(reading.fields, objects_of(batch, 0, len(batch)), strict=True):
             result[name] += values
     return result
 
@@ -284,18 +278,7 @@ def count(  # noqa: PLR0913
     quantiles: Iterable[str] = (),
     memory: int | str | None = None,
     spill_dir: "str | os.PathLike[str] | None" = None,
-    where: Iterable[str] = (),
-    since: str | None = None,
-    until: str | None = None,
-    timezone: str = "UTC",
-    client: "LogClient" = "peer",
-    mask: Iterable[str] = (),
-    redact: bool | str | Collection[str] = False,
-    encoding: str | None = None,
-    replace_invalid_utf8: bool = False,
-    errors: "LogErrors" = "drop",
-    max_line: int = MAX_LINE,
-    invalid: list[InvalidLine] | None = None,
+    **options: "Unpack[Options]",
 ) -> Iterator[dict[str, Any]]:
     """Count how often fields occur together in an access log: exactly, in bounded memory.
 
@@ -313,11 +296,11 @@ def count(  # noqa: PLR0913
             does not fit goes to temporary files.
         spill_dir (str | PathLike | None): The folder for temporary files; None: the system's default.
 
-    Yields:
-        dict[str, Any]: The values of the fields, and "count"; then the sums as "sum.bytes_sent"; and the quantiles as
-            "p50.duration", "p90.duration" and "p99.duration", within 1 %, and "max.duration". The most frequent come
-            first; those that are equally frequent, in the order of their first records. With `sort`, this is the order
-            of those that are equal in it.
+    Returns:
+        Iterator[dict[str, Any]]: The values of the fields, and "count"; then the sums as "sum.bytes_sent"; and the
+            quantiles as "p50.duration", "p90.duration" and "p99.duration", within 1 %, and "max.duration". The most
+            frequent come first; those that are equally frequent, in the order of their first records. With `sort`, this
+            is the order of those that are equal in it.
 
     Raises:
         FormatError, TypeError, OSError: See `parse`.
@@ -328,45 +311,33 @@ def count(  # noqa: PLR0913
     >>> list(count(line % b"a" + line % b"b" + line % b"a", ["path", "status"], top=1, sums=["bytes_sent"]))
     [{'path': '/a', 'status': 200, 'count': 2, 'sum.bytes_sent': 1024}]
     """
-    from json import loads
-
     from uricodec.logs._counting import Counting
 
     if top is not None and index(top) < 1:
         raise ValueError(f"top must be at least 1, got {top}")
-    zone = timezone_of(timezone)
-    conditions = conditions_of(where, since, until, zone)
-    names = texts_of("fields", fields)
-    options = _options(names, conditions, zone, (), client, mask, False, encoding, replace_invalid_utf8, max_line)
-    options["to"] = "jsonl"
+    for name in "params", "flags":
+        if name in options:
+            raise TypeError(f"count() got an unexpected keyword argument {name!r}")
+    reading = _Reading("jsonl", source, format, fields=fields, **options)
     numbers = texts_of("sums", sums), texts_of("quantiles", quantiles)
-    counting = Counting(options, *numbers, memory, spill_dir, sort)
+    return _counts(reading, lambda: Counting(reading.options, *numbers, memory, spill_dir, sort), top)
+
+
+def _counts(reading: "_Reading", make: "Callable[[], Counting]", top: int | None) -> Iterator[dict[str, Any]]:
+    from json import loads
+
+    counting = make()
     with counting.counter:
-        for data in _convert(source, format, options, errors, invalid, counting.state, redact):
+        for data in reading.parts(counting.state):
             counting.take(data)
         for row in counting.results(top):
             yield dict(zip(counting.names, [*loads(row.key).values(), row.count, *row.numbers], strict=True))
 
 
-def to_arrow(  # noqa: PLR0913
+def to_arrow(
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     format: str | Format | Iterable[str | Format] = "auto",
-    *,
-    fields: Iterable[str] | None = None,
-    where: Iterable[str] = (),
-    since: str | None = None,
-    until: str | None = None,
-    timezone: str = "UTC",
-    params: Iterable[str] = (),
-    client: "LogClient" = "peer",
-    mask: Iterable[str] = (),
-    redact: bool | str | Collection[str] = False,
-    flags: bool = False,
-    encoding: str | None = None,
-    replace_invalid_utf8: bool = False,
-    errors: "LogErrors" = "drop",
-    max_line: int = MAX_LINE,
-    invalid: list[InvalidLine] | None = None,
+    **options: "Unpack[RecordOptions]",
 ) -> Any:
     """Parse an access log into Arrow columns, batch by batch. This requires pyarrow.
 
@@ -392,78 +363,92 @@ def to_arrow(  # noqa: PLR0913
     need("arrow", "pyarrow")
     from pyarrow import RecordBatchReader, record_batch, schema  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    zone = timezone_of(timezone)
-    conditions = conditions_of(where, since, until, zone)
-    options = _options(fields, conditions, zone, params, client, mask, flags, encoding, replace_invalid_utf8, max_line)
-    options["to"] = "arrow"
-    empty = Column(type_of_batch(LogReader([], **options)), [])
-    batches = _convert(source, format, options, errors, invalid, ColumnBuffer, redact)
-    return RecordBatchReader.from_batches(schema(empty), map(record_batch, batches))
+    reading = _Reading("arrow", source, format, **options)
+    empty = Column(type_of_batch(LogReader([], **reading.options)), [])
+    return RecordBatchReader.from_batches(schema(empty), map(record_batch, reading.parts(ColumnBuffer)))
 
 
-def _options(  # noqa: PLR0913, PLR0917
-    fields: Iterable[str] | None,
-    where: list[Condition],
-    zone: tzinfo | None,
-    params: Iterable[str],
-    client: str,
-    mask: Iterable[str],
-    flags: bool,
-    encoding: str | None,
-    replace_invalid_utf8: bool,
-    max_line: int,
-) -> dict[str, Any]:
-    """Return the arguments of LogReader."""
-    return {
-        "to": "columns",
-        "fields": None if fields is None else texts_of("fields", fields),
-        "where": where,
-        "timezone": zone,
-        "params": texts_of("params", params),
-        "client": client,
-        "mask": mask,
-        "flags": flags,
-        "encoding": None if encoding is None else Charset(encoding),
-        "replace_invalid_utf8": replace_invalid_utf8,
-        "max_line": max_line,
-    }
+class _Reading:
+    """A log that is read, and how: the options that all functions share, see `parse`.
 
+    Args:
+        to (str): The output, see LogReader.
+        source, format: See `parse`.
+    """
 
-def _convert(  # noqa: PLR0913, PLR0917
-    source: Any,
-    format: str | Format | Iterable[str | Format],
-    options: dict[str, Any],
-    errors: str,
-    invalid: list[InvalidLine] | None,
-    state: Callable[[], Any],
-    redact: bool | str | Collection[str],
-) -> Iterator[Any]:
-    """Read a log, and yield the converted records, part by part."""
-    if errors not in ("drop", "raise"):
-        raise ValueError(f"errors must be 'drop' or 'raise', got {errors!r}")
-    known = format_of(format)
-    reader_of(known or Format("common"), options)  # check the options, for an empty log, too
-    names = "default" if redact is True else None if redact is False else redact
-    parts: list[Any] = []
+    def __init__(  # noqa: PLR0913
+        self,
+        to: str,
+        source: Any,
+        format: str | Format | Iterable[str | Format],
+        *,
+        fields: Iterable[str] | None = None,
+        where: Iterable[str] = (),
+        since: str | None = None,
+        until: str | None = None,
+        timezone: str = "UTC",
+        params: Iterable[str] = (),
+        client: str = "peer",
+        mask: Iterable[str] = (),
+        redact: bool | str | Collection[str] = False,
+        flags: bool = False,
+        encoding: str | None = None,
+        replace_invalid_utf8: bool = False,
+        errors: str = "drop",
+        max_line: int = MAX_LINE,
+        invalid: list[InvalidLine] | None = None,
+    ) -> None:
+        zone = timezone_of(timezone)
+        self._source, self._format, self._errors, self._invalid = source, format, errors, invalid
+        self._redacted = "default" if redact is True else None if redact is False else redact
+        self.options: dict[str, Any] = {
+            "to": to,
+            "where": conditions_of(where, since, until, zone),
+            "fields": None if fields is None else texts_of("fields", fields),
+            "timezone": zone,
+            "params": texts_of("params", params),
+            "client": client,
+            "mask": mask,
+            "flags": flags,
+            "encoding": None if encoding is None else Charset(encoding),
+            "replace_invalid_utf8": replace_invalid_utf8,
+            "max_line": max_line,
+        }
+        self.fields = field_names(self.options["fields"], self.options["params"], flags)
 
-    def fail(text: str, line: InvalidLine) -> FormatError:
-        return FormatError(text)
+    def parts(self, state: Callable[[], Any]) -> Iterator[Any]:
+        """Read the log, and yield the converted records, part by part."""
+        if self._errors not in ("drop", "raise"):
+            raise ValueError(f"errors must be 'drop' or 'raise', got {self._errors!r}")
+        known, invalid = format_of(self._format), self._invalid
+        reader_of(known or Format("common"), self.options)  # check the options, for an empty log, too
+        parts: list[Any] = []
 
-    def report(lines: list[InvalidLine]) -> None:
-        invalid.extend([line._replace(text=line.text[:SHOWN]) for line in lines])  # type: ignore[union-attr]
+        def fail(text: str, line: InvalidLine) -> FormatError:
+            return FormatError(text)
 
-    runner = Runner(1, state, longest_chunk(options["max_line"]), CAPACITY)
-    with opened(source, "<log>") as log:
-        reported = None if invalid is None else report
-        worker = LogWorker(
-            log.name, known, options, errors, fail=fail, report=reported, take=parts.append, redact=names
-        )
-        try:
-            for _ in runner.steps(log, worker):
+        def report(lines: list[InvalidLine]) -> None:
+            invalid.extend([line._replace(text=line.text[:SHOWN]) for line in lines])  # type: ignore[union-attr]
+
+        runner = Runner(1, state, longest_chunk(self.options["max_line"]), CAPACITY)
+        with opened(self._source, "<log>") as log:
+            reported = None if invalid is None else report
+            worker = LogWorker(
+                log.name,
+                known,
+                self.options,
+                self._errors,
+                fail=fail,
+                report=reported,
+                take=parts.append,
+                redact=self._redacted,
+            )
+            try:
+                for _ in runner.steps(log, worker):
+                    yield from parts
+                    parts.clear()
+            except FormatError:
                 yield from parts
-                parts.clear()
-        except FormatError:
-            yield from parts
-            raise
-    if invalid is None or not worker.lines:
-        worker.check_records()
+                raise
+        if invalid is None or not worker.lines:
+            worker.check_records()
