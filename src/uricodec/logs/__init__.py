@@ -2,6 +2,27 @@
 
 A format is a preset, a LogFormat string of Apache, a log_format string of nginx, or a mapping of JSON members. "auto"
 finds out which preset a log has. `docs/guides/logs.md` describes the formats, and how hostile requests are handled.
+
+Inside, a line becomes a record on this way (`_line` has the structs):
+
+    format    `_formats` reads it; `_programs` makes a Plan of each of its variants: Steps, of a field and what follows
+    marks     bitmaps of a window of lines, made by a kernel: where there are spaces, quotes, delimiters of queries ...
+    reading   `_text_reader` finds where each step ends by the marks, `_json_reader` each member. What they decline
+              is read step by step by `_programs`, which also says what is wrong with a line that is no record.
+    record    the texts of the fields, by their slots; `_fields` undoes escapes, splits requests, checks numbers
+    writing   `_writing` puts it out as JSON or CSV, `_columns` as columns; `_texts` decodes and escapes the values
+
+A line of the format `$client - $user [$time] "$request" $status`:
+
+    192.0.2.1 - jo [10/Oct/2024:13:55:36 +0000] "GET /a%20b?q=1 HTTP/1.1" 200
+             ^ ^  ^                     ^      ^    ^          ^         ^     spaces
+                                                ^                       ^      quotes
+                                         ^             ^   ^ ^                 delimiters
+    <-CLIENT>   US  <----------TIME---------->   <-------REQUEST------->  STA  texts of the record
+                                                 MET <-TARGET-> PROTOCOL       of the request, when it is split
+                                                     PATH-- QUE                still encoded: decoded when written
+
+`_records` has the reader that does all this for the lines of a buffer, `_reading` that for a file, with `_detection`.
 """
 
 import os
