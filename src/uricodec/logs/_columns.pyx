@@ -260,10 +260,25 @@ cdef bint add_extras(const Writer *w, const Record *record, Batch *batch, LogCol
     cdef LogColumn *name = batch.column + column.child
     cdef LogColumn *value = name + 1
     cdef size_t k, before = name.rows
+    cdef const Text *text = record.text + MEMBERS
+    cdef uint8_t *dst
+    cdef bint is_plain = w.masked == NULL and not record.special & EXTRA_BIT
+    cdef bint is_valid = record.variant.plan.columns == NULL
+    cdef int rest = record.variant.plan.rest - MEMBERS
     for k in range(record.extras):
-        if record.text[MEMBERS + k].at != NULL:
-            end_text(name, put_any(w, record.name[k].at, record.name[k].n, RAW, name.data.data + name.data.size))
-            end_text(value, put_extra_value(w, record, k, RAW, value.data.data + value.data.size))
+        if text[k].at == NULL:
+            continue
+        dst = name.data.data + name.data.size
+        if is_valid and record.key[k].at != NULL:
+            memcpy(dst, record.name[k].at, record.name[k].n)
+            end_text(name, dst + record.name[k].n)
+        else:
+            end_text(name, put_any(w, record.name[k].at, record.name[k].n, RAW, dst))
+        dst = value.data.data + value.data.size
+        if is_plain and <int>k != rest:
+            end_text(value, copy_blocks(text[k].at, text[k].n, dst))
+        else:
+            end_text(value, put_extra_value(w, record, k, RAW, dst))
     return name.rows > before
 
 

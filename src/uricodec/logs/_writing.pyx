@@ -349,17 +349,20 @@ cdef uint8_t *put_extra_key(const Writer *w, Text name, uint8_t *dst) noexcept n
 cdef uint8_t *put_extras(const Writer *w, const Record *record, uint8_t *dst) noexcept nogil:
     """Write the extra fields that have values as a JSON object."""
     cdef uint8_t *start = dst
+    cdef const Text *text = record.text + MEMBERS
     cdef size_t k, quote = 2 if w.csv else 1
+    cdef bint is_plain = w.masked == NULL and not record.special & EXTRA_BIT
+    cdef int rest = record.variant.plan.rest - MEMBERS
     cdef Place place = STRING_IN_CELL if w.csv else STRING
     for k in range(record.extras):
-        if record.text[MEMBERS + k].at == NULL:
+        if text[k].at == NULL:
             continue
         if record.key[k].at != NULL:
             dst = copy_blocks(record.key[k].at, record.key[k].n, dst)
         else:
             dst = put_extra_key(w, record.name[k], dst)
-        if w.masked == NULL and not record.special & EXTRA_BIT and <int>(MEMBERS + k) != record.variant.plan.rest:
-            dst = copy_blocks(record.text[MEMBERS + k].at, record.text[MEMBERS + k].n, dst)
+        if is_plain and <int>k != rest:
+            dst = copy_blocks(text[k].at, text[k].n, dst)
         else:
             dst = put_extra_value(w, record, k, place, dst)
         memcpy(dst, b'""', 2)
