@@ -1346,3 +1346,11 @@ def test_examples(name, format):
     records = records_of(data, format, flags=True)
     assert records == shown(expected(data, format, flags=True)[0], format)
     assert len(records) == len(list(logs.parse(path)))
+
+
+@pytest.mark.parametrize("name", ["parse", "columns", "count"])
+def test_options_that_a_function_does_not_have(name):
+    fields = [["path"]] if name == "count" else []
+    for option in ["field", *(["flags", "params"] if name == "count" else [])]:
+        with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument '{option}'"):
+            getattr(logs, name)(b"", *fields, **{option: ()})

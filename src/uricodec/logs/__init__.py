@@ -229,7 +229,7 @@ def parse(
     >>> record.path, record.query, record.status, record.time
     ('/café', (('q', 'a b'),), 200, '2025-01-01T12:00:00+00:00')
     """
-    reading = _Reading("columns", source, format, **options)
+    reading = _Reading("columns", source, format, **_known("parse", options))
     for name in reading.fields:
         if name in DERIVED:
             raise ValueError(f"fields: a Record has no {name!r}; columns() has it")
@@ -280,7 +280,7 @@ def columns(
     >>> columns(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a%20b HTTP/1.1" 200 512')["path"]
     ['/a b']
     """
-    reading = _Reading("columns", source, format, **options)
+    reading = _Reading("columns", source, format, **_known("columns", options))
     result: dict[str, list[Any]] = {name: [] for name in reading.fields}
     for batch in reading.parts(ColumnBuffer):
         for name, values in zip(reading.fields, objects_of(batch, 0, len(batch)), strict=True):
@@ -336,10 +336,7 @@ def count(  # noqa: PLR0913
 
     if top is not None and index(top) < 1:
         raise ValueError(f"top must be at least 1, got {top}")
-    for name in "params", "flags":
-        if name in options:
-            raise TypeError(f"count() got an unexpected keyword argument {name!r}")
-    reading = _Reading("jsonl", source, format, fields=fields, **options)
+    reading = _Reading("jsonl", source, format, fields=fields, **_known("count", options, Options))
     numbers = texts_of("sums", sums), texts_of("quantiles", quantiles)
     return _counts(reading, lambda: Counting(reading.options, *numbers, memory, spill_dir, sort), top)
 
@@ -384,9 +381,17 @@ def to_arrow(
     need("arrow", "pyarrow")
     from pyarrow import RecordBatchReader, record_batch, schema  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    reading = _Reading("arrow", source, format, **options)
+    reading = _Reading("arrow", source, format, **_known("to_arrow", options))
     empty = Column(type_of_batch(LogReader([], **reading.options)), [])
     return RecordBatchReader.from_batches(schema(empty), map(record_batch, reading.parts(ColumnBuffer)))
+
+
+def _known(function: str, options: Any, kind: Any = RecordOptions) -> Any:
+    """Return options; TypeError if the function has not all of them."""
+    for name in options:
+        if name not in kind.__optional_keys__:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+    return options
 
 
 class _Reading:
