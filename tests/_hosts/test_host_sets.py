@@ -738,6 +738,7 @@ print(peak() - before)
 
 
 @pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no figures of memory here")
 @pytest.mark.parametrize(
     ("kind", "line"), [("hosts", "evil.example"), ("hosts", "||evil.example^"), ("prefixes", "evil.example/a")]

@@ -369,6 +369,7 @@ def test_rules_of_many_namespaces():
     assert normalize("urn:many-0:A:A", "namespace") == "urn:many-0:A:A"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="reads the memory of a process")
 def test_tables_of_rules_are_freed():
     """Rules that are set and used in turn, thousands of times, do not take a table each: some 100 kB."""

@@ -193,6 +193,8 @@ cdef Text parameter_of(const Writer *w, Text query, const Text *name, bint *mask
     cdef QueryReader reader = read_query(query.at, query.n)
     cdef QueryField field
     cdef QueryName wanted = QueryName(name.at, name.n, False)
+    if query.n == 0:        # there may be none, and so no memory
+        return text_of(NULL, 0)
     while next_field(&reader, &field):
         if field.size and is_name(field.text, field.name_size, FORM, &wanted, False):
             masked[0] = field.name_size < field.size and is_masked(w, field.text, field.name_size)

@@ -319,9 +319,10 @@ def with_query(uri, set=None, *, drop=None, keep=None):
     cdef Edits edits
     cdef list held = []
     cdef SizedRow operation
-    cdef Single single = single_of(&operation, &edits, NULL, ASCII_OF_ASCII)
+    cdef Single single
     set_edits(&edits, set, drop, keep, held)
     operation = SizedRow(edit_row, 1, edits.extra)
+    single = single_of(&operation, &edits, NULL, ASCII_OF_ASCII)
     return result_of(uri, &single, URI_FAULTS, True)
 
 
