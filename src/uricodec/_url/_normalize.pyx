@@ -551,14 +551,14 @@ cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uin
                 return UC_REJECTED
             i += 3
             i += kernels.span(src + i, n - i, &BUT_PERCENT.set)
-    if form.by_scheme:
+    if form.removes_dots:
         i = normal_prefix(src, n, &OF_URI, &parts)
         if form.to_uri and 0 < i < n and src[i] >= 0x80:
             if normal_prefix(src, n, &OF_IRI, &wide) == n and kernels.scan_utf8(src, n, &found) == n:
                 return kernels.encode(src, n, &ASCII_BYTES.set, False, dst, 3 * n + FORM_EXTRA)
         if i:
             return write_rest(src, i, n, &parts, form, dst)
-        if <size_t>parts.path == n and parts.authority < parts.path:
+        if form.by_scheme and <size_t>parts.path == n and parts.authority < parts.path:
             memcpy(dst, src, n)
             dst[n] = c'/'
             return n + 1
