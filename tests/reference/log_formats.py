@@ -107,29 +107,28 @@ def prefixes_of(line):
     for pattern in PREFIXES:
         if found := re.compile(pattern, re.DOTALL).match(line):
             yield found.end()
+    if found := LABEL.match(line):
+        yield found.end()
+        if found["time"]:
+            yield found.start("time")
 
 
 def without_prefix(line, of_objects):
-    """What the line has after a prefix of each kind, and the line, each with where it begins.
+    """What the line has after a prefix of each kind, what is in an object, and the line, each with where it begins.
 
     Of a text in an object, whose escapes are undone, offsets do not count. If the format is of objects, one that is a
-    record itself is not one with a line.
+    record itself is not one with a line, unless Docker wrote it.
     """
     for size in prefixes_of(line):
         yield line[size:], size, True
-    if found := DOCKER.match(line):
-        yield COLORS.sub(b"", undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r")), 8, False
-    if found := LABEL.match(line):
-        yield line[found.end() :], found.end(), True
-        if found["time"]:
-            yield line[found.start("time") :], found.start("time"), True
-    if of_objects:
-        yield line, 0, True
-    text, at = text_in(line) or (b"", 0)
-    for rest in [text[size:] for size in prefixes_of(text)] + [text] if text else []:
-        yield rest, -2 if of_objects else at, False
-    if not of_objects:
-        yield line, 0, True
+    object_first = not of_objects or DOCKER.match(line)
+    text, at = text_in(line) or (None, 0)
+    inner = [] if text is None else [text[size:] for size in prefixes_of(text)] + [text]
+    for rest in inner if object_first else []:
+        yield rest, at, False
+    yield line, 0, True
+    for rest in [] if object_first else inner:
+        yield rest, -2, False
 
 
 STRING = re.compile(rb'"((?:\\.|[^"\\])*)"', re.DOTALL)
@@ -154,13 +153,13 @@ def text_in(line):
         is_text, found = key[1] in (b"log", b"message", b"MESSAGE"), STRING.match(line, at)
         if found and is_text:
             text = COLORS.sub(b"", undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r"))
-            return (text, at + 1) if text else None
+            return text, at + 1
         numbers = OCTETS.match(line, at)
         if numbers and is_text:
             octets = [int(number) for number in numbers[1].split(b",")]
             if max(octets) < 256:
                 text = COLORS.sub(b"", bytes(octets))
-                return (text, at + 1) if text else None
+                return text, at + 1
         if line[at : at + 1] in (b"{", b"["):
             end = end_of_nested(line, at)
         else:
@@ -700,7 +699,7 @@ def record(line, format, state=None, **options):
         return found
     best = Invalid("", -1)
     for rest, at, counts in without_prefix(line, isinstance(programs_of(format)[0], Json)):
-        if rest == b"":
+        if rest == b"" and at >= 0:
             return Invalid("empty", skipped + at)
         found = record_of(rest, format, state, options)
         if not isinstance(found, Invalid):

@@ -52,6 +52,23 @@ cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t byte) 
     return n if found == NULL else found - s
 
 
+cdef inline size_t find_other(const uint8_t *s, size_t i, size_t n, uint8_t byte) noexcept nogil:
+    """Return the offset of a byte that is not `byte`."""
+    while i < n and s[i] == byte:
+        i += 1
+    return i
+
+
+cdef inline bint starts_with(const uint8_t *s, size_t i, size_t n, const uint8_t *literal, size_t size) noexcept nogil:
+    cdef size_t k
+    if i > n or n - i < size:
+        return False
+    for k in range(size):       # of few bytes, which takes less time than a call
+        if s[i + k] != literal[k]:
+            return False
+    return True
+
+
 cdef inline Text text_of(const uint8_t *at, size_t n) noexcept nogil:
     cdef Text text
     text.at, text.n = at, n
@@ -76,6 +93,28 @@ cdef inline uint64_t bytes_equal(uint64_t word, uint8_t byte) noexcept nogil:
     """Return a word whose lowest bit is in the first byte of a word that is `byte`; 0 if none is."""
     word ^= byte * <uint64_t>0x0101010101010101
     return word - <uint64_t>0x0101010101010101 & ~word & <uint64_t>0x8080808080808080
+
+
+cdef inline uint8_t *copy_blocks(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    """Copy n bytes, in blocks of 32. Less than BLOCK bytes after both ends are touched: see Record."""
+    cdef size_t i = 32
+    memcpy(dst, src, 32)
+    while i < n:
+        memcpy(dst + i, src + i, 32)
+        i += 32
+    return dst + n
+
+
+cdef inline uint8_t *copy_long(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    """Copy n bytes, in blocks of 64: the end of a text that is often longer than 32 bytes is guessed less often."""
+    cdef size_t i = 64
+    memcpy(dst, src, 32)
+    memcpy(dst + 32, src + 32, 32)
+    while i < n:
+        memcpy(dst + i, src + i, 32)
+        memcpy(dst + i + 32, src + i + 32, 32)
+        i += 64
+    return dst + n
 
 
 cdef void undo_backslashes(Record *record, int member) noexcept nogil

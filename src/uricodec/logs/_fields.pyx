@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_set
+from uricodec._base._text cimport write_character
 from uricodec._codec._percent cimport hex_value
 from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
 
@@ -53,28 +54,34 @@ cdef inline int hex_escape(const uint8_t *at, size_t n) noexcept nogil:
     return -1 if high < 0 or low < 0 else high << 4 | low
 
 
+cdef inline size_t undo_escape(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write the byte of the escape that a backslash begins, and return the size of the escape. A backslash that begins none
+    stays."""
+    cdef int octet = hex_escape(s + 1, n - 1)
+    dst[0] = <uint8_t>octet if octet >= 0 else c_escape(s[1]) if n > 1 else 0
+    if octet >= 0:
+        return 4
+    if dst[0]:
+        return 2
+    dst[0] = s[0]
+    return 1
+
+
 cdef void undo_backslashes(Record *record, int member) noexcept nogil:
     """Undo the escapes of Apache and nginx: "\\xhh" for a byte, and Apache's "\\n" and the like. Other backslashes stay."""
     cdef Text text = record.text[member]
-    cdef size_t i = 0, o = 0
-    cdef uint8_t c
-    cdef int octet
+    cdef uint8_t *dst = record.room
+    cdef size_t i = 0, at
     if not has(&text, c'\\'):
         return
     while i < text.n:
-        c = text.at[i]
-        i += 1
-        if c == c'\\' and i < text.n:
-            octet = hex_escape(text.at + i, text.n - i)
-            if octet >= 0:
-                c = <uint8_t>octet
-                i += 3
-            elif c_escape(text.at[i]):
-                c = c_escape(text.at[i])
-                i += 1
-        record.room[o] = c
-        o += 1
-    set_undone(record, member, o)
+        at = find(text.at, i, text.n, c'\\')
+        dst = copy_blocks(text.at + i, at - i, dst)
+        i = at
+        if i < text.n:
+            i += undo_escape(text.at + i, text.n - i, dst)
+            dst += 1
+    set_undone(record, member, dst - record.room)
 
 
 cdef inline int code_unit(const uint8_t *at, size_t n) noexcept nogil:
@@ -91,56 +98,35 @@ cdef inline int code_unit(const uint8_t *at, size_t n) noexcept nogil:
 
 
 cdef size_t json_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Undo the escapes of a JSON string (RFC 8259 section 7). A lone surrogate becomes three bytes that are not UTF-8."""
-    cdef size_t i = 0, o = 0
-    cdef uint8_t c
-    cdef int unit, low, octet
-    cdef uint32_t point
+    """Undo the escapes of a JSON string (RFC 8259 section 7). A lone surrogate becomes three bytes that are not UTF-8.
+
+    nginx without escape=json writes those of undo_backslashes().
+    """
+    cdef size_t i = 0, at
+    cdef uint8_t *start = dst
+    cdef int unit, low
     while i < n:
-        c = s[i]
-        unit = code_unit(s + i, n - i) if c == c'\\' else -1
+        at = find(s, i, n, c'\\')
+        dst = copy_blocks(s + i, at - i, dst)
+        i = at
+        if i == n:
+            break
+        unit = code_unit(s + i, n - i)
         if unit >= 0:
             i += 6
-            point = <uint32_t>unit
-            if 0xD800 <= unit < 0xDC00:
-                low = code_unit(s + i, n - i)
-                if 0xDC00 <= low < 0xE000:
-                    point = 0x10000 + (<uint32_t>(unit - 0xD800) << 10 | <uint32_t>(low - 0xDC00))
-                    i += 6
-            if point < 0x80:
-                dst[o] = <uint8_t>point
-                o += 1
-                continue
-            if point < 0x800:
-                dst[o] = <uint8_t>(0xC0 | point >> 6)
-                o += 1
-            elif point < 0x10000:
-                dst[o] = <uint8_t>(0xE0 | point >> 12)
-                dst[o + 1] = <uint8_t>(0x80 | point >> 6 & 0x3F)
-                o += 2
-            else:
-                dst[o] = <uint8_t>(0xF0 | point >> 18)
-                dst[o + 1] = <uint8_t>(0x80 | point >> 12 & 0x3F)
-                dst[o + 2] = <uint8_t>(0x80 | point >> 6 & 0x3F)
-                o += 3
-            dst[o] = <uint8_t>(0x80 | point & 0x3F)
-            o += 1
-            continue
-        i += 1
-        if c == c'\\' and i < n:
-            octet = hex_escape(s + i, n - i)
-            if octet >= 0:      # nginx without escape=json
-                c = <uint8_t>octet
-                i += 3
-            elif s[i] == c'/':
-                c = c'/'
-                i += 1
-            elif c_escape(s[i]):
-                c = c_escape(s[i])
-                i += 1
-        dst[o] = c
-        o += 1
-    return o
+            low = code_unit(s + i, n - i) if 0xD800 <= unit < 0xDC00 else -1
+            if 0xDC00 <= low < 0xE000:
+                i += 6
+                unit = 0x10000 + ((unit - 0xD800) << 10 | (low - 0xDC00))
+            dst += write_character(<uint32_t>unit, dst)
+        elif n - i > 1 and s[i + 1] == c'/':
+            dst[0] = c'/'
+            i += 2
+            dst += 1
+        else:
+            i += undo_escape(s + i, n - i, dst)
+            dst += 1
+    return dst - start
 
 
 cdef void undo_json(Record *record, int member) noexcept nogil:

@@ -47,4 +47,3 @@ cdef struct JsonReader:
 cdef int set_json_reader(JsonReader *reader, const Variant *variant, const Writer *w) except -1
 cdef void free_json_reader(JsonReader *reader) noexcept
 cdef bint read_json_line(JsonReader *reader, Marked *marked, Record *record) noexcept nogil
-cdef bint read_docker(Marked *marked, uint8_t *memory, Marked *inner, size_t *next) noexcept nogil

@@ -12,13 +12,12 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._cpython cimport PyBytes_FromStringAndSize, PyMem_Calloc, PyMem_Free
 from uricodec._base._kernels cimport ByteSet, kernels, uc_classes, uc_lowest_bit
-from uricodec._codec._percent cimport hex_value
 from uricodec.logs._fields cimport *
 from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._text_reader cimport CLASSES, read_other_request, split_usual
-from uricodec.logs._texts cimport copy_blocks
+from uricodec.logs._wrapping cimport is_of_docker, prefix_of
 from uricodec.logs._writing cimport keeps, know_time
 
 
@@ -432,15 +431,11 @@ cdef bint read_members(JsonReader *reader, const Marked *marked, size_t i, size_
 
 cdef inline size_t before_object(const uint8_t *s, size_t n) noexcept nogil:
     """Return the size of what another program wrote before the object; n if this module does not read the line."""
-    cdef size_t size
-    if s[4] == c'-' or s[3] == c' ' and s[6] == c' ' or s[0] != c'{':
-        size = skip_prefix(SYSLOG, s, n)
-        if size == 0:
-            size = skip_prefix(CRI, s, n)
-        if size == 0 and s[0] != c'{':
-            return n
-        return size
-    return n if memcmp(s, b'{"log":', 7) == 0 and s[skip_spaces(s, 7, n)] == c'"' else 0    # of Docker
+    cdef size_t size = 0
+    if s[0] == c'{':
+        return n if is_of_docker(s, n) else 0
+    size = prefix_of(s, n)
+    return size if size else n
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
@@ -531,65 +526,4 @@ cdef bint read_json_line(JsonReader *reader, Marked *marked, Record *record) noe
     if not (read_members(reader, marked, k + i, k + size, record) and finish_fields(plan, s, size, record)):
         return False
     finish_line(reader, record)
-    return True
-
-
-# --- lines of Docker --------------------------------------------------------------------------------------------------
-
-cdef bint read_docker(Marked *marked, uint8_t *memory, Marked *inner, size_t *next) noexcept nogil:
-    """Make the line in the text "log" of the line at marked.start the one of `inner`. False: it is declined.
-
-    See docker_line(). `memory` has the capacity of the line, and EXTRA_CAPACITY.
-    """
-    cdef const uint8_t *s
-    cdef uint8_t *dst = memory
-    cdef size_t end, stop, i, at
-    if not find_end(marked, &end, next):
-        return False
-    i, s = marked.start - marked.window, marked.src + marked.window
-    end -= marked.window
-    if end - i > marked.max_line or end - i < SHORTEST or memcmp(s + i, b'{"log":"', 8) != 0:
-        return False
-    i += 8
-    stop = next_mark(marked.mark[<int>STRING_ENDS], i)
-    if stop >= end:
-        return False
-    at = i
-    while True:
-        at = min(next_mark(marked.mark[<int>UNUSUAL], at), stop)
-        if at < stop and s[at] != c'\\':
-            at += 1
-            continue
-        dst = copy_blocks(s + i, at - i, dst)
-        if at == stop:
-            break
-        i = at + 2
-        if s[at + 1] == c'"' or s[at + 1] == c'\\' or s[at + 1] == c'/':
-            dst[0] = s[at + 1]
-            dst += 1
-        elif s[at + 1] == c'n' and i == stop:
-            dst[0] = c'\n'
-            dst += 1
-        elif s[at + 1] == c'u' and stop - at >= 6 and s[at + 2] == c'0':     # no surrogate
-            for i in range(at + 3, at + 6):
-                if hex_value(s[i]) < 0:
-                    return False
-            i = at + 6
-            dst += json_text(s + at, 6, dst)
-        else:
-            return False
-        at = i
-    stop = dst - memory
-    if stop and memory[stop - 1] == c'\n':
-        stop -= 1
-    if stop and memory[stop - 1] == c'\r':
-        stop -= 1
-    # What precedes a line in this text is not skipped.
-    s = memory
-    if stop < SHORTEST or s[0] == c'<' or s[4] == c'-' or s[3] == c' ' and s[6] == c' ':
-        return False
-    memory[stop] = c'\n'
-    memset(memory + stop + 1, 0, BLOCK + 1)
-    inner.src, inner.n, inner.start, inner.window, inner.window_end = memory, stop + BLOCK + 2, 0, 0, 0
-    inner.max_line, inner.room = marked.max_line, marked.room
     return True

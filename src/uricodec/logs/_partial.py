@@ -3,11 +3,12 @@
 import re
 from collections import deque
 
+from uricodec.logs._wrapping import find_parts
+
 # Kubernetes CRI: a part of a line ("P"), or its last or only part ("F").
 CRI = re.compile(rb"(.{4}-..-..T..:..:..[^ ]* (std(?:out|err)) )([PF]) ", re.DOTALL)
 
 NEWLINE = re.compile(rb"\n")
-PART = re.compile(rb" stdout P | stderr P ")
 
 # One of so many lines at the start of a log of Kubernetes is in this form.
 FIRST = 8
@@ -37,11 +38,12 @@ class PartialLines:
             self._look(data)
         if not self._found and not self._left:
             return None
+        count, has_parts = find_parts(data)
+        if not self._found or not (self._parts or has_parts):
+            self._lines += count
+            return None
         lines = bytes(data).split(b"\n")
         end = [lines.pop()] if not lines[-1] else []
-        if not self._found or (not self._parts and not PART.search(data)):
-            self._lines += len(lines)
-            return None
         joined = []
         for line in lines:
             found = CRI.match(line) if self._fits(len(line), line[-1:]) else None

@@ -30,16 +30,6 @@ cdef size_t end_of_text(const Step *step, bint before_time, const uint8_t *s, si
 cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t end_of_list(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) noexcept nogil
-cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil
-cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil
-cdef size_t without_colors(uint8_t *s, size_t n) noexcept nogil
-cdef size_t offset_with_colors(const uint8_t *s, size_t n, size_t offset) noexcept nogil
-cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil
-
-# What other programs write before a line.
-cdef enum:
-    SYSLOG, CRI, DOCKER, LABEL_AND_TIME, LABEL
-    PREFIXES
 
 
 cdef inline void set_value(const Node *node, Record *record, const uint8_t *at, size_t n) noexcept nogil:

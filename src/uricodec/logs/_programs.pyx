@@ -8,11 +8,12 @@ back what an earlier one has decided. If a line does not match, the error names 
 There are three notations: lines of text, JSON objects (RFC 8259 section 4), and the extended format of W3C (Working Draft
 WD-logfile-960323), whose "#Fields:" lines say what the columns mean.
 """
-from libc.string cimport memchr, memcmp, memcpy, memmove, memset
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_GET_SIZE, PyMem_Calloc, PyMem_Free
 from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec.logs._fields cimport *
+from uricodec.logs._json cimport *
 from uricodec.logs._line cimport *
 
 cimport cython
@@ -48,19 +49,6 @@ cdef uint32_t VISITORS = (1 << USER | 1 << REQUEST | 1 << TARGET | 1 << PATH | 1
 
 # What a format may have of a request, which becomes method, target, path, query and protocol.
 cdef uint32_t REQUEST_MEMBERS = (1 << REQUEST | 1 << METHOD | 1 << TARGET | 1 << PATH | 1 << QUERY | 1 << PROTOCOL)
-
-# The characters of names of services and containers (Compose Specification, "services"; kubectl has others in brackets).
-cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
-
-
-cdef inline bint starts_with(const uint8_t *s, size_t i, size_t n, const uint8_t *literal, size_t size) noexcept nogil:
-    cdef size_t k
-    if i > n or n - i < size:
-        return False
-    for k in range(size):       # of few bytes, which takes less time than a call
-        if s[i + k] != literal[k]:
-            return False
-    return True
 
 
 cdef size_t find_literal(const uint8_t *s, size_t i, size_t n, const uint8_t *literal, size_t size) noexcept nogil:
@@ -296,48 +284,6 @@ cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint ma
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
-cdef inline size_t skip_space(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    while i < n and (s[i] == c' ' or s[i] == c'\t' or s[i] == c'\r' or s[i] == c'\n'):     # "\n": in a line of Docker
-        i += 1
-    return i
-
-
-cdef inline size_t end_of_string(const uint8_t *s, size_t i, size_t n, bint plain) noexcept nogil:
-    """Return the offset of the quote that ends the string which starts at i; n if it does not end."""
-    if plain:
-        return find(s, i, n, c'"')
-    while True:
-        i = find(s, i, n, c'"')
-        if i == n or not is_escaped(s, i):
-            return i
-        i += 1
-
-
-cdef inline bint is_escaped(const uint8_t *s, size_t i) noexcept nogil:
-    """Return whether an odd number of backslashes is before s[i]. A quote before them ends the search."""
-    cdef bint odd = False
-    while i and s[i - 1] == c'\\':
-        odd = not odd
-        i -= 1
-    return odd
-
-
-cdef size_t skip_nested(const uint8_t *s, size_t i, size_t n, bint plain) noexcept nogil:
-    """Return the end of the object or array that starts at i; n + 1 if it does not end. Its content is not checked."""
-    cdef size_t depth = 0
-    while i < n:
-        if s[i] == c'"':
-            i = end_of_string(s, i + 1, n, plain)
-        elif s[i] == c'{' or s[i] == c'[':
-            depth += 1
-        elif s[i] == c'}' or s[i] == c']':
-            depth -= 1
-            if depth == 0:
-                return i + 1
-        i += 1
-    return n + 1
-
-
 cdef int child_of(const Node *node, int parent, const uint8_t *key, size_t n) noexcept nogil:
     """Return the index of the node that a key leads to; 0 if there is none. "a.b" is the member "b" of "a", too."""
     cdef int k = node[parent].child, dotted = 0
@@ -353,13 +299,6 @@ cdef int child_of(const Node *node, int parent, const uint8_t *key, size_t n) no
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-
-cdef inline size_t find_other(const uint8_t *s, size_t i, size_t n, uint8_t byte) noexcept nogil:
-    """Return the offset of a byte that is not `byte`."""
-    while i < n and s[i] == byte:
-        i += 1
-    return i
-
 
 cdef void fix_value(const Step *field, Record *record) noexcept nogil:
     """Take away what a format writes around a value; split a path and a query that follow each other."""
@@ -565,9 +504,7 @@ cdef size_t read_object(const Plan *plan, int parent, const uint8_t *s, size_t i
                 add_extra(record, text, text_of(NULL, 0), s + i + 1, end - i - 1)
             i = end + 1
         else:
-            while i < n and (c'0' <= s[i] <= c'9' or c'a' <= s[i] <= c'z' or s[i] == c'.' or s[i] == c'-' or s[i] == c'+'
-                             or s[i] == c'E'):
-                i += 1
+            i = end_of_scalar(s, i, n)
             if i == start:
                 fail(record, JSON_ERROR, i)
                 return n + 1
@@ -885,247 +822,6 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
     else:
         split_target(record)
     return True
-
-
-# --- prefixes ---------------------------------------------------------------------------------------------------------
-
-cdef inline size_t skip_word(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Return the start of the next word; n if there is none."""
-    i = find(s, i, n, c' ')
-    return i + 1 if i < n else n
-
-
-cdef inline bint is_iso_time(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    return n - i > 19 and s[i + 4] == c'-' and s[i + 7] == c'-' and s[i + 10] == c'T' and s[i + 13] == c':' and s[i + 16] == c':'
-
-
-cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
-    """Skip what syslog writes before a message; 0 if it is not there.
-
-    RFC 3164 section 4.1:  PRI TIMESTAMP SP HOSTNAME SP TAG ":" SP     (files have no PRI; TAG may have "[pid]")
-    RFC 5424 section 6:    PRI VERSION SP TIMESTAMP SP HOSTNAME SP APP-NAME SP PROCID SP MSGID SP STRUCTURED-DATA SP
-    rsyslog writes the former with a TIMESTAMP of RFC 3339, too.
-    """
-    cdef size_t i = 0, end
-    cdef int _
-    if i < n and s[i] == c'<':
-        while i < n and i < 5 and s[i] != c'>':
-            i += 1
-        if i == n or s[i] != c'>':
-            return 0
-        i += 1
-        if n - i > 2 and s[i] == c'1' and s[i + 1] == c' ':
-            i += 2
-            for _ in range(5):      # TIMESTAMP HOSTNAME APP-NAME PROCID MSGID
-                i = skip_word(s, i, n)
-            if n - i > 1 and s[i] == c'-' and s[i + 1] == c' ':
-                i += 2
-            elif i == n or s[i] != c'[':
-                return 0
-            else:
-                while i < n and s[i] == c'[':
-                    while i < n and s[i] != c']':
-                        if s[i] == c'"':
-                            i = end_of_string(s, i + 1, n, False)
-                        i += 1
-                    i += 1
-                if i >= n or s[i] != c' ':
-                    return 0
-                i += 1
-            if starts_with(s, i, n, <const uint8_t *>b"\xEF\xBB\xBF", 3):
-                i += 3
-            return i if i < n else 0
-    if is_iso_time(s, i, n):
-        i = skip_word(s, i, n)
-    elif n - i > 16 and s[i + 3] == c' ' and s[i + 6] == c' ' and s[i + 9] == c':' and s[i + 12] == c':' and s[i + 15] == c' ':
-        i += 16
-    else:
-        return 0
-    i = skip_word(s, i, n)          # HOSTNAME
-    end = skip_word(s, i, n)        # TAG
-    return end if end < n and end - i > 2 and s[end - 2] == c':' else 0
-
-
-cdef size_t skip_label(const uint8_t *s, size_t n, bint timed) noexcept nogil:
-    """Skip the label of a line; 0 if it is not there, or no time is after it that should be.
-
-    docker compose logs:     "web-1  | message"                     (--timestamps: "web-1  | 2024-10-10T13:55:36.1Z message")
-    kubectl logs --prefix:   "[pod/web-7c5ddbdf54-x2x/nginx] message"        (--timestamps: the same after the bracket)
-    """
-    cdef size_t i = kernels.span(s, n, &LABELS.set)
-    if i:
-        i = find_other(s, i, n, c' ')
-        if i == n or s[i] != c'|':
-            return 0
-    elif starts_with(s, 0, n, <const uint8_t *>b"[pod/", 5):
-        i = find(s, 5, n, c']')
-    else:
-        return 0
-    if n - i < 3 or s[i + 1] != c' ':
-        return 0
-    i += 2
-    if timed:
-        i = skip_word(s, i, n) if is_iso_time(s, i, n) else n
-    return i if i < n else 0
-
-
-cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil:
-    """Return the size of what another program wrote before the line; 0 if it is not there."""
-    cdef size_t i
-    if kind == SYSLOG:
-        return skip_syslog(s, n)
-    if kind == LABEL or kind == LABEL_AND_TIME:
-        return skip_label(s, n, kind == LABEL_AND_TIME)
-    # Kubernetes CRI: "2016-10-06T00:17:09.669794202Z stdout F message". "P": the line goes on in the next record.
-    if kind == CRI and is_iso_time(s, 0, n):
-        i = find(s, 0, n, c' ')
-        if n - i > 10 and (memcmp(s + i, b" stdout F ", 10) == 0 or memcmp(s + i, b" stderr F ", 10) == 0):
-            return i + 10
-    return 0
-
-
-cdef size_t end_of_sequence(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Return the end of the control sequence that starts at i, such as that of a color; i if there is none.
-
-    ECMA-48 section 5.4: CSI, parameter bytes 30-3F, and a final byte 40-7E. CSI is ESC "[". Those of colors (SGR) and of
-    erasing, which `grep --color` writes, have no intermediate bytes.
-    """
-    cdef size_t end = i + 2
-    if n - i < 3 or s[i] != ESCAPE or s[i + 1] != c'[':
-        return i
-    while end < n and 0x30 <= s[end] <= 0x3F:
-        end += 1
-    return end + 1 if end < n and 0x40 <= s[end] <= 0x7E else i
-
-
-cdef size_t without_colors(uint8_t *s, size_t n) noexcept nogil:
-    """Remove the control sequences of a line where it is. Return its size."""
-    cdef size_t i = find(s, 0, n, ESCAPE), size = i, end
-    while i < n:
-        end = end_of_sequence(s, i, n)
-        if end == i:
-            s[size] = s[i]
-            size += 1
-            end += 1
-        i = find(s, end, n, ESCAPE)
-        memmove(s + size, s + end, i - end)
-        size += i - end
-    return size
-
-
-cdef size_t offset_with_colors(const uint8_t *s, size_t n, size_t offset) noexcept nogil:
-    """Return where in a line an offset is that counts without its control sequences."""
-    cdef size_t i = 0, end
-    while i < n:
-        end = end_of_sequence(s, i, n)
-        if end > i:
-            i = end
-        elif offset == 0:
-            return i
-        else:
-            offset -= 1
-            i += 1
-    return n
-
-
-cdef void end_line(Text *line, uint8_t *room) noexcept nogil:
-    """Remove the end of a line that is in a buffer, and its control sequences."""
-    if line.n and room[line.n - 1] == c'\n':
-        line.n -= 1
-    if line.n and room[line.n - 1] == c'\r':
-        line.n -= 1
-    line.n = without_colors(room, line.n)
-
-
-cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil:
-    """Return whether a line is a record of Docker's json-file driver, and its line: {"log":"line\\n","stream":...}"""
-    cdef size_t start, end
-    if not starts_with(s, 0, n, <const uint8_t *>b'{"log":', 7):
-        return False
-    start = skip_space(s, 7, n)
-    if start == n or s[start] != c'"':
-        return False
-    end = end_of_string(s, start + 1, n, False)
-    if end == n:
-        return False
-    line.at, line.n = room, json_text(s + start + 1, end - start - 1, room)
-    end_line(line, room)
-    return True
-
-
-cdef size_t numbers_of(const uint8_t *s, size_t i, size_t n, uint8_t *dst) noexcept nogil:
-    """Write the bytes whose numbers an array has that starts at i. Return how many; 0 if it has anything else."""
-    cdef size_t size = 0, digits
-    cdef int value
-    while True:
-        i = find_other(s, i + 1, n, c' ')
-        value = 0
-        digits = i
-        while i < n and i - digits < 4 and c'0' <= s[i] <= c'9':
-            value = 10 * value + (s[i] - c'0')
-            i += 1
-        if i == digits or i - digits > 3 or value > 255:
-            return 0
-        dst[size] = <uint8_t>value
-        size += 1
-        i = find_other(s, i, n, c' ')
-        if i == n or s[i] != c',' and s[i] != c']':
-            return 0
-        if s[i] == c']':
-            return size
-
-
-cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil:
-    """Find the line in a JSON object: the text of its first member "log", "message" or "MESSAGE". Return where it begins; 0
-    if there is none.
-
-    Fluent Bit and Docker write "log", Filebeat "message", journald "MESSAGE", as an array of numbers if it is not UTF-8.
-    """
-    cdef size_t i = skip_space(s, 0, n), key, end
-    cdef bint named
-    if i == n or s[i] != c'{':
-        return 0
-    i = skip_space(s, i + 1, n)
-    while i < n and s[i] == c'"':
-        key = i + 1
-        end = end_of_string(s, key, n, False)
-        named = (end - key == 3 and memcmp(s + key, b"log", 3) == 0
-                 or end - key == 7 and (memcmp(s + key, b"message", 7) == 0 or memcmp(s + key, b"MESSAGE", 7) == 0))
-        i = skip_space(s, min(end + 1, n), n)
-        if i == n or s[i] != c':':
-            return 0
-        i = key = skip_space(s, i + 1, n)
-        if i == n:
-            return 0
-        if s[i] == c'"':
-            i = end_of_string(s, i + 1, n, False)
-            if i == n:
-                return 0
-            if named:
-                line.at, line.n = room, json_text(s + key + 1, i - key - 1, room)
-                end_line(line, room)
-                return key + 1 if line.n else 0
-            i += 1
-        elif s[i] == c'{' or s[i] == c'[':
-            if named and s[i] == c'[':
-                line.at, line.n = room, numbers_of(s, i, n, room)
-                if line.n:
-                    line.n = without_colors(room, line.n)
-                    return key + 1 if line.n else 0
-            i = skip_nested(s, i, n, False)
-        else:
-            while i < n and (c'0' <= s[i] <= c'9' or c'a' <= s[i] <= c'z' or s[i] == c'.' or s[i] == c'-' or s[i] == c'+'
-                             or s[i] == c'E'):
-                i += 1
-            if i == key:
-                return 0
-        if i >= n:
-            return 0
-        i = skip_space(s, i, n)
-        if i == n or s[i] != c',':
-            return 0
-        i = skip_space(s, i + 1, n)
-    return 0
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ cdef class LogReader:
     cdef Record record
     cdef TextReader text        # how most lines are read;
     cdef JsonReader json        # of JSON,
-    cdef Marked marked, outer, inner    # their marks, and those of Docker's lines and of the lines in them
+    cdef Marked marked, inner   # their marks, and those of the line in a JSON object
     cdef KnownTime time
     cdef bint is_fast           # whether lines are read by marks,
     cdef readonly size_t fast_records   # and how many records were
@@ -67,12 +67,13 @@ cdef class LogReader:
     cdef void begin_lines(self, const uint8_t *src, size_t n) noexcept nogil
     cdef Line read_next(self) noexcept nogil
     cdef bint read_by_marks(self) noexcept nogil
-    cdef bint read_docker_line(self) noexcept nogil
+    cdef bint read_marked(self, Marked *marked) noexcept nogil
+    cdef bint find_line_in_object(self) noexcept nogil
+    cdef bint read_line_in_object(self) noexcept nogil
     cdef Line read_exactly(self, size_t size) noexcept nogil
     cdef Line read(self, const uint8_t *s, size_t size, Record *record) noexcept nogil
-    cdef Line read_colored(self, const uint8_t *s, size_t size, size_t mark, Record *record) noexcept nogil
-    cdef Line read_plain(self, const uint8_t *s, size_t size, size_t mark, Record *record) noexcept nogil
-    cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Record *record) noexcept nogil
+    cdef Line read_colored(self, const uint8_t *s, size_t size, Record *record) noexcept nogil
+    cdef Line read_plain(self, const uint8_t *s, size_t n, Record *record) noexcept nogil
     cdef Line read_in_object(self, const uint8_t *s, size_t n, Record *record) noexcept nogil
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Record *record) noexcept nogil
     cdef bint has_usual_start(self, int k, Record *record) noexcept nogil

@@ -5,7 +5,7 @@ others are read step by step (`_programs`), which also finds out what is wrong w
 `Record`, which `_writing` writes, and `_columns`.
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._cpython cimport *
 from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset
@@ -17,11 +17,12 @@ from uricodec._records.formats import FORMATS
 from uricodec._rows._tasks import LineFault
 from uricodec.logs._fields cimport *
 from uricodec.logs._filters cimport set_condition
-from uricodec.logs._json_reader cimport free_json_reader, read_docker, read_json_line, set_json_reader
+from uricodec.logs._json_reader cimport free_json_reader, read_json_line, set_json_reader
 from uricodec.logs._line cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._text_reader cimport free_text_reader, read_text_line, read_w3c_line, set_text_reader
 from uricodec.logs._texts cimport *
+from uricodec.logs._wrapping cimport *
 from uricodec.logs._writing cimport free_variant, keeps, put_record, set_variant
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -477,13 +478,10 @@ cdef class LogReader:
         counts[0], counts[1], counts[2], counts[3], counts[4] = self.marked.start, written, lines, records, invalid
 
     cdef void begin_lines(self, const uint8_t *src, size_t n) noexcept nogil:
-        cdef Marked *marked
-        cdef int i
-        for i in range(2):
-            marked = &self.outer if i else &self.marked
-            marked.src, marked.n, marked.max_line = src, n, self.max_line
-            marked.start = marked.window = marked.window_end = 0
-            marked.room = self.memory + self.capacity + EXTRA_CAPACITY
+        cdef Marked *marked = &self.marked
+        marked.src, marked.n, marked.max_line = src, n, self.max_line
+        marked.start = marked.window = marked.window_end = 0
+        marked.room = self.memory + self.capacity + EXTRA_CAPACITY
         self.record.forwarded = self.writer.forwarded
         self.dropped = 0
 
@@ -495,36 +493,51 @@ cdef class LogReader:
         return self.read_exactly(line_size(self.marked.src, self.marked.start, self.marked.n))
 
     cdef bint read_by_marks(self) noexcept nogil:
-        """Read the line by its marks. False: it is declined."""
-        cdef Record *record = &self.record
-        if self.json.known != NULL:
-            if read_json_line(&self.json, &self.marked, record):
-                record.marked_to = self.marked.window_end
-                return True
-        elif read_w3c_line(&self.text, &self.marked, record) if self.text.columns != NULL else read_text_line(
-                &self.text, &self.marked, record):
-            record.marked_to = self.marked.window_end
+        """Read the line by its marks, perhaps in a JSON object. False: it is declined."""
+        cdef Marked *marked = &self.marked
+        cdef const uint8_t *s = marked.src + marked.start
+        cdef size_t left = marked.n - marked.start
+        if s[0] == c'{' and left > BLOCK and (is_of_docker(s, left) or self.json.known == NULL):
+            if 0 < self.objects < self.variants:
+                return False
+            if self.find_line_in_object():
+                return self.read_line_in_object()
+        self.record.code = FINE
+        if self.read_marked(marked):
+            self.record.marked_to = marked.window_end
             return True
-        return self.read_docker_line()
+        # It is certain that the only format has no record in the object itself.
+        return self.record.code != FINE and self.json.known != NULL and self.variants == 1 and s[0] == c'{' and (
+            self.find_line_in_object() and self.read_line_in_object())
 
-    cdef bint read_docker_line(self) noexcept nogil:
-        """Read the line in a record of Docker, by the marks of both. False: it is declined."""
+    cdef bint read_marked(self, Marked *marked) noexcept nogil:
+        if self.json.known != NULL:
+            return read_json_line(&self.json, marked, &self.record)
+        if self.text.columns != NULL:
+            return read_w3c_line(&self.text, marked, &self.record)
+        return read_text_line(&self.text, marked, &self.record)
+
+    cdef bint find_line_in_object(self) noexcept nogil:
+        """Let the text of a member be the line of `inner`. False: the line has none, or it is declined."""
+        cdef const uint8_t *s = self.marked.src + self.marked.start
+        cdef size_t n = self.marked.n - self.marked.start, size = line_size(self.marked.src, self.marked.start, self.marked.n)
+        cdef Marked *inner = &self.inner
+        cdef Text text
+        if n - size <= BLOCK or size > self.max_line or not text_in_object(s, size, self.memory, &text):
+            return False
+        self.memory[text.n] = c'\n'
+        memset(self.memory + text.n + 1, 0, BLOCK + 1)
+        inner.src, inner.n, inner.start, inner.window, inner.window_end = self.memory, text.n + BLOCK + 2, 0, 0, 0
+        inner.max_line, inner.room = self.max_line, self.marked.room
+        return True
+
+    cdef bint read_line_in_object(self) noexcept nogil:
+        """Read the line of `inner` by its marks. False: it is declined, or there are several lines."""
         cdef Record *record = &self.record
-        cdef Marked *outer = &self.outer
-        cdef size_t start = self.marked.start, next
-        if outer.n - start <= 8 or memcmp(outer.src + start, b'{"log":"', 8) != 0:
+        if not self.read_marked(&self.inner) or record.next + BLOCK + 1 != self.inner.n or record.end + 1 != record.next:
             return False
-        outer.start = start
-        if not read_docker(outer, self.memory, &self.inner, &next):
-            return False
-        if not (read_json_line(&self.json, &self.inner, record) if self.json.known != NULL else read_text_line(
-                &self.text, &self.inner, record)):
-            return False
-        # Otherwise it has several lines, or a "\r".
-        if record.end + 1 != record.next or record.next + BLOCK + 1 != self.inner.n:
-            return False
-        record.end = record.next = next
-        record.marked_to = outer.window_end
+        record.end = self.marked.start + line_size(self.marked.src, self.marked.start, self.marked.n)
+        record.next = record.marked_to = next_line(self.marked.src, record.end, self.marked.n)
         return True
 
     cdef Line read_exactly(self, size_t size) noexcept nogil:
@@ -556,71 +569,48 @@ cdef class LogReader:
         if size > self.max_line:
             fail(record, TOO_LONG, self.max_line)
             return NO_RECORD
-        s, size = s + mark, size - mark
-        if memchr(s, ESCAPE, size) != NULL:
-            return self.read_colored(s, size, mark, record)
-        return self.read_plain(s, size, mark, record)
+        line = self.read_colored(s + mark, size - mark, record) if memchr(s, ESCAPE, size) != NULL else self.read_plain(
+            s + mark, size - mark, record)
+        record.offset += mark
+        return line
 
-    cdef Line read_colored(self, const uint8_t *s, size_t size, size_t mark, Record *record) noexcept nogil:
+    cdef Line read_colored(self, const uint8_t *s, size_t size, Record *record) noexcept nogil:
         """Read a line without its control sequences."""
         cdef uint8_t *plain = self.memory + self.plain
         cdef Line line
         memcpy(plain, s, size)
-        line = self.read_plain(plain, without_colors(plain, size), 0, record)
+        line = self.read_plain(plain, without_colors(plain, size), record)
         if line == NO_RECORD:
-            record.offset = mark + offset_with_colors(s, size, record.offset)
+            record.offset = offset_with_colors(s, size, record.offset)
         return line
 
-    cdef Line read_plain(self, const uint8_t *s, size_t size, size_t mark, Record *record) noexcept nogil:
-        """Read a line that begins after the byte order mark, perhaps after a prefix."""
-        cdef Line line
-        cdef int kind, code = FINE, failed = 0
-        cdef size_t offset = 0
+    cdef Line read_plain(self, const uint8_t *s, size_t n, Record *record) noexcept nogil:
+        """Read a line, perhaps one with something around it. The error is the farthest one."""
+        cdef Line line = NO_RECORD
+        cdef Failure farthest = Failure(FINE, 0, 0)
+        cdef size_t skipped
+        cdef int kind
+        cdef bint object_first = self.objects < self.variants or is_of_docker(s, n)
         for kind in range(PREFIXES):
-            line = self.read_after(kind, s, size, record)
-            if line != NO_RECORD:
-                return line
-            if record.code == EMPTY:
-                record.offset += mark
-                return NO_RECORD
-            if record.code != FINE and record.offset > offset:
-                code, offset, failed = record.code, record.offset, self.failed
-        if self.objects < self.variants:
-            line = self.read_in_object(s, size, record)
-            if line != NO_RECORD:
-                return line
-            if record.code != FINE and record.offset > offset:
-                code, offset, failed = record.code, record.offset, self.failed
-        line = self.read_variants(s, size, record)
-        if line == NO_RECORD:
-            if record.offset < offset:
-                record.code, record.offset, self.failed = code, offset, failed
-            if self.objects == self.variants:
-                code, offset, failed = record.code, record.offset, self.failed
-                line = self.read_in_object(s, size, record)
-                if line != NO_RECORD:
+            skipped = skip_prefix(kind, s, n)
+            if skipped:
+                line = self.read_variants(s + skipped, n - skipped, record)
+                record.offset += skipped
+                if line != NO_RECORD or record.code == EMPTY:
                     return line
-                record.code, record.offset, self.failed = code, offset, failed    # it says more than what the text lacks
-            record.offset += mark
-        return line
-
-    cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Record *record) noexcept nogil:
-        """Read a line that follows a prefix. Without the prefix, return NO_RECORD without an error."""
-        cdef size_t skipped = 0
-        cdef Text inner
-        cdef Line line
-        record.code = FINE
-        if prefix == DOCKER:
-            if not docker_line(s, n, self.memory, &inner):
-                return NO_RECORD
-            line = self.read_variants(inner.at, inner.n, record)
-            record.offset = 8        # where the text begins, whose escapes are undone
-            return line
-        skipped = skip_prefix(prefix, s, n)
-        if skipped == 0:
-            return NO_RECORD
-        line = self.read_variants(s + skipped, n - skipped, record)
-        record.offset += skipped
+                keep_farther(&farthest, record, self.failed)
+        if object_first:
+            line = self.read_in_object(s, n, record)
+            if line != NO_RECORD or record.code == EMPTY:
+                return line
+            keep_farther(&farthest, record, self.failed)
+        line = self.read_variants(s, n, record)
+        if line == NO_RECORD and record.offset >= farthest.offset:
+            farthest = Failure(record.code, record.offset, self.failed)
+        if line == NO_RECORD and not object_first:      # the error says more than what the text lacks
+            line = self.read_in_object(s, n, record)
+        if line == NO_RECORD:
+            record.code, record.offset, self.failed = farthest.code, farthest.offset, farthest.variant
         return line
 
     cdef Line read_in_object(self, const uint8_t *s, size_t n, Record *record) noexcept nogil:
@@ -632,7 +622,7 @@ cdef class LogReader:
         cdef Line line = NO_RECORD
         cdef size_t skipped, start = text_in_object(s, n, self.memory, &inner)
         cdef int kind
-        record.code = FINE
+        record.code, record.offset = FINE, 0
         if start == 0:
             return NO_RECORD
         if 0 < self.objects < self.variants:
@@ -641,7 +631,7 @@ cdef class LogReader:
             self.objects_only = False
             if line != NO_RECORD:
                 return line
-        for kind in range(DOCKER):
+        for kind in range(PREFIXES):
             skipped = skip_prefix(kind, inner.at, inner.n)
             if skipped and line == NO_RECORD:
                 line = self.read_variants(inner.at + skipped, inner.n - skipped, record)
@@ -723,6 +713,19 @@ cdef class LogReader:
         record.extras = plan.extras
         record.decoded = False
         return RECORD if read_steps(plan, self.shared[k], s, n, record) else NO_RECORD
+
+
+# The error of an attempt to read a line.
+cdef struct Failure:
+    int code
+    size_t offset
+    int variant
+
+
+cdef inline void keep_farther(Failure *kept, const Record *record, int variant) noexcept nogil:
+    """Keep the error of an attempt that came farther than those before it."""
+    if record.code != FINE and (kept.code == FINE or record.offset > kept.offset):
+        kept[0] = Failure(record.code, record.offset, variant)
 
 
 cdef inline bint is_whole(const Plan *plan, const Record *record) noexcept nogil:

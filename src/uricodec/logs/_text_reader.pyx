@@ -17,6 +17,7 @@ from uricodec.logs._fields cimport *
 from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
+from uricodec.logs._wrapping cimport may_have_prefix, prefix_of
 from uricodec.logs._writing cimport keeps, know_time, put_extra_key
 
 
@@ -192,25 +193,6 @@ cdef inline bint read_client(const Plan *plan, bint forwarded, Record *record) n
 cdef inline bint is_usual_value(const Step *step, Text text) noexcept nogil:
     """Return whether a number needs no care."""
     return is_number(text) if step.work & IS_NUMBER else is_decimal(text)
-
-
-cdef inline size_t prefix_of(const uint8_t *s, size_t n, bint *unknown) noexcept nogil:
-    """Return the size of what another program wrote before a line. `unknown`: this module does not know it."""
-    cdef size_t size
-    unknown[0] = s[0] == c'{'
-    if s[0] != c'<' and not (s[4] == c'-' and s[10] == c'T') and not (s[3] == c' ' and s[6] == c' '):
-        return 0
-    size = skip_prefix(SYSLOG, s, n)
-    return size if size else skip_prefix(CRI, s, n)
-
-
-cdef inline bint may_have_label(const uint8_t *s, size_t space) noexcept nogil:
-    """Return whether a line may have a label, given the offset of its first space. See skip_label()."""
-    if s[0] == c'[':
-        return s[1] == c'p' and s[2] == c'o' and s[3] == c'd' and s[4] == c'/'
-    while s[space] == c' ':
-        space += 1
-    return s[space] == c'|'
 
 
 cdef enum Outcome:
@@ -686,20 +668,17 @@ cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t spe
 
 cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *record) noexcept nogil:
     """Read the line at marked.start. False: it is declined. Up to BLOCK bytes after the end of the line may be loaded."""
-    cdef size_t size, skipped, end, special
+    cdef size_t size, at, end, special, skipped = 0
     cdef const Variant *variant
     cdef Outcome outcome = NO_MATCH
-    cdef bint unknown
     cdef int k
     if not find_end(reader, marked, record, &special):
         return False
-    size, end = record.end - marked.start, record.end - marked.window
+    size, at, end = record.end - marked.start, marked.start - marked.window, record.end - marked.window
     if size > marked.max_line or size < SHORTEST:
         return False
-    skipped = prefix_of(marked.src + marked.start, size, &unknown)
-    if unknown or may_have_label(marked.src + marked.start, next_mark(marked.mark[<int>SPACES], marked.start - marked.window) - (
-            marked.start - marked.window)):
-        return False
+    if may_have_prefix(marked.src + marked.start, next_mark(marked.mark[<int>SPACES], at) - at):
+        skipped = prefix_of(marked.src + marked.start, size)
     record.step = MOST_STEPS + 1
     for k in range(reader.variants):
         variant = reader.variant + k
@@ -708,7 +687,7 @@ cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *recor
         if record.key != variant.key:
             use_variant(variant, record)
         if variant.shared == 0 or record.step >= (variant - 1).plan.steps:
-            outcome = read_fields(variant.plan, variant.time, 0, marked.start + skipped - marked.window, marked, end, record)
+            outcome = read_fields(variant.plan, variant.time, 0, at + skipped, marked, end, record)
         elif record.step >= variant.shared:
             outcome = read_fields(variant.plan, variant.time, variant.shared, record.start[variant.shared], marked, end, record)
         if outcome == NO_MATCH and has_odd_quotes(variant.plan, marked, end, record):
@@ -742,7 +721,6 @@ cdef bint read_w3c_line(TextReader *reader, Marked *marked, Record *record) noex
     cdef const uint8_t *s = marked.src + marked.start
     cdef uint8_t delimiter
     cdef size_t special, end, i, stop, column = 0
-    cdef bint unknown
     cdef int slot
     if s[0] == c'#' or not find_end(reader, marked, record, &special):
         return False
@@ -757,7 +735,7 @@ cdef bint read_w3c_line(TextReader *reader, Marked *marked, Record *record) noex
     i, end = marked.start - marked.window, record.end - marked.window
     if end - i > marked.max_line or end - i < SHORTEST or next_mark(marked.mark[<int>QUOTES], i) < end:
         return False
-    if prefix_of(s + i, end - i, &unknown) or unknown or may_have_label(s + i, next_mark(marked.mark[<int>SPACES], i) - i):
+    if s[i] == c'{' or may_have_prefix(s + i, next_mark(marked.mark[<int>SPACES], i) - i) and prefix_of(s + i, end - i):
         return False
     if not columns.known:
         know_columns(reader)

@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
 from uricodec._url._queries cimport QueryField
-from uricodec.logs._fields cimport text_of
+from uricodec.logs._fields cimport copy_blocks, text_of
 from uricodec.logs._line cimport *
 
 
@@ -25,28 +25,6 @@ cdef enum:
 
 cdef inline uint8_t *put(const char *text, size_t n, uint8_t *dst) noexcept nogil:
     memcpy(dst, text, n)
-    return dst + n
-
-
-cdef inline uint8_t *copy_blocks(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy n bytes, in blocks of 32. Less than BLOCK bytes after both ends are touched: see Record."""
-    cdef size_t i = 32
-    memcpy(dst, src, 32)
-    while i < n:
-        memcpy(dst + i, src + i, 32)
-        i += 32
-    return dst + n
-
-
-cdef inline uint8_t *copy_long(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy n bytes, in blocks of 64: the end of a text that is often longer than 32 bytes is guessed less often."""
-    cdef size_t i = 64
-    memcpy(dst, src, 32)
-    memcpy(dst + 32, src + 32, 32)
-    while i < n:
-        memcpy(dst + i, src + i, 32)
-        memcpy(dst + i + 32, src + i + 32, 32)
-        i += 64
     return dst + n
 
 

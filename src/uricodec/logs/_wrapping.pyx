@@ -1,0 +1,295 @@
+"""What other programs write around a line: a prefix, a JSON object that has the line as a member, and colors.
+
+    docker compose      web-1  | LINE                                       skip_prefix(): where the line begins
+    Kubernetes          2016-10-06T00:17:09.669794202Z stdout F LINE
+    Fluent Bit          {"date":1728568536.1,"log":"LINE"}                  text_in_object(): a copy, without its escapes
+    grep --color        192.0.2.1 - - [...] "\\x1b[01;31mGET\\x1b[m / HTTP/1.1" 200 5     without_colors(): where it is, in a copy
+
+A line is wrapped only if what is in it is a record. An object has no other object around, but perhaps a prefix in its text.
+"""
+from libc.string cimport memcmp, memmove
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+
+from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec.logs._fields cimport find, find_other, json_text, starts_with
+from uricodec.logs._json cimport *
+from uricodec.logs._line cimport *
+
+# The characters of names of services and containers (Compose Specification, "services"; kubectl has others in brackets).
+cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
+cdef ByteSet DIGITS = ByteSet("0123456789")
+
+
+# --- prefixes ---------------------------------------------------------------------------------------------------------
+
+cdef inline size_t skip_word(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the start of the next word; n if there is none."""
+    i = find(s, i, n, c' ')
+    return i + 1 if i < n else n
+
+
+cdef inline bint is_iso_time(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    return n - i > 19 and s[i + 4] == c'-' and s[i + 7] == c'-' and s[i + 10] == c'T' and s[i + 13] == c':' and s[i + 16] == c':'
+
+
+cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
+    """Skip what syslog writes before a message; 0 if it is not there.
+
+    RFC 3164 section 4.1:  PRI TIMESTAMP SP HOSTNAME SP TAG ":" SP     (files have no PRI; TAG may have "[pid]")
+    RFC 5424 section 6:    PRI VERSION SP TIMESTAMP SP HOSTNAME SP APP-NAME SP PROCID SP MSGID SP STRUCTURED-DATA SP
+    rsyslog writes the former with a TIMESTAMP of RFC 3339, too.
+    """
+    cdef size_t i = 0, end
+    cdef int _
+    if i < n and s[i] == c'<':
+        while i < n and i < 5 and s[i] != c'>':
+            i += 1
+        if i == n or s[i] != c'>':
+            return 0
+        i += 1
+        if n - i > 2 and s[i] == c'1' and s[i + 1] == c' ':
+            i += 2
+            for _ in range(5):      # TIMESTAMP HOSTNAME APP-NAME PROCID MSGID
+                i = skip_word(s, i, n)
+            if n - i > 1 and s[i] == c'-' and s[i + 1] == c' ':
+                i += 2
+            elif i == n or s[i] != c'[':
+                return 0
+            else:
+                while i < n and s[i] == c'[':
+                    while i < n and s[i] != c']':
+                        if s[i] == c'"':
+                            i = end_of_string(s, i + 1, n, False)
+                        i += 1
+                    i += 1
+                if i >= n or s[i] != c' ':
+                    return 0
+                i += 1
+            if starts_with(s, i, n, <const uint8_t *>b"\xEF\xBB\xBF", 3):
+                i += 3
+            return i if i < n else 0
+    if is_iso_time(s, i, n):
+        i = skip_word(s, i, n)
+    elif n - i > 16 and s[i + 3] == c' ' and s[i + 6] == c' ' and s[i + 9] == c':' and s[i + 12] == c':' and s[i + 15] == c' ':
+        i += 16
+    else:
+        return 0
+    i = skip_word(s, i, n)          # HOSTNAME
+    end = skip_word(s, i, n)        # TAG
+    return end if end < n and end - i > 2 and s[end - 2] == c':' else 0
+
+
+cdef size_t skip_label(const uint8_t *s, size_t n, bint timed) noexcept nogil:
+    """Skip the label of a line; 0 if it is not there, or no time is after it that should be.
+
+    docker compose logs:     "web-1  | message"                     (--timestamps: "web-1  | 2024-10-10T13:55:36.1Z message")
+    kubectl logs --prefix:   "[pod/web-7c5ddbdf54-x2x/nginx] message"        (--timestamps: the same after the bracket)
+    """
+    cdef size_t i = kernels.span(s, n, &LABELS.set)
+    if i:
+        i = find_other(s, i, n, c' ')
+        if i == n or s[i] != c'|':
+            return 0
+    elif starts_with(s, 0, n, <const uint8_t *>b"[pod/", 5):
+        i = find(s, 5, n, c']')
+    else:
+        return 0
+    if n - i < 3 or s[i + 1] != c' ':
+        return 0
+    i += 2
+    if timed:
+        i = skip_word(s, i, n) if is_iso_time(s, i, n) else n
+    return i if i < n else 0
+
+
+cdef size_t skip_cri(const uint8_t *s, size_t n) noexcept nogil:
+    """Skip what the runtimes of Kubernetes (CRI) write before a whole line; 0 if it is not there.
+
+    "2016-10-06T00:17:09.669794202Z stdout F message". "P": the line goes on in the next record, see _partial.
+    """
+    cdef size_t i
+    if not is_iso_time(s, 0, n):
+        return 0
+    i = find(s, 0, n, c' ')
+    return i + 10 if starts_with(s, i, n, <const uint8_t *>b" stdout F ", 10) or starts_with(
+        s, i, n, <const uint8_t *>b" stderr F ", 10) else 0
+
+
+def find_parts(data):
+    """Return the number of lines, and whether one is a part of a line that the runtime has split.
+
+    Args:
+        data (bytes-like): Lines.
+
+    Returns:
+        tuple[int, bool]: Both.
+
+    >>> find_parts(b"2016-10-06T00:17:09.669794202Z stdout P message")
+    (1, True)
+    """
+    cdef Py_buffer source
+    cdef const uint8_t *s
+    cdef size_t n, i = 0, at, lines = 0
+    cdef bint found = False
+    PyObject_GetBuffer(data, &source, PyBUF_SIMPLE)
+    s, n = <const uint8_t *>source.buf, <size_t>source.len
+    while i < n:
+        if is_iso_time(s, i, n):
+            at = find(s, i, n, c' ')
+            found |= starts_with(s, at, n, <const uint8_t *>b" stdout P ", 10) or starts_with(
+                s, at, n, <const uint8_t *>b" stderr P ", 10)
+        i = find(s, i, n, c'\n') + 1
+        lines += 1
+    PyBuffer_Release(&source)
+    return lines, found
+
+
+cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of what another program wrote before the line; 0 if it is not there."""
+    if kind == SYSLOG:
+        return skip_syslog(s, n)
+    if kind == CRI:
+        return skip_cri(s, n)
+    return skip_label(s, n, kind == LABEL_AND_TIME)
+
+
+cdef size_t prefix_of(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of the first prefix that is there; 0 if there is none."""
+    cdef int kind
+    cdef size_t size = 0
+    for kind in range(PREFIXES):
+        if size == 0:
+            size = skip_prefix(kind, s, n)
+    return size
+
+
+# --- colors -----------------------------------------------------------------------------------------------------------
+
+cdef size_t end_of_sequence(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the end of the control sequence that starts at i, such as that of a color; i if there is none.
+
+    ECMA-48 section 5.4: CSI, parameter bytes 30-3F, and a final byte 40-7E. CSI is ESC "[". Those of colors (SGR) and of
+    erasing, which `grep --color` writes, have no intermediate bytes.
+    """
+    cdef size_t end = i + 2
+    if n - i < 3 or s[i] != ESCAPE or s[i + 1] != c'[':
+        return i
+    while end < n and 0x30 <= s[end] <= 0x3F:
+        end += 1
+    return end + 1 if end < n and 0x40 <= s[end] <= 0x7E else i
+
+
+cdef size_t without_colors(uint8_t *s, size_t n) noexcept nogil:
+    """Remove the control sequences of a line where it is. Return its size."""
+    cdef size_t i = find(s, 0, n, ESCAPE), size = i, end
+    while i < n:
+        end = end_of_sequence(s, i, n)
+        if end == i:
+            s[size] = s[i]
+            size += 1
+            end += 1
+        i = find(s, end, n, ESCAPE)
+        memmove(s + size, s + end, i - end)
+        size += i - end
+    return size
+
+
+cdef size_t offset_with_colors(const uint8_t *s, size_t n, size_t offset) noexcept nogil:
+    """Return where in a line an offset is that counts without its control sequences."""
+    cdef size_t i = 0, end
+    while i < n:
+        end = end_of_sequence(s, i, n)
+        if end > i:
+            i = end
+        elif offset == 0:
+            return i
+        else:
+            offset -= 1
+            i += 1
+    return n
+
+
+# --- objects ----------------------------------------------------------------------------------------------------------
+
+cdef void end_line(Text *line, uint8_t *room) noexcept nogil:
+    """Remove the end of a line that is in a buffer, and its control sequences."""
+    if line.n and room[line.n - 1] == c'\n':
+        line.n -= 1
+    if line.n and room[line.n - 1] == c'\r':
+        line.n -= 1
+    line.n = without_colors(room, line.n)
+
+
+cdef size_t numbers_of(const uint8_t *s, size_t i, size_t n, uint8_t *dst) noexcept nogil:
+    """Write the bytes whose numbers an array has that starts at i. Return how many; 0 if it has anything else."""
+    cdef size_t size = 0, digits
+    cdef int value
+    while True:
+        i = find_other(s, i + 1, n, c' ')
+        value = 0
+        digits = i
+        while i < n and i - digits < 4 and c'0' <= s[i] <= c'9':
+            value = 10 * value + (s[i] - c'0')
+            i += 1
+        if i == digits or i - digits > 3 or value > 255:
+            return 0
+        dst[size] = <uint8_t>value
+        size += 1
+        i = find_other(s, i, n, c' ')
+        if i == n or s[i] != c',' and s[i] != c']':
+            return 0
+        if s[i] == c']':
+            return size
+
+
+cdef inline bint is_name_of_line(const uint8_t *key, size_t n) noexcept nogil:
+    """Return whether a member has a line: Docker and Fluent Bit write "log", Filebeat "message", journald "MESSAGE"."""
+    return n == 3 and memcmp(key, b"log", 3) == 0 or n == 7 and (memcmp(key, b"message", 7) == 0 or memcmp(key, b"MESSAGE", 7) == 0)
+
+
+cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil:
+    """Find the line in a JSON object: the text of its first member that may have one. Return where it begins; 0 if there is none.
+
+    journald writes an array of numbers if the line is not UTF-8. After the line, nothing is checked.
+    """
+    cdef size_t i = skip_space(s, 0, n), key, end
+    cdef bint has_line
+    if i == n or s[i] != c'{':
+        return 0
+    i = skip_space(s, i + 1, n)
+    while i < n and s[i] == c'"':
+        key = i + 1
+        end = end_of_string(s, key, n, False)
+        has_line = is_name_of_line(s + key, end - key)
+        i = skip_space(s, min(end + 1, n), n)
+        if i == n or s[i] != c':':
+            return 0
+        i = skip_space(s, i + 1, n)
+        if i == n:
+            return 0
+        if s[i] == c'"':
+            end = end_of_string(s, i + 1, n, False)
+            if end == n:
+                return 0
+            if has_line:
+                line.at, line.n = room, json_text(s + i + 1, end - i - 1, room)
+                end_line(line, room)
+                return i + 1
+            i = end + 1
+        elif s[i] == c'{' or s[i] == c'[':
+            line.at, line.n = room, numbers_of(s, i, n, room) if has_line and s[i] == c'[' else 0
+            if line.n:
+                line.n = without_colors(room, line.n)
+                return i + 1
+            i = skip_nested(s, i, n, False)
+        else:
+            end = i
+            i = end_of_scalar(s, i, n)
+            if i == end:
+                return 0
+        i = skip_space(s, min(i, n), n)
+        if i == n or s[i] != c',':
+            return 0
+        i = skip_space(s, i + 1, n)
+    return 0
