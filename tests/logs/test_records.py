@@ -16,6 +16,7 @@ import random
 import re
 import threading
 from array import array
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -695,6 +696,31 @@ def test_implausible_lines_without_a_header(format, column, value, code):
     reader.begin()
     [again] = reader.convert(line, dst).invalid
     assert again.code == code
+
+
+def test_examples_of_invalid_lines():
+    """Of each code, the first line is returned; of extra fields, whose names differ, all are."""
+    format = Format('$client [$time] "$request" $status $request_length')
+    good, lines = b'192.0.2.1 [01/Jan/2025:12:00:00 +0000] "GET / HTTP/1.1" 200 5\n', []
+    for at in random.Random(3).choices(range(len(good) - 1), k=300):
+        lines += [good, good[:at] + b"~" + good[at + 1 :], b"\n"]
+    found = {}
+    for examples in False, True:
+        reader = LogReader(format.programs)
+        reader.examples = examples
+        dst = bytearray(reader.capacity_for(100) * len(lines))
+        result = reader.convert(b"".join(lines), dst)
+        codes = Counter(fault.code for fault in result.invalid)
+        found[examples] = result, codes + Counter(result.others), bytes(dst[: result.written])
+    (full, *others), (few, *again) = found.values()
+    assert again == others
+    assert not full.others
+    assert few.invalid == [
+        fault
+        for fault in full.invalid
+        if fault.code.startswith("extra.") or fault == next(other for other in full.invalid if other.code == fault.code)
+    ]
+    assert len(few.invalid) < len(full.invalid) / 4
 
 
 def test_columns_of_another_layout():

@@ -175,6 +175,7 @@ class InvalidLines:
         report (Callable[[list[InvalidLine]], None] | None): Called with invalid lines, in order.
         max_line (int | None): The limit for the bytes of a line; None: there is none.
         counts (bool): Whether `codes` is needed.
+        wanted (int | None): How many are reported; of the others, only examples need to be. None: all of them.
 
     Attributes:
         errors (str): As above.
@@ -185,12 +186,17 @@ class InvalidLines:
         limit (int): How many the core should return at once; 0: none.
     """
 
-    def __init__(self, errors, fail, reason, report=None, max_line=None, counts=False):  # noqa: PLR0913, PLR0917
+    def __init__(self, errors, fail, reason, report=None, max_line=None, counts=False, wanted=None):  # noqa: PLR0913, PLR0917
         self.errors, self.count, self.codes, self.first = errors, 0, {}, None
         self.limit = MOST_FAULTS if report or counts else 0
-        self.max_line, self._fail, self._reason, self._report = max_line, fail, reason, report
+        self.max_line, self._fail, self._reason, self._report, self._wanted = max_line, fail, reason, report, wanted
 
-    def add(self, count, faults, lines, before, at):
+    @property
+    def examples_suffice(self):
+        """Whether of further lines, only the first ones of each code in some lines are needed (bool)."""
+        return self._wanted is not None and self.count >= self._wanted
+
+    def add(self, count, faults, lines, before, at, others=None):  # noqa: PLR0913, PLR0917
         """Take the invalid ones of some lines.
 
         Args:
@@ -199,6 +205,7 @@ class InvalidLines:
             lines (memoryview): The lines.
             before (int): The number of bytes of the input before them.
             at (Position): The number of the first line.
+            others (dict[str, int] | None): The numbers of those that the core did not return, by code.
         """
         if count and self.errors == "raise":
             fault = faults[-1]
@@ -206,6 +213,8 @@ class InvalidLines:
         self.count += count
         if self.limit and faults:
             self._take([self._line(fault, lines, at) for fault in faults], before + faults[0].start)
+        for code, more in (others or {}).items():
+            self.codes[code] += more
 
     def add_long(self, chunk, at):
         """Take a line that is too long, given its first piece."""

@@ -215,7 +215,8 @@ class Logs:
         """Convert one log."""
         name = source.name
         left = []  # the first lines that are not records
-        room = HEAD if self._format is None else 0
+        hints = self._format is None and not self._plan.quiet
+        room = HEAD if hints else 0
 
         def report(lines):
             nonlocal room
@@ -247,6 +248,7 @@ class Logs:
             on_format=tell_format,
             wait=self._follow,
             redact=self._redact,
+            wanted=None if self._rejects else LINES if hints else 0,
         )
         try:
             runner.run(source, worker)

@@ -468,6 +468,7 @@ class _Reading:
                 report=reported,
                 take=parts.append,
                 redact=self._redacted,
+                wanted=0 if reported is None else None,
             )
             try:
                 for _ in runner.steps(log, worker):

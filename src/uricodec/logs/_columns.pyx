@@ -410,8 +410,7 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
         elif line == RECORD:
             reader.dropped += 1
         elif line == NO_RECORD:
-            note(reader, lines, found + invalid)
-            invalid += 1
+            invalid += note(reader, lines, found + invalid)
         lines += 1
         reader.marked.start = record.next
     counts[0], counts[1], counts[2], counts[3], counts[4] = reader.marked.start, 0, lines, batch.rows, invalid

@@ -158,6 +158,7 @@ class LogWorker(Worker):
         wait (bool): Whether the log grows.
         redact (str | Collection[str] | None): The names of the parameters that are redacted, see `uri.redact`; None:
             lines are read as they are.
+        wanted (int | None): How many invalid lines are reported; of the others, only examples. None: all.
 
     Attributes:
         format (Format | None): The format, as soon as it is known.
@@ -184,13 +185,14 @@ class LogWorker(Worker):
         on_format: "Callable[[Candidate], None] | None" = None,
         wait: bool = False,
         redact: "str | Collection[str] | None" = None,
+        wanted: int | None = None,
     ) -> None:
         self._name, self.format = name, format
         self._redactor = None if redact is None else Redactor(redact)
         if report and self._redactor:
             report = partial(self._report_redacted, report)  # a line may be too long for work()
         self._options, self._threads, self._on_format, self._take = options, threads, on_format, take
-        super().__init__(InvalidLines(errors, fail, self._reason, report, options["max_line"], counts=True))
+        super().__init__(InvalidLines(errors, fail, self._reason, report, options["max_line"], True, wanted))
         self._ends = LogEnds(format is None, wait)
         self._reader: LogReader | None = None
         self._partial, self._done = PartialLines(options["max_line"]), 0  # the number of joined lines that were used
@@ -248,6 +250,7 @@ class LogWorker(Worker):
             chunk.reader.go_on(self._reader)
             if chunk.whole:
                 self._reader.skip(chunk.lines)
+        chunk.reader.examples = self.invalid.examples_suffice
 
     def work(self, chunk: Any) -> list[Part]:
         """Convert the lines of a chunk. Records that would be overwritten before they are used are copied."""
@@ -285,7 +288,8 @@ class LogWorker(Worker):
             self.dropped += found.dropped
             faults = [fault._replace(line=self._number(self._done + fault.line) - at.line) for fault in found.invalid]
             self._done += found.lines
-            self.invalid.add(len(faults), faults, chunk.lines[start:], chunk.before + start, at)
+            count = len(faults) + sum(found.others.values())
+            self.invalid.add(count, faults, chunk.lines[start:], chunk.before + start, at, found.others)
             at.line = self._number(self._done)
         self.lines = at.line - 1
 

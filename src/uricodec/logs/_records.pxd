@@ -19,6 +19,7 @@ cdef struct Found:
 
 cdef enum:
     FAULTS = 1024           # the most faults that one call returns
+    CODES = 33              # FIELD + MEMBERS: those whose names do not depend on the format
 
 
 cdef class LogReader:
@@ -43,6 +44,8 @@ cdef class LogReader:
     cdef bint arrow             # whether times become numbers in columns
     cdef readonly object timezone   # of times without a zone
     cdef Zone zone              # the same
+    cdef public bint examples   # whether a call returns only the first invalid line of each code,
+    cdef size_t count_of[33]    # and how many of each it found
     cdef size_t dropped         # how many records of this call did not meet the conditions
     cdef list last_sizes        # the capacity of the columns of the last batch: their ends, and their bytes
     cdef uint32_t seen          # the bits of the slots that a record had a value of
@@ -85,7 +88,13 @@ cdef class LogReader:
 cdef object lines_of(LogReader reader, const Found *found, const size_t *counts)
 
 
-cdef inline void note(LogReader reader, size_t line, Found *found) noexcept nogil:
-    """Note that the line that was read is invalid."""
+cdef inline size_t note(LogReader reader, size_t line, Found *found) noexcept nogil:
+    """Note that the line that was read is invalid. Return how many entries of `found` this takes."""
+    cdef int code = reader.record.code
+    if code < CODES:
+        reader.count_of[code] += 1
+        if reader.examples and reader.count_of[code] > 1:
+            return 0
     found.line, found.start, found.size = line, reader.marked.start, reader.record.end - reader.marked.start
-    found.code, found.offset, found.variant = reader.record.code, reader.record.offset, reader.failed
+    found.code, found.offset, found.variant = code, reader.record.offset, reader.failed
+    return 1

@@ -74,10 +74,10 @@ cdef tuple SLOT_NAMES = ("client", "user", "time", "time", "request", "method", 
 IMPORTANT = ("time", "method", "target", "status")
 cdef int IMPORTANT_SLOTS[4]
 IMPORTANT_SLOTS = [TIME, METHOD, TARGET, STATUS]
-Lines = namedtuple("Lines", ["read", "written", "lines", "records", "dropped", "invalid"], module="uricodec.logs")
+Lines = namedtuple("Lines", ["read", "written", "lines", "records", "dropped", "invalid", "others"], module="uricodec.logs")
 Lines.__doc__ = (
     "The bytes read and written; the number of lines, of records, and of those that did not meet the conditions; the invalid "
-    "lines as LineFaults, whose numbers count from the first line."
+    "lines as LineFaults, whose numbers count from the first line; how many others there are, by code."
 )
 
 
@@ -91,12 +91,19 @@ cdef str code_name(LogReader reader, const Found *found):
 cdef object lines_of(LogReader reader, const Found *found, const size_t *counts):
     cdef size_t i
     cdef list invalid = []
+    cdef dict others = {}
+    cdef Found other
     for i in range(counts[4]):
         invalid.append(LineFault(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start,
                                  <Py_ssize_t>(found[i].start + found[i].size), code_name(reader, found + i),
                                  <Py_ssize_t>found[i].offset))
+    for i in range(CODES if reader.examples else 0):
+        if reader.count_of[i] > 1:
+            other.code = <int>i
+            code = code_name(reader, &other)
+            others[code] = others.get(code, 0) + reader.count_of[i] - 1
     return Lines(<Py_ssize_t>counts[0], <Py_ssize_t>counts[1], <Py_ssize_t>counts[2], <Py_ssize_t>counts[3],
-                 <Py_ssize_t>reader.dropped, invalid)
+                 <Py_ssize_t>reader.dropped, invalid, others)
 
 
 cdef inline size_t line_size(const uint8_t *src, size_t start, size_t n) noexcept nogil:
@@ -140,6 +147,8 @@ cdef class LogReader:
         to (str): The output.
         fields (tuple[str, ...]): The fields of a record.
         fast_records (int): How many records were read by marks.
+        examples (bool): Whether of the invalid lines of a call, only the first one of each code is returned; the others are
+            counted. Of fields of the format alone, all are.
 
     Raises:
         ValueError: If the output, client or a field is unknown, or max_line is
@@ -467,8 +476,7 @@ cdef class LogReader:
             elif line == RECORD:
                 self.dropped += 1
             elif line == NO_RECORD:
-                note(self, lines, found + invalid)
-                invalid += 1
+                invalid += note(self, lines, found + invalid)
             lines += 1
             self.marked.start = record.next
         if self.quotes:
@@ -484,6 +492,7 @@ cdef class LogReader:
         marked.room = self.memory + self.capacity + EXTRA_CAPACITY
         self.record.forwarded = self.writer.forwarded
         self.dropped = 0
+        memset(self.count_of, 0, sizeof(self.count_of))
 
     cdef Line read_next(self) noexcept nogil:
         """Read the line at marked.start."""
