@@ -36,7 +36,7 @@ cdef ByteSet NO_BACKSLASH = ByteSet(range(0x20, 0x7F)) - "\\"
 cdef ByteSet NO_QUOTE = NO_BACKSLASH - '"'
 
 
-cdef ByteSet PRINTABLE = ByteSet(range(0x20, 0x7F))
+cdef ByteSet IN_LITERAL = ByteSet(range(0x20, 0x7F)) - "\\" | "\t"
 cdef ByteSet IN_TIME = ByteSet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/: +-.")
 cdef ByteSet DIGITS = ByteSet("0123456789")
 
@@ -78,7 +78,7 @@ cdef bint set_literal(Step *step) noexcept:
     step.byte = at[0] if n else 0
     step.work |= HAS_QUOTE if n > 0 and memchr(at, c'"', n) != NULL else 0
     step.two_quotes = n > 1 and at[0] == c'"' and at[n - 1] == c'"' and (n == 2 or memchr(at + 1, c'"', n - 2) == NULL)
-    return n == 0 or kernels.span(at, n, &PRINTABLE.set) == n and memchr(at, c'\\', n) == NULL
+    return n == 0 or kernels.span(at, n, &IN_LITERAL.set) == n
 
 
 cdef bint set_step(const Plan *plan, size_t k) noexcept:
@@ -108,8 +108,8 @@ cdef bint set_step(const Plan *plan, size_t k) noexcept:
     if step.take == TEXT_BEFORE_TIME:
         # Its end is the last literal before the end of the time. If the time has its usual form, which does not contain the
         # literal, that is the first one.
-        step.until, step.before_time = TO_SPACE, True
-        if step.byte != c' ' or step[1].take != TIME_TEXT or step[1].n == 0 or IN_TIME.set.member[step[1].literal[0]]:
+        step.until, step.before_time = TO_LITERAL, True
+        if step.byte == c'"' or step[1].take != TIME_TEXT or step[1].n == 0 or IN_TIME.set.member[step[1].literal[0]]:
             return False
         for i in range(step.n):
             if not IN_TIME.set.member[step.literal[i]]:
@@ -124,8 +124,8 @@ cdef bint set_step(const Plan *plan, size_t k) noexcept:
     if step.n == 0:
         step.until = TO_SPACE if plan.open_end else TO_LINE_END
     else:
-        step.until = TO_SPACE if step.n == 1 and step.byte == c' ' else TO_LITERAL
-    return step.byte != c'"'
+        step.until = TO_BYTE if step.byte == c'"' else TO_SPACE if step.n == 1 and step.byte == c' ' else TO_LITERAL
+    return True
 
 
 cdef inline bint is_word(const Step *step) noexcept:

@@ -87,7 +87,7 @@ cdef int set_text_reader(TextReader *reader, Variant *variant, int variants, Col
         variant[i].shared = shared_steps(variant[i - 1].plan, variant[i].plan, False) if i and variant[i - 1].plan.is_marked else 0
         for k in range(variant[i].plan.steps):
             step = variant[i].plan.step + k
-            if (step.until == TO_BYTE or step.until == TO_LITERAL) and step.byte != c'"':
+            if (step.until == TO_BYTE or step.until == TO_LITERAL) and step.byte != c'"' and step.byte != c' ':
                 reader.has_stops = True
                 remove_byte(&reader.others, step.byte)
     return 0
@@ -299,8 +299,6 @@ cdef Outcome read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
                 i += 1
         if step.until == TO_SPACE:
             stop = next_mark(spaces, i)
-            while step.before_time and stop < end and not stands_at(s + stop, step):
-                stop = next_mark(spaces, stop + 1)      # a name with spaces
         elif step.until == TO_QUOTE:
             stop = quote
             if stop == end:
@@ -310,8 +308,8 @@ cdef Outcome read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
             stop = quote if step.byte == c'"' else next_mark(marked.stops, i)
             while stop < end and s[stop] != step.byte:
                 stop = next_mark(marked.stops, stop + 1)
-            if step.byte == c'"' and find(s, i, stop, c'"') < stop:
-                return DECLINED     # an escaped one
+            if step.byte == c'"' and (find(s, i, stop, c'"') < stop or step.take == TEXT and not stands_at(s + stop, step)):
+                return DECLINED     # an escaped one, or one that does not end the text
         elif step.until == TO_TIME_END:
             stop = i + time.n
             if not is_known_time(time, s + i) or not stands_at(s + stop, step) or step.n == 0 and stop < end:
@@ -323,9 +321,9 @@ cdef Outcome read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
                 return DECLINED     # a zone
             record.known_time = s + i if time.n else NULL
         elif step.until == TO_LITERAL:
-            stop = next_mark(marked.stops, i)
+            stop = next_mark(words, i)
             while stop < end and not stands_at(s + stop, step):
-                stop = next_mark(marked.stops, stop + 1)
+                stop = next_mark(words, stop + 1)
         elif step.until == TO_LIST_END:
             stop = end_of_list(step, s, i, end)
         elif step.until == TO_LINE_END:
