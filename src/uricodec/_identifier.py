@@ -8,11 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from uricodec._rows._engine import RowOperation
-from uricodec.errors import UriError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from uricodec.uri import Policy
 
 # Levels of each kind, from fine to coarse: each merges what the previous ones merge, and more, among valid identifiers.
@@ -105,26 +102,6 @@ class Identifier:
             if self.kind == "web":
                 return CheckedRows(CheckWebRows(), rows)
         return rows if errors == "keep" else checked(rows, production_of(self.kind, self._last))
-
-    def form(self) -> Callable[[bytes], bytes]:
-        """Return a function that returns the normal form of one identifier, and an invalid one unchanged."""
-        from uricodec import uri, urn
-
-        rfc: Any = "2141" if self._last == "2141" else "8141"
-        policy = None if isinstance(self.level, str) else self.level
-        uri_level: Any = "path" if policy else self.level
-
-        def form(text: bytes) -> bytes:
-            try:
-                if self.kind == "web":
-                    uri.agreed_host(text)
-                if self.kind == "urn":
-                    return urn.normalize(text, self.level, rfc)
-                return uri.normalize(text, uri_level, policy=policy)
-            except UriError:
-                return text
-
-        return bytes if self.kind == "bytes" else form
 
     def description(self) -> dict[str, Any]:
         """Return what a saved set says about its identifiers in JSON. The kinds "uri" and "iri" have the same forms."""

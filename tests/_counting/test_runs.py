@@ -2,6 +2,7 @@
 
 import errno
 import io
+import itertools
 import os
 import random
 
@@ -13,7 +14,7 @@ from support.tables import each_row
 
 from uricodec._counting import runs as module
 from uricodec._counting._counts import lines_of_counts, unpack_ranked
-from uricodec._counting._runs import Merge, pack, unpack
+from uricodec._counting._runs import Merge, Sorted, pack, unpack
 from uricodec._counting.runs import Runs, Sorter
 from uricodec._io.files import FileError
 from uricodec._io.scratch import Scratch
@@ -88,9 +89,17 @@ def test_merging_records(found, size):
     assert merged == sorted(record for run in runs for record in run)
 
 
+@given(found=st.lists(st.lists(sized, max_size=20), max_size=6), size=st.sampled_from([0, 30, 100, 10_000]))
+def test_sorting_records(found, size):
+    blocks = list(Sorted([pack(records) for records in found], size))
+    assert [record for block in blocks for record in unpack(block)] == sorted(itertools.chain.from_iterable(found))
+    assert all(len(block) <= size or len(unpack(block)) == 1 for block in blocks)
+
+
 @pytest.mark.parametrize("damaged", [b"x", bytes(24), pack([b"abc" * 6])[:-1], pack([bytes(16)]) + b"x", pack([b"a"])])
 def test_damaged_records(damaged):
-    for read in unpack, unpack_ranked, lines_of_counts, lambda block: list(Merge([iter([block])], "records")):
+    readers = [unpack, unpack_ranked, lines_of_counts, lambda block: list(Merge([iter([block])], "records"))]
+    for read in [*readers, lambda block: Sorted([block], 1)]:
         with pytest.raises(ValueError, match=r"^damaged block: a record is incomplete$"):
             read(damaged)
 

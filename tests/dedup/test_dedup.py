@@ -29,6 +29,7 @@ from support.tables import each_row
 
 from uricodec import bulk, dedup
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._counting._runs import pack
 from uricodec._counting.counter import FEW
 from uricodec._counting.partitions import PartitionedTable
 from uricodec._identifier import Identifier
@@ -41,6 +42,7 @@ from uricodec._reports import REPORTS
 from uricodec._rows._engine import RowOperation
 from uricodec.dedup import _memory
 from uricodec.dedup._identifiers import ColumnBatch, mask, select
+from uricodec.dedup._spellings import Members, Report, texts_of
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 
 URN_LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]
@@ -426,12 +428,22 @@ def test_rules(tmp_path, kind, level, memory):
 @pytest.mark.parametrize("kind", ["urn", "uri", "iri"])
 def test_invalid_lines_stand_for_themselves(kind):
     """In the forms that levels of groups are found by, too."""
+    key = FingerprintKey()
     for last in dedup.rules_of(kind):
         for level in dedup.rules_of(kind, last):
-            form = Identifier(kind, last).at(None if kind == "bytes" else level).form()
-            for line in HOSTILE:
-                assert form(line) == form_of(line, kind, level, last)
-            assert form(b"%zz") == b"%zz"
+            batch = ColumnBatch(Identifier(kind, last).at(level).rows(), key)
+            batch.hold([*HOSTILE, b"%zz"])
+            assert batch.read(0) == len(HOSTILE) + 1
+            forms = [*(form_of(line, kind, level, last) for line in HOSTILE), b"%zz"]
+            assert batch.fingerprints == b"".join(map(key.fingerprint, forms))
+
+
+@pytest.mark.parametrize("damaged", [b"x", bytes(24), pack([bytes(30)]), pack([b"x" * 60])])
+def test_damaged_records_of_groups(damaged):
+    readers = [texts_of, lambda block: Members(None).join(block, [])]
+    for read in [*readers, *[Report([], None, False).write] * (len(damaged) < 60)]:
+        with pytest.raises(ValueError, match=r"^damaged block: a record is incomplete$"):
+            read(damaged)
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args=-O2
-"""The merge of sorted runs of records.
+"""Records: sorting them, and the merge of sorted runs.
 
 A run is an iterator of blocks, and a block is any number of whole records, in order. There are two kinds of records:
 
@@ -15,9 +15,11 @@ runs are a heap, with the least record at the root:
 """
 cimport cython
 from libc.stdint cimport uint8_t, uint64_t
+from libc.stdlib cimport qsort
 from libc.string cimport memcmp, memcpy
 
-from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawCalloc, PyMem_RawFree
+from uricodec._base._cpython cimport (PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawCalloc, PyMem_RawFree,
+                                      PyMem_RawMalloc)
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, load_word, store_word
 
 
@@ -236,11 +238,110 @@ cdef int must_be_sound(Step step) except -1:
     return 0
 
 
+# --- sorting ----------------------------------------------------------------------------------------------------------
+
+cdef struct Item:
+    uint64_t high, low      # the first 16 bytes of a record
+    const uint8_t *at
+    size_t size
+
+
+cdef int order_of(const void *one, const void *other) noexcept nogil:
+    """Return less than 0 if an Item is before another one, 0 if they are equal."""
+    cdef const Item *a = <const Item *>one
+    cdef const Item *b = <const Item *>other
+    cdef int order
+    if a.high != b.high:
+        return -1 if a.high < b.high else 1
+    if a.low != b.low:
+        return -1 if a.low < b.low else 1
+    order = memcmp(a.at + KEY, b.at + KEY, min(a.size, b.size) - KEY)
+    return order if order else (a.size > b.size) - (a.size < b.size)
+
+
+@cython.final
+cdef class Sorted:
+    """The records of blocks, which have sizes, in order: an iterator of blocks.
+
+    Args:
+        blocks (list[bytes]): The blocks, in which records are in any order.
+        size (int): The size of a block in bytes, unless a record is longer.
+
+    Raises:
+        ValueError: If a block does not end with a record.
+
+    >>> [unpack(block)[0][:1] for block in Sorted([pack([b"c" * 16, b"a" * 16]), pack([b"b" * 17])], 30)]
+    [b'a', b'b', b'c']
+    """
+    cdef list blocks        # the owners of the records
+    cdef Item *items
+    cdef size_t count
+    cdef size_t at          # the next one
+    cdef size_t size
+
+    def __cinit__(self, list blocks not None, size_t size):
+        cdef const uint8_t *at
+        cdef const uint8_t *end
+        cdef bytes block
+        cdef Item item
+        self.blocks, self.size = blocks, size
+        for block in blocks:
+            at = <const uint8_t *>PyBytes_AS_STRING(block)
+            end = at + len(block)
+            while at < end:
+                at = record_at(at, end, &item.size)
+                if at == NULL:
+                    must_be_sound(INCOMPLETE)
+                at += item.size
+                self.count += 1
+        self.items = <Item *>PyMem_RawMalloc(self.count * sizeof(Item) + 1)
+        if self.items == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        self.count = 0
+        for block in blocks:
+            at = <const uint8_t *>PyBytes_AS_STRING(block)
+            end = at + len(block)
+            while at < end:
+                item.at = record_at(at, end, &item.size)
+                item.high, item.low = load_big_word(item.at), load_big_word(item.at + 8)
+                self.items[self.count] = item
+                self.count += 1
+                at = item.at + item.size
+        with nogil:
+            qsort(self.items, self.count, sizeof(Item), order_of)
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.items)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef size_t stop = self.at, size = 0
+        cdef bytes block
+        cdef uint8_t *dst
+        if self.at == self.count:
+            raise StopIteration
+        while stop < self.count and (stop == self.at or size + SIZE + self.items[stop].size <= self.size):
+            size += SIZE + self.items[stop].size
+            stop += 1
+        block = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
+        dst = <uint8_t *>PyBytes_AS_STRING(block)
+        while self.at < stop:
+            size = SIZE + self.items[self.at].size
+            memcpy(dst, self.items[self.at].at - SIZE, size)
+            dst += size
+            self.at += 1
+        return block
+
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
 def pack(records not None):
     """Return a block of records that have sizes.
 
     Args:
-        records (Iterable[bytes]): The records, of at least 16 bytes, in order.
+        records (Iterable[bytes]): The records, of at least 16 bytes.
     """
     cdef list parts = []
     for record in records:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from uricodec._counting._runs import Merge, pack, unpack
+from uricodec._counting._runs import Merge, Sorted, pack, unpack
 from uricodec._io.scratch import Blocks, Scratch
 
 # How many runs are merged into one.
@@ -68,7 +68,7 @@ class Runs:
 
 
 class Sorter:
-    """External sorting of bytes objects, for lines and spellings that may not fit into memory.
+    """External sorting of records, for lines and spellings that may not fit into memory.
 
     Args:
         scratch (Scratch): The place for temporary files.
@@ -77,33 +77,47 @@ class Sorter:
 
     def __init__(self, scratch: Scratch, memory: int) -> None:
         self._runs, self._memory = Runs(scratch, "records", BLOCK), min(memory, ENOUGH)
-        self._records: list[bytes] = []
+        self._records: list[bytes] = []  # that are in no block yet,
+        self._loose = 0  # and what they need
+        self._blocks: list[bytes] = []
         self._size = 0
 
     def add(self, record: bytes) -> None:
         """Add a record of at least 16 bytes."""
         self._records.append(record)
-        self._size += len(record) + RECORD
-        if self._size > self._memory:
-            self._runs.add(self._blocks())
-            self._records, self._size = [], 0
+        self._loose += len(record) + RECORD
+        if self._loose > min(BLOCK, self._memory):
+            self._pack()
 
-    def _blocks(self) -> Iterator[bytes]:
-        """Sort the records in memory, and yield them in blocks."""
-        self._records.sort()
-        start = size = 0
-        for stop, record in enumerate(self._records, 1):
-            size += len(record)
-            if size > BLOCK:
-                yield pack(self._records[start:stop])
-                start, size = stop, 0
-        yield pack(self._records[start:])
+    def _pack(self) -> None:
+        records, self._records, size, self._loose = self._records, [], self._loose, 0
+        self._take(pack(records), size)
+
+    def add_block(self, block: bytes) -> None:
+        """Add a block of records, which are in any order; see pack()."""
+        self._take(block, 2 * len(block))  # sorting needs memory, too
+
+    def _take(self, block: bytes, size: int) -> None:
+        self._blocks.append(block)
+        self._size += size
+        if self._size > self._memory:
+            self._runs.add(self._sorted())
+
+    def _sorted(self) -> Iterator[bytes]:
+        """Sort the records in memory, and return them in blocks."""
+        blocks, self._blocks, self._size = self._blocks, [], 0
+        return Sorted(blocks, BLOCK)
+
+    def blocks(self) -> Iterable[bytes]:
+        """Return all records in order, in blocks; possible only once."""
+        self._pack()
+        return self._runs.merged(self._sorted())
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield all records in order; possible only once."""
-        return chain.from_iterable(map(unpack, self._runs.merged(self._blocks())))
+        return chain.from_iterable(map(unpack, self.blocks()))
 
     def close(self) -> None:
         """Delete the temporary files."""
         self._runs.close()
-        self._records = []
+        self._records, self._blocks = [], []

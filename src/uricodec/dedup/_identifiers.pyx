@@ -20,8 +20,10 @@ from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from uricodec._rows._arrow cimport *
-from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint, fingerprints
+from uricodec._base._cpython cimport PyBytes_AS_STRING
+from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint, fingerprints, store_word
 from uricodec._counting._order cimport Order, read_order
+from uricodec._counting._runs cimport store_big_word
 from uricodec._counting._table cimport *
 from uricodec._records._fields cimport RECORD_NAMES, Selection, Unselected, place_in_record, select_values
 from uricodec._records._framing cimport CSV, DELIMITED, Framing
@@ -40,6 +42,7 @@ from uricodec._rows._tasks import LineFault, Lines
 cdef enum:
     BATCH = 8192        # rows of a column per batch
     COUNT = 20          # digits of the greatest 64-bit number
+    RECORD = 44         # bytes of a record without its form and its text, see Identifiers.records()
 
 
 # --- the sink -----------------------------------------------------------------------------------------------------------
@@ -237,6 +240,82 @@ cdef class Identifiers(IdentifierBatch):
             self.form_starts = <const size_t *>self.batch.form_starts.data
             self.form_ends = <const size_t *>self.batch.form_ends.data
         self.count = self.batch.rows
+
+    cdef const uint8_t *text_of(self, size_t row, size_t *n) noexcept nogil:
+        """Return what was read in a row; NULL: null. The subclasses do that."""
+        n[0] = 0
+        return NULL
+
+    def records(self, bytes spellings not None, bytes counts not None, bytes identifiers not None, bytes sizes not None):
+        """Return the rows that are marked as new and whose identifiers have several spellings, as a block of records.
+
+        A record is a fingerprint (16 bytes), the size (4) of the form and the form, if forms are kept, the number of the
+        row (8), how often it occurs (8), and its text. All numbers are big-endian, as records are sorted.
+
+        Args:
+            spellings (bytes): The marks of the rows, of which those with new spellings are new.
+            counts (bytes): How often each of these spellings occurs, as from FirstRows.counts_of().
+            identifiers, sizes (bytes): The same of rows with new identifiers, and how many spellings each has.
+        """
+        cdef const uint8_t *is_spelling = <const uint8_t *>PyBytes_AS_STRING(spellings)
+        cdef const uint8_t *is_identifier = <const uint8_t *>PyBytes_AS_STRING(identifiers)
+        cdef const uint8_t *count = <const uint8_t *>PyBytes_AS_STRING(counts)
+        cdef const uint8_t *size = <const uint8_t *>PyBytes_AS_STRING(sizes)
+        cdef const uint8_t *count_end = count + len(counts)
+        cdef const uint8_t *size_end = size + len(sizes)
+        cdef Buffer found
+        cdef bint single, done = True
+        cdef size_t i
+        cdef uint64_t times
+        memset(&found, 0, sizeof(Buffer))
+        self.use()
+        try:
+            if min(len(spellings), len(identifiers)) < <Py_ssize_t>self.count:
+                raise ValueError(f"expected {self.count} marks, got {min(len(spellings), len(identifiers))}")
+            with nogil:
+                for i in range(self.count):
+                    single = False
+                    if is_identifier[i] == NEW and size < size_end:
+                        memcpy(&times, size, 8)
+                        single = times == 1
+                        size += 8
+                    if is_spelling[i] != NEW or count == count_end:
+                        continue
+                    memcpy(&times, count, 8)
+                    count += 8
+                    if self.marks[i] == NEW and not single and not self.add_record(i, times, &found):
+                        done = False
+                        break
+            if not done:
+                raise MemoryError  # pragma: no cover: no memory
+            return (<const char *>found.data)[:found.size] if found.size else b""
+        finally:
+            uc_give(&self.busy)
+            discard(&found)
+
+    cdef bint add_record(self, size_t row, uint64_t count, Buffer *found) noexcept nogil:
+        """Append a record; see records(). False: out of memory."""
+        cdef size_t n, form = 0
+        cdef const uint8_t *text = self.text_of(row, &n)
+        cdef uint8_t *dst
+        if self.forms != NULL:
+            form = self.form_ends[row] - self.form_starts[row]
+        if not grow(found, RECORD + form + n):
+            return False  # pragma: no cover: no memory
+        dst = found.data + found.size
+        store_word(RECORD - 8 + form + n, dst)
+        memcpy(dst + 8, self.fingerprints + UC_FINGERPRINT * row, UC_FINGERPRINT)
+        store_big_word(<uint64_t>form << 32, dst + 24)      # of which the last four bytes are written over
+        dst += 28
+        if form:
+            memcpy(dst, self.forms + self.form_starts[row], form)
+        dst += form
+        store_big_word(number_of(self, row), dst)
+        store_big_word(count, dst + 8)
+        if n:
+            memcpy(dst + 16, text, n)
+        found.size += RECORD + form + n
+        return True
 
 
 # --- lines --------------------------------------------------------------------------------------------------------------
@@ -552,14 +631,20 @@ cdef class LineBatch(Identifiers):
         try:
             if row >= self.count:
                 raise IndexError(f"expected a row below {self.count}, got {row}")
-            if self.framing is not None and is_valid(&self.selected_values, row):
-                row_at(&self.selected_values, row, &src, &n)
-            else:
-                src = self.rows.source.data + (<const size_t *>self.batch.starts.data)[row]
-                n = self.end_of(row) - (<const size_t *>self.batch.starts.data)[row]
+            src = self.text_of(row, &n)
             return src[:n]
         finally:
             uc_give(&self.busy)
+
+    cdef const uint8_t *text_of(self, size_t row, size_t *n) noexcept nogil:
+        cdef size_t start
+        cdef const uint8_t *src
+        if self.framing is not None and is_valid(&self.selected_values, row):
+            row_at(&self.selected_values, row, &src, n)
+            return src
+        start = (<const size_t *>self.batch.starts.data)[row]
+        n[0] = self.end_of(row) - start
+        return self.rows.source.data + start
 
     cdef size_t size(self) noexcept nogil:
         """Return the size of all lines in bytes."""
@@ -824,19 +909,26 @@ cdef class ColumnBatch(Identifiers):
         """
         cdef const uint8_t *src
         cdef size_t n
-        cdef bint found = False
         self.use()
         try:
             if row >= self.count:
                 raise IndexError(f"expected a row below {self.count}, got {row}")
             if self.items is not None:
                 raise TypeError("expected an Arrow object")
-            row += self.row - self.count        # a batch is in one array
-            if not is_null(&self.rows.source, row):
-                found = row_at(&self.rows.source, row, &src, &n)
-            return src[:n] if found else None
+            src = self.text_of(row, &n)
+            return None if src == NULL else src[:n]
         finally:
             uc_give(&self.busy)
+
+    cdef const uint8_t *text_of(self, size_t row, size_t *n) noexcept nogil:
+        cdef const uint8_t *src
+        cdef bint found = False
+        n[0] = 0
+        if self.items is None:
+            row += self.row - self.count        # a batch is in one array
+            if not is_null(&self.rows.source, row):
+                found = row_at(&self.rows.source, row, &src, n)
+        return src if found else NULL
 
     cdef int read_rows(self, size_t most) except -1:
         """Read the next rows of the current array."""
