@@ -196,10 +196,11 @@ cdef void undo_cloudfront(Record *record) noexcept nogil:
 cdef void undo_plus(Record *record, int member) noexcept nogil:
     """Undo the "+" that IIS writes for a space."""
     cdef Text text = record.text[member]
+    cdef uint8_t *dst = record.room
     cdef size_t i
     if has(&text, c'+'):
         for i in range(text.n):
-            record.room[i] = c' ' if text.at[i] == c'+' else text.at[i]
+            dst[i] = c' ' if text.at[i] == c'+' else text.at[i]
         set_undone(record, member, text.n)
 
 

@@ -405,20 +405,22 @@ cdef inline size_t put_duration(Text text, int unit, uint8_t *dst) noexcept nogi
         point = bytes_equal(word_at(text.at) & FIRST_BYTES[n], c'.') != 0
     else:
         point = memchr(text.at, c'.', n) != NULL
-    if text.at[n - 1] != c'0':
-        if unit == 0 and point and (text.at[0] != c'0' or text.at[1] == c'.'):
-            copy_blocks(text.at, n, dst)
-            return n
-        if unit < 0 and not point and text.at[0] != c'0':
-            if n <= digits:
-                memcpy(dst, b"0.00000000", 10)
-                copy_blocks(text.at, n, dst + 2 + digits - n)
-                return 2 + digits
-            copy_blocks(text.at, n - digits, dst)
-            copy_blocks(text.at + n - digits, digits, dst + n - digits + 1)
-            dst[n - digits] = c'.'
-            return n + 1
-    return put_seconds(text, unit, dst)
+    if unit == 0 and point and text.at[n - 1] != c'0' and (text.at[0] != c'0' or text.at[1] == c'.'):
+        copy_blocks(text.at, n, dst)
+        return n
+    if unit >= 0 or point or text.at[0] == c'0':
+        return put_seconds(text, unit, dst)
+    if n <= digits:
+        memcpy(dst, b"0.00000000", 10)
+        copy_blocks(text.at, n, dst + 2 + digits - n)
+        n = 1 + digits
+    else:
+        copy_blocks(text.at, n - digits, dst)
+        copy_blocks(text.at + n - digits, digits, dst + n - digits + 1)
+        dst[n - digits] = c'.'
+    while dst[n] == c'0' and dst[n - 1] != c'.':
+        n -= 1
+    return n + 1
 
 
 cdef uint8_t *put_value(const Writer *w, const Record *record, const Output *output, Text text, bint masked, Place place,
