@@ -195,6 +195,7 @@ class LogWorker(Worker):
         super().__init__(InvalidLines(errors, fail, self._reason, report, options["max_line"], True, wanted))
         self._ends = LogEnds(format is None, wait)
         self._reader: LogReader | None = None
+        self._free: list[LogReader] = []  # those of chunks that were used
         self._partial, self._done = PartialLines(options["max_line"]), 0  # the number of joined lines that were used
         self.lines = self.records = self.dropped = self.joined = 0
         self.missing, self.local_times = frozenset(IMPORTANT), False
@@ -246,7 +247,7 @@ class LogWorker(Worker):
         chunk.reader = self._reader
         if self._threads > 1:
             assert self.format is not None
-            chunk.reader = reader_of(self.format, self._options)
+            chunk.reader = self._free.pop() if self._free else reader_of(self.format, self._options)
             chunk.reader.go_on(self._reader)
             if chunk.whole:
                 self._reader.skip(chunk.lines)
@@ -281,6 +282,8 @@ class LogWorker(Worker):
         if chunk.reader is not None:
             self.missing &= chunk.reader.missing
             self.local_times |= chunk.reader.local_times
+            if self._threads > 1:
+                self._free.append(chunk.reader)
         for start, found, data in parts:
             if found.records:
                 self._take(data)
