@@ -40,6 +40,15 @@ def test_samples_are_detected(name):
         assert records == list(logs.parse(SAMPLES[name], format=name))
 
 
+@pytest.mark.slow
+@each_row("name", PRESETS)
+def test_the_format_of_the_log_before_changes_no_sample(name):
+    """It is taken without a comparison only if it reads all lines to their ends, as combined reads those of common."""
+    for likely in PRESETS:
+        expected = "combined" if (name, likely) == ("common", "combined") else name
+        assert str(decide(SAMPLES[name], likely=Format(likely)).format) == expected
+
+
 def decision(head):
     try:
         return decide(head)

@@ -128,6 +128,7 @@ class Logs:
         self._examples = {}  # and what was wrong with the first of them: its place and the reason
         self._lossy = []  # the logs with more invalid lines than one in FEW, and how many
         self._formats = {}  # of the logs, by name
+        self._likely = None  # the format of the log before
         self._left = {}  # lines that are not records, of the logs that have many, by name
         self._failures = []  # of the logs that have no record
 
@@ -249,6 +250,7 @@ class Logs:
             wait=self._follow,
             redact=self._redact,
             wanted=None if self._rejects else LINES if hints else 0,
+            likely=self._likely,
         )
         try:
             runner.run(source, worker)
@@ -267,6 +269,7 @@ class Logs:
                 self._plan.note(f"{name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}")
             for code, count in worker.invalid.codes.items():
                 self._codes[code] = self._codes.get(code, 0) + count
+        self._likely = worker.format if worker.records else self._likely
         try:
             worker.check_records()
         except FormatError as error:

@@ -128,15 +128,16 @@ def count(format: Format, data: bytes, strict: int = 1) -> Candidate:
     return Candidate(format, votes, voted, reach / (voted - votes) if voted > votes else 0.0)
 
 
-def may_read(name: str, lines: list[bytes]) -> bool:
-    """Return whether a preset may read one of some lines: to look for its literals takes less time than to compile it.
+def may_read(name: str, lines: list[bytes], data: bytes) -> bool:
+    """Return whether a preset may read one of some lines, which `data` joins: to look for its literals takes less time
+    than to compile it.
 
-    "[$time] \"$request\" $status" does not read `a - - [now] GET /`, which has no quote after "] ".
+    "[$time] \\"$request\\" $status" does not read `a - - [now] GET /`, which has no quote after "] ".
     """
-    return len(lines) > FIRST or any(
-        any(code in line for code in CODED) or any(has_in_order(line, literals) for literals in literals_of(name))
-        for line in lines
-    )
+    if name in KNOWN or len(lines) > FIRST or any(code in data for code in CODED):
+        return True
+    possible = [literals for literals in literals_of(name) if all(literal in data for literal in literals)]
+    return any(has_in_order(line, literals) for literals in possible for line in lines)
 
 
 def has_in_order(line: bytes, literals: list[bytes]) -> bool:
@@ -158,7 +159,7 @@ def candidates(head: bytes, every: bool = False) -> list[Candidate]:
 
     def counted(names: Iterable[str], lines: list[bytes], strict: int) -> list[Candidate]:
         data = b"\n".join(lines)
-        found = [count(KNOWN[name], data, strict) for name in names if every or may_read(name, lines)]
+        found = [count(KNOWN[name], data, strict) for name in names if every or may_read(name, lines, data)]
         return sorted([each for each in found if every or each.votes], key=lambda each: (-each.votes, -each.reach))
 
     # Both read any log with a header.
@@ -199,12 +200,14 @@ def announced(head: bytes) -> list[Candidate]:
     return [found._replace(votes=max(found.votes, 1), lines=max(found.lines, 1))]
 
 
-def decide(head: bytes, early: bool = False) -> Candidate | None:
+def decide(head: bytes, early: bool = False, likely: Format | None = None) -> Candidate | None:
     """Return the format of a log.
 
     Args:
         head (bytes): The beginning of the log, up to a line end, or all of it.
         early (bool): Whether more of the log may be had: then return None unless all lines agree.
+        likely (Format | None): That of the log before. It is not compared with others if it is of text and reads all
+            lines to their ends; JSON has more members than a format names.
 
     Returns:
         Candidate | None: The format; None if no line can vote yet.
@@ -214,8 +217,16 @@ def decide(head: bytes, early: bool = False) -> Candidate | None:
     """
     if not head:
         return Candidate(KNOWN["combined"], 0, 0, 0.0)
+    lines = voters(head)
+    if (
+        likely
+        and not likely.is_json
+        and lines
+        and all(record and REST not in record for record in records_of(likely, lines, strict=2))
+    ):
+        return Candidate(likely, len(lines), len(lines), 0.0)
     known = announced(head)
-    if not known and all(line.startswith(b"#") for line in voters(head)):
+    if not known and all(line.startswith(b"#") for line in lines):
         return None
     ranking = known or candidates(head)
     best = ranking[0] if ranking else None
@@ -228,7 +239,6 @@ def decide(head: bytes, early: bool = False) -> Candidate | None:
         raise FormatError(unknown(head))
     best = choose(ranking, head)
     if best.votes < best.lines and not known:
-        lines = voters(head)
         others = [line for line, record in zip(lines, records_of(best.format, lines), strict=True) if record is None]
         second, *_ = [*candidates(b"\n".join(others)), best]
         records = records_of(second.format, others)

@@ -69,15 +69,16 @@ class LogEnds(LineEnds):
     Args:
         detecting (bool): Whether the format is being detected.
         wait (bool): Whether the log grows: what is there decides then, as soon as it shows one format.
+        likely (Format | None): See decide().
 
     Attributes:
         found (Candidate | None): The format that the first chunk shows, if it was cut for that.
         skipped (int): The number of NUL bytes before lines, which are dropped, unless the log is UTF-16.
     """
 
-    def __init__(self, detecting: bool = False, wait: bool = False) -> None:
+    def __init__(self, detecting: bool = False, wait: bool = False, likely: Format | None = None) -> None:
         super().__init__()
-        self.detecting, self._wait = detecting, wait
+        self.detecting, self._wait, self.likely = detecting, wait, likely
         self.found: Candidate | None = None
         self.skipped = 0
         self._before = b"\n"  # the last byte that was kept
@@ -105,7 +106,7 @@ class LogEnds(LineEnds):
         if end < stop and buffer.count(b"\n", first, end) < SHARE:
             return 0  # the unfinished line may change the decision
         try:
-            self.found = decide(bytes(buffer[:end]), early=not self._wait) if end else None
+            self.found = decide(bytes(buffer[:end]), not self._wait, self.likely) if end else None
         except FormatError:
             self.found = None
         return end if self.found else 0
@@ -159,6 +160,7 @@ class LogWorker(Worker):
         redact (str | Collection[str] | None): The names of the parameters that are redacted, see `uri.redact`; None:
             lines are read as they are.
         wanted (int | None): How many invalid lines are reported; of the others, only examples. None: all.
+        likely (Format | None): The format of the log before, which is tried first.
 
     Attributes:
         format (Format | None): The format, as soon as it is known.
@@ -186,6 +188,7 @@ class LogWorker(Worker):
         wait: bool = False,
         redact: "str | Collection[str] | None" = None,
         wanted: int | None = None,
+        likely: Format | None = None,
     ) -> None:
         self._name, self.format = name, format
         self._redactor = None if redact is None else Redactor(redact)
@@ -193,7 +196,7 @@ class LogWorker(Worker):
             report = partial(self._report_redacted, report)  # a line may be too long for work()
         self._options, self._threads, self._on_format, self._take = options, threads, on_format, take
         super().__init__(InvalidLines(errors, fail, self._reason, report, options["max_line"], True, wanted))
-        self._ends = LogEnds(format is None, wait)
+        self._ends = LogEnds(format is None, wait, likely)
         self._reader: LogReader | None = None
         self._free: list[LogReader] = []  # those of chunks that were used
         self._partial, self._done = PartialLines(options["max_line"]), 0  # the number of joined lines that were used
@@ -236,7 +239,7 @@ class LogWorker(Worker):
             return
         if self._reader is None:
             if self.format is None:
-                found = self._ends.found or decide(bytes(chunk.lines[:HEAD]))
+                found = self._ends.found or decide(bytes(chunk.lines[:HEAD]), likely=self._ends.likely)
                 self.format = found.format if found else Format("combined")  # blank lines and comments only
                 if self._on_format and found:
                     self._on_format(found)
