@@ -11,7 +11,7 @@ from uricodec.logs._reading import ColumnBuffer, RecordBuffer
 from uricodec.logs._records import LogReader, csv_as_text
 
 # How many rows are written at once; those of a row group of Parquet; those of a table without --top.
-ROWS, GROUP, SHOWN = 4096, 1_000_000, 30
+ROWS, GROUP, SHOWN = 4096, 131_072, 30
 
 # Memory of the program without the keys that it counts, of which at least a half is left.
 PROGRAM = 24 * 1024 * 1024
@@ -151,7 +151,7 @@ class Arrow(Lines):
 
 
 class Parquet(Arrow):
-    """Writes batches as a Parquet file, with pyarrow: row groups of a million rows, compressed with Zstandard."""
+    """Writes batches as a Parquet file, with pyarrow: row groups of GROUP rows, compressed with Zstandard."""
 
     def __init__(self, output, schema, most=None):
         super().__init__(output, schema, most)

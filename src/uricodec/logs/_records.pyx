@@ -479,10 +479,8 @@ cdef class LogReader:
                 invalid += note(self, lines, found + invalid)
             lines += 1
             self.marked.start = record.next
-        if self.quotes:
-            written = leave_out_quotes(dst, written, self.delimiter)
-        elif self.writer.csv:
-            written = csv_to_text(dst, written, self.delimiter)
+        if self.writer.csv:
+            written = leave_out_quotes(dst, written, self.delimiter, not self.quotes)
         counts[0], counts[1], counts[2], counts[3], counts[4] = self.marked.start, written, lines, records, invalid
 
     cdef void begin_lines(self, const uint8_t *src, size_t n) noexcept nogil:
@@ -749,7 +747,7 @@ def csv_as_text(bytes records not None, bytes delimiter not None):
     b'a, b\\t\\tsay "x" twice'
     """
     cdef bytearray made = bytearray(records)
-    return bytes(memoryview(made)[:csv_to_text(<uint8_t *><char *>made, len(made), <uint8_t>ord(delimiter))])
+    return bytes(memoryview(made)[:leave_out_quotes(<uint8_t *><char *>made, len(made), <uint8_t>ord(delimiter), True)])
 
 
 def texts_of(str name, texts):

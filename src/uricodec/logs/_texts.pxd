@@ -49,6 +49,5 @@ cdef inline uint8_t *put_class(Text status, uint8_t *dst) noexcept nogil:
 
 
 cdef size_t period_of(const uint8_t *time, size_t n, size_t period, uint8_t *dst) noexcept nogil
-cdef size_t csv_to_text(uint8_t *records, size_t n, uint8_t delimiter) noexcept nogil
-cdef size_t leave_out_quotes(uint8_t *records, size_t n, uint8_t delimiter) noexcept nogil
+cdef size_t leave_out_quotes(uint8_t *records, size_t n, uint8_t delimiter, bint as_text) noexcept nogil
 cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil

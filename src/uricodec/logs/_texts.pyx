@@ -308,33 +308,12 @@ cdef int flags_of_request(const Writer *w, Text path, Text query, bint decoded, 
 FLAG_TEXTS = [Name("malformed", 9), Name("double-encoded", 14), Name("overlong-utf8", 13), Name("encoded-slash", 13),
               Name("dot-dot", 7), Name("nul", 3)]
 
-cdef size_t csv_to_text(uint8_t *records, size_t n, uint8_t delimiter) noexcept nogil:
-    """Turn records of CSV into values between delimiters, without quotes, where they are. Return the size.
-
-    No value contains a control character, as the delimiter is, or a line end: they are escapes of JSON, or triplets.
-    """
-    cdef size_t i = 0, size = 0
-    cdef bint quoted = False
-    while i < n:
-        if records[i] == c'"':
-            if quoted and i + 1 < n and records[i + 1] == c'"':
-                records[size] = c'"'
-                size += 1
-                i += 1
-            else:
-                quoted = not quoted
-        else:
-            records[size] = delimiter if records[i] == c',' and not quoted else records[i]
-            size += 1
-        i += 1
-    return size
-
-
-cdef size_t leave_out_quotes(uint8_t *records, size_t n, uint8_t delimiter) noexcept nogil:
-    """Leave out the quotes of cells of CSV that need none, where they are. Return the size.
+cdef size_t leave_out_quotes(uint8_t *records, size_t n, uint8_t delimiter, bint as_text) noexcept nogil:
+    """Leave out the quotes of cells of CSV that need none, where they are; with `as_text` those of all. Return the size.
 
     Each text is in quotes before, and commas are between cells. A text needs quotes for a delimiter or a quote; no value
-    contains a line end. An empty text keeps its quotes: a missing one has none.
+    contains a line end. An empty text keeps its quotes: a missing one has none. With `as_text`, the delimiter is a control
+    character, which no value contains, either: they are escapes of JSON, or triplets.
     """
     cdef const uint8_t *quote
     cdef size_t i = 0, k, size = 0, start, end
@@ -362,14 +341,20 @@ cdef size_t leave_out_quotes(uint8_t *records, size_t n, uint8_t delimiter) noex
                 break
             end += 1
             doubled = True
-        if not doubled and end - start > 2 and memchr(records + start, delimiter, end - start) == NULL:
+        i = end
+        if not doubled and (as_text or end - start > 2 and memchr(records + start, delimiter, end - start) == NULL):
             memmove(records + size, records + start + 1, end - start - 2)
             size += end - start - 2
+        elif as_text:
+            k = start + 1
+            while k < end - 1:
+                records[size] = records[k]
+                size += 1
+                k += 1 + (records[k] == c'"')
         else:
             if size != start:
                 memmove(records + size, records + start, end - start)
             size += end - start
-        i = end
 
 
 cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
