@@ -40,7 +40,9 @@ def run(  # noqa: PLR0913, PLR0917
     columns = _columns_among(operation, column, own, named) if operation.columns else {}
     missing = kinds.is_missing if is_pandas or is_numpy else None
     call = Call(operation, own, named, columns, missing, errors, invalid, threads, line_terminator)
-    is_file = not is_list and not is_pandas and kinds.is_file(column)  # labels of a Series are attributes, too
+    has_attributes = not is_list and not is_pandas  # which are labels of a Series of pandas, too
+    is_arrow = has_attributes and kinds.is_arrow(column)
+    is_file = has_attributes and not is_arrow and kinds.is_file(column)
     if is_file and operation.result != "text":
         raise TypeError(f"{operation.name} does not accept a file: its results are not text")
     if is_file != (output is not None):
@@ -58,7 +60,7 @@ def run(  # noqa: PLR0913, PLR0917
 
         return np.fromiter(call.on_list(kinds.items(column), kinds.is_missing), object, len(column))
     # An Arrow object: a Column.
-    if kinds.is_arrow(column):
+    if is_arrow:
         return call.on_arrow(column)
     # A binary file: its lines, written to another file.
     if is_file:

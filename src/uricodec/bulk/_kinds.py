@@ -19,7 +19,8 @@ def is_pandas(column: Any) -> bool:
 
 def is_arrow(column: Any) -> bool:
     """Return whether a column is an object of the Arrow PyCapsule interface."""
-    return hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__")
+    # A Series of Polars, which has the second, takes long to say that it lacks an attribute.
+    return hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__")
 
 
 def is_column(value: Any) -> bool:
@@ -51,10 +52,10 @@ def is_missing(value: Any) -> bool:
 
 
 def is_file(column: Any) -> bool:
-    """Return whether an object is a file, of which only read() is needed; a memory map is a buffer, too."""
+    """Return whether an object, not of Arrow, is a file: only read() is needed. A memory map is a buffer, too."""
     if hasattr(column, "readinto"):
         return True
-    if not hasattr(column, "read") or is_arrow(column):
+    if not hasattr(column, "read"):
         return False
     try:
         memoryview(column)
