@@ -24,7 +24,7 @@ cdef enum:
     VHOST, DURATION, FORWARDED_FOR
     MEMBERS
     EXTRA_BIT = 1 << 17     # MEMBERS: among bits of members, that of all extra fields
-    REQUEST_BITS = 1008     # those of REQUEST to PROTOCOL
+    REQUEST_BITS = 464      # those of REQUEST and of its parts that can have any bytes: TARGET, PATH, QUERY
     OWN_EXTRAS = 128        # of a format or a line; there may be the port of the client, too
     EXTRAS = 129
     SLOTS = 146

@@ -195,7 +195,7 @@ cdef inline bint is_usual_value(const Step *step, Text text) noexcept nogil:
     return is_number(text) if step.work & IS_NUMBER else is_decimal(text)
 
 
-cdef enum Outcome:
+cdef enum Attempt:
     READ, NO_MATCH, DECLINED
 
 
@@ -216,7 +216,7 @@ cdef inline size_t next_quote(const uint64_t *marks, size_t at, Ends *ends) noex
     return next_mark(marks, start + 64)
 
 
-cdef Outcome read_fields(const Plan *plan, KnownTime *time, size_t first, size_t i, const Marked *marked, size_t end,
+cdef Attempt read_fields(const Plan *plan, KnownTime *time, size_t first, size_t i, const Marked *marked, size_t end,
                              Record *record) noexcept nogil:
     """Find the fields of a line, from a step on. The line is from i to `end` in the window.
 
@@ -336,7 +336,7 @@ cdef Outcome read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
         if not stands_at(s + stop, step):
             if not step.may_end or stop + (step.until == TO_QUOTE) < end:
                 record.step = step.index
-                return DECLINED if step.before_time else NO_MATCH
+                return DECLINED if step.before_time and stop < end else NO_MATCH
             next, ended = end, True
         n = stop - i
         value.at, value.n = s + i, n
@@ -388,7 +388,7 @@ cdef inline bint has_odd_quotes(const Plan *plan, const Marked *marked, size_t e
     return at < end
 
 
-cdef Outcome read_rest(const Plan *plan, const uint8_t *s, size_t i, size_t end, Record *record) noexcept nogil:
+cdef Attempt read_rest(const Plan *plan, const uint8_t *s, size_t i, size_t end, Record *record) noexcept nogil:
     """Read what follows the last field, which may be spaces, or an extra field."""
     cdef size_t k = i
     if plan.steps and plan.step[plan.steps - 1].until == TO_QUOTE and not (plan.open_end and s[i] == c' '):
@@ -668,7 +668,7 @@ cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *recor
     """Read the line at marked.start. False: it is declined. Up to BLOCK bytes after the end of the line may be loaded."""
     cdef size_t size, at, end, special, skipped = 0
     cdef const Variant *variant
-    cdef Outcome outcome = NO_MATCH
+    cdef Attempt attempt = NO_MATCH
     cdef int k
     if not find_end(reader, marked, record, &special):
         return False
@@ -685,14 +685,14 @@ cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *recor
         if record.key != variant.key:
             use_variant(variant, record)
         if variant.shared == 0 or record.step >= (variant - 1).plan.steps:
-            outcome = read_fields(variant.plan, variant.time, 0, at + skipped, marked, end, record)
+            attempt = read_fields(variant.plan, variant.time, 0, at + skipped, marked, end, record)
         elif record.step >= variant.shared:
-            outcome = read_fields(variant.plan, variant.time, variant.shared, record.start[variant.shared], marked, end, record)
-        if outcome == NO_MATCH and has_odd_quotes(variant.plan, marked, end, record):
+            attempt = read_fields(variant.plan, variant.time, variant.shared, record.start[variant.shared], marked, end, record)
+        if attempt == NO_MATCH and has_odd_quotes(variant.plan, marked, end, record):
             return False
-        if outcome == READ:
+        if attempt == READ:
             return finish_line(reader, marked, special, end, record)
-        if outcome == DECLINED:
+        if attempt == DECLINED:
             return False
     return False
 

@@ -232,6 +232,10 @@ for byte_n in range(16):
     HEX_VALUES[ord("0123456789abcdef"[byte_n])] = HEX_VALUES[ord("0123456789ABCDEF"[byte_n])] = byte_n
 
 
+cdef enum:
+    FEW = 12        # bytes of a text that are decoded one by one: the kernel takes less time for more
+
+
 cdef uint8_t *put_escaped(const Writer *w, const Marked *marked, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil:
     """Write a text of the window that has a "%" or a "+", like put_decoded()."""
     cdef const uint8_t *s = marked.src + marked.window
@@ -239,7 +243,9 @@ cdef uint8_t *put_escaped(const Writer *w, const Marked *marked, Text text, bint
     cdef size_t start = text.at - s, stop = start + text.n, at = start
     cdef uint8_t *first = dst
     cdef int byte, follow = 0      # how many bytes of a character have to follow
-    while True:
+    cdef int left = FEW
+    while left:
+        left -= 1
         at = mark_before(marks, at, stop)
         while at < stop and s[at] != c'%' and not (plus and s[at] == c'+'):
             at = mark_before(marks, at + 1, stop)
