@@ -47,9 +47,15 @@ cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:
 # Return the length of the maximal subpart at the start of src (Unicode 3.9, "U+FFFD Substitution"); 0 if valid.
 cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil
 
-# Like scan_utf8 and from_utf8, but with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace").
-cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil
-cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *dst) noexcept nogil
+# Return the offset of the first ill-formed maximal subpart, and set its size; n if there is none.
+cdef size_t find_ill_formed(const uint8_t *src, size_t n, size_t *subpart) noexcept nogil
+
+# Copy text, with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace"). Return the size. dst has
+# a capacity of 3 * n bytes; src does not overlap it, or is at dst + 2 * m for an m >= n.
+cdef size_t replace_ill_formed(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
+
+# Do the same with n bytes at dst, where 3 * n bytes can be written.
+cdef size_t make_utf8(uint8_t *dst, size_t n) noexcept nogil
 
 # Return a str decoded from UTF-8. `errors` is the name of the error handler; NULL: "replace".
 cdef str utf8_text(const uint8_t *src, size_t n, const char *errors)

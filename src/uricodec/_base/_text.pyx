@@ -1,8 +1,12 @@
 """UTF-8 (RFC 3629): ill-formed text, and bytes of objects."""
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
-from libc.string cimport strchr
+from libc.string cimport memmove, strchr
 
-from uricodec._base._kernels cimport UC_SURROGATE, kernels
+from uricodec._base._kernels cimport UC_SURROGATE, kernels, uc_lowest_bit
+
+
+cdef extern from "simd/fingerprint.h" nogil:
+    uint64_t load_word "uc_load_word"(const uint8_t *at)
 
 
 # --- ill-formed text ----------------------------------------------------------------------------------------------------
@@ -17,40 +21,56 @@ cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
     return 0 if have == length else have
 
 
-cdef size_t well_formed(const uint8_t *src, size_t n, uc_utf8 *found, size_t *subpart) noexcept nogil:
-    """Return the length of the well-formed text at the start of src, and in *subpart that of the maximal subpart after it."""
-    cdef size_t size = 0
-    found.characters = found.highest = 0
-    subpart[0] = ill_formed(src, n)
-    if subpart[0] == 0:
-        size = kernels.scan_utf8(src, n, found)
-        subpart[0] = ill_formed(src + size, n - size)
-    return size
+cdef enum:
+    NEAR = 64       # bytes in which one character is read at a time: for fewer, or if more is ill-formed, that is faster
 
 
-cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil:
-    cdef uc_utf8 part
-    cdef size_t i = 0, subpart
-    found.characters = found.highest = 0
-    while i < n:
-        i += well_formed(src + i, n - i, &part, &subpart)
-        i += subpart
-        found.characters += part.characters + (subpart > 0)
-        found.highest = max(found.highest, part.highest, <uint8_t>(0xEF if subpart else 0))
+cdef size_t find_ill_formed(const uint8_t *src, size_t n, size_t *subpart) noexcept nogil:
+    cdef uc_utf8 found
+    cdef size_t i = 0
+    cdef uint64_t beyond
+    while i < min(n, <size_t>NEAR):
+        if n - i >= 8:
+            beyond = load_word(src + i) & <uint64_t>0x8080808080808080
+            i += <size_t>uc_lowest_bit(beyond) >> 3 if beyond else 8
+            if beyond == 0:
+                continue
+        if src[i] < 0x80:
+            i += 1
+            continue
+        subpart[0] = ill_formed(src + i, n - i)
+        if subpart[0]:
+            return i
+        i += <size_t>max(sequence_length(src[i]), 1)
+    if i >= n:
+        return n
+    i += kernels.scan_utf8(src + i, n - i, &found)
+    subpart[0] = max(ill_formed(src + i, n - i), <size_t>1)
+    return i
 
 
-cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *dst) noexcept nogil:
-    cdef uc_utf8 part
-    cdef size_t i = 0, size, subpart
-    while i < n:
-        size = well_formed(src + i, n - i, &part, &subpart)
-        if size:
-            kernels.from_utf8(src + i, size, width, dst, part.characters)
-            dst += part.characters * <size_t>width
-        if subpart:
-            kernels.from_utf8(<const uint8_t *>b"\xEF\xBF\xBD", 3, width, dst, 1)
-            dst += width
-        i += size + subpart
+cdef size_t replace_ill_formed(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    cdef size_t i = 0, o = 0, size, subpart
+    while True:
+        size = find_ill_formed(src + i, n - i, &subpart)
+        # Here o <= 3 * i, so dst has 3 bytes for each one left, and where src is dst + 2 * m, dst + o is not after src + i.
+        if size <= 16 and n - i >= 16:
+            memcpy(dst + o, src + i, 16)
+        else:
+            memmove(dst + o, src + i, size)
+        i, o = i + size, o + size
+        if i == n:
+            return o
+        memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
+        i, o = i + subpart, o + 3
+
+
+cdef size_t make_utf8(uint8_t *dst, size_t n) noexcept nogil:
+    cdef uc_utf8 found
+    if kernels.scan_utf8(dst, n, &found) == n:
+        return n
+    memmove(dst + 2 * n, dst, n)
+    return replace_ill_formed(dst + 2 * n, n, dst)
 
 
 cdef void set_no_memory() noexcept with gil:  # pragma: no cover: no memory
@@ -59,24 +79,32 @@ cdef void set_no_memory() noexcept with gil:  # pragma: no cover: no memory
 
 # --- str --------------------------------------------------------------------------------------------------------------
 
+cdef str replaced_text(const uint8_t *src, size_t n):
+    cdef uint8_t buffer[3 * SMALL]
+    cdef uint8_t *dst
+    if n <= SMALL:
+        return utf8_text(buffer, replace_ill_formed(src, n, buffer), NULL)
+    if n > <size_t>PY_SSIZE_T_MAX // 3:
+        raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
+    dst = allocate(3 * n)
+    try:
+        return utf8_text(dst, replace_ill_formed(src, n, dst), NULL)
+    finally:
+        PyMem_RawFree(dst)
+
+
 cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
     """Return a str decoded from UTF-8. `errors` is the name of the error handler; NULL: "replace"."""
     cdef uc_utf8 found
     cdef int width
     cdef str text
-    cdef bint well_formed = kernels.scan_utf8(src, n, &found) == n
-    if not well_formed:
-        if errors != NULL:
-            return PyUnicode_DecodeUTF8(<const char *>src, <Py_ssize_t>n, errors)
-        scan_replacing(src, n, &found)
+    if kernels.scan_utf8(src, n, &found) < n:
+        return replaced_text(src, n) if errors == NULL else PyUnicode_DecodeUTF8(<const char *>src, <Py_ssize_t>n, errors)
     if found.highest < 0x80:
         return ascii_text(src, n)
     width = 1 if found.highest < 0xC4 else 2 if found.highest < 0xF0 else 4
     text = PyUnicode_New(<Py_ssize_t>found.characters, 0xFF if width == 1 else 0xFFFF if width == 2 else 0x10FFFF)
-    if well_formed:
-        kernels.from_utf8(src, n, width, PyUnicode_DATA(text), found.characters)
-    else:
-        from_utf8_replacing(src, n, width, <uint8_t *>PyUnicode_DATA(text))
+    kernels.from_utf8(src, n, width, PyUnicode_DATA(text), found.characters)
     return text
 
 

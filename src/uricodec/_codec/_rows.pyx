@@ -18,7 +18,7 @@ from uricodec._base._kernels cimport HEXDIG, UC_FULL, ByteSet, add_byte, kernels
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
-from uricodec._base._text cimport ill_formed
+from uricodec._base._text cimport find_ill_formed, ill_formed, replace_ill_formed
 from uricodec._rows._engine cimport *
 
 from uricodec._codec._triplets import percent_decode
@@ -85,27 +85,28 @@ cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
         at += 1
 
 
+cdef bint may_have_decoded(const uint8_t *src, size_t n, const Decoding *how, const uint8_t *decoded, size_t size) noexcept nogil:
+    """Return whether a triplet (or a '+') that must stay may be among what was decoded."""
+    if how.decodable == NULL:
+        return False
+    if size == n:       # no triplet was decoded; bytes that were there before may stay
+        return how.plus and not how.decodable.member[<uint8_t>c' ']
+    # Decoding removes no byte that is not decodable (these are not "%", "+" or digits). So if there are as many as
+    # before, none has been added.
+    return (kernels.count_outside(decoded, size, how.decodable) != kernels.count_outside(src, n, how.decodable)
+            or how.c1 and has_c1(decoded, size))
+
+
 cdef size_t decode_clean(const uint8_t *src, size_t n, const Decoding *how, bint strict, bint replaces,
                          uint8_t *dst) noexcept nogil:
     """Decode a row, or whole lines, without special cases; UC_FULL if there may be some."""
     cdef size_t size = kernels.decode(src, n, how.plus, dst, n)
-    cdef bint looks
     if how.checks and (strict or replaces and how.replaces) and memchr(dst, c'%', size) != NULL:
         return UC_FULL      # perhaps a "%" without two hexadecimal digits
-    if size == n:
-        # Nothing was decoded. Bytes that were there before may stay even if they are not decodable.
-        if how.plus and how.decodable != NULL and not how.decodable.member[<uint8_t>c' ']:
-            return UC_FULL
-        looks = how.utf8 and (strict or replaces or how.tables != NULL)
-        return size if not looks or is_utf8(dst, size) else UC_FULL
-    if how.utf8 and not is_utf8(dst, size):
+    # Where nothing was decoded, bytes that are not UTF-8 may stay.
+    if how.utf8 and (size < n or strict or replaces or how.tables != NULL) and not is_utf8(dst, size):
         return UC_FULL
-    # Decoding removes no byte that is not decodable (these are not "%", "+" or digits). So if there are as many as
-    # before, none has been added.
-    if how.decodable != NULL and (kernels.count_outside(dst, size, how.decodable)
-                                  != kernels.count_outside(src, n, how.decodable)):
-        return UC_FULL
-    return UC_FULL if how.c1 and has_c1(dst, size) else size
+    return UC_FULL if may_have_decoded(src, n, how, dst, size) else size
 
 
 cdef size_t decode_encoded(const uint8_t *src, size_t n, const Decoding *how, bint strict, uint8_t *dst,
@@ -147,31 +148,53 @@ cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, BytePol
     return UC_REJECTED
 
 
+cdef enum:
+    SHORT = 64      # bytes of rows that are not decoded without special cases first
+
+
 cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Decoding *how = <const Decoding *>options
-    cdef size_t size = decode_clean(src, n, how, True, False, dst)
+    cdef size_t size = UC_FULL
+    if n > SHORT or how.tables != NULL:
+        size = decode_clean(src, n, how, True, False, dst)
     return decode_by(src, n, how, FAIL, FAIL if how.checks else KEEP, dst, outcome) if size == UC_FULL else size
 
 
 cdef size_t decode_keeping(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Decode a row; what is malformed or not UTF-8 stays as it is written."""
-    cdef size_t size = decode_clean(src, n, <const Decoding *>options, False, False, dst)
-    return decode_by(src, n, <const Decoding *>options, KEEP, KEEP, dst, outcome) if size == UC_FULL else size
+    cdef const Decoding *how = <const Decoding *>options
+    cdef size_t size = UC_FULL
+    if n > SHORT or how.tables != NULL:
+        size = decode_clean(src, n, how, False, False, dst)
+    return decode_by(src, n, how, KEEP, KEEP, dst, outcome) if size == UC_FULL else size
 
 
 cdef size_t decode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                              Outcome *outcome) noexcept nogil:
     """Decode a row; U+FFFD replaces what is not UTF-8 and, unless the rules are those of unquote, malformed triplets."""
     cdef const Decoding *how = <const Decoding *>options
-    cdef size_t size = decode_clean(src, n, how, False, True, dst)
-    return decode_by(src, n, how, REPLACE, REPLACE if how.replaces else KEEP, dst, outcome) if size == UC_FULL else size
+    cdef size_t size
+    cdef uint8_t *decoded = dst + 2 * n     # as far from `dst` as replace_ill_formed() requires
+    if n > SHORT or how.tables != NULL or not how.utf8:
+        size = decode_clean(src, n, how, False, True, dst)
+        if size != UC_FULL:
+            return size
+    if how.utf8 and how.tables == NULL:
+        size = kernels.decode(src, n, how.plus, decoded, n)
+        if not (how.replaces and memchr(decoded, c'%', size) != NULL or may_have_decoded(src, n, how, decoded, size)):
+            return replace_ill_formed(decoded, size, dst)
+    return decode_by(src, n, how, REPLACE, REPLACE if how.replaces else KEEP, dst, outcome)
 
 
 cdef size_t decode_whole(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
-    cdef size_t size = decode_clean(span.data, span.size, <const Decoding *>options, span.strict,
-                                    span.policy == REPLACE_ROW, dst)
+    cdef const Decoding *how = <const Decoding *>options
+    cdef Outcome outcome
+    cdef size_t size = decode_clean(span.data, span.size, how, span.strict, span.policy == REPLACE_ROW, dst)
     if size == UC_FULL:
-        return 0
+        # A character or triplet never extends over a line end; but each line by itself is in one encoding or the other.
+        if span.strict or how.tables != NULL:
+            return 0
+        size = (decode_keeping if span.policy == KEEP_ROW else decode_replacing)(span.data, span.size, how, dst, &outcome)
     written[0] = size
     return span.size
 
@@ -194,22 +217,50 @@ cdef bint rows_are_utf8(const uint8_t *src, const uint32_t *at, size_t rows) noe
         found.highest < 0x80 or not starts_inside(src, at, rows))
 
 
-cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *marks, size_t row) noexcept nogil:
-    """Return the first row from `row` on with a marked byte; `rows` if there is none."""
-    cdef size_t i = at[rows] if marks == NULL else next_mark(marks, at[row], at[rows])
-    if i == at[rows]:
-        return rows
+cdef inline size_t row_with(const uint32_t *at, size_t row, size_t i) noexcept nogil:
+    """Return the row that byte i is in, which is not before `row`."""
     while at[row + 1] <= i:
         row += 1
     return row
 
 
+cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *marks, size_t row) noexcept nogil:
+    """Return the first row from `row` on with a marked byte; `rows` if there is none."""
+    cdef size_t i = at[rows] if marks == NULL else next_mark(marks, at[row], at[rows])
+    return rows if i == at[rows] else row_with(at, row, i)
+
+
+cdef void replace_rows(Run *run, const uint8_t *src, const uint32_t *at, size_t stop) noexcept nogil:
+    """Set the results of the rows up to `stop`: they are at src, bounded by `at`, and perhaps not UTF-8. None begins inside
+    a sequence, so all are read as one text."""
+    cdef size_t row = run.done, i = at[row], end = at[stop], size, subpart
+    while True:
+        size = find_ill_formed(src + i, end - i, &subpart)
+        copy_bytes(run.out + run.written, src + i, size)
+        i += size
+        run.written += size
+        while row < stop and at[row + 1] <= i:
+            row += 1
+            run.out_at[row] = <uint32_t>(run.written - (i - at[row]))
+        if i == end:
+            break
+        memcpy(run.out + run.written, b"\xEF\xBF\xBD", 3)     # U+FFFD
+        i += subpart
+        run.written += 3
+    run.done = stop
+
+
+cdef enum:
+    NEAR = 8        # rows that the row function does after one that is not UTF-8, because more may be near
+
+
 cdef bint finish_text_rows(Run *run, const uint64_t *malformed, const uint64_t *controls) noexcept nogil:
     """Finish the block, whose decoded rows are in run.out. The row function does those with a malformed triplet or a new
-    control character (NULL: no row has one) and those that are not UTF-8."""
+    control character (NULL: no row has one) and, unless U+FFFD can be written here, those that are not UTF-8."""
     cdef uint32_t at[ROWS + 1]
     cdef size_t rows = run.block.rows, size = run.out_at[rows], row, broken, marked, valid
     cdef const uint8_t *src = run.scratch
+    cdef bint replaces = not run.strict and run.policy == REPLACE_ROW and (<const Decoding *>run.options).tables == NULL
     cdef uc_utf8 found
     valid = kernels.scan_utf8(run.out, size, &found)
     if (valid < size or found.highest >= 0x80) and starts_inside(run.out, run.out_at, rows):
@@ -223,18 +274,16 @@ cdef bint finish_text_rows(Run *run, const uint64_t *malformed, const uint64_t *
     memcpy(run.scratch, run.out, size)      # results of the row function may be longer
     while run.done < rows:
         row = min(broken, marked)
-        if valid < size:
-            row = run.done
-            while at[row + 1] <= valid:
-                row += 1
-            row = min(row, min(broken, marked))
-        if row > run.done:
+        if replaces:
+            replace_rows(run, src, at, row)
+        else:
+            if valid < size:
+                row = min(row, row_with(at, run.done, valid))
             take_rows(run, src, at, row)
-        if row == rows:
-            break
-        if not do_row(run):
-            return False
-        row += 1
+        for _row in range(row, min(rows, row + (1 if replaces else NEAR))):
+            if not do_row(run):
+                return False
+        row = run.done
         if row < rows:
             if valid < at[row]:
                 valid = at[row] + kernels.scan_utf8(src + at[row], size - at[row], &found)

@@ -3,10 +3,10 @@
 RFC 3986 sections 2.1 and 2.4: a triplet is decoded once, and nothing is encoded twice. What cannot be decoded (a '%'
 without two hexadecimal digits; in text, bytes that are not UTF-8) is kept, replaced or reported, never lost.
 """
-from libc.string cimport memchr, memmove
+from libc.string cimport memchr
 
 from uricodec._base._kernels cimport (
-    ALL_BYTES, SUB_DELIMS, UC_FULL, UNRESERVED, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8,
+    ALL_BYTES, ASCII_BYTES, SUB_DELIMS, UC_FULL, UNRESERVED, ByteSet, add_byte, kernels, next_mark, remove_byte, uc_set, uc_utf8,
 )
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport *
@@ -17,6 +17,11 @@ from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 
 
 # --- decoding with a policy -------------------------------------------------------------------------------------------
+
+# ASCII that means itself.
+cdef ByteSet ITSELF = ASCII_BYTES - "%"
+cdef ByteSet ITSELF_BUT_PLUS = ITSELF - "+"
+
 
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
     cdef uc_utf8 found
@@ -48,19 +53,37 @@ cdef size_t read_encoded(const uint8_t *src, size_t n, const CharsetTable *table
     return entry.size
 
 
+cdef enum:
+    WINDOW = 1024       # bytes that are marked at once,
+    WORDS = 16          # and the words of their marks
+
+
 cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, uint8_t *dst,
                             const CharsetTable *tables=NULL) noexcept nogil:
     """Decode one character at a time, with a policy for each kind of error. Stops at an error if the policy is FAIL.
 
-    With `tables`, the decoded bytes are in that encoding instead of UTF-8. dst has a capacity of n bytes, or 3 n with
-    REPLACE or `tables`. Returns the number of bytes written, which are UTF-8 but for those that stay.
+    Characters of ASCII that mean themselves, which are not marked, are copied at once. With `tables`, the decoded bytes are
+    in that encoding instead of UTF-8. dst has a capacity of n bytes, or 3 n with REPLACE or `tables`. Returns the number of
+    bytes written, which are UTF-8 but for those that stay.
     """
-    cdef size_t i = 0, o = 0, size, step, end, have, length, used
+    cdef size_t i = 0, o = 0, size, step, end, have, length, used, window = 0, stop = 0
+    cdef uint64_t marks[WORDS]
     cdef uint8_t utf8[2 * CHARSET_FACTOR]
     cdef DecodeFault fault
     cdef BytePolicy policy
+    cdef const uc_set *itself = &ITSELF_BUT_PLUS.set if how.plus else &ITSELF.set
     how.fault = NO_FAULT
-    while i < n:
+    while True:
+        if i >= stop:
+            if i == n:
+                return o
+            window, stop = i, i + min(n - i, <size_t>WINDOW)
+            kernels.mark_outside(src + i, stop - i, itself, marks)
+        end = window + next_mark(marks, i - window, stop - window)
+        o += copy_some(dst + o, src + i, end - i, n - i)
+        i = end
+        if i == stop:
+            continue
         # One character, utf8[:have]: its bytes, `used` of them, are written as src[i:end].
         size = unit_at(src, i, n, utf8)
         if tables == NULL:
@@ -88,15 +111,22 @@ cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, ui
             memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
             o += 3
         elif fault != NO_FAULT or end - i > used and stays(how, utf8, have):
-            memmove(dst + o, src + i, end - i)
-            o += end - i
+            o += copy_some(dst + o, src + i, end - i, n - i)
         else:
             if how.plus and size == 1 and src[i] == c'+' and (how.free == NULL or how.free.member[<uint8_t>c' ']):
                 utf8[0] = c' '
             memcpy(dst + o, utf8, have)
             o += have
         i = end
-    return o
+
+
+cdef inline size_t copy_some(uint8_t *dst, const uint8_t *src, size_t n, size_t room) noexcept nogil:
+    """Copy n bytes, usually few; so many as `room` may be read and written. Return n."""
+    if n <= 16 and room >= 16:
+        memcpy(dst, src, 16)
+    else:
+        memcpy(dst, src, n)
+    return n
 
 
 cdef bint stays(const StrictOptions *how, const uint8_t *decoded, size_t n) noexcept nogil:

@@ -1,7 +1,7 @@
 """Splitting of any text, and operations that read values from it."""
 from libc.stdint cimport int64_t, uint8_t
 
-from uricodec._base._text cimport copy_text
+from uricodec._base._text cimport copy_text, make_utf8
 from uricodec._rows._engine cimport Component, RowOperation, padded, row_function
 from uricodec._url._grammar cimport Parts, Syntax
 from uricodec._url._queries cimport QueryName
@@ -21,9 +21,6 @@ cdef struct Options:
     int texts                   # of each item; 0: the result is not a list
     const QueryName *names
 
-# Make n bytes at dst UTF-8, where 3 * n bytes can be written; return the size.
-cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil
-
 
 cdef inline size_t put_raw(const uint8_t *src, Py_ssize_t start, Py_ssize_t end, const void *options,
                            uint8_t *dst) noexcept nogil:
@@ -36,7 +33,7 @@ cdef inline size_t put_raw(const uint8_t *src, Py_ssize_t start, Py_ssize_t end,
     n = <size_t>(end - start)
     copy_text(dst + sizeof(Component), src + start, n)
     if (<const Options *>options).checks:
-        n = to_text(dst + sizeof(Component), n)
+        n = make_utf8(dst + sizeof(Component), n)
     field.start, field.end = sizeof(Component), <int64_t>(sizeof(Component) + n)
     return padded(sizeof(Component) + n)
 

@@ -15,7 +15,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport ByteSet, kernels, next_mark, uc_utf8
+from uricodec._base._kernels cimport ByteSet, kernels, next_mark
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec._url._grammar cimport CODE_NAMES, IRI_FAULTS, REASONS, read_text
@@ -41,31 +41,6 @@ cdef void set_fields(const Parts *parts, Component *fields) noexcept nogil:
 
 
 # --- what row functions write -----------------------------------------------------------------------------------------
-
-cdef size_t put_replacing(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Copy text, with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace")."""
-    cdef size_t i = 0, o = 0, size
-    while i < n:
-        size = <size_t>sequence_at(src + i, n - i)
-        if size:
-            memmove(dst + o, src + i, size)
-            o += size
-        else:
-            size = ill_formed(src + i, n - i)
-            dst[o], dst[o + 1], dst[o + 2] = 0xEF, 0xBF, 0xBD
-            o += 3
-        i += size
-    return o
-
-
-cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil:
-    """Make n bytes at dst UTF-8, where 3 * n bytes can be written; return the size."""
-    cdef uc_utf8 found
-    if kernels.scan_utf8(dst, n, &found) == n:
-        return n
-    memmove(dst + 2 * n, dst, n)        # the result, of at most 3 bytes for one, does not overtake it
-    return put_replacing(dst + 2 * n, n, dst)
-
 
 cdef size_t userinfo_row(
         const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -104,7 +79,7 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
         if fields[i].start >= 0:
             length = <size_t>(fields[i].end - fields[i].start)
             copy_text(dst + size, src + fields[i].start, length)
-            length = to_text(dst + size, length)
+            length = make_utf8(dst + size, length)
             fields[i].start, fields[i].end = <int64_t>size, <int64_t>(size + length)
             size += length
     return padded(size)
@@ -137,7 +112,7 @@ cdef inline size_t decode_text(const uint8_t *src, size_t n, Spelling spelling, 
         for i in range(n):      # it is short
             dst[i] = c' ' if src[i] == c'+' else src[i]
     if how.text and (size < n or how.checks):
-        return to_text(dst, size)
+        return make_utf8(dst, size)
     return size
 
 
