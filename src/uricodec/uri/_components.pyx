@@ -30,24 +30,29 @@ cdef inline Faults faults_of(Syntax syntax):
     return URI_FAULTS if syntax == URI_SYNTAX else IRI_FAULTS
 
 
-cdef object find_fault(object input, Syntax syntax, Production production, bint safe_host, object base):
+cdef bint matches(object text, Syntax syntax, Production production, bint safe_host, Outcome *outcome) except -1:
+    """Return whether the result of text_of() matches a production. Otherwise set `outcome`."""
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Bytes source
     cdef Parts parts
+    cdef bint unsafe
+    if not read_text(text, &source, buffer, syntax, production, &parts, outcome):
+        return False
+    unsafe = safe_host and find_unsafe(source.data, &parts, outcome)
+    if unsafe and type(text) is str:
+        outcome.offset = <size_t>characters_before(source.data, outcome.offset)
+    release(&source)
+    return not unsafe
+
+
+cdef object find_fault(object input, Syntax syntax, Production production, bint safe_host, object base):
     cdef Outcome outcome
-    cdef object text
     if production == WHATWG_URL:
         return find_fault_of_url(input, base)
     if base is not None:
         raise ValueError(f"base is only supported with production='whatwg', got base={base!r}")
-    text = text_of(input)
-    if read_text(text, &source, buffer, syntax, production, &parts, &outcome):
-        if not (safe_host and find_unsafe(source.data, &parts, &outcome)):
-            release(&source)
-            return None
-        if type(text) is str:
-            outcome.offset = <size_t>characters_before(source.data, outcome.offset)
-        release(&source)
+    if matches(text_of(input), syntax, production, safe_host, &outcome):
+        return None
     return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
 
 
@@ -113,7 +118,11 @@ def is_valid(uri, production="URI-reference", bint safe_host=False, *, base=None
     >>> is_valid("http://example.org/"), is_valid("/a"), is_valid("/a", production="URI"), is_valid("http://[::1%25eth0]/")
     (True, True, False, False)
     """
-    return find_fault(uri, URI_SYNTAX, <Production>reference_or(production, URI_SYNTAX, True), safe_host, base) is None
+    cdef Outcome outcome
+    cdef Production rule = <Production>reference_or(production, URI_SYNTAX, True)
+    if rule == WHATWG_URL or base is not None:
+        return find_fault(uri, URI_SYNTAX, rule, safe_host, base) is None
+    return matches(text_of(uri), URI_SYNTAX, rule, safe_host, &outcome)
 
 
 def check_iri(iri, production="IRI-reference", bint safe_host=False):
@@ -163,7 +172,8 @@ def is_valid_iri(iri, production="IRI-reference", bint safe_host=False):
     >>> iri.is_valid("http://résumé.example.org/"), iri.is_valid("résumé"), iri.is_valid("résumé", production="IRI")
     (True, True, False)
     """
-    return find_fault(iri, IRI_SYNTAX, <Production>reference_or(production, IRI_SYNTAX, False), safe_host, None) is None
+    cdef Outcome outcome
+    return matches(text_of(iri), IRI_SYNTAX, <Production>reference_or(production, IRI_SYNTAX, False), safe_host, &outcome)
 
 
 # --- components -------------------------------------------------------------------------------------------------------

@@ -23,9 +23,9 @@ cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from uricodec._base._kernels cimport ByteSet, bits_ahead, kernels, lower, uc_classes, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ByteSet, bits_ahead, kernels, lower, next_mark, uc_classes, uc_lowest_bit, uc_set
 from uricodec._base._text cimport *
-from uricodec._codec._percent cimport hex_value
+from uricodec._codec._percent cimport hex_value, triplet_value
 from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport borrow, text_of
 from uricodec._search._find cimport length_of_character
@@ -1003,10 +1003,39 @@ cdef size_t whole_texts(const LineSpan *span, const void *options, uint8_t *dst,
     return span.size
 
 
-# --- operations -------------------------------------------------------------------------------------------------------
-
 # A row of these bytes has no pair and no userinfo.
 cdef ByteSet STABLE = ~ByteSet("=@%\\&")
+
+
+cdef inline bint may_change(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether the byte at s, which is not in STABLE, may belong to a pair or userinfo: of "%", "%3D", "%40" and "%25"."""
+    cdef int value
+    if s[0] != c'%':
+        return True
+    value = triplet_value(s, n)
+    return value == c'=' or value == c'@' or value == c'%'
+
+
+cdef bint redact_block(Run *run) noexcept nogil:
+    cdef uint64_t marks[WORDS]
+    cdef const Block *block = run.block
+    cdef size_t rows = block.rows, size = block.at[rows], row, i
+    kernels.mark_outside(block.data, size, &run.stable, marks)
+    while run.done < rows:
+        row = run.done
+        i = next_mark(marks, block.at[row], size)
+        while i < size and not may_change(block.data + i, size - i):
+            i = next_mark(marks, i + 1, size)
+        while row < rows and block.at[row + 1] <= i:
+            row += 1
+        if row > run.done:
+            pass_rows(run, row)
+        if row < rows and not do_row(run):
+            return False
+    return True
+
+
+# --- operations -------------------------------------------------------------------------------------------------------
 
 
 def names_in(names):
@@ -1082,7 +1111,7 @@ cdef class RedactRows(RowOperation):
         memset(self.how.pairs, 0, PAIRS)
         mark_pairs(&self.how.whole, OF_WHOLE, self.how.pairs)
         mark_pairs(&self.how.inner, OF_INNER, self.how.pairs)
-        self.slots.options, self.slots.block = &self.how, NULL
+        self.slots.options, self.slots.block = &self.how, redact_block
         self.slots.strict = SizedRow(url_row, EXPANSION, ENDS_LENGTH)
         self.slots.stable, self.accepts_surrogates = &STABLE.set, True
 
