@@ -22,6 +22,7 @@ KEPT = {
     "_codec._percent.plus_sets",
     "uri._redact.kept",
     "parse._arguments.known_encodings",
+    "parse._arguments.decoders",
     "uricodec._hosts.suffix_list._tables",
     "uricodec._hosts._suffixes.default_tables",
     # what a subclass of str overrides, under the version number of the type: an atomic store of both in one word

@@ -19,12 +19,13 @@ cdef enum Methods:      # of str, which the stdlib calls; it handles subclasses 
     BUFFERS = 1 << 14       # not a method: bytearray is accepted, too
 
 cdef enum Encoding:
-    UTF_8, LATIN_1, ASCII, OTHER        # OTHER: ASCII and more, a byte for a character
+    UTF_8, LATIN_1, ASCII, OTHER
 
 # An encoding in which ASCII is ASCII, and what happens to what is not in it.
 cdef struct Codec:
     Encoding encoding
     const char *name
+    PyObject *decoder       # of OTHER: a str with the characters of its bytes, or a function that decodes bytes
     const char *errors      # NULL: "replace"
 
 cdef object stdlib()

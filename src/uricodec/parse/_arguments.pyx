@@ -17,6 +17,7 @@ cdef extern from "Python.h":
     str PyUnicode_DecodeLatin1(const char *data, Py_ssize_t size, const char *errors)
     str PyUnicode_DecodeASCII(const char *data, Py_ssize_t size, const char *errors)
     str PyUnicode_Decode(const char *data, Py_ssize_t size, const char *encoding, const char *errors)
+    str PyUnicode_DecodeCharmap(const char *data, Py_ssize_t size, object characters, const char *errors)
 
 
 cdef void *stdlib_module = NULL     # once it is there, it stays: several threads may find that it is not
@@ -94,8 +95,18 @@ cdef object usable_subclass(object argument, unsigned int methods):
 
 # --- encodings --------------------------------------------------------------------------------------------------------
 
-cdef dict ENCODINGS = {"utf-8": UTF_8, "iso8859-1": LATIN_1, "ascii": ASCII, "cp1252": OTHER}
-cdef dict known_encodings = {"utf-8": UTF_8, "latin-1": LATIN_1, "ascii": ASCII}    # names as they are given
+# Encodings by the names of their codecs. Of OTHER, those that Python brings along, in which an ASCII byte is only a part of
+# a longer sequence after another byte.
+cdef dict ENCODINGS = {"utf-8": UTF_8, "iso8859-1": LATIN_1, "ascii": ASCII} | dict.fromkeys((
+    *("iso8859-2", "iso8859-3", "iso8859-4", "iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "iso8859-9"),
+    *("iso8859-10", "iso8859-11", "iso8859-13", "iso8859-14", "iso8859-15", "iso8859-16"),
+    *("cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
+    *("cp437", "cp850", "cp852", "cp855", "cp866", "cp874", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "tis-620"),
+    *("shift_jis", "cp932", "euc_jp", "gbk", "gb2312", "gb18030", "big5", "big5hkscs", "cp950", "euc_kr", "cp949"),
+), OTHER)
+cdef dict decoders = {}         # of OTHER, by the names of their codecs
+# By names as they are given: the member of Encoding, or the decoder of OTHER.
+cdef dict known_encodings = {"utf-8": UTF_8, "latin-1": LATIN_1, "ascii": ASCII}
 cdef enum:
     MANY_NAMES = 64
 
@@ -107,11 +118,14 @@ cdef frozenset ENCODING = DECODING | {"xmlcharrefreplace", "namereplace"}
 
 
 cdef object look_encoding_up(str name):
-    """Return the member of Encoding with this name; None for other encodings."""
+    """Return what known_encodings has for this name; None for encodings that are not in ENCODINGS."""
     if not name.isascii():      # some versions warn when such a name is looked up
         return None
-    found = ENCODINGS.get(stdlib().codec_name(name))
+    codec = stdlib().codec_name(name)
+    found = ENCODINGS.get(codec)
     if found is not None:
+        if found == OTHER:
+            found = decoders.setdefault(codec, stdlib().decoder_of(codec))
         if len(known_encodings) >= MANY_NAMES:
             known_encodings.clear()
         known_encodings[name] = found
@@ -138,7 +152,11 @@ cdef bint find_any_codec(object encoding, object errors, str handler, Codec *cod
             known = look_encoding_up(<str>encoding)
             if known is None:
                 return False
-        codec.encoding, codec.name = known, <const char *>PyUnicode_DATA(encoding)
+        codec.name = <const char *>PyUnicode_DATA(encoding)
+        if type(known) is int:
+            codec.encoding = known
+        else:
+            codec.encoding, codec.decoder = OTHER, <PyObject *>known     # `decoders` keeps it
     if errors is None:
         errors = handler
     if errors is not handler or handler != "replace":
@@ -160,7 +178,12 @@ cdef str read_as(const uint8_t *src, size_t n, const Codec *codec):
         return ascii_text(src, n)
     if codec.encoding == ASCII:
         return PyUnicode_DecodeASCII(<const char *>src, <Py_ssize_t>n, errors)
-    return PyUnicode_Decode(<const char *>src, <Py_ssize_t>n, codec.name, errors)
+    if codec.errors != NULL:        # errors say in which encoding
+        return PyUnicode_Decode(<const char *>src, <Py_ssize_t>n, codec.name, errors)
+    decoder = <object>codec.decoder
+    if type(decoder) is str:
+        return PyUnicode_DecodeCharmap(<const char *>src, <Py_ssize_t>n, decoder, errors)
+    return decoder(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n), "replace")[0]
 
 
 cdef str decode_as(const uint8_t *src, size_t n, bint plus, const Codec *codec):

@@ -17,6 +17,8 @@ cdef bint KNOWS_MISSING = _KNOWS_MISSING
 cdef bint KEEPS_EMPTY = stdlib().urljoin("http://a/b", "#") == "http://a/b#"
 # Before 3.14, the parameters of a reference do not belong to its path.
 cdef bint PARAMS_APART = stdlib().urljoin("http://a/b/c", "..;d") == "http://a/;d"
+# Params, a query or a fragment of None is not written. Programs pass them, although no version documents it.
+cdef bint NONE_IS_EMPTY = stdlib().urlunparse(("http", "a", "/b", None, None, None)) == "http://a/b"
 cdef object UNSPECIFIED = getattr(stdlib().module, "_UNSPECIFIED", None)
 cdef object split_result = stdlib().module.SplitResult
 cdef object split_result_bytes = stdlib().module.SplitResultBytes
@@ -76,7 +78,10 @@ cdef object unsplit(str scheme, str netloc, str path, str params, str query, str
 cdef object unsplit_plain(object components, Py_ssize_t count):
     """Return the URL of a tuple, a list or a result of the stdlib, all str or all bytes; None for anything else."""
     cdef tuple items
+    cdef list texts
     cdef object kind, result
+    cdef Py_ssize_t i
+    cdef bint missing = False
     cdef Url url
     if type(components) is tuple or type(components) is list:
         items = tuple(components)
@@ -92,16 +97,22 @@ cdef object unsplit_plain(object components, Py_ssize_t count):
     kind = type(items[0])
     if kind is not str and kind is not bytes:
         return None
-    for item in items:
-        if type(item) is not kind:
+    for i in range(count):
+        if items[i] is None and i >= 3 and NONE_IS_EMPTY:
+            missing = True
+        elif type(items[i]) is not kind:
             return None
-    if kind is bytes:
-        decoded = []
+    if kind is bytes or missing:
+        texts = []
         for item in items:
-            if not read(item, &url):
-                return None
-            decoded.append(ascii_text(<const uint8_t *>url.data, <size_t>url.size))
-        items = tuple(decoded)
+            if item is None:
+                item = ""
+            elif kind is bytes:
+                if not read(item, &url):
+                    return None
+                item = ascii_text(<const uint8_t *>url.data, <size_t>url.size)
+            texts.append(item)
+        items = tuple(texts)
     result = unsplit(<str>items[0], <str>items[1], <str>items[2], "" if count == 5 else <str>items[3],
                      <str>items[count - 2], <str>items[count - 1])
     if result is None or kind is str:
@@ -220,19 +231,28 @@ cdef uint8_t *merge(uint8_t *dst, const uint8_t *base, Py_ssize_t base_size, con
 
 cdef object join(object base, object url):
     """Return `url` resolved against `base`; None if the stdlib must resolve it."""
-    cdef object given_base = usable_url(base), given_url = usable_url(url)
-    cdef Url b, u
+    cdef object given_base = usable_url(base), given_url = usable_url(url), clean_base, clean_url, result
     if given_base is None or given_url is None:
         return None
     if is_empty(given_base):
         return url          # the object itself, whatever the other one is
     if is_empty(given_url):
         return base
-    if not read(given_base, &b) or not read(given_url, &u) or (b.form == BYTES) != (u.form == BYTES):
+    result = join_usable(given_base, given_url, url)
+    if result is None:
+        clean_base, clean_url = cleaned(given_base), cleaned(given_url)
+        if clean_base is not given_base or clean_url is not given_url:
+            result = join_usable(clean_base, clean_url, url)
+    return result
+
+
+cdef object join_usable(object base, object reference, object given):
+    cdef Url b, u
+    if not read(base, &b) or not read(reference, &u) or (b.form == BYTES) != (u.form == BYTES):
         return None
     if b.form == TEXT or u.form == TEXT:
-        return join_text(given_base, &b, given_url, &u, url)
-    return join_bytes(&b, &u, url)
+        return join_text(base, &b, reference, &u, given)
+    return join_bytes(&b, &u, given)
 
 
 cdef inline bint is_empty(object given) noexcept:

@@ -232,6 +232,62 @@ cdef bint find(const Url *url, bint fragments, UrlPieces *parts) except -1:
     return found
 
 
+# What the stdlib removes from a URL before it splits it, like browsers: control characters and blanks at its start, and
+# tabs and line ends anywhere. Not all versions do.
+cdef bint CLEANS = tuple(stdlib().urlsplit(" \x1fhttp:\t//a\r/b\nc ")) == ("http", "a", "/bc ", "", "")
+cdef str BLANKS = bytes(range(0x21)).decode()
+
+
+cdef object clean_text(str text):
+    text = text.lstrip(BLANKS)
+    return text.replace("\t", "").replace("\r", "").replace("\n", "")
+
+
+cdef object cleaned(object given):
+    """Return a URL, str or bytes, without what the stdlib removes; the same object if it has nothing of that."""
+    cdef const uint8_t *s
+    cdef uint8_t *dst
+    cdef Py_ssize_t n, i = 0, o = 0
+    cdef str text
+    if not CLEANS:
+        return given  # pragma: no cover: another Python
+    if type(given) is bytes:
+        text = cleaned((<bytes>given).decode("latin-1"))
+        return given if len(text) == len(<bytes>given) else text.encode("latin-1")
+    PyUnicode_READY(given)
+    if not PyUnicode_IS_ASCII(given):
+        return clean_text(PyUnicode_FromObject(given))
+    s, n = <const uint8_t *>PyUnicode_DATA(given), PyUnicode_GET_LENGTH(given)
+    while i < n and s[i] <= c' ':
+        i += 1
+    n -= i
+    s += i
+    o = n - <Py_ssize_t>kernels.count_outside(s, <size_t>n, &IN_FRAGMENT.set)
+    if i + n == o:
+        return given
+    if o < 2:
+        return clean_text(PyUnicode_FromObject(given))
+    text = PyUnicode_New(o, 127)
+    dst = <uint8_t *>PyUnicode_DATA(text)
+    if o == n:
+        memcpy(dst, s, <size_t>n)
+        return text
+    for i in range(n):
+        if IN_FRAGMENT.set.member[s[i]]:
+            dst[0] = s[i]
+            dst += 1
+    return text
+
+
+cdef object find_in(object given, bint fragments, Url *url, UrlPieces *parts):
+    """Find the components of a str or bytes. Return the object that has them, perhaps a cleaned one; None if the stdlib
+    must split it."""
+    if read(given, url) and find(url, fragments, parts):
+        return given
+    clean = cleaned(given)
+    return clean if clean is not given and read(clean, url) and find(url, fragments, parts) else None
+
+
 # The schemes of nearly all URLs, to be shared instead of made anew.
 cdef str HTTPS = "https"
 cdef str HTTP = "http"
@@ -344,7 +400,7 @@ cdef object split_kept(str url):
     global hits, misses
     cdef Py_ssize_t n, kept, i = -1
     cdef uint64_t hash
-    cdef object result
+    cdef object result, given       # which `found` borrows from
     cdef Url found
     cdef UrlPieces parts
     PyUnicode_READY(url)
@@ -360,8 +416,8 @@ cdef object split_kept(str url):
             UC_UNLOCK(&kept_lock)
             return result
         UC_UNLOCK(&kept_lock)
-    read_text(url, &found)
-    if not find(&found, True, &parts):
+    given = find_in(url, True, &found, &parts)
+    if given is None:
         return None
     result = make_split(&found, &parts, "")
     if i >= 0:
@@ -439,9 +495,8 @@ cdef object split(object url, object scheme, object default, object allow_fragme
     given, own_scheme = usable_url(url), "" if scheme is default else usable_scheme(scheme, url)
     if given is None or own_scheme is None or not is_flag(allow_fragments):
         return None
-    if read(given, &found) and find(&found, bool(allow_fragments), &parts):
-        return make_split(&found, &parts, own_scheme)
-    return None
+    given = find_in(given, bool(allow_fragments), &found, &parts)
+    return None if given is None else make_split(&found, &parts, own_scheme)
 
 
 cdef inline bint is_flag(object value) noexcept:
@@ -475,7 +530,8 @@ cdef object parse(object url, object scheme, object default, object allow_fragme
     cdef Py_ssize_t path_end, params = -1
     if given is None or own_scheme is None or not is_flag(allow_fragments):
         return None
-    if not read(given, &found) or not find(&found, bool(allow_fragments), &parts):
+    given = find_in(given, bool(allow_fragments), &found, &parts)
+    if given is None:
         return None
     if parts.scheme_end >= 0:
         own_scheme = lower_scheme(&found, parts.scheme_end)

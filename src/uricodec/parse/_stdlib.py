@@ -51,6 +51,16 @@ def codec_name(name):
         return None
 
 
+def decoder_of(name):
+    """Return what decodes an encoding: a str with the characters of its bytes, or else a function.
+
+    >>> decoder_of("cp1252")[0x80], decoder_of("gbk")(b"a")
+    ('\u20ac', ('a', 1))
+    """
+    decode = codecs.lookup(name).decode
+    return getattr(decode, "__globals__", {}).get("decoding_table", decode)
+
+
 def keeps_bytes():
     """Return whether parse_qsl() returns bytes that are not ASCII for bytes, as since Python 3.13."""
     try:
