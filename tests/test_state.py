@@ -36,6 +36,7 @@ KEPT = {
     "uricodec.install",
     # facts about characters of hosts: pages are published by an atomic store, a fact is a word
     "_url._idna.pages",
+    "_url._idna.pages_2003",
     "_url._idna.prepared",
     # entities of HTML: all threads write the same ones, and the number is published last
     "_search._find.ENTITIES",

@@ -6,7 +6,7 @@ import sys
 
 import idna
 import pytest
-from reference import uri_forms
+from reference import surt, uri_forms, w3lib
 from support.vendored import cases
 
 from uricodec import bulk, uri
@@ -190,6 +190,69 @@ def test_hosts_in_doubt_are_given_to_idna(monkeypatch, host):
     assert given
 
 
+# --- IDNA 2003, by Python's codec, in the policies "surt" and "w3lib" -------------------------------------------------
+
+
+KEYS = {"surt": surt.key, "w3lib": w3lib.key}
+
+
+def key_of(host, policy):
+    return uri.normalize(f"http://{host}:80/", policy=policy)
+
+
+def assert_as_the_codec(hosts):
+    for host in hosts:
+        for policy, key in KEYS.items():
+            try:
+                expected = key(f"http://{host}:80/")
+            except ValueError:
+                with pytest.raises(ValueError, match=r"host|authority"):
+                    key_of(host, policy)
+            else:
+                assert key_of(host, policy) == expected
+
+
+@pytest.mark.slow
+def test_generated_hosts_of_idna_2003():
+    assert_as_the_codec(hosts_of(random.Random(LABELS), LABELS))
+
+
+@pytest.mark.slow
+def test_every_character_of_idna_2003():
+    """By itself, and between letters of each direction."""
+    points = [*range(0xA0, 0x3400, 11), *range(0x3400, 0x20000, 197), *ODD, *MARKS]
+    characters = [chr(point) for point in points if is_character(point)]
+    assert_as_the_codec(f"{around}{character}{around}" for character in characters for around in ("", "é", "ش"))
+
+
+def test_lengths_of_hosts_of_idna_2003():
+    """Labels of 63 and hosts of 253 characters at most, and labels that are empty or become so."""
+    hosts = [*(f"{'é' * n}.x" for n in range(55, 66)), *(f"é{'ß' * n}" for n in range(25, 35)), f"{'a' * 64}.é"]
+    for n in range(50, 64):
+        hosts += [f"é.{'a' * 63}.{'b' * 63}.{'c' * 52}.{'d' * n}", f"é.{'a' * 63}.{'b' * 63}.{'c' * 51}.{'d' * n}."]
+    hosts += [
+        "é.",
+        "é..",
+        ".é",
+        "é..a",
+        "\u00ad",
+        "é.\u00ad",
+        "\u00ad.é",
+        "é\u3002",
+        "xn--é",
+        "\uff58n--a",
+        "\uff58n--é",
+    ]
+    assert_as_the_codec(hosts)
+
+
+@pytest.mark.parametrize("host", [*USUAL, "straße.example", "a_b.é", "\uff21\uff22.example"])
+def test_usual_hosts_do_not_need_the_codec(monkeypatch, host):
+    expected = [key_of(host, policy) for policy in KEYS]  # learns the characters
+    monkeypatch.setattr(_hosts, "ANSWERS", None)
+    assert [key_of(host, policy) for policy in KEYS] == expected
+
+
 def test_an_interrupt_while_a_character_is_learned(monkeypatch):
     """As by Ctrl-C: the call raises it, and the next one learns the character."""
 
@@ -199,11 +262,14 @@ def test_an_interrupt_while_a_character_is_learned(monkeypatch):
     host, name = "ꀕꀖ", "xn--im7ac"
     assert _hosts.to_ascii(host) == name
     monkeypatch.setattr(_hosts, "facts_about", interrupt)
+    monkeypatch.setattr(_hosts, "facts_of_2003", interrupt)
     calls = [
         lambda: iri_to_uri(f"//{host}", host="idna") == f"//{name}",
         lambda: uri_to_iri(f"//{name}", host="unicode") == f"//{host}",
         lambda: uri.normalize(f"http://{host}", level="iri") == f"http://{name}/",
         lambda: bulk.iri_to_uri([f"//{host}"], host="idna") == [f"//{name}"],
+        lambda: uri.normalize(f"http://{host}", policy="surt") == f"{name})/",
+        lambda: uri.normalize(f"http://{host}", policy="w3lib") == f"http://{name}/",
     ]
     for call in calls:
         with pytest.raises(KeyboardInterrupt):

@@ -225,6 +225,33 @@ def compositions() -> Iterator[tuple[int, int, int]]:
             yield code, int(first, 16), int(second, 16)
 
 
+def facts_of_2003(character: str) -> tuple[int, int, bool, bool] | None:
+    """Return what IDNA 2003 maps a character to, its combining class, and whether it is written from right or left.
+
+    A character that is ignored maps to 0. None if it is prohibited, maps to several characters or a delimiter, is
+    a vowel or final consonant of Hangul, or is another one after the mapping of w3lib, which precedes IDNA.
+    """
+    from encodings.idna import nameprep
+    from stringprep import in_table_d1, in_table_d2
+    from unicodedata import combining, normalize, ucd_3_2_0
+
+    text = normalize("NFKC", character.lower())
+    try:
+        mapped = nameprep(character)
+        if nameprep(text) != mapped or len(mapped) > 1 or len(text) > 1:
+            return None
+    except UnicodeError:
+        return None
+    if not re.fullmatch("[a-z0-9-]?|[^\0-\x7f\u1161-\u11ff]", mapped):
+        return None
+    if not mapped:
+        return None if combining(text) else (0, 0, False, False)
+    mark = ucd_3_2_0.combining(mapped)
+    if mark != combining(text) or (mark and not character == text == mapped):
+        return None
+    return ord(mapped), mark, in_table_d1(mapped), in_table_d2(mapped)
+
+
 def returning_errors(function: Callable[[bytes], bytes]) -> Callable[[bytes], bytes | IriError]:
     """Return a function that returns the IriError which `function` raises.
 

@@ -14,6 +14,10 @@ cdef size_t to_u_labels(const uint8_t *host, size_t n, bint safe, uint8_t *dst) 
 # Convert a domain, in UTF-8, as _domains does. 0: in doubt, so ask there.
 cdef size_t to_domain(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil
 
+# Convert a host, in UTF-8, as w3lib_host() and the answer "idna_2003" of _hosts do, which agree on it. Return the size.
+# 0: in doubt, so ask; -2: an exception is set.
+cdef Py_ssize_t to_idna_2003(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil
+
 # Ask a function of _hosts.ANSWERS about a host that is in doubt, and write what it returns. Return the size; -1 if the host
 # is invalid, or longer than the capacity then; -2: an exception is set.
 cdef Py_ssize_t ask_about_host(const char *function, const uint8_t *host, size_t n, uint8_t *dst, size_t capacity) \

@@ -43,6 +43,7 @@ cdef enum:
     PAGES = 0x110000 // PAGE
 
 cdef void *pages[PAGES]         # of PAGE entries; NULL: all are unknown
+cdef void *pages_2003[PAGES]    # the same, for IDNA 2003
 cdef uc_mutex pages_lock        # for writing
 cdef uint16_t prepared = False  # FIRST and SECOND are stored, for all characters
 
@@ -73,15 +74,15 @@ cdef inline uint32_t known(uint32_t c) noexcept nogil:
     return uc_glance32(page + c % PAGE) if page != NULL else <uint32_t>UNKNOWN
 
 
-cdef int store(uint32_t c, uint32_t entry) except -1:
-    """Add to what is known of a character."""
+cdef int store(void **to, uint32_t c, uint32_t entry) except -1:
+    """Add to what is known of a character, in one of the tables."""
     cdef uint32_t *page
     UC_LOCK(&pages_lock)
-    page = <uint32_t *>uc_read(&pages[c // PAGE])
+    page = <uint32_t *>uc_read(&to[c // PAGE])
     if page == NULL:
         page = <uint32_t *>PyMem_RawCalloc(PAGE, sizeof(uint32_t))
         if page != NULL:
-            uc_publish(&pages[c // PAGE], page)
+            uc_publish(&to[c // PAGE], page)
     if page != NULL:
         uc_put32(page + c % PAGE, page[c % PAGE] | entry)
     UC_UNLOCK(&pages_lock)
@@ -90,17 +91,26 @@ cdef int store(uint32_t c, uint32_t entry) except -1:
     return 0
 
 
+cdef int store_both(uint32_t c, uint32_t entry) except -1:
+    return store(pages, c, entry) | store(pages_2003, c, entry)
+
+
+cdef int prepare(object compositions) except -1:
+    for composite, first, second in compositions:
+        store_both(first, FIRST)
+        store_both(second, SECOND)
+        # A mark of a lower class goes before the mark of the composite, and may compose with its first character.
+        store_both(composite, FIRST)
+    uc_publish16(&prepared, True)
+    return 0
+
+
 cdef int learn(uint32_t c) except -1:
     """Store what is known of a character."""
     cdef uint32_t entry = DOUBTFUL
     from uricodec._url import _hosts
     if not uc_read16(&prepared):
-        for composite, first, second in _hosts.compositions():
-            store(first, FIRST)
-            store(second, SECOND)
-            # A mark of a lower class goes before the mark of the composite, and may compose with its first character.
-            store(composite, FIRST)
-        uc_publish16(&prepared, True)
+        prepare(_hosts.compositions())
     if not 0xD800 <= c < 0xE000:
         facts = _hosts.facts_about(chr(c))
         if facts is not None:
@@ -110,7 +120,7 @@ cdef int learn(uint32_t c) except -1:
             elif direction in DIRECTIONS:
                 entry = (<uint32_t>KEPT | <uint32_t>combining | <uint32_t>DIRECTIONS.index(direction) << 8
                          | (<uint32_t>MARK if mark else 0) | <uint32_t>script << SCRIPT)
-    return store(c, entry)
+    return store(pages, c, entry)
 
 
 # learn() for a caller that hands the exception on (see docs/developing/recipes.md).
@@ -167,22 +177,32 @@ cdef bint has_good_hyphens(const Label *label) noexcept nogil:
                 or label.size >= 4 and label.points[2] == c'-' and label.points[3] == c'-')
 
 
-cdef bint is_good(Label *label) noexcept nogil:
-    """Return whether a label whose characters are all kept is certainly a U-label (RFC 5891 section 4.2)."""
-    cdef uint32_t entry, combining, last = 0, starter = 0, directions = 0
-    cdef int k, ending
-    if label.entries[0] & MARK or not has_good_hyphens(label):
-        return False
+cdef bint is_normal(const Label *label) noexcept nogil:
+    """Return whether a label is certainly in Normalization Form C.
+
+    Marks may be in another order, or compose with the last character of class 0.
+    """
+    cdef uint32_t entry, combining, last = 0, starter = 0
+    cdef int k
     for k in range(label.size):
         entry = label.entries[k]
         combining = entry & 0xFF
-        # Marks in another order, or a composition with the last character of class 0: perhaps not Normalization Form C.
         if combining and combining < last or entry & SECOND and starter & FIRST:
             return False
         last = combining
         if combining == 0:
             starter = entry
-        directions |= <uint32_t>1 << (entry >> 8 & 15)
+    return True
+
+
+cdef bint is_good(Label *label) noexcept nogil:
+    """Return whether a label whose characters are all kept is certainly a U-label (RFC 5891 section 4.2)."""
+    cdef uint32_t directions = 0
+    cdef int k, ending
+    if label.entries[0] & MARK or not has_good_hyphens(label) or not is_normal(label):
+        return False
+    for k in range(label.size):
+        directions |= <uint32_t>1 << (label.entries[k] >> 8 & 15)
     label.right_to_left = directions & (1 << R | 1 << AL | 1 << AN) != 0
     if not label.right_to_left:
         return True
@@ -563,3 +583,120 @@ cdef size_t without_ignored(uint8_t *host, size_t n) noexcept nogil:
         memmove(host + o, host + start, i - start)
         o += i - start
     return o
+
+
+# --- IDNA 2003 --------------------------------------------------------------------------------------------------------
+
+# Of a character that is kept, beside its combining class: whether it is written from right to left, or from left to right.
+cdef enum:
+    RIGHT_2003 = 1 << 8
+    LEFT_2003 = 1 << 9
+
+
+cdef inline uint32_t known_2003(uint32_t c) noexcept nogil:
+    cdef const uint32_t *page
+    if c < 0x80:
+        if ASCII[c] == 0 and c != c'_':
+            return DOUBTFUL
+        return <uint32_t>MAPPED | ASCII[c] if ASCII[c] > c else <uint32_t>KEPT | FIRST | (LEFT_2003 if c >= c'a' else 0)
+    page = <const uint32_t *>uc_read(&pages_2003[c // PAGE])
+    return uc_glance32(page + c % PAGE) if page != NULL else <uint32_t>UNKNOWN
+
+
+cdef int learn_2003(uint32_t c) except -1:
+    cdef uint32_t entry = DOUBTFUL
+    from uricodec._url import _hosts
+    if not uc_read16(&prepared):
+        prepare(_hosts.compositions())
+    facts = _hosts.facts_of_2003(chr(c))
+    if facts is not None:
+        mapped, combining, right, left = facts
+        entry = (<uint32_t>MAPPED | <uint32_t>mapped if mapped != c else
+                 <uint32_t>KEPT | <uint32_t>combining | (RIGHT_2003 if right else 0) | (LEFT_2003 if left else 0))
+    return store(pages_2003, c, entry)
+
+
+cdef bint learn_2003_unlocked(uint32_t c) noexcept with gil:
+    """Return whether the character is known now; if not, an exception is set."""
+    return (<unchecked_learn>learn_2003)(c) == 0
+
+
+cdef size_t write_2003(const Label *label, uint8_t *dst) noexcept nogil:
+    """Write the A-label of a label, or the label itself if it is ASCII. Return its size; 0: in doubt."""
+    cdef uint32_t directions = 0
+    cdef size_t size
+    cdef int k
+    if label.ascii:
+        for k in range(label.size):
+            dst[k] = <uint8_t>label.points[k]
+        return <size_t>label.size
+    if not is_normal(label):
+        return 0
+    for k in range(label.size):
+        directions |= label.entries[k]
+    # RFC 3454 section 6
+    if directions & RIGHT_2003 and (
+            directions & LEFT_2003 or not label.entries[0] & label.entries[label.size - 1] & RIGHT_2003):
+        return 0
+    memcpy(dst, b"xn--", PREFIX)
+    for k in range(PREFIX):
+        if k == label.size or label.points[k] != dst[k]:
+            size = encode(label, dst + PREFIX)
+            return PREFIX + size if size else 0
+    return 0                # it has the prefix itself
+
+
+cdef size_t convert_2003(const uint8_t *host, size_t n, uint8_t *dst, uint32_t *unknown) noexcept nogil:
+    cdef Label label
+    cdef size_t i = 0, o = 0, size
+    cdef uint32_t c, entry
+    unknown[0] = 0
+    while True:
+        label.size, label.dot, label.ascii = 0, False, True
+        while i < n and not label.dot:
+            c = read_character(host, n, &i)
+            if c == c'.' or c == 0x3002 or c == 0xFF0E or c == 0xFF61:      # RFC 3490 section 3.1
+                label.dot = True
+                break
+            if c == 0xDF:       # "ß", the one usual letter that becomes two
+                c = c's'
+                if label.size == MOST:
+                    return 0
+                label.points[label.size], label.entries[label.size] = c, known_2003(c)
+                label.size += 1
+            entry = known_2003(c)
+            if entry & HOW == MAPPED:
+                c = entry & CHARACTER
+                if c == 0:
+                    continue
+                # as if the next one could compose: w3lib composes what is not mapped yet
+                entry = known_2003(c) | FIRST
+            if entry & HOW != KEPT or label.size == MOST:
+                unknown[0] = c if entry & HOW == UNKNOWN else 0
+                return 0
+            label.points[label.size], label.entries[label.size] = c, entry
+            label.ascii &= c < 0x80
+            label.size += 1
+        if label.size == 0:
+            return 0
+        size = write_2003(&label, dst + o)
+        o += size
+        if size == 0 or o > MOST_OF_HOST:
+            return 0
+        if not label.dot:
+            return o
+        dst[o] = c'.'
+        o += 1
+        if i == n:
+            return o if o <= MOST_OF_HOST else 0
+
+
+cdef Py_ssize_t to_idna_2003(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+    cdef uint32_t unknown
+    cdef size_t size
+    while True:
+        size = convert_2003(host, n, dst, &unknown)
+        if size or unknown == 0:
+            return <Py_ssize_t>size
+        if not learn_2003_unlocked(unknown):
+            return -2

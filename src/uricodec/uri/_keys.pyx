@@ -27,7 +27,7 @@ from uricodec._codec._percent cimport triplet_value, write_triplet
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
 from uricodec._url._queries cimport *
 from uricodec._url._grammar cimport *
-from uricodec._url._idna cimport ask_about_host
+from uricodec._url._idna cimport ask_about_host, to_idna_2003
 from uricodec._url._normalize cimport remove_dot_segments
 
 
@@ -256,7 +256,9 @@ cdef size_t write_surt_host(const uint8_t *s, size_t n, bint is_plain, uint8_t *
         host[i] = lower(host[i])
     for i in range(n):
         if host[i] >= 0x80 and n <= LONGEST_HOST:
-            size = ask_about_host("idna_2003", host, n, ascii, KEY_HOST // 3)     # KEY_HOST allows three bytes of the key for each
+            size = to_idna_2003(host, n, ascii)
+            if size == 0:       # KEY_HOST allows three bytes of the key for each
+                size = ask_about_host("idna_2003", host, n, ascii, KEY_HOST // 3)
             if size == -2:
                 failed[0] = True
                 return 0
@@ -742,12 +744,21 @@ cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) no
     return o
 
 
+cdef ByteSet PORT_BYTES = ByteSet(":0123456789")        # after a host, they do not change what it becomes
+
+
 # --- w3lib: the authority ---------------------------------------------------------------------------------------------
 
 cdef Py_ssize_t convert_host(const uint8_t *authority, size_t n, size_t host, size_t host_end, uint8_t *dst) noexcept nogil:
     """Write the host of an authority that is not ASCII. Return its size; -1 if it is rejected; -2 if an exception is set."""
     cdef size_t capacity = 3 * n + KEY_HOST
-    cdef Py_ssize_t size = ask_about_host("w3lib_authority", authority, n, dst, capacity)
+    cdef Py_ssize_t size
+    if host == 0 and host_end <= LONGEST_HOST and (
+            kernels.span(authority + host_end, n - host_end, &PORT_BYTES.set) == n - host_end):
+        size = to_idna_2003(authority, host_end, dst)
+        if size:
+            return size
+    size = ask_about_host("w3lib_authority", authority, n, dst, capacity)
     return size if size < 0 else ask_about_host("w3lib_host", authority + host, host_end - host, dst, capacity)
 
 
