@@ -102,7 +102,11 @@ def apart(urls):
     return list(map(urllib.parse.urlsplit, urls))
 
 
+# As requests passes them: no parameters, and neither query nor fragment where the URL has none.
+PREPARED = [[*part[:3], None, part.query or None, part.fragment or None] for part in apart(URLS)]
+
 LATIN_1, WITH_LISTS = {"encoding": "latin-1"}, {"doseq": True}
+DJANGO = {"keep_blank_values": True, "encoding": "utf-8", "max_num_fields": 1000}
 KINDS = [
     *[(f"{name}", "str", [URLS]) for name in ("urlsplit", "urlparse", "urldefrag")],
     *[(f"{name}", "bytes", [octets(URLS)]) for name in ("urlsplit", "urlparse", "urldefrag")],
@@ -117,10 +121,16 @@ KINDS = [
     ("urljoin", "beyond ASCII", [IDN, [f"{text}é" for text in REFERENCES]]),
     ("urljoin", "`;params`", [PARAMS, [f"{text};b" for text in REFERENCES]]),
     ("urljoin", "subclass of str", [URLS, subclass(REFERENCES)]),
+    ("urljoin", "blanks, line ends", [URLS, [f" {text}\n" for text in REFERENCES]]),
+    ("urlsplit", "blanks, line ends", [[f" {url}\n" for url in URLS]]),
+    ("urlunparse", "None (requests)", [PREPARED]),
     ("urlunsplit", "str", [apart(URLS)]),
     ("urlunsplit", "bytes", [apart(octets(URLS))]),
     ("parse_qsl", "str", [many(query)]),
     ("parse_qsl", "60 B, 15 fields", [SMALL]),
+    ("parse_qsl", "empty (Django)", [[""] * COUNT], DJANGO),
+    ("parse_qsl", "a field (Django)", [many(lambda: f"page={rng.randrange(10**6)}")], DJANGO),
+    ("parse_qsl", "koi8-r", [many(partial(query, "utf-8"))], {"encoding": "koi8-r"}),
     ("parse_qsl", "bytes", [octets(SMALL)]),
     ("parse_qsl", "subclass of str", [subclass(many(query))]),
     ("parse_qsl", "latin-1", [many(partial(query, "latin-1"))], LATIN_1),
@@ -137,6 +147,8 @@ KINDS = [
     ("unquote", "subclass of str", [subclass(QUOTED)]),
     ("unquote", "latin-1", [LATIN_QUOTED], LATIN_1),
     ("unquote", "cp1252", [LATIN_QUOTED], {"encoding": "cp1252"}),
+    ("unquote", "shift_jis", [LATIN_QUOTED], {"encoding": "shift_jis"}),
+    ("unquote", "not UTF-8", [LATIN_QUOTED]),
     ("unquote_plus", "subclass of str", [subclass(QUOTED)]),
     ("unquote_to_bytes", "str", [QUOTED]),
     ("unquote_to_bytes", "bytes", [octets(QUOTED)]),

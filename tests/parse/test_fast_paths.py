@@ -30,7 +30,7 @@ urlunsplit(("http", "h", "/a", "b", "c")) urlunsplit(urlsplit("http://h/a")) url
 urlunparse(["http", "h", "/a", "", "b", "c"]) urlunparse(("http", "h", "/a", None, "b", None))
 urlunsplit((b"http", b"h", b"/a", None, None)) urlsplit("http://h/a\\tb") urlsplit(b" http://h") urlparse("\\n\xe9")
 urljoin(" http://h", "a\\n") urljoin(b"http://h", b"\\r/a") unquote("%E9", "koi8-r") quote("\\xe9", encoding="cp932")
-parse_qsl("a=%E9", encoding="shift_jis")
+parse_qsl("a=%E9", encoding="shift_jis") parse_qsl("", errors="no such")
 """
 SLOW = """
 unquote("%FF", errors="mine") unquote_plus("%FF", errors="mine") parse_qsl("a=%FF", errors="mine")

@@ -494,23 +494,23 @@ cdef object parse(object query, object keep_blank, object strict, object encodin
         return None
     if max_fields is not None and not is_number(max_fields):
         return None
-    if not find_codec(encoding, errors, "replace", &rules.codec):
-        if not is_custom_handler(encoding, errors):
-            return None
-        return stdlib().unless_invalid(parse_qs if grouped else parse_qsl, query, keep_blank, strict, encoding, "strict",
-                                       max_fields, separator)
     if type(separator) is bytes and len(<bytes>separator) == 1 and (<bytes>separator).isascii():
         separator = (<bytes>separator).decode("ascii")
     if type(separator) is not str or len(<str>separator) != 1 or not PyUnicode_IS_ASCII(separator):
         is_byte = False
         if type(separator) is not str or not separator or not PyUnicode_Check(given):
             return None
-    rules.keep_blank, rules.strict, rules.grouped, rules.in_bytes = keep_blank, strict, grouped, type(given) is bytes
-    rules.unusual = rules.in_bytes or rules.codec.encoding != UTF_8
-    if not given:
+    if not given:       # nothing to decode
         if strict and EMPTY_IS_FAULT or max_fields is not None and max_fields < EMPTY_IS_FIELD:
             return None
         return {} if grouped else []
+    if not find_codec(encoding, errors, "replace", &rules.codec):
+        if not is_custom_handler(encoding, errors):
+            return None
+        return stdlib().unless_invalid(parse_qs if grouped else parse_qsl, query, keep_blank, strict, encoding, "strict",
+                                       max_fields, separator)
+    rules.keep_blank, rules.strict, rules.grouped, rules.in_bytes = keep_blank, strict, grouped, type(given) is bytes
+    rules.unusual = rules.in_bytes or rules.codec.encoding != UTF_8
     by = (<const uint8_t *>PyUnicode_DATA(separator))[0]
     if max_fields is not None and max_fields < 1 + given.count(by if rules.in_bytes else separator):
         return None
