@@ -6,6 +6,7 @@ finds out which preset a log has. `docs/guides/logs.md` describes the formats, a
 Inside, a line becomes a record on this way (`_line` has the structs):
 
     format    `_formats` reads it; `_programs` makes a Plan of each of its variants: Steps, of a field and what follows
+    wrapping  `_wrapping` finds the line in what other programs wrote around it: a prefix, a JSON object, colors
     marks     bitmaps of a window of lines, made by a kernel: where there are spaces, quotes, delimiters of queries ...
     reading   `_text_reader` finds where each step ends by the marks, `_json_reader` each member. What they decline
               is read step by step by `_programs`, which also says what is wrong with a line that is no record.
