@@ -16,7 +16,7 @@ from uricodec.logs._fields cimport *
 from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
-from uricodec.logs._text_reader cimport CLASSES, read_other_request, split_usual
+from uricodec.logs._text_reader cimport CLASSES, read_other_request, split_usual, split_usual_target
 from uricodec.logs._wrapping cimport is_of_docker, prefix_of
 from uricodec.logs._writing cimport keeps, know_time
 
@@ -441,21 +441,20 @@ cdef inline size_t before_object(const uint8_t *s, size_t n) noexcept nogil:
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 cdef bint read_usual_request(Marked *marked, Record *record) noexcept nogil:
-    """Read a request in one piece, or a target that begins with a slash. False: it has another form.
+    """Read a request in one piece, or a target. False: it has another form.
 
     The marks of `marked` become those of the text.
     """
     cdef bint whole = record.text[<int>TARGET].at == NULL
     cdef Text text = record.text[<int>REQUEST] if whole else record.text[<int>TARGET]
-    cdef const uint64_t *marks
-    cdef size_t at, words = (text.n >> 6) + 1
+    cdef size_t words = (text.n >> 6) + 1
     cdef int k
     if text.at == NULL or text.n == 0 or text.n >= WINDOW - 64 or record.decoded:
         return False
     if whole:
         if record.text[<int>METHOD].at != NULL or record.text[<int>PATH].at != NULL or record.text[<int>PROTOCOL].at != NULL:
             return False
-    elif record.text[<int>REQUEST].at != NULL or text.at[0] != c'/':
+    elif record.text[<int>REQUEST].at != NULL:
         return False
     marked.src, marked.n, marked.start, marked.window = text.at, text.n, 0, 0
     # The byte after the text is marked, too: as its end.
@@ -464,21 +463,12 @@ cdef bint read_usual_request(Marked *marked, Record *record) noexcept nogil:
     for k in range(4):
         marked.mark[k] = marked.marks + <size_t>k * words
         marked.marks[k * words + (text.n >> 6)] |= <uint64_t>1 << (text.n & 63)
-    marks = marked.mark[<int>DELIMITERS]
-    if whole:
-        if split_usual(text, marked, record):
-            return True
-        record.text[<int>METHOD] = record.text[<int>TARGET] = record.text[<int>PROTOCOL] = text_of(NULL, 0)
-        return False
-    at = next_mark(marks, 0)
-    record.has_triplets = False
-    while at < text.n and text.at[at] != c'?':
-        if text.at[at] == c'%':
-            record.has_triplets = True
-        at = next_mark(marks, at + 1)
-    record.text[<int>PATH] = text_of(text.at, min(at, text.n))
-    record.text[<int>QUERY] = text_of(text.at + at + 1, text.n - at - 1) if at < text.n else text_of(NULL, 0)
-    return True
+    if not whole:
+        return split_usual_target(0, text.n, marked, record)
+    if split_usual(text, marked, record):
+        return True
+    record.text[<int>METHOD] = record.text[<int>TARGET] = record.text[<int>PROTOCOL] = text_of(NULL, 0)
+    return False
 
 
 cdef void finish_line(JsonReader *reader, Record *record) noexcept nogil:

@@ -169,7 +169,8 @@ cdef struct Plan:
     Step beginning          # the same as what follows a field
     bint is_marked          # the steps can be read by marks
     bint has_request        # or a part of one,
-    bint one_request        # in one piece
+    bint one_request        # in one piece,
+    bint one_target         # or as a target, perhaps with a method and a protocol
     bint fixes              # fix_value() is called
     int odd                 # the first step that may have quotes, see Step.quotes; -1: none
     Columns *columns        # of W3C: those of a log without "#Fields:"

@@ -28,4 +28,5 @@ cdef bint read_w3c_line(TextReader *reader, Marked *marked, Record *record) noex
 # What reading of requests in JSON has in common with it.
 cdef uc_classes CLASSES
 cdef bint split_usual(Text text, const Marked *marked, Record *record) noexcept nogil
+cdef bint split_usual_target(size_t start, size_t stop, const Marked *marked, Record *record) noexcept nogil
 cdef void read_other_request(Record *record) noexcept nogil

@@ -440,27 +440,18 @@ cdef size_t authority_of(const uint8_t *s, size_t n) noexcept nogil:
     return n
 
 
-cdef bint split_usual(Text text, const Marked *marked, Record *record) noexcept nogil:
-    """Split a request of the form METHOD SP "/" ... SP "HTTP/d.d". False: it has another form."""
+cdef bint split_usual_target(size_t start, size_t stop, const Marked *marked, Record *record) noexcept nogil:
+    """Split a target of the form "/" ... or "http://authority" ... False: it has another form."""
     cdef const uint8_t *s = marked.src + marked.window
     cdef const uint64_t *marks = marked.mark[<int>DELIMITERS]
-    cdef size_t path, start = text.at - s, stop = start + text.n, at = next_mark(marked.mark[<int>SPACES], start)
+    cdef const Text *method = record.text + <int>METHOD
+    cdef size_t path = start, at
     cdef bint plain = True
-    cdef uint64_t protocol
-    if text.n < 13 or at + 10 >= stop or not is_method(s + start, at - start):
-        return False
-    stop -= 9
-    protocol = word_at(s + stop + 1) ^ USUAL_PROTOCOL
-    if s[stop] != c' ' or protocol & ~PROTOCOL_DIGITS | (protocol & PROTOCOL_DIGITS) + PROTOCOL_SIXES & PROTOCOL_LIMITS:
-        return False
-    record.text[<int>METHOD].at, record.text[<int>METHOD].n = s + start, at - start
-    path = start = at + 1
     if s[start] != c'/':
         path += authority_of(s + start, stop - start)
-        if path == start or record.text[<int>METHOD].at[0] == c'C':     # CONNECT
+        if path == start or method.at != NULL and method.at[0] == c'C':     # CONNECT
             return False
     record.text[<int>TARGET].at, record.text[<int>TARGET].n = s + start, stop - start
-    record.text[<int>PROTOCOL].at, record.text[<int>PROTOCOL].n = s + stop + 1, 8
     at = mark_before(marks, path, stop)
     while at < stop and s[at] != c'?':
         if s[at] == c'%':
@@ -477,6 +468,22 @@ cdef bint split_usual(Text text, const Marked *marked, Record *record) noexcept 
     return True
 
 
+cdef bint split_usual(Text text, const Marked *marked, Record *record) noexcept nogil:
+    """Split a request of the form METHOD SP "/" ... SP "HTTP/d.d". False: it has another form."""
+    cdef const uint8_t *s = marked.src + marked.window
+    cdef size_t start = text.at - s, stop = start + text.n, at = next_mark(marked.mark[<int>SPACES], start)
+    cdef uint64_t protocol
+    if text.n < 13 or at + 10 >= stop or not is_method(s + start, at - start):
+        return False
+    stop -= 9
+    protocol = word_at(s + stop + 1) ^ USUAL_PROTOCOL
+    if s[stop] != c' ' or protocol & ~PROTOCOL_DIGITS | (protocol & PROTOCOL_DIGITS) + PROTOCOL_SIXES & PROTOCOL_LIMITS:
+        return False
+    record.text[<int>METHOD].at, record.text[<int>METHOD].n = s + start, at - start
+    record.text[<int>PROTOCOL].at, record.text[<int>PROTOCOL].n = s + stop + 1, 8
+    return split_usual_target(at + 1, stop, marked, record)
+
+
 cdef void read_other_request(Record *record) noexcept nogil:
     """Read a request of any form, or one that is logged in parts."""
     cdef const Text *path = record.text + <int>PATH
@@ -486,6 +493,7 @@ cdef void read_other_request(Record *record) noexcept nogil:
 
 
 cdef inline void read_the_request(const Plan *plan, const Marked *marked, Record *record) noexcept nogil:
+    cdef const Text *target = record.text + <int>TARGET
     cdef int slot
     cdef size_t k
     record.is_marked = True
@@ -495,6 +503,9 @@ cdef inline void read_the_request(const Plan *plan, const Marked *marked, Record
     for slot in range(METHOD, PROTOCOL + 1):
         if not plan.members >> slot & 1:
             record.text[slot] = text_of(NULL, 0)
+    if plan.one_target and not record.special & REQUEST_BITS and target.at != NULL and target.n and split_usual_target(
+            target.at - (marked.src + marked.window), target.at + target.n - (marked.src + marked.window), marked, record):
+        return
     if plan.fixes:
         for k in range(plan.steps):
             fix_value(plan.step + k, record)
