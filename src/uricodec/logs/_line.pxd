@@ -322,7 +322,7 @@ cdef struct Record:
     const Variant *variant  # how it is written
     const Marked *marked    # the marks of its path and its query, if `is_marked`
     size_t end, next        # of the line in the source; the start of the next one
-    size_t marked_to        # how far the source is marked; at least `next`
+    size_t marked_to        # how far lines like this one may go in the source, for which columns reserve memory at once
     uint8_t *room           # the buffer for undone escapes and joined targets: three times the size of the line, and EXTRA_CAPACITY
     const uint8_t *known_time       # the time, if is_known_time()
     int unit                # of the duration: a power of ten

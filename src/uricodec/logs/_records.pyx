@@ -544,7 +544,8 @@ cdef class LogReader:
         if not self.read_marked(&self.inner) or record.next + BLOCK + 1 != self.inner.n or record.end + 1 != record.next:
             return False
         record.end = self.marked.start + line_size(self.marked.src, self.marked.start, self.marked.n)
-        record.next = record.marked_to = next_line(self.marked.src, record.end, self.marked.n)
+        record.next = next_line(self.marked.src, record.end, self.marked.n)
+        record.marked_to = max(record.next, min(self.marked.n, self.marked.start + WINDOW))
         return True
 
     cdef Line read_exactly(self, size_t size) noexcept nogil:
