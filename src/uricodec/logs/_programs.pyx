@@ -865,7 +865,8 @@ cdef class Program:
             self.plan.own_fields = True
         self.plan.has_request = self.plan.members & REQUEST_MEMBERS != 0
         self.plan.one_request = self.plan.members & REQUEST_MEMBERS == 1 << REQUEST
-        self.plan.one_target = self.plan.members & REQUEST_MEMBERS & ~(1 << METHOD | 1 << PROTOCOL) == 1 << TARGET and not self.plan.fixes
+        self.plan.one_target = not self.plan.fixes and self.plan.members & (
+            REQUEST_MEMBERS & ~(1 << METHOD | 1 << PROTOCOL)) == 1 << TARGET
         self.names = tuple(slots)
         self.plan.extras = len(slots)
         self.plan.name = <Text *>PyMem_Calloc(self.plan.extras + 1, sizeof(Text))
