@@ -244,8 +244,7 @@ cdef uint8_t *put_escaped(const Writer *w, const Marked *marked, Text text, bint
     cdef uint8_t *first = dst
     cdef int byte, follow = 0      # how many bytes of a character have to follow
     cdef int left = FEW
-    while left:
-        left -= 1
+    while True:
         at = mark_before(marks, at, stop)
         while at < stop and s[at] != c'%' and not (plus and s[at] == c'+'):
             at = mark_before(marks, at + 1, stop)
@@ -273,6 +272,9 @@ cdef uint8_t *put_escaped(const Writer *w, const Marked *marked, Text text, bint
                     break
             dst[0] = <uint8_t>byte
             start = at = at + 3
+            left -= 1
+            if left == 0:
+                break
         dst += 1
     return put_decoded(w, True, text, plus, place, first)
 
