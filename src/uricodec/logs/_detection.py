@@ -113,6 +113,11 @@ def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[
     return records
 
 
+def reads_all(format: Format, lines: list[bytes]) -> bool:
+    """Return whether all lines are records of a format, to their ends."""
+    return all(record and REST not in record for record in records_of(format, lines, strict=2))
+
+
 def count(format: Format, data: bytes, strict: int = 1) -> Candidate:
     """Return a candidate, given the lines that vote."""
     reader = LogReader(format.programs, strict=strict)
@@ -206,8 +211,8 @@ def decide(head: bytes, early: bool = False, likely: Format | None = None) -> Ca
     Args:
         head (bytes): The beginning of the log, up to a line end, or all of it.
         early (bool): Whether more of the log may be had: then return None unless all lines agree.
-        likely (Format | None): That of the log before. It is not compared with others if it is of text and reads all
-            lines to their ends; JSON has more members than a format names.
+        likely (Format | None): That of the log before. If it is of text and reads all lines to their ends, only presets
+            before it could read the same; JSON has more members than a format names.
 
     Returns:
         Candidate | None: The format; None if no line can vote yet.
@@ -218,13 +223,10 @@ def decide(head: bytes, early: bool = False, likely: Format | None = None) -> Ca
     if not head:
         return Candidate(KNOWN["combined"], 0, 0, 0.0)
     lines = voters(head)
-    if (
-        likely
-        and not likely.is_json
-        and lines
-        and all(record and REST not in record for record in records_of(likely, lines, strict=2))
-    ):
-        return Candidate(likely, len(lines), len(lines), 0.0)
+    if likely and not likely.is_json and lines and reads_all(likely, lines):
+        before = presets()[: presets().index(str(likely))]
+        if not any(reads_all(KNOWN[name], lines) for name in before):
+            return Candidate(likely, len(lines), len(lines), 0.0)
     known = announced(head)
     if not known and all(line.startswith(b"#") for line in lines):
         return None
