@@ -18,7 +18,8 @@ from uricodec import logs
 from uricodec.logs import Format
 from uricodec.logs._columns import convert_columns, objects_of
 from uricodec.logs._conditions import condition_of
-from uricodec.logs._records import DERIVED, NAMES, LogReader, field_names
+from uricodec.logs._groups import EXAMPLES as GROUPS
+from uricodec.logs._records import NAMES, LogReader, field_names
 from uricodec.logs._times import moment_of, timezone_of
 
 SAMPLES = {path.stem: path.read_bytes() for path in sorted(EXAMPLES.glob("*.log")) if path.stem in logs.presets()}
@@ -83,7 +84,7 @@ def values_near(field, records):
 
 def conditions_on(records, chance, count):
     """Random conditions, half of which some records meet."""
-    fields = [*(set(NAMES) - {"extra", "query"}), *DERIVED, "param.q", "param.x", "param.none", "extra.none", "flags"]
+    fields = [*(set(NAMES) - {"extra", "query"}), *GROUPS, "param.q", "param.x", "param.none", "extra.none", "flags"]
     fields += [f"extra.{name}" for record in records for name in record["extra"] or ()][:3]
     for _ in range(count):
         field = chance.choice(sorted(fields))
@@ -255,7 +256,7 @@ def test_fields(name, tier):
     chance = random.Random(name)
     records = records_of(SAMPLES[name], name)
     extras = sorted({f"extra.{key}" for record in records for key in record["extra"] or ()})
-    names = [*NAMES, *DERIVED, "flags", "param.q", *extras, "extra.none"]
+    names = [*NAMES, *GROUPS, "flags", "param.q", *extras, "extra.none"]
     for _ in range(5):
         fields = chance.sample(names, chance.randrange(1, 6))
         wanted = [

@@ -3,6 +3,7 @@
 log_formats.py reads lines with it.
 """
 
+import functools
 import ipaddress
 import operator
 import re
@@ -303,7 +304,7 @@ OPERATORS = {
 PERIODS = {"day": (10, ""), "hour": (13, ":00:00"), "minute": (16, ":00")}
 
 
-def field_of(record, field):
+def field_of(record, field):  # noqa: PLR0911
     """The value of a field of a record with flags, as JSON has it; None if it is missing."""
     first, _, rest = field.partition(".")
     if first == "param" and rest:
@@ -321,7 +322,59 @@ def field_of(record, field):
         size, zeros = PERIODS[field.partition(":")[2]]
         zone = re.search(r"(?:Z|[+-]\d\d:\d\d)?$", record["time"][19:])[0]
         return record["time"][:size] + (zeros + zone if zeros else "")
-    return record[field]
+    if ":" in field and record[field.partition(":")[0]] is not None:
+        name, _, part = field.partition(":")
+        part_of = {"client": network_of, "referer": part_of_referer, "path": first_segments}[name]
+        return part_of(record[name], part, record)
+    return record.get(field)
+
+
+def network_of(client, sizes, record=None):
+    """The network of a client, given "/24" or "/24,/48"; the client, if it is not an address, or has no network."""
+    sizes = [int(size.strip("/")) for size in sizes.split(",")]
+    try:
+        address = ipaddress.ip_address(client)
+    except ValueError:
+        return client
+    if "%" in client:
+        return client
+    address = getattr(address, "ipv4_mapped", None) or address
+    if address.version == 6 and len(sizes) == 1:
+        return client
+    return str(ipaddress.ip_network((address, sizes[address.version == 6]), strict=False))
+
+
+def part_of_referer(referer, part, record=None):
+    """The host of a URL, as RFC 3986 appendix B finds it; or the registrable domain by publicsuffixlist."""
+    authority = re.match(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://([^/?#]*))?", referer)[1]
+    if authority is None:
+        return None
+    host = authority.rpartition("@")[2]
+    bracket = re.match(r"\[.*?\]", host)
+    host = bracket[0] if bracket else host.partition(":")[0]
+    if part == "host":
+        return host or None
+    name = host.removesuffix(".").lower()
+    if not name or not name.isascii() or name[0] == "[" or "" in name.split(".") or name.split(".")[-1].isdigit():
+        return None
+    return suffix_list().privatesuffix(name)
+
+
+@functools.cache
+def suffix_list():
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList(only_icann=True)
+
+
+def first_segments(path, count, record):
+    """The first segments of a path, found while it is encoded, if the target shows how it was."""
+    raw = (record["target"] or "").partition("?")[0].encode("utf-8", "surrogateescape")
+    raw = re.sub(rb"#.*", b"", raw)
+    encoded = decoded(raw) == path
+    path = raw if encoded else path.encode("utf-8", "surrogateescape")
+    kept = re.match(rb"/?[^/]*(?:/[^/]*){0,%d}" % (int(count) - 1), path, re.DOTALL)[0]
+    return decoded(kept) if encoded else kept.decode("utf-8", "surrogateescape")
 
 
 def meets(record, condition):

@@ -9,7 +9,7 @@ from uricodec._io.files import FileError, tell
 from uricodec._io.reading import Input
 from uricodec._io.runner import Runner
 from uricodec._io.writing import Output
-from uricodec.cli.errors import CommandError, with_link
+from uricodec.cli.errors import CommandError, needs, with_link
 from uricodec.cli.lines import descending, for_each_input
 from uricodec.cli.log_outputs import BINARY, output_of
 from uricodec.cli.outputs import output_of as output_of_records
@@ -17,6 +17,7 @@ from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
 from uricodec.logs._detection import HEAD, LINES, TWO_FORMATS, others_of
 from uricodec.logs._format import format_of
+from uricodec.logs._groups import DOMAIN
 from uricodec.logs._reading import CAPACITY, LogWorker, longest_chunk
 from uricodec.logs._records import LogReader
 
@@ -121,6 +122,8 @@ class Logs:
             from uricodec.cli.templates import of_fields
 
             options["fields"] = tuple(of_fields(plan.get)[0])
+        if DOMAIN in {*(options["fields"] or ()), *(plan.count or ()), *(each.field for each in options["where"])}:
+            needs(DOMAIN, "domains", "publicsuffixlist")
         self._sink, self._options = output_of(plan, output, options, counts)
         self._totals = dict.fromkeys(TOTALS, 0)
         self._local_times = False

@@ -162,9 +162,10 @@ def mapped_field(text):
 
 def log_fields(text):
     """Return the names of fields of a log (tuple[str, ...]), between which are commas."""
+    from uricodec.logs._groups import split_names
     from uricodec.logs._records import field_names
 
-    return field_names(map(utf8, text.split(",")), (), False)
+    return field_names(map(utf8, split_names(text)), (), False)
 
 
 def field_to_sort_by(text):
@@ -798,8 +799,9 @@ OPTIONS = {
         "--fields NAMES",
         "write these fields, such as time,status,path",
         "NAMES, in this order, are those of the members, param.NAME of a parameter, extra.NAME of a field that only "
-        "the format has, flags, time:day, time:hour, time:minute and status:class, with commas between them. What is "
-        "not named is not computed.",
+        "the format has, flags, and groups: time:day, time:hour, time:minute, status:class, client:/24 or "
+        "client:/24,/48 (networks of IPv4, IPv6), referer:host, referer:domain and path:2 (the first two segments). "
+        "They have commas between them. What is not named is not computed.",
         read=log_fields,
     ),
     "count:log": Option(

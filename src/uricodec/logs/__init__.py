@@ -42,8 +42,9 @@ from uricodec.logs._columns import objects_of, type_of_batch
 from uricodec.logs._conditions import conditions_of
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates
 from uricodec.logs._format import Format, format_of, presets
+from uricodec.logs._groups import group_of
 from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogEnds, LogWorker, longest_chunk, reader_of
-from uricodec.logs._records import DERIVED, MAX_LINE, LogReader, field_names, texts_of
+from uricodec.logs._records import MAX_LINE, LogReader, field_names, texts_of
 from uricodec.logs._times import timezone_of
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ def parse(
     """
     reading = _Reading("columns", source, format, **_known("parse", options))
     for name in reading.fields:
-        if name in DERIVED:
+        if group_of(name):
             raise ValueError(f"fields: a Record has no {name!r}; columns() has it")
     return _records(reading)
 
@@ -272,14 +273,20 @@ def columns(
 
     Returns:
         dict[str, list]: The values of each field, in the order of the records; then those of each parameter that was
-            asked for, as "param.NAME"; then "flags", if asked for. "time:day", "time:hour", "time:minute" and
-            "status:class" can be fields, too.
+            asked for, as "param.NAME"; then "flags", if asked for. Groups can be fields, too: "time:day", "time:hour",
+            "time:minute", "status:class"; "client:/24" or "client:/24,/48", the networks of IPv4 and IPv6 addresses;
+            "referer:host" and "referer:domain", the host and the registrable domain of the referer; "path:2", the first
+            two segments of the path.
 
     Raises:
         FormatError, TypeError, ValueError, OSError: See `parse`.
+        ImportError: If "referer:domain" is a field, and publicsuffixlist is not installed.
 
     >>> columns(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a%20b HTTP/1.1" 200 512')["path"]
     ['/a b']
+    >>> line = b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a/b/c HTTP/1.1" 200 512'
+    >>> columns(line, fields=["client:/24", "path:2", "time:hour"])
+    {'client:/24': ['192.0.2.0/24'], 'path:2': ['/a/b'], 'time:hour': ['2025-01-01T12:00:00+00:00']}
     """
     reading = _Reading("columns", source, format, **_known("columns", options))
     result: dict[str, list[Any]] = {name: [] for name in reading.fields}

@@ -343,7 +343,7 @@ cdef void add_other(LogReader reader, const Output *output, Batch *batch) noexce
     else:
         dst = column.data.data + column.data.size
         end = put_value(w, record, output, text, masked, RAW, dst)
-        if end > dst or output.value != PERIOD_VALUE:
+        if end > dst or not may_be_missing(output):
             end_text(column, end)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import tzinfo
 from typing import NamedTuple
 
-from uricodec.logs._records import DERIVED, field_names
+from uricodec.logs._records import field_names
 from uricodec.logs._times import moment_of
 
 CONDITION = re.compile(r"(.+?)(!?[\^*]?=|[<>]=?)(.*)", re.DOTALL)
@@ -63,7 +63,7 @@ def condition_of(text: str, zone: tzinfo | None = None) -> Condition:
     field_names([field], (), False)
     condition = Condition(field, operator, value)
     is_list = field in ("forwarded_for", "flags")
-    if value and operator in ("<", "<=", ">", ">=") and (is_list or field in DERIVED[-1:]):
+    if value and operator in ("<", "<=", ">", ">=") and (is_list or field == "status:class"):
         raise ValueError(f"{text!r}: {field} can be compared with =, != and other texts, not with {operator}")
     if not value:
         if operator not in ("=", "!="):

@@ -22,6 +22,15 @@ cdef bint read_address(const uint8_t *s, size_t n, uint16_t *groups) noexcept no
     return parse_ipv4(s, 0, n, groups + 6) or n > 1 and parse_ipv6(s, n, groups)
 
 
+cdef bint is_mapped(const uint16_t *groups) noexcept nogil:
+    """Return whether an address is one of IPv4, in ::ffff:0:0/96."""
+    cdef int i
+    for i in range(5):
+        if groups[i]:
+            return False
+    return groups[5] == 0xFFFF
+
+
 cdef int set_condition(Filter *filter, object condition, list kept) except -1:
     """Set the rest of a filter, whose field is set. `kept` gets what it points to.
 

@@ -5,6 +5,7 @@ from uricodec._base._cpython cimport PyObject
 from uricodec._base._kernels cimport uc_set
 from uricodec._codec._charsets cimport CharsetTable
 from uricodec._codec._triplets cimport BytePolicy
+from uricodec._rows._engine cimport Slots
 from uricodec._url._queries cimport NameSet
 
 
@@ -228,6 +229,9 @@ cdef enum ValueKind:
     EXTRAS_VALUE, EXTRA_VALUE, PARAMETER_VALUE, FLAGS_VALUE
     PERIOD_VALUE            # the day, the hour or the minute of the time: its first bytes
     CLASS_VALUE             # the class of the status, such as 5xx
+    NETWORK_VALUE           # the network of an address
+    SEGMENTS_VALUE          # the first segments of the path
+    ROW_VALUE               # what a row function makes of the text
 
 # A field of the records, in the order in which they are written.
 cdef struct Field:
@@ -238,7 +242,9 @@ cdef struct Field:
     bint optional           # JSON has it only in records that have a value
     Text key                # what JSON has before the value, from "{" or a comma on
     Text name               # of a parameter or an extra field
-    size_t period           # how many bytes of the time
+    size_t period           # how many bytes of the time, segments of the path, or bits of an IPv4 address
+    int bits                # of an IPv6 address; -1: it stays as it is
+    const Slots *rows       # what makes the value
 
 # What a record must be like to be written. How a value is compared, and with what.
 cdef enum Operator:
@@ -274,6 +280,8 @@ cdef struct Writer:
     Zone *zone              # of times without one
     uint8_t *value          # the buffer for a value that is compared
     const CharsetTable *charset     # of bytes that are not UTF-8; NULL: none
+    uint8_t *made           # the buffer for what row functions make,
+    size_t made_factor, made_extra  # and the capacity that they need for a text
     uint8_t *room           # the buffer for decoded texts
     uint8_t *wide           # the buffer for texts decoded from the charset
 

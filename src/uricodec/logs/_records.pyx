@@ -14,9 +14,11 @@ from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
 from uricodec._records._framing cimport json_string
 from uricodec._url._queries cimport set_names
 from uricodec._records.formats import FORMATS
+from uricodec._rows._engine cimport RowOperation, padded
 from uricodec._rows._tasks import LineFault
 from uricodec.logs._fields cimport *
 from uricodec.logs._filters cimport set_condition
+from uricodec.logs import _groups
 from uricodec.logs._json_reader cimport free_json_reader, read_json_line, set_json_reader
 from uricodec.logs._line cimport *
 from uricodec.logs._programs cimport *
@@ -45,9 +47,9 @@ cdef ValueKind KIND_OF[16]
 KIND_OF = [COPIED, COPIED, TIME_VALUE, COPIED, COPIED, PATH_VALUE, QUERY_VALUE, COPIED, COPIED, COPIED, COPIED, COPIED, COPIED,
            SECONDS_VALUE, ADDRESSES_VALUE, EXTRAS_VALUE]
 
-# Fields that are made from another one, for counting.
-PERIODS = {"time:day": DAY, "time:hour": HOUR, "time:minute": MINUTE}
-DERIVED = (*PERIODS, "status:class")
+# How the values of groups are written, by their parts.
+cdef dict KIND_OF_PART = {"period": PERIOD_VALUE, "class": CLASS_VALUE, "network": NETWORK_VALUE, "segments": SEGMENTS_VALUE,
+                          "host": ROW_VALUE, "domain": ROW_VALUE}
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
@@ -254,20 +256,27 @@ cdef class LogReader:
     cdef int set_field(self, Field *field, str name) except -1:
         """Set what a name means."""
         cdef bytes own = b""
+        cdef RowOperation rows
+        group = _groups.group_of(name)
         field.slot = -1
         if name in NAMES:
             place = NAMES.index(name)
             field.kind, field.slot = KIND_OF[place], SLOT_OF[place]
-        elif name in PERIODS:
-            field.kind, field.slot, field.period = PERIOD_VALUE, TIME, PERIODS[name]
-        elif name == "status:class":
-            field.kind, field.slot = CLASS_VALUE, STATUS
         elif name == "flags":
             field.kind = FLAGS_VALUE
+        elif group is not None:
+            field.kind, field.slot = KIND_OF_PART[group.part], SLOT_OF[NAMES.index(group.field)]
+            field.period, field.bits = group.size, group.bits
+            if field.kind == ROW_VALUE:
+                rows = rows_of_part(group.part)
+                self._kept.append(rows)
+                field.rows = &rows.slots
+                self.writer.made_factor = max(self.writer.made_factor, rows.slots.strict.factor)
+                self.writer.made_extra = max(self.writer.made_extra, rows.slots.strict.extra)
         else:
             field.kind = PARAMETER_VALUE if name.startswith("param.") else EXTRA_VALUE
             own = name[6:].encode("utf-8", "surrogateescape")
-        if (field.slot == REFERER or field.slot == TARGET) and self.writer.masked != NULL:
+        if field.kind == COPIED and (field.slot == REFERER or field.slot == TARGET) and self.writer.masked != NULL:
             field.kind = MASKED_VALUE
         field.is_number = field.kind == COPIED and field.slot in (STATUS, BYTES_SENT) or field.kind == SECONDS_VALUE
         field.is_text = not field.is_number and field.kind not in (QUERY_VALUE, ADDRESSES_VALUE, EXTRAS_VALUE, FLAGS_VALUE)
@@ -305,12 +314,14 @@ cdef class LogReader:
     cdef int reserve(self, size_t size) except -1:
         """Ensure the memory for reading lines, given the total size of the lines."""
         cdef size_t value = 3 + CHARSET_FACTOR if self.writer.filters else 0
+        cdef size_t made
         size = max(min(size, self.max_line), <size_t>4096)
         if self.memory == NULL or size > self.capacity:
             PyMem_RawFree(self.memory)
             # For a line of Docker; for undone escapes and joined targets; for decoded texts; from another encoding; for a
-            # value that is compared; for a line without its colors; for one at the end of the source.
-            self.memory = <uint8_t *>PyMem_RawMalloc((7 + CHARSET_FACTOR + value) * size + 9 * EXTRA_CAPACITY)
+            # value that is compared; for a line without its colors; for one at the end of the source; for row functions.
+            made = padded((7 + CHARSET_FACTOR + value) * size + 9 * EXTRA_CAPACITY)
+            self.memory = <uint8_t *>PyMem_RawMalloc(made + self.writer.made_factor * size + self.writer.made_extra)
             if self.memory == NULL:
                 raise MemoryError  # pragma: no cover: no memory
             self.capacity = size
@@ -319,6 +330,7 @@ cdef class LogReader:
             self.writer.value = self.writer.wide + CHARSET_FACTOR * size + EXTRA_CAPACITY
             self.plain = (5 + CHARSET_FACTOR + value) * size + 7 * EXTRA_CAPACITY
             self.padded = self.plain + size + EXTRA_CAPACITY
+            self.writer.made = self.memory + made
         return 0
 
     def capacity_for(self, size):
@@ -751,6 +763,15 @@ def csv_as_text(bytes records not None, bytes delimiter not None):
     return bytes(memoryview(made)[:leave_out_quotes(<uint8_t *><char *>made, len(made), <uint8_t>ord(delimiter), True)])
 
 
+cdef RowOperation rows_of_part(str part):
+    """Return the operation that reads a part of a URL. Its modules are imported here: few logs are read for it."""
+    if part == "domain":
+        from uricodec._hosts._suffixes import DomainRows
+        return DomainRows(True, False, None, False, False)
+    from uricodec.uri._values import PartRows
+    return PartRows(part, False, False)
+
+
 def texts_of(str name, texts):
     """Return the texts of an argument as a list, without repetitions."""
     if isinstance(texts, str) or not isinstance(texts, Iterable):
@@ -770,8 +791,8 @@ def field_names(fields, params, flags):
     """Return the names of the fields of records.
 
     Args:
-        fields (Iterable[str] | None): Names of NAMES, of DERIVED, "param.NAME" of a query parameter, "extra.NAME" of another
-            field of the format, "flags". None: NAMES.
+        fields (Iterable[str] | None): Names of NAMES, those of groups (see `_groups`), "param.NAME" of a query parameter,
+            "extra.NAME" of another field of the format, "flags". None: NAMES.
         params (Iterable[str]): Parameters whose fields follow.
         flags (bool): Whether the flags follow.
 
@@ -789,9 +810,10 @@ def field_names(fields, params, flags):
     if fields is not None:
         names = texts_of("fields", fields)
         for name in names:
-            if name not in NAMES and name not in DERIVED and name != "flags" and not name.startswith(("param.", "extra.")):
+            if name not in NAMES and name != "flags" and not name.startswith(("param.", "extra.")) and (
+                    _groups.group_of(name) is None):
                 from difflib import get_close_matches
-                known = *NAMES, "param.NAME", "extra.NAME", "flags", *DERIVED
+                known = *NAMES, "param.NAME", "extra.NAME", "flags", *_groups.EXAMPLES
                 close = get_close_matches(name, known, 1)
                 hint = f"did you mean {close[0]!r}" if close else f"the fields are {', '.join(known)}"
                 raise ValueError(f"unknown field {name!r}; {hint}")

@@ -14,6 +14,11 @@ cdef inline bint is_copied(const Record *record, const Output *output) noexcept 
     return output.value == COPIED or output.value == PATH_VALUE and (record.decoded or not record.has_triplets)
 
 
+cdef inline bint may_be_missing(const Output *output) noexcept nogil:
+    """Return whether an empty value of groups stands for a missing one: the text has no such part."""
+    return output.value == PERIOD_VALUE or output.value == ROW_VALUE
+
+
 cdef int set_variant(Variant *variant, const Plan *plan, const Writer *w, list kept) except -1
 cdef void free_variant(Variant *variant) noexcept
 cdef Text text_in(const Writer *w, const Record *record, const Output *output, bint *masked) noexcept nogil

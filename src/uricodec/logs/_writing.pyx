@@ -3,14 +3,17 @@
 What all records of a variant have in common is joined in advance: a field is written by a copy of its key, with the
 constants around it, and a copy of its value. Copies are of 32 or 64 bytes, and may run over: see `Record`.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint16_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from uricodec._base._cpython cimport PyBytes_AS_STRING, PyMem_Calloc, PyMem_Free
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyErr_Clear, PyMem_Calloc, PyMem_Free
 from uricodec._base._kernels cimport ByteSet
+from uricodec._base._text cimport write_decimal
 from uricodec._records._framing cimport json_string, starts_formula
+from uricodec._rows._engine cimport UC_REJECTED, WRITES_BYTES, Component, Outcome, Slots
+from uricodec._url._addresses cimport format_ipv6
 from uricodec.logs._fields cimport *
-from uricodec.logs._filters cimport matches, matches_flags, matches_moment
+from uricodec.logs._filters cimport is_mapped, matches, matches_flags, matches_moment, read_address
 from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._texts cimport *
@@ -380,6 +383,56 @@ cdef uint8_t *put_extras(const Writer *w, const Record *record, uint8_t *dst) no
     return dst + 1
 
 
+cdef inline size_t end_of_segments(Text path, size_t count) noexcept nogil:
+    """Return where the first segments of a path end. It is still encoded, unless it is logged decoded."""
+    cdef size_t at = find(path.at, 1, path.n, c'/')     # a "/" at the start is before the first segment
+    while count > 1 and at < path.n:
+        at = find(path.at, at + 1, path.n, c'/')
+        count -= 1
+    return at
+
+
+cdef uint8_t *put_network(const Field *field, Text client, uint8_t *dst) noexcept nogil:
+    """Write the network of an address in the notation of CIDR; nothing if the client is not an address, or has no network."""
+    cdef uint16_t groups[8]
+    cdef int i, first = 0, bits = field.bits
+    if not read_address(client.at, client.n, groups):
+        return dst
+    if is_mapped(groups):
+        first, bits = 6, <int>field.period
+    elif bits < 0:
+        return dst
+    for i in range(first, 8):
+        groups[i] &= 0xFFFF & (0xFFFF << max(0, min(16, 16 * (i - first + 1) - bits)))
+    if first:
+        for i in range(4):
+            dst += write_decimal(groups[6 + i // 2] >> (0 if i & 1 else 8) & 0xFF, dst)
+            dst[0] = c'/' if i == 3 else c'.'
+            dst += 1
+    else:
+        dst += format_ipv6(groups, False, dst)
+        dst[0] = c'/'
+        dst += 1
+    return dst + write_decimal(<uint64_t>bits, dst)
+
+
+cdef uint8_t *put_made(const Writer *w, const Slots *rows, Text text, Place place, uint8_t *dst) noexcept nogil:
+    """Write what a row function makes of a text; nothing if it has no such part."""
+    cdef Outcome outcome
+    cdef const Component *part = <const Component *>w.made
+    cdef size_t size = rows.keep(text.at, text.n, rows.options, w.made, &outcome)
+    if size == UC_REJECTED:
+        forget_error()  # pragma: no cover: no memory
+        return dst  # pragma: no cover: no memory
+    if rows.result == WRITES_BYTES:
+        return put_any(w, w.made, size, place, dst)
+    return dst if part.start < 0 else put_any(w, w.made + part.start, <size_t>(part.end - part.start), place, dst)
+
+
+cdef void forget_error() noexcept with gil:  # pragma: no cover: no memory
+    PyErr_Clear()
+
+
 cdef Text text_in(const Writer *w, const Record *record, const Output *output, bint *masked) noexcept nogil:
     """Return the text of which a field is written; NULL if it is missing. `masked`: it must be hidden. Not of `extra` and flags."""
     cdef Text text, list, address, port
@@ -400,6 +453,8 @@ cdef Text text_in(const Writer *w, const Record *record, const Output *output, b
             text = text_of(NULL, 0)
     elif output.value == CLASS_VALUE and text.n != 3:
         text = text_of(NULL, 0)
+    elif output.value == SEGMENTS_VALUE and text.at != NULL:
+        text.n = end_of_segments(text, output.field.period)
     return text
 
 
@@ -436,13 +491,14 @@ cdef uint8_t *put_value(const Writer *w, const Record *record, const Output *out
     """Write the value of a field that is a text or a number, given the text of text_in(). Nothing: it is missing."""
     cdef uint8_t time[TIME_SIZE + BLOCK]
     cdef size_t size
+    cdef uint8_t *start = dst
     cdef bint plain = not record.special & output.bit
     if masked:
         return put("***", 3, dst)
     if output.value == TIME_VALUE:
         size = put_moment_of(record, text, dst)
         return dst + size if size else put_text(w, plain, text, place, dst)
-    if output.value == PATH_VALUE and not record.decoded and record.has_triplets:
+    if (output.value == PATH_VALUE or output.value == SEGMENTS_VALUE) and not record.decoded and record.has_triplets:
         if record.is_marked:
             return put_escaped(w, record.marked, text, False, place, dst)
         return put_decoded(w, plain, text, False, place, dst)
@@ -459,6 +515,12 @@ cdef uint8_t *put_value(const Writer *w, const Record *record, const Output *out
         return dst + period_of(time, size, output.field.period, dst) if size else dst
     if output.value == CLASS_VALUE:
         return put_class(text, dst)
+    if output.value == ROW_VALUE:
+        return put_made(w, output.field.rows, text, place, dst)
+    if output.value == NETWORK_VALUE:
+        dst = put_network(output.field, text, dst)
+        if dst != start:
+            return dst
     return put_text(w, plain, text, place, dst)
 
 
@@ -503,7 +565,7 @@ cdef uint8_t *put_other(const Writer *w, const Record *record, const Output *out
         dst = put_addresses(w, record, text, dst)
     else:
         dst = put_value(w, record, output, text, masked, CELL if w.csv else STRING, dst)
-        if dst == start and output.value == PERIOD_VALUE:
+        if dst == start and may_be_missing(output):
             return put_missing(w, output, dst)
     return put_end(w, output, start, dst)
 
@@ -570,7 +632,7 @@ cdef bint keeps(const Writer *w, const Record *record, bint late) noexcept nogil
             continue
         if text.at != NULL and output.value != ADDRESSES_VALUE and (record.special & output.bit or not is_copied(record, output)):
             text = text_of(w.value, put_value(w, record, output, text, masked, RAW, w.value) - w.value)
-            if text.n == 0 and output.value == PERIOD_VALUE:
+            if text.n == 0 and may_be_missing(output):
                 text.at = NULL
         if not matches(filter, text):
             return False
