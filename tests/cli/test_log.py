@@ -545,7 +545,7 @@ def test_format_strings_and_maps():
         (["--follow", "-o", "out"], "--follow: not allowed with --output"),
         (["--fields", "status,path,"], "--fields: unknown field ''; the fields are client"),
         (["--where", "status"], "--where: expected a condition such as"),
-        (["--since", "now"], "--since: expected a time such as"),
+        (["--since", "soon"], "--since: expected a time such as"),
         (["--since", "2025-01-02", "--until", "2025-01-01"], "--since: since must be before until"),
         (["--timezone", "Mars"], "--timezone: unknown time zone 'Mars'"),
         (["--top", "3"], "--top: "),

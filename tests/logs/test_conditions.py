@@ -94,8 +94,16 @@ def conditions_on(records, chance, count):
         signs = ["=", "!=", "^=", "*=", "!^=", "!*="] + ["<", "<=", ">", ">="] * (
             field not in ("forwarded_for", "status:class")
         )
-        sign = chance.choice(signs)
+        sign = chance.choice([*signs, "~=", "!~=", "=*", "=="])
         values = values_near(field, records)
+        if sign in ("~=", "!~=", "=*", "==") and values:
+            value = chance.choice(values)
+            pattern = re.escape(value[: chance.randrange(1, 9)]) + chance.choice(["", ".*", "|zz", "$"])
+            yield field + sign + (pattern if "~" in sign else value.swapcase() if sign == "=*" else value)
+            continue
+        if sign in ("=", "!=", "^=", "*=", "!^=", "!*=") and len(values) > 2 and chance.random() < 0.3:
+            yield field + sign + "|".join(chance.sample(values, 2))
+            continue
         if sign in ("=", "!=") and chance.random() < 0.15:
             yield field + sign
         elif sign in ("^=", "*=", "!^=", "!*=") and values:
@@ -166,7 +174,15 @@ def test_conditions_see_decoded_and_masked_texts():
         ("status>=", "expected a value after >="),
         ("status^=", "expected a value after"),
         ("user_agent!*=", "expected a value after !*="),
-        ("time>=yesterday", "expected a time such as"),
+        ("time>=tomorrow", "expected a time such as"),
+        ("path~=", "expected a regular expression after ~="),
+        ("path~=(", "invalid regular expression: missing )"),
+        ("flags~=dot", "expected = or !="),
+        ("bytes_sent>1Q", "expected a number, perhaps with a unit such as 1.5M, got '1Q'"),
+        ("duration>1w", "expected a number, perhaps with a unit such as 500ms, got '1w'"),
+        ("status=200|x", "expected a number, got 'x'"),
+        ("status>200|300", "expected a number, got '200|300'"),
+        ("client=10.0.0.0/8|10.0.0.0/33", "expected an address or a network"),
         ("client=10.0.0.0/33", "expected an address or a network"),
         ("extra=x", "name one, extra.NAME"),
         ("flags=bad", "one of malformed"),
@@ -177,6 +193,62 @@ def test_conditions_see_decoded_and_masked_texts():
 def test_conditions_with_errors(condition, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         logs.columns(b"", where=[condition])
+
+
+def test_values_between_bars(tier):
+    lines = [
+        (b"200", b"GET /a", b"say|x"),
+        (b"404", b"POST /b", b"Bot"),
+        (b"410", b"get /c|d", b"-"),
+        (b"503", b"PUT /", b"bot"),
+    ]
+    data = b"".join(combined(status=status, request=line + b" HTTP/1.1", agent=agent) for status, line, agent in lines)
+    for condition, wanted in [
+        ("status=404|410", "404 410"),
+        ("status!=404|410", "200 503"),
+        ("status=4xx", "404 410"),
+        ("status=5XX|200", "200 503"),
+        ("status!=4xx|200", "503"),
+        ("status==404", "404"),
+        ("status~=^4|3$", "404 410 503"),
+        ("status!~=^4", "200 503"),
+        ("method=*get", "200 410"),
+        ("method=*GET|put", "200 410 503"),
+        ("user_agent=*BOT", "404 503"),
+        ("user_agent=|Bot", "404 410"),
+        (r"user_agent=say\|x", "200"),
+        (r"user_agent~=say\|x", "200"),
+        ("user_agent!*=x|bot", "404"),
+        ("path^=/a|/b", "200 404"),
+        ("path=*", ""),
+        ("client=10.0.0.0/8|192.0.2.0/24", "200 404 410 503"),
+        ("bytes_sent<1K", "200 404 410 503"),
+    ]:  # fmt: skip
+        found = logs.columns(data, "combined", fields=["status"], where=[condition])["status"]
+        assert " ".join(map(str, found)) == wanted, condition
+
+
+def test_values_with_units():
+    line = b'{"ts":1,"request":{"method":"GET","uri":"/"},"status":200,"size":%d,"duration":%s}\n'
+    data = b"".join(
+        line % (size, time) for size, time in [(1024, b"0.5"), (1536, b"0.0005"), (2**30, b"90"), (5, b"1e-9")]
+    )
+    for condition, wanted in [
+        ("bytes_sent>=1K", [1024, 1536, 2**30]),
+        ("bytes_sent=1.5K", [1536]),
+        ("bytes_sent>1MB", [2**30]),
+        ("duration>=500ms", [1024, 2**30]),
+        ("duration=500us|1.5m", [1536, 2**30]),
+        ("duration<=1ns", [5]),
+    ]:
+        found = logs.columns(data, "caddy", fields=["bytes_sent"], where=[condition])["bytes_sent"]
+        assert found == wanted, condition
+
+
+def test_more_texts_than_patterns_remember():
+    data = b"".join(combined(request=b"GET /%d HTTP/1.1" % i) for i in range(40_000)) * 2
+    found = logs.columns(data, "combined", fields=["path"], where=["path~=7$"])["path"]
+    assert found == [f"/{i}" for i in range(7, 40_000, 10)] * 2
 
 
 def test_where_is_a_list_of_texts():
@@ -202,6 +274,12 @@ def test_since_and_until():
     assert len(list(logs.parse(data, since="2025-01-01", timezone="+01:00"))) == 24
     with pytest.raises(ValueError, match="since must be before until"):
         logs.columns(data, since="2025-01-02", until="2025-01-01")
+    today = datetime.now(timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
+    assert moment_of("today") == today.timestamp() * 10**6
+    assert moment_of("yesterday") == moment_of("today") - 86400 * 10**6
+    zone = timezone_of("America/New_York")
+    local = datetime.now(zone).date() - timedelta(1)
+    assert moment_of("yesterday", zone) == datetime(local.year, local.month, local.day, tzinfo=zone).timestamp() * 10**6
     now = datetime.now(timezone.utc).strftime("%d/%b/%Y:%H:%M:%S +0000").encode()
     assert len(list(logs.parse(data + combined(time=now), since="2h"))) == 1
 
@@ -393,9 +471,10 @@ def test_any_value_can_be_compared(pairs, value):
             (f"{field}!^={value}", [each for each in there if not each.startswith(value)] if value else None),
             (f"{field}<{value}", [each for each in there if each.encode() < value.encode()] if value else None),
         ]:
-            if wanted is None or "<=" in condition:  # "<" and a value that begins with "="
-                continue
-            found = logs.columns(data, format, fields=[field], where=[condition], invalid=[])[field]
+            if wanted is None or f"{field}<=" in condition or f"{field}=*" in condition or f"{field}==" in condition:
+                continue  # "<" and a value that begins with "=", and so on
+            where = condition if f"{field}<" in condition else condition.replace("|", r"\|")
+            found = logs.columns(data, format, fields=[field], where=[where], invalid=[])[field]
             assert found == wanted, condition
 
 

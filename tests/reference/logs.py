@@ -300,6 +300,9 @@ OPERATORS = {
     "*=": lambda value, part: part in str(value),
     "!^=": lambda value, start: not str(value).startswith(start),
     "!*=": lambda value, part: part not in str(value),
+    "~=": lambda value, pattern: bool(re.search(pattern, str(value))),
+    "!~=": lambda value, pattern: not re.search(pattern, str(value)),
+    "=*": lambda value, other: str(value).lower() == other.lower(),
 }
 PERIODS = {"day": (10, ""), "hour": (13, ":00:00"), "minute": (16, ":00")}
 
@@ -379,7 +382,19 @@ def first_segments(path, count, record):
 
 def meets(record, condition):
     """Whether a record with flags meets a condition such as "status>=500"."""
-    field, sign, text = re.fullmatch(r"(.+?)(!=|!\^=|!\*=|<=|>=|\^=|\*=|=|<|>)(.*)", condition, re.DOTALL).groups()
+    signs = r"==|=\*(?=[^*])|!=|!\^=|!\*=|!~=|<=|>=|\^=|\*=|~=|=|<|>"
+    field, sign, text = re.fullmatch(rf"(.+?)({signs})(.*)", condition, re.DOTALL).groups()
+    sign = "=" if sign == "==" else sign
+    texts = [text]
+    if sign[0] not in "<>" and "~" not in sign:
+        texts = [each.replace("\0", "|") for each in text.replace("\\|", "\0").split("|")]
+    found = [meets_value(record, field, sign, each) for each in texts]
+    return all(found) if sign[0] == "!" else any(found)
+
+
+def meets_value(record, field, sign, text):
+    if field == "status" and sign in ("=", "!=") and re.fullmatch("[1-9]xx", text.lower()):
+        field, text = "status:class", text.lower()
     value, holds = field_of(record, field), OPERATORS[sign]
     if not text:
         return (value is None or value in ("", [])) == (sign == "=")
@@ -406,13 +421,19 @@ def compares(field, value, holds, sign, text):
     return holds(value.encode(), text.encode())
 
 
+FACTORS = {"K": 1024, "M": 1024**2, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+
+
 def number_of(text):
-    return float(text) if "." in text else int(text)
+    number, unit = re.fullmatch(r"([\d.]+)(\D*)", text).groups()
+    if unit:
+        return float(number) * FACTORS[unit]
+    return float(number) if "." in number else int(number)
 
 
 def meets_one(field, value, sign, text):  # noqa: PLR0911
     """Whether one value meets a condition of equality, or on parts of texts."""
-    if sign in ("^=", "*=", "!^=", "!*="):
+    if sign in ("^=", "*=", "!^=", "!*=", "~=", "!~=", "=*"):
         return OPERATORS[sign](value, text)
     if field == "time":
         moment = microseconds(value)

@@ -113,7 +113,7 @@ class Logs:
         except ValueError as error:
             raise CommandError(f"{'--map' if map else '--format'}: {error}", 2) from None
         try:
-            options["where"] = conditions_of(where or (), since, until, options["timezone"])
+            options["where"] = conditions_of(where or (), since, until, options["to_timezone"] or options["timezone"])
         except ValueError as error:
             raise CommandError(f"--since: {error}", 2, "such as --since 2h") from None
         counts = {name: options.pop(name) for name in ("sort", "sum", "quantiles", "memory", "spill_dir")}

@@ -228,6 +228,13 @@ moment = made_by("uricodec.logs._times:moment_of", kept=True)
 time_zone = made_by("uricodec.logs._times:timezone_of")
 
 
+def zone_of_output(text):
+    """Return the zone in which times are written (tzinfo)."""
+    from uricodec.logs._times import UTC
+
+    return time_zone(text) or UTC
+
+
 # --- the shape of a row -----------------------------------------------------------------------------------------------
 
 # The headings of help, in their order.
@@ -849,19 +856,28 @@ OPTIONS = {
         "for --to arrow and --to parquet, which have all times in UTC.",
         read=time_zone,
     ),
+    "to-timezone": Option(
+        "--to-timezone ZONE",
+        "write times, and count hours and days, in this zone",
+        "ZONE is a name such as Europe/Vienna, with daylight saving time, or an offset such as +02:00. Times of "
+        "--since, --until and --where that name no zone are in this one. Without it, times are in the zone of the log.",
+        read=zone_of_output,
+    ),
     "where": Option(
         "--where CONDITION",
         "write only records like this: status>=500",
         "A condition is a field, an operator and a value: =, !=, <, <=, >, >=, ^= (begins with), *= (contains), "
-        "!^= and !*= (does not). A missing value meets only FIELD=. client is compared with an address or a network: "
-        "client=10.0.0.0/8. May be given again; then all must hold.",
+        "~= (has a match of a regular expression), !^=, !*= and !~= (does not), =* (equal without regard to case). "
+        "Several values have | between them: status=404|410, status=4xx. bytes_sent and duration take units: "
+        "bytes_sent>1M, duration>500ms. A missing value meets only FIELD=. client is compared with an address or a "
+        "network: client=10.0.0.0/8. May be given again; then all must hold.",
         read=log_condition,
         repeats=True,
     ),
     "since": Option(
         "--since TIME",
         "write the records from this time on",
-        "TIME is a time of RFC 3339, a date, or a distance before now, such as 2h or 7d.",
+        "TIME is a time of RFC 3339, a date, today, yesterday, or a distance before now, such as 2h or 7d.",
         read=moment,
     ),
     "until": Option(

@@ -45,7 +45,7 @@ from uricodec.logs._format import Format, format_of, presets
 from uricodec.logs._groups import group_of
 from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogEnds, LogWorker, longest_chunk, reader_of
 from uricodec.logs._records import MAX_LINE, LogReader, field_names, texts_of
-from uricodec.logs._times import timezone_of
+from uricodec.logs._times import UTC, timezone_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Unpack
@@ -86,6 +86,7 @@ class Options(TypedDict, total=False):
     since: str | None
     until: str | None
     timezone: str
+    to_timezone: str | None
     client: "LogClient"
     mask: Iterable[str]
     redact: bool | str | Collection[str]
@@ -191,12 +192,18 @@ def parse(
         fields (Iterable[str] | None): The members to read; the others are None. "param.NAME" and "extra.NAME" are in
             `params` and `extra`. None: all but `flags`.
         where (Iterable[str]): Conditions that all records meet which are yielded: a field, an operator and a value,
-            such as "status>=500". The operators are =, !=, <, <=, >, >=, ^= (begins with), *= (contains), !^= and !*=
-            (does not). A missing value meets only "FIELD=". A `client` is compared with an address or a network,
+            such as "status>=500". The operators are =, !=, <, <=, >, >=, ^= (begins with), *= (contains), ~= (has a
+            match of a regular expression of `re`), !^=, !*= and !~= (does not), and =* (is equal without regard to
+            case). Values may be alternatives, "status=404|410"; a bar in a value is "\\|". "status=4xx" is a class.
+            Units are K, M, G (powers of 1024) for bytes_sent, ns, us, ms, s, m, h for duration: "duration>500ms". A
+            missing value meets only "FIELD=". A `client` is compared with an address or a network,
             "client=10.0.0.0/8".
-        since, until (str | None): The first moment, and the first one after the last: a time of RFC 3339, a date, or a
-            distance before now, such as "2h" or "7d".
+        since, until (str | None): The first moment, and the first one after the last: a time of RFC 3339, a date,
+            "today", "yesterday", or a distance before now, such as "2h" or "7d".
         timezone (str): The zone of times that are logged without one: a name of the IANA database, or "+hh:mm".
+        to_timezone (str | None): The zone in which times are returned, with daylight saving time, and so the days,
+            hours and minutes of groups; also that of `since`, `until` and conditions. None: times are in the zone of
+            the log, and those of conditions that name none in `timezone`.
         params (Iterable[str]): Query parameters that records have in `params`, too.
         client (str): "peer"; or "forwarded", for the first address of X-Forwarded-For, if a trusted proxy sets it.
         mask (Iterable[str]): Query parameters whose values are hidden in target, query and referer. Names are compared
@@ -268,8 +275,8 @@ def columns(
     """Parse an access log into columns.
 
     Args:
-        source, format, fields, where, since, until, timezone, params, client, mask, redact, flags,
-            encoding, replace_invalid_utf8, errors, max_line, invalid: See `parse`.
+        source, format, fields, where, since, until, timezone, to_timezone, params, client, mask,
+            redact, flags, encoding, replace_invalid_utf8, errors, max_line, invalid: See `parse`.
 
     Returns:
         dict[str, list]: The values of each field, in the order of the records; then those of each parameter that was
@@ -312,8 +319,8 @@ def count(  # noqa: PLR0913
     """Count how often fields occur together in an access log: exactly, in bounded memory.
 
     Args:
-        source, format, where, since, until, timezone, client, mask, redact, encoding, replace_invalid_utf8, errors,
-            max_line, invalid: See `parse`.
+        source, format, where, since, until, timezone, to_timezone, client, mask, redact, encoding,
+            replace_invalid_utf8, errors, max_line, invalid: See `parse`.
         fields (Iterable[str]): The fields, see `columns`: "client", "param.q", "time:hour", "status:class".
         top (int | None): How many to yield, the first ones of the order; None: all.
         sort (str | None): The order: "count", a field of `fields`, or one of the sums and quantiles, such as
@@ -368,8 +375,8 @@ def to_arrow(
     """Parse an access log into Arrow columns, batch by batch. This requires pyarrow.
 
     Args:
-        source, format, fields, where, since, until, timezone, params, client, mask, redact, flags,
-            encoding, replace_invalid_utf8, errors, max_line, invalid: See `parse`.
+        source, format, fields, where, since, until, timezone, to_timezone, params, client, mask,
+            redact, flags, encoding, replace_invalid_utf8, errors, max_line, invalid: See `parse`.
 
     Returns:
         pyarrow.RecordBatchReader: Times are timestamps in UTC, null if they have no usual form; texts are strings;
@@ -421,6 +428,7 @@ class _Reading:
         since: str | None = None,
         until: str | None = None,
         timezone: str = "UTC",
+        to_timezone: str | None = None,
         params: Iterable[str] = (),
         client: str = "peer",
         mask: Iterable[str] = (),
@@ -433,13 +441,15 @@ class _Reading:
         invalid: list[InvalidLine] | None = None,
     ) -> None:
         zone = timezone_of(timezone)
+        shown = None if to_timezone is None else timezone_of(to_timezone) or UTC
         self._source, self._format, self._errors, self._invalid = source, format, errors, invalid
         self._redacted = "default" if redact is True else None if redact is False else redact
         self.options: dict[str, Any] = {
             "to": to,
-            "where": conditions_of(where, since, until, zone),
+            "where": conditions_of(where, since, until, shown or zone),
             "fields": None if fields is None else texts_of("fields", fields),
             "timezone": zone,
+            "to_timezone": shown,
             "params": texts_of("params", params),
             "client": client,
             "mask": mask,

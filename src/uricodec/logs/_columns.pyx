@@ -426,7 +426,7 @@ cdef Type ENTRY_TYPE = Type(b"+s", b"entries", (Type(b"u", b"key", required=True
                             required=True)
 
 
-cdef Type type_of(const Field *field, bint arrow, bytes name):
+cdef Type type_of(const Field *field, bint arrow, bytes zone, bytes name):
     if field.kind == QUERY_VALUE:
         return Type(b"+l", name, (PARAMETER_TYPE,))
     if field.kind == ADDRESSES_VALUE or field.kind == FLAGS_VALUE:
@@ -436,7 +436,7 @@ cdef Type type_of(const Field *field, bint arrow, bytes name):
     if field.kind == SECONDS_VALUE:
         return Type(b"g", name)
     if field.kind == TIME_VALUE and arrow:
-        return Type(b"tsu:UTC", name)
+        return Type(b"tsu:" + zone, name)
     return Type(b"l" if field.is_number else b"u", name)
 
 
@@ -450,9 +450,12 @@ def type_of_batch(LogReader reader not None):
     """
     cdef list fields = []
     cdef size_t k
+    cdef bytes zone = b"UTC"
+    if reader.to_timezone is not None:      # a name of the IANA database, "UTC" or "UTC+05:30"
+        zone = (str(reader.to_timezone).removeprefix("UTC") or "UTC").encode()
     for k in range(reader.writer.fields):
         name = reader.fields[k].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        fields.append(type_of(reader.writer.field + k, reader.arrow, name.encode()))
+        fields.append(type_of(reader.writer.field + k, reader.arrow, zone, name.encode()))
     return Type(b"+s", b"", tuple(fields))
 
 

@@ -144,3 +144,4 @@ cdef size_t put_time(const Record *record, uint8_t *dst) noexcept nogil
 cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil
 cdef double seconds_of(Text text, int unit) noexcept nogil
 cdef int64_t micros_of(const uint8_t *s, size_t n, Zone *zone) noexcept nogil
+cdef size_t put_local(const uint8_t *written, size_t n, Zone *zone, Zone *shown, uint8_t *dst) noexcept nogil

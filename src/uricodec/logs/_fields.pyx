@@ -987,6 +987,52 @@ cdef int64_t micros_of(const uint8_t *s, size_t n, Zone *zone) noexcept nogil:
     return 1000000 * seconds + micros
 
 
+cdef enum:
+    EPOCH = 719468          # days from 0000-03-01 to 1970
+    FIRST_DAY = 306, LAST_DAY = 3652364     # 0001-01-01 and 9999-12-31
+    REGULAR = 100_000_000   # seconds since 1970, after which zones change at quarters of an hour only
+
+
+cdef size_t put_local(const uint8_t *written, size_t n, Zone *zone, Zone *shown, uint8_t *dst) noexcept nogil:
+    """Write a time that put_moment() has written as one of the zone `shown`; of years that are not from 1 to 9999, as it is.
+
+    Offsets are whole minutes, as in RFC 3339: before 1972 some zones had others, which are rounded down.
+    """
+    cdef int64_t seconds = (micros_of(written, n, zone) + <int64_t>86400000000 * EPOCH) // 1000000
+    cdef int64_t offset = (utc_offset(shown, seconds - <int64_t>86400 * EPOCH) + 86400) // 60 - 1440
+    cdef int64_t days = (seconds + 60 * offset) // 86400
+    cdef int rest = <int>(seconds + 60 * offset - 86400 * days)
+    cdef size_t end = 19
+    if not FIRST_DAY <= days <= LAST_DAY:
+        memcpy(dst, written, n)
+        return n
+    put_day(<uint32_t>days, dst)
+    dst[10] = c'T'
+    put_two(rest // 3600, dst + 11)
+    put_two(rest // 60 % 60, dst + 14)
+    put_two(rest % 60, dst + 17)
+    dst[13] = dst[16] = c':'
+    while end < n and (written[end] == c'.' or is_digit(written[end])):
+        dst[end] = written[end]
+        end += 1
+    dst[end] = c'-' if offset < 0 else c'+'
+    offset = -offset if offset < 0 else offset
+    put_two(<int>(offset // 60), dst + end + 1)
+    dst[end + 3] = c':'
+    put_two(<int>(offset % 60), dst + end + 4)
+    return end + 6
+
+
+cdef int64_t utc_offset(Zone *zone, int64_t seconds) noexcept nogil:
+    """Return the offset of a zone from UTC, in seconds, at a moment, given as seconds since 1970."""
+    cdef int64_t quarter = seconds // 900
+    if zone.quarter != quarter or seconds < REGULAR:
+        zone.quarter = quarter
+        with gil:
+            zone.offset = _times.utc_offset(<object>zone.timezone, 900 * quarter if seconds >= REGULAR else seconds)
+    return zone.offset
+
+
 cdef int64_t offset_of(Zone *zone, int64_t seconds) noexcept nogil:
     """Return the offset from UTC of a local time, in seconds. It is the same in a quarter of an hour."""
     zone.used = True

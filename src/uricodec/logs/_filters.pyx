@@ -6,11 +6,19 @@ A value is compared as it is written. Only "field=" is met by a missing value, a
 from libc.stdint cimport int64_t, uint16_t, uint8_t
 from libc.string cimport memcmp, memset
 
-from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.ref cimport Py_DECREF
+
+from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE, PyErr_Clear, PyObject
 from uricodec.logs._fields cimport *
 from uricodec.logs._texts cimport *
 from uricodec._url._addresses cimport parse_ipv4, parse_ipv6
 
+
+cdef extern from "Python.h":
+    # Without `except`: the caller looks at the result.
+    PyObject *PyObject_CallOneArg(object callable, object argument) noexcept
+    PyObject *PyDict_GetItem(object known, object key) noexcept
+    void PyErr_SetInterrupt() noexcept
 
 cdef dict OPERATORS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST, "^=": BEGINS, "*=": CONTAINS}
 
@@ -41,8 +49,8 @@ cdef int set_condition(Filter *filter, object condition, list kept) except -1:
     cdef bytes text = condition.value.encode("utf-8", "surrogateescape")
     cdef int i, bits
     kept.append(text)
-    filter.is_negated = condition.operator in ("!^=", "!*=")
-    filter.operator = OPERATORS[condition.operator[1:] if filter.is_negated else condition.operator]
+    filter.is_negated = condition.operator in ("!^=", "!*=", "!~=")
+    filter.operator = OPERATORS.get(condition.operator[1:] if filter.is_negated else condition.operator, MATCHES)
     filter.text = text_of(<const uint8_t *>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
     filter.comparison = AS_TEXT
     for i in range(FLAGS):
@@ -54,6 +62,10 @@ cdef int set_condition(Filter *filter, object condition, list kept) except -1:
         filter.whole = int(condition.number)
     elif condition.moment is not None:
         filter.comparison, filter.whole = AS_MOMENT, condition.moment
+    elif condition.search is not None:
+        known = {}
+        kept += [condition.search, known]
+        filter.comparison, filter.search, filter.known = AS_PATTERN, <PyObject *>condition.search, <PyObject *>known
     elif condition.network is not None:
         address, bits = condition.network
         filter.comparison = AS_ADDRESS
@@ -128,7 +140,36 @@ cdef bint matches_moment(const Filter *filter, int64_t micros) noexcept nogil:
     return holds(filter.operator, (micros > filter.whole) - (micros < filter.whole))
 
 
+cdef enum:
+    MOST_KNOWN = 1 << 14        # texts of a pattern that are remembered
+
+
+cdef bint matches_pattern(const Filter *filter, Text text) noexcept with gil:
+    """Return whether a text has the pattern. Texts repeat, so it is searched once in each of the last MOST_KNOWN ones.
+
+    No function in Python is called, where an interrupt would be raised, and lost. A search raises one if it takes long:
+    it is then raised when the lines have been read.
+    """
+    cdef dict known = <dict>filter.known
+    cdef bytes key = PyBytes_FromStringAndSize(<const char *>text.at, <Py_ssize_t>text.n)
+    cdef PyObject *found = PyDict_GetItem(known, key)
+    if found != NULL:
+        return <object>found is True
+    found = PyObject_CallOneArg(<object>filter.search, key.decode("utf-8", "surrogateescape"))
+    if found == NULL:
+        PyErr_Clear()
+        PyErr_SetInterrupt()
+        return False
+    if len(known) >= MOST_KNOWN:
+        known.clear()
+    known[key] = <object>found is not None
+    Py_DECREF(<object>found)
+    return known[key]
+
+
 cdef inline bint matches_one(const Filter *filter, Text text) noexcept nogil:
+    if filter.comparison == AS_PATTERN:
+        return matches_pattern(filter, text)
     if filter.comparison == AS_NUMBER:
         return matches_number(filter, text)
     if filter.comparison == AS_ADDRESS:

@@ -56,7 +56,7 @@ cdef struct Day:
     uint8_t text[10]
 
 
-# The zone of times that are logged without one.
+# A zone: that of times that are logged without one, or that in which times are shown.
 cdef struct Zone:
     PyObject *timezone      # a tzinfo; NULL: UTC
     int64_t quarter         # of an hour: the last one whose offset from UTC was asked for,
@@ -248,9 +248,9 @@ cdef struct Field:
 
 # What a record must be like to be written. How a value is compared, and with what.
 cdef enum Operator:
-    EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST, BEGINS, CONTAINS
+    EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST, BEGINS, CONTAINS, MATCHES
 cdef enum Comparison:
-    AS_TEXT, AS_NUMBER, AS_MOMENT, AS_ADDRESS
+    AS_TEXT, AS_NUMBER, AS_MOMENT, AS_ADDRESS, AS_PATTERN
 
 cdef struct Filter:
     Field field
@@ -264,6 +264,9 @@ cdef struct Filter:
     uint16_t address[8]     # IPv6, or IPv4 as ::ffff:0:0/96,
     uint16_t mask[8]        # and the bits that count
     int flags               # of the text, as bits
+    PyObject *search        # AS_PATTERN: what returns a match or None,
+    PyObject *known         # and a dict of what it returned
+    bint more               # the next filter is an alternative: one must hold; if both are negative, each
 
 cdef struct Writer:
     bint csv
@@ -277,7 +280,8 @@ cdef struct Writer:
     Field *field
     size_t filters          # how many conditions a record must meet
     Filter *filter
-    Zone *zone              # of times without one
+    Zone *zone              # of times without one,
+    Zone *shown             # and of all times in the output; NULL: that of the log
     uint8_t *value          # the buffer for a value that is compared
     const CharsetTable *charset     # of bytes that are not UTF-8; NULL: none
     uint8_t *made           # the buffer for what row functions make,

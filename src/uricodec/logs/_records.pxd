@@ -44,6 +44,8 @@ cdef class LogReader:
     cdef bint arrow             # whether times become numbers in columns
     cdef readonly object timezone   # of times without a zone
     cdef Zone zone              # the same
+    cdef readonly object to_timezone    # in which times are written
+    cdef Zone shown             # the same
     cdef public bint examples   # whether a call returns only the first invalid line of each code,
     cdef size_t count_of[33]    # and how many of each it found
     cdef size_t dropped         # how many records of this call did not meet the conditions

@@ -141,7 +141,8 @@ cdef class LogReader:
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
         strict (int): 1: values must be what the names of the fields promise, to find out the format of a log; 2: texts in
             quotes must not contain quotes, either.
-        timezone (tzinfo | None): The zone of times that have none, in "arrow". None: UTC.
+        timezone (tzinfo | None): The zone of times that have none. None: UTC.
+        to_timezone (tzinfo | None): The zone in which times are written. None: that of the log.
         fast (bool): Whether lines that need no care may be read by marks, which gives the same records.
 
     Attributes:
@@ -166,7 +167,7 @@ cdef class LogReader:
     """
 
     def __cinit__(self, programs, to="jsonl", *, fields=None, where=(), params=(), client="peer", mask=(), flags=False, encoding=None,
-                  replace_invalid_utf8=False, max_line=MAX_LINE, csv_safe=False, strict=0, timezone=None, fast=True):
+                  replace_invalid_utf8=False, max_line=MAX_LINE, csv_safe=False, strict=0, timezone=None, to_timezone=None, fast=True):
         cdef Charset charset
         cdef Program program
         if not 1 <= max_line <= MOST:
@@ -218,6 +219,10 @@ cdef class LogReader:
             self.writer.charset = charset.tables
         self.max_line, self.strict, self.timezone, self.zone.quarter = max_line, strict, timezone, -1 << 60
         self.zone.timezone = <PyObject *>timezone if timezone is not None else NULL
+        self.to_timezone = to_timezone
+        if to_timezone is not None:
+            self.shown.timezone, self.shown.quarter = <PyObject *>to_timezone, -1 << 60
+            self.writer.shown = &self.shown
         self.writer.zone = &self.zone
         for k in range(self.variants):
             self.variant[k].time = &self.time
@@ -286,11 +291,17 @@ cdef class LogReader:
 
     cdef int set_filters(self, list conditions) except -1:
         cdef Filter *filter
-        self.writer.filter = <Filter *>PyMem_Calloc(len(conditions) + 1, sizeof(Filter))
+        cdef list each, flat = []
+        for condition in conditions:
+            each = [condition, *condition.others]
+            for k, one in enumerate(each):
+                flat.append((one, k + 1 < len(each)))
+        self.writer.filter = <Filter *>PyMem_Calloc(len(flat) + 1, sizeof(Filter))
         if self.writer.filter == NULL:
             raise MemoryError  # pragma: no cover: no memory
-        for condition in conditions:
+        for condition, more in flat:
             filter = self.writer.filter + self.writer.filters
+            filter.more = more
             self.set_field(&filter.field, condition.field)
             if filter.field.kind == QUERY_VALUE:    # as it was sent
                 filter.field.kind = COPIED

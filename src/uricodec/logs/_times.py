@@ -1,7 +1,7 @@
 """Times and their zones, as people write them."""
 
 import re
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import datetime, time, timedelta, timezone, tzinfo
 
 from uricodec._io.sizes import parse_duration
 
@@ -10,7 +10,11 @@ OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)")
 
 # A date or a time, as RFC 3339 writes them; the seconds and the zone may be missing.
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d)?(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII)
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+# Words for moments, and how many days before today's midnight they are; None: now.
+WORDS = {"now": None, "today": 0, "yesterday": 1}
+UTC = timezone.utc
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def timezone_of(text: str) -> tzinfo | None:
@@ -58,12 +62,26 @@ def local_offset(zone: tzinfo, seconds: int) -> int:
     return round(offset.total_seconds()) if offset else 0
 
 
+def utc_offset(zone: tzinfo, seconds: int) -> int:
+    """Return the offset of a zone from UTC in seconds at a moment, given as seconds since 1970; 0 if it is unknown.
+
+    >>> utc_offset(timezone_of("+02:00"), 0)
+    7200
+    """
+    try:
+        offset = (EPOCH + timedelta(seconds=seconds)).astimezone(zone).utcoffset()
+    except (OverflowError, ValueError):  # at the ends of the years that datetime has
+        offset = None
+    return round(offset.total_seconds()) if offset else 0
+
+
 def moment_of(text: str, zone: tzinfo | None = None) -> int:
     """Return a moment as microseconds since 1970 in UTC.
 
     Args:
-        text (str): A time of RFC 3339, with or without seconds and zone; a date; or a distance before now: "2h", "7d".
-        zone (tzinfo | None): The zone of a time without one; None: UTC.
+        text (str): A time of RFC 3339, with or without seconds and zone; a date; a distance before now: "2h", "7d";
+            "now"; "today" or "yesterday", which begin at midnight.
+        zone (tzinfo | None): The zone of a time without one, and of midnight; None: UTC.
 
     Returns:
         int: Microseconds.
@@ -85,6 +103,10 @@ def moment_of(text: str, zone: tzinfo | None = None) -> int:
             moment = moment.replace(tzinfo=zone or timezone.utc)
         except ValueError:
             moment = None
+    elif text in WORDS:
+        moment, days = datetime.now(zone or timezone.utc), WORDS[text]
+        if days is not None:
+            moment = datetime.combine(moment.date() - timedelta(days), time(), moment.tzinfo)
     elif text[:1].isdigit():
         try:
             moment = datetime.now(timezone.utc) - timedelta(seconds=parse_duration(text))
@@ -92,6 +114,6 @@ def moment_of(text: str, zone: tzinfo | None = None) -> int:
             moment = None
     if moment is None:
         raise ValueError(
-            f"expected a time such as 2025-01-31T12:00:00Z, a date, or a distance such as 2h or 7d, got {text!r}"
+            f"expected a time such as 2025-01-31T12:00:00Z, a date, yesterday, or a distance such as 2h, got {text!r}"
         )
     return (moment - EPOCH) // timedelta(microseconds=1)

@@ -221,6 +221,16 @@ cdef size_t put_moment_of(const Record *record, Text text, uint8_t *dst) noexcep
     return put_moment(text.at, text.n, dst)
 
 
+cdef size_t put_shown_moment(const Writer *w, const Record *record, Text text, uint8_t *dst) noexcept nogil:
+    """Write the time as put_moment_of() does, in the zone of the output."""
+    cdef uint8_t written[TIME_SIZE + BLOCK]
+    cdef size_t size
+    if w.shown == NULL:
+        return put_moment_of(record, text, dst)
+    size = put_moment_of(record, text, written)
+    return put_local(written, size, w.zone, w.shown, dst) if size else 0
+
+
 # --- values -----------------------------------------------------------------------------------------------------------
 
 # The values of hexadecimal digits, with the upper bits set for other bytes; and how many bytes of UTF-8 follow the first
@@ -496,7 +506,7 @@ cdef uint8_t *put_value(const Writer *w, const Record *record, const Output *out
     if masked:
         return put("***", 3, dst)
     if output.value == TIME_VALUE:
-        size = put_moment_of(record, text, dst)
+        size = put_shown_moment(w, record, text, dst)
         return dst + size if size else put_text(w, plain, text, place, dst)
     if (output.value == PATH_VALUE or output.value == SEGMENTS_VALUE) and not record.decoded and record.has_triplets:
         if record.is_marked:
@@ -511,7 +521,7 @@ cdef uint8_t *put_value(const Writer *w, const Record *record, const Output *out
     if output.value == SECONDS_VALUE:
         return dst + put_duration(text, record.unit, dst)
     if output.value == PERIOD_VALUE:
-        size = put_moment_of(record, text, time)
+        size = put_shown_moment(w, record, text, time)
         return dst + period_of(time, size, output.field.period, dst) if size else dst
     if output.value == CLASS_VALUE:
         return put_class(text, dst)
@@ -595,7 +605,7 @@ cdef uint8_t *put_record(const Writer *w, const Record *record, uint32_t *seen, 
                 bits |= output.bit
             else:
                 dst = put_missing(w, output, dst)
-        elif output.value == TIME_VALUE and text.at == record.known_time and text.at != NULL:
+        elif output.value == TIME_VALUE and text.at == record.known_time and text.at != NULL and w.shown == NULL:
             dst = put_end(w, output, start, put_known_time(variant.time, text.at, dst))
             bits |= output.bit
         elif output.value == EXTRAS_VALUE and not has_extras(record):
@@ -609,31 +619,42 @@ cdef uint8_t *put_record(const Writer *w, const Record *record, uint32_t *seen, 
 
 # --- conditions -------------------------------------------------------------------------------------------------------
 
-cdef bint keeps(const Writer *w, const Record *record, bint late) noexcept nogil:
-    """Return whether a record meets the conditions; those on the request if `late`, or else the others."""
-    cdef const Output *output
-    cdef const Filter *filter
+cdef bint meets(const Writer *w, const Record *record, const Filter *filter, const Output *output) noexcept nogil:
+    """Return whether a record meets a condition."""
     cdef Text text
-    cdef size_t i
     cdef bint masked
     cdef int64_t micros
-    for i in range(w.filters):
-        filter, output = w.filter + i, record.variant.filter + i
-        if output.late != late:
-            continue
-        if output.value == FLAGS_VALUE:
-            if not matches_flags(filter, flags_of_record(w, record)):
+    if output.value == FLAGS_VALUE:
+        return matches_flags(filter, flags_of_record(w, record))
+    text = text_in(w, record, output, &masked) if output.slot >= 0 else text_of(NULL, 0)
+    if text.at != NULL and filter.comparison == AS_MOMENT:
+        return read_moment(record, text, w.zone, &micros) and matches_moment(filter, micros)
+    if text.at != NULL and output.value != ADDRESSES_VALUE and (record.special & output.bit or not is_copied(record, output)):
+        text = text_of(w.value, put_value(w, record, output, text, masked, RAW, w.value) - w.value)
+        if text.n == 0 and may_be_missing(output):
+            text.at = NULL
+    return matches(filter, text)
+
+
+cdef bint keeps(const Writer *w, const Record *record, bint late) noexcept nogil:
+    """Return whether a record meets the conditions; those on the request if `late`, or else the others.
+
+    Of alternatives, one must hold; of those that are negative, all.
+    """
+    cdef const Output *output = record.variant.filter
+    cdef const Filter *filter = w.filter
+    cdef const Filter *end = w.filter + w.filters
+    cdef bint holds, all_must
+    while filter < end:
+        if output.late == late:
+            all_must = filter.is_negated or filter.operator == UNEQUAL
+            holds = meets(w, record, filter, output)
+            while holds == all_must and filter.more:
+                filter, output = filter + 1, output + 1
+                holds = meets(w, record, filter, output)
+            if not holds:
                 return False
-            continue
-        text = text_in(w, record, output, &masked) if output.slot >= 0 else text_of(NULL, 0)
-        if text.at != NULL and filter.comparison == AS_MOMENT:
-            if not (read_moment(record, text, w.zone, &micros) and matches_moment(filter, micros)):
-                return False
-            continue
-        if text.at != NULL and output.value != ADDRESSES_VALUE and (record.special & output.bit or not is_copied(record, output)):
-            text = text_of(w.value, put_value(w, record, output, text, masked, RAW, w.value) - w.value)
-            if text.n == 0 and may_be_missing(output):
-                text.at = NULL
-        if not matches(filter, text):
-            return False
+        while filter.more:
+            filter, output = filter + 1, output + 1
+        filter, output = filter + 1, output + 1
     return True
