@@ -235,8 +235,8 @@ def test_conditions():
         ("decode -o -z", "--output: expected a value", "such as --output FILE"),
         ("decode --text -- x", "--text: expected a value", "such as --text VALUE"),
         ("decode --limit --5", "--limit: expected a value", "such as --limit N"),
-        ("log --since -2h", "--since: expected a time such as 2025-01-31T12:00:00Z, a date, or a distance such as 2h "
-         "or 7d, got '-2h'", ""),
+        ("log --since -2h", "--since: expected a time such as 2025-01-31T12:00:00Z, a date, yesterday, or a distance "
+         "such as 2h, got '-2h'", ""),
         ("decode --no-progress=3", "--no-progress: expected no value, got '3'", "such as --no-progress"),
         ("decode -z=1", "--null-data: expected no value, got '1'", "such as --null-data"),
         ("decode -zx", "unknown option '-x' in '-zx'", "did you mean '-z'?"),
