@@ -54,6 +54,7 @@ cdef enum:
 
 cdef ByteSet NAME_BYTES = ALPHANUM | "-._"
 cdef ByteSet LABEL_BYTES = NAME_BYTES - "."
+cdef ByteSet LOWER_LABEL_BYTES = LABEL_BYTES - range(0x41, 0x5B)
 cdef ByteSet VISIBLE = ByteSet(range(0x21, 0x7F))
 cdef ByteSet IN_SURT_HOST = NAME_BYTES | ","
 cdef ByteSet BEFORE_QUERY = ~ByteSet("?")
@@ -998,28 +999,35 @@ cdef struct Probe:
     uint64_t at[FEW]            # where the entry with the same bits of the hash is; 0: there is none
     uint8_t start[FEW]
     size_t size
-    uint8_t host[USUAL + 8]
+    const uint8_t *host         # in the row, or in `copy`; at least eight bytes from its last byte on are readable
+    uint8_t copy[USUAL + 8]
 
 
-cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n, Probe *probe) noexcept nogil:
-    """Read a URL as match_host() does, if it is as most are. False: it is not.
+cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n, size_t readable, Probe *probe) noexcept nogil:
+    """Read a URL as match_host() does, if it is as most are, and so many bytes from it on are readable. False: it is not.
 
     That is, "http://" or "https://" in lower case; a name of at most USUAL bytes and FEW labels, the last of which does not
     begin with a digit; perhaps a port; and "/", "?", "#" or the end.
     """
     cdef const Table *table = how.table
     cdef size_t starts[FEW]
-    cdef size_t start = web_prefix(s, n), size, i, words, labels = 0
-    cdef uint64_t word, marks, hash = 1
+    cdef size_t start = web_prefix(s, n), size, i, labels = 0
+    cdef uint64_t marks, hash = 1
+    cdef bint capitals = False
     if start == 0 or start == n:
         return False
     s += start
     n -= start
     size = min(n, <size_t>64)
-    kernels.mark_outside(s, size, &LABEL_BYTES.set, &marks)
+    kernels.mark_outside(s, size, &LOWER_LABEL_BYTES.set, &marks)
     starts[0] = 0
     while marks:
         i = <size_t>uc_lowest_bit(marks)
+        if <uint8_t>(s[i] - c'A') < 26 and not capitals:
+            capitals = True
+            kernels.mark_outside(s, size, &LABEL_BYTES.set, &marks)
+            marks &= ~<uint64_t>0 << i
+            continue
         if s[i] != c'.':
             size = i
             break
@@ -1037,12 +1045,10 @@ cdef inline bint read_probe(const MatchOptions *how, const uint8_t *s, size_t n,
             i += 1
     if i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
         return False
-    copy_text(probe.host, s, size)
-    words = USUAL // 16 if size <= USUAL // 16 * 8 else USUAL // 8
-    for i in range(words):
-        memcpy(&word, probe.host + 8 * i, 8)
-        word = lower_word(word)
-        memcpy(probe.host + 8 * i, &word, 8)
+    probe.host, probe.size = s, size
+    if capitals or readable - start < <size_t>(USUAL + 8):      # else not: loads from a copy would wait for its stores
+        copy_lower(s, size, probe.copy)
+        probe.host = probe.copy
     if starts[labels] == size:      # the dot of the root
         labels -= labels > 0
         size -= 1
@@ -1109,7 +1115,8 @@ cdef bint match_block(Run *run) noexcept nogil:
     cdef Probe *probe
     cdef Entry entry
     cdef Found found
-    cdef size_t first, i, stop
+    cdef const uint8_t *src
+    cdef size_t first, i, n, stop, size = block.at[block.rows]
     if how.table.kind != HOSTS or block.has_cr:
         return do_rows(run)
     for first in range((block.rows + AHEAD - 1) // AHEAD):
@@ -1117,7 +1124,8 @@ cdef bint match_block(Run *run) noexcept nogil:
         stop = min(first + AHEAD, block.rows)
         for i in range(first, stop):
             probe = &probes[i - first]
-            probe.is_usual = read_probe(how, block.data + block.at[i], block.at[i + 1] - block.at[i] - block.gap, probe)
+            src, n = block.data + block.at[i], block.at[i + 1] - block.at[i] - block.gap
+            probe.is_usual = read_probe(how, src, n, size - block.at[i], probe)
         for i in range(first, stop):
             if probes[i - first].is_usual:
                 find_places(how.table, &probes[i - first])
