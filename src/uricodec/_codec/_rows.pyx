@@ -14,11 +14,13 @@ stays a triplet. The option `decodable` says which bytes may be decoded.
 cimport cython
 from libc.string cimport memchr, memcpy
 
-from uricodec._base._kernels cimport HEXDIG, UC_FULL, ByteSet, add_byte, kernels, next_mark, remove_byte, uc_set, uc_utf8
+from uricodec._base._kernels cimport (
+    HEXDIG, UC_FULL, ByteSet, add_byte, bits_of, kernels, next_mark, remove_byte, uc_bits_from, uc_lowest_bit, uc_set, uc_utf8,
+)
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
-from uricodec._base._text cimport find_ill_formed, ill_formed, replace_ill_formed
+from uricodec._base._text cimport copy_text, find_ill_formed, ill_formed, replace_ill_formed
 from uricodec._rows._engine cimport *
 
 from uricodec._codec._triplets import percent_decode
@@ -230,10 +232,35 @@ cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *m
     return rows if i == at[rows] else row_with(at, row, i)
 
 
-cdef void replace_rows(Run *run, const uint8_t *src, const uint32_t *at, size_t stop) noexcept nogil:
-    """Set the results of the rows up to `stop`: they are at src, bounded by `at`, and perhaps not UTF-8. None begins inside
-    a sequence, so all are read as one text."""
-    cdef size_t row = run.done, i = at[row], end = at[stop], size, subpart
+cdef enum:
+    AT_ONCE = 57    # bits that uc_bits_from() returns
+
+
+cdef inline size_t after_decoded(const uint64_t *digits, size_t i, size_t n) noexcept nogil:
+    """Return where n bytes that are decoded from i on end. The digits of triplets are marked: all other bytes count."""
+    cdef uint64_t others
+    if n == 0:
+        return i
+    while True:
+        others = ~uc_bits_from(digits, i) & (<uint64_t>1 << AT_ONCE) - 1
+        if n <= bits_of(others):
+            break
+        n -= bits_of(others)
+        i += AT_ONCE
+    while n > 1:
+        others &= others - 1
+        n -= 1
+    i += <size_t>uc_lowest_bit(others) + 1
+    return i + 2 * <size_t>(uc_bits_from(digits, i) & 1)
+
+
+cdef void mend_rows(Run *run, const uint8_t *src, const uint32_t *at, size_t stop, const uint64_t *digits) noexcept nogil:
+    """Set the results of the rows up to `stop`: they are at src, bounded by `at`, and perhaps not UTF-8. What is not becomes
+    U+FFFD or, if the digits of triplets are marked, stays as it is written. No row begins inside a sequence, so all are
+    read as one text."""
+    cdef const uint32_t *starts = run.block.at
+    cdef size_t row = run.done, i = at[row], end = at[stop], size, subpart, start
+    cdef size_t place = starts[row], decoded = i    # the same place in the block and in src
     while True:
         size = find_ill_formed(src + i, end - i, &subpart)
         copy_bytes(run.out + run.written, src + i, size)
@@ -244,23 +271,36 @@ cdef void replace_rows(Run *run, const uint8_t *src, const uint32_t *at, size_t 
             run.out_at[row] = <uint32_t>(run.written - (i - at[row]))
         if i == end:
             break
-        memcpy(run.out + run.written, b"\xEF\xBF\xBD", 3)     # U+FFFD
+        if digits == NULL:
+            memcpy(run.out + run.written, b"\xEF\xBF\xBD", 3)     # U+FFFD
+            run.written += 3
+        else:
+            if place < starts[row]:
+                place, decoded = starts[row], at[row]
+            start = after_decoded(digits, place, i - decoded)
+            place = after_decoded(digits, start, subpart)
+            decoded = i + subpart
+            copy_text(run.out + run.written, run.block.data + start, place - start)
+            run.written += place - start
         i += subpart
-        run.written += 3
     run.done = stop
 
 
 cdef enum:
-    NEAR = 8        # rows that the row function does after one that is not UTF-8, because more may be near
+    NEAR = 8        # rows that the row function does after one that it must do, because more may be near
 
 
-cdef bint finish_text_rows(Run *run, const uint64_t *malformed, const uint64_t *controls) noexcept nogil:
+cdef bint finish_text_rows(Run *run, const uint64_t *malformed, const uint64_t *controls, const uint64_t *digits) noexcept nogil:
     """Finish the block, whose decoded rows are in run.out. The row function does those with a malformed triplet or a new
-    control character (NULL: no row has one) and, unless U+FFFD can be written here, those that are not UTF-8."""
+    control character (NULL: no row has one). It also does those that are not UTF-8, unless they are mended or rejected here;
+    for that, the digits of triplets may have to be marked."""
     cdef uint32_t at[ROWS + 1]
-    cdef size_t rows = run.block.rows, size = run.out_at[rows], row, broken, marked, valid
+    cdef size_t rows = run.block.rows, size = run.out_at[rows], row, broken, marked, valid, subpart, place
     cdef const uint8_t *src = run.scratch
-    cdef bint replaces = not run.strict and run.policy == REPLACE_ROW and (<const Decoding *>run.options).tables == NULL
+    cdef bint is_ill_formed
+    cdef bint replaces = run.policy == REPLACE_ROW and (<const Decoding *>run.options).tables == NULL
+    cdef bint mends = not run.strict and (replaces or run.policy == KEEP_ROW and digits != NULL)
+    cdef Outcome outcome
     cdef uc_utf8 found
     valid = kernels.scan_utf8(run.out, size, &found)
     if (valid < size or found.highest >= 0x80) and starts_inside(run.out, run.out_at, rows):
@@ -274,19 +314,26 @@ cdef bint finish_text_rows(Run *run, const uint64_t *malformed, const uint64_t *
     memcpy(run.scratch, run.out, size)      # results of the row function may be longer
     while run.done < rows:
         row = min(broken, marked)
-        if replaces:
-            replace_rows(run, src, at, row)
+        is_ill_formed = False
+        if mends:
+            mend_rows(run, src, at, row, NULL if replaces else digits)
         else:
-            if valid < size:
-                row = min(row, row_with(at, run.done, valid))
+            if valid < size and row_with(at, run.done, valid) < row:
+                row, is_ill_formed = row_with(at, run.done, valid), run.strict and digits != NULL
             take_rows(run, src, at, row)
-        for _row in range(row, min(rows, row + (1 if replaces else NEAR))):
-            if not do_row(run):
+        if is_ill_formed:
+            outcome.code, place = NOT_UTF8, run.block.at[row]
+            outcome.offset = after_decoded(digits, place, valid - at[row]) - place
+            if not finish_row(run, UC_REJECTED, &outcome):
                 return False
+        else:
+            for _row in range(row, min(rows, row + (1 if mends else NEAR))):
+                if not do_row(run):
+                    return False
         row = run.done
         if row < rows:
             if valid < at[row]:
-                valid = at[row] + kernels.scan_utf8(src + at[row], size - at[row], &found)
+                valid = at[row] + find_ill_formed(src + at[row], size - at[row], &subpart)
             if broken < row:
                 broken = marked_row(run.block.at, rows, malformed, row)
             if marked < row:
@@ -337,7 +384,8 @@ cdef bint decode_block(Run *run) noexcept nogil:
     if how.decodable != NULL and mark_protected(run, how.decodable, digits):
         protected = digits      # reuses the memory of `digits`
     if how.utf8:
-        return finish_text_rows(run, malformed if any_malformed else NULL, protected)
+        return finish_text_rows(run, malformed if any_malformed else NULL, protected,
+                                digits if protected == NULL and block.gap == 0 and how.tables == NULL else NULL)
     if any_malformed or protected != NULL:
         return do_rows(run)
     run.written, run.done, run.resizes = size, rows, not how.plus

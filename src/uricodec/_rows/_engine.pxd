@@ -315,6 +315,8 @@ cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n)
 # Services for block functions. They use nothing else that changes a run.
 cdef bint do_row(Run *run) noexcept nogil       # the next row by its row function, with the policy applied
 cdef bint do_rows(Run *run) noexcept nogil      # the rest of the block, with `stable` and `changes`
+# Accept what the next row, which is not null, has become: so many bytes from run.written on, or UC_REJECTED.
+cdef bint finish_row(Run *run, size_t size, Outcome *outcome) noexcept nogil
 
 
 cdef inline size_t capacity_for(const Run *run, size_t bytes, size_t rows) noexcept nogil:

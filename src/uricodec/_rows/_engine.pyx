@@ -340,21 +340,18 @@ cdef inline size_t call_row(Run *run, const uint8_t *src, size_t n, bint is_text
     return size
 
 
-cdef inline bint do_one(Run *run, size_t end, bint is_text) noexcept nogil:
-    """Process the next row of the block, which ends at `end`."""
+cdef inline bint end_row(Run *run, size_t end, size_t size, Outcome *outcome) noexcept nogil:
+    """Accept the result of the next row of the block, which ends at `end`: so many bytes from run.written on."""
     cdef Block *block = run.block
-    cdef size_t i = run.done, tail = tail_of(run, i), n = end - block.at[i] - tail, size = 0
+    cdef size_t i = run.done, tail = tail_of(run, i)
     cdef const uint8_t *src = block.data + block.at[i]
     cdef uint8_t *dst = run.out + run.written
-    cdef Outcome outcome
-    if not is_null(run.source, block.first + i):
-        size = call_row(run, src, n, is_text, dst, &outcome)
-        if size == UC_REJECTED:
-            if not reject_row(run, block.first + i, run.next + block.at[i], src, n, &outcome, dst, &size):
-                return False
-            block.rejected[i >> 6] |= <uint64_t>1 << (i & 63)
-            if run.dropped:
-                run.dropped, tail = False, 0
+    if size == UC_REJECTED:
+        if not reject_row(run, block.first + i, run.next + block.at[i], src, end - block.at[i] - tail, outcome, dst, &size):
+            return False
+        block.rejected[i >> 6] |= <uint64_t>1 << (i & 63)
+        if run.dropped:
+            run.dropped, tail = False, 0
     run.done = i + 1
     if run.writes:
         if run.slots.result != WRITES_BYTES:
@@ -366,6 +363,21 @@ cdef inline bint do_one(Run *run, size_t end, bint is_text) noexcept nogil:
         run.written += size + tail
         run.out_at[i + 1] = <uint32_t>run.written
     return run.status == DONE
+
+
+cdef bint finish_row(Run *run, size_t size, Outcome *outcome) noexcept nogil:
+    return end_row(run, run.block.at[run.done + 1], size, outcome)
+
+
+cdef inline bint do_one(Run *run, size_t end, bint is_text) noexcept nogil:
+    """Process the next row of the block, which ends at `end`."""
+    cdef Block *block = run.block
+    cdef size_t i = run.done, size = 0
+    cdef Outcome outcome
+    if not is_null(run.source, block.first + i):
+        size = call_row(run, block.data + block.at[i], end - block.at[i] - tail_of(run, i), is_text,
+                        run.out + run.written, &outcome)
+    return end_row(run, end, size, &outcome)
 
 
 cdef bint do_row(Run *run) noexcept nogil:
