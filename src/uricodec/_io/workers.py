@@ -54,7 +54,7 @@ def cores():
 
 def useful_threads(threads):
     """Return `threads`, limited to a useful number: more threads than cores cost memory and are not faster."""
-    return min(threads, max(MOST, cores()))
+    return threads if threads <= MOST else min(threads, max(MOST, cores()))
 
 
 class OrderedWorkers:

@@ -9,7 +9,11 @@ from typing import Any
 def is_instance(column: Any, module: str, *names: str) -> bool:
     """Return whether a column is an instance of a class of a module. False if the module is not imported."""
     found = sys.modules.get(module)
-    return found is not None and isinstance(column, tuple(getattr(found, name, ()) for name in names))
+    if found is not None:
+        for name in names:
+            if isinstance(column, getattr(found, name, ())):
+                return True
+    return False
 
 
 def is_pandas(column: Any) -> bool:

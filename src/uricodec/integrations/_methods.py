@@ -67,15 +67,19 @@ def engine_function(  # noqa: PLR0913, PLR0917
         each: Parameter(each, Parameter.KEYWORD_ONLY, default=None, annotation=_ANNOTATIONS[each]) for each in options
     }
     shown = signature(operation, Parameter(first, Parameter.POSITIONAL_OR_KEYWORD), shared.values(), Signature.empty)
+    known = {*operation.names, *shared}
+    needed = {*operation.names} - {*operation.defaults}
 
     def function(*own: Any, **named: Any) -> Any:
-        try:
-            given = shown.bind(*own, **named).arguments
-        except TypeError as error:
-            raise TypeError(f"{operation.name}(): {error}") from None
-        column = given.pop(first)
-        left_out = [each for each in shared if given.get(each) is None]
-        return run(column, operation.name, {key: value for key, value in given.items() if key not in left_out})
+        column, given = own[0] if own else None, named
+        if len(own) != 1 or first in named or not known.issuperset(named) or not needed.issubset(named):
+            try:
+                given = shown.bind(*own, **named).arguments     # takes as long as a short column
+            except TypeError as error:
+                raise TypeError(f"{operation.name}(): {error}") from None
+            column = given.pop(first)
+        given = {key: value for key, value in given.items() if value is not None or key not in shared}
+        return run(column, operation.name, given)
 
     dress(function, operation.name, shown, _documentation(operation, [about, *_about(operation, options)], returns))
     return function

@@ -102,17 +102,17 @@ def _dtype(name: str, given: dict[str, Any]) -> Any:
 
 def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
     """Return the result of a column."""
-    text = OPERATIONS[name].result == "text"
-    if not isinstance(column.dtype, _TEXT):
-        raise TypeError(f"{name}: expected a column of String, Binary, Categorical or Enum, got {column.dtype}")
-    if text and column.dtype == pl.Enum:
+    kind, dtype = OPERATIONS[name].result, column.dtype
+    if not isinstance(dtype, _TEXT):
+        raise TypeError(f"{name}: expected a column of String, Binary, Categorical or Enum, got {dtype}")
+    if kind == "text" and isinstance(dtype, pl.Enum):
         raise TypeError(f"{name}: an Enum cannot contain new strings; cast it to String or Categorical")
     if column.n_chunks() > 1 and len(column) < _CHUNK * column.n_chunks():
         column = column.rechunk()
-    if column.dtype == pl.Binary and OPERATIONS[name].result in ("component", "list", "struct"):
+    if isinstance(dtype, pl.Binary) and kind in ("component", "list", "struct"):
         column = _utf8(column)
     result = _series(column.name, FUNCTIONS[name](column, **given))
-    wanted = column.dtype if text else _dtype(name, given)
+    wanted = dtype if kind == "text" else _dtype(name, given)
     return result if result.dtype == wanted else result.cast(wanted)
 
 
