@@ -31,12 +31,13 @@ urlunparse(["http", "h", "/a", "", "b", "c"]) urlunparse(("http", "h", "/a", Non
 urlunsplit((b"http", b"h", b"/a", None, None)) urlsplit("http://h/a\\tb") urlsplit(b" http://h") urlparse("\\n\xe9")
 urljoin(" http://h", "a\\n") urljoin(b"http://h", b"\\r/a") unquote("%E9", "koi8-r") quote("\\xe9", encoding="cp932")
 parse_qsl("a=%E9", encoding="shift_jis") parse_qsl("", errors="no such")
+urldefrag("http://h/\\ta#b") urldefrag(b" http://h/a#b")
 """
 SLOW = """
 unquote("%FF", errors="mine") unquote_plus("%FF", errors="mine") parse_qsl("a=%FF", errors="mine")
 quote("a", errors="mine") unquote("%41", "utf-16") quote("a", encoding="utf-16") quote(Loud("a"))
 parse_qsl(b"a=b&&c=d", separator=b"&&") urlencode({"a": "b"}, quote_via=lambda *args: "x")
-urlencode(Text("")) urlsplit("http://[::1]x/") urldefrag("http://h/\\ta#b")
+urlencode(Text("")) urlsplit("http://[::1]x/")
 urldefrag("http://h/a?#c") urldefrag("http://h/a;#c") urldefrag("HTTP://h/a#c")
 urlunsplit(("http", None, "/a", "", "")) urlunsplit(("", "", "//a", "", "")) urljoin("http://h/a", "http:")
 urljoin("http://h", "a/" * 129)

@@ -124,15 +124,16 @@ cdef object defrag(object given):
     """Return a URL and its fragment; None if urldefrag() would also change the URL in another way."""
     cdef Url url
     cdef UrlPieces parts
-    cdef object result = usable_url(given)
+    cdef object result, owner = usable_url(given)
     cdef str scheme
     cdef Py_ssize_t end
-    if result is None or not read(result, &url):
+    if owner is None or not read(owner, &url):
         return None
     parts.fragment = -1
     end = url.size
     if has_fragment(&url):      # the stdlib does not parse a URL without one
-        if not find(&url, True, &parts):
+        owner = find_in(owner, True, &url, &parts)
+        if owner is None:
             return None
         end = parts.fragment - 1
         if parts.query == parts.query_end or parts.params and PyUnicode_READ(url.width, <void *>url.data,

@@ -34,6 +34,7 @@ cdef struct UrlPieces:
 cdef bint read(object given, Url *url)
 cdef bint find(const Url *url, bint fragments, UrlPieces *parts) except -1
 cdef object cleaned(object given)
+cdef object find_in(object given, bint fragments, Url *url, UrlPieces *parts)
 cdef str lower_scheme(const Url *url, Py_ssize_t n)
 cdef Py_ssize_t find_params(const Url *url, Py_ssize_t path, Py_ssize_t end)
 cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end)
