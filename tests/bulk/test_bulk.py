@@ -11,6 +11,7 @@ import sys
 import urllib.parse
 
 import pytest
+from reference import codec as naive_codec
 from reference import rows as reference
 from reference.codec import ill_formed
 from support import operations
@@ -990,3 +991,26 @@ def test_arrays_of_text_of_numpy():
     assert bulk.resolve(np.array(["a", "b"]), np.array(["s:x", "t:y/z"])).tolist() == ["s:a", "t:y/b"]
     with pytest.raises(TypeError, match="expected an array of one dimension, got 2"):
         bulk.unquote(np.array([["a"]]))
+
+
+@pytest.mark.parametrize("errors", ["keep", "null", "replace"])
+def test_rows_that_are_not_utf8_between_others_in_a_block(errors):
+    """What is not UTF-8 is after more valid triplets and characters than are looked at at once, and in most rows."""
+    drawn = random.Random(errors)
+    pieces = ["%FF", "%C3", "%F0%9F", "%zz", "a", "b" * 57, "c" * 64, "%41" * 19, "%E6%97%A5" * 20, "%20d", "é"]
+    rows = ["a" + "".join(drawn.choices(pieces, k=drawn.randrange(12))) for _ in range(400)]
+    valid = [row for row in rows if "%zz" not in row]
+    for column in (rows, valid):
+        invalid, expected, found = bulk.InvalidRows(1000), [], []
+        for number, row in enumerate(column):
+            try:
+                decoded = naive_codec.percent_decode(row, errors="raise")
+            except naive_codec.UriSyntaxError as error:
+                found.append((number, error.offset))
+                decoded = None if errors == "null" else naive_codec.percent_decode(row, errors=errors)
+            expected.append(decoded)
+        array = pa.array(column)
+        assert as_rows(bulk.percent_decode(array, errors=errors)) == expected
+        assert as_rows(bulk.percent_decode(array, errors=errors, invalid=invalid)) == expected
+        offsets = [(number, len(column[number].encode()[:offset].decode())) for number, _, offset in invalid.rows]
+        assert offsets == found

@@ -74,7 +74,7 @@ def engine_function(  # noqa: PLR0913, PLR0917
         column, given = own[0] if own else None, named
         if len(own) != 1 or first in named or not known.issuperset(named) or not needed.issubset(named):
             try:
-                given = shown.bind(*own, **named).arguments     # takes as long as a short column
+                given = shown.bind(*own, **named).arguments  # takes as long as a short column
             except TypeError as error:
                 raise TypeError(f"{operation.name}(): {error}") from None
             column = given.pop(first)
