@@ -21,6 +21,7 @@ from uricodec._counting._counts import (
     KeyBatch,
     entries,
     lines_of_counts,
+    lines_of_slots,
     most_frequent,
     records,
     sort_slots,
@@ -387,6 +388,7 @@ def test_both_ways_to_rank(counts, most, least, exact):
     for size in 0, 30, 1000:
         at, found = 0, []
         while at < len(wanted):
+            lines = lines_of_slots(table, at, len(wanted), size)
             block, at = records(table, at, len(wanted), size)
             read, count = unpack_ranked(block, len(wanted))
             assert (len(block) <= size or count == 1) and count == len(read)
@@ -394,6 +396,7 @@ def test_both_ways_to_rank(counts, most, least, exact):
                 b"".join(b"%d\t%b\n" % (n, key) for n, _, key in read[:2]),
                 min(count, 2),
             )
+            assert lines == (lines_of_counts(block)[0], at)
             found += read
         assert found == wanted
 
@@ -409,15 +412,30 @@ def test_sorting(rows):
         assert [(first, n) for n, first, _ in unpack_ranked(records(table, 0, rows, 1 << 20)[0])[0]] == pairs
 
 
+@each_row("bits", [1, 8, 9, 31, 63])
+def test_sorting_by_rows_that_are_far_apart(bits):
+    table, wanted = Table(1 << 20, counting=True), []
+    for i in range(700):
+        row = (i * 7919 % 701 << bits) % 2**64 + i
+        table.add(FingerprintBatch(KEY.fingerprint(b"%d" % i) * (1 + 300 * (i % 50 == 7)), first=row))
+        wanted.append((-1 - 300 * (i % 50 == 7), row))
+    assert sort_slots(table) == 700
+    assert [(-n, first) for n, first, _ in unpack_ranked(records(table, 0, 700, 1 << 20)[0])[0]] == sorted(wanted)
+
+
 def test_a_sorted_table_takes_no_rows():
     table = table_of([1, 2])
     with pytest.raises(ValueError, match=r"^the slots are not sorted; call sort_slots"):
         records(table, 0, 1, 100)
+    with pytest.raises(ValueError, match=r"^the slots are not sorted; call sort_slots"):
+        lines_of_slots(table, 0, 1, 100)
     assert sort_slots(table) == 2
     with pytest.raises(ValueError, match=r"^cannot add to a table whose slots were sorted by count$"):
         table.add(FingerprintBatch(KEY.fingerprint("a")))
     with pytest.raises(IndexError):
         records(table, 0, 1 << 40, 100)
+    with pytest.raises(IndexError):
+        lines_of_slots(table, 0, 1 << 40, 100)
     table.clear()
     table.add(FingerprintBatch(KEY.fingerprint("a")))
     assert table.count == 1

@@ -31,6 +31,8 @@ def fingerprints(count, seed=0):
 
 def counted(table, block=65536):
     pairs = b"".join(table.counts(block))
+    some = [pair for pair in struct.iter_unpack("=QQ", pairs) if pair[1] > 1]
+    assert list(struct.iter_unpack("=QQ", b"".join(table.counts(block, 2)))) == some
     return sorted(struct.iter_unpack("=QQ", pairs))
 
 

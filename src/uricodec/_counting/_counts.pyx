@@ -13,8 +13,9 @@ first row, so the order is total: it depends on the rows and nothing else.
 table does not change.
 
 **All.** sort_slots() moves the identifiers to the front of the slots and sorts them there, so that no memory is needed
-beside the table. Afterwards the slots are no longer those that fingerprints select, so no rows can be added. Slots are in
-the order of fingerprints under a random key, so the input cannot choose the order in which quicksort gets the counts.
+beside the table. Afterwards the slots are no longer those that fingerprints select, so no rows can be added. Slots are
+distributed by 8 bits of the count, then by the next ones, and at last by those of the row (radix sort): the time is
+linear, whatever the counts are, and no branch depends on them until a few are left.
 
 **Records.** Sorted identifiers leave a table as records of a run (_runs), in blocks:
 
@@ -32,6 +33,7 @@ from libc.string cimport memchr, memcpy, memset
 from uricodec._base._atomic cimport uc_give
 from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawFree, PyMem_RawMalloc
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, fingerprints, store_word
+from uricodec._base._kernels cimport prefetch
 from uricodec._base._text cimport write_decimal
 from uricodec._counting._runs cimport *
 from uricodec._counting._table cimport *
@@ -220,7 +222,7 @@ cdef bint find_keys(KeyBatch self, size_t at, size_t most, size_t *end) noexcept
 
 cdef enum:
     HEAD = 24           # bytes of a record before its numbers
-    FEW = 12            # slots that are sorted by insertion
+    FEW = 32            # slots that are sorted by insertion
 
 cdef double[3] SHARES
 SHARES[0], SHARES[1], SHARES[2] = 0.5, 0.9, 0.99
@@ -435,8 +437,11 @@ cdef inline bint in_order(const uint64_t *slot, const uint64_t *other) noexcept 
     return before(slot[2], slot[3], other[2], other[3])
 
 
-cdef size_t gather(Table table, uint64_t least) noexcept nogil:
-    """Move the identifiers to the first slots, which are those before them, and empty the others. Return their number."""
+cdef size_t gather(Table table, uint64_t least, uint64_t *counts, uint64_t *rows) noexcept nogil:
+    """Move the identifiers to the first slots, which are those before them, and empty the others. Return their number.
+
+    Set *counts and *rows to the bits in which some counts, and some rows, differ from the first ones.
+    """
     cdef uint64_t *slot = table.slots.start
     cdef uint64_t *to = slot
     cdef size_t stride = table.stride
@@ -444,6 +449,8 @@ cdef size_t gather(Table table, uint64_t least) noexcept nogil:
         if slot[1] and slot[3] >= least:
             if to != slot:
                 copy_slot(to, slot, stride)
+            counts[0] |= slot[2] ^ table.slots.start[2]
+            rows[0] |= slot[3] ^ table.slots.start[3]
             to += stride
         elif slot[1]:
             free_sketches(table, slot)
@@ -455,46 +462,74 @@ cdef size_t gather(Table table, uint64_t least) noexcept nogil:
     return <size_t>(to - table.slots.start) // stride
 
 
-cdef void sort(uint64_t *start, size_t n, size_t stride) noexcept nogil:
-    """Sort slots. The larger part is sorted by the loop, so calls are nested no deeper than the bits of n."""
-    cdef uint64_t *low
-    cdef uint64_t *high
-    cdef uint64_t *slot
+cdef inline size_t digit_of(const uint64_t *slot, size_t word, size_t shift) noexcept nogil:
+    """Return 8 bits of a word, such that the identifier with the lesser ones comes first."""
+    return ((slot[3] if word == 3 else ~slot[2]) >> shift) & 255
+
+
+cdef inline void distribute(uint64_t *start, size_t n, size_t stride, size_t word, size_t shift, uint64_t **ends) noexcept nogil:
+    """Sort slots by 8 bits of a word, and set ends[d] to where those with the bits d end."""
+    cdef uint64_t *next[256]        # where the next slot of each digit is stored
+    cdef size_t counts[256]
     cdef uint64_t held[LONGEST_SLOT]
-    cdef size_t left
-    while n > FEW:
-        # The median of three becomes the pivot, at the start.
-        low, slot, high = start + stride, start + n // 2 * stride, start + (n - 1) * stride
-        swap(low, slot, stride)
-        if in_order(high, low):
-            swap(high, low, stride)
-        if in_order(high, start):
-            swap(high, start, stride)
-        if in_order(start, low):
-            swap(start, low, stride)
-        copy_slot(held, start, stride)
-        # All before `low` come before the pivot, which is `start` itself, or are it; all after `high` come after it.
-        while True:
-            low += stride
-            while in_order(low, held):
-                low += stride
-            high -= stride
-            while in_order(held, high):
-                high -= stride
-            if low >= high:
-                break
-            swap(low, high, stride)
-        copy_slot(start, high, stride)
-        copy_slot(high, held, stride)
-        left = <size_t>(high - start) // stride
-        if left < n - left - 1:
-            sort(start, left, stride)
-            start, n = high + stride, n - left - 1
+    cdef uint64_t *slot
+    cdef size_t i, digit
+    memset(counts, 0, sizeof(counts))
+    for i in range(n):
+        counts[digit_of(start + i * stride, word, shift)] += 1
+    slot = start
+    for i in range(256):
+        next[i] = slot
+        slot += counts[i] * stride
+        ends[i] = slot
+    for i in range(256):
+        slot = next[i]
+        while slot < ends[i]:
+            digit = digit_of(slot, word, shift)
+            if digit != i:
+                copy_slot(held, slot, stride)
+                while digit != i:
+                    # There are more streams than the processor recognizes.
+                    prefetch(next[digit] + 8 * stride)
+                    swap(held, next[digit], stride)
+                    next[digit] += stride
+                    digit = digit_of(held, word, shift)
+                copy_slot(slot, held, stride)
+            slot += stride
+
+
+cdef inline size_t highest_digit(uint64_t word) noexcept nogil:
+    """Return by how much a word is shifted so that its highest 8 bits remain."""
+    cdef size_t shift = 0
+    while word >> shift > 255:
+        shift += 1
+    return shift
+
+
+cdef void sort(uint64_t *start, size_t n, size_t stride, size_t word, size_t shift, size_t row_shift) noexcept nogil:
+    """Sort slots that are equal in higher bits by 8 bits of a word, then by the bits after these, and by their rows."""
+    cdef uint64_t *ends[256]
+    cdef uint64_t held[LONGEST_SLOT]
+    cdef uint64_t *slot
+    cdef size_t i
+    if n > FEW:
+        if stride == COUNTING:
+            distribute(start, n, COUNTING, word, shift, ends)
         else:
-            sort(high + stride, n - left - 1, stride)
-            n = left
-    for left in range(1, n):
-        slot = start + left * stride
+            distribute(start, n, stride, word, shift, ends)
+        if shift:
+            shift -= min(shift, <size_t>8)
+        elif word == 2:
+            word, shift = 3, row_shift
+        else:
+            return
+        for i in range(256):
+            if ends[i] > start + stride:
+                sort(start, <size_t>(ends[i] - start) // stride, stride, word, shift, row_shift)
+            start = ends[i]
+        return
+    for i in range(1, n):
+        slot = start + i * stride
         copy_slot(held, slot, stride)
         while slot > start and in_order(held, slot - stride):
             copy_slot(slot, slot - stride, stride)
@@ -513,14 +548,41 @@ def sort_slots(Table table not None, uint64_t least=0):
         int: The number of identifiers.
     """
     cdef size_t count
+    cdef uint64_t counts = 0, rows = 0
     must_count(table)
     table.use()
     with nogil:
         table.ranked = table.full = True
-        count = gather(table, least)
-        sort(table.slots.start, count, table.stride)
+        count = gather(table, least, &counts, &rows)
+        if counts:
+            sort(table.slots.start, count, table.stride, 2, highest_digit(counts), highest_digit(rows))
+        else:
+            sort(table.slots.start, count, table.stride, 3, highest_digit(rows), 0)
     uc_give(&table.busy)
     return count
+
+
+cdef int must_be_ranked(Table table, size_t stop) except -1:
+    if not table.ranked:
+        raise ValueError("the slots are not sorted; call sort_slots() first")
+    if stop > table.slots.homes:
+        raise IndexError(f"expected an identifier up to {table.slots.homes}, got {stop}")
+    return 0
+
+
+cdef size_t block_end(Table table, size_t start, size_t stop, size_t size, size_t *total) noexcept nogil:
+    """Return the identifier after the last one whose record fits in a block, and set *total to the size of the records."""
+    cdef const uint64_t *slot = table.slots.start + start * table.stride
+    cdef size_t n, numbers = numbers_size(table)
+    while start < stop:
+        key_at(table, slot, &n)
+        n += HEAD + numbers
+        if total[0] and total[0] + n > size:
+            break
+        total[0] += n
+        start += 1
+        slot += table.stride
+    return start
 
 
 def records(Table table not None, size_t start, size_t stop, size_t size):
@@ -535,26 +597,15 @@ def records(Table table not None, size_t start, size_t stop, size_t size):
     Returns:
         tuple[bytes, int]: The records, and the number of the identifier after the last one.
     """
-    cdef size_t end = start, total = 0, n = 0, stride = table.stride, numbers = numbers_size(table)
+    cdef size_t end, total = 0, n = 0, stride = table.stride, numbers = numbers_size(table)
     cdef const uint64_t *slot
     cdef const uint8_t *key
     cdef uint8_t *dst
     cdef bytes block
-    if not table.ranked:
-        raise ValueError("the slots are not sorted; call sort_slots() first")
     table.use()
     try:
-        if stop > table.slots.homes:
-            raise IndexError(f"expected an identifier up to {table.slots.homes}, got {stop}")
-        slot = table.slots.start + start * stride
-        while end < stop and (total == 0 or total + HEAD + n <= size):
-            key_at(table, slot, &n)
-            n += numbers
-            if total and total + HEAD + n > size:
-                break
-            total += HEAD + n
-            end += 1
-            slot += stride
+        must_be_ranked(table, stop)
+        end = block_end(table, start, stop, size, &total)
         block = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>total)
         dst = <uint8_t *>PyBytes_AS_STRING(block)
         slot = table.slots.start + start * stride
@@ -600,6 +651,51 @@ def unpack_ranked(bytes block not None, size_t most=SIZE_MAX):
     return found, len(found)
 
 
+cdef inline uint8_t *write_count(uint8_t *dst, uint64_t count, const uint8_t *key, size_t n, uint8_t terminator) noexcept nogil:
+    """Write COUNT TAB KEY and the terminator. Return their end."""
+    dst += write_decimal(count, dst)
+    dst[0] = c"\t"
+    memcpy(dst + 1, key, n)
+    dst[1 + n] = terminator
+    return dst + n + 2
+
+
+def lines_of_slots(Table table not None, size_t start, size_t stop, size_t size, uint8_t terminator=c"\n"):
+    """Return lines of a table that sort_slots() has sorted: COUNT TAB KEY. The table has no sums or quantiles.
+
+    Args:
+        table (Table): The table.
+        start (int): The first identifier, in order.
+        stop (int): The identifier after the last one.
+        size (int): The size of a block in bytes; at least one line is returned, even if it is longer.
+        terminator (int): The byte that ends a line.
+
+    Returns:
+        tuple[bytes, int]: The lines, and the number of the identifier after the last one.
+    """
+    cdef size_t end, total = 0, n = 0, stride = table.stride
+    cdef const uint64_t *slot
+    cdef const uint8_t *key
+    cdef uint8_t *dst
+    cdef bytes lines
+    table.use()
+    try:
+        must_be_ranked(table, stop)
+        end = block_end(table, start, stop, size, &total)
+        lines = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>total)      # HEAD is more than digits, tab and terminator
+        dst = <uint8_t *>PyBytes_AS_STRING(lines)
+        with nogil:
+            slot = table.slots.start + start * stride
+            while start < end:
+                key = key_at(table, slot, &n)
+                dst = write_count(dst, slot[2], key, n, terminator)
+                slot += stride
+                start += 1
+        return lines[:dst - <uint8_t *>PyBytes_AS_STRING(lines)], end
+    finally:
+        uc_give(&table.busy)
+
+
 def lines_of_counts(bytes block not None, size_t most=SIZE_MAX, uint8_t terminator=c"\n"):
     r"""Return the first records of a block of records() as lines: COUNT TAB KEY, where a key has no numbers.
 
@@ -624,12 +720,7 @@ def lines_of_counts(bytes block not None, size_t most=SIZE_MAX, uint8_t terminat
     cdef size_t size = 0, done = 0
     while at < end and done < most:
         at = must_be_record(record_at(at, end, &size))
-        dst += write_decimal(UINT64_MAX - load_big_word(at), dst)
-        dst[0] = c"\t"
-        memcpy(dst + 1, at + KEY, size - KEY)
-        dst += 1 + size - KEY
-        dst[0] = terminator
-        dst += 1
+        dst = write_count(dst, UINT64_MAX - load_big_word(at), at + KEY, size - KEY, terminator)
         at += size
         done += 1
     return lines[:dst - start], done

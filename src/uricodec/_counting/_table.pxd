@@ -99,7 +99,7 @@ cdef class Table:
     cdef void close(self) noexcept nogil
     cdef size_t rounded(self, size_t size) noexcept nogil
     cdef int use(self) except -1
-    cdef tuple block_of_counts(self, size_t at, Py_ssize_t block)
+    cdef tuple block_of_counts(self, size_t at, Py_ssize_t block, uint64_t least)
     cdef int ensure_capacity(self) noexcept nogil
     cdef size_t fair_share(self) noexcept nogil
     cdef int grow(self, size_t size) noexcept nogil
@@ -107,7 +107,7 @@ cdef class Table:
     cdef int sort(self) except -1
     cdef tuple block_of_fingerprints(self, size_t at, Py_ssize_t block)
     cdef size_t take_fingerprints(self, size_t *at, uint8_t *dst, size_t capacity) noexcept nogil
-    cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity) noexcept nogil
+    cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity, uint64_t least) noexcept nogil
 
 
 cdef void free_sketches(Table table, const uint64_t *slot) noexcept nogil

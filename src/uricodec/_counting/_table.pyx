@@ -187,8 +187,8 @@ cdef extern from "simd/memory.h" nogil:
 
 cdef enum:
     SLACK = 256                     # slots; fewer than one table in a million needs more than 50 of them
-    AHEAD = 32                      # rows whose slots are prefetched
-    FORMS_AHEAD = 12                # rows whose forms are prefetched
+    AHEAD = 16                      # rows whose slots are prefetched
+    FORMS_AHEAD = 4                 # rows whose forms are prefetched
     BLOCK = 128                     # slots
     HUGE_PAGE = 1 << 21
     LEAST = 1 << 14                 # bytes of the first slots, and of the first forms
@@ -211,6 +211,12 @@ cdef uint64_t NOT_ZERO = <uint64_t>1 << 63
 
 cdef inline uint64_t *home(uint64_t *start, uint64_t homes, size_t stride, uint64_t low) noexcept nogil:
     return start + ((low >> 32) * homes >> 32) * stride
+
+
+cdef inline void prefetch_slot(const uint64_t *slot) noexcept nogil:
+    """Prefetch the cache line of a slot, and the next one, where a search often ends."""
+    prefetch(slot)
+    prefetch(slot + 8)
 
 
 cdef inline size_t rounded_up(size_t size, size_t granule) noexcept nogil:
@@ -321,11 +327,12 @@ cdef class Table:
         if status == NO_MEMORY:
             raise MemoryError
 
-    def counts(self, Py_ssize_t block=65536):
+    def counts(self, Py_ssize_t block=65536, uint64_t least=1):
         """Yield the counts of all identifiers, in any order.
 
         Args:
             block (int): The number of identifiers per block, up to a million.
+            least (int): Only counts of at least this number.
 
         Yields:
             bytes: Two 64-bit numbers for each identifier: its first row, and its number of occurrences.
@@ -340,7 +347,7 @@ cdef class Table:
             raise ValueError("the table has no counts; make it with counting=True")
         at = 0
         while True:
-            pairs, at = self.block_of_counts(at, min(max(block, 1), 1 << 20))
+            pairs, at = self.block_of_counts(at, min(max(block, 1), 1 << 20), least)
             if not pairs:
                 return
             yield pairs
@@ -422,23 +429,23 @@ cdef class Table:
         if self.region == NULL:
             raise MemoryError
 
-    cdef tuple block_of_counts(self, size_t at, Py_ssize_t block):
+    cdef tuple block_of_counts(self, size_t at, Py_ssize_t block, uint64_t least):
         cdef bytes pairs = PyBytes_FromStringAndSize(NULL, 16 * block)
         cdef uint64_t *counts = <uint64_t *>PyBytes_AS_STRING(pairs)
         cdef size_t taken
         self.use()
         with nogil:
-            taken = self.take_counts(&at, counts, <size_t>block)
+            taken = self.take_counts(&at, counts, <size_t>block, least)
         uc_give(&self.busy)
         return pairs[:16 * taken], at
 
-    cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity) noexcept nogil:
+    cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity, uint64_t least) noexcept nogil:
         """Write the next pairs from slot *at on, up to the capacity `capacity`. Return their number."""
         cdef size_t stride = self.stride
         cdef uint64_t *slot = self.slots.start + at[0] * stride
         cdef size_t taken = 0
         while slot < self.slots.last and taken < capacity:
-            if slot[1]:
+            if slot[1] and slot[2] >= least:
                 pairs[2 * taken] = slot[3]
                 pairs[2 * taken + 1] = slot[2]
                 taken += 1
@@ -784,10 +791,10 @@ cdef inline size_t take(Table table, IdentifierBatch batch, size_t row, size_t s
     cdef uint64_t low, high
     cdef uint64_t *slot
     for i in range(row, min(row + AHEAD, rows)):
-        prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * i)))
+        prefetch_slot(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * i)))
     while row < rows:
         if row + AHEAD < rows:
-            prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * (row + AHEAD))))
+            prefetch_slot(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * (row + AHEAD))))
         if marks[row] == PENDING:
             low = load_word(fingerprints + 16 * row)
             high = load_word(fingerprints + 16 * row + 8)
@@ -839,10 +846,10 @@ cdef inline size_t take_forms(Table table, IdentifierBatch batch, size_t row, si
     cdef uint64_t low
     cdef uint64_t *slot
     for i in range(row, min(row + AHEAD, rows)):
-        prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * i)))
+        prefetch_slot(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * i)))
     while row < rows:
         if row + AHEAD < rows:
-            prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * (row + AHEAD))))
+            prefetch_slot(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * (row + AHEAD))))
         if row + FORMS_AHEAD < rows:
             prefetch(likely_form(table, load_word(fingerprints + 16 * (row + FORMS_AHEAD)), stride))
         if marks[row] == PENDING:
@@ -895,7 +902,7 @@ cdef inline void look_up(Table table, IdentifierBatch batch, size_t row, size_t 
     cdef uint64_t *slot
     for row in range(row, rows):
         if row + AHEAD < rows:
-            prefetch(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * (row + AHEAD))))
+            prefetch_slot(home(slots.start, slots.homes, stride, load_word(fingerprints + 16 * (row + AHEAD))))
         if exact and row + FORMS_AHEAD < rows:
             prefetch(likely_form(table, load_word(fingerprints + 16 * (row + FORMS_AHEAD)), stride))
         if marks[row] != PENDING:

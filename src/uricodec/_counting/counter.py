@@ -13,6 +13,7 @@ alone: not on the memory, nor on the number of threads.
 """
 
 import sys
+from functools import partial
 from math import isnan
 from struct import Struct
 
@@ -21,6 +22,7 @@ from uricodec._counting._counts import (
     KeyBatch,
     entries,
     lines_of_counts,
+    lines_of_slots,
     most_frequent,
     records,
     sort_slots,
@@ -306,10 +308,10 @@ class Ranking:
         count = sort_slots(table, self._least)
         return count if self._top is None else min(count, self._top)
 
-    def _blocks(self, table, count):
+    def _blocks(self, table, count, read=records):
         at = 0
         while at < count:
-            block, at = records(table, at, count, self._block)
+            block, at = read(table, at, count, self._block)
             yield block
 
     def __iter__(self):
@@ -325,6 +327,9 @@ class Ranking:
         """Yield identifiers without numbers as lines, COUNT TAB KEY; possible only once."""
         if self._best:
             yield b"".join([b"%d\t%b%b" % (count, key, terminator) for count, _, key in self._best])
+        if self._table is not None:
+            yield from self._blocks(self._table, self._count, partial(lines_of_slots, terminator=terminator[0]))
+            return
         yield from self._read(lambda block, most: lines_of_counts(block, most, terminator[0]))
 
     def _read(self, read):

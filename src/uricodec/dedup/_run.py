@@ -295,12 +295,12 @@ class Counts:
             bytes-like: The counts, in the order of FirstRows.
         """
         rows.seal()
-        size = 8 * rows.count
         if self._file is None:
-            counts = bytearray(size)
-            for pairs in table.counts(COUNTS):
+            counts = array("Q", [1]) * rows.count
+            for pairs in table.counts(COUNTS, 2):  # most counts are 1, and finding their places takes long
                 rows.put_counts(pairs, counts)
             return counts
+        size = 8 * rows.count
         counts = self._scratch.mapping(max(size, 8))
         window = max(self._memory, mmap.ALLOCATIONGRANULARITY) // 8 * 8
         buffer = new_buffer(16 * COUNTS)
