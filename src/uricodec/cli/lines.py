@@ -116,6 +116,7 @@ class Transform:
     Attributes:
         lines, groups, in_pieces: As above.
         header (bytes): What is written before the first line of the output.
+        keys (KeyBatch | None): The last results that were read to be counted, in this thread.
     """
 
     def __init__(self, rows, lines, in_pieces=False, groups=None, group_rows=None):
@@ -124,6 +125,7 @@ class Transform:
         self._buffer = new_buffer(2 * reading.CHUNK)
         self._records = rows if hasattr(rows, "record") and lines.added is None else None
         self.header = self._records.header if self._records else b""
+        self.keys = None
 
     def clone(self):
         """Return a transform that does the same in another thread, with another buffer for the results of work().
@@ -277,7 +279,7 @@ def report_to(rejects):
     return rejects and (lambda lines: rejects.write(b"".join(map(InvalidLine.row, lines))))
 
 
-Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups"])
+Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups", "keys"])
 Piece.__doc__ = "The result of some lines of a chunk."
 
 
@@ -298,6 +300,7 @@ class LineFilter(Worker):
         self._output, self._tally, self._name = output, tally, name
         self.in_pieces = transform.in_pieces
         self._begun = False
+        self._counts = getattr(output, "counts", None)
         self._apart = output is None or not output.in_line
         self._piece_start, self._piece_invalid = 0, False  # of a line in pieces: the offset of the next piece
 
@@ -317,7 +320,9 @@ class LineFilter(Worker):
         transform, lines = chunk.state, chunk.view[start : chunk.size]
         read, found, written = transform.work(lines, self.invalid.errors, self.invalid.limit)
         groups = transform.group(lines[:read], found) if self._tally and transform.groups else ()
-        return Piece(start, read, found, written, groups)
+        if self._counts:
+            transform.keys = self._counts.read(written, transform.keys)
+        return Piece(start, read, found, written, groups, transform.keys)
 
     def use(self, chunk, piece, at):
         """Write the result of a chunk, given its first Piece."""
@@ -354,7 +359,7 @@ class LineFilter(Worker):
         """Write the result of lines, count them and report the invalid ones."""
         start, read, found = piece.start, piece.read, piece.found
         lines = chunk.view[start : start + read]
-        self._write(lines, piece.written, chunk.ends)
+        self._write(lines, piece.written, chunk.ends, piece.keys)
         if not chunk.whole:
             self._account_piece(chunk, found, at)
             return
@@ -381,10 +386,13 @@ class LineFilter(Worker):
             at.line += 1
             self._piece_start, self._piece_invalid = 0, False
 
-    def _write(self, lines, written, ends=True):
-        """Write the result of lines; `ends` is false if the last one goes on in the next piece."""
+    def _write(self, lines, written, ends=True, keys=None):
+        """Write the result of lines, or count it; `ends` is false if the last one goes on in the next piece."""
         if self._output:
-            self._output.write(written)
+            if keys is None:
+                self._output.write(written)
+            else:
+                self._output.count(written, keys)
             form = self._lines
             unended = lines and lines[-1] != form.end[0] and not (form.whole or form.raw)
             if ends and unended and self.invalid.errors != "drop" and not self._output.in_line:

@@ -68,6 +68,7 @@ class RecordsOutput(Output):
 
     Attributes:
         rows (RowOperation | None): What makes a record of a line; that of another input may be set between lines.
+        counts (Counts | None): What counts the lines that are written, if they are not changed before.
 
     Raises:
         EnoughError: All records of the choice are written.
@@ -76,6 +77,7 @@ class RecordsOutput(Output):
     def __init__(self, path, choice=None, template=None, end=b"\n"):
         super().__init__(path)
         self._choice, self._end = choice, end
+        self.counts = choice if template is None and isinstance(choice, Counts) else None
         self.rows, self._header = template or (None, b"")
         self._rest = b""  # of the last line
         self._buffer = new_buffer(2 * CHUNK) if self.rows else None
@@ -103,6 +105,13 @@ class RecordsOutput(Output):
             self.in_line = bool(self._rest)
         if self._choice and self._choice.has_enough:
             raise EnoughError
+
+    def count(self, lines, keys):
+        """Do the same as write(), given what counts.read() has read of the lines."""
+        if lines and not self.in_line and lines[-1] == self.end:
+            self.counts.add(keys)
+        else:
+            self.write(lines)
 
     def _convert(self, lines):
         """Write the records of whole lines."""
@@ -201,6 +210,24 @@ class Counts(Choice):
         self._end, self._name, self._rest = end, name, b""
         self._top = top or (self.SHOWN if name else None)
         self._counter = Counter(terminator=end)
+
+    def read(self, lines, keys=None):
+        """Read lines for count(), in any thread.
+
+        Args:
+            lines (bytes-like): The lines.
+            keys (KeyBatch | None): What was returned before, and was counted: its memory is used again.
+
+        Returns:
+            KeyBatch: The lines.
+        """
+        keys = self._counter.keys() if keys is None else keys
+        keys.read(without_returns(bytes(lines), self._end), 0, len(lines))
+        return keys
+
+    def add(self, keys):
+        """Count whole lines, which read() has read."""
+        self._counter.add(keys)
 
     def take(self, data, write):
         data = self._rest + bytes(data)
