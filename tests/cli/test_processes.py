@@ -169,7 +169,7 @@ def test_a_failure_of_a_later_input_comes_last(tmp_path):
 
 
 def test_threads_by_default(tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "cores", lambda: 7)
+    monkeypatch.setattr(workers, "idle_cores", lambda: 7)
     large, small = tmp_path / "large", tmp_path / "small"
     small.write_bytes(b"a")
     with open(large, "wb") as file:
@@ -184,6 +184,21 @@ def test_threads_by_default(tmp_path, monkeypatch):
     assert workers.cores() == 5
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert workers.cores() == 1
+
+
+def test_idle_cores(tmp_path, monkeypatch):
+    about = tmp_path / "loadavg"
+    monkeypatch.setattr(workers, "LOAD", about)
+    monkeypatch.setattr(workers, "cores", lambda: 4)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    for running, idle in (1, 4), (5, 4), (6, 3), (8, 1), (9, 1), (50, 1):
+        about.write_text(f"0.00 9.00 0.00 {running}/134 9876\n")
+        assert workers.idle_cores() == idle
+    for other in "0.00\n", "0.00 0.00 0.00 a/b 1\n":
+        about.write_text(other)
+        assert workers.idle_cores() == 4
+    about.unlink()
+    assert workers.idle_cores() == 4
 
 
 @pytest.mark.slow

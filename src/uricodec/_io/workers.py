@@ -18,6 +18,9 @@ PATIENCE = 0.2
 # The limit for the number of threads; on a machine with more cores, their number.
 MOST = 64
 
+# Its fourth field is the number of threads that run, or wait for a core only: proc_loadavg(5).
+LOAD = "/proc/loadavg"
+
 # A smaller input is finished before a second thread has started.
 WORTH = 4 * 1024 * 1024
 
@@ -42,11 +45,25 @@ waiting = Waiting()
 
 
 def threads_for(names):
-    """Return how many threads to use for inputs: one per core if all are regular files and large enough, else one."""
-    return cores() if total_size(names) >= WORTH else 1
+    """Return how many threads to use for inputs: one per idle core if all are regular files, and large, else one."""
+    return idle_cores() if total_size(names) >= WORTH else 1
+
+
+def idle_cores():
+    """Return how many cores no other thread of the system runs on, at least 1; where this is unknown, all of ours.
+
+    Threads wait for each other's turns, and on a busy core each wait lasts until the scheduler's next time slice.
+    """
+    try:
+        with open(LOAD, encoding="ascii") as file:
+            running = int(file.read().split()[3].partition("/")[0])  # this thread included
+    except (OSError, ValueError, IndexError):
+        return cores()
+    return min(max((os.cpu_count() or 1) - running + 1, 1), cores())
 
 
 def cores():
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1186,7 +1186,7 @@ _LIMITS = {
     "threads": Option(
         "-j --threads N",
         "use N threads; 0, the default: automatic",
-        "Automatic means one per core for large files, else one. At most 64, or one per core if that is more, are "
+        "Automatic means one per idle core for large files, else one. At most 64, or one per core if that is more, are "
         "used. The output does not depend on N.",
         read=whole_number,
     ),

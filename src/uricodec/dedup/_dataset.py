@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io.folders import OutputFolder
-from uricodec._io.workers import WORTH, OrderedWorkers, cores, useful_threads
+from uricodec._io.workers import WORTH, OrderedWorkers, idle_cores, useful_threads
 from uricodec._records._framing import json_string
 from uricodec.dedup import _dataset_output
 from uricodec.dedup._dataset_files import DatasetFile, find_files
@@ -57,7 +57,7 @@ class Dataset(Source):
         for file in self.files:
             self._starts.append(self._starts[-1] + file.rows)
         self.lines = self._starts[-1]
-        self.threads = useful_threads(options.threads or (cores() if self.ticker.total >= WORTH else 1))
+        self.threads = useful_threads(options.threads or (idle_cores() if self.ticker.total >= WORTH else 1))
 
     def _files_of(self, paths, batch, by=None):
         return [DatasetFile(*file, self.options.column, batch, by) for file in find_files(paths_of(paths))]
