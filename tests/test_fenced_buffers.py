@@ -20,7 +20,7 @@ from uricodec import ByteSet, bulk, dedup
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._codec._charsets import Charset
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
-from uricodec._counting._counts import KeyBatch
+from uricodec._counting._counts import KeyBatch, hashes_of
 from uricodec._counting._table import Table
 from uricodec._hosts._entries import EntryBuilder, FilterRows, MatchRows, match_url
 from uricodec._hosts._table import aligned, checksums
@@ -285,6 +285,7 @@ LOOPS = {
     "LineBatch.find, csv": partial(lines_found, framing=FRAMINGS["csv"]),
     "FingerprintKey.fingerprint": KEY.fingerprint,
     "KeyBatch.read": keys_of,
+    "hashes_of": lambda lines: hashes_of(KEY, lines, b","),
     **{f"LineBatch.read, {name}": partial(names_of, ROWS[name]) for name in ("copy", "normalize uri", "normalize urn")},
     **{f"convert_columns, {name}": lambda src, name=name: columns_of(name, src) for name in FORMATS},
     **{f"LogReader.convert, {name}": partial(converted, name) for name in FORMATS},

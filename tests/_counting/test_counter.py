@@ -337,11 +337,9 @@ def test_wrong_numbers_are_rejected():
             with pytest.raises(ValueError, match=r"^expected a number for each key, got 2 as column 0$"):
                 counter.add_lines(lines, [integers, numbers])
         assert counter.total == 0
-    with pytest.raises(
-        ValueError, match=r"^expected up to 12 sums and quantiles, where a sum counts twice, got 7 and 0$"
-    ):
+    with pytest.raises(ValueError, match=r"^expected up to 12 sums, .* a sum counts twice, got 7, 0 and 0$"):
         Counter(TINY, sums=7)
-    with pytest.raises(ValueError, match=r"^sums and quantiles require an exact table that counts$"):
+    with pytest.raises(ValueError, match=r"^sums, .* require an exact table that counts$"):
         Table(1 << 20, counting=True, sums=1)
     with pytest.raises(ValueError, match=r"^numbers are only spilled with normal forms$"):
         SpillBuffers(columns=1)

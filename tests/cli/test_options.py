@@ -267,7 +267,7 @@ def test_conditions():
         ("decode --to jsonl --raw", "--raw: not allowed with --to jsonl", "leave out --raw or --to jsonl"),
         ("decode --to jsonl --csv", "--to: unknown value 'jsonl' with --csv; choose from text", ""),
         ("check --kind url", "--kind: unknown value 'url'; choose from urn, uri, iri, web", "did you mean 'uri'?"),
-        ("log --to json", "--to: unknown value 'json'; choose from jsonl, csv, tsv, text, arrow, parquet",
+        ("log --to json", "--to: unknown value 'json'; choose from jsonl, csv, tsv, text, arrow, parquet, table",
          "did you mean 'jsonl'?"),
         ("normalize --level 8141", "--level: unknown value '8141' with --kind uri; choose from simple, case, percent, "
          "path, scheme, iri, rfc2396, rfc1630", "8141 needs --kind urn"),

@@ -77,7 +77,30 @@ def test_every_line_fits(rows, width, others, encoding):
 def test_bars_give_way_to_keys():
     keys = [([("k" * 30)] * 2, 10, [])]
     assert "█" in CountTable(["a", "b"], width=60).lines(keys, 10)[1]
-    assert "█" not in CountTable(["a", "b"], width=30).lines(keys, 10)[1]
+    assert "█" not in CountTable(["a", "b"], width=24).lines(keys, 10)[1]
+
+
+NUMBERS = ["sum.bytes_sent", "p50.duration", "p90.duration", "p99.duration", "max.duration", "rate.status>=500"]
+
+
+def test_the_share_goes_first():
+    """Then the bars; keys keep what they need, up to a half of the width, and at 200 columns bars grow."""
+    rows = [(["/" + "k" * 60], 1234, [723441, 0.12, 0.5, 2.5, 90, 0.25]), (["/a"], 12, [5, 1e-5, None, 0.5, 3600, 0])]
+    wide, usual = (CountTable(["path"], NUMBERS, width).lines(rows, 1300) for width in (200, 80))
+    assert usual == [
+        "count     sum     p50     p90     p99      max    rate  path",
+        "1,234  706 KB  120 ms  500 ms   2.5 s  1.5 min  25.0 %  /kkkkkkkkkkkkkkkkkkkkkk…",
+        "   12     5 B   10 us          500 ms      1 h   0.0 %  /a",
+    ]
+    assert "█" * 40 in wide[1] and "94.9 %" in wide[1] and wide[1].endswith("k" * 60)
+    for size, wanted in (1, (36, True, 17)), (3, (36, False, 9)), (4, (39, False, 0)):
+        few = [(keys, count, numbers[:size]) for keys, count, numbers in rows]
+        [_, line, _] = CountTable(["path"], NUMBERS[:size], 80).lines(few, 1300)
+        assert (line.count("k"), "94.9 %" in line, line.count("█")) == wanted
+    assert CountTable([], ["sum.bytes_sent"]).lines([([], 5, [2**30])], 5) == [
+        "count    share   sum",
+        "    5  100.0 %  1 GB",
+    ]
 
 
 def test_bars_are_in_proportion():

@@ -22,17 +22,18 @@ linear, whatever the counts are, and no branch depends on them until a few are l
     8 bytes: size of the rest | 8: 2^64 - 1 - count | 8: first row | numbers | the key
 
 The count and the row are big-endian, so that records are in the order of their bytes. Numbers are 16 bytes for each sum,
-the low word first, and 32 for each sketch: its quantiles 0.5, 0.9 and 0.99 and its greatest number, or NaN if it is empty.
+the low word first, and 32 for each sketch: its quantiles 0.5, 0.9 and 0.99 and its greatest number, or NaN if it is empty; and
+8 for each set of hashes, their number.
 """
 cimport cython
 from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport NAN
 from libc.stdint cimport SIZE_MAX, UINT64_MAX, uint8_t, uint64_t
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._atomic cimport uc_give
 from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyMem_RawFree, PyMem_RawMalloc
-from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, fingerprints, store_word
+from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, fingerprints, load_word, store_word
 from uricodec._base._kernels cimport prefetch
 from uricodec._base._text cimport write_decimal
 from uricodec._counting._runs cimport *
@@ -55,6 +56,7 @@ cdef class KeyBatch(IdentifierBatch):
         terminator (bytes): The byte that ends a key. The last key may lack it.
         sums (int): How many columns of integers belong to the keys.
         quantiles (int): How many columns of floating-point numbers, which follow these.
+        distincts (int): How many columns of hashes, which follow these; see hashes_of().
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> keys = KeyBatch(FingerprintKey())
@@ -73,12 +75,13 @@ cdef class KeyBatch(IdentifierBatch):
     cdef Buffer prints
     cdef Buffer all_marks
     cdef Buffer all_values
-    cdef size_t sums
+    cdef size_t sums, quantiles
 
-    def __cinit__(self, FingerprintKey key not None, bytes terminator not None=b"\n", size_t sums=0, size_t quantiles=0):
+    def __cinit__(self, FingerprintKey key not None, bytes terminator not None=b"\n", size_t sums=0, size_t quantiles=0,
+                  size_t distincts=0):
         if len(terminator) != 1:
             raise ValueError(f"terminator must be one byte, got {terminator!r}")
-        self.sums, self.columns = sums, sums + quantiles
+        self.sums, self.quantiles, self.columns = sums, quantiles, sums + quantiles + distincts
         memset(&self.all_values, 0, sizeof(Buffer))
         self.key, self.terminator = key, <uint8_t>terminator[0]
         memset(&self.starts, 0, sizeof(Buffer))
@@ -116,8 +119,8 @@ cdef class KeyBatch(IdentifierBatch):
             lines (bytes-like): The lines. They are referenced, and must not change, until the next call or release().
             start (int): The offset of the first key.
             most (int): The most keys to read.
-            values (Sequence[Buffer]): An array for each column, of 64-bit integers (format "q") or numbers ("d"). The
-                least integer, or NaN, stands for a missing number.
+            values (Sequence[Buffer]): An array for each column, of 64-bit integers (format "q"), numbers ("d") or hashes
+                ("Q"). The least integer, NaN, or the hash 0 stands for a missing one.
             row (int): The item of each array that belongs to the first key.
 
         Returns:
@@ -157,7 +160,7 @@ cdef class KeyBatch(IdentifierBatch):
     cdef int add_column(self, size_t column, object numbers, size_t row) except -1:
         cdef Py_buffer buffer
         cdef size_t i, n = self.count, columns = self.columns
-        cdef uint8_t form = c'q' if column < self.sums else c'd'
+        cdef uint8_t form = c'q' if column < self.sums else c'd' if column < self.sums + self.quantiles else c'Q'
         cdef const uint64_t *src
         cdef uint64_t *dst
         PyObject_GetBuffer(numbers, &buffer, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
@@ -178,9 +181,46 @@ cdef class KeyBatch(IdentifierBatch):
 
 
 cdef inline bint has_format(const char *found, uint8_t form) noexcept nogil:
-    """Return whether a format is "q" or "d"; where a long has 64 bits, it may be "l"."""
+    """Return whether a format is "q", "d" or "Q"; where a long has 64 bits, it may be "l" or "L"."""
     cdef uint8_t first = <uint8_t>found[0]
-    return found[1] == 0 and (first == form or first == c'l' and form == c'q')
+    return found[1] == 0 and (first == form or first == c'l' and form == c'q' or first == c'L' and form == c'Q')
+
+
+def hashes_of(FingerprintKey key not None, lines not None, bytes missing not None):
+    r"""Return a hash of each line, for a column of distinct values: 8 bytes each, in the byte order of the machine.
+
+    Args:
+        key (FingerprintKey): The key of the hashes.
+        lines (bytes-like): The lines, each with its terminator, "\n".
+        missing (bytes): A line whose hash is 0, without the terminator.
+
+    >>> from uricodec._base._fingerprint import FingerprintKey
+    >>> hashes = hashes_of(FingerprintKey(), b"a\n\na\n", b"")
+    >>> hashes[:8] == hashes[16:], hashes[8:16]
+    (True, b'\x00\x00\x00\x00\x00\x00\x00\x00')
+    """
+    cdef KeyBatch batch = KeyBatch(key)
+    cdef list made = []
+    cdef size_t at = 0, size = <size_t>len(lines), i
+    cdef bytes part
+    cdef uint64_t *dst
+    cdef uint64_t hash
+    cdef const uint8_t *form
+    while at < size:
+        at = batch.read(lines, at)
+        part = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(8 * batch.count))
+        dst = <uint64_t *>PyBytes_AS_STRING(part)
+        for i in range(batch.count):
+            form, hash = batch.forms + batch.form_starts[i], load_word(batch.fingerprints + 16 * i + 8)
+            if batch.form_ends[i] - batch.form_starts[i] == <size_t>len(missing) and (
+                    memcmp(form, <const uint8_t *>PyBytes_AS_STRING(missing), <size_t>len(missing)) == 0):
+                hash = 0
+            else:
+                hash = hash if hash else 1
+            memcpy(dst + i, &hash, 8)
+        made.append(part)
+        batch.release()
+    return b"".join(made)
 
 
 cdef bint has_capacity(KeyBatch self, size_t rows) noexcept nogil:
@@ -251,12 +291,13 @@ cdef inline const uint8_t *key_at(Table table, const uint64_t *slot, size_t *siz
 
 
 cdef inline size_t numbers_size(Table table) noexcept nogil:
-    return 16 * table.sums + 32 * table.quantiles
+    return 16 * table.sums + 32 * table.quantiles + 8 * table.distincts
 
 
 cdef void copy_numbers(Table table, const uint64_t *slot, uint8_t *dst) noexcept nogil:
     cdef double quantiles[4]
     cdef const Sketch *sketch
+    cdef uint64_t count
     cdef size_t i, k
     slot += COUNTING
     if table.sums:
@@ -270,6 +311,11 @@ cdef void copy_numbers(Table table, const uint64_t *slot, uint8_t *dst) noexcept
         quantiles[3] = NAN if sketch == NULL else sketch.greatest
         memcpy(dst, quantiles, 32)
         dst += 32
+    slot += table.quantiles
+    for i in range(table.distincts):
+        count = distinct_of((<const HashSet **>(slot + i))[0])
+        memcpy(dst, &count, 8)
+        dst += 8
 
 
 # --- the most frequent: a few -----------------------------------------------------------------------------------------

@@ -192,6 +192,7 @@ cdef enum:
     BLOCK = 128                     # slots
     HUGE_PAGE = 1 << 21
     LEAST = 1 << 14                 # bytes of the first slots, and of the first forms
+    LARGEST_HASH_SET = 8 * 1024 + 16    # bytes: of 2^HASH_SLOT_BITS slots, and of 2^HASH_REGISTER_BITS registers
     LEAST_SKETCHED = 1 << 17        # bytes: sketches may use a quarter of them whatever the limit
     # Results of ensure_capacity().
     ROOM = 0
@@ -247,6 +248,7 @@ cdef class Table:
         exact (bool): Whether identifiers with equal fingerprints must have equal normal forms to be the same.
         sums (int): How many integers of each row are added up; the least integer of 64 bits stands for a missing one.
         quantiles (int): How many numbers of each row, which follow these, go to sketches; NaN stands for a missing one.
+        distincts (int): How many hashes of each row, which follow these, are told apart; 0 stands for a missing one.
         keep (str): Which row of an identifier is stored, if the table counts: "first", "last" or "newest". With
             "newest", rows have an order in two numbers of their own (_order); of equal ones, the first row is stored.
 
@@ -262,21 +264,23 @@ cdef class Table:
     ([2, 2, 1], 2, 2, False)
     """
 
-    def __cinit__(self, size_t limit, bint counting=False, bint exact=False, size_t sums=0, size_t quantiles=0, keep="first"):
+    def __cinit__(self, size_t limit, bint counting=False, bint exact=False, size_t sums=0, size_t quantiles=0, keep="first",
+                  size_t distincts=0):
         self.limit = limit
         self.keep = <Keep><int>KEEPS.index(keep)
         self.counting = counting
         self.exact = exact
-        self.sums, self.quantiles = sums, quantiles
+        self.sums, self.quantiles, self.distincts = sums, quantiles, distincts
         self.stride = COUNTING if counting else PLAIN
-        if sums or quantiles:
+        if sums or quantiles or distincts:
             if not (exact and counting):
-                raise ValueError("sums and quantiles require an exact table that counts")
-            if max(sums, quantiles) > LONGEST_SLOT or COUNTING + 2 * sums + quantiles > LONGEST_SLOT:
-                raise ValueError(f"expected up to 12 sums and quantiles, where a sum counts twice, got {sums} and {quantiles}")
+                raise ValueError("sums, quantiles and distinct values require an exact table that counts")
+            if max(sums, quantiles, distincts) > LONGEST_SLOT or COUNTING + 2 * sums + quantiles + distincts > LONGEST_SLOT:
+                raise ValueError("expected up to 12 sums, quantiles and distinct values, where a sum counts twice, "
+                                 f"got {sums}, {quantiles} and {distincts}")
             # a power of 2: the slots fill whole pages
-            self.stride = 8 if COUNTING + 2 * sums + quantiles <= 8 else LONGEST_SLOT
-        if self.keep != KEEP_FIRST and (not counting or sums or quantiles):
+            self.stride = 8 if COUNTING + 2 * sums + quantiles + distincts <= 8 else LONGEST_SLOT
+        if self.keep != KEEP_FIRST and (not counting or sums or quantiles or distincts):
             raise ValueError(f"keep={keep!r} requires a table that counts, without sums and quantiles")
         if self.keep == KEEP_NEWEST:
             self.stride = ORDERED
@@ -312,7 +316,7 @@ cdef class Table:
         try:
             if batch.count and self.exact and batch.form_starts == NULL:
                 raise ValueError("an exact table requires normal forms")
-            columns = 2 if self.keep == KEEP_NEWEST else self.sums + self.quantiles
+            columns = 2 if self.keep == KEEP_NEWEST else self.sums + self.quantiles + self.distincts
             if batch.count and batch.columns != columns:
                 raise ValueError(f"expected {columns} numbers for each row, got {batch.columns}")
             self.use()
@@ -479,7 +483,7 @@ cdef class Table:
 
     cdef void close(self) noexcept nogil:
         cdef uint64_t *slot = self.slots.start
-        if self.region != NULL and self.quantiles:
+        if self.region != NULL and self.quantiles + self.distincts:
             while slot < self.slots.last:
                 if slot[1]:
                     free_sketches(self, slot)
@@ -677,8 +681,11 @@ cdef inline uint64_t store_form(Arena *arena, const uint8_t *form, size_t length
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
-cdef inline bint is_full_of_sketches(Table table) noexcept nogil:
-    return table.sketched > max(table.limit, <size_t>LEAST_SKETCHED) // 4
+cdef inline bint is_full_of_sketches(Table table, size_t count) noexcept nogil:
+    # Sets of hashes are granted the size to which they may grow: half of the memory suffices for them.
+    cdef size_t limit = max(table.limit, <size_t>LEAST_SKETCHED)
+    return table.sketched > limit // 4 and not table.distincts or (
+        (count + 1) * table.distincts * LARGEST_HASH_SET > limit // 2)
 
 
 cdef bint add_values(Table table, uint64_t *slot, const uint8_t *values) noexcept nogil:
@@ -703,6 +710,12 @@ cdef bint add_values(Table table, uint64_t *slot, const uint8_t *values) noexcep
         if not add_number(<Sketch **>slot, number, &table.sketched):
             return False  # pragma: no cover: no memory
         slot += 1
+    for _ in range(table.distincts):
+        memcpy(&low, values, 8)
+        values += 8
+        if low and not add_hash(<HashSet **>slot, low, &table.sketched):
+            return False  # pragma: no cover: no memory
+        slot += 1
     return True
 
 
@@ -712,6 +725,9 @@ cdef void free_sketches(Table table, const uint64_t *slot) noexcept nogil:
     slot += COUNTING + 2 * table.sums
     for i in range(table.quantiles):
         free_sketch((<Sketch **>(slot + i))[0])
+    slot += table.quantiles
+    for i in range(table.distincts):
+        PyMem_RawFree((<HashSet **>(slot + i))[0])
 
 
 # --- which row is stored -----------------------------------------------------------------------------------------------
@@ -758,7 +774,7 @@ cdef int add_rows(Table table, IdentifierBatch batch) noexcept nogil:
             else:
                 row = take(table, batch, row, ORDERED)
         if row < batch.count:
-            status = NO_ROOM if table.slack_is_full or is_full_of_sketches(table) else ROOM
+            status = NO_ROOM if table.slack_is_full or is_full_of_sketches(table, table.slots.count) else ROOM
             if status == ROOM and table.slots.count >= table.slots.enough:
                 status = table.ensure_capacity()
             if status == ROOM and table.exact:
@@ -868,7 +884,7 @@ cdef inline size_t take_forms(Table table, IdentifierBatch batch, size_t row, si
             else:
                 left = table.arena.committed - table.arena.used
                 if slots.count >= slots.enough or slot == slots.last or left < 9 or left - 9 < length or (
-                        stride > COUNTING and is_full_of_sketches(table)):
+                        stride > COUNTING and is_full_of_sketches(table, slots.count)):
                     table.slack_is_full = slot == slots.last
                     break
                 slot[0] = low
@@ -1003,39 +1019,96 @@ cdef class Cardinality:
     def estimate(self):
         """Return the estimate.
         """
-        cdef size_t counts[64]
-        cdef size_t i
-        cdef int k, places = 63 - self.precision
-        cdef double m = <double>self.count, z
-        memset(counts, 0, sizeof(counts))
-        for i in range(self.count):
-            counts[uc_glance8(self.registers + i)] += 1
-        z = m * tau(1 - <double>counts[places + 1] / m)
-        for k in range(places, 0, -1):
-            z = (z + <double>counts[k]) / 2
-        if counts[0] == self.count:
-            return 0
-        if counts[places + 1] == self.count:
-            return 2**63
-        return round(m * m / (2 * log(2)) / (z + m * sigma(<double>counts[0] / m)))
+        return estimate_of(self.registers, self.precision)
 
     cdef void add_rows(self, IdentifierBatch batch) noexcept nogil:
-        cdef int shift = 64 - self.precision
-        cdef size_t i, register
-        cdef uint64_t bits
-        cdef uint8_t place
+        cdef size_t i
         for i in range(batch.count):
-            if batch.marks[i] == SEEN:
-                continue
-            bits = load_word(batch.fingerprints + 16 * i + 8) << 1     # the highest bit is a parity bit
-            register = <size_t>(bits >> shift)
-            bits = bits << self.precision | <uint64_t>1 << self.precision    # a sentinel: the position is at most here
-            place = 1
-            while not bits >> 63:
-                bits <<= 1
-                place += 1
-            if place > self.registers[register]:
-                uc_put8(self.registers + register, place)
+            if batch.marks[i] != SEEN:
+                register_hash(self.registers, self.precision, load_word(batch.fingerprints + 16 * i + 8))
+
+
+cdef inline void register_hash(uint8_t *registers, int precision, uint64_t hash) noexcept nogil:
+    cdef uint64_t bits = hash << 1      # the highest bit of a word of a fingerprint is a parity bit
+    cdef size_t register = <size_t>(bits >> 64 - precision)
+    cdef uint8_t place = 1
+    bits = bits << precision | <uint64_t>1 << precision     # a sentinel: the position is at most here
+    while not bits >> 63:
+        bits <<= 1
+        place += 1
+    if place > registers[register]:
+        uc_put8(registers + register, place)
+
+
+cdef uint64_t estimate_of(const uint8_t *registers, int precision) noexcept nogil:
+    cdef size_t counts[64]
+    cdef size_t i, count = <size_t>1 << precision
+    cdef int k, places = 63 - precision
+    cdef double m = <double>count, z
+    memset(counts, 0, sizeof(counts))
+    for i in range(count):
+        counts[uc_glance8(registers + i)] += 1
+    z = m * tau(1 - <double>counts[places + 1] / m)
+    for k in range(places, 0, -1):
+        z = (z + <double>counts[k]) / 2
+    if counts[0] == count:
+        return 0
+    if counts[places + 1] == count:
+        return <uint64_t>1 << 63
+    return <uint64_t>(m * m / (2 * log(2)) / (z + m * sigma(<double>counts[0] / m)) + 0.5)
+
+
+# --- sets of hashes ---------------------------------------------------------------------------------------------------
+
+cdef inline uint64_t *slots_of(const HashSet *set) noexcept nogil:
+    return <uint64_t *>(set + 1)
+
+
+cdef bint add_hash(HashSet **set, uint64_t hash, size_t *used) noexcept nogil:
+    cdef HashSet *at = set[0]
+    cdef HashSet *made
+    cdef uint64_t *slots
+    cdef uint64_t mask, i
+    cdef size_t size
+    if at != NULL and at.bits == 0:
+        register_hash(<uint8_t *>slots_of(at), HASH_REGISTER_BITS, hash)
+        return True
+    if at != NULL:
+        slots, mask, i = slots_of(at), (<uint64_t>1 << at.bits) - 1, hash
+        while slots[i & mask] and slots[i & mask] != hash:
+            i += 1
+        if slots[i & mask]:
+            return True
+        if 4 * (at.count + 1) <= 3 * (mask + 1):
+            slots[i & mask] = hash
+            at.count += 1
+            return True
+    # The hashes move to a set of twice the size, or to registers.
+    size = sizeof(HashSet) + (<size_t>8 << (2 if at == NULL else at.bits + 1))
+    if at != NULL and at.bits == HASH_SLOT_BITS:
+        size = LARGEST_HASH_SET
+    made = <HashSet *>PyMem_RawCalloc(1, size)
+    if made == NULL:
+        return False  # pragma: no cover: no memory
+    used[0] += size
+    if at == NULL:
+        made.bits = 2
+    elif at.bits < HASH_SLOT_BITS:
+        made.bits = at.bits + 1
+    set[0] = made
+    if at != NULL:
+        for i in range(<uint64_t>1 << at.bits):
+            if slots_of(at)[i]:
+                add_hash(set, slots_of(at)[i], used)
+        used[0] -= sizeof(HashSet) + (<size_t>8 << at.bits)
+        PyMem_RawFree(at)
+    return add_hash(set, hash, used)
+
+
+cdef uint64_t distinct_of(const HashSet *set) noexcept nogil:
+    if set == NULL:
+        return 0
+    return set.count if set.bits else max(estimate_of(<const uint8_t *>slots_of(set), HASH_REGISTER_BITS), MOST_EXACT + 1)
 
 
 # --- sketches ---------------------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ class PartitionedTable:
     Args:
         memory (int): The limit for the table in bytes.
         depth (int): How many times the rows were partitioned before.
-        sums (int), quantiles (int), keep (str): See Table.
+        sums (int), quantiles (int), distincts (int), keep (str): See Table.
         runs (SortedRuns | None): What gets the fingerprints of all identifiers, when they are complete.
 
     Attributes:
@@ -101,11 +101,11 @@ class PartitionedTable:
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
-        self, memory, exact, counting, scratch, depth=0, sums=0, quantiles=0, runs=None, keep="first"
+        self, memory, exact, counting, scratch, depth=0, sums=0, quantiles=0, distincts=0, runs=None, keep="first"
     ):
         self._options = memory, exact, counting, scratch
-        self._depth, self._numbers, self.runs = depth, (sums, quantiles), runs
-        self.table = Table(memory, counting, exact, sums, quantiles, keep)
+        self._depth, self._numbers, self.runs = depth, (sums, quantiles, distincts), runs
+        self.table = Table(memory, counting, exact, sums, quantiles, keep, distincts)
         self.spill = None
         self.keep, self.spilled = keep, False
 

@@ -401,7 +401,7 @@ The exit status is 1, and nothing is written, if no line is a record.
             "uricodec log --map target=url --map extra.id=id events.jsonl",
         ),
         f"{_FILES} format:log map list-formats to csv-safe:log fields:log get:log where since until "
-        f"count:log sort top:log sum quantiles timezone to-timezone client param "
+        f"count:log sort top:log sum quantiles distinct rate timezone to-timezone client param "
         f"encoding:log replace-invalid-utf8 mask redact names:log flags follow errors:log {_REPORTS} {_LIMITS} "
         f"memory:log spill-dir:log",
         "uricodec.cli.log:run",

@@ -250,7 +250,7 @@ def run(transform, plan, errors, output, rejects):
     return invalid.count
 
 
-def for_each_input(process, plan, *outputs, open=Input, forgive=lambda error: False):
+def for_each_input(process, plan, *outputs, open=Input, forgive=lambda error: False, waits=False):
     """Process the inputs of a command one by one, while the progress meter shows how much has been read.
 
     Args:
@@ -259,12 +259,13 @@ def for_each_input(process, plan, *outputs, open=Input, forgive=lambda error: Fa
         outputs (Output | None): The outputs of the command. The first one must not be appended to an input.
         open (type[Input]): How to open an input.
         forgive (Callable[[OSError], bool]): Returns whether the command goes on with the next input after an error.
+        waits (bool): Whether nothing is written to the first output before all inputs are read.
 
     Raises:
         FileError: An input cannot be opened or read.
     """
     output = next(filter(None, outputs))
-    with suppress(EnoughError), Meter(plan.inputs, *outputs, progress=plan.progress) as meter:
+    with suppress(EnoughError), Meter(plan.inputs, *outputs[waits:], progress=plan.progress) as meter:
         for name in plan.inputs:
             try:
                 with open(name, meter, output=output) as source:

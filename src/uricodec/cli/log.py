@@ -11,7 +11,7 @@ from uricodec._io.runner import Runner
 from uricodec._io.writing import Output
 from uricodec.cli.errors import CommandError, needs, with_link
 from uricodec.cli.lines import descending, for_each_input
-from uricodec.cli.log_outputs import BINARY, output_of
+from uricodec.cli.log_outputs import BINARY, counts_records, output_of
 from uricodec.cli.outputs import output_of as output_of_records
 from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
@@ -116,7 +116,9 @@ class Logs:
             options["where"] = conditions_of(where or (), since, until, options["to_timezone"] or options["timezone"])
         except ValueError as error:
             raise CommandError(f"--since: {error}", 2, "such as --since 2h") from None
-        counts = {name: options.pop(name) for name in ("sort", "sum", "quantiles", "memory", "spill_dir")}
+        names = "sort", "sum", "quantiles", "distinct", "rate", "memory", "spill_dir"
+        counts = {name: options.pop(name) for name in names}
+        self._counts = counts_records(plan, counts)
         options |= {"params": param or [], "max_line": plan.max_line}
         if plan.get is not None:
             from uricodec.cli.templates import of_fields
@@ -158,10 +160,11 @@ class Logs:
                 self._rejects,
                 open=partial(follow.FollowedInput, stop=self._sink.refresh) if growing else Input,
                 forgive=forgive,
+                waits=self._counts and not growing,
             )
         except KeyboardInterrupt:  # which ends a log that grows
             self._tell_invalid()
-            if growing and plan.count:
+            if growing and self._counts:
                 self._sink.close()
             raise
 

@@ -10,8 +10,11 @@ from uricodec.cli.records import header_of
 from uricodec.logs._reading import ColumnBuffer, RecordBuffer
 from uricodec.logs._records import LogReader, csv_as_text
 
-# How many rows are written at once; those of a row group of Parquet; those of a table without --top.
-ROWS, GROUP, SHOWN = 4096, 131_072, 30
+# How many rows are written at once; those of a row group of Parquet; those of a table without --top, and at most.
+ROWS, GROUP, SHOWN, MOST = 4096, 131_072, 30, 100_000
+
+# Groups whose values have seconds that are 0.
+HOURS = "time:hour", "time:minute"
 
 # Memory of the program without the keys that it counts, of which at least a half is left.
 PROGRAM = 24 * 1024 * 1024
@@ -36,10 +39,12 @@ def output_of(plan, output, options, counts):
         CommandError: The output cannot have this form.
     """
     to = "text" if plan.get is not None else plan.to or "jsonl"
-    if plan.count:
+    if counts_records(plan, counts):
         form = "table" if plan.to is None and output.isatty() else to
-        keys = options | {"to": form_of_keys(form), "fields": plan.count}
+        keys = options | {"to": form_of_keys(form), "fields": plan.count or ()}
         return Counts(output, keys, form, plan.top, **counts), keys
+    if to == "table":
+        raise CommandError("--to table: there are no counts", 2, "--count status --to table writes a table of counts")
     options |= {"to": "arrow" if to in BINARY else to}
     reader = LogReader([], **options)
     if to in BINARY:
@@ -49,6 +54,11 @@ def output_of(plan, output, options, counts):
         pyarrow = pyarrow_for(to, output)
         return BINARY[to](output, pyarrow.schema(Column(type_of_batch(reader), [])), plan.limit), options
     return Lines(output, header_of(to, reader.fields)), options
+
+
+def counts_records(plan, counts):
+    """Return whether records are counted, given the arguments of Counts."""
+    return bool(plan.count or any(counts[name] for name in ("sum", "quantiles", "distinct", "rate")))
 
 
 def form_of_keys(to):
@@ -213,31 +223,41 @@ class Counts:
         output (Output): Where the counts go.
         options (dict): The arguments of LogReader for the keys.
         to (str): "table", or the form of --to.
-        top, sort, sum, quantiles, memory, spill_dir (Any): The options of these names.
+        top, sort, sum, quantiles, distinct, rate, memory, spill_dir (Any): The options of these names.
 
     Raises:
         CommandError: The output cannot be binary data, or --sort names no field.
     """
 
-    def __init__(self, output, options, to, top, sort, sum, quantiles, memory, spill_dir):  # noqa: PLR0913, PLR0917
-        from uricodec._io.sizes import parse_memory
-        from uricodec.logs._counting import Counting
+    def __init__(  # noqa: PLR0913, PLR0917
+        self, output, options, to, top, sort, sum, quantiles, distinct, rate, memory, spill_dir
+    ):
+        from json import dumps
 
-        self._output, self._to, self._top = output, to, top
-        numbers = sum or (), quantiles or ()
+        from uricodec._io.sizes import parse_memory
+        from uricodec.logs._counting import Counting, Numbers
+
+        self._output, self._to = output, to
+        self._zone = options["to_timezone"]
         memory = parse_memory(memory)
         memory = max(memory - PROGRAM, memory // 2, 1)
         try:
-            self._counting = Counting(options, *numbers, memory, spill_dir, sort)
+            numbers = Numbers(sum or (), quantiles or (), distinct or (), rate or (), self._zone or options["timezone"])
+            self._counting = Counting(options, numbers, memory, spill_dir, sort, top)
         except ValueError as error:
-            raise CommandError(f"--{error}", 2, "such as --sort count") from None
+            if str(error).startswith("sort: "):
+                raise CommandError(f"--{error}", 2, "such as --sort count") from None
+            raise CommandError(str(error), 2) from None
         self._pyarrow = pyarrow_for(to, output) if to in BINARY else None
         self._drawn, self._next, self._counted = 0, 0.0, 0
         self._form, between = FORMATS.get(to), FORMATS[options["to"]].delimiter.decode()
         self._is_json = options["to"] == "jsonl"
         names = self._counting.names[len(self._counting.fields) :]
         # What is written before each number.
-        self._heads = [f'{between}"{name}":' if self._is_json else between for name in names]
+        self._heads = [f"{between}{dumps(name)}:" if self._is_json else between for name in names]
+        if not self._counting.fields:
+            self._heads[0] = self._heads[0].removeprefix(between)
+        self._all_rows = top is not None or self._counting.period is not None
 
     def state(self, max_line):
         """Return what converts lines, in one of the threads."""
@@ -252,7 +272,9 @@ class Counts:
         counter = self._counting.counter
         if self._to == "table" and counter.total > self._counted and monotonic() >= self._next:
             self._next, self._counted = monotonic() + PERIOD, counter.total
-            self._draw(self._counting.peek(self._top or SHOWN), 0)
+            # Of groups in the order of time, the last ones: the others have left the screen.
+            rows = self._counting.peek(MOST if self._counting.period else self._counting.top or SHOWN)
+            self._draw(rows[-SHOWN:] if self._counting.period else rows, 0)
         return False
 
     def _draw(self, rows, others):
@@ -260,10 +282,24 @@ class Counts:
         from uricodec.cli.table import table_of
 
         names, fields = self._counting.names, self._counting.fields
-        shown = [(self._shown(row.key), row.count, row.numbers) for row in rows]
+        shown = [(self._in_table(row.key), row.count, row.numbers) for row in rows]
         table = table_of(fields, shown, self._counting.counter.total, others, names[len(fields) + 1 :])
         self._output.write((b"\x1b[%dA\x1b[J" % self._drawn if self._drawn else b"") + table)
         self._drawn = table.count(b"\n")
+
+    def _without_gaps(self, rows):
+        """Yield groups by time, and between them, with a count of 0, those of which there are no records."""
+        from json import dumps
+
+        from uricodec.logs._times import periods_between
+
+        nothing, last = self._counting.nothing(), None
+        for row in rows:
+            [time] = self._shown(row.key)
+            for between in periods_between(last, time, self._counting.period, self._zone) if last else ():
+                yield row._replace(key=dumps({self._counting.period: between}).encode(), count=0, numbers=nothing)
+            last = time
+            yield row
 
     def _shown(self, key):
         """Return the values of a key as texts."""
@@ -272,13 +308,26 @@ class Counts:
         values = loads(key).values()
         return ["-" if value is None else value if isinstance(value, str) else dumps(value) for value in values]
 
+    def _in_table(self, key):
+        """Return the values of a key as a table shows them: of hours and minutes, without the seconds, which are 0."""
+        texts = zip(self._counting.fields, self._shown(key), strict=True)
+        return [
+            f"{text[:10]} {text[11:16]}{text[19:]}" if field in HOURS and text[16:19] == ":00" else text
+            for field, text in texts
+        ]
+
     def close(self):
         """Write the counts."""
         if self._to == "table":
-            rows = list(self._counting.results(self._top or SHOWN))
-            self._draw(rows, self._counting.counter.distinct - len(rows))
+            if not self._all_rows:
+                self._counting.top = SHOWN
+            rows = list(self._counting.results())
+            others = (self._counting.counter.distinct or len(rows)) - len(rows)
+            if self._counting.period and len(self._counting.fields) == 1:
+                rows = list(self._without_gaps(rows))
+            self._draw(rows, others)
             return
-        rows = self._counting.results(self._top)
+        rows = self._counting.results()
         writer = (
             self._batches() if self._to in BINARY else Lines(self._output, header_of(self._to, self._counting.names))
         )
@@ -305,9 +354,10 @@ class Counts:
         """Return the schema of the counts: fields are texts or numbers."""
         whole, real, text = self._pyarrow.int64(), self._pyarrow.float64(), self._pyarrow.string()
         types = {"status": whole, "bytes_sent": whole, "duration": real}
+        wholes = "count", "sum.bytes_sent", "distinct."
         fields = [(name, types.get(name, text)) for name in self._counting.fields]
         for name in self._counting.names[len(fields) :]:
-            fields.append((name, whole if name in {"count", "sum.bytes_sent"} else real))
+            fields.append((name, whole if name.startswith(wholes) else real))
         return self._pyarrow.schema(fields)
 
     def _batches(self):

@@ -223,7 +223,7 @@ query_to_set = made_by(
     given=os.fsencode,
     said="{error}; expected a query such as page=2&sort=name",
 )
-log_condition = made_by("uricodec.logs._conditions:condition_of", kept=True)
+log_condition = log_rate = made_by("uricodec.logs._conditions:condition_of", kept=True)
 moment = made_by("uricodec.logs._times:moment_of", kept=True)
 time_zone = made_by("uricodec.logs._times:timezone_of")
 
@@ -342,6 +342,8 @@ _COLUMNS = {
     "arrow": "an Arrow IPC stream (needs pyarrow)",
     "parquet": "a Parquet file: row groups of a million, Zstandard (needs pyarrow and -o)",
 }
+_COUNTS = "--count --sum --quantiles --distinct --rate"
+_OF_RECORDS = "--fields --param --flags --get"
 _NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
 
 
@@ -815,9 +817,10 @@ OPTIONS = {
         "--count FIELDS",
         "write how often these fields occur together",
         "FIELDS are those of --fields. The most frequent come first; those that are equally frequent, in the order of "
-        "their first records. At a terminal, the counts are a table with bars.",
+        "their first records. Without --sort and --top, groups by time are in the order of time. At a terminal, the "
+        "counts are a table with bars, in which hours without records are there, too.",
         read=log_fields,
-        conflicts="--fields --param --flags",
+        conflicts=_OF_RECORDS.removesuffix(" --get"),
     ),
     "sort": Option(
         "--sort FIELD",
@@ -838,16 +841,36 @@ OPTIONS = {
     "sum": Option(
         "--sum FIELDS",
         "add up bytes_sent or duration beside the count",
-        "The sum is a field sum.FIELD.",
+        "The sum is a field sum.FIELD. Without --count, it is that of all records.",
         read=number_fields,
-        needs="--count",
+        conflicts=_OF_RECORDS,
     ),
     "quantiles": Option(
         "--quantiles FIELDS",
         "write the quantiles of duration or bytes_sent",
-        "They are fields p50.FIELD, p90.FIELD and p99.FIELD, within 1 %, and max.FIELD.",
+        "They are fields p50.FIELD, p90.FIELD and p99.FIELD, within 1 %, and max.FIELD. Without --count, they are "
+        "those of all records.",
         read=number_fields,
-        needs="--count",
+        conflicts=_OF_RECORDS,
+    ),
+    "distinct": Option(
+        "--distinct FIELDS",
+        "count the different values of these fields",
+        "As in --count time:day --distinct client,user_agent. Each group has a field distinct.FIELDS: exact up to 768, "
+        "beyond that an estimate with a standard error of 1.15 %. Records that have none of FIELDS do not count. May "
+        "be given again. Without --count, it is the number for all records.",
+        read=log_fields,
+        repeats=True,
+        conflicts=_OF_RECORDS,
+    ),
+    "rate": Option(
+        "--rate CONDITION",
+        "write the part of the records like this: status>=500",
+        "CONDITION is what --where takes. Each group has a field rate.CONDITION, from 0 to 1. May be given again. "
+        "Without --count, it is the part of all records.",
+        read=log_rate,
+        repeats=True,
+        conflicts=_OF_RECORDS,
     ),
     "timezone": Option(
         "--timezone ZONE",
@@ -903,7 +926,7 @@ OPTIONS = {
         hint="with --follow, records go to standard output",
     ),
     "to": _to(
-        _FORMATS | _COLUMNS,
+        _FORMATS | _COLUMNS | {"table": "counts as a table, as at a terminal"},
         None,
         "The default is jsonl; at a terminal, counts are a table.",
     ),
@@ -1281,6 +1304,6 @@ OPTIONS |= {
         "pyarrow.",
         conflicts="--csv --delimiter --header --json-field --null-data --text --stats --max-line --kind=web",
     ),
-    "spill-dir:log": variant("spill-dir", needs="--count"),
+    "spill-dir:log": variant("spill-dir", needs=_COUNTS),
     "names:log": variant("names", needs="--redact"),
 }

@@ -16,8 +16,8 @@ from unicodedata import category, east_asian_width
 # Columns between two fields of a line.
 GAP = "  "
 
-# The greatest width of a bar, the least one, and the width of a key for which the bar becomes shorter.
-BAR, LEAST_BAR, KEY = 20, 6, 24
+# The greatest width of a bar in a line of 100 columns or less, which grows with longer ones; the least one.
+BAR, LEAST_BAR = 20, 6
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 WIDE = "WF"  # of the values of east_asian_width
@@ -78,24 +78,39 @@ class CountTable:
         """
         counts = [count for _, count, _ in rows]
         left = total - sum(counts)
-        numbers = [["count", "share", *self._numbers]]
-        numbers += [[f"{n:,}", share(n, total), *map(shown_number, more)] for _, n, more in rows]
+        shown = [SHOWN_AS.get(unit_of(name), shown_number) for name in self._numbers]
+        numbers = [["count", "share", *short_names(self._numbers)]]
+        for _, count, more in rows:
+            numbers.append([f"{count:,}", share(count, total), *(show(n) for show, n in zip(shown, more, strict=True))])
         names = [list(map(self._shown, keys)) for keys, _, _ in rows]
         last = []
         if others:
             numbers.append([f"{left:,}", share(left, total), *[""] * len(self._numbers)])
             last.append(f"{others:,} others")
-        heads = aligned(numbers)
-        space = self._width - len(heads[0])
         wanted = self._wanted(names, last)
-        bar = self._bar_width(space, wanted)
+        heads, bar = self._layout(numbers, sum(wanted) + len(GAP) * len(wanted))
+        space = self._width - len(heads[0])
         widths = fitted(wanted, space - bar - len(GAP) * (len(wanted) + bool(bar)))
         if bar:
-            greatest = max(counts, default=0)
+            greatest = max([*counts, 1])
             bars = ["", *(self._bar(count / greatest, bar) for count in counts), *[""] * bool(others)]
             heads = [f"{head}{GAP}{text:{bar}}" for head, text in zip(heads, bars, strict=True)]
         tails = [self._tail(each, widths) for each in [self._keys, *names]] + [self._cut(each, space) for each in last]
         return [self._cut((head + GAP + tail).rstrip(), self._width) for head, tail in zip(heads, tails, strict=True)]
+
+    def _layout(self, numbers, keys):
+        """Return the texts before the bars, and the width of the bars; 0: there are none.
+
+        The keys keep the width that they need, up to a half of all. If not enough is left for bars, the share is left
+        out, and if that does not suffice, the bars.
+        """
+        kept = min(keys, self._width // 2)
+        heads = aligned(numbers)
+        for texts in (heads, aligned([[count, *more] for count, _, *more in numbers])):
+            bar = min(max(BAR, self._width // 5), self._width - kept - len(texts[0]) - len(GAP)) if self._keys else 0
+            if bar >= LEAST_BAR:
+                return texts, bar
+        return (heads if self._width - len(heads[0]) >= kept else texts), 0
 
     def _shown(self, key):
         """Return a key as it is shown: without characters that a terminal would obey, or does not have."""
@@ -114,15 +129,9 @@ class CountTable:
     def _wanted(self, names, last):
         """Return the width that each column of keys needs."""
         wanted = [max(map(width_of, column)) for column in zip(self._keys, *names, strict=True)]
-        if len(wanted) == 1:
+        if len(wanted) == 1 and last:
             wanted[0] = max([wanted[0], *map(width_of, last)])
         return wanted
-
-    def _bar_width(self, space, wanted):
-        """Return the width of the bars, for which keys of usual widths remain; 0 if it is too small."""
-        keys = sum(min(width, KEY) + len(GAP) for width in wanted)
-        width = min(BAR, max(space - keys - len(GAP), min(BAR, space // 4)))
-        return width if width >= LEAST_BAR else 0
 
     def _bar(self, part, width):
         """Return a bar for a part of the greatest count."""
@@ -178,6 +187,64 @@ def shown_number(number):
     if number is None or isnan(number):
         return ""
     return f"{number:,}" if isinstance(number, int) else f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+
+
+def shown_bytes(number):
+    """Return a number of bytes with a unit, which is a power of 1024.
+
+    >>> shown_bytes(512), shown_bytes(1.2 * 1024**3), shown_bytes(723441)
+    ('512 B', '1.2 GB', '706 KB')
+    """
+    return "" if number is None else scaled(number, [(1024**i, unit) for i, unit in enumerate(BYTES)])
+
+
+def shown_seconds(number):
+    """Return a duration with a unit.
+
+    >>> shown_seconds(0.12), shown_seconds(2.5e-6), shown_seconds(90), shown_seconds(0)
+    ('120 ms', '2.5 us', '1.5 min', '0 s')
+    """
+    return "" if number is None else scaled(number, SECONDS) if number else "0 s"
+
+
+def scaled(number, units):
+    """Return a number of few digits and the greatest unit that it reaches; the units are in ascending order."""
+    size, unit = max([each for each in units if each[0] <= number] or units[:1])
+    number /= size
+    return f"{number:,.0f} {unit}" if number >= 99.95 else f"{number:.1f}".removesuffix(".0") + f" {unit}"
+
+
+BYTES = "B", "KB", "MB", "GB", "TB", "PB", "EB"
+SECONDS = [(1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1, "s"), (60, "min"), (3600, "h"), (86400, "d")]
+SHOWN_AS = {"bytes": shown_bytes, "seconds": shown_seconds, "part": lambda part: share(part or 0, 1)}
+
+
+def unit_of(name):
+    """Return the unit of a number with a name such as "sum.bytes_sent"; None: it has none.
+
+    >>> unit_of("p50.duration"), unit_of("distinct.client")
+    ('seconds', None)
+    """
+    kind, _, field = name.partition(".")
+    return (
+        "part"
+        if kind == "rate"
+        else None
+        if kind == "distinct"
+        else {"bytes_sent": "bytes", "duration": "seconds"}.get(field)
+    )
+
+
+def short_names(names):
+    """Return the first words of names, unless another name has the same.
+
+    >>> short_names(["sum.bytes_sent", "p50.duration", "p90.duration"])
+    ['sum', 'p50', 'p90']
+    >>> short_names(["sum.bytes_sent", "sum.duration"])
+    ['sum.bytes_sent', 'sum.duration']
+    """
+    firsts = [name.partition(".")[0] for name in names]
+    return [first if firsts.count(first) == 1 else name for first, name in zip(firsts, names, strict=True)]
 
 
 def aligned(rows):

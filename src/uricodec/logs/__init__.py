@@ -305,13 +305,15 @@ def columns(
 
 def count(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
-    fields: Iterable[str],
+    fields: Iterable[str] | None = None,
     format: str | Format | Iterable[str | Format] = "auto",
     *,
     top: int | None = None,
     sort: str | None = None,
     sums: Iterable[str] = (),
     quantiles: Iterable[str] = (),
+    distinct: Iterable[str] | Iterable[Iterable[str]] = (),
+    rates: Iterable[str] = (),
     memory: int | str | None = None,
     spill_dir: "str | os.PathLike[str] | None" = None,
     **options: "Unpack[Options]",
@@ -321,49 +323,73 @@ def count(  # noqa: PLR0913
     Args:
         source, format, where, since, until, timezone, to_timezone, client, mask, redact, encoding,
             replace_invalid_utf8, errors, max_line, invalid: See `parse`.
-        fields (Iterable[str]): The fields, see `columns`: "client", "param.q", "time:hour", "status:class".
+        fields (Iterable[str] | None): The fields, see `columns`: "client", "param.q", "time:hour", "client:/24". None
+            or no fields: all records are one group, which is yielded in any case.
         top (int | None): How many to yield, the first ones of the order; None: all.
         sort (str | None): The order: "count", a field of `fields`, or one of the sums and quantiles, such as
             "sum.bytes_sent". ":asc" or ":desc" may follow; without it, counts, sums and quantiles begin with the
-            greatest, and fields with the least. Missing values are last. None: the most frequent come first.
+            greatest, and fields with the least. Missing values are last. None: without `top`, groups by time come in
+            the order of time; otherwise the most frequent come first.
         sums (Iterable[str]): "bytes_sent" or "duration", whose sums are wanted, too.
         quantiles (Iterable[str]): "bytes_sent" or "duration", whose quantiles are wanted.
+        distinct (Iterable[str] | Iterable[Iterable[str]]): Fields, such as ["client", "user_agent"], of which the
+            different tuples of values in each group are counted; or several such tuples of fields. Records that have
+            none of these fields do not count.
+        rates (Iterable[str]): Conditions, see `where` of `parse`: which part of the records of a group meets each?
         memory (int | str | None): The limit for memory: bytes, "64M", "1G" or "50%"; None: half of the machine's. What
             does not fit goes to temporary files.
         spill_dir (str | PathLike | None): The folder for temporary files; None: the system's default.
 
     Returns:
         Iterator[dict[str, Any]]: The values of the fields, and "count"; then the sums as "sum.bytes_sent"; and the
-            quantiles as "p50.duration", "p90.duration" and "p99.duration", within 1 %, and "max.duration". The most
-            frequent come first; those that are equally frequent, in the order of their first records. With `sort`, this
-            is the order of those that are equal in it.
+            quantiles as "p50.duration", "p90.duration" and "p99.duration", within 1 %, and "max.duration"; the numbers
+            of different values as "distinct.client,user_agent", exact up to 768, beyond that estimates with a standard
+            error of 1.15 %; the rates as "rate.status>=500", from 0 to 1. Those that are equally frequent are in the
+            order of their first records, and those that `sort` leaves equal in the order of their counts.
 
     Raises:
         FormatError, TypeError, OSError: See `parse`.
-        ValueError: See `parse`; or a field of sums or quantiles is not a number, `sort` names no field, or top is less
-            than 1.
+        ValueError: See `parse`; or a field of sums or quantiles is not a number, another field is unknown, a condition
+            is invalid, `sort` names no field, or top is less than 1.
 
     >>> line = b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /%s HTTP/1.1" 200 512\\n'
     >>> list(count(line % b"a" + line % b"b" + line % b"a", ["path", "status"], top=1, sums=["bytes_sent"]))
     [{'path': '/a', 'status': 200, 'count': 2, 'sum.bytes_sent': 1024}]
+    >>> list(count(line % b"a" + line % b"b" + line % b"a", distinct=["path"], rates=["path=/a", "status>=500"]))
+    [{'count': 3, 'distinct.path': 2, 'rate.path=/a': 0.6666666666666666, 'rate.status>=500': 0.0}]
     """
-    from uricodec.logs._counting import Counting
+    from uricodec.logs._counting import Counting, Numbers
 
     if top is not None and index(top) < 1:
         raise ValueError(f"top must be at least 1, got {top}")
-    reading = _Reading("jsonl", source, format, fields=fields, **_known("count", options, Options))
-    numbers = texts_of("sums", sums), texts_of("quantiles", quantiles)
-    return _counts(reading, lambda: Counting(reading.options, *numbers, memory, spill_dir, sort), top)
+    names = None if fields is None else texts_of("fields", fields)
+    reading = _Reading("jsonl", source, format, fields=names or None, **_known("count", options, Options))
+    if not names:
+        reading.options["fields"] = ()
+    zone = reading.options["to_timezone"] or reading.options["timezone"]
+    numbers = texts_of("sums", sums), texts_of("quantiles", quantiles), _tuples(distinct), texts_of("rates", rates)
+    wanted = Numbers(*numbers, zone)
+    return _counts(reading, lambda: Counting(reading.options, wanted, memory, spill_dir, sort, top))
 
 
-def _counts(reading: "_Reading", make: "Callable[[], Counting]", top: int | None) -> Iterator[dict[str, Any]]:
+def _tuples(distinct: "Iterable[str] | Iterable[Iterable[str]]") -> list[list[str]]:
+    """Return the tuples of fields of an argument: one, or several."""
+    if isinstance(distinct, str):
+        raise TypeError("distinct must be an iterable of names, got str")
+    given = list(distinct)
+    if all(isinstance(each, str) for each in given):
+        return [texts_of("distinct", given)] if given else []
+    return [texts_of("distinct", each) for each in given]
+
+
+def _counts(reading: "_Reading", make: "Callable[[], Counting]") -> Iterator[dict[str, Any]]:
     from json import loads
 
     counting = make()
     with counting.counter:
         for data in reading.parts(counting.state):
             counting.take(data)
-        for row in counting.results(top):
+        for row in counting.results():
             yield dict(zip(counting.names, [*loads(row.key).values(), row.count, *row.numbers], strict=True))
 
 

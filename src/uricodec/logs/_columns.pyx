@@ -310,10 +310,16 @@ cdef void add_other(LogReader reader, const Output *output, Batch *batch) noexce
     cdef uint8_t *end
     cdef Text text
     cdef int64_t micros
+    cdef size_t place
     cdef bint masked
     if output.value == EXTRAS_VALUE:
         if add_extras(w, record, batch, column):
             end_list(next_value(batch, output.column), batch.column + column.child)
+        return
+    if output.value == TEST_VALUE:
+        place = output.field.period
+        micros = meets_one_of(w, record, &place)
+        add_eight(column, &micros)
         return
     if output.value == FLAGS_VALUE:
         add_flags(flags_of_record(w, record), batch, column)

@@ -232,6 +232,7 @@ cdef enum ValueKind:
     NETWORK_VALUE           # the network of an address
     SEGMENTS_VALUE          # the first segments of the path
     ROW_VALUE               # what a row function makes of the text
+    TEST_VALUE              # 1 if the record meets a condition, else 0
 
 # A field of the records, in the order in which they are written.
 cdef struct Field:
@@ -242,7 +243,7 @@ cdef struct Field:
     bint optional           # JSON has it only in records that have a value
     Text key                # what JSON has before the value, from "{" or a comma on
     Text name               # of a parameter or an extra field
-    size_t period           # how many bytes of the time, segments of the path, or bits of an IPv4 address
+    size_t period           # how many bytes of the time, segments of the path, or bits of an IPv4 address; the filter
     int bits                # of an IPv6 address; -1: it stays as it is
     const Slots *rows       # what makes the value
 
@@ -278,7 +279,8 @@ cdef struct Writer:
     const NameSet *masked   # parameters whose values are hidden; NULL: none
     size_t fields           # how many fields a record has
     Field *field
-    size_t filters          # how many conditions a record must meet
+    size_t filters          # how many conditions a record must meet,
+    size_t all_filters      # and those that are only tested, which follow
     Filter *filter
     Zone *zone              # of times without one,
     Zone *shown             # and of all times in the output; NULL: that of the log

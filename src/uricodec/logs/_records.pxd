@@ -63,9 +63,9 @@ cdef class LogReader:
     cdef NameSet masked         # parameters whose values are hidden
     cdef list _kept             # what the writer points to
     cdef bint first             # whether the next line is the first one of the log
-    cdef int set_fields(self, tuple names, bint chosen) except -1
+    cdef int set_fields(self, tuple names, bint chosen, size_t tests) except -1
     cdef int set_field(self, Field *field, str name) except -1
-    cdef int set_filters(self, list conditions) except -1
+    cdef int set_filters(self, list conditions, list tests) except -1
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found,
                     size_t *counts) noexcept nogil

@@ -128,9 +128,10 @@ cdef class LogReader:
     Args:
         programs (Iterable[Program]): The variants of the format.
         to (str): The output: a format of FORMATS (without a header); "columns", or "arrow", in which times are numbers.
-        fields (Iterable[str] | None): The fields of a record, see field_names(). None: those of NAMES, without those that
-            only other formats have in JSON.
+        fields (Sequence[str] | None): The fields of a record, see field_names(), or none. None: those of NAMES, without
+            those that only other formats have in JSON.
         where (Iterable[Condition]): Conditions that all records meet which are written.
+        tests (Iterable[Condition]): Conditions that have a column each, after the fields: 1 if a record meets them, or 0.
         params (Iterable[str]): Query parameters that have a field of their own.
         client (str): "peer", or "forwarded": the first address of X-Forwarded-For, if there is one.
         mask (Iterable[str]): Query parameters whose values are hidden.
@@ -166,8 +167,9 @@ cdef class LogReader:
     {"client":"192.0.2.1","user":null,"time":"2025-01-01T12:00:00+00:00",...,"path":"/café","query":null,...}
     """
 
-    def __cinit__(self, programs, to="jsonl", *, fields=None, where=(), params=(), client="peer", mask=(), flags=False, encoding=None,
-                  replace_invalid_utf8=False, max_line=MAX_LINE, csv_safe=False, strict=0, timezone=None, to_timezone=None, fast=True):
+    def __cinit__(self, programs, to="jsonl", *, fields=None, where=(), tests=(), params=(), client="peer", mask=(), flags=False,
+                  encoding=None, replace_invalid_utf8=False, max_line=MAX_LINE, csv_safe=False, strict=0, timezone=None,
+                  to_timezone=None, fast=True):
         cdef Charset charset
         cdef Program program
         if not 1 <= max_line <= MOST:
@@ -211,8 +213,9 @@ cdef class LogReader:
         self.writer.csv_safe = self.writer.csv and csv_safe
         self.writer.errors = REPLACE_BYTES if replace_invalid_utf8 else KEEP_BYTES
         self.writer.forwarded = client == "forwarded"
-        self.set_fields(field_names(fields, params, flags), fields is not None or to != "jsonl")
-        self.set_filters(list(where))
+        names = field_names(fields, params, flags) if fields is None or fields or params or flags else ()
+        self.set_fields(names, fields is not None or to != "jsonl", len(tests))
+        self.set_filters(list(where), list(tests))
         if encoding is not None:
             charset = encoding      # of another type, it raises TypeError
             self._kept.append(charset)
@@ -234,11 +237,14 @@ cdef class LogReader:
             self.is_fast = True
         self.begin()
 
-    cdef int set_fields(self, tuple names, bint chosen) except -1:
-        """Set the fields of records. Those that are not `chosen` are left out if the format does not have them."""
+    cdef int set_fields(self, tuple names, bint chosen, size_t tests) except -1:
+        """Set the fields of records. Those that are not `chosen` are left out if the format does not have them.
+
+        `tests`: how many more there may be, see set_filters().
+        """
         cdef Field *field
         cdef bytes key
-        self.writer.field = <Field *>PyMem_Calloc(len(names) + 1, sizeof(Field))
+        self.writer.field = <Field *>PyMem_Calloc(<size_t>len(names) + tests + 1, sizeof(Field))
         if self.writer.field == NULL:
             raise MemoryError  # pragma: no cover: no memory
         fields = []
@@ -289,10 +295,19 @@ cdef class LogReader:
         field.name = text_of(<const uint8_t *>PyBytes_AS_STRING(own), PyBytes_GET_SIZE(own))
         return 0
 
-    cdef int set_filters(self, list conditions) except -1:
+    cdef int set_filters(self, list conditions, list tests) except -1:
+        """Set the conditions, and fields for the tests."""
         cdef Filter *filter
+        cdef Field *field
         cdef list each, flat = []
-        for condition in conditions:
+        for i, condition in enumerate([*conditions, *tests]):
+            if i >= len(conditions):
+                field = self.writer.field + self.writer.fields
+                field.kind, field.slot, field.is_number, field.period = TEST_VALUE, -1, True, <size_t>len(flat)
+                self.fields += (f"rate {i - len(conditions)}",)
+                self.writer.fields += 1
+            else:
+                self.writer.filters += 1 + len(condition.others)
             each = [condition, *condition.others]
             for k, one in enumerate(each):
                 flat.append((one, k + 1 < len(each)))
@@ -300,13 +315,13 @@ cdef class LogReader:
         if self.writer.filter == NULL:
             raise MemoryError  # pragma: no cover: no memory
         for condition, more in flat:
-            filter = self.writer.filter + self.writer.filters
+            filter = self.writer.filter + self.writer.all_filters
             filter.more = more
             self.set_field(&filter.field, condition.field)
             if filter.field.kind == QUERY_VALUE:    # as it was sent
                 filter.field.kind = COPIED
             set_condition(filter, condition, self._kept)
-            self.writer.filters += 1
+            self.writer.all_filters += 1
         return 0
 
     def __dealloc__(self):
@@ -324,7 +339,7 @@ cdef class LogReader:
 
     cdef int reserve(self, size_t size) except -1:
         """Ensure the memory for reading lines, given the total size of the lines."""
-        cdef size_t value = 3 + CHARSET_FACTOR if self.writer.filters else 0
+        cdef size_t value = 3 + CHARSET_FACTOR if self.writer.all_filters else 0
         cdef size_t made
         size = max(min(size, self.max_line), <size_t>4096)
         if self.memory == NULL or size > self.capacity:

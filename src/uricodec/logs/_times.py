@@ -1,12 +1,17 @@
 """Times and their zones, as people write them."""
 
 import re
+from collections.abc import Iterator
 from datetime import datetime, time, timedelta, timezone, tzinfo
 
 from uricodec._io.sizes import parse_duration
 
 # An offset from UTC, as RFC 3339 writes it.
 OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)")
+
+# The lengths of periods, and how many of them without records are shown between two others.
+STEPS = {"time:day": timedelta(days=1), "time:hour": timedelta(hours=1), "time:minute": timedelta(minutes=1)}
+MOST_PERIODS = 1000
 
 # A date or a time, as RFC 3339 writes them; the seconds and the zone may be missing.
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d)?(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII)
@@ -73,6 +78,36 @@ def utc_offset(zone: tzinfo, seconds: int) -> int:
     except (OverflowError, ValueError):  # at the ends of the years that datetime has
         offset = None
     return round(offset.total_seconds()) if offset else 0
+
+
+def periods_between(first: str, last: str, period: str, zone: tzinfo | None) -> Iterator[str]:
+    """Yield the days, hours or minutes between two of them, at most MOST_PERIODS; more are too many to be shown.
+
+    Args:
+        first, last (str): Two values of the field of groups.
+        period (str): The field: "time:day", "time:hour" or "time:minute".
+        zone (tzinfo | None): The zone of the output; None: that of `first`.
+
+    >>> list(periods_between("2025-01-31", "2025-02-02", "time:day", None))
+    ['2025-02-01']
+    >>> list(periods_between("2025-01-01T22:00:00+01:00", "2025-01-02T00:00:00+01:00", "time:hour", None))
+    ['2025-01-01T23:00:00+01:00']
+    """
+    try:
+        start, stop = (datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (first, last))
+        step = STEPS[period]
+        if start.tzinfo and zone:
+            start = start.astimezone(zone)
+        count = (stop - start) // step
+    except (ValueError, TypeError):  # of times in another form, and of those with a zone and without
+        return
+    moment = start
+    for _ in range(count if count <= MOST_PERIODS else 0):
+        # In UTC, so that hours that a change of daylight saving time repeats are all there.
+        moment = (moment.astimezone(UTC) + step).astimezone(start.tzinfo) if start.tzinfo else moment + step
+        if moment < stop:
+            text = moment.isoformat()[: 10 if period == "time:day" else None]
+            yield text.replace("+00:00", "Z") if first.endswith("Z") else text
 
 
 def moment_of(text: str, zone: tzinfo | None = None) -> int:

@@ -27,6 +27,7 @@ cdef uint8_t *put_value(const Writer *w, const Record *record, const Output *out
 cdef uint8_t *put_extra_key(const Writer *w, Text name, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_escaped(const Writer *w, const Marked *marked, Text text, bint plus, Place place, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_record(const Writer *w, const Record *record, uint32_t *seen, uint8_t *dst) noexcept nogil
+cdef bint meets_one_of(const Writer *w, const Record *record, size_t *i) noexcept nogil
 cdef bint keeps(const Writer *w, const Record *record, bint late) noexcept nogil
 
 # Times, of which only the digits of the clock change from line to line.

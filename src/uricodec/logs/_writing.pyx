@@ -42,7 +42,7 @@ cdef int slot_of(const Plan *plan, const Writer *w, const Field *field, bint *by
     cdef size_t k
     cdef bint is_open = plan.keep_rest or plan.notation == W3C_LINES
     by_name[0] = False
-    if field.kind == PARAMETER_VALUE or field.kind == FLAGS_VALUE:
+    if field.kind == PARAMETER_VALUE or field.kind == FLAGS_VALUE or field.kind == TEST_VALUE:
         return 0
     if field.kind == EXTRAS_VALUE:
         return 0 if plan.extras or is_open else -1
@@ -80,11 +80,11 @@ cdef int set_variant(Variant *variant, const Plan *plan, const Writer *w, list k
     cdef Output *output
     cdef ValueKind value
     cdef bint by_name
-    cdef bytes key, before = b""    # what is the same in all records
+    cdef bytes key, before = b"" if w.fields or w.csv else b"{"     # what is the same in all records
     variant.plan = plan
     variant.key = <Text *>PyMem_Calloc(plan.extras + 1, sizeof(Text))
     variant.output = <Output *>PyMem_Calloc(w.fields + 1, sizeof(Output))
-    variant.filter = <Output *>PyMem_Calloc(w.filters + 1, sizeof(Output))
+    variant.filter = <Output *>PyMem_Calloc(w.all_filters + 1, sizeof(Output))
     if variant.key == NULL or variant.output == NULL or variant.filter == NULL:
         raise MemoryError  # pragma: no cover: no memory
     for k in range(plan.extras):
@@ -115,7 +115,7 @@ cdef int set_variant(Variant *variant, const Plan *plan, const Writer *w, list k
         variant.reads_request |= plan.has_request and needs_request(slot, value)
         variant.outputs += 1
         before = b""
-    for i in range(w.filters):
+    for i in range(w.all_filters):
         output, field = variant.filter + i, &w.filter[i].field
         output.slot = slot_of(plan, w, field, &output.by_name)
         output.field, output.value = field, field.kind
@@ -636,25 +636,29 @@ cdef bint meets(const Writer *w, const Record *record, const Filter *filter, con
     return matches(filter, text)
 
 
-cdef bint keeps(const Writer *w, const Record *record, bint late) noexcept nogil:
-    """Return whether a record meets the conditions; those on the request if `late`, or else the others.
-
-    Of alternatives, one must hold; of those that are negative, all.
-    """
-    cdef const Output *output = record.variant.filter
+cdef bint meets_one_of(const Writer *w, const Record *record, size_t *i) noexcept nogil:
+    """Return whether a record meets the condition i or its alternatives; if they are negative, all. Move to the next one."""
     cdef const Filter *filter = w.filter
-    cdef const Filter *end = w.filter + w.filters
-    cdef bint holds, all_must
-    while filter < end:
-        if output.late == late:
-            all_must = filter.is_negated or filter.operator == UNEQUAL
-            holds = meets(w, record, filter, output)
-            while holds == all_must and filter.more:
-                filter, output = filter + 1, output + 1
-                holds = meets(w, record, filter, output)
-            if not holds:
+    cdef const Output *output = record.variant.filter
+    cdef bint all_must = filter[i[0]].is_negated or filter[i[0]].operator == UNEQUAL
+    cdef bint holds = meets(w, record, filter + i[0], output + i[0])
+    while filter[i[0]].more:
+        i[0] += 1
+        if holds == all_must:
+            holds = meets(w, record, filter + i[0], output + i[0])
+    i[0] += 1
+    return holds
+
+
+cdef bint keeps(const Writer *w, const Record *record, bint late) noexcept nogil:
+    """Return whether a record meets the conditions; those on the request if `late`, or else the others."""
+    cdef size_t i = 0
+    while i < w.filters:
+        if record.variant.filter[i].late == late:
+            if not meets_one_of(w, record, &i):
                 return False
-        while filter.more:
-            filter, output = filter + 1, output + 1
-        filter, output = filter + 1, output + 1
+        else:
+            while w.filter[i].more:
+                i += 1
+            i += 1
     return True
