@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support import log_programs as naive
 from support.fast_logs import check
 from support.tables import each_row
 
@@ -230,6 +231,409 @@ def test_quotes_after_the_fields_of_a_format():
     assert (record["user_agent"], record["extra"]["rest"]) == ("x", '"1.2.3.4" x')
     [record] = read('%h "%{User-agent}i" %D', b'192.0.2.1 "a" 5 b" 7000000')
     assert (record["user_agent"], record["duration"]) == ('a" 5 b', 7.0)
+
+
+# --- formats of the configuration of servers --------------------------------------------------------------------------
+
+
+def check_lines(format, rows, is_found=True):
+    """Each line has the values of its row, by all readers; it is what the reference reads; presets are found alone."""
+    found = read(format, *(line.encode() for line, _ in rows))
+    for (line, values), record in zip(rows, found, strict=True):
+        assert record, line
+        extra = record.pop("extra", None) or {}
+        given = {name: value for name, value in {**record, **extra}.items() if value is not None}
+        assert given == values, line
+        wanted = naive.shown(naive.record(line.encode(), format), format)
+        assert record == {name: value for name, value in wanted.items() if name != "extra"}
+        assert extra == (wanted.get("extra") or {})
+    if is_found and format in logs.presets():
+        [best, *_] = logs.detect("".join(f"{line}\n" for line, _ in rows).encode())
+        assert str(best.format) == format
+
+
+# What HAProxy's manual has as formats: HTTP, TCP, CLF.
+HTTP = "%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc %ac/%fc/%bc/%sc/%rc %sq/%bq %hr %hs %{+Q}r"
+TCP = "%ci:%cp [%t] %ft %b/%s %Tw/%Tc/%Tt %B %ts %ac/%fc/%bc/%sc/%rc %sq/%bq"
+CLF = (
+    r'%{+Q}o %{-Q}ci - - [%trg] %r %ST %B "" "" %cp %ms %ft %b %s %TR %Tw %Tc %Tr %Ta %tsc %ac %fc %bc %sc %rc %sq %bq '
+    r"%CC %CS %hrl %hsl"
+)
+PLACE = {"frontend": "http-in", "backend": "static", "server": "srv1"}
+COUNTS = {"actconn": "1", "feconn": "1", "beconn": "1", "srv_conn": "1", "retries": "0", "srv_queue": "0"}
+COUNTS |= {"backend_queue": "0"}
+TIMERS = {"request_timer": "10", "queue_timer": "0", "connect_timer": "30", "response_timer": "69"}
+HAPROXY_HTTP = {"time": "2009-02-06T12:14:14.655", **PLACE, **TIMERS, **COUNTS, "duration": 0.109}
+HAPROXY_HTTP |= {"termination_state": "----", "client": "10.0.1.2", "client_port": "33317", "status": 200}
+HAPROXY_HTTP |= {"bytes_sent": 2750, "method": "GET", "target": "/index.html", "path": "/index.html"}
+HAPROXY_HTTP |= {"protocol": "HTTP/1.1"}
+START = "10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "
+
+
+def changed(values, **others):
+    """A record with other values; those that are None are missing."""
+    return {name: value for name, value in {**values, **others}.items() if value is not None}
+
+
+def test_haproxys_http_format():
+    hash_escapes = "GET /#22x#22 HTTP/1.1"
+    rows = [
+        (START + '{1wt.eu} {} "GET /index.html HTTP/1.1"',
+         changed(HAPROXY_HTTP, captured_request_headers="1wt.eu")),
+        (START + '{a.example|curl#22x} {nginx|} "GET /index.html HTTP/1.1"',
+         changed(HAPROXY_HTTP, captured_request_headers='a.example|curl"x', captured_response_headers="nginx|")),
+        (START + '{only one} "GET /index.html HTTP/1.1"', changed(HAPROXY_HTTP, captured_headers="only one")),
+        (START + '"GET /index.html HTTP/1.1"', HAPROXY_HTTP),
+        (START + f'"{hash_escapes}"', changed(HAPROXY_HTTP, target='/"x"', path='/"x"')),
+        ("2001:db8::1:443 " + START.partition(" ")[2] + '"GET /index.html HTTP/1.1"',
+         changed(HAPROXY_HTTP, client="2001:db8::1", client_port="443")),
+        (START.replace("http-in static/srv1 10/0/30/69/109 200", "http-in~ static/<NOSRV> 10/-1/-1/-1/+12 503")
+         .replace("----", "SC--") + '"GET /index.html HTTP/1.1"',
+         changed(HAPROXY_HTTP, frontend="http-in~", server="<NOSRV>", queue_timer="-1", connect_timer="-1",
+                 response_timer="-1", duration=0.012, status=503, termination_state="SC--")),
+        (START.replace("200 2750", "-1 +2750").replace("- - ----", "SID=a SID=b cD--") + '"<BADREQ>"',
+         changed(HAPROXY_HTTP, status=None, captured_request_cookie="SID=a", captured_response_cookie="SID=b",
+                 termination_state="cD--", method=None, target="<BADREQ>", path=None, protocol=None)),
+    ]  # fmt: skip
+    check_lines(HTTP, rows)
+    check_lines(f'log-format "{HTTP}"', rows)
+    check_lines("log-format " + HTTP.replace(" ", "\\ "), rows)
+
+
+def test_haproxys_tcp_and_clf_formats():
+    tcp = {"client": "10.0.1.2", "client_port": "33313", "time": "2009-02-06T12:12:51.443", "frontend": "fnt"}
+    tcp |= {"backend": "bck", "server": "srv1", "queue_timer": "0", "connect_timer": "0", "duration": 5.007}
+    tcp |= {"bytes_sent": 212, "termination_state": "--", **COUNTS, "retries": "3"}
+    line = "10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt bck/srv1 0/0/5007 212 -- 1/1/1/1/3 0/0"
+    rows = [
+        (line, tcp),
+        (line.replace("10.0.1.2", "::1").replace("0/0/5007 212", "-1/-1/+0 +0"),
+         changed(tcp, client="::1", queue_timer="-1", connect_timer="-1", duration=0.0, bytes_sent=0)),
+    ]  # fmt: skip
+    check_lines(TCP, rows)
+    check_lines("haproxy", rows)
+    clf = changed(HAPROXY_HTTP, time="2009-02-06T12:14:14+00:00", client="192.0.2.1", milliseconds="655")
+    line = (
+        '192.0.2.1 - - [06/Feb/2009:12:14:14 +0000] "GET /index.html HTTP/1.1" 200 2750 "" "" 33317 655 "http-in" '
+        '"static" "srv1" 10 0 30 69 109 ---- 1 1 1 1 0 0 0 "-" "-"'
+    )
+    rows = [(line, clf), (line + ' "a.example" "nginx"', changed(clf, rest='"a.example" "nginx"'))]
+    check_lines(CLF, rows)
+    check_lines("haproxy", rows, is_found=False)  # "combined" reads them, too, with a rest
+
+
+# Envoy, "Access logging": Default format string.
+ENVOY = (
+    '[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% %RESPONSE_FLAGS% '
+    "%BYTES_RECEIVED% %BYTES_SENT% %DURATION% %RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% "
+    '"%REQ(X-FORWARDED-FOR)%" "%REQ(USER-AGENT)%" "%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" "%UPSTREAM_HOST%"\\n'
+)
+
+
+def test_envoys_formats():
+    values = {"time": "2016-04-15T20:17:00.310Z", "method": "POST", "target": "/api/v1/locations?a=b", "status": 204}
+    values |= {"path": "/api/v1/locations", "query": [["a", "b"]], "protocol": "HTTP/2", "bytes_received": "154"}
+    values |= {"bytes_sent": 0, "duration": 0.226, "upstream_service_time": "100", "user_agent": "nsq2http"}
+    values |= {"forwarded_for": ["10.0.35.28"], "request_id": "cc21d9b0", "vhost": "locations"}
+    values |= {"upstream_host": "tcp://10.0.2.1:80"}
+    line = (
+        '[2016-04-15T20:17:00.310Z] "POST /api/v1/locations?a=b HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "nsq2http" '
+        '"cc21d9b0" "locations" "tcp://10.0.2.1:80"'
+    )
+    rows = [
+        (line, values),
+        (line.replace("nsq2http", r"a \x41 b"), changed(values, user_agent=r"a \x41 b")),
+        (line.replace('"POST /api/v1/locations?a=b HTTP/2" 204 - 154 0 226 100', '"- - HTTP/1.1" 400 DPE 0 11 0 -')
+         .replace('"10.0.35.28" "nsq2http" "cc21d9b0" "locations" "tcp://10.0.2.1:80"', '"-" "-" "-" "-" "-"'),
+         {"time": values["time"], "protocol": "HTTP/1.1", "status": 400, "response_flags": "DPE", "bytes_received": "0",
+          "bytes_sent": 11, "duration": 0.0}),
+    ]  # fmt: skip
+    check_lines(ENVOY, rows)
+    check_lines(
+        "%START_TIME(%Y/%m/%d %H:%M:%S)% %DOWNSTREAM_REMOTE_ADDRESS% %REQ(X-A?X-B):20% %RESPONSE_CODE% %PROTOCOL%",
+        [
+            ("2024/10/10 13:55:36 [2001:db8::1]:443 b 200 HTTP/3",
+             {"time": "2024-10-10T13:55:36", "client": "2001:db8::1", "client_port": "443", "X-A?X-B": "b",
+              "status": 200, "protocol": "HTTP/3"}),
+            ("2024/10/10 13:55:36 192.0.2.1:42918 - 0 -",
+             {"time": "2024-10-10T13:55:36", "client": "192.0.2.1", "client_port": "42918", "status": 0}),
+        ],
+    )  # fmt: skip
+    check_lines(
+        "[%START_TIME(%s.%3f)%] %REQ(:PATH)% %RESPONSE_CODE%",
+        [
+            (
+                "[1728568536.123] /a 200",
+                {"time": "2024-10-10T13:55:36.123Z", "target": "/a", "path": "/a", "status": 200},
+            )
+        ],
+    )
+
+
+def test_istio_before_1_5():
+    """Istio 1.1, "Getting Envoy's Access Logs": with the status of Mixer, and without what later versions have."""
+    line = (
+        '[2019-03-06T09:31:27.354Z] "GET /status/418 HTTP/1.1" 418 - "-" 0 135 11 10 "-" "curl/7.60.0" "d209e46f" '
+        '"httpbin:8000" "172.30.146.73:80" outbound|8000||httpbin.default.svc.cluster.local - 172.21.13.94:8000 '
+        "172.30.146.82:60290 -"
+    )
+    values = {"time": "2019-03-06T09:31:27.354Z", "method": "GET", "target": "/status/418", "path": "/status/418"}
+    values |= {"protocol": "HTTP/1.1", "status": 418, "bytes_received": "0", "bytes_sent": 135, "duration": 0.011}
+    values |= {"upstream_service_time": "10", "user_agent": "curl/7.60.0", "request_id": "d209e46f"}
+    values |= {"vhost": "httpbin:8000", "upstream_host": "172.30.146.73:80", "client": "172.30.146.82"}
+    values |= {"upstream_cluster": "outbound|8000||httpbin.default.svc.cluster.local", "client_port": "60290"}
+    values |= {"downstream_local_address": "172.21.13.94:8000"}
+    check_lines("envoy", [(line, values), (line.replace("172.30.146.82:", "[::1]:"), changed(values, client="::1"))])
+
+
+def test_json_of_ingress_nginx():
+    """Its documentation: "Log format", JSON."""
+    line = (
+        '{"time": "2024-10-10T13:55:36+00:00", "remote_addr": "192.0.2.1", "x_forward_for": "203.0.113.7, 10.0.0.1", '
+        '"request_id": "f1", "remote_user": "jo", "bytes_sent": 512, "request_time": 0.012, "status": 200, '
+        '"vhost": "a.example", "request_proto": "HTTP/2.0", "path": "/a b", "request_query": "q=1", '
+        '"request_length": 99, '
+        '"duration": 0.012,"method": "GET", "http_referrer": "https://a.example/", "http_user_agent": "x \\"y\\"" }'
+    ).replace("\\\\", "\\")
+    values = {"time": "2024-10-10T13:55:36+00:00", "client": "192.0.2.1", "forwarded_for": ["203.0.113.7", "10.0.0.1"]}
+    values |= {"request_id": "f1", "user": "jo", "bytes_sent": 512, "duration": 0.012, "status": 200}
+    values |= {
+        "vhost": "a.example",
+        "protocol": "HTTP/2.0",
+        "path": "/a b",
+        "target": "/a b?q=1",
+        "query": [["q", "1"]],
+    }
+    values |= {"request_length": "99", "method": "GET", "referer": "https://a.example/", "user_agent": 'x "y"'}
+    check_lines("nginx-json", [(line, values)])
+    alone = line.replace(' "request_time": 0.012,', "")
+    check_lines("nginx-json", [(alone, values)])
+
+
+def test_pythons_formats():
+    # gunicorn: a quote in a header has a backslash.
+    line = (
+        '203.0.113.7, 10.0.0.1 [10/Oct/2024:13:55:36 +0200] "GET /caf\u00e9?q=a+b HTTP/1.1" 200 - 1234 <17> "a \\"b\\""'
+    )
+    values = {"forwarded_for": ["203.0.113.7", "10.0.0.1"], "time": "2024-10-10T13:55:36+02:00", "method": "GET"}
+    values |= {"target": "/caf\u00e9?q=a+b", "path": "/caf\u00e9", "query": [["q", "a b"]], "protocol": "HTTP/1.1"}
+    values |= {"status": 200, "duration": 0.001234, "pid": "17", "user_agent": 'a "b"'}
+    format = '%({x-forwarded-for}i)s %(t)s "%(m)s %(U)s?%(q)s %(H)s" %(s)s %(b)s %(D)s %(p)s "%(a)s"'
+    rows = [
+        (line, values),
+        (line.replace("203.0.113.7, 10.0.0.1", "-").replace("?q=a+b", "?").replace(r"a \"b\"", "-"),
+         changed(values, forwarded_for=None, target="/caf\u00e9?", query=[], user_agent=None)),
+    ]  # fmt: skip
+    check_lines(format, rows)
+    check_lines(f"access_log_format = '{format}'", rows)
+    check_lines(
+        '%(h)s %(l)s %(u)s %(t)s "%(r)s" %(s)s %(b)s "%(f)s" "%(a)s" %(L)s',
+        [
+            ('2001:db8::1 - jo [10/Oct/2024:13:55:36 +0000] "GET / HTTP/1.1" 200 5 "-" "-" 0.002345',
+             {"client": "2001:db8::1", "user": "jo", "time": "2024-10-10T13:55:36+00:00", "method": "GET",
+              "target": "/", "path": "/", "protocol": "HTTP/1.1", "status": 200, "bytes_sent": 5,
+              "duration": 0.002345}),
+        ],
+    )  # fmt: skip
+    # Uvicorn
+    check_lines(
+        '%(asctime)s %(levelprefix)s %(client_addr)s - "%(request_line)s" %(status_code)s',
+        [
+            ('2024-10-10 13:55:36,789 INFO:     192.0.2.1:4711 - "GET /a HTTP/1.1" 200 OK',
+             {"time": "2024-10-10T13:55:36.789", "client": "192.0.2.1", "client_port": "4711", "method": "GET",
+              "target": "/a", "path": "/a", "protocol": "HTTP/1.1", "status": 200}),
+            ('2024-10-10 13:55:37,001 INFO:     ::1:4711 - "GET /a HTTP/1.1" 404 Not Found',
+             {"time": "2024-10-10T13:55:37.001", "client": "::1", "client_port": "4711", "method": "GET",
+              "target": "/a", "path": "/a", "protocol": "HTTP/1.1", "status": 404}),
+            ('2024-10-10 13:55:37,001 INFO:     192.0.2.1:1 - "GET /a HTTP/1.1" 599',
+             {"time": "2024-10-10T13:55:37.001", "client": "192.0.2.1", "client_port": "1", "method": "GET",
+              "target": "/a", "path": "/a", "protocol": "HTTP/1.1", "status": 599}),
+        ],
+    )  # fmt: skip
+
+
+def test_uwsgis_formats():
+    values = {
+        "client": "192.0.2.1",
+        "time": "2024-10-10T13:55:36+00:00",
+        "method": "GET",
+        "target": "/a?b",
+        "path": "/a",
+    }
+    values |= {"query": [["b", ""]], "protocol": "HTTP/1.1", "status": 200, "bytes_sent": 5, "duration": 0.000812}
+    values |= {"user_agent": "curl/8.5.0"}
+    line = '192.0.2.1 - - [10/Oct/2024:13:55:36 +0000] "GET /a?b HTTP/1.1" 200 5 "-" "curl/8.5.0" 812'
+    check_lines(
+        '%(addr) - %(user) [%(ltime)] "%(method) %(uri) %(proto)" %(status) %(size) "%(referer)" "%(uagent)" %(micros)',
+        [(line, values), (line.replace("- - [", "- jo ["), changed(values, user="jo"))],
+    )
+    check_lines(
+        "logformat = %(epoch)|%(var.HTTP_X_FORWARDED_FOR)|%(host)|%(status)|%(msecs)",
+        [
+            ("1728568536|203.0.113.7|a.example|200|12",
+             {"time": "2024-10-10T13:55:36Z", "forwarded_for": ["203.0.113.7"], "vhost": "a.example", "status": 200,
+              "duration": 0.012}),
+            ("1728568536|-|-|200|0", {"time": "2024-10-10T13:55:36Z", "status": 200, "duration": 0.0}),
+        ],
+    )  # fmt: skip
+    check_lines(
+        "[%(ctime)] %(uri) %(status)",
+        [
+            (
+                "[Wed Oct  9 08:00:01 2024] / 200",
+                {"time": "2024-10-09T08:00:01", "target": "/", "path": "/", "status": 200},
+            )
+        ],
+    )
+
+
+def test_aiohttps_format():
+    [record] = read('%a %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" %Tf', b"::1 " + REST + b" 0.012345")
+    assert (record["client"], record["status"], record["duration"]) == ("::1", 200, 0.012345)
+    [record] = read("aiohttp", b"192.0.2.1 " + REST[:-3] + rb'"a "quoted" \x41"')
+    assert record["user_agent"] == r'a "quoted" \x41'  # nothing is escaped
+
+
+# --- durations with units, padded columns, times ----------------------------------------------------------------------
+
+
+@each_row(
+    ("written", "seconds"),
+    [
+        ("0s", 0.0),
+        ("1ns", 1e-9),
+        ("13.7\u00b5s", 0.0000137),
+        ("13.7\u03bcs", 0.0000137),
+        ("13.7us", 0.0000137),
+        ("12.3ms", 0.0123),
+        ("1.5s", 1.5),
+        ("1m2.5s", 62.5),
+        ("1h0m0.000000001s", 3600.000000001),
+        ("1270000h10m10.000000000s", 4572000610.0),
+        ("-5ms", None),
+        ("61.000000000584h", 219600.000002102),
+        ("1.0000000009ms", 0.001),  # less than a nanosecond
+        ("ms", "invalid"),
+        ("1 ms", "invalid"),
+        ("1m2", "invalid"),
+        ("1x", "invalid"),
+        ("2600000h", "invalid"),  # no duration of Go
+    ],
+)
+def test_durations_with_units(written, seconds):
+    for unit in "duration", "duration_ms", "duration_us", "duration_ns":
+        [record] = read(f"$status|${unit}|", f"200|{written}|".encode())
+        assert record["duration"] == seconds if record else seconds == "invalid"
+    for unit in "duration", "duration.ms":
+        [record] = read({"status": "s", unit: "d"}, json.dumps({"s": 200, "d": written}, ensure_ascii=False).encode())
+        assert record["duration"] == seconds if record else seconds == "invalid"
+
+
+@each_row(
+    ("line", "values"),
+    [
+        (b"a b c|7 200", ("a", "b", "c|7")),
+        (b"a   b    c|7  200", ("a", "b", "c|7")),
+        (b"a   b    c|7x200", None),
+        (b"a  b  200", None),
+    ],
+)
+def test_columns_with_spaces(line, values):
+    [record] = read("$one  $two  $three  $status", line)
+    assert (tuple(record["extra"].values()) if record else None) == values
+
+
+@each_row(
+    ("line", "status", "word"),
+    [
+        (b"| 200 |    x |", 200, "x"),
+        (b"|  200    | x    |", 200, "x"),
+        (b"|   5 | |", None, None),
+        (b"| 200|x |", None, None),
+    ],
+)
+def test_columns_with_bars(line, status, word):
+    [record] = read("| $status  |  $word  |", line)
+    assert ((record["status"], record["extra"]["word"]) if record else (None, None)) == (status, word)
+
+
+@each_row(
+    ("written", "time"),
+    [
+        ("2024/10/10 13:55:36", "2024-10-10T13:55:36"),
+        ("2024/10/10 - 13:55:36", "2024-10-10T13:55:36"),
+        ("2024/10/10 -x13:55:36", "2024/10/10 -x13:55:36"),
+        ("2024/10-10 13:55:36", "2024/10-10 13:55:36"),
+        ("Thu, 10 Oct 2024 13:55:36 GMT", "2024-10-10T13:55:36Z"),
+        ("Thu, 10 Oct 2024 13:55:36 +0200", "2024-10-10T13:55:36+02:00"),
+        ("Thu Oct 10 13:55:36 2024", "2024-10-10T13:55:36"),
+        ("Wed Oct  9 13:55:36 2024", "2024-10-09T13:55:36"),
+        ("10/OCT/2024:13:55:36 +0000", "2024-10-10T13:55:36+00:00"),
+        ("10/oct/2024:13:55:36 +00:00", "2024-10-10T13:55:36+00:00"),
+        ("10/Oct/2024:13:55:36 GMT", "2024-10-10T13:55:36Z"),
+        ("2024-10-10 13:55:36 UTC", "2024-10-10T13:55:36Z"),
+        ("2024-10-10 13:55:36 +00:00", "2024-10-10T13:55:36+00:00"),
+        ("2024-10-10 13:55:36,789", "2024-10-10T13:55:36.789"),
+        ("2024-10-10 13:55:36,789 +0200", "2024-10-10T13:55:36.789+02:00"),
+        ("2024-02-30 13:55:36,789", "2024-02-30 13:55:36,789"),
+        ("Wed Feb 30 13:55:36 2024", "Wed Feb 30 13:55:36 2024"),
+        ("10/Okt/2024:13:55:36 GMT", "10/Okt/2024:13:55:36 GMT"),
+    ],
+)
+def test_forms_of_times(written, time):
+    assert [record["time"] for record in read("$status|$time|$a", f"200|{written}|x".encode())] == [time]
+    [record] = read({"time": "t", "status": "s"}, json.dumps({"t": written, "s": 200}).encode())
+    assert record["time"] == time
+
+
+# --- headers by name, CSV, drains -------------------------------------------------------------------------------------
+
+
+@each_row(
+    ("headers", "vhost"),
+    [
+        ('[{"name":"Host","value":"a"}]', "a"),
+        ('[{"value":"a","name":"hOST"}]', "a"),
+        ('[{"name":"X","value":"x"},{"name":"Host","value":"a","more":[1,{"name":"Host"}]}]', "a"),
+        ('[ { "name" : "Host" , "value" : "a\\\\u0041\\\\"" } ]', 'aA"'),
+        ('[{"name":"Host","value":""}]', None),
+        ('[{"name":"Host","value":null},{"name":"Ho","value":"b"}]', None),
+        ("[]", None),
+        ('"Host"', None),
+        ('["Host","value"]', None),
+    ],
+)
+def test_headers_by_name(headers, vhost):
+    line = f'{{"r":{{"headers":{headers}}},"s":200,"u":"/"}}'
+    [record] = read({"status": "s", "target": "u", "vhost": "r.headers[].Host"}, line.replace("\\\\", "\\").encode())
+    assert (record["vhost"], record["status"]) == (vhost, 200)
+
+
+def test_csv_with_and_without_names():
+    names = b'"time_micros","c_ip","cs_method","cs_uri","sc_status","sc_bytes","time_taken_micros","cs_user_agent"'
+    lines = [
+        names + b'\n"1728568536123456","2001:db8::1","GET","/b/a,b?x=""","200","5","12000","say ""hi"", x"',
+        b'"1728568536123456","","GET","/b","404","","",""',
+        b"1728568536123456,192.0.2.1,GET,/b,200,5,1,x",
+    ]
+    one, missing, bare = read("gcs", *lines)
+    found = [
+        one[name] for name in ("time", "client", "path", "query", "status", "bytes_sent", "duration", "user_agent")
+    ]
+    assert found == ["2024-10-10T13:55:36.123456Z", "2001:db8::1", "/b/a,b", [["x", '"']], 200, 5, 0.012, 'say "hi", x']
+    assert [missing[name] for name in ("client", "bytes_sent", "duration", "user_agent")] == [None] * 4
+    assert (bare["client"], bare["user_agent"], bare["duration"]) == ("192.0.2.1", "x", 0.000001)
+
+
+def test_a_drain_of_heroku():
+    """RFC 5424 without STRUCTURED-DATA. The time is that of the prefix, which is skipped."""
+    line = (
+        b'at=info method=GET path="/" host=app.example.com request_id=8601b555 fwd="192.0.2.3" dyno=web.2 connect=0ms '
+        b"service=2ms status=304 bytes=0 protocol=https tls=true tls_version=tls1.3"
+    )
+    record, plain = read("heroku", b"<158>1 2024-10-10T13:55:40.000000+00:00 host heroku router - " + line, line)
+    assert record == plain
+    assert (record["duration"], record["forwarded_for"], record["extra"]["tls"]) == (0.002, ["192.0.2.3"], "true")
 
 
 # --- W3C --------------------------------------------------------------------------------------------------------------

@@ -118,6 +118,7 @@ BEFORE = {
     "RFC 3164 with a time of RFC 3339": f"{TIME[:23]}+01:00 web-1 nginx[1]: ".encode(),
     "RFC 5424": f"<134>1 {TIME} web-1 nginx - - - ".encode(),
     "RFC 5424 with data": f'<134>1 {TIME} web-1 nginx 1 access [a@1 b="\\]\\"]"][c] \ufeff'.encode(),
+    "RFC 5424 of Heroku's drains": f"<158>1 {TIME} host heroku router - ".encode(),
     "CRI": f"{TIME} stdout F ".encode(),
     "docker compose logs": b"web-1    | ",
     "docker compose logs --timestamps": f"web_1.a | {TIME} ".encode(),
@@ -153,6 +154,8 @@ def with_prefix(kind, line):
 def test_prefixes(name, kind):
     state, found = {}, []
     reader = LogReader(Format(name).programs)
+    if kind == "RFC 5424 of Heroku's drains" and any(line[:1] in {b"[", b"-"} for line in SAMPLES[name]):
+        return  # it would be STRUCTURED-DATA
     for line in SAMPLES[name]:
         whole = with_prefix(kind, re.sub(rb"^<\d+>.*?: ", b"", line))  # HAProxy's have one already
         found.append(read(whole, None, reader))
@@ -459,6 +462,49 @@ def test_mappings(record, data, options):
     )
     line = written.encode("utf-8", "surrogatepass")
     found, wanted = read(line, Format(map=mapping), **options), expected(line, mapping, **options)
+    assert isinstance(found, naive.Invalid) == isinstance(wanted, naive.Invalid)
+    assert found == wanted or isinstance(found, naive.Invalid)
+
+
+pairs = st.fixed_dictionaries(
+    {},
+    optional={
+        "more": values,
+        "name": st.sampled_from(["Host", "hOST", "x", "Ho", "é", "Host "]) | values,
+        "value": values,
+    },
+)
+
+
+@given(st.lists(pairs | values, max_size=4), st.booleans(), options)
+def test_lists_by_name(items, ascii_only, options):
+    mapping = {"vhost": "h[].Host", "extra.x": "h[].X | h[].Ho", "status": "s"}
+    line = json.dumps({"h": items, "s": 200}, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    assert read(line, Format(map=mapping), **options) == expected(line, mapping, **options)
+
+
+cells = st.sampled_from(
+    ["", "-", "192.0.2.1", "::1", "GET", "/a?b=c", "200", "1728568536123456", '"', 'a,"b', "é", "x y"]
+)
+
+
+@given(st.lists(cells, min_size=17, max_size=17), st.booleans(), st.booleans(), st.booleans(), options)
+def test_lines_of_csv(row, named, quoted, reverse, options):
+    """With and without the names of the columns, which may be other ones."""
+    [names, *_] = csv.reader([SAMPLES["gcs"][0].decode()])
+    file = io.StringIO()
+    writer = csv.writer(file, quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL, lineterminator="")
+    writer.writerow(row)
+    if reverse and named:
+        names[1:] = names[:0:-1]
+    reader, state = LogReader(Format("gcs").programs, **compiled(options)), {}
+    if named:
+        header = ",".join(f'"{name}"' for name in names).encode()
+        assert read(header, None, reader) is expected(header, "gcs", state) is naive.DIRECTIVE
+    found, wanted = (
+        read(file.getvalue().encode(), None, reader),
+        expected(file.getvalue().encode(), "gcs", state, **options),
+    )
     assert isinstance(found, naive.Invalid) == isinstance(wanted, naive.Invalid)
     assert found == wanted or isinstance(found, naive.Invalid)
 

@@ -52,11 +52,12 @@ class Text(NamedTuple):
 
 
 class Json(NamedTuple):
-    """A line that is a JSON object: pairs of a path and a field."""
+    """A line that is a JSON object, or one of logfmt: pairs of a path and a field."""
 
     members: tuple
     rest: bool
     encoded: bool = False
+    logfmt: bool = False
 
 
 class W3c(NamedTuple):
@@ -91,14 +92,15 @@ def mapping_of(fields):
 ISO_TIME = rb"(?=.{4}-..-..T..:..:...)[^ ]* "
 PREFIXES = [
     # RFC 3164 section 4.1, also with a time of RFC 3339; RFC 5424 section 6. The name of the program ends with ":".
-    rb"(?:<[^>]{0,4}>)?(?:.{3} .. ..:..:.. |" + ISO_TIME + rb")[^ ]* [^ ]+: (?=.)",
-    rb"<[^>]{0,4}>1 (?:[^ ]* ){5}(?:-|(?:\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\])+) "
+    rb"(?:<[^>]{0,4}>)?(?:.{3} .. ..:..:..(?:\.[^ ]*)? |" + ISO_TIME + rb")[^ ]* [^ ]+: (?=.)",
+    # Heroku's drains have no STRUCTURED-DATA.
+    rb"<[^>]{0,4}>1 (?:[^ ]* ){5}(?:(?:-|(?:\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\])+) |(?!- |\[))"
     rb"(?:\xef\xbb\xbf|(?!\xef\xbb\xbf))(?=.)",
     # Kubernetes CRI: whole lines.
     ISO_TIME + rb"std(?:out|err) F (?=.)",
 ]
 # Of docker compose and kubectl: the service or pod, and perhaps a time.
-LABEL = re.compile(rb"(?:[A-Za-z0-9_.-]+ *\| |\[pod/[^\]]*\] )(?P<time>" + ISO_TIME + rb")?(?=.)", re.DOTALL)
+LABEL = re.compile(rb"(?:[A-Za-z0-9_.@-]+ *\| |\[pod/[^\]]*\] )(?P<time>" + ISO_TIME + rb")?(?=.)", re.DOTALL)
 DOCKER = re.compile(rb'\{"log":[ \t\r]*"((?:\\.|[^"\\])*)"', re.DOTALL)
 
 
@@ -113,6 +115,50 @@ def prefixes_of(line):
             yield found.start("time")
 
 
+# Caddy's console: a time, the level, the logger and a message, with tabs between.
+CONSOLE = re.compile(rb"(?P<time>.{4}/.{8}:[^\t]{5,26})\t[^\t]*\t[^\t]*\t[^\t]*\t(?=\{)", re.DOTALL)
+
+# What is left out only if the line is no record otherwise. A name after it may be another part of it.
+NO_NAME = rb"(?![A-Za-z_](?![0-9A-Fa-f:.]*(?: |$)))"
+POD = rb"[a-z0-9.-]+-(?:[a-z0-9]{5}|[0-9]{1,3}) (?![0-9])[a-z0-9.-]+ "
+WORD_TIME = rb"(?=.{4}-..-..T..:..:...)[0-9T:.Z+-]* "
+SYSLOG_TIME = rb"(?:.{3} .. ..:..:..(?:\.[^ ]*)? |" + WORD_TIME + rb")"
+AFTER = rb"[ |:\[\]()-]*"
+LOGGING = (
+    rb"\[?(?:(?:.{4}-..-...(?:..:..:..)(?:[,.][0-9]*)?)|(?=[IWDE].{3}))"
+    rb"(?=(?P<level>.{0,80}))"
+)
+LEVEL = re.compile(rb"(?:^|(?<=[ |:\[\]()-]))(?:INFO|DEBUG|ERROR|WARNING)(?=[ |:\[\]()-])")
+
+
+def words_of(line):
+    """The sizes of what a program may have written before the line, if nothing else is there."""
+    if next(prefixes_of(line), None) or CONSOLE.match(line):
+        return
+    if found := re.match(WORD_TIME + rb"(?=.)", line, re.DOTALL):
+        if not re.match(rb"[^ ]*: ", line[found.end() :]):
+            label = re.match(rb"[A-Za-z0-9_.@-]+ *\| (?=.)|\[pod/[^\]]*\] (?=.)", line[found.end() :], re.DOTALL)
+            yield found.end() + (label.end() if label else 0)
+        if tag := re.match(rb"[^ ]+: (?=.)", line[found.end() :], re.DOTALL):
+            yield found.end() + tag.end()
+    if found := re.match(SYSLOG_TIME + rb"[^ ]* (?![0-9])[A-Za-z0-9_./\[\]-]+ (?=.)" + NO_NAME, line, re.DOTALL):
+        yield found.end()
+    if found := re.match(rb"(?:[a-z0-9.-]+ )?" + POD, line):
+        yield found.end()
+    if found := re.match(LOGGING, line, re.DOTALL):
+        start = found.end()
+        level = next((each for each in LEVEL.finditer(line, start) if each.end() < start + 80), None)
+        at = level.end() if level else len(line)
+        for word in range(3):
+            name = re.match(rb"[^ ]*" if word else rb"", line[at:])[0]
+            if b":" in name[:-1] and not name[-1:].isdigit():
+                break
+            at += len(name)
+            at += len(re.match(AFTER, line[at:])[0])
+            if at < len(line) and re.match(NO_NAME, line[at:]):
+                yield at
+
+
 def without_prefix(line, of_objects):
     """What the line has after a prefix of each kind, what is in an object, and the line, each with where it begins.
 
@@ -121,14 +167,19 @@ def without_prefix(line, of_objects):
     """
     for size in prefixes_of(line):
         yield line[size:], size, True
+    if found := CONSOLE.match(line):
+        yield line[found.end() :], found.end(), True
     object_first = not of_objects or DOCKER.match(line)
     text, at = text_in(line) or (None, 0)
     inner = [] if text is None else [text[size:] for size in prefixes_of(text)] + [text]
+    inner += [] if text is None else [text[size:] for size in words_of(text)]
     for rest in inner if object_first else []:
         yield rest, at, False
     yield line, 0, True
     for rest in [] if object_first else inner:
         yield rest, -2, False
+    for size in words_of(line):
+        yield line[size:], -2, False
 
 
 STRING = re.compile(rb'"((?:\\.|[^"\\])*)"', re.DOTALL)
@@ -186,9 +237,9 @@ LIST = re.compile(rb"[^ ]*(?:(?<=,) [^ ]*| : [^ ]*)*")
 NUMBERS = ("number", "decimal")
 
 
-def read_text(line, program):  # noqa: PLR0912
+def read_text(line, program):  # noqa: PLR0912, PLR0915
     """The fields of a line; the exception has the field that cannot be read, and where it should be."""
-    steps, fields, at, odd_user = program.steps, {}, 0, None
+    steps, fields, at, odd_user, odd_vhost = program.steps, {}, 0, None, None
     if isinstance(steps[0], bytes):
         if not line.startswith(steps[0]):
             raise NoRecord("format", 0)
@@ -198,19 +249,29 @@ def read_text(line, program):  # noqa: PLR0912
     for i, step in enumerate(steps):
         if isinstance(step, bytes):
             continue
-        after = steps[i + 1] if i + 1 < len(steps) else b""
+        written = steps[i + 1] if i + 1 < len(steps) else b""
+        # Two spaces at an end of a literal are any number of spaces, but at least one.
+        is_padded, pads_next = written.startswith(b"  "), written.endswith(b"  ")
+        after = squeezed(written)
         following = steps[i + 2] if i + 2 < len(steps) else None
         may_end = program.optional < len(steps) and i + 1 >= program.optional
-        if step.kind in NUMBERS:  # Squid pads them
+        if step.kind in NUMBERS and line[:at].endswith(b" "):  # Squid pads them
             at += len(line[at:]) - len(line[at:].lstrip(b" "))
-        sure_end = last_end(program, i, after, following, line, at) if step.kind == "quoted" and not may_end else None
-        end = end_of(program, i, after, following, may_end, line, at) if sure_end is None else sure_end
+        # A number does not decide where a text ends if there may be spaces before it.
+        next_one = (
+            following._replace(kind="word") if pads_next and following and following.kind in NUMBERS else following
+        )
+        sure_end = last_end(program, i, after, next_one, line, at) if step.kind == "quoted" and not may_end else None
+        end = end_of(program, i, after, next_one, may_end, line, at) if sure_end is None else sure_end
         if step.kind != "quoted" and after and end in (None, len(line)):
             end = len(line) if may_end else None
         if end is None:
             # Of a text in quotes, where these begin.
             raise NoRecord(code_of(step), at - 1 if step.kind == "quoted" else at)
         data = line[at:end]
+        if is_padded and after != written.rstrip(b" ") and not (pads_next and not written.strip(b" ")):
+            data = data.rstrip(b" ")
+            end += len(re.match(rb" *(?= )|", line[end:])[0])
         if (
             step.kind == "quoted"
             and sure_end is None
@@ -222,12 +283,16 @@ def read_text(line, program):  # noqa: PLR0912
         if step.name is not None:
             fields[step.name] = given(data, program, step.kind)
             if step.kind in NUMBERS and fields[step.name] is not None:
-                fields[step.name] = checked_number(step, data, at)
+                fields[step.name] = (checked_duration if step.name == "duration" else checked_number)(step, data, at)
         if step.name == "user" and fields.get("extra.ident") is not None and b" " in (fields["user"] or b""):
             odd_user = at
+        if step.name == "vhost" and step.kind == "word" and after[:1] not in (b"", b" ") and b" " in data:
+            odd_vhost = at
         at = end
         if line.startswith(after, at):
             at += len(after)
+            if pads_next:
+                at += len(line[at:]) - len(line[at:].lstrip(b" "))
         elif may_end and line[at:] in (b"", b'"' if step.kind == "quoted" else b""):
             at = len(line)
             break
@@ -239,8 +304,16 @@ def read_text(line, program):  # noqa: PLR0912
         fields["extra.rest"] = given(line[at + 1 :], program)
     if odd_user is not None:
         raise NoRecord("user", odd_user)
+    if any(step.kind == "cut" for step in steps[1::2] + steps[::2] if isinstance(step, Field)) and len(line) < 800:
+        raise NoRecord("request", len(line))
+    if odd_vhost is not None:
+        raise NoRecord("vhost", odd_vhost)
     undo_all(fields, program)
     return fields
+
+
+def squeezed(literal):
+    return re.sub(rb"\A {2,}| {2,}\Z", b" ", literal)
 
 
 def code_of(field):
@@ -258,26 +331,37 @@ def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, P
     kind = program.steps[i].kind
     if kind == "quoted":
         return end_of_quoted(program, after, following, may_end, line, at)
-    if kind == "text" and after.strip(b" ") and following and following.kind == "time" and i + 3 < len(program.steps):
+    if (
+        kind in ("text", "cut")
+        and after.strip(b" ")
+        and following
+        and following.kind == "time"
+        and i + 3 < len(program.steps)
+    ):
         # A user name may contain " [": the last one before the end of the time counts.
         first = line.find(after, at)
         if first < 0:
             return None
-        stop = line.find(program.steps[i + 3], first + len(after))
+        stop = line.find(squeezed(program.steps[i + 3]), first + len(after))
         return first if stop < 0 else line.rfind(after, first, stop + len(after) - 1)
-    if kind == "text" and following and following.kind in NUMBERS:
+    if kind in ("text", "cut") and following and following.kind in NUMBERS:
         return next((end for end in places(after, line, at) if re.match(rb"[-0-9]", line[end + len(after) :])), None)
     if kind == "list" and (after or b" ").startswith(b" "):
         return at + LIST.match(line[at:]).end()
-    if not after and (kind == "time" or (kind == "text" and not program.open_end)):
+    if not after and (kind == "time" or (kind in ("text", "cut") and not program.open_end)):
         return len(line)
     whole = after if kind in ("text", "list", "time") else after[:1]
     ends = places(whole or b" ", line, at)
     end = next(ends, None)
     if end is not None and kind == "time" and after.startswith(b" "):
         # The spaces before the clock and before the zone do not end it.
-        if re.fullmatch(rb".{4}-.{5}", line[at:end], re.DOTALL):
-            end = next((each for each in ends if each > end), None)
+        if re.fullmatch(rb".{4}[-/].{5}", line[at:end], re.DOTALL):
+            dashed = len(line) - end > 3 and line.startswith(b" -", end)  # Gin
+            end = next((each for each in ends if each > end + 2 * dashed), None)
+        elif len(line) - at > 23 and re.match(rb".{3} .{3} .{5}:", line[at:], re.DOTALL):  # asctime
+            end = next((each for each in places(whole, line, at) if each >= at + 20), None)
+        elif len(line) - at > 28 and re.match(rb".{3}, .{14}:", line[at:], re.DOTALL):  # IMF-fixdate
+            end = next((each for each in places(whole, line, at) if each >= at + 26), None)
         if end is not None and re.match(rb"[-+][0-9]{4}", line[end + 1 :]):
             end = next((each for each in ends if each > end + 5), None)
     return len(line) if end is None and not after else end
@@ -352,6 +436,25 @@ def checked_number(field, data, at=0):
     return None if data.startswith(b"-") else digits if field.kind == "decimal" else digits.lstrip(b"0") or b"0"
 
 
+# Go: time.Duration.String(); in nanoseconds.
+GO_UNITS = {b"ns": 1, b"us": 10**3, "\u00b5s".encode(): 10**3, "\u03bcs".encode(): 10**3, b"ms": 10**6}
+GO_UNITS |= {b"s": 10**9, b"m": 60 * 10**9, b"h": 3600 * 10**9}
+GO_PART = re.compile(rb"(?=\.?[0-9])([0-9]{0,10})(?:\.([0-9]*))?(%b)" % b"|".join(GO_UNITS))
+
+
+def checked_duration(field, data, at=0):
+    """A number of the field's unit, or one with units, "1m2.5s"; what is less than a nanosecond is dropped."""
+    if (field.unit == 0 or not data.endswith(b"s")) and is_decimal(data):
+        return checked_number(field, data, at)
+    parts = GO_PART.findall(data)
+    total = 0
+    for whole, fraction, unit in parts:
+        total += int((whole or b"0") + fraction) * GO_UNITS[unit] // 10 ** len(fraction)
+    if not re.fullmatch(rb"-?(?:%b)+" % GO_PART.pattern, data) or total > 2**62:
+        raise NoRecord(field.name, at)
+    return None if data.startswith(b"-") else b"%de%d" % (total, -9 - field.unit)
+
+
 def is_decimal(data):
     """Whether it is a number of at most 40 digits, and not too large or small."""
     found = re.fullmatch(rb"[+-]?([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?s?", data)
@@ -404,6 +507,8 @@ def last_end(program, i, after, following, line, at):  # noqa: PLR0913, PLR0917
     literals = [each for k, each in enumerate(later, i + 1) if isinstance(each, bytes) and k < program.optional]
     quotes, spaces = (sum(each.count(sign) for each in literals) for sign in (b'"', b" "))
     if any(isinstance(each, Field) and each.name in WRITTEN for each in later) or (program.open_end and not spaces):
+        return None
+    if program.escapes == "hash":  # HAProxy writes no quote in a text
         return None
     pattern = rb'"' if program.escapes in {"none", "hash"} else rb'\\.|"'
     found = [each.start() for each in re.compile(pattern, re.DOTALL).finditer(line, at) if each[0] == b'"']
@@ -485,8 +590,19 @@ def reject_constant(constant):
 
 
 def leaves(members, names=()):
-    """The values that are no objects, with the names that lead to them joined by dots."""
+    """The values that are no objects, with the names that lead to them joined by dots.
+
+    Of an array of objects with a "name" and a "value", each value is one, too: headers[].host.
+    """
     for name, value in members:
+        for each in value if isinstance(value, list) and not isinstance(value, Members) else ():
+            pair = {}
+            for key, item in each if isinstance(each, Members) else ():
+                if isinstance(item, str) and not isinstance(item, Number):
+                    pair[key] = item
+            if {b"name", b"value"} <= {*pair}:
+                key = undo_json(pair[b"name"].encode("latin-1")).lower()
+                yield b".".join((*names, name + b"[]", key)).decode("utf-8", "replace"), pair[b"value"]
         if isinstance(value, Members):
             yield from leaves(value, (*names, name))
         else:
@@ -503,11 +619,29 @@ def scalar(value):
     return None if data in (None, b"", b"-") else data if isinstance(value, Number) else undo_json(data)
 
 
-def read_json(line, program, is_preset):  # noqa: PLR0912
-    whole = members_of(line)
+def pairs_of(line):
+    """The keys and values of logfmt."""
+    found, at = [], 0
+    pattern = re.compile(
+        rb' *(?:(?P<key>[^ ="]*)=(?:"(?P<text>(?:[^"\\]|\\.)*)"(?= |$)|(?!")(?P<bare>[^ ]*))|[^ ="]+(?= |$))', re.DOTALL
+    )
+    while line[at:].strip(b" "):
+        pair = pattern.match(line, at)
+        if pair is None:
+            raise NoRecord("json", 0)
+        if pair["key"]:
+            value = pair["bare"] if pair["text"] is None else pair["text"]
+            found.append((pair["key"], value.decode("latin-1")))
+        at = pair.end()
+    return found
+
+
+def read_json(line, program, is_preset):
+    whole = Members(pairs_of(line)) if program.logfmt else members_of(line)
     found, fields = [*leaves(whole)], {}
     for names, field in program.members:
-        values = [scalar(value) for path, value in found if path == ".".join(names)]
+        wanted = ".".join([*names[:-1], names[-1].lower() if names[-2:-1] and names[-2].endswith("[]") else names[-1]])
+        values = [scalar(value) for path, value in found if path == wanted]
         values = [value for value in values if value is not None]
         if fields.get(field.name) is None and values:
             fields[field.name] = values[-1].removeprefix(b"?") if field.kind == "query" else values[-1]
@@ -531,10 +665,17 @@ def read_json(line, program, is_preset):  # noqa: PLR0912
         fields["path"] = fields.pop("path_decoded")
         if b"?" in path:
             fields["query"] = None
-    for name, kind in ("status", "number"), ("bytes_sent", "number"), ("duration", "decimal"):
-        if fields.get(name) is not None:
-            fields[name] = checked_number(Field(name, kind), fields[name])
+    check_numbers(fields)
     return fields
+
+
+def check_numbers(fields):
+    for name in "status", "bytes_sent":
+        if fields.get(name) is not None:
+            fields[name] = checked_number(Field(name, "number"), fields[name])
+    if fields.get("duration") is not None:
+        field = Field("duration", "decimal", fields.get("unit of duration", 0))
+        fields["duration"] = checked_duration(field, fields["duration"])
 
 
 # --- W3C extended log file format -------------------------------------------------------------------------------------
@@ -550,7 +691,38 @@ W3C_FIELDS = logs.COLUMNS | {
 }
 
 
+# Google Cloud Storage, "Usage logs & storage logs"
+GCS_FIELDS = {
+    "time_micros": "time",
+    "c_ip": "client",
+    "cs_method": "method",
+    "cs_uri": "target",
+    "sc_status": "status",
+    "sc_bytes": "bytes_sent",
+    "time_taken_micros": "duration",
+    "cs_host": "vhost",
+    "cs_referer": "referer",
+    "cs_user_agent": "user_agent",
+}
+
+
+def plausible(fields):
+    """Whether a line of CSV without the names of its fields has what they are by default."""
+    return (
+        re.fullmatch(rb"\d{1,10}|\d{13}|\d{16}|\d{19}", fields["time"])
+        and re.fullmatch(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+", fields["method"])
+        and re.fullmatch(rb"/.*|[*-]", fields["target"], re.DOTALL)
+        and re.fullmatch(rb"[0-9A-Fa-f.:%]*|-", fields["client"])
+        and re.fullmatch(rb"[0-9]{3}|-|", fields["status"])
+    )
+
+
 def read_w3c(line, program, state):  # noqa: PLR0912
+    is_csv = program.dialect == "csv"
+    if is_csv and line.removeprefix(b'"').startswith(program.fields.split()[0].encode()):
+        state["columns"] = re.findall(r'[^",]+', line.decode("utf-8", "surrogateescape"))
+        state["commas"] = True
+        return DIRECTIVE
     if line.startswith(b"#"):
         if line.startswith(b"#Fields:"):
             written = line[8:].decode("utf-8", "surrogateescape")
@@ -562,10 +734,10 @@ def read_w3c(line, program, state):  # noqa: PLR0912
     values = line.split(delimiter)
     cloudfront = any(column.startswith("x-edge-") for column in columns)
     quoted = set()
-    if "columns" in state:
+    if "columns" in state or is_csv:
         # What separates the first value from the others; a value in quotes may have it, too.
         first = re.match(rb'(?:"[^"]*(?:"|$))?[^ \t,]*([ \t,]?)', line)
-        delimiter = b"," if state["commas"] else first[1] or b" "
+        delimiter = b"," if is_csv or state["commas"] else first[1] or b" "
         values = line.split(delimiter)
         items = w3c_values(line, delimiter)
         if len(items) >= len(columns):
@@ -576,16 +748,19 @@ def read_w3c(line, program, state):  # noqa: PLR0912
     fields, quoted_fields = {}, set()
     others = {"cs-ip": ("c-ip", "client"), "c-status": ("sc-status", "status")}
     for column, value in zip(columns, values, strict=False):
-        name = W3C_FIELDS.get(column, f"extra.{column}")
+        name = GCS_FIELDS.get(column) or W3C_FIELDS.get(column, f"extra.{column}")
         if column == "cs(Host)" and "x-host-header" in columns:  # the name of the distribution
             name = "extra.cs(Host)"
         if column in others and others[column][0] not in columns:
             name = others[column][1]
         fields[name] = value
         quoted_fields |= {name} if column in quoted else set()
-    if "columns" not in state and not logs.plausible(fields):
+    if "columns" not in state and not (plausible(fields) if is_csv else logs.plausible(fields)):
         raise NoRecord("fields", 0)
-    fields = {name: None if value == b"-" else value for name, value in fields.items()}
+    missing = (b"-", b"") if delimiter == b"," else (b"-",)
+    fields = {name: None if value in missing else value for name, value in fields.items()}
+    if "time_taken_micros" in columns:
+        fields["unit of duration"] = -6
     if cloudfront:
         undo_cloudfront(fields)
     elif delimiter == b" ":  # IIS
@@ -594,9 +769,7 @@ def read_w3c(line, program, state):  # noqa: PLR0912
                 fields[name] = fields[name].replace(b"+", b" ")
         fields["path_decoded"] = fields.pop("path", None)
         fields["unit of duration"] = -3
-    for name, kind in ("status", "number"), ("bytes_sent", "number"), ("duration", "decimal"):
-        if fields.get(name) is not None:
-            fields[name] = checked_number(Field(name, kind), fields[name])
+    check_numbers(fields)
     return fields
 
 
@@ -626,15 +799,22 @@ def undo_cloudfront(fields):
 
 # --- times ------------------------------------------------------------------------------------------------------------
 
-MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-TIME = re.compile(
-    # RFC 3339, ISO 8601
-    r"(?:(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[T ]"
-    # Apache, nginx; HAProxy has a fraction and no zone, http.server a space before the clock
-    r"|(?P<day2>\d\d)/(?P<name>[A-Z][a-z]{2})/(?P<year2>\d{4})[: ])"
-    r"(?P<clock>\d\d:\d\d:\d\d)(?P<fraction>\.\d{1,15})?(?P<zone> [-+]\d{4}|Z|[-+]\d\d:?\d\d)?",
-    re.ASCII,
-)
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+CLOCK = r"(?P<clock>\d\d:\d\d:\d\d)"
+FRACTION = r"(?P<fraction>[.,]\d{1,15})?"
+ZONE = r"(?P<zone>Z|GMT|UTC|[-+]\d\d:?\d\d)"
+NAME = r"(?P<name>[A-Za-z]{3})"
+TIMES = [
+    # RFC 3339, ISO 8601; a space may come before the zone if one comes before the clock.
+    rf"(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<day>\d\d)T{CLOCK}{FRACTION}{ZONE}?",
+    # Go's log has slashes, and Gin a dash between date and clock.
+    rf"(?P<year>\d{{4}})(?P<sign>[-/])(?P<month>\d\d)(?P=sign)(?P<day>\d\d) (?:- )?{CLOCK}{FRACTION}(?: ?{ZONE})?",
+    # Apache, nginx; HAProxy has a fraction and no zone, http.server a space before the clock.
+    rf"(?P<day>\d\d)/{NAME}/(?P<year>\d{{4}})[: ]{CLOCK}{FRACTION}(?: {ZONE})?",
+    # RFC 9110 section 5.6.7: IMF-fixdate, and asctime.
+    rf"[A-Za-z]{{3}}, (?P<day>\d\d) {NAME} (?P<year>\d{{4}}) {CLOCK}{FRACTION} {ZONE}",
+    rf"[A-Za-z]{{3}} {NAME} (?P<day>[ \d]\d) {CLOCK} (?P<year>\d{{4}})",
+]
 
 
 def moment(data, text=text):
@@ -645,24 +825,22 @@ def moment(data, text=text):
     if re.fullmatch(r"\d{13}|\d{16}|\d{19}", time, re.ASCII):
         digits = len(time) - 10
         return since_1970(int(time[:-digits]), "." + time[-digits:])
-    found = TIME.fullmatch(time)
+    found = next(filter(None, (re.fullmatch(pattern, time, re.ASCII) for pattern in TIMES)), None)
     if not found:
         return time
-    # A space comes before the zone if there are slashes in the date; it may come if one comes before the clock.
-    spaced = (found["zone"] or "").startswith(" ")
-    if (found["name"] and found["zone"] and not spaced) or (not found["name"] and spaced and time[10] != " "):
-        return time
-    zone = (found["zone"] or "").strip()
+    parts = {"fraction": "", "zone": "", "month": ""} | {k: v for k, v in found.groupdict().items() if v is not None}
+    zone = {"GMT": "Z", "UTC": "Z"}.get(parts["zone"], parts["zone"])
     zone = zone[:3] + ":" + zone[-2:] if len(zone) > 1 else zone
-    month = f"{MONTHS.index(found['name']) + 1:02}" if found["name"] in MONTHS else found["month"]
-    date = f"{found['year'] or found['year2']}-{month}-{found['day'] or found['day2']}"
+    if "name" in parts and parts["name"].lower() in MONTHS:
+        parts["month"] = f"{MONTHS.index(parts['name'].lower()) + 1:02}"
+    date = f"{parts['year']}-{parts['month']}-{parts['day'].replace(' ', '0')}"
     try:
         # A leap second; no other number is 60.
-        datetime.strptime(f"{date} {re.sub(':60$', ':59', found['clock'])}", "%Y-%m-%d %H:%M:%S")
+        datetime.strptime(f"{date} {re.sub(':60$', ':59', parts['clock'])}", "%Y-%m-%d %H:%M:%S")
     except ValueError:
         return time
     is_valid = zone[1:3] <= "23" and zone[4:] <= "59"
-    return f"{date}T{found['clock']}{found['fraction'] or ''}{zone}" if is_valid else time
+    return f"{date}T{parts['clock']}{parts['fraction'].replace(',', '.')}{zone}" if is_valid else time
 
 
 def since_1970(seconds, fraction):

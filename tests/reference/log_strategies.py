@@ -5,6 +5,7 @@ control characters, bytes that are not UTF-8, "-", and spaces where the server q
 """
 
 import json
+import re
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cache
@@ -114,12 +115,28 @@ def lists(draw, server, directive, name, separators):
 
 
 @st.composite
+def go_durations(draw):
+    """A duration as Go writes it, "1m2.5s" or "13.7µs", and its nanoseconds."""
+    total = draw(st.one_of(st.integers(0, 10**size) for size in (3, 6, 9, 12, 17)))
+    for unit, size in ("ns", 1), ("µs", 10**3), ("ms", 10**6):
+        if 0 < total < 1000 * size:
+            return f"{Decimal(total) / size:f}{unit}", total
+    minutes, rest = divmod(total, 60 * 10**9)
+    hours, minutes = divmod(minutes, 60)
+    seconds = f"{Decimal(rest).scaleb(-9).normalize():f}s"
+    return f"{hours}h{minutes}m{seconds}" if hours else f"{minutes}m{seconds}" if minutes else seconds, total
+
+
+@st.composite
 def numbers(draw, server, name, directives):
     """A status, size or duration; only Apache writes "-" for none."""
     directive, unit = draw(st.sampled_from([(each, 0) if isinstance(each, str) else each for each in directives]))
     number = Decimal(draw(st.integers(100, 599) if name == "status" else st.integers(0, 10**9)))
     if directive == "%b" and number == 0:
         return Value(directive, b"-", {name: None}, "number")
+    if name == "duration" and draw(st.booleans()):
+        written, nanoseconds = draw(go_durations())
+        return Value(directive, written.encode(), {name: float(Decimal(nanoseconds).scaleb(-9))}, "number")
     if directive == "$request_time":
         number = number.scaleb(-3)
     value = float(number.scaleb(unit)) if name == "duration" else int(number)
@@ -147,12 +164,24 @@ def times(draw, server):
                 f"{local:%Y-%m-%d %H:%M:%S}.{millis}",
                 f"{local:%Y-%m-%dT%H:%M:%S}.{millis}",
             ),
+            ("%{%Y/%m/%d %H:%M:%S}t", f"{local:%Y/%m/%d %H:%M:%S}", f"{local:%Y-%m-%dT%H:%M:%S}"),
+            ("%{%a %b %d %H:%M:%S %Y}t", f"{local:%a %b %d %H:%M:%S %Y}", f"{local:%Y-%m-%dT%H:%M:%S}"),
+            ("%{%a, %d %b %Y %H:%M:%S %z}t", f"{local:%a, %d %b %Y %H:%M:%S %z}", local.isoformat()),
         ]
     else:
         forms = [
             ("$time_local", clf, local.isoformat()),
             ("${time_iso8601}", local.isoformat(), local.isoformat()),
             ("$msec", f"{seconds}.{millis}", f"{utc}.{millis}Z"),
+            # Of other programs: Go's log, Gin, asctime, IMF-fixdate, Python's logging; names of months in any case.
+            ("$time", f"{local:%Y/%m/%d %H:%M:%S}", f"{local:%Y-%m-%dT%H:%M:%S}"),
+            ("$time", f"{local:%Y/%m/%d - %H:%M:%S}", f"{local:%Y-%m-%dT%H:%M:%S}"),
+            ("$time", f"{local:%a %b} {local.day:2} {local:%H:%M:%S %Y}", f"{local:%Y-%m-%dT%H:%M:%S}"),
+            ("$time", f"{local:%a, %d %b %Y %H:%M:%S %z}", local.isoformat()),
+            ("$time", f"{datetime.fromtimestamp(seconds, timezone.utc):%a, %d %b %Y %H:%M:%S GMT}", f"{utc}Z"),
+            ("$time", f"{local:%Y-%m-%d %H:%M:%S},{millis}", f"{local:%Y-%m-%dT%H:%M:%S}.{millis}"),
+            ("$time", clf.upper(), local.isoformat()),
+            ("$time", clf.lower(), local.isoformat()),
         ]
     directive, written, time = draw(st.sampled_from(forms))
     return Value(directive, written.encode(), {"time": time}, "time")
@@ -230,7 +259,7 @@ def fields_of(server):
 # --- formats ----------------------------------------------------------------------------------------------------------
 
 servers = st.sampled_from(["apache", "apache", "default", "json", "none"])
-SEPARATORS = [" ", " ", " ", " - ", "|", ",", ";", "\t", " | ", ", ", " x="]
+SEPARATORS = [" ", " ", " ", " - ", "|", ",", ";", "\t", " | ", ", ", " x=", "  ", "  |  ", "|  "]
 AROUND = ["", "", '""', '""', "''", "[]", "()"]
 
 
@@ -277,18 +306,31 @@ def arranged(choose, server, values):
             after = "," if is_json else choose(SEPARATORS)
         else:
             after = "}" if is_json else choose(["", "", ";"])
-        if around != '""' and ends_early(value, around[1:] + after):
+        if around != '""' and ends_early(value, literal + around[:1], around[1:] + after):
             around = '""'
         format += [literal + around[:1], value.directive]
-        line += (literal + around[:1]).encode() + value.data
+        # The first literal stands as it is, and so do spaces before or after the brackets of "%t".
+        left, right = i > 0 and values[i - 1].directive != "%t", i > 0 and value.directive != "%t"
+        line += spread(choose, literal + around[:1], left, right).encode() + value.data
         literal = around[1:] + after
     format.append(literal)
-    line += literal.encode()
+    line += spread(choose, literal, values[-1].directive != "%t", right=True).encode()
     return Case(pasted(choose, server, format), line, record_of(values))
 
 
-def ends_early(value, after):
+def spread(choose, literal, left, right):
+    """A literal as a line has it: several spaces at an end of it are any number, but at least one."""
+    pattern = r"\A {2,}" * left + "|" * (left and right) + r" {2,}\Z" * right or r"\Z\A."
+    return re.sub(pattern, lambda _: " " * choose([1, 1, 2, 3, 9]), literal)
+
+
+def ends_early(value, before, after):
     """Whether a value that is not in quotes would seem to end before its end, because it has what follows it."""
+    padded = before.endswith("  ") or after.startswith("  ")
+    if padded and (value.data == b"" or value.data[:1] == b" "):
+        return True
+    if value.kind == "time" and "," in before[-2:] + after[:1] and b"," in value.data:
+        return True
     if value.kind == "list" and after.startswith(" "):
         return False
     return value.kind in ("text", "list") and after != "" and after[0].encode() in value.data

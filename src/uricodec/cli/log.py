@@ -16,7 +16,7 @@ from uricodec.cli.outputs import output_of as output_of_records
 from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
 from uricodec.logs._detection import HEAD, LINES, TWO_FORMATS, others_of
-from uricodec.logs._format import format_of
+from uricodec.logs._format import LOGFMT, format_of
 from uricodec.logs._groups import DOMAIN
 from uricodec.logs._reading import CAPACITY, LogWorker, longest_chunk
 from uricodec.logs._records import LogReader
@@ -82,6 +82,23 @@ def write_formats():
     return 0
 
 
+def mapped(format, map):
+    """Return the format of --map: of JSON, or of logfmt."""
+    given = [] if format == "auto" else [str(each) for each in format]
+    if given not in ([], [LOGFMT]):
+        raise CommandError("--format: not allowed with --map, except logfmt", 2, "add --format logfmt or leave it out")
+    return Format(given[0] if given else None, map=map)
+
+
+def options_of(format):
+    """Return the hint that says how to begin with a format."""
+    from shlex import quote
+
+    options = [] if format.text is None else [f"--format {quote(format.text)}"]
+    options += [f"--map {quote(f'{field}={path}')}" for field, path in (format.map or {}).items()]
+    return f"{' '.join(options)} is a format to begin with; --list-formats lists those that have a name"
+
+
 class Logs:
     """Converts the logs of a run.
 
@@ -109,7 +126,7 @@ class Logs:
 
             self._hide = Mask(options["mask"]).hide
         try:
-            self._format = Format(map=dict(map)) if map else format_of(format)
+            self._format = mapped(format, dict(map)) if map else format_of(format)
         except ValueError as error:
             raise CommandError(f"{'--map' if map else '--format'}: {error}", 2) from None
         try:
@@ -181,9 +198,10 @@ class Logs:
         for error in self._failures[: len(self._failures) - (not records)]:
             tell(f"uricodec: {error}\n")
         if self._failures and not records:
-            if isinstance(self._failures[-1], FormatError):
-                message = str(self._failures[-1])
-                raise CommandError(message, 1, BOTH_HINT if TWO_FORMATS in message else FORMAT_HINT)
+            error = self._failures[-1]
+            if isinstance(error, FormatError):
+                hint = BOTH_HINT if TWO_FORMATS in error.message else FORMAT_HINT
+                raise CommandError(error.message, 1, hint if error.suggestion is None else options_of(error.suggestion))
             raise self._failures[-1]
         self._sink.close()
         return max([3 if isinstance(error, FileError) else 1 for error in self._failures], default=0)
@@ -261,7 +279,7 @@ class Logs:
         try:
             runner.run(source, worker)
         except FormatError as error:
-            self._failures.append(FormatError(f"{name}: {error}"))
+            self._failures.append(FormatError(f"{name}: {error.message}", error.suggestion))
             return
         finally:
             self._totals = {name: total + getattr(worker, name) for name, total in self._totals.items()}

@@ -780,19 +780,19 @@ OPTIONS = {
     "format:log": Option(
         "--format FORMAT",
         "a name or the server's format string (default: auto)",
-        "FORMAT is a name that --list-formats lists, a LogFormat string of Apache, a log_format string of nginx, or "
-        "the whole directive. auto finds out which preset it is, by a vote of up to 1000 lines. May be given again: a "
-        "line has the first format that it matches.",
+        "FORMAT is a name that --list-formats lists, or the string in the configuration of Apache, nginx, HAProxy, "
+        "Envoy, gunicorn, Uvicorn, aiohttp or uWSGI, or the whole directive. auto finds out which preset it is, by a "
+        "vote of up to 1000 lines. May be given again: a line has the first format that it matches.",
         read=log_format,
         default="auto",
         repeats=True,
-        conflicts="--map",
     ),
     "map": Option(
         "--map FIELD=PATH",
         "a field, and the path of its member of the JSON",
         "Such as --map path=request.uri. Alternative paths have | between them. FIELD is a field of the record, or "
-        "request, duration.ms, duration.us, duration.ns or extra.NAME. May be given again, for more fields.",
+        "request, duration.ms, duration.us, duration.ns or extra.NAME. May be given again, for more fields. With "
+        "--format logfmt, PATH is a key.",
         read=mapped_field,
         repeats=True,
     ),

@@ -11,8 +11,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from uricodec._base._text import new_buffer
+from uricodec._base.diagnostics import Diagnostic
 from uricodec.logs._format import Format, presets
-from uricodec.logs._formats import literals_of
+from uricodec.logs._formats import Text, literals_of
 from uricodec.logs._records import LogReader
 
 # The lines that vote are the first ones, up to these numbers of lines and of bytes.
@@ -58,12 +59,23 @@ LONGEST = 65536
 class FormatError(ValueError):
     """A log whose format cannot be found out, or that does not have the given one.
 
-    >>> list(__import__("uricodec").logs.parse(b"Once upon a time\\n"))
+    Attributes:
+        message (str): What is wrong, without the suggestion.
+        suggestion (Format | None): A format to begin with: a guess, after the first lines of a log of no known one.
+
+    >>> list(__import__("uricodec").logs.parse(b"192.0.2.1 /a 200\\n"))
     Traceback (most recent call last):
-    uricodec.logs.FormatError: unknown log format; ...
+    uricodec.logs.FormatError: unknown log format; begin with Format('$remote_addr $request_uri $status')
     """
 
     __module__ = "uricodec.logs"
+
+    def __init__(self, message: str, suggestion: Format | None = None) -> None:
+        super().__init__(message, suggestion)
+        self.message, self.suggestion = message, suggestion
+
+    def __str__(self) -> str:
+        return self.message if self.suggestion is None else f"{self.message}; begin with {self.suggestion!r}"
 
 
 class Candidate(NamedTuple):
@@ -238,7 +250,7 @@ def decide(head: bytes, early: bool = False, likely: Format | None = None) -> Ca
         except FormatError:
             return None
     if best is None or (best.votes * SHARE < best.lines and not known):
-        raise FormatError(unknown(head))
+        raise unknown(head)
     best = choose(ranking, head)
     if best.votes < best.lines and not known:
         others = [line for line, record in zip(lines, records_of(best.format, lines), strict=True) if record is None]
@@ -341,6 +353,9 @@ def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
     readings = [list(map(given, each)) for each in records]
     best = max(range(len(equal)), key=lambda i: sum(len(record) for record in readings[i]))
     for i, reading in enumerate(readings):
+        # Of a format that finds neither time nor status, where the best one does, only the names are alike.
+        if {"time", "status"} <= names_in(readings[best]) and not {"time", "status"} & names_in(reading):
+            continue
         for one, other in zip(readings[best], reading, strict=True):
             if bool(one) != bool(other):
                 raise FormatError(two_formats(equal[best], equal[i]))
@@ -357,12 +372,17 @@ def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
     return equal[best]
 
 
+def names_in(records: list[dict[str, Any]]) -> set[str]:
+    """Return the fields that any of the records has."""
+    return {name for record in records for name in record}
+
+
 def given(record: bytes | None) -> dict[str, Any]:
     """Return the standard fields of a record that have values."""
     from json import loads
 
     values = loads(record) if record else {}
-    return {name: value for name, value in values.items() if value is not None and name != "extra"}
+    return {name: value for name, value in values.items() if value not in (None, "") and name != "extra"}
 
 
 def others_of(lines: list[bytes]) -> list[Candidate]:
@@ -387,11 +407,6 @@ def others_of(lines: list[bytes]) -> list[Candidate]:
     return found
 
 
-def nearest(ranking: list[Candidate]) -> str:
-    """Return the names of the two formats that match best."""
-    return " and ".join(str(candidate.format) for candidate in ranking[:2])
-
-
 def is_utf16(head: bytes) -> bool:
     return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
         b"\0" in head and any(head[:200]) and (not any(head[1:200:2]) or not any(head[:200:2]))
@@ -407,16 +422,52 @@ def strange(head: bytes) -> str | None:
     return None
 
 
-def unknown(head: bytes) -> str:
-    """Return the message for a log of no known format."""
+def unknown(head: bytes) -> FormatError:
+    """Return the error for a log of no known format: what its lines look like, and a format to begin with."""
+    from uricodec.logs._guess import guess
+
     reason = strange(head)
     if reason:
-        return reason
+        return FormatError(reason)
     lines = [line.removesuffix(b"\r") for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
     number, line = next((at, line) for at, line in enumerate(lines, 1) if line.strip() and not line.startswith(b"#"))
-    if line.lstrip().startswith(b"{"):
-        return "JSON records that have the members of no known format; say with a map which members are which fields"
-    best, *_ = ranking = candidates(head, every=True)
-    diagnostic = best.format.explain(line)
-    why = f" (as {best.format}, line {number}: {diagnostic.message})" if diagnostic else ""
-    return f"unknown log format; the nearest are {nearest(ranking)}{why}"
+    line = line.strip()
+    if line.startswith(b"{") and line.endswith(b"},"):
+        return FormatError("each JSON record has a comma after it; remove it (sed 's/,$//')")
+    if line in (b"{", b"[") or line.startswith((b"[{", b"[ {")):
+        return FormatError("the log is JSON, but not a record a line; jq -c '.[]' makes it so")
+    suggestion = guess([line for line in lines if line.strip() and not line.startswith(b"#")])
+    if line.startswith(b"{"):
+        what = "JSON records that have the members of no known format"
+        return FormatError(what if suggestion else f"{what}; say with a map which members are which fields", suggestion)
+    found = nearest(line)
+    if found is None:
+        return FormatError("unknown log format", suggestion)
+    format, diagnostic = found
+    return FormatError(f"unknown log format; the nearest is {format} (line {number}: {diagnostic.message})", suggestion)
+
+
+# How many signs of a format, besides spaces, a line must have to be like it: others read the words of any line.
+SIGNS = 2
+
+
+def nearest(line: bytes) -> tuple[Format, Diagnostic] | None:
+    """Return the format that reads most of a line, and why it does not read all; None if none reads a part with signs.
+
+    >>> nearest(b'192.0.2.1 - - [10/Oct/2024:13:55:36 +0000] "GET / HTTP/1.1" 200 5 0.1 "-" "x"')[1].offset
+    65
+    >>> nearest(b"once upon a time")
+    """
+    format = candidates(line, every=True)[0].format
+    diagnostic = format.explain(line)
+    for program in format._programs if diagnostic else ():
+        at = signs = 0
+        for step in program.steps if isinstance(program, Text) else ():
+            if isinstance(step, bytes) and diagnostic is not None:
+                found = line.find(step, at, diagnostic.offset + 1)
+                if found < 0:
+                    break
+                at, signs = found + len(step), signs + bool(step.strip())
+        if signs >= SIGNS and diagnostic is not None:
+            return format, diagnostic
+    return None

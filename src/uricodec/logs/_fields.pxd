@@ -89,6 +89,28 @@ cdef inline bint is_digit(uint8_t c) noexcept nogil:
     return <uint8_t>(c - c'0') < 10
 
 
+cdef inline bint is_letter(uint8_t octet) noexcept nogil:
+    return c'a' <= (octet | 32) <= c'z'
+
+
+cdef inline bint has_shape(const uint8_t *s, const char *shape, size_t n) noexcept nogil:
+    """Return whether s matches a shape, where "0" is any digit, "A" any letter, "+" a sign, and others themselves."""
+    cdef size_t i
+    for i in range(n):
+        if shape[i] == c'0':
+            if not is_digit(s[i]):
+                return False
+        elif shape[i] == c'A':
+            if not is_letter(s[i]):
+                return False
+        elif shape[i] == c'+':
+            if s[i] != c'+' and s[i] != c'-':
+                return False
+        elif s[i] != <uint8_t>shape[i]:
+            return False
+    return True
+
+
 cdef inline uint64_t bytes_equal(uint64_t word, uint8_t byte) noexcept nogil:
     """Return a word whose lowest bit is in the first byte of a word that is `byte`; 0 if none is."""
     word ^= byte * <uint64_t>0x0101010101010101
@@ -137,8 +159,9 @@ cdef size_t forget_dashes(Record *record, bint empty) noexcept nogil
 cdef bint is_decimal(Text text) noexcept nogil
 cdef bint check_number(Text *text) noexcept nogil
 cdef bint check_decimal(Text *text) noexcept nogil
+cdef bint check_duration(Record *record, int unit) noexcept nogil
 cdef bint check_numbers(Record *record, const uint8_t *line, size_t n) noexcept nogil
-cdef bint check_default_columns(Record *record, const uint8_t *line) noexcept nogil
+cdef bint check_default_columns(Record *record, bint commas, const uint8_t *line) noexcept nogil
 cdef bint has_usual_values(const Record *record, bint named, bint list_is_client) noexcept nogil
 cdef size_t put_time(const Record *record, uint8_t *dst) noexcept nogil
 cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil

@@ -529,6 +529,89 @@ cdef bint check_decimal(Text *text) noexcept nogil:
     return True
 
 
+cdef int64_t nanoseconds_in(const uint8_t *s, size_t n, size_t *size) noexcept nogil:
+    """Return the value of the unit that a text begins with, and its size; 0 if it begins with none."""
+    size[0] = 2
+    if n > 1 and s[1] == c's' and (s[0] == c'n' or s[0] == c'u' or s[0] == c'm'):
+        return 1 if s[0] == c'n' else 1000 if s[0] == c'u' else 1000000
+    if n > 2 and s[2] == c's' and (s[0] == 0xC2 and s[1] == 0xB5 or s[0] == 0xCE and s[1] == 0xBC):      # U+00B5, U+03BC
+        size[0] = 3
+        return 1000
+    size[0] = 1
+    if n > 0 and (s[0] == c's' or s[0] == c'm' or s[0] == c'h'):
+        return 1000000000 * (1 if s[0] == c's' else 60 if s[0] == c'm' else 3600)
+    return 0
+
+
+cdef bint check_units(Record *record, int unit) noexcept nogil:
+    """Return whether the duration is one with units, "12.3ms", "1m2.5s", and write it as a number of 10 ** unit seconds.
+
+    Source: Go, time.Duration.String(). What is less than a nanosecond is dropped.
+    """
+    cdef Text *text = record.text + DURATION
+    cdef const uint8_t *s = text.at
+    cdef bint negative = text.n and s[0] == c'-'
+    cdef size_t i = negative, size, digits, point, end = DURATION_SIZE
+    cdef int64_t total = 0, scale, value
+    cdef int exponent = -9 - unit, _
+    while i < text.n:
+        digits = i
+        while i < text.n and i - digits < 10 and is_digit(s[i]):
+            i += 1
+        value = digits_at(s + digits, <int>(i - digits))
+        size = i - digits
+        point = i
+        if i < text.n and s[i] == c'.':
+            i += 1
+            while i < text.n and is_digit(s[i]):
+                i += 1
+            size += i - point - 1
+        digits = i
+        scale = nanoseconds_in(s + i, text.n - i, &size) if size else 0
+        if scale == 0 or value > (<int64_t>1 << 62) // scale:
+            return False
+        i += size
+        total += value * scale
+        value = 0
+        while digits > point + 1:       # the fraction, from its last digit to the first
+            digits -= 1
+            value = (value + scale * (s[digits] - c'0')) // 10
+        total += value
+        if total < 0 or total > <int64_t>1 << 62:
+            return False
+    if i == negative:
+        return False
+    if negative:
+        text.at, text.n = NULL, 0
+        return True
+    # Backwards: the exponent, "e", and the digits.
+    size = <size_t>abs(exponent)
+    for _ in range(2):
+        end -= 1
+        record.duration[end] = <uint8_t>(c'0' + size % 10)
+        size //= 10
+    if exponent < 0:
+        end -= 1
+        record.duration[end] = c'-'
+    end -= 1
+    record.duration[end] = c'e'
+    while total or record.duration[end] == c'e':
+        end -= 1
+        record.duration[end] = <uint8_t>(c'0' + total % 10)
+        total //= 10
+    text[0] = text_of(record.duration + end, DURATION_SIZE - end)
+    return True
+
+
+cdef bint check_duration(Record *record, int unit) noexcept nogil:
+    """Return whether the duration is a number, or one with units. `unit`: the power of ten of a number, in seconds."""
+    cdef Text text = record.text[DURATION]
+    if (unit == 0 or text.n == 0 or text.at[text.n - 1] != c's') and check_decimal(record.text + DURATION):
+        return True
+    record.text[DURATION] = text
+    return check_units(record, unit)
+
+
 cdef bint check_numbers(Record *record, const uint8_t *line, size_t n) noexcept nogil:
     """Check status, size and duration."""
     cdef int member
@@ -538,7 +621,7 @@ cdef bint check_numbers(Record *record, const uint8_t *line, size_t n) noexcept 
         member = STATUS if member == 0 else BYTES_SENT if member == 1 else DURATION
         text = record.text + member
         at = text.at
-        if at != NULL and not (check_decimal(text) if member == DURATION else check_number(text)):
+        if at != NULL and not (check_duration(record, record.unit) if member == DURATION else check_number(text)):
             return fail(record, FIELD + member, <size_t>(at - line) if line <= at <= line + n else 0)
     return True
 
@@ -662,24 +745,6 @@ cdef double seconds_of(Text text, int unit) noexcept nogil:
         return float(written[:n])
 
 
-cdef inline bint has_shape(const uint8_t *s, const char *shape, size_t n) noexcept nogil:
-    """Return whether s matches a shape, where "0" is any digit, "A" any letter, "+" a sign, and others themselves."""
-    cdef size_t i
-    for i in range(n):
-        if shape[i] == c'0':
-            if not DIGIT.set.member[s[i]]:
-                return False
-        elif shape[i] == c'A':
-            if not ALPHA.set.member[s[i]]:
-                return False
-        elif shape[i] == c'+':
-            if s[i] != c'+' and s[i] != c'-':
-                return False
-        elif s[i] != <uint8_t>shape[i]:
-            return False
-    return True
-
-
 cdef inline int number_of(const uint8_t *s) noexcept nogil:
     return 10 * (s[0] - c'0') + s[1] - c'0'
 
@@ -721,24 +786,29 @@ cdef inline bint is_one(Text text, uint8_t byte) noexcept nogil:
     return text.n == 1 and text.at[0] == byte
 
 
-cdef bint check_default_columns(Record *record, const uint8_t *line) noexcept nogil:
+cdef bint check_default_columns(Record *record, bint commas, const uint8_t *line) noexcept nogil:
     """Check the columns of a log that did not announce its fields against the default layout.
 
     A truncated line, or one with other fields, may have the same number of columns by chance. "-" means no value; the
-    date and the time are in every line.
+    date and the time are in every line. `commas`: whether an empty value means none, too.
     """
-    cdef Text path = record.text[PATH], host = record.text[CLIENT], status = record.text[STATUS]
-    if not is_day(record.text[DATE]):
+    cdef Text path = record.text[PATH], host = record.text[CLIENT], status = record.text[STATUS], time = record.text[TIME]
+    cdef uint8_t written[48]
+    if record.text[DATE].at == NULL:
+        if put_moment(time.at, time.n, written) == 0:
+            return fail(record, FIELD + TIME, time.at - line)
+        path = record.text[TARGET]
+    elif not is_day(record.text[DATE]):
         return fail(record, FIELD + TIME, record.text[DATE].at - line)
-    if not is_clock_time(record.text[TIME]):
-        return fail(record, FIELD + TIME, record.text[TIME].at - line)
+    elif not is_clock_time(time):
+        return fail(record, FIELD + TIME, time.at - line)
     if not consists_of(record.text[METHOD], &TCHAR.set):
         return fail(record, FIELD + REQUEST, record.text[METHOD].at - line)
     if not (path.n and path.at[0] == c'/' or is_one(path, c'*') or is_one(path, c'-')):
         return fail(record, FIELD + REQUEST, path.at - line)
-    if not (consists_of(host, &ADDRESS.set) or is_one(host, c'-')):
+    if not (consists_of(host, &ADDRESS.set) or is_one(host, c'-') or commas and host.n == 0):
         return fail(record, FIELD + CLIENT, host.at - line)
-    if not (status.n == 3 and consists_of(status, &DIGIT.set) or is_one(status, c'-')):
+    if not (status.n == 3 and consists_of(status, &DIGIT.set) or is_one(status, c'-') or commas and status.n == 0):
         return fail(record, FIELD + STATUS, status.at - line)
     return True
 
@@ -787,18 +857,18 @@ cdef const char *MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 
 cdef int month_of(const uint8_t *s) noexcept nogil:
-    """Return the month, 1 to 12, that three letters name; 0 if they do not."""
+    """Return the month, 1 to 12, that three letters name, in any case; 0 if they do not."""
     cdef int month
     cdef const uint8_t *name = <const uint8_t *>MONTHS
     for month in range(12):
-        if s[0] == name[3 * month] and s[1] == name[3 * month + 1] and s[2] == name[3 * month + 2]:
+        if (s[0] ^ name[3 * month] | s[1] ^ name[3 * month + 1] | s[2] ^ name[3 * month + 2]) & ~0x20 == 0:
             return month + 1
     return 0
 
 
 cdef size_t put_zone(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
-    """Write a zone: "Z", "+hh:mm" for "+hhmm" or "+hh:mm". Return its size; 0 if it is invalid."""
-    if n == 1 and s[0] == c'Z':
+    """Write a zone: "Z", also for "GMT" and "UTC"; "+hh:mm" for "+hhmm" or "+hh:mm". Return its size; 0 if it is invalid."""
+    if n == 1 and s[0] == c'Z' or n == 3 and (memcmp(s, b"GMT", 3) == 0 or memcmp(s, b"UTC", 3) == 0):
         dst[0] = c'Z'
         return 1
     if not (n == 5 and has_shape(s, "+0000", 5) or n == 6 and has_shape(s, "+00:00", 6)):
@@ -819,7 +889,7 @@ cdef size_t put_clock(const uint8_t *s, size_t n, bint space, uint8_t *dst) noex
     cdef size_t i = 8, size
     if n < 8 or not has_shape(s, "00:00:00", 8) or not is_time_of_day(s):
         return 0
-    if i + 1 < n and s[i] == c'.' and DIGIT.set.member[s[i + 1]]:
+    if i + 1 < n and (s[i] == c'.' or s[i] == c',') and DIGIT.set.member[s[i + 1]]:     # Python's logging: a comma
         i += 1
         while i < n and i < 24 and DIGIT.set.member[s[i]]:
             i += 1
@@ -830,7 +900,7 @@ cdef size_t put_clock(const uint8_t *s, size_t n, bint space, uint8_t *dst) noex
     if i == n:
         return i + 1
     size = i + space
-    if (s[i] == c' ') != space or space and n - size != 5:
+    if (s[i] == c' ') != space or size >= n:
         return 0
     size = put_zone(s + size, n - size, dst + i + 1)
     return size and i + 1 + size
@@ -907,35 +977,55 @@ cdef inline void put_two(int number, uint8_t *dst) noexcept nogil:
     dst[0], dst[1] = <uint8_t>(c'0' + number // 10), <uint8_t>(c'0' + number % 10)
 
 
+cdef size_t put_date(const uint8_t *year, int month, int day, uint8_t *dst) noexcept nogil:
+    """Write a date. Return its size; 0 if there is no such date, or the year is not one."""
+    if not has_shape(year, "0000", 4) or not is_date(year, month, day):
+        return 0
+    memcpy(dst, year, 4)
+    dst[4] = dst[7] = c'-'
+    put_two(month, dst + 5)
+    put_two(day, dst + 8)
+    return 10
+
+
+cdef inline size_t both(size_t date, size_t clock) noexcept nogil:
+    return date + clock if date and clock else 0
+
+
 cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     """Write a time in the form of RFC 3339, at most 48 bytes; without a zone, if none is logged. Return its size.
 
-    Read are Apache's "%t" and nginx's "$time_local"; the same with a fraction or without a zone (HAProxy); RFC 3339 and
-    ISO 8601; seconds since 1970. Return 0 for all else.
+    10/Oct/2024:13:55:36 +0000        Apache's "%t", nginx's "$time_local"; HAProxy has a fraction and no zone
+    2024-10-10T13:55:36.5+02:00       RFC 3339, ISO 8601; with a space instead of the "T", there may be one before the zone
+    2024/10/10 13:55:36               Go's log; Gin has " - " before the clock
+    Thu, 10 Oct 2024 13:55:36 GMT     RFC 9110 section 5.6.7: IMF-fixdate
+    Thu Oct 10 13:55:36 2024          RFC 9110 section 5.6.7: asctime
+    1728568536.5                      seconds since 1970, see put_epoch()
+
+    Return 0 for all else.
     """
-    cdef size_t size
-    cdef int month
+    cdef size_t clock = 11
     cdef Day day
     if n >= 20 and s[2] == c'/':
-        size = put_clock(s + 12, n - 12, True, dst + 10)
-        month = month_of(s + 3)
         # Python's http.server has a space before the clock.
-        if size and has_shape(s, "00/AAA/0000", 11) and (s[11] == c':' or s[11] == c' ') and is_date(
-                s + 7, month, number_of(s)):
-            memcpy(dst, s + 7, 4)
-            dst[4] = dst[7] = c'-'
-            put_two(month, dst + 5)
-            memcpy(dst + 8, s, 2)
-            return 10 + size
-        return 0
-    if n >= 19 and s[4] == c'-':
-        # A space before the zone goes with one before the clock.
-        size = put_clock(s + 11, n - 11, s[10] == c' ' == s[n - 6], dst + 10)
-        if size and (s[10] == c'T' or s[10] == c' ') and has_shape(s, "0000-00-00", 10) and is_date(
-                s, number_of(s + 5), number_of(s + 8)):
-            memcpy(dst, s, 10)
-            return 10 + size
-        return 0
+        if not has_shape(s, "00/AAA/0000", 11) or s[11] != c':' and s[11] != c' ':
+            return 0
+        return both(put_date(s + 7, month_of(s + 3), number_of(s), dst), put_clock(s + 12, n - 12, True, dst + 10))
+    if n >= 19 and (s[4] == c'-' or s[4] == c'/'):
+        if s[10] == c' ' and s[11] == c'-' and s[12] == c' ':
+            clock = 13
+        if (s[10] != c'T' and s[10] != c' ' or s[4] != s[7] or s[4] == c'/' and s[10] == c'T' or n < clock + 8
+                or not has_shape(s, "0000", 4) or not has_shape(s + 5, "00", 2) or not has_shape(s + 8, "00", 2)):
+            return 0
+        return both(put_date(s, number_of(s + 5), number_of(s + 8), dst),
+                    put_clock(s + clock, n - clock, s[10] == c' ' and find(s, clock, n, c' ') < n, dst + 10))
+    if n >= 29 and has_shape(s, "AAA, 00 AAA 0000 ", 17):
+        return both(put_date(s + 12, month_of(s + 8), number_of(s + 5), dst), put_clock(s + 17, n - 17, True, dst + 10))
+    if n == 24 and has_shape(s, "AAA AAA ", 8) and has_shape(s + 9, "0 ", 2) and s[19] == c' ':
+        if s[8] != c' ' and not is_digit(s[8]):
+            return 0
+        return both(put_date(s + 20, month_of(s + 4), s[9] - c'0' + (10 * (s[8] - c'0') if s[8] != c' ' else 0), dst),
+                    put_clock(s + 11, 8, False, dst + 10))
     day.number = 0
     return put_epoch(s, n, &day, dst)
 

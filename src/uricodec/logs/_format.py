@@ -14,15 +14,20 @@ from uricodec.logs._records import MAX_LINE, LogReader
 SHOWN = 24
 
 
+# The format whose keys a map may choose.
+LOGFMT = "logfmt"
+
+
 class Format:
     """A format of access logs.
 
     Args:
-        text (str | None): The name of a preset (see `presets`), a format string of Apache (LogFormat) or nginx
-            (log_format), or a whole directive of their configuration files. None with a `map`.
+        text (str | None): The name of a preset (see `presets`), a format string of Apache (LogFormat), nginx
+            (log_format), HAProxy (log-format), Envoy, gunicorn (access_log_format), Uvicorn, aiohttp or uWSGI
+            (log-format), or a whole directive of their configuration files. None with a `map`, unless it is "logfmt".
         map (Mapping[str, str] | None): Of logs in JSON: the path of a member for each field, with dots between names
-            and "|" between alternatives. Fields are those of `Record` but `extra`, `params` and `flags`,
-            "path_decoded", "request", "duration.ms" (.us, .ns), and "extra.NAME".
+            and "|" between alternatives; of logfmt: the key of a pair. Fields are those of `Record` but `extra`,
+            `params` and `flags`, "path_decoded", "request", "duration.ms" (.us, .ns), and "extra.NAME".
 
     Raises:
         TypeError: If not just one of both is given, or has another type.
@@ -30,7 +35,7 @@ class Format:
             empty, a field of it is unknown, or a path is malformed or of two fields; if a format or map has more than
             16384 characters, a map more than 512 paths, or a path more than 32 names.
 
-    Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
+    Source: `_directives` names the documentation of each server.
 
     >>> Format('%h "%r" %>s').fields
     ('client', 'method', 'target', 'path', 'query', 'protocol', 'status')
@@ -39,41 +44,42 @@ class Format:
     """
 
     def __init__(self, text: str | None = None, *, map: Mapping[str, str] | None = None) -> None:
-        if (text is None) == (map is None):
+        if (text is None) == (map is None) and text != LOGFMT:
             raise TypeError("expected a format or a map")
         if not isinstance(text, str) and map is None:
             raise TypeError(f"format must be a str, got {type(text).__name__}")
         if map is not None and not isinstance(map, Mapping):
             raise TypeError(f"map must be a mapping, got {type(map).__name__}")
         self.text = text
-        self._map = dict(map) if map is not None else None
+        self.map = dict(map) if map is not None else None
         self._programs: list[Text | Json | W3c] = (
-            [_formats.compile_mapping(self._map.items())]
-            if self._map is not None
+            [_formats.compile_mapping(self.map.items(), logfmt=text == LOGFMT)]
+            if self.map is not None
             else _formats.compile_format(text or "")
         )
 
     def __repr__(self) -> str:
-        return f"Format(map={self._map!r})" if self.text is None else f"Format({self.text!r})"
+        given = [] if self.text is None else [repr(self.text)]
+        return f"Format({', '.join(given + ([] if self.map is None else [f'map={self.map!r}']))})"
 
     def __str__(self) -> str:
         return "map" if self.text is None else self.text
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Format) and (self.text, self._map) == (other.text, other._map)
+        return isinstance(other, Format) and (self.text, self.map) == (other.text, other.map)
 
     def __hash__(self) -> int:
-        return hash((self.text, tuple(self._map or ())))
+        return hash((self.text, tuple(self.map or ())))
 
     def __reduce__(self) -> Any:
-        made = ("text", "_map", "_programs", "programs", "fields")  # the others are those of a subclass
+        made = ("text", "map", "_programs", "programs", "fields")  # the others are those of a subclass
         state = {name: value for name, value in vars(self).items() if name not in made}
-        return _unpickle, (type(self), self.text, self._map), state or None
+        return _unpickle, (type(self), self.text, self.map), state or None
 
     @cached_property
     def programs(self) -> tuple[Program, ...]:
         """The compiled variants: a line has the first one that it matches."""
-        return tuple(Program(program, self._map is None) for program in self._programs)
+        return tuple(Program(program, self.map is None) for program in self._programs)
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
@@ -88,7 +94,7 @@ class Format:
     def is_json(self) -> bool:
         """Whether its lines are JSON objects, also if a format string writes them."""
         program = self._programs[0]
-        return isinstance(program, Json) or getattr(program, "escapes", "") == "json"
+        return (isinstance(program, Json) and not program.logfmt) or getattr(program, "escapes", "") == "json"
 
     def explain(self, line: bytes) -> Diagnostic | None:
         """Say where a line stops matching.
@@ -123,7 +129,7 @@ class Format:
         if isinstance(program, Text):
             what, offset = expected(program, code, line, offset)
         elif isinstance(program, Json):
-            what = JSON.get(code, f"a number in {code}")
+            what = (PAIRS if program.logfmt else JSON).get(code, f"a number in {code}")
         else:
             what = "another number of fields" if code == "fields" else f"a valid {code}"
         got = line[offset : offset + SHOWN].decode("utf-8", "backslashreplace")
@@ -133,6 +139,7 @@ class Format:
 # What is expected, or the message, by code.
 PLAIN = {"empty": "the line is empty", "too-long": "line is longer than {} bytes"}
 JSON = {"json": "valid JSON, an object", "request": "a request or a status", "fields": "one of the mapped members"}
+PAIRS = {**JSON, "json": "pairs of a key and a value, and quotes around a whole value"}
 
 
 # The codes of errors in fields that records have by another name.
@@ -212,7 +219,7 @@ class MixedFormat(Format):
     """
 
     def __init__(self, formats: list[Format]) -> None:
-        self._formats, self._map = tuple(formats), None
+        self._formats, self.map = tuple(formats), None
         self.text = " or ".join(map(str, formats))
         self._programs = [program for format in formats for program in format._programs]
 

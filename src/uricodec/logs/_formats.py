@@ -1,4 +1,4 @@
-r"""Formats of access logs as programs: what compile_format() makes of a preset, a LogFormat or a log_format.
+r"""Formats of access logs as programs: what compile_format() makes of a preset, or a string of a configuration.
 
 A program says what a line consists of, and a compiled reader runs it. A format string becomes tokens, literals and
 fields in their order. Then
@@ -9,8 +9,8 @@ fields in their order. Then
 3. each field gets its kind, which says where it ends. It depends on the literals around: between quotes, a text may
    contain spaces, and the server escapes quotes.
 
-Sources: Apache HTTP Server 2.4, mod_log_config and mod_logio; nginx, ngx_http_log_module and the index of variables;
-W3C Working Draft WD-logfile-960323. presets.ini names the documentation of each preset.
+Sources: W3C Working Draft WD-logfile-960323. `_directives` names those of format strings, presets.ini the documentation
+of each preset.
 """
 
 import os
@@ -21,30 +21,23 @@ from itertools import pairwise
 from operator import contains
 from typing import NamedTuple, NoReturn
 
-
-class Field(NamedTuple):
-    """A value of a line.
-
-    Attributes:
-        name (str | None): The field of the record: one of FIELDS or `extra.NAME`. None: the value is dropped.
-        kind (str): How the value is found, and what it must look like:
-            word: bytes other than the first one of the literal that follows
-            text: all before the literal that follows; at the end of the format, the rest of the line
-            quoted: all before an unescaped quote that the rest of the literal follows
-            number, decimal: digits, of "decimal" with at most one dot, or "-". Spaces before (Squid) and "+" (HAProxy:
-                at least) are dropped; a negative number means that there is none.
-            list: words separated by ", " or " : "
-            address: a word, in detection an address or a host name
-            endpoint: a word, an address with a port
-            uncertain: of JSON, a decoded path, or a target if it has a "?" or a triplet
-            query: a word, whose first "?" is dropped
-            time: a time
-        unit (int): The power of ten of a duration, in seconds: 0, -3, -6 or -9.
-    """
-
-    name: str | None
-    kind: str
-    unit: int = 0
+from uricodec.logs._directives import (
+    FIELDS,
+    FRACTIONS,
+    KNOWN_TIME,
+    UNITS,
+    Directive,
+    Family,
+    Field,
+    Haproxy,
+    Nginx,
+    Token,
+    extra,
+    family_of,
+    sample_of,
+    standard,
+    suggestion,
+)
 
 
 class Text(NamedTuple):
@@ -52,6 +45,7 @@ class Text(NamedTuple):
 
     Attributes:
         steps (tuple[bytes | Field, ...]): They alternate: two fields have a literal between them, literals are joined.
+            Several spaces at an end of a literal are any number of spaces, but at least one.
         escapes (str): What the server escapes values with: "backslash" (Apache, nginx), "json", "hash" (HAProxy, in
             quotes and braces) or "none".
         open_end (bool): Whether more bytes may follow after a space.
@@ -65,18 +59,20 @@ class Text(NamedTuple):
 
 
 class Json(NamedTuple):
-    """A line that is a JSON object.
+    """A line that is a JSON object, or one of logfmt.
 
     Attributes:
         members (tuple[tuple[tuple[str, ...], Field], ...]): Paths of members, and their fields. If a record has several
             members for a field, the first one counts.
         rest (bool): Whether other strings and numbers of the object itself belong to `extra`.
         encoded (bool): Whether values are percent-encoded for the log, as CloudFront does.
+        logfmt (bool): Whether the line is not an object, but of pairs: method=GET path="/a b". Paths are of one name.
     """
 
     members: tuple[tuple[tuple[str, ...], Field], ...]
     rest: bool
     encoded: bool = False
+    logfmt: bool = False
 
 
 class W3c(NamedTuple):
@@ -84,8 +80,8 @@ class W3c(NamedTuple):
 
     Attributes:
         fields (str | None): The fields of a log without "#Fields:".
-        separator (bytes): What separates the values: a tab or a space.
-        dialect (str): "cloudfront" or "iis".
+        separator (bytes): What separates the values: a tab, a space or a comma.
+        dialect (str): "cloudfront", "iis", or "csv", whose first line has the names of the fields.
     """
 
     fields: str | None
@@ -94,237 +90,6 @@ class W3c(NamedTuple):
 
 
 Program = Text | Json | W3c
-
-# The fields of a record, by their kinds. Presets and mappings have them by these names.
-FIELDS = {
-    "client": "address",
-    "user": "text",
-    "time": "time",
-    "request": "text",
-    "method": "word",
-    "target": "word",
-    "path": "word",
-    "path_decoded": "word",
-    "query": "word",
-    "protocol": "word",
-    "status": "number",
-    "bytes_sent": "number",
-    "referer": "word",
-    "user_agent": "text",
-    "vhost": "word",
-    "duration": "decimal",
-    "forwarded_for": "list",
-}
-UNITS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
-
-
-class Directive(NamedTuple):
-    """A field as a notation has it; `rank` decides which of several directives for a field has its name."""
-
-    field: Field
-    rank: int = 0
-
-
-class Token(NamedTuple):
-    """A literal (`directive` is None) or a field of a format string.
-
-    Attributes:
-        text (str): The literal, or the directive as it is written.
-        offset (int): Where it begins in the format string.
-        directive (Directive | None): The field.
-        name (str): The name under `extra` if the field is not one of FIELDS for this directive.
-        pattern (str): The strftime format of a time.
-    """
-
-    text: str
-    offset: int
-    directive: Directive | None = None
-    name: str = ""
-    pattern: str = ""
-
-
-def standard(name: str, rank: int = 0, unit: int = 0) -> Directive:
-    """Return a directive for one of FIELDS."""
-    return Directive(Field(name, FIELDS[name], unit), rank)
-
-
-def extra(name: str, kind: str = "word") -> Directive:
-    """Return a directive for a field under `extra`."""
-    return Directive(Field(f"extra.{name}", kind))
-
-
-# --- Apache -----------------------------------------------------------------------------------------------------------
-
-APACHE = {
-    "a": standard("client"),
-    "A": extra("local_address"),
-    "b": standard("bytes_sent"),
-    "B": standard("bytes_sent"),
-    "D": standard("duration", 0, UNITS["us"]),
-    "f": extra("filename"),
-    "h": standard("client"),
-    "H": standard("protocol"),
-    "I": extra("bytes_received"),
-    "k": extra("keepalive_requests"),
-    "l": extra("ident"),
-    "L": extra("log_id"),
-    "m": standard("method"),
-    "O": standard("bytes_sent"),
-    "p": extra("port"),
-    "P": extra("pid"),
-    "q": Directive(Field("query", "query")),
-    "r": standard("request"),
-    "R": extra("handler"),
-    "s": standard("status", 1),
-    "S": extra("bytes_transferred"),
-    "T": standard("duration", 3),
-    "u": standard("user"),
-    "U": standard("path_decoded"),
-    "v": standard("vhost"),
-    "V": standard("vhost"),
-    "X": extra("connection_status"),
-    "^FB": extra("time_to_first_byte"),
-}
-# Of "%{NAME}i" and the like: the value of a header, cookie, variable ... NAME. mod_ssl has "c" and "x".
-NAMED = ("C", "c", "e", "i", "n", "o", "x", "^ti", "^to")
-REQUEST_HEADERS = {
-    "host": standard("vhost"),
-    "referer": standard("referer"),
-    "user-agent": standard("user_agent"),
-    "x-forwarded-for": standard("forwarded_for"),
-}
-# What is in the braces of other directives; of "%{...}t" all else is a format of strftime().
-VARIANTS = {
-    "{canonical}p": extra("port"),
-    "{local}p": extra("local_port"),
-    "{remote}p": extra("remote_port"),
-    "{pid}P": extra("pid"),
-    "{tid}P": extra("tid"),
-    "{hextid}P": extra("tid"),
-    "{us}T": standard("duration", 0, UNITS["us"]),
-    "{ms}T": standard("duration", 2, UNITS["ms"]),
-    "{s}T": standard("duration", 3),
-}
-APACHE_DIRECTIVE = (  # compiled when a format needs it, as the patterns below: to compile them takes milliseconds
-    r"%(?:%|(?P<status>(?:!?\d{3}(?:,\d{3})*|[<>])*)(?:\{(?P<argument>[^}]{0,999})\})?(?P<final>[<>]?)(?P<letter>\^FB|\^t[io]|[A-Za-z]))"
-)
-
-
-def apache_directive(found: re.Match[str], offset: int) -> list[Token]:
-    """Return the tokens of a directive, which are three for "[%t]" without its brackets."""
-    letter, argument, written = found["letter"], found["argument"], found[0]
-    if letter is None:
-        return [Token("%", offset)]
-    if letter == "t":
-        return time_directive(argument, written, offset)
-    if letter in NAMED and argument:
-        directive = extra(argument)
-        if letter == "i":
-            directive = REQUEST_HEADERS.get(argument.lower(), directive)
-    elif argument is not None and letter in "pPT":
-        if f"{{{argument}}}{letter}" not in VARIANTS:
-            return no_directive(written, offset)
-        directive = VARIANTS[f"{{{argument}}}{letter}"]
-    elif letter in APACHE:
-        directive = APACHE[letter]
-        if letter == "s" and ">" in found["status"] + found["final"]:
-            directive = standard("status")
-    elif letter in NAMED:
-        raise ValueError(f"directive {written!r} at offset {offset} of the format needs a name: '%{{NAME}}{letter}'")
-    else:
-        return no_directive(written, offset)
-    return [Token(written, offset, directive, written)]
-
-
-def no_directive(written: str, offset: int) -> NoReturn:
-    raise ValueError(f"unknown directive {written!r} at offset {offset} of the format")
-
-
-# Conversions of strftime() that are others in one.
-COMPOSED = {
-    "%T": "%H:%M:%S",
-    "%R": "%H:%M",
-    "%F": "%Y-%m-%d",
-    "%D": "%m/%d/%y",
-    "%h": "%b",
-    "%e": "%d",
-    "%r": "%I:%M:%S %p",
-    "%k": "%H",
-}
-AROUND_TIME = r"(?s)([\s\[\](){}<>\"'|,;]*)(.*?)([\s\[\](){}<>\"'|,;]*)\Z"
-FRACTIONS = {"msec_frac": "123", "usec_frac": "123456"}
-EPOCHS = {"sec": "1700000000", "msec": "1700000000123", "usec": "1700000000123456"}
-
-
-def time_directive(argument: str | None, written: str, offset: int) -> list[Token]:
-    """Return the tokens of "%t", which writes brackets, or of "%{argument}t"."""
-    if argument is None:
-        time = Token(written, offset, standard("time"), written, "%d/%b/%Y:%H:%M:%S %z")
-        return [Token("[", offset), time, Token("]", offset)]
-    argument = re.sub("^(?:begin|end):?", "", argument)
-    pattern = EPOCHS.get(argument) or FRACTIONS.get(argument) or argument
-    for composed, parts in COMPOSED.items():
-        pattern = pattern.replace(composed, parts)
-    directive = extra(written, "time") if argument in FRACTIONS else standard("time")
-    # A format of strftime() may have what stands around the time: "[" in "%{[%d/%b/%Y:%T}t.%{msec_frac}t %{%z]}t".
-    before, pattern, after = re.findall(AROUND_TIME, pattern or "%d/%b/%Y:%H:%M:%S %z")[0]
-    time = Token(written, offset, directive, written, pattern)
-    return [Token(before, offset), time, Token(after, offset)]
-
-
-def sample_of(pattern: str) -> str:
-    """Return a time in a format of strftime()."""
-    from datetime import datetime, timedelta, timezone
-
-    return datetime(2000, 10, 10, 13, 55, 36, tzinfo=timezone(timedelta(hours=-7))).strftime(pattern)
-
-
-# The times with a space that the reader knows the end of.
-KNOWN_TIME = (
-    r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?:[.,]\d+)? [-+]\d{4}"
-    r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?:[-+]\d\d:?\d\d|Z| [-+]\d{4})?"
-)
-
-
-# --- nginx ------------------------------------------------------------------------------------------------------------
-
-NGINX = {
-    **{name: standard(name) for name in FIELDS},
-    **{f"duration_{unit}": standard("duration", 0, UNITS[unit]) for unit in ("ms", "us", "ns")},
-    "client_endpoint": Directive(Field("client", "endpoint")),
-    "ignored": Directive(Field(None, "word")),
-    "user_word": Directive(Field("user", "word")),
-    "remote_addr": standard("client"),
-    "remote_user": standard("user"),
-    "time_iso8601": standard("time"),
-    "time_local": standard("time"),
-    "msec": standard("time"),
-    "request_method": standard("method"),
-    "request_uri": standard("target"),
-    "uri": standard("path_decoded"),
-    "document_uri": standard("path_decoded"),
-    "args": standard("query"),
-    "query_string": standard("query"),
-    "server_protocol": standard("protocol"),
-    "body_bytes_sent": standard("bytes_sent"),
-    "bytes_sent": standard("bytes_sent", 1),
-    "http_referer": standard("referer"),
-    "http_user_agent": standard("user_agent"),
-    "http_x_forwarded_for": standard("forwarded_for"),
-    "proxy_add_x_forwarded_for": standard("forwarded_for", 1),
-    "host": standard("vhost"),
-    "http_host": standard("vhost", 1),
-    "server_name": standard("vhost", 2),
-    "request_time": standard("duration"),
-}
-NGINX_VARIABLE = r"(?a)\$(?:\{(?P<braces>\w+)\}|(?P<name>\w+))"
-
-
-def nginx_variable(found: re.Match[str], offset: int) -> list[Token]:
-    name = found["braces"] or found["name"]
-    kind = "list" if name.startswith("upstream_") else "word"
-    return [Token(found[0], offset, NGINX.get(name) or extra(name, kind), name)]
-
 
 # --- strings in configuration files -----------------------------------------------------------------------------------
 
@@ -337,7 +102,7 @@ class Source(NamedTuple):
     escapes: str | None = None
 
 
-ESCAPED = {"t": "\t", "n": "\n", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
+ESCAPED = {" ": " ", "t": "\t", "n": "\n", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 
 
 def source_of(written: str, spans: Iterable[tuple[int, int]], escapes: str | None = None) -> Source:
@@ -365,8 +130,10 @@ def source_of(written: str, spans: Iterable[tuple[int, int]], escapes: str | Non
 
 # Tokens of a configuration file: strings in quotes, or words.
 WORD = r"""(?s)(?:\s|\\\n)*(?:"(?P<double>(?:\\.|[^"\\])*)"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<bare>[^\s;"']+))"""
+# Settings of other servers: HAProxy and uWSGI (log-format), gunicorn (access_log_format), Envoy (format).
+SETTING = r"""\s*(?:-*access[-_]logformat|access_log_format|text_format|format|log-?format)\s*(?:[=:]\s*|\s)(?=.)"""
 LOG_FORMAT = r"\s*log_format\s+\S+(?=\s)"
-APACHE_LOG = r"""(?i)\s*(?:LogFormat|CustomLog\s+(?:"[^"]*"|'[^']*'|\S+))(?=\s|\\\n)"""
+APACHE_LOG = r"""(?i)\s*(?:LogFormat|CustomLog\s+(?:"[^"]*"|'[^']*'|\S+))(?=\s|\\\n)(?!\s*=)"""
 ESCAPE = r"\s*escape=(\w+)(?=\s)"
 
 
@@ -380,6 +147,9 @@ def configured(written: str) -> Source:
         if word is None:
             raise ValueError(f"missing format string at offset {found.end()}")
         return source_of(written, [word.span(word.lastgroup or 0)])
+    if (found := re.match(SETTING, written)) and not re.match(LOG_FORMAT, written):
+        word = word_at(written, found.end()) if written[found.end()] in "\"'" else None
+        return source_of(written, [word.span(word.lastgroup or 0) if word else (found.end(), len(written))])
     found = re.match(LOG_FORMAT, written)
     at = found.end() if found else 0
     escapes = None
@@ -406,37 +176,34 @@ ESCAPES = (*NGINX_ESCAPES.values(), "hash")
 # --- tokens -----------------------------------------------------------------------------------------------------------
 
 
-def tokens_of(source: Source, is_nginx: bool) -> list[Token]:
+def tokens_of(source: Source, family: Family) -> list[Token]:
     """Split a format string into literals and fields."""
-    sign, pattern, tokens_of_match = (
-        ("$", NGINX_VARIABLE, nginx_variable) if is_nginx else ("%", APACHE_DIRECTIVE, apache_directive)
-    )
-    match = re.compile(pattern).match
+    match = re.compile(family.pattern).match
     tokens: list[Token] = []
     i = 0
     while i < len(source.text):
         offset = source.offsets[i]
-        if source.text[i] == sign:
+        if source.text[i] == family.sign:
             found = match(source.text, i)
             if found is None:
-                return no_match(source, i)
-            tokens += tokens_of_match(found, offset)
+                return no_match(source, i, family)
+            tokens += family.tokens(found, offset)
             i = found.end()
         else:
-            end = source.text.find(sign, i)
+            end = source.text.find(family.sign, i)
             end = len(source.text) if end < 0 else end
             tokens.append(Token(source.text[i:end], offset))
             i = end
     return join_literals(tokens)
 
 
-def no_match(source: Source, i: int) -> NoReturn:
+def no_match(source: Source, i: int, family: Family) -> NoReturn:
     """Raise the error for a "$" or "%" that begins no directive."""
     braces = re.compile(r"[$%][!<>,\d]*\{").match(source.text, i)
     if braces and "}" not in source.text[i:]:
         raise ValueError(f"unclosed '{{' at offset {source.offsets[braces.end() - 1]} of the format")
     written = re.compile(r"[$%][!<>,\d]*(?:\{[^}]*\})?\^?.?", re.DOTALL).match(source.text, i)
-    no_directive(written[0] if written else source.text[i], source.offsets[i])
+    family.unknown(written[0] if written else source.text[i], source.offsets[i])
 
 
 def join_literals(tokens: list[Token]) -> list[Token]:
@@ -456,6 +223,13 @@ JOINED = {
     "%U": ([{"%q"}], TARGET_DECODED),
     "$uri": ([{"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED),
     "$document_uri": ([{"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED),
+    "%HP": ([{"%HQ"}], standard("target")),
+    "%HPO": ([{"%HQ"}], standard("target")),
+    "%ci": ([{":"}, {"%cp"}], Directive(Field("client", "endpoint"))),
+    "%bi": ([{":"}, {"%bp"}], extra("backend_source")),
+    "%fi": ([{":"}, {"%fp"}], extra("frontend_address")),
+    "%si": ([{":"}, {"%sp"}], extra("server_address")),
+    "%(U)s": ([{"?"}, {"%(q)s"}], TARGET_DECODED),
     "$scheme": ([{"://"}, {"$host", "$http_host", "$server_name"}, {"$request_uri"}], standard("target")),
 }
 MARKS = str.maketrans("", "", "{}<>")
@@ -519,27 +293,53 @@ def split_times(tokens: list[Token]) -> list[Token]:
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
-def compile_text(written: str) -> Text:
-    """Compile a format string of Apache or nginx, or a directive that has one."""
+def compile_text(written: str) -> list[Text]:
+    """Compile a format string of a server, or a directive of its configuration that has one."""
     source = configured(written)
-    variables, directives = (len(re.findall(each, source.text)) for each in (NGINX_VARIABLE, APACHE_DIRECTIVE))
-    is_nginx = variables >= directives and (variables > 0 or "%" not in source.text)
-    if source.escapes:
-        is_nginx = True
-        escapes = NGINX_ESCAPES[source.escapes]
-    else:
-        # Of a format without its directive, which says how values are escaped: JSON escapes include the others.
-        escapes = "json" if is_nginx and source.text.startswith("{") else "backslash"
     newline = source.text.find("\n")
     if newline >= 0:
         raise ValueError(f"newline at offset {source.offsets[newline]} of the format; a record is one line")
-    return text_of(source, is_nginx, escapes)
+    kind = Nginx if source.escapes else family_of(source.text)
+    if kind is Haproxy:
+        return [text_of(each, family, None, open_end) for each, family, open_end in with_headers(source)]
+    escapes = NGINX_ESCAPES.get(source.escapes or "")
+    if kind is Nginx and not escapes and source.text.startswith("{"):
+        # Of a format without its directive, which says how values are escaped: JSON escapes include the others.
+        escapes = "json"
+    return [text_of(source, kind(), escapes)]
 
 
-def text_of(source: Source, is_nginx: bool, escapes: str) -> Text:
+def with_headers(source: Source) -> list[tuple[Source, Haproxy, bool]]:
+    """Return the formats that one of HAProxy stands for, their directives, and whether more may follow.
+
+    `%hr` and `%hs` write nothing if there are no headers to capture, and one space is left then, not two. The lists of
+    the CLF format, `%hrl` and `%hsl`, are last.
+
+    >>> [each.text for each, _, _ in with_headers(source_of("%b %hr %hs %r", [(0, 13)]))]
+    ['%b %hr %hs %r', '%b %hs %r', '%b %r']
+    """
+    if lists := re.search(r"(?: %(?:\{[^}]*\})?h[rs]l)+\Z", source.text):
+        return [(without(source, lists), Haproxy(), True)]
+    found = [(source, Haproxy(), False)]
+    while headers := re.search(r" %h[rs]\Z|%h[rs](?!\w) ?", found[-1][0].text):
+        rest = without(found[-1][0], headers)
+        found.append((rest, Haproxy(one_has_headers="%hr" in rest.text or "%hs" in rest.text), False))
+    return found
+
+
+def without(source: Source, part: re.Match[str]) -> Source:
+    """Return a format without a part of it."""
+    start, stop = part.span()
+    return source._replace(
+        text=source.text[:start] + source.text[stop:], offsets=source.offsets[:start] + source.offsets[stop:]
+    )
+
+
+def text_of(source: Source, family: Family, escapes: str | None = None, open_end: bool = False) -> Text:
     """Compile a format string."""
-    tokens = tokens_of(source, is_nginx)
-    tokens, open_end, optional = remove_marks(tokens)
+    tokens = tokens_of(source, family)
+    tokens, has_rest, optional = remove_marks(tokens)
+    open_end |= has_rest
     tokens = split_times(join_times(join_targets(tokens)))
     if all(token.directive is None for token in tokens):
         raise ValueError(f"no directives in the format {source.text!r}; expected some such as %h or $remote_addr")
@@ -551,7 +351,7 @@ def text_of(source: Source, is_nginx: bool, escapes: str) -> Text:
     fields = [field_of(tokens, i, name, open_end) for i, name in enumerate(names_of(tokens))]
     steps = tuple(field or token.text.encode() for field, token in zip(fields, tokens, strict=True))
     ends = [i + 1 for i, token in enumerate(tokens) if token.offset < optional] if optional is not None else []
-    return Text(steps, escapes, open_end, ends[-1] if ends else len(steps))
+    return Text(steps, escapes or family.escapes, open_end, ends[-1] if ends else len(steps))
 
 
 def remove_marks(tokens: list[Token]) -> tuple[list[Token], bool, int | None]:
@@ -608,16 +408,20 @@ PATHS = 512
 LEVELS = 32
 
 
-def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False, encoded: bool = False) -> Json:
-    """Compile a mapping of fields to members of JSON records.
+def compile_mapping(
+    pairs: Iterable[tuple[str, str]], rest: bool = False, encoded: bool = False, logfmt: bool = False
+) -> Json:
+    """Compile a mapping of fields to members of JSON records, or to keys of logfmt.
 
     Args:
         pairs (Iterable[tuple[str, str]]): Fields, and paths of members. A field is one of FIELDS or `extra.NAME`; a
             duration may have a unit (`duration.ms`, `.us`, `.ns`), a client a port (`client.endpoint`), and a time its
             date apart (`time.date`). A path that some products decode, and others do not, is `path.uncertain`. Names
-            of a path are separated by dots; alternative paths by "|", the best one first.
+            of a path are separated by dots; alternative paths by "|", the best one first. `headers[].Host` is the
+            "value" of the object in an array whose "name" is Host.
         rest (bool): Whether other members become `extra` fields.
         encoded (bool): Whether values are percent-encoded for the log.
+        logfmt (bool): Whether lines are of logfmt.
 
     Returns:
         Json: The program.
@@ -654,7 +458,7 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False, encode
         raise ValueError("the mapping has no fields")
     if {"path", "path_decoded"} <= {field.name for field in members.values()}:
         raise ValueError("the mapping has both 'path' and 'path_decoded'; expected one of them")
-    return Json(tuple(members.items()), rest, encoded)
+    return Json(tuple(members.items()), rest, encoded, logfmt)
 
 
 def check_text(what: str, text: str) -> None:
@@ -682,14 +486,6 @@ def mapped_field(name: str) -> Field:
     if kind and not tail:
         return Field(head, "query" if head == "query" else "text" if kind == "word" else kind)
     raise ValueError(f"unknown field {name!r}{suggestion(name, [*FIELDS, f'extra.{name}'])}")
-
-
-def suggestion(name: str, names: list[str]) -> str:
-    """Return the end of an error message: the two names that are most like this one, or all of them."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, names, 2)
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else f"; choose from {', '.join(names)}"
 
 
 # --- presets ----------------------------------------------------------------------------------------------------------
@@ -776,7 +572,7 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
         texts = options.pop("format").strip().splitlines()
         if options:
             raise ValueError(f"unknown key {next(iter(options))!r}; choose from format, escapes")
-        return [text_of(source_of(text, [(0, len(text))]), True, escapes) for text in texts]
+        return [text_of(source_of(text, [(0, len(text))]), Nginx(), escapes) for text in texts]
     if "dialect" in options:
         dialect, fields = options.pop("dialect"), options.pop("fields", None)
         if dialect not in SEPARATORS:
@@ -785,7 +581,7 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
             raise ValueError(f"unknown key {next(iter(options))!r}; choose from dialect, fields")
         return [W3c(" ".join(fields.split()) if fields else None, SEPARATORS[dialect], dialect)]
     chosen = {}
-    for key in "rest", "encoded":
+    for key in "rest", "encoded", "logfmt":
         value = options.pop(key, "no")
         if value not in ("yes", "no"):
             raise ValueError(f"invalid {key} {value!r}; choose from yes, no")
@@ -793,15 +589,15 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
     return [compile_mapping(options.items(), **chosen)]
 
 
-SEPARATORS = {"cloudfront": b"\t", "iis": b" "}
+SEPARATORS = {"cloudfront": b"\t", "iis": b" ", "csv": b","}
 
 
 def compile_format(text: str) -> list[Program]:
     r"""Compile a format.
 
     Args:
-        text (str): The name of a preset, a format string of Apache (LogFormat) or nginx (log_format), or a whole
-            directive of their configuration files.
+        text (str): The name of a preset, a format string of a server (see `_directives`), or a whole directive of its
+            configuration file.
 
     Returns:
         list[Text | Json | W3c]: The variants of the format. A line has the first one that it matches.
@@ -809,8 +605,6 @@ def compile_format(text: str) -> list[Program]:
     Raises:
         ValueError: If no preset has this name; if a directive is unknown or incomplete, or nothing separates two
             directives; if the format has more than LONGEST characters.
-
-    Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
     >>> [program] = compile_format('%h "%r" %>s')
     >>> [step if isinstance(step, bytes) else f"{step.name}: {step.kind}" for step in program.steps]
@@ -820,7 +614,7 @@ def compile_format(text: str) -> list[Program]:
         raise ValueError(f"the format has {len(text)} characters; at most {LONGEST} are allowed")
     check_text("format", text)
     if not re.fullmatch(r"[\w.+-]*", text):
-        return [compile_text(text)]
+        return [*compile_text(text)]
     presets = built_in()
     if text not in presets:
         raise ValueError(f"unknown format {text!r}{suggestion(text, preset_names())}")

@@ -17,7 +17,7 @@ from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._text_reader cimport CLASSES, read_other_request, split_usual, split_usual_target
-from uricodec.logs._wrapping cimport is_of_docker, prefix_of
+from uricodec.logs._wrapping cimport TIMESTAMP, is_of_docker, prefix_of, skip_words
 from uricodec.logs._writing cimport keeps, know_time
 
 
@@ -400,6 +400,9 @@ cdef bint read_members(JsonReader *reader, const Marked *marked, size_t i, size_
             i = end_of_nested(s, marked.mark[<int>BRACKETS], i, end)
             if i > end:
                 return False
+            if s[start] == c'[' and member.node and reader.variant.plan.node[member.node].is_list:
+                read_list(reader.variant.plan, member.node, s, start, i, not care, record)
+                record.plain &= not care
             if not (member.slot >= 0 and s[start] == c'['):
                 continue
             at = skip_spaces(s, start + 1, end)
@@ -434,7 +437,11 @@ cdef inline size_t before_object(const uint8_t *s, size_t n) noexcept nogil:
     cdef size_t size = 0
     if s[0] == c'{':
         return n if is_of_docker(s, n) else 0
+    if s[4] == c'/':        # Caddy's console, which has the time
+        return n
     size = prefix_of(s, n)
+    if size == 0:
+        size = skip_words(TIMESTAMP, s, n)
     return size if size else n
 
 

@@ -40,6 +40,7 @@ cdef enum:
 
 cdef enum:
     EXTRA_CAPACITY = 64
+    DURATION_SIZE = 32
     BLOCK = 64              # bytes that a copy may load and store after the end of a text
     MOST_STEPS = 63         # of a format that is read by marks
     STEPS_KEPT = 64
@@ -84,6 +85,11 @@ cdef enum:
     IS_NUMBER = 4
     IS_DECIMAL = 8
 
+# Where a literal has several spaces, and a line may have any number, but at least one.
+cdef enum:
+    PAD_BEFORE = 1
+    PAD_AFTER = 2
+
 cdef struct Step:
     uint64_t word, mask     # the first 8 bytes of the literal
     const uint8_t *literal  # what follows the field
@@ -98,6 +104,7 @@ cdef struct Step:
     uint8_t empty_is_missing
     uint8_t before_time
     uint8_t may_end         # the line may end instead of the literal
+    uint8_t pads            # whether spaces may be around the literal, as bits
     # If it is not read by marks:
     Take take
     Kind kind
@@ -111,13 +118,14 @@ cdef struct Node:
     const uint8_t *key
     size_t n
     int child, sibling      # indexes; 0: none
+    bint is_list            # an array of objects with a "name", which leads to a child, and a "value"
     Step field              # if slot >= 0; its rank among alternatives is `rank`
     int rank
 
 cdef enum Escapes:
     NO_ESCAPES, HASHES, BACKSLASHES, JSON_ESCAPES
 cdef enum Notation:
-    TEXT_LINES, JSON_LINES, W3C_LINES
+    TEXT_LINES, JSON_LINES, LOGFMT_LINES, W3C_LINES
 
 # What the columns of a W3C log mean, from "#Fields:".
 cdef enum:
@@ -129,6 +137,7 @@ cdef struct Columns:
     int port                # the slot of the client's port; -1: none
     bint cloudfront         # values are percent-encoded for the log, see undo_cloudfront()
     bint commas             # the names are separated by commas
+    int unit                # of the duration: a power of ten
     size_t extras
     size_t name_at[129]     # EXTRAS: of the extra fields, in `names`
     size_t name_size[129]
@@ -153,6 +162,8 @@ cdef struct Plan:
     bint cloudfront         # of JSON: values are percent-encoded for the log
     uint8_t separator       # of W3C: of a log without "#Fields:"
     bint begins_with_client  # or with a list of addresses
+    bint bare_vhost         # of text: the site ends at a sign such as ":", and has no blanks
+    bint is_cut             # of text: the server has cut off the line
     bint endpoint           # of text: the client is an address with a port
     int ident, rest         # the slots of "%l", of what follows the last step,
     int port                # and of the client's port; -1: none
@@ -182,6 +193,7 @@ cdef struct Plan:
 cdef enum:
     WINDOW = 16384          # bytes that are marked at once, a multiple of 64
     SHORTEST = 24           # a shorter line is read exactly
+    CUT_OFF = 800           # a line of HAProxy, of 1024 bytes with the prefix of syslog, is longer if it is cut off
     LONGEST_TIME = 32       # of those that are known
 
 # The four bitmaps of a window of text. All have the ends of lines.
@@ -332,6 +344,7 @@ cdef struct Record:
     Text *key               # and what stands before their values; NULL: it is made from the name
     Text own_name[129]      # EXTRAS: names and keys of this line alone
     Text own_key[129]
+    uint8_t duration[32]    # DURATION_SIZE: a duration that has units, as a number
     uint16_t rank[146]      # SLOTS: of JSON, which of a field's alternatives was there
     const Variant *variant  # how it is written
     const Marked *marked    # the marks of its path and its query, if `is_marked`

@@ -1,7 +1,7 @@
 """Compiled formats of logs: the steps that read a line and fill an Record."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
-from uricodec.logs._fields cimport text_of
+from uricodec.logs._fields cimport find, text_of
 from uricodec.logs._line cimport *
 
 
@@ -23,13 +23,19 @@ cdef uint8_t delimiter_of(const Columns *columns, const uint8_t *s, size_t n) no
 cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t quoted, const uint8_t *s, size_t n,
                      Record *record) noexcept nogil
 cdef void fix_value(const Step *field, Record *record) noexcept nogil
+cdef void read_list(const Plan *plan, int parent, const uint8_t *s, size_t i, size_t n, bint plain, Record *record) noexcept nogil
 cdef int child_of(const Node *node, int parent, const uint8_t *key, size_t n) noexcept nogil
 cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil
 cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n, Record *record) noexcept nogil
 cdef size_t end_of_text(const Step *step, bint before_time, const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil
+cdef size_t skip_pads(const Step *step, const uint8_t *s, size_t end, size_t n, Text *value) noexcept nogil
 cdef size_t end_of_list(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) noexcept nogil
+
+
+cdef inline bint has_blanks(Text text) noexcept nogil:
+    return text.at != NULL and find(text.at, 0, text.n, c' ') < text.n
 
 
 cdef inline void set_value(const Node *node, Record *record, const uint8_t *at, size_t n) noexcept nogil:

@@ -27,7 +27,7 @@ cdef dict SLOTS_BY_NAME = {
     "referer": REFERER, "user_agent": USER_AGENT, "vhost": VHOST, "duration": DURATION, "forwarded_for": FORWARDED_FOR,
 }
 cdef dict KINDS = {
-    "word": WORD, "text": TEXT, "quoted": QUOTED, "list": LIST, "number": WORD, "decimal": WORD, "endpoint": WORD,
+    "word": WORD, "text": TEXT, "cut": TEXT, "quoted": QUOTED, "list": LIST, "number": WORD, "decimal": WORD, "endpoint": WORD,
     "address": WORD, "time": TIME_TEXT, "query": WORD, "uncertain": WORD,
 }
 
@@ -128,9 +128,19 @@ cdef bint set_step(const Plan *plan, size_t k) noexcept:
     return True
 
 
+cdef size_t skip_pads(const Step *step, const uint8_t *s, size_t end, size_t n, Text *value) noexcept nogil:
+    """Return where the literal begins after the end of a value: at the last space. The value is without them."""
+    if step.pads & PAD_BEFORE:
+        while value.n and value.at[value.n - 1] == c' ':
+            value.n -= 1
+        while n - end > 1 and s[end] == c' ' and s[end + 1] == c' ':
+            end += 1
+    return end
+
+
 cdef inline bint is_word(const Step *step) noexcept:
     return ((step.until == TO_SPACE or step.until == TO_BYTE or step.until == TO_LITERAL) and 1 <= step.n <= 8 and step.byte != c'"'
-            and step.work & ~(IS_NUMBER | IS_DECIMAL | HAS_QUOTE) == 0)
+            and step.work & ~(IS_NUMBER | IS_DECIMAL | HAS_QUOTE) == 0 and not step.pads)
 
 
 cdef bint set_steps(Plan *plan) noexcept:
@@ -178,12 +188,16 @@ cdef size_t end_of_text(const Step *step, bint before_time, const uint8_t *s, si
 
 
 cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Return the end of a time. The space between its date, its clock and its zone is not the one that ends it."""
+    """Return the end of a time. The spaces between its date, its clock and its zone are not the one that ends it."""
     cdef size_t end = find_literal(s, i, n, step.literal, step.n)
     if step.n == 0 or step.literal[0] != c' ':
         return end
-    if end - i == 10 and s[i + 4] == c'-':
-        end = find_literal(s, end + 1, n, step.literal, step.n)
+    if end - i == 10 and (s[i + 4] == c'-' or s[i + 4] == c'/'):        # 2024-10-10 13:55:36, 2024/10/10 - 13:55:36
+        end = find_literal(s, end + (3 if n - end > 3 and s[end + 1] == c'-' else 1), n, step.literal, step.n)
+    elif n - i > 23 and s[i + 3] == c' ' and s[i + 7] == c' ' and s[i + 13] == c':':        # Thu Oct 10 13:55:36 2024
+        end = find_literal(s, i + 20, n, step.literal, step.n)
+    elif n - i > 28 and s[i + 3] == c',' and s[i + 4] == c' ' and s[i + 19] == c':':        # Thu, 10 Oct 2024 13:55:36 GMT
+        end = find_literal(s, i + 26, n, step.literal, step.n)
     if n - end > 5 and (s[end + 1] == c'+' or s[end + 1] == c'-') and kernels.span(s + end + 2, 4, &DIGITS.set) == 4:
         end = find_literal(s, end + 6, n, step.literal, step.n)
     return end
@@ -298,6 +312,66 @@ cdef int child_of(const Node *node, int parent, const uint8_t *key, size_t n) no
     return 0
 
 
+cdef int child_named(const Node *node, int parent, Text name) noexcept nogil:
+    """Return the index of the child with a name in any case; 0 if there is none."""
+    cdef int k = node[parent].child
+    cdef size_t i
+    while k:
+        if node[k].n == name.n:
+            i = 0
+            while i < name.n and (node[k].key[i] == name.at[i] or is_letter(name.at[i]) and (node[k].key[i] ^ name.at[i]) == 0x20):
+                i += 1
+            if i == name.n:
+                return k
+        k = node[k].sibling
+    return 0
+
+
+cdef void read_list(const Plan *plan, int parent, const uint8_t *s, size_t i, size_t n, bint plain, Record *record) noexcept nogil:
+    """Read the array from i to n: [{"name": "Host", "value": "example.com"}, ...], as AWS WAF has headers."""
+    cdef size_t key, end
+    cdef int k
+    cdef Text name, value
+    while True:
+        while i < n and s[i] != c'{':
+            i = end_of_string(s, i + 1, n, plain) + 1 if s[i] == c'"' else i + 1
+        if i >= n:
+            return
+        i = skip_space(s, i + 1, n)
+        name = value = text_of(NULL, 0)
+        while i < n and s[i] == c'"':
+            key = i + 1
+            end = end_of_string(s, key, n, plain)
+            i = skip_space(s, min(end + 1, n), n)
+            if i == n or s[i] != c':':
+                return
+            i = skip_space(s, i + 1, n)
+            if i == n:
+                return
+            if s[i] == c'"':
+                i += 1
+                if end - key == 4 and memcmp(s + key, b"name", 4) == 0:
+                    name = text_of(s + i, end_of_string(s, i, n, plain) - i)
+                elif end - key == 5 and memcmp(s + key, b"value", 5) == 0:
+                    value = text_of(s + i, end_of_string(s, i, n, plain) - i)
+                i = end_of_string(s, i, n, plain) + 1
+            elif s[i] == c'{' or s[i] == c'[':
+                i = skip_nested(s, i, n, plain)
+            else:
+                end = i
+                i = end_of_scalar(s, i, n)
+                if i == end:
+                    return
+            i = skip_space(s, min(i, n), n)
+            if i < n and s[i] == c',':
+                i = skip_space(s, i + 1, n)
+        k = child_named(plan.node, parent, name) if name.at != NULL and value.at != NULL else 0
+        if k:
+            set_value(plan.node + k, record, value.at, value.n)
+            if not plain:
+                record.special |= bit_of(plan.node[k].field.slot)
+
+
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 cdef void fix_value(const Step *field, Record *record) noexcept nogil:
@@ -333,7 +407,9 @@ cdef bint check_text(const Step *step, Record *record) noexcept nogil:
     if text.n == 0 or text.n == 1 and text.at[0] == c'-':
         text.at, text.n = NULL, 0
         return True
-    return check_number(text) if step.kind == NUMBER else check_decimal(text)
+    if step.kind == NUMBER:
+        return check_number(text)
+    return check_duration(record, step.unit) if step.slot == DURATION else check_decimal(text)
 
 
 cdef Text first_word(const Plan *plan, const uint8_t *s, size_t n) noexcept nogil:
@@ -374,7 +450,7 @@ cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) no
     while k < most:
         a, b = one.step + k, other.step + k
         if (a.take != b.take or a.kind != b.kind or a.slot != b.slot or a.unit != b.unit or a.n != b.n
-                or a.number_follows != b.number_follows or memcmp(a.literal, b.literal, a.n) != 0):
+                or a.pads != b.pads or a.number_follows != b.number_follows or memcmp(a.literal, b.literal, a.n) != 0):
             break
         if odd_quotes and (a.quotes != b.quotes or a.spaces != b.spaces):
             break
@@ -398,7 +474,7 @@ cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n,
             record.start[k], record.plain_before[k], record.odd_before[k] = i, record.plain, record.odd_quotes
         last = k + 1 == plan.steps
         may_end = k + 1 >= plan.optional
-        if step.kind == NUMBER or step.kind == DECIMAL:
+        if (step.kind == NUMBER or step.kind == DECIMAL) and i and s[i - 1] == c' ':
             i = find_other(s, i, n, c' ')       # Squid pads numbers
         if step.take == QUOTED:
             end = end_of_quoted(plan, step, last, may_end, s, i, n, record)
@@ -420,12 +496,16 @@ cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n,
             if end > record.quote and record.plain and find(s, i, end, c'"') < end:
                 record.plain = False
         record.text[step.slot] = text_of(s + i, end - i)
+        if step.pads:
+            end = skip_pads(step, s, end, n, record.text + step.slot)
         if step.slot == USER and end - i == 3 and memcmp(s + i, b" - ", 3) == 0:
             record.text[USER] = text_of(s + i + 1, 1)        # Jetty: there is none
         if (step.kind == NUMBER or step.kind == DECIMAL) and step.slot != DROPPED and not check_text(step, record):
             return fail_at(step, i, record)
         if starts_with(s, end, n, step.literal, step.n):
             i = end + step.n
+            if step.pads & PAD_AFTER:
+                i = find_other(s, i, n, c' ')
         elif may_end and end + (step.take == QUOTED) >= n:
             i = n
             break
@@ -493,7 +573,9 @@ cdef size_t read_object(const Plan *plan, int parent, const uint8_t *s, size_t i
         elif i < n and (s[i] == c'{' or s[i] == c'['):
             end = skip_space(s, i + 1, n)
             i = skip_nested(s, i, n, record.plain)
-            if k and s[start] == c'[' and end < n and s[end] == c'"' and i <= n:     # the first text of an array
+            if k and plan.node[k].is_list and s[start] == c'[' and i <= n:
+                read_list(plan, k, s, start, i, record.plain, record)
+            elif k and s[start] == c'[' and end < n and s[end] == c'"' and i <= n:     # the first text of an array
                 set_value(plan.node + k, record, s + end + 1, end_of_string(s, end + 1, n, record.plain) - end - 1)
             start = i
         elif i < n and s[i] == c'"':
@@ -526,14 +608,50 @@ cdef size_t read_object(const Plan *plan, int parent, const uint8_t *s, size_t i
     return i + 1
 
 
+cdef bint read_pairs(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
+    """Read a line of logfmt: level=info method=GET path="/a b" duration=12ms. Words without "=" are passed over."""
+    cdef size_t i = 0, key, end, start
+    cdef int k
+    cdef Text name
+    record.plain = kernels.span(s, n, &NO_BACKSLASH.set) == n
+    memset(record.rank, 0, sizeof(record.rank))
+    while True:
+        i = key = find_other(s, i, n, c' ')
+        if i == n:
+            return finish(plan, s, n, record)
+        while i < n and s[i] != c' ' and s[i] != c'=' and s[i] != c'"':
+            i += 1
+        if i == n or s[i] == c' ':
+            continue
+        if s[i] == c'"':
+            return fail(record, JSON_ERROR, i)
+        name = text_of(s + key, i - key)
+        i += 1
+        start = i
+        if i < n and s[i] == c'"':
+            start += 1
+            end = end_of_string(s, start, n, record.plain)
+            i = end + 1
+            if i > n or i < n and s[i] != c' ':
+                return fail(record, JSON_ERROR, end)
+        else:
+            i = end = find(s, i, n, c' ')
+            record.plain &= find(s, start, end, c'"') == end
+        k = child_of(plan.node, 0, name.at, name.n)
+        if k and plan.node[k].field.slot >= 0:
+            set_value(plan.node + k, record, s + start, end - start)
+        elif plan.keep_rest and name.n:
+            add_extra(record, name, text_of(NULL, 0), s + start, end - start)
+
+
 cdef void undo_value(const Plan *plan, const Step *step, Record *record) noexcept nogil:
     """Undo the escapes of the text of a step."""
     if plan.escapes == JSON_ESCAPES:
         undo_json(record, step.slot)
     elif plan.escapes == BACKSLASHES:
         undo_backslashes(record, step.slot)
-    elif plan.escapes == HASHES and step.n and (step.literal[0] == c'"' or step.literal[0] == c'}'):
-        undo_hashes(record, step.slot, step.literal[0] == c'}')
+    elif plan.escapes == HASHES and (step.slot == REQUEST or step.n and (step.literal[0] == c'"' or step.literal[0] == c'}')):
+        undo_hashes(record, step.slot, step.n and step.literal[0] == c'}')
 
 
 cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
@@ -550,7 +668,7 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
     cdef size_t k, values = forget_dashes(record, plan.escapes != BACKSLASHES)
     cdef int slot
     cdef const Step *step
-    if plan.notation == JSON_LINES:
+    if plan.notation != TEXT_LINES:
         if query.at != NULL and record.text[QUERY].at == NULL:       # empty after a "?"
             record.text[QUERY] = query
             values += 1
@@ -561,6 +679,10 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
     elif (plan.ident >= 0 and record.text[plan.ident].at != NULL and record.text[plan.ident].at < record.text[USER].at
                 and find(record.text[USER].at, 0, record.text[USER].n, c' ') < record.text[USER].n):
         return fail(record, FIELD + USER, record.text[USER].at - s)   # "host ident user" is of words; other lines are not
+    if plan.bare_vhost and has_blanks(record.text[VHOST]):
+        return fail(record, FIELD + VHOST, record.text[VHOST].at - s)
+    if plan.is_cut and n < CUT_OFF:
+        return fail(record, FIELD + REQUEST, n)
     if plan.escapes == HASHES:
         for k in range(plan.steps):
             undo_value(plan, plan.step + k, record)
@@ -586,7 +708,7 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
         if user.n == 2 and user.at[0] == c'"' and user.at[1] == c'"':     # Apache writes these for an empty one
             record.text[USER].n = 0
     read_client(plan.port, plan.endpoint or record.endpoint, record)
-    return plan.notation != JSON_LINES or check_numbers(record, s, n)
+    return plan.notation == TEXT_LINES or check_numbers(record, s, n)
 
 
 cdef void read_client(int slot, bint endpoint, Record *record) noexcept nogil:
@@ -619,6 +741,8 @@ cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t
         record.text[MEMBERS + k], record.own_name[k], record.own_key[k] = text_of(NULL, 0), plan.name[k], text_of(NULL, 0)
     if plan.notation == JSON_LINES:
         return RECORD if read_json(plan, s, n, record) else NO_RECORD
+    if plan.notation == LOGFMT_LINES:
+        return RECORD if read_pairs(plan, s, n, record) else NO_RECORD
     return RECORD if read_text(plan, s, n, record) else NO_RECORD
 
 
@@ -630,7 +754,7 @@ cdef struct Name:
     int slot
 
 cdef enum:
-    COLUMN_NAMES_COUNT = 19
+    COLUMN_NAMES_COUNT = 23
 cdef Name COLUMN_NAMES[COLUMN_NAMES_COUNT]
 COLUMN_NAMES = [
     Name("date", 4, DATE), Name("time", 4, TIME), Name("c-ip", 4, CLIENT),
@@ -640,11 +764,17 @@ COLUMN_NAMES = [
     Name("cs(Referer)", 11, REFERER), Name("cs(Referrer)", 12, REFERER), Name("cs(User-Agent)", 14, USER_AGENT),
     Name("time-taken", 10, DURATION), Name("x-forwarded-for", 15, FORWARDED_FOR), Name("X-Forwarded-For", 15, FORWARDED_FOR),
     Name("cs(X-Forwarded-For)", 19, FORWARDED_FOR),
+    # Google Cloud Storage has "_" in all names.
+    Name("time-micros", 11, TIME), Name("cs-referer", 10, REFERER), Name("cs-user-agent", 13, USER_AGENT),
+    Name("time-taken-micros", 17, DURATION),
 ]
 
 
 cdef inline bint is_named(const uint8_t *s, size_t n, const char *name, size_t size) noexcept nogil:
-    return n == size and memcmp(s, name, n) == 0
+    cdef size_t i = 0
+    while i < min(n, size) and (s[i] == <uint8_t>name[i] or s[i] == c'_' and name[i] == c'-'):
+        i += 1
+    return i == n == size
 
 
 cdef int slot_of_column(Columns *columns, const uint8_t *name, size_t n, size_t most, size_t *used) noexcept nogil:
@@ -664,7 +794,7 @@ cdef int slot_of_column(Columns *columns, const uint8_t *name, size_t n, size_t 
 
 cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept nogil:
     """Read the names after "#Fields:", which are separated by spaces, tabs or commas. They say what wrote the log, too."""
-    cdef size_t i = 0, end, used = 0
+    cdef size_t i = 0, end, next, used = 0
     cdef int k, slot
     cdef bint has_client = False
     # CloudFront's cs(Host) is the name of the distribution, and x-host-header that of the site.
@@ -676,6 +806,7 @@ cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept no
     columns.known = False
     columns.commas = find(s, 0, n, c',') < n
     columns.cloudfront = False
+    columns.unit = 0
     while i < n:
         if s[i] == c' ' or s[i] == c'\t' or s[i] == c',':
             i += 1
@@ -683,12 +814,17 @@ cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept no
         end = i
         while end < n and s[end] != c' ' and s[end] != c'\t' and s[end] != c',':
             end += 1
+        next = end
+        if end - i > 1 and s[i] == c'"' and s[end - 1] == c'"':
+            i, end = i + 1, end - 1
         columns.cloudfront |= starts_with(s, i, end, <const uint8_t *>b"x-edge-", 7)
         if columns.count < COLUMNS:
             slot = -1
             for k in range(COLUMN_NAMES_COUNT):
                 if is_named(s + i, end - i, COLUMN_NAMES[k].name, COLUMN_NAMES[k].n):
                     slot = COLUMN_NAMES[k].slot
+            if slot == DURATION and s[end - 1] == c's':     # time_taken_micros
+                columns.unit = -6
             if not client_named and is_named(s + i, end - i, "cs-ip", 5):
                 slot = CLIENT
             if not status_named and is_named(s + i, end - i, "c-status", 8):
@@ -700,7 +836,7 @@ cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept no
             columns.slot[columns.count] = slot if slot >= 0 else slot_of_column(
                 columns, s + i, end - i, OWN_EXTRAS, &used)
         columns.count += 1
-        i = end
+        i = next
     columns.port = slot_of_column(columns, <const uint8_t *>CLIENT_PORT, 11, EXTRAS, &used) if has_client else -1
 
 
@@ -773,12 +909,16 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
     cdef uint8_t delimiter = plan.separator
     cdef uint8_t *room = record.room
     cdef uint32_t quoted
-    if s[0] == c'#':
+    if s[0] == c'#' and plan.start_n == 0:
         if n >= 8 and memcmp(s, b"#Fields:", 8) == 0:
             read_columns(columns, s + 8, n - 8)
             columns.announced = columns.count > 0
             if not columns.announced:       # of no field: those that it has without the line
                 columns[0] = plan.columns[0]
+        return DIRECTIVE
+    if plan.start_n and starts_with(s, s[0] == c'"', n, plan.start, plan.start_n):     # the names, in the first line
+        read_columns(columns, s, n)
+        columns.announced = True
         return DIRECTIVE
     record.plain = kernels.span(s, n, &NO_QUOTE.set) == n
     record.extras = columns.extras
@@ -787,7 +927,7 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
         record.own_key[k] = text_of(NULL, 0)
     if columns.announced:
         delimiter = delimiter_of(columns, s, n)
-    count = split_values(columns, delimiter, columns.announced and not record.plain, s, n, record, &quoted)
+    count = split_values(columns, delimiter, (columns.announced or columns.commas) and not record.plain, s, n, record, &quoted)
     if count < columns.count and not record.plain:       # a quote that is not one of a pair
         record.room = room
         count = split_values(columns, delimiter, False, s, n, record, &quoted)
@@ -800,12 +940,12 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
     cdef bint is_iis
     if count < columns.count or count > columns.count and not columns.cloudfront:
         return fail(record, FIELDS_ERROR, n)
-    if not columns.announced and not check_default_columns(record, s):
+    if not columns.announced and not check_default_columns(record, columns.commas, s):
         return False
-    forget_dashes(record, False)
+    forget_dashes(record, columns.commas)
     # IIS separates by spaces. It decodes the path, and writes "+" for a space. Its durations are milliseconds.
     is_iis = not columns.cloudfront and delimiter == c' '
-    record.unit = -3 if is_iis else 0
+    record.unit = -3 if is_iis else columns.unit
     if columns.cloudfront:
         undo_cloudfront(record)
     elif is_iis:
@@ -850,7 +990,7 @@ cdef class Program:
             self.plan.notation = TEXT_LINES
             self.set_text(program, slots)
         elif kind == "Json":
-            self.plan.notation = JSON_LINES
+            self.plan.notation = LOGFMT_LINES if program.logfmt else JSON_LINES
             self.set_json(program, slots)
             self.plan.request_needed = request_needed
         else:
@@ -862,6 +1002,11 @@ cdef class Program:
             self.plan.members = (1u << MEMBERS) - 1
             fields = program.fields.encode()
             read_columns(self.plan.columns, <const uint8_t *>PyBytes_AS_STRING(fields), len(fields))
+            if program.dialect == "csv":
+                self.plan.columns.commas = True
+                self._kept.append(fields)
+                self.plan.start = <const uint8_t *>PyBytes_AS_STRING(fields)
+                self.plan.start_n = find(self.plan.start, 0, PyBytes_GET_SIZE(fields), c' ')
             self.plan.own_fields = True
         self.plan.has_request = self.plan.members & REQUEST_MEMBERS != 0
         self.plan.one_request = self.plan.members & REQUEST_MEMBERS == 1 << REQUEST
@@ -922,6 +1067,7 @@ cdef class Program:
 
     cdef int set_text(self, program, dict slots) except -1:
         cdef Step *step = NULL
+        cdef size_t k
         cdef list parts = list(program.steps)
         cdef bytes literal
         self.plan.escapes = {"backslash": BACKSLASHES, "json": JSON_ESCAPES, "hash": HASHES, "none": NO_ESCAPES}[program.escapes]
@@ -939,8 +1085,17 @@ cdef class Program:
                 if step == NULL:
                     self.plan.start, self.plan.start_n = <const uint8_t *>PyBytes_AS_STRING(literal), PyBytes_GET_SIZE(literal)
                 else:
+                    if literal.endswith(b"  "):
+                        step.pads |= PAD_AFTER
+                        literal = literal.rstrip(b" ") + b" "
+                    if literal.startswith(b"  "):
+                        step.pads |= PAD_BEFORE
+                        literal = b" " + literal.lstrip(b" ")
+                    self._kept.append(literal)
                     step.literal, step.n = <const uint8_t *>PyBytes_AS_STRING(literal), PyBytes_GET_SIZE(literal)
-                    step.number_follows = i + 1 < len(parts) and parts[i + 1].kind in ("number", "decimal")
+                    # After a pad, where the number begins is not known.
+                    step.number_follows = (not step.pads & PAD_AFTER and i + 1 < len(parts)
+                                           and parts[i + 1].kind in ("number", "decimal"))
                 continue
             step = self.plan.step + self.plan.steps
             self.set_field(step, part, slots)
@@ -949,10 +1104,13 @@ cdef class Program:
                     and parts[i - 1].strip(b" ")):
                 (step - 1).take = TEXT_BEFORE_TIME
             self.plan.fixes |= step.kind > ENDPOINT
+            self.plan.is_cut |= part.kind == "cut"
             self.plan.steps += 1
         if self.plan.optional == 0:
             self.plan.optional = self.plan.steps + 1
         step = self.plan.step
+        for k in range(self.plan.steps):
+            self.plan.bare_vhost |= step[k].slot == VHOST and step[k].take == WORD and step[k].n > 0 and step[k].literal[0] != c' '
         self.plan.begins_with_client = self.plan.start_n == 0 and (step.slot == CLIENT or step.slot == FORWARDED_FOR)
         self.plan.endpoint = any(isinstance(part, tuple) and part.kind == "endpoint" for part in parts)
         self.set_last(slots)
@@ -975,7 +1133,7 @@ cdef class Program:
     cdef int set_quotes(self) except -1:
         """Set which texts in quotes end at the last quote that the rest of the format allows.
 
-        After the end of an open format may be anything, but not before fields that it has.
+        After the end of an open format may be anything, but not before fields that it has. HAProxy writes no quote in a text.
         """
         cdef Step *step
         cdef bytes literal
@@ -989,7 +1147,7 @@ cdef class Program:
             if k + 1 < self.plan.optional:
                 quotes += literal.count(b'"')
                 spaces += literal.count(b" ")
-                if step.take == QUOTED and not may_have_quotes and (spaces or not self.plan.open_end):
+                if step.take == QUOTED and not may_have_quotes and (spaces or not self.plan.open_end) and self.plan.escapes != HASHES:
                     step.quotes, step.spaces = <int>quotes - 1, spaces
                     self.plan.odd = <int>k
             may_have_quotes |= step.slot < MEMBERS and VISITORS >> step.slot & 1
@@ -1015,7 +1173,7 @@ cdef class Program:
         for path, field in program.members:
             parent = 0
             for name in path:
-                key = name.encode()
+                key = name.removesuffix("[]").encode()
                 k, last = node[parent].child, 0
                 while k and not (node[k].n == <size_t>PyBytes_GET_SIZE(key)
                                  and memcmp(node[k].key, PyBytes_AS_STRING(key), node[k].n) == 0):
@@ -1026,6 +1184,7 @@ cdef class Program:
                     self._kept.append(key)
                     node[k].key, node[k].n = <const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key)
                     node[k].field.slot = -1
+                    node[k].is_list = name.endswith("[]")
                     if last:
                         node[last].sibling = k
                     else:

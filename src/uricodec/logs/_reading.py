@@ -11,7 +11,17 @@ from uricodec._io.reading import LineEnds
 from uricodec._io.reports import InvalidLine
 from uricodec._io.runner import InvalidLines, Position, Worker
 from uricodec.logs._columns import convert_columns
-from uricodec.logs._detection import HEAD, SHARE, Candidate, FormatError, candidates, decide, is_utf16, nearest, strange
+from uricodec.logs._detection import (
+    HEAD,
+    SHARE,
+    Candidate,
+    FormatError,
+    candidates,
+    decide,
+    is_utf16,
+    nearest,
+    strange,
+)
 from uricodec.logs._format import Format, has_bare_queries
 from uricodec.logs._partial import PartialLines
 from uricodec.logs._records import IMPORTANT, Lines, LogReader
@@ -319,10 +329,13 @@ class LogWorker(Worker):
         reason = strange(line.text)
         if reason:
             raise FormatError(f"{line.input}: {reason}")
-        raise FormatError(
-            f"{self.invalid.message(line, before)}; no line is one; the nearest formats are "
-            f"{nearest(candidates(line.text, every=True))}"
-        )
+        from uricodec.logs._guess import guess
+
+        message = f"{self.invalid.message(line, before)}; no line is one"
+        if found := candidates(line.text):
+            raise FormatError(f"{message}; {found[0].format} reads it")
+        near = nearest(line.text)
+        raise FormatError(f"{message}; the nearest is {near[0]}" if near else message, guess([line.text]))
 
 
 def reader_of(format: Format, options: dict[str, Any]) -> LogReader:

@@ -636,12 +636,16 @@ cdef class LogReader:
         cdef Failure farthest = Failure(FINE, 0, 0)
         cdef size_t skipped
         cdef int kind
+        cdef bint has_prefix = False
         cdef bint object_first = self.objects < self.variants or is_of_docker(s, n)
         for kind in range(PREFIXES):
             skipped = skip_prefix(kind, s, n)
             if skipped:
+                has_prefix = True
                 line = self.read_variants(s + skipped, n - skipped, record)
                 record.offset += skipped
+                if line == RECORD and kind == CONSOLE and record.text[<int>TIME].at == NULL:
+                    record.text[<int>TIME] = text_of(s, find(s, 0, n, c'\t'))
                 if line != NO_RECORD or record.code == EMPTY:
                     return line
                 keep_farther(&farthest, record, self.failed)
@@ -655,6 +659,10 @@ cdef class LogReader:
             farthest = Failure(record.code, record.offset, self.failed)
         if line == NO_RECORD and not object_first:      # the error says more than what the text lacks
             line = self.read_in_object(s, n, record)
+        for kind in range(WORDS):
+            skipped = skip_words(kind, s, n) if line == NO_RECORD and not has_prefix else 0
+            if skipped:
+                line = self.read_variants(s + skipped, n - skipped, record)
         if line == NO_RECORD:
             record.code, record.offset, self.failed = farthest.code, farthest.offset, farthest.variant
         return line
@@ -668,6 +676,7 @@ cdef class LogReader:
         cdef Line line = NO_RECORD
         cdef size_t skipped, start = text_in_object(s, n, self.memory, &inner)
         cdef int kind
+        cdef bint has_prefix = False
         record.code, record.offset = FINE, 0
         if start == 0:
             return NO_RECORD
@@ -680,9 +689,14 @@ cdef class LogReader:
         for kind in range(PREFIXES):
             skipped = skip_prefix(kind, inner.at, inner.n)
             if skipped and line == NO_RECORD:
+                has_prefix = True
                 line = self.read_variants(inner.at + skipped, inner.n - skipped, record)
         if line == NO_RECORD:
             line = self.read_variants(inner.at, inner.n, record)
+        for kind in range(WORDS):
+            skipped = skip_words(kind, inner.at, inner.n) if line == NO_RECORD and not has_prefix else 0
+            if skipped:
+                line = self.read_variants(inner.at + skipped, inner.n - skipped, record)
         record.offset = start
         return line
 
@@ -742,7 +756,7 @@ cdef class LogReader:
         for i in range(MEMBERS):
             if record.text[i].n == 1 and record.text[i].at[0] == c'-':
                 record.text[i] = text_of(NULL, 0)
-        return has_usual_values(record, plan.notation == JSON_LINES, plan.notation == TEXT_LINES
+        return has_usual_values(record, plan.notation == JSON_LINES or plan.notation == LOGFMT_LINES, plan.notation == TEXT_LINES
                                 and plan.step[0].slot == FORWARDED_FOR and not plan.members >> CLIENT & 1)
 
     cdef Line read_again(self, int k, const uint8_t *s, size_t n, Record *record) noexcept nogil:

@@ -17,7 +17,7 @@ from uricodec.logs._fields cimport *
 from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
-from uricodec.logs._wrapping cimport may_have_prefix, prefix_of
+from uricodec.logs._wrapping cimport WORDS, may_have_prefix, prefix_of, skip_words
 from uricodec.logs._writing cimport keeps, know_time, put_extra_key
 
 
@@ -274,7 +274,7 @@ cdef Attempt read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
             step += 1
         record.start[step.index] = i
         value = record.text + step.slot
-        if step.until == TO_QUOTE and quote < end and i <= quote and stands_at(s + quote, step):
+        if step.until == TO_QUOTE and quote < end and i <= quote and stands_at(s + quote, step) and not step.pads:
             n = quote - i
             value.at, value.n = s + i, n
             if n <= 1 and (n == 0 and step.empty_is_missing or n == 1 and s[i] == c'-'):
@@ -294,7 +294,7 @@ cdef Attempt read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
                     return DECLINED
             step += 1
             continue
-        if step.work & (IS_NUMBER | IS_DECIMAL):
+        if step.work & (IS_NUMBER | IS_DECIMAL) and i and s[i - 1] == c' ':
             while i < end and s[i] == c' ':
                 i += 1
         if step.until == TO_SPACE:
@@ -332,14 +332,19 @@ cdef Attempt read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
             break
         if stop > end or stop < i:
             return DECLINED         # the bytes have changed
+        n = stop - i
+        value.at, value.n = s + i, n
+        if step.pads:
+            stop = skip_pads(step, s, stop, end, value)
+            n = value.n
         next = stop + step.n
         if not stands_at(s + stop, step):
             if not step.may_end or stop + (step.until == TO_QUOTE) < end:
                 record.step = step.index
                 return DECLINED if step.before_time and stop < end else NO_MATCH
             next, ended = end, True
-        n = stop - i
-        value.at, value.n = s + i, n
+        elif step.pads & PAD_AFTER:
+            next = find_other(s, next, end, c' ')
         if n <= 1 and (n == 0 and step.empty_is_missing or n == 1 and s[i] == c'-'):
             value.at, value.n = NULL, 0
         elif n == 3 and step.slot == USER and memcmp(s + i, b" - ", 3) == 0:
@@ -642,7 +647,8 @@ cdef void undo_escapes(const Plan *plan, const Marked *marked, size_t at, size_t
     cdef size_t start, stop
     while step < plan.step + plan.steps:
         text = record.text + step.slot
-        if text.at != NULL and step.slot != DROPPED:
+        # A duration has been checked, and may be written anew.
+        if text.at != NULL and step.slot != DROPPED and step.slot != DURATION:
             start = text.at - (marked.src + marked.window)
             stop = start + text.n
             at = at if at >= start else mark_before(marks, start, end)
@@ -661,6 +667,10 @@ cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t spe
     cdef bint has_filters = reader.writer.filters > 0
     record.marked, record.room, record.special = marked, marked.room, 0
     record.decoded = record.whole = False
+    if plan.bare_vhost and has_blanks(record.text[<int>VHOST]):
+        return False
+    if plan.is_cut and end - (marked.start - marked.window) < CUT_OFF:
+        return False
     if plan.ident >= 0 and record.text[plan.ident].at != NULL and user.at > record.text[plan.ident].at and find(
             user.at, 0, user.n, c' ') < user.n:
         return False
@@ -680,11 +690,33 @@ cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t spe
     return True
 
 
+cdef Attempt read_variants(const TextReader *reader, size_t at, Marked *marked, size_t end, Record *record) noexcept nogil:
+    """Read the fields of a line in the first variant that it matches."""
+    cdef const Variant *variant
+    cdef Attempt attempt = NO_MATCH
+    cdef int k
+    record.step = MOST_STEPS + 1
+    for k in range(reader.variants):
+        variant = reader.variant + k
+        if not variant.plan.is_marked:
+            return DECLINED
+        if record.key != variant.key:
+            use_variant(variant, record)
+        if variant.shared == 0 or record.step >= (variant - 1).plan.steps:
+            attempt = read_fields(variant.plan, variant.time, 0, at, marked, end, record)
+        elif record.step >= variant.shared:
+            attempt = read_fields(variant.plan, variant.time, variant.shared, record.start[variant.shared], marked, end, record)
+        if attempt == NO_MATCH and has_odd_quotes(variant.plan, marked, end, record):
+            return DECLINED
+        if attempt != NO_MATCH:
+            return attempt
+    return NO_MATCH
+
+
 cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *record) noexcept nogil:
     """Read the line at marked.start. False: it is declined. Up to BLOCK bytes after the end of the line may be loaded."""
     cdef size_t size, at, end, special, skipped = 0
-    cdef const Variant *variant
-    cdef Attempt attempt = NO_MATCH
+    cdef Attempt attempt
     cdef int k
     if not find_end(reader, marked, record, &special):
         return False
@@ -693,24 +725,14 @@ cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *recor
         return False
     if may_have_prefix(marked.src + marked.start, next_mark(marked.mark[<int>SPACES], at) - at):
         skipped = prefix_of(marked.src + marked.start, size)
-    record.step = MOST_STEPS + 1
-    for k in range(reader.variants):
-        variant = reader.variant + k
-        if not variant.plan.is_marked:
-            return False
-        if record.key != variant.key:
-            use_variant(variant, record)
-        if variant.shared == 0 or record.step >= (variant - 1).plan.steps:
-            attempt = read_fields(variant.plan, variant.time, 0, at + skipped, marked, end, record)
-        elif record.step >= variant.shared:
-            attempt = read_fields(variant.plan, variant.time, variant.shared, record.start[variant.shared], marked, end, record)
-        if attempt == NO_MATCH and has_odd_quotes(variant.plan, marked, end, record):
-            return False
-        if attempt == READ:
-            return finish_line(reader, marked, special, end, record)
-        if attempt == DECLINED:
-            return False
-    return False
+    attempt = read_variants(reader, at + skipped, marked, end, record)
+    k = 0
+    while attempt == NO_MATCH and skipped == 0 and k < WORDS:
+        size = skip_words(k, marked.src + marked.start, end - at)
+        if size:
+            attempt = read_variants(reader, at + size, marked, end, record)
+        k += 1
+    return attempt == READ and finish_line(reader, marked, special, end, record)
 
 
 # --- W3C --------------------------------------------------------------------------------------------------------------

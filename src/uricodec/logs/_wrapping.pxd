@@ -4,11 +4,18 @@ from libc.string cimport memcmp
 from uricodec.logs._json cimport skip_space
 from uricodec.logs._line cimport *
 
+# What a line never has itself.
 cdef enum:
-    SYSLOG, CRI, LABEL_AND_TIME, LABEL
+    SYSLOG, CRI, LABEL_AND_TIME, LABEL, CONSOLE
     PREFIXES
 
+# What it may have: these are tried if it is no record otherwise.
+cdef enum:
+    TIMESTAMP, TIMESTAMP_AND_TAG, SYSLOG_WITHOUT_COLON, POD_AND_CONTAINER, LOGGING
+    WORDS = 7       # LOGGING: with none, one or two words after the level
+
 cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil
+cdef size_t skip_words(int kind, const uint8_t *s, size_t n) noexcept nogil
 cdef size_t prefix_of(const uint8_t *s, size_t n) noexcept nogil
 cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil
 cdef size_t without_colors(uint8_t *s, size_t n) noexcept nogil

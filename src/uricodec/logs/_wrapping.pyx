@@ -3,6 +3,9 @@
     docker compose      web-1  | LINE                                       skip_prefix(): where the line begins
     Kubernetes          2016-10-06T00:17:09.669794202Z stdout F LINE
     Fluent Bit          {"date":1728568536.1,"log":"LINE"}                  text_in_object(): a copy, without its escapes
+    Caddy, console      2024/10/10 13:55:36.5<TAB>INFO<TAB>http.log.access<TAB>handled request<TAB>LINE
+    docker logs -t      2024-10-10T13:55:36.1Z LINE                         skip_words(): the same, if the whole is no record
+    Python's logging    2024-10-10 13:55:36,123 - werkzeug - INFO - LINE
     grep --color        192.0.2.1 - - [...] "\\x1b[01;31mGET\\x1b[m / HTTP/1.1" 200 5     without_colors(): where it is, in a copy
 
 A line is wrapped only if what is in it is a record. An object has no other object around, but perhaps a prefix in its text.
@@ -12,12 +15,19 @@ from libc.string cimport memcmp, memmove
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 from uricodec._base._kernels cimport ByteSet, kernels
-from uricodec.logs._fields cimport find, find_other, json_text, starts_with
+from uricodec.logs._fields cimport find, find_other, is_digit, is_letter, json_text, starts_with
 from uricodec.logs._json cimport *
 from uricodec.logs._line cimport *
 
 # The characters of names of services and containers (Compose Specification, "services"; kubectl has others in brackets).
-cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
+# "@": a service of Docker has its node there.
+cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-@")
+cdef ByteSet IN_TIME = ByteSet("0123456789T:.Z+-")
+cdef ByteSet POD = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789.-")
+cdef ByteSet TAG = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-/[]")
+# What Python's logging is often told to write between the parts of a message.
+cdef ByteSet BETWEEN = ByteSet(" -|:[]()")
+cdef ByteSet IPV6 = ByteSet("0123456789ABCDEFabcdef:.")
 cdef ByteSet DIGITS = ByteSet("0123456789")
 
 
@@ -33,12 +43,22 @@ cdef inline bint is_iso_time(const uint8_t *s, size_t i, size_t n) noexcept nogi
     return n - i > 19 and s[i + 4] == c'-' and s[i + 7] == c'-' and s[i + 10] == c'T' and s[i + 13] == c':' and s[i + 16] == c':'
 
 
+cdef size_t skip_timestamp(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Skip a time of RFC 3339 or one such as "Oct 10 13:55:36.5", and the space after it; 0 if it is not there."""
+    if is_iso_time(s, i, n):
+        return skip_word(s, i, n)
+    if n - i > 16 and s[i + 3] == c' ' and s[i + 6] == c' ' and s[i + 9] == c':' and s[i + 12] == c':' and (
+            s[i + 15] == c' ' or s[i + 15] == c'.'):
+        return skip_word(s, i + 15, n)
+    return 0
+
+
 cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
     """Skip what syslog writes before a message; 0 if it is not there.
 
     RFC 3164 section 4.1:  PRI TIMESTAMP SP HOSTNAME SP TAG ":" SP     (files have no PRI; TAG may have "[pid]")
     RFC 5424 section 6:    PRI VERSION SP TIMESTAMP SP HOSTNAME SP APP-NAME SP PROCID SP MSGID SP STRUCTURED-DATA SP
-    rsyslog writes the former with a TIMESTAMP of RFC 3339, too.
+    rsyslog writes the former with a TIMESTAMP of RFC 3339, too, journald with one that has microseconds.
     """
     cdef size_t i = 0, end
     cdef int _
@@ -54,9 +74,7 @@ cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
                 i = skip_word(s, i, n)
             if n - i > 1 and s[i] == c'-' and s[i + 1] == c' ':
                 i += 2
-            elif i == n or s[i] != c'[':
-                return 0
-            else:
+            elif i < n and s[i] == c'[':
                 while i < n and s[i] == c'[':
                     while i < n and s[i] != c']':
                         if s[i] == c'"':
@@ -66,14 +84,12 @@ cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
                 if i >= n or s[i] != c' ':
                     return 0
                 i += 1
+            # Heroku has no STRUCTURED-DATA.
             if starts_with(s, i, n, <const uint8_t *>b"\xEF\xBB\xBF", 3):
                 i += 3
             return i if i < n else 0
-    if is_iso_time(s, i, n):
-        i = skip_word(s, i, n)
-    elif n - i > 16 and s[i + 3] == c' ' and s[i + 6] == c' ' and s[i + 9] == c':' and s[i + 12] == c':' and s[i + 15] == c' ':
-        i += 16
-    else:
+    i = skip_timestamp(s, i, n)
+    if i == 0:
         return 0
     i = skip_word(s, i, n)          # HOSTNAME
     end = skip_word(s, i, n)        # TAG
@@ -145,12 +161,28 @@ def find_parts(data):
     return lines, found
 
 
+cdef size_t skip_console(const uint8_t *s, size_t n) noexcept nogil:
+    """Skip what Caddy's console encoder writes before the object of a record; 0 if it is not there.
+
+    "2024/10/10 13:55:36.500<TAB>INFO<TAB>http.log.access.log0<TAB>handled request<TAB>{"
+    """
+    cdef size_t i = find(s, 0, min(n, <size_t>40), c'\t')
+    cdef int _
+    if i < 19 or i + 1 >= n or s[i] != c'\t' or s[4] != c'/' or s[13] != c':':
+        return 0
+    for _ in range(3):
+        i = find(s, i + 1, n, c'\t')
+    return i + 1 if i + 1 < n and s[i + 1] == c'{' else 0
+
+
 cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil:
     """Return the size of what another program wrote before the line; 0 if it is not there."""
     if kind == SYSLOG:
         return skip_syslog(s, n)
     if kind == CRI:
         return skip_cri(s, n)
+    if kind == CONSOLE:
+        return skip_console(s, n)
     return skip_label(s, n, kind == LABEL_AND_TIME)
 
 
@@ -162,6 +194,110 @@ cdef size_t prefix_of(const uint8_t *s, size_t n) noexcept nogil:
         if size == 0:
             size = skip_prefix(kind, s, n)
     return size
+
+
+cdef bint is_pod(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether a word is the name of a pod of Kubernetes: it ends with five letters or digits, or with a number."""
+    cdef size_t dash = n
+    cdef bint digits = True
+    if n == 0 or kernels.span(s, n, &POD.set) < n:
+        return False
+    while dash and s[dash - 1] != c'-':
+        dash -= 1
+        digits &= c'0' <= s[dash] <= c'9'
+    return dash > 1 and dash < n and (n - dash == 5 or digits and n - dash < 4)
+
+
+cdef bint begins_with_name(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return whether a line begins with a name, which may be another part of a prefix: not with a sign or an address."""
+    cdef size_t end = find(s, i, n, c' ')
+    return (is_letter(s[i]) or s[i] == c'_') and kernels.span(s + i, end - i, &IPV6.set) < end - i
+
+
+cdef size_t skip_pod(const uint8_t *s, size_t n) noexcept nogil:
+    """Skip what stern writes before a line: "web-7c5ddbdf54-x2x9z nginx ", perhaps with the namespace before; 0: it is not there."""
+    cdef size_t i = 0, end = find(s, 0, n, c' ')
+    if not is_pod(s, end):
+        i = end + 1
+        end = find(s, i, n, c' ')
+        if end == n or kernels.span(s, i - 1, &POD.set) < i - 1 or not is_pod(s + i, end - i):
+            return 0
+    i = end + 1
+    end = find(s, i, n, c' ')
+    return end + 1 if end < n and end > i and kernels.span(s + i, end - i, &POD.set) == end - i and not is_digit(s[i]) else 0
+
+
+cdef inline bint is_level(const uint8_t *s, size_t n) noexcept nogil:
+    return (n == 4 and memcmp(s, b"INFO", 4) == 0 or n == 5 and (memcmp(s, b"DEBUG", 5) == 0 or memcmp(s, b"ERROR", 5) == 0)
+            or n == 7 and memcmp(s, b"WARNING", 7) == 0)
+
+
+cdef size_t end_of_level(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the end of the name of a level of Python's logging, in one of the words after i; 0 if it is not there."""
+    cdef size_t end, stop = min(n, i + 80)
+    while i < stop:
+        i += kernels.span(s + i, stop - i, &BETWEEN.set)
+        end = i
+        while end < stop and not BETWEEN.set.member[s[end]]:
+            end += 1
+        if is_level(s + i, end - i):
+            return end
+        i = end
+    return 0
+
+
+cdef size_t skip_logging(const uint8_t *s, size_t n, int words) noexcept nogil:
+    """Skip what Python's logging writes before a message, up to the level and a number of words after it; 0: it is not there.
+
+    "2024-10-10 13:55:36,123 - werkzeug - INFO - ", "[2024-10-10 13:55:36,123] INFO in _internal: ", "INFO     werkzeug: "
+    """
+    cdef size_t i = n > 0 and s[0] == c'[', end
+    cdef int _
+    if n - i > 19 and s[i + 4] == c'-' and s[i + 7] == c'-' and s[i + 13] == c':' and s[i + 16] == c':':
+        i += 19
+        if s[i] == c',' or s[i] == c'.':
+            i = i + 1 + kernels.span(s + i + 1, n - i - 1, &DIGITS.set)
+    elif not (n - i > 4 and (s[i] == c'I' or s[i] == c'W' or s[i] == c'D' or s[i] == c'E')):
+        return 0
+    i = end_of_level(s, i, n)
+    if i == 0:
+        return 0
+    i += kernels.span(s + i, n - i, &BETWEEN.set)
+    for _ in range(words):
+        # A logger, perhaps with the file and the number of the line: not a part of an access log, such as a site.
+        end = find(s, i, n, c' ')
+        if find(s, i, end, c':') + 1 < end and not is_digit(s[end - 1]):
+            return 0
+        i = end
+        i += kernels.span(s + i, n - i, &BETWEEN.set)
+    return i if i < n and not begins_with_name(s, i, n) else 0
+
+
+cdef size_t skip_words(int kind, const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of what a program may have written before a line that is no record as a whole; 0 if it is not there.
+
+    docker logs -t, kubectl logs --timestamps: "2024-10-10T13:55:36.1Z LINE", docker service logs -t has a label after it;
+    Heroku: "2024-10-10T13:55:36.1+00:00 app[web.1]: LINE"; syslog without a colon: "Oct 10 13:55:36 web1 nginx LINE".
+    """
+    cdef size_t i = 0, end
+    if kind == POD_AND_CONTAINER:
+        return skip_pod(s, n)
+    if kind >= LOGGING:
+        return skip_logging(s, n, kind - LOGGING)
+    i = skip_timestamp(s, 0, n)
+    if i == 0 or i >= n or is_iso_time(s, 0, n) and kernels.span(s, i - 1, &IN_TIME.set) < i - 1:
+        return 0
+    if kind == TIMESTAMP:
+        end = skip_word(s, i, n)
+        return i + skip_label(s + i, n - i, False) if is_iso_time(s, 0, n) and s[end - 2] != c':' else 0
+    if kind == TIMESTAMP_AND_TAG:
+        end = skip_word(s, i, n)
+        return end if end < n and end - i > 2 and s[end - 2] == c':' and is_iso_time(s, 0, n) else 0
+    i = skip_word(s, i, n)          # HOSTNAME
+    end = find(s, i, n, c' ')       # TAG
+    if end + 1 >= n or end == i or kernels.span(s + i, end - i, &TAG.set) < end - i or is_digit(s[i]):
+        return 0
+    return 0 if begins_with_name(s, end + 1, n) else end + 1
 
 
 # --- colors -----------------------------------------------------------------------------------------------------------

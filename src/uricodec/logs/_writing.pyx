@@ -143,10 +143,12 @@ cdef void know_time(KnownTime *time, const uint8_t *s, size_t n) noexcept nogil:
     cdef uint8_t limit[LONGEST_TIME]
     cdef size_t i, k
     time.n = 0
-    if n > LONGEST_TIME or n < 19 or s[2] != c'/' and s[4] != c'-':
+    if n > LONGEST_TIME or n < 19:
         return
-    time.clock = 12 if s[2] == c'/' else 11
-    if n < time.clock + 8:
+    time.clock = n - 8
+    while time.clock > 10 and not has_shape(s + time.clock, "00:00:00", 8):
+        time.clock -= 1
+    if time.clock == 10 or s[time.clock + 8] == c',':
         return
     time.written_n = put_moment(s, n, time.written)
     if time.written_n == 0:
