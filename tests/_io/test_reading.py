@@ -122,7 +122,7 @@ def act_after_the_first_read(monkeypatch, act):
 COMMANDS = [
     "decode", "encode -j 2", "normalize --kind urn", "check --kind urn", "extract --kind urn", "extract --kind uri",
 ]  # fmt: skip
-COMMANDS += ["log --format common", "decode -f 1", "dedup --kind urn", "dedup --kind urn -j 2 --count"]
+COMMANDS += ["log --format common -q", "decode -f 1", "dedup --kind urn", "dedup --kind urn -j 2 --count"]
 
 
 @pytest.mark.slow

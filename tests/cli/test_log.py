@@ -576,7 +576,7 @@ def test_several_formats(tmp_path):
     one, two = (output_of("log", *formats, "-j", threads, path) for threads in "12")
     assert one == two and one.count(b"\n") == 3 + 3000 * 5
     assert run("log", *formats, stdin=b"junk\n")[2].startswith("uricodec: <stdin>:1:")
-    for wrong in ["--format", "auto"], ["--format", "combind"]:
+    for wrong in ["--format", "auto", "--format", "auto"], ["--format", "combind"]:
         assert run("log", *formats, *wrong)[0] == 2
 
 

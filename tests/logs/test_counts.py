@@ -175,6 +175,13 @@ def test_a_table_has_no_gaps(monkeypatch):
     assert [row.split()[0] for row in rows] == ["count", "2", "1"]
 
 
+def test_a_table_in_a_file(tmp_path):
+    path = tmp_path / "table"
+    data = COMBINED.format("::1", "-", datetime(2025, 1, 1), "%C3%A9", 200, 5, "-").encode()
+    output_of(*["log", "--format", "combined", "--count", "path", "--to", "table", "-o"], path, stdin=data)
+    assert path.read_text("utf-8").splitlines()[1].split() == ["1", "100.0", "%", "█" * 20, "/é"]
+
+
 def test_periods_between():
     zone = timezone_of("Europe/Vienna")
     days = list(periods_between("2025-02-26", "2025-03-02", "time:day", None))

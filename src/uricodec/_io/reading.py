@@ -211,7 +211,7 @@ def was_truncated(before, now, place):
     return now.st_size < before.st_size or (now.st_ctime_ns != before.st_ctime_ns and place() < before.st_size)
 
 
-def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
+def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):  # noqa: PLR0912
     r"""Read lines in chunks.
 
     An example: the lines ab, cdefghijklmn and o are read 6 bytes at a time, into buffers of 9 bytes.
@@ -277,7 +277,13 @@ def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
                 continue
         elif end == len(chunk.buffer):
             chunk.replace(chunk.view, min(2 * end, first + most))
-        size = read_into(chunk.view[end : end + most_read])
+        try:
+            size = read_into(chunk.view[end : end + most_read])
+        except FileError:
+            if not in_long and (at := ends.rest(chunk.buffer, first, end)):
+                chunk.size, chunk.ends = at, True
+                yield chunk
+            raise
         end = ends.keep(chunk.buffer, end, end + size)
     if end:
         chunk.size, chunk.begins, chunk.ends = end, not in_long, True
@@ -310,6 +316,10 @@ class LineEnds:
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
         """Do what last() does for a line that begins at `first` and does not end between that offset and `start`."""
         return self.last(buffer, start, stop)
+
+    def rest(self, buffer: bytearray, first: int, stop: int) -> int:
+        """Return the offset after the last line end, if cut() waits for more of an input that cannot be read; or 0."""
+        return 0
 
     def keep(self, buffer: bytearray, start: int, stop: int) -> int:
         """Remove bytes from buffer[start:stop], which was read next. Return the offset after those that are kept."""

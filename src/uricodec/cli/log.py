@@ -151,6 +151,7 @@ class Logs:
         self._lossy = []  # the logs with more invalid lines than one in FEW, and how many
         self._formats = {}  # of the logs, by name
         self._likely = None  # the format of the log before
+        self._told = None  # the format that was reported last
         self._left = {}  # lines that are not records, of the logs that have many, by name
         self._failures = []  # of the logs that have no record
 
@@ -164,7 +165,9 @@ class Logs:
         outputs = [output.name for output in (self._output, self._rejects) if output]
 
         def forgive(error):
-            if len(plan.inputs) == 1 or error.filename in outputs:
+            # The counts of what could be read of the only log are worth something, too.
+            counts = self._counts and self._totals["records"]
+            if (len(plan.inputs) == 1 and not counts) or error.filename in outputs:
                 return False
             self._failures.append(error)
             return True
@@ -257,6 +260,9 @@ class Logs:
 
         def tell_format(found):
             self._formats[name] = str(found.format)
+            if self._told == self._formats[name]:  # of many files, usually all have one format
+                return
+            self._told = self._formats[name]
             if not self._plan.stats and sys.stderr is not None and sys.stderr.isatty():
                 votes = f"{found.votes} of the first {found.lines} lines"
                 self._plan.note(f"{name}: format {found.format} ({votes})")
@@ -275,6 +281,7 @@ class Logs:
             redact=self._redact,
             wanted=None if self._rejects else LINES if hints else 0,
             likely=self._likely,
+            on_none=self._plan.note if self._plan.errors != "raise" else None,
         )
         try:
             runner.run(source, worker)
@@ -293,7 +300,7 @@ class Logs:
                 self._plan.note(f"{name}: {worker.nul_bytes} NUL bytes before lines skipped: {TRUNCATED}")
             for code, count in worker.invalid.codes.items():
                 self._codes[code] = self._codes.get(code, 0) + count
-        self._likely = worker.format if worker.records else self._likely
+        self._likely = worker.format if worker.records and self._format is None else self._likely
         try:
             worker.check_records()
         except FormatError as error:

@@ -283,7 +283,8 @@ class Counts:
 
         names, fields = self._counting.names, self._counting.fields
         shown = [(self._in_table(row.key), row.count, row.numbers) for row in rows]
-        table = table_of(fields, shown, self._counting.counter.total, others, names[len(fields) + 1 :])
+        encoding = None if self._output.name == "<stdout>" else "utf-8"
+        table = table_of(fields, shown, self._counting.counter.total, others, names[len(fields) + 1 :], encoding)
         self._output.write((b"\x1b[%dA\x1b[J" % self._drawn if self._drawn else b"") + table)
         self._drawn = table.count(b"\n")
 

@@ -24,12 +24,12 @@ WIDE = "WF"  # of the values of east_asian_width
 ZERO = "Mn", "Me", "Cf"  # categories of characters without a width
 
 
-def table_of(keys, rows, total, others, numbers=()):
-    """Return a table for standard output (bytes); see CountTable and its lines()."""
+def table_of(keys, rows, total, others, numbers=(), encoding=None):  # noqa: PLR0913, PLR0917
+    """Return a table for standard output, or in an encoding (bytes); see CountTable and its lines()."""
     import sys
     from shutil import get_terminal_size
 
-    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    encoding = encoding or getattr(sys.stdout, "encoding", None) or "ascii"
     lines = CountTable(keys, numbers, get_terminal_size().columns, encoding).lines(rows, total, others)
     return "".join([f"{line}\n" for line in lines]).encode(encoding, "replace")
 

@@ -45,13 +45,21 @@ from uricodec.logs._format import Format, format_of, presets
 from uricodec.logs._groups import group_of
 from uricodec.logs._reading import CAPACITY, ColumnBuffer, LogEnds, LogWorker, longest_chunk, reader_of
 from uricodec.logs._records import MAX_LINE, LogReader, field_names, texts_of
+from uricodec.logs._sources import sources_of
 from uricodec.logs._times import UTC, timezone_of
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from typing_extensions import Buffer, Unpack
 
     from uricodec.logs._counting import Counting
     from uricodec.typing import LogClient, LogErrors
+
+    # A log, its path, or a pattern of paths; several of these; or lines.
+    _Source: TypeAlias = (
+        "Buffer | BinaryIO | str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Iterable[Buffer]"
+    )
 
 __all__ = [
     "Candidate",
@@ -178,17 +186,20 @@ def detect(source: "Buffer | BinaryIO | str | os.PathLike[str]") -> list[Candida
 
 
 def parse(
-    source: "Buffer | BinaryIO | str | os.PathLike[str]",
+    source: "_Source",
     format: str | Format | Iterable[str | Format] = "auto",
     **options: "Unpack[RecordOptions]",
 ) -> Iterator[Record]:
     """Parse an access log, and return its records.
 
     Args:
-        source (bytes-like | binary file | str | PathLike): The log, or its path; uncompressed or compressed (gzip,
-            bzip2, xz, Zstandard).
+        source (bytes-like | binary file | str | PathLike | Iterable): The log, its path, or a pattern such as
+            "logs/*.gz"; several paths or patterns, whose logs follow each other, each in the format that it has; or
+            lines: bytes, or str that end with a newline, or have a blank and name no file. Logs may be compressed
+            (gzip, bzip2, xz, Zstandard).
         format (str | Format | Iterable): A preset or a format string, see `Format`; or "auto" to find out the preset.
-            Of several ones, a line has the first that it matches.
+            Of several ones, a line has the first that it matches; "auto" among them stands for the preset of the lines
+            that the others do not read.
         fields (Iterable[str] | None): The members to read; the others are None. "param.NAME" and "extra.NAME" are in
             `params` and `extra`. None: all but `flags`.
         where (Iterable[str]): Conditions that all records meet which are yielded: a field, an operator and a value,
@@ -268,7 +279,7 @@ def _dicts(values: dict[str, list[Any]], names: list[str]) -> list[Any]:
 
 
 def columns(
-    source: "Buffer | BinaryIO | str | os.PathLike[str]",
+    source: "_Source",
     format: str | Format | Iterable[str | Format] = "auto",
     **options: "Unpack[RecordOptions]",
 ) -> dict[str, list[Any]]:
@@ -304,7 +315,7 @@ def columns(
 
 
 def count(  # noqa: PLR0913
-    source: "Buffer | BinaryIO | str | os.PathLike[str]",
+    source: "_Source",
     fields: Iterable[str] | None = None,
     format: str | Format | Iterable[str | Format] = "auto",
     *,
@@ -394,7 +405,7 @@ def _counts(reading: "_Reading", make: "Callable[[], Counting]") -> Iterator[dic
 
 
 def to_arrow(
-    source: "Buffer | BinaryIO | str | os.PathLike[str]",
+    source: "_Source",
     format: str | Format | Iterable[str | Format] = "auto",
     **options: "Unpack[RecordOptions]",
 ) -> Any:
@@ -491,7 +502,8 @@ class _Reading:
         if self._errors not in ("drop", "raise"):
             raise ValueError(f"errors must be 'drop' or 'raise', got {self._errors!r}")
         known, invalid = format_of(self._format), self._invalid
-        reader_of(known or Format("common"), self.options)  # check the options, for an empty log, too
+        # Check the options, for an empty log, too.
+        reader_of(known if isinstance(known, Format) else Format("common"), self.options)
         parts: list[Any] = []
 
         def fail(text: str, line: InvalidLine) -> FormatError:
@@ -501,25 +513,28 @@ class _Reading:
             invalid.extend([line._replace(text=line.text[:SHOWN]) for line in lines])  # type: ignore[union-attr]
 
         runner = Runner(1, state, longest_chunk(self.options["max_line"]), CAPACITY)
-        with opened(self._source, "<log>") as log:
-            reported = None if invalid is None else report
-            worker = LogWorker(
-                log.name,
-                known,
-                self.options,
-                self._errors,
-                fail=fail,
-                report=reported,
-                take=parts.append,
-                redact=self._redacted,
-                wanted=0 if reported is None else None,
-            )
-            try:
-                for _ in runner.steps(log, worker):
+        reported, likely = None if invalid is None else report, None
+        for source in sources_of(self._source):
+            with opened(source, "<log>") as log:
+                worker = LogWorker(
+                    log.name,
+                    known,
+                    self.options,
+                    self._errors,
+                    fail=fail,
+                    report=reported,
+                    take=parts.append,
+                    redact=self._redacted,
+                    wanted=0 if reported is None else None,
+                    likely=likely,
+                )
+                try:
+                    for _ in runner.steps(log, worker):
+                        yield from parts
+                        parts.clear()
+                except FormatError:
                     yield from parts
-                    parts.clear()
-            except FormatError:
-                yield from parts
-                raise
-        if invalid is None or not worker.lines:
-            worker.check_records()
+                    raise
+            if invalid is None or not worker.lines:
+                worker.check_records()
+            likely = worker.format if worker.records and known is None else likely

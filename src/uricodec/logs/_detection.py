@@ -262,6 +262,24 @@ def decide(head: bytes, early: bool = False, likely: Format | None = None) -> Ca
     return best
 
 
+def decide_beside(known: Format, head: bytes) -> Candidate | None:
+    """Return the format of those lines of a log that a known format does not read; None: there is none.
+
+    Raises:
+        FormatError: No line has the known format, and see decide().
+    """
+    lines = voters(head)
+    others = [line for line, record in zip(lines, records_of(known, lines), strict=True) if record is None]
+    if not others:
+        return None
+    try:
+        return decide(b"".join(line.rstrip(b"\r\n") + b"\n" for line in others))
+    except FormatError:
+        if len(others) == len(lines):
+            raise
+        return None
+
+
 def is_foreign(format: Format, line: bytes, record: bytes | None) -> bool:
     """Return whether a line is a record of another format, not of this one with what a visitor wrote in quotes."""
     return bool(record) and (REST not in (record or b"") or not begins(format, line))

@@ -235,6 +235,25 @@ class MixedFormat(Format):
         return all(format.is_json for format in self._formats)
 
 
+class OpenFormat:
+    """Several formats of one log, of which one has to be found out.
+
+    Args:
+        formats (list[Format | None]): The formats; None: the one to be found out.
+    """
+
+    def __init__(self, formats: "list[Format | None]") -> None:
+        self._formats = formats
+        known = [format for format in formats if format is not None]
+        self.known = known[0] if len(known) == 1 else MixedFormat(known)
+
+    def with_found(self, found: Format | None) -> Format:
+        """Return the formats, given the one that was found; None: there is none."""
+        if found is None:
+            return self.known
+        return MixedFormat([format or found for format in self._formats])
+
+
 def has_bare_queries(format: Format) -> bool:
     """Return whether lines have the query as a field or member of its own, where it has no "?".
 
@@ -247,8 +266,10 @@ def has_bare_queries(format: Format) -> bool:
     )
 
 
-def format_of(format: str | Format | Iterable[str | Format]) -> Format | None:
+def format_of(format: str | Format | Iterable[str | Format]) -> "Format | OpenFormat | None":
     """Return the format that an argument is: a name, a string or a Format, or several of them; None for "auto".
+
+    With "auto" among several, it is an OpenFormat.
 
     >>> format_of(["combined", "caddy"])
     [Format('combined'), Format('caddy')]
@@ -260,16 +281,15 @@ def format_of(format: str | Format | Iterable[str | Format]) -> Format | None:
     given = list(format)
     if given == ["auto"]:
         return None
-    formats = [each if isinstance(each, Format) else _one(each) for each in given]
+    formats = [None if each == "auto" else each if isinstance(each, Format) else Format(each) for each in given]
     if not formats:
         raise ValueError("format must name at least one format")
-    return formats[0] if len(formats) == 1 else MixedFormat(formats)
-
-
-def _one(text: str) -> Format:
-    if text == "auto":
-        raise ValueError("'auto' cannot be one of several formats; it finds out a single one")
-    return Format(text)
+    known = [each for each in formats if each is not None]
+    if len(known) < len(formats):
+        if len(known) + 1 < len(formats):
+            raise ValueError("'auto' stands for one format; expected it once")
+        return OpenFormat(formats)
+    return known[0] if len(known) == 1 else MixedFormat(known)
 
 
 def _unpickle(kind: type[Format], text: str | None, map: Mapping[str, str] | None) -> Format:

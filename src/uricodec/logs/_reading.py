@@ -18,11 +18,12 @@ from uricodec.logs._detection import (
     FormatError,
     candidates,
     decide,
+    decide_beside,
     is_utf16,
     nearest,
     strange,
 )
-from uricodec.logs._format import Format, has_bare_queries
+from uricodec.logs._format import Format, OpenFormat, has_bare_queries
 from uricodec.logs._partial import PartialLines
 from uricodec.logs._records import IMPORTANT, Lines, LogReader
 
@@ -31,6 +32,9 @@ CAPACITY = 4 * reading.CHUNK
 
 # A block of NUL bytes before a line: the file was truncated while a program wrote at an offset in it.
 BLOCK = re.compile(rb"(?<=\n)\0+")
+
+# After so many lines, a log without a record is reported.
+FIRST = 1000
 
 # A log of fewer bytes is not taken for UTF-16 because of them.
 SHORTEST = 16
@@ -109,6 +113,9 @@ class LogEnds(LineEnds):
             self._before = bytes(buffer[stop - 1 : stop])
         return stop
 
+    def rest(self, buffer: bytearray, first: int, stop: int) -> int:
+        return self.last(buffer, first, stop) if self.detecting else 0
+
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
         if not self.detecting or stop - first >= min(HEAD, reading.CHUNK):
             return self.last(buffer, first if self.detecting else start, stop)
@@ -158,7 +165,7 @@ class LogWorker(Worker):
 
     Args:
         name (str): The name of the log.
-        format (Format | None): The format; None to find it out.
+        format (Format | OpenFormat | None): The format; None to find it out, an OpenFormat to find out a part of it.
         options (dict): The arguments of LogReader besides the programs.
         errors (str): How lines that are not records are handled: "drop" or "raise".
         fail (Callable[[str, InvalidLine], Exception]): Returns the exception for such a line, given the message.
@@ -171,6 +178,7 @@ class LogWorker(Worker):
             lines are read as they are.
         wanted (int | None): How many invalid lines are reported; of the others, only examples. None: all.
         likely (Format | None): The format of the log before, which is tried first.
+        on_none (Callable[[str], None] | None): Called with a message if of the first FIRST lines, none is a record.
 
     Attributes:
         format (Format | None): The format, as soon as it is known.
@@ -186,7 +194,7 @@ class LogWorker(Worker):
     def __init__(  # noqa: PLR0913
         self,
         name: str,
-        format: Format | None,
+        format: "Format | OpenFormat | None",
         options: dict[str, Any],
         errors: str,
         *,
@@ -199,14 +207,18 @@ class LogWorker(Worker):
         redact: "str | Collection[str] | None" = None,
         wanted: int | None = None,
         likely: Format | None = None,
+        on_none: "Callable[[str], None] | None" = None,
     ) -> None:
-        self._name, self.format = name, format
+        self._open = format if isinstance(format, OpenFormat) else None
+        self.format: Format | None = None if isinstance(format, OpenFormat) else format
+        self._name, self._given = name, self.format is not None
         self._redactor = None if redact is None else Redactor(redact)
         if report and self._redactor:
             report = partial(self._report_redacted, report)  # a line may be too long for work()
         self._options, self._threads, self._on_format, self._take = options, threads, on_format, take
         super().__init__(InvalidLines(errors, fail, self._reason, report, options["max_line"], True, wanted))
-        self._ends = LogEnds(format is None, wait, likely)
+        self._ends = LogEnds(self.format is None, wait, likely)
+        self._on_none = on_none
         self._reader: LogReader | None = None
         self._free: list[LogReader] = []  # those of chunks that were used
         self._partial, self._done = PartialLines(options["max_line"]), 0  # the number of joined lines that were used
@@ -249,8 +261,12 @@ class LogWorker(Worker):
             return
         if self._reader is None:
             if self.format is None:
-                found = self._ends.found or decide(bytes(chunk.lines[:HEAD]), likely=self._ends.likely)
-                self.format = found.format if found else Format("combined")  # blank lines and comments only
+                if self._open:
+                    found = decide_beside(self._open.known, bytes(chunk.lines[:HEAD]))
+                    self.format = self._open.with_found(found.format if found else None)
+                else:
+                    found = self._ends.found or decide(bytes(chunk.lines[:HEAD]), likely=self._ends.likely)
+                    self.format = found.format if found else Format("combined")  # blank lines and comments only
                 if self._on_format and found:
                     self._on_format(found)
                 self._ends.detecting = False
@@ -308,6 +324,11 @@ class LogWorker(Worker):
             self.invalid.add(count, faults, chunk.lines[start:], chunk.before + start, at, found.others)
             at.line = self._number(self._done)
         self.lines = at.line - 1
+        if self._on_none and self.lines >= FIRST:
+            if self._given and self.invalid.first and not (self.records or self.dropped):
+                line, before = self.invalid.first
+                self._on_none(f"{self.invalid.message(line, before)}; none of the first {self.lines} lines is one")
+            self._on_none = None
 
     def use_long(self, chunk: Any, at: Position) -> None:
         at.line = self._number(self._done)
