@@ -126,7 +126,7 @@ def test_prefixes(name, prefix):
         (LINE.decode().encode("utf-16-be") * 99, "the log is UTF-16"),
         (bytes(range(256)) * 9, "the log is binary"),
         (bytes(500), "the log is UTF-16|the log is binary"),
-        (b"Once upon a time\nthere was\n", "unknown log format$"),
+        (b"Once upon a time\nthere was\n", "unknown log format, line 1: 'Once upon a time'$"),
         (b'{"level":"info","msg":"x"}\n' * 9, "JSON records .* no known format; say with a map"),
     ],
 )

@@ -35,6 +35,9 @@ CLOSE = 4
 # A format that matches none of so many lines is not tried on more, if another one matches all.
 FIRST = 50
 
+# How much of a line a message shows.
+SHOWN = 60
+
 # How many other formats are named if a format leaves lines.
 OTHERS = 3
 
@@ -65,17 +68,14 @@ class FormatError(ValueError):
 
     >>> list(__import__("uricodec").logs.parse(b"192.0.2.1 /a 200\\n"))
     Traceback (most recent call last):
-    uricodec.logs.FormatError: unknown log format; begin with Format('$remote_addr $request_uri $status')
+    uricodec.logs.FormatError: unknown log format, line 1: '192.0.2.1 /a 200'; begin with Format('$remote_addr ...
     """
 
     __module__ = "uricodec.logs"
 
     def __init__(self, message: str, suggestion: Format | None = None) -> None:
-        super().__init__(message, suggestion)
+        super().__init__(message if suggestion is None else f"{message}; begin with {suggestion!r}")
         self.message, self.suggestion = message, suggestion
-
-    def __str__(self) -> str:
-        return self.message if self.suggestion is None else f"{self.message}; begin with {self.suggestion!r}"
 
 
 class Candidate(NamedTuple):
@@ -460,7 +460,8 @@ def unknown(head: bytes) -> FormatError:
         return FormatError(what if suggestion else f"{what}; say with a map which members are which fields", suggestion)
     found = nearest(line)
     if found is None:
-        return FormatError("unknown log format", suggestion)
+        shown = line[:SHOWN].decode("utf-8", "backslashreplace")
+        return FormatError(f"unknown log format, line {number}: {shown!r}", suggestion)
     format, diagnostic = found
     return FormatError(f"unknown log format; the nearest is {format} (line {number}: {diagnostic.message})", suggestion)
 
