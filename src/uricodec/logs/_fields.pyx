@@ -1116,11 +1116,15 @@ cdef size_t put_local(const uint8_t *written, size_t n, Zone *zone, Zone *shown,
 cdef int64_t utc_offset(Zone *zone, int64_t seconds) noexcept nogil:
     """Return the offset of a zone from UTC, in seconds, at a moment, given as seconds since 1970."""
     cdef int64_t quarter = seconds // 900
-    if zone.quarter != quarter or seconds < REGULAR:
-        zone.quarter = quarter
+    cdef size_t place = <size_t>quarter & (ZONE_QUARTERS - 1)
+    if seconds < REGULAR:
         with gil:
-            zone.offset = _times.utc_offset(<object>zone.timezone, 900 * quarter if seconds >= REGULAR else seconds)
-    return zone.offset
+            return _times.utc_offset(<object>zone.timezone, seconds)
+    if zone.known[place] != quarter:    # which is not 0: unused places have that
+        with gil:
+            zone.offsets[place] = _times.utc_offset(<object>zone.timezone, 900 * quarter)
+        zone.known[place] = quarter
+    return zone.offsets[place]
 
 
 cdef int64_t offset_of(Zone *zone, int64_t seconds) noexcept nogil:

@@ -1,5 +1,5 @@
 """What a line of a log is made of, from the compiled format to the record: the structs that all of this folder works with."""
-from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 
 from uricodec._base._cpython cimport PyObject
 from uricodec._base._kernels cimport uc_set
@@ -44,6 +44,7 @@ cdef enum:
     BLOCK = 64              # bytes that a copy may load and store after the end of a text
     MOST_STEPS = 63         # of a format that is read by marks
     STEPS_KEPT = 64
+    ZONE_QUARTERS = 1024    # of which offsets of a zone are known: more than ten days
 
 # What is known of a text with quotes that are not escaped: the rest of the format shows where it ends, or only the literal
 # that follows it.
@@ -63,6 +64,8 @@ cdef struct Zone:
     int64_t quarter         # of an hour: the last one whose offset from UTC was asked for,
     int64_t offset          # and the offset, in seconds
     bint used               # whether there was such a time
+    int64_t known[1024]     # ZONE_QUARTERS: quarters of an hour, of moments, each at the place that its number selects;
+    int32_t offsets[1024]   # and the offsets, in seconds
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------

@@ -224,7 +224,7 @@ cdef class LogReader:
         self.zone.timezone = <PyObject *>timezone if timezone is not None else NULL
         self.to_timezone = to_timezone
         if to_timezone is not None:
-            self.shown.timezone, self.shown.quarter = <PyObject *>to_timezone, -1 << 60
+            self.shown.timezone = <PyObject *>to_timezone
             self.writer.shown = &self.shown
         self.writer.zone = &self.zone
         for k in range(self.variants):
