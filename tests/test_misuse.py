@@ -257,19 +257,8 @@ def words_for(name, value):
     """One of them has to be in a message: the argument, the value, its type, or what is wanted instead."""
     parts = [value, *(value if isinstance(value, (str, bytes, list, tuple, dict, set, range)) else ())]
     shown = [word for part in parts for word in (type(part).__name__, repr(part))]
-    return [
-        name,
-        *shown,
-        "expected",
-        "must be",
-        "choose from",
-        "argument",
-        "null",
-        "empty",
-        "surrogate",
-        "saved set",
-        "log format",
-    ]
+    wanted = ("expected", "must be", "choose from", "argument", "null", "empty", "surrogate", "saved set", "log format")
+    return [name, *shown, *wanted]
 
 
 @pytest.mark.slow

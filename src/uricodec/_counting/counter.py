@@ -341,7 +341,7 @@ class Ranking:
 
     def _read(self, read):
         """Yield what a function makes of the first records of each block of many identifiers."""
-        left = sys.maxsize if self._top is None else self._top
+        left = sys.maxsize if self._top is None else min(self._top, sys.maxsize)
         blocks = self._runs.merged() if self._table is None else self._blocks(self._table, self._count)
         for block in blocks:
             found, count = read(block, left)
