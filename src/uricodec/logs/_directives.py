@@ -403,31 +403,12 @@ HAPROXY_TIMES = {
     "Ts": "1700000000",
     "ms": "123",
 }
-HAPROXY_STRINGS = frozenset(
-    (
-        "CC",
-        "CS",
-        "H",
-        "HM",
-        "HP",
-        "HPO",
-        "HQ",
-        "HU",
-        "HV",
-        "ID",
-        "b",
-        "bi",
-        "ci",
-        "f",
-        "fi",
-        "ft",
-        "r",
-        "s",
-        "si",
-        "sslc",
-        "sslv",
-    )
-)
+# fmt: off
+HAPROXY_STRINGS = frozenset((
+    "CC", "CS", "H", "HM", "HP", "HPO", "HQ", "HU", "HV", "ID", "b", "bi", "ci", "f", "fi", "ft", "r", "s", "si",
+    "sslc", "sslv",
+))
+# fmt: on
 # Sample fetches that are fields.
 FETCHES = {
     "src": standard("client", 1),
