@@ -350,6 +350,8 @@ def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, P
         return at + LIST.match(line[at:]).end()
     if not after and (kind == "time" or (kind in ("text", "cut") and not program.open_end)):
         return len(line)
+    if program.steps[i].name == "vhost" and after[:1] == b":" and line[at : at + 1] == b"[":  # IPv6
+        return next(iter(places(b":", line, next(places(b"]", line, at), len(line)))), None)
     whole = after if kind in ("text", "list", "time") else after[:1]
     ends = places(whole or b" ", line, at)
     end = next(ends, None)
@@ -623,7 +625,8 @@ def pairs_of(line):
     """The keys and values of logfmt."""
     found, at = [], 0
     pattern = re.compile(
-        rb' *(?:(?P<key>[^ ="]*)=(?:"(?P<text>(?:[^"\\]|\\.)*)"(?= |$)|(?!")(?P<bare>[^ ]*))|[^ ="]+(?= |$))', re.DOTALL
+        rb' *(?:(?P<key>[^ ="{(\[]*)=(?:"(?P<text>(?:[^"\\]|\\.)*)"(?= |$)|(?!")(?P<bare>[^ ]*))|[^ ="{(\[]+(?= |$))',
+        re.DOTALL,
     )
     while line[at:].strip(b" "):
         pair = pattern.match(line, at)

@@ -530,8 +530,11 @@ def literals_of(name: str) -> list[list[bytes]]:
     section = built_in()[name]
     if "dialect" in section:
         return [[]]
+    if "logfmt" in section:
+        return [[b"="]]
     texts = section.get("format", "").strip().splitlines()
-    return [re.split(rb"\$\{?\w+\}?", text.partition("$optional")[0].encode()) for text in texts]
+    texts = [re.sub(" {2,}", " ", text.partition("$optional")[0]) for text in texts]  # any number of spaces
+    return [re.split(rb"\$\{?\w+\}?", text.encode()) for text in texts]
 
 
 def preset_names() -> list[str]:

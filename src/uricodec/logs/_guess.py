@@ -14,11 +14,14 @@ from typing import Any
 
 from uricodec.logs._directives import FIELDS
 from uricodec.logs._format import LOGFMT, Format
-from uricodec.logs._formats import LONGEST, built_in
+from uricodec.logs._formats import built_in
 from uricodec.logs._records import LogReader
 
 # How many lines must be read with it, of those that are tried.
 TRIED = 20
+
+# A longer line is not tried: its parts are searched for with regular expressions.
+LONGEST_TRIED = 2048
 
 CLOCK = r"\d\d:\d\d:\d\d(?:\.\d+|,\d{3}(?![\d.]))?"
 DATE_AND_TIME = (
@@ -28,7 +31,10 @@ DATE_AND_TIME = (
     rf"|[A-Z][a-z]{{2}}, \d\d [A-Z][a-z]{{2}} \d{{4}} {CLOCK} (?:GMT|[-+]\d{{4}})"
     rf"|[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} [ \d]\d {CLOCK} \d{{4}}"
 )
-ADDRESS = r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|\[?[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}\]?(?::\d{1,5})?"
+ADDRESS = (
+    r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?"
+    r"|\[?(?=[0-9a-fA-F:]*::|(?:[0-9a-fA-F]*:){7})[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}\]?(?::\d{1,5})?"
+)
 NUMBER = r"\d+(?:\.\d+)?"
 
 # What a part of a line is, and nginx's variables for it: the first one that is not in the format yet.
@@ -59,7 +65,7 @@ def guess(lines: list[bytes]) -> Format | None:
     >>> guess([b'{"ip":"192.0.2.1","code":404,"req":{"url":"/a"}}'])
     Format(map={'client': 'ip', 'status': 'code', 'target': 'req.url'})
     """
-    lines = [line for line in lines[:TRIED] if len(line) < LONGEST]
+    lines = [line for line in lines[:TRIED] if len(line) < LONGEST_TRIED]
     texts = [line.decode("utf-8", "replace") for line in lines]
     attempts = [partial(attempt, text) for text in texts[:3] for attempt in (of_object, of_pairs, of_text)]
     if len(texts) > 1:
@@ -91,7 +97,9 @@ def of_text(line: str) -> Format | None:
         written += line[at : found.start()].replace("$", "")
         text = found[0]
         if found["quoted"] is not None:
-            written += f'"{variable(found["quoted"], used)}"'
+            text = found["quoted"]
+            used.update({"request_uri": None} if text.startswith("http") else {})  # most often a referer
+            written += f'"{variable(text, used)}"'
         elif found["bracketed"] is not None:
             written += f"[{variable(found['bracketed'], used)}]"
         else:
@@ -181,7 +189,8 @@ def of_object(line: str) -> Format | None:
 
 def of_pairs(line: str) -> Format | None:
     """Return the map of a line of logfmt; None if it is none."""
-    if not re.fullmatch(r'\s*(?:[\w.@-]+(?:=(?:"(?:\\.|[^"\\])*"|[^\s"]*))?\s*)+', line) or line.count("=") < 3:
+    word = r'[\w.@-]+(?:=(?:"(?:\\.|[^"\\])*"|[^\s"]*))?'
+    if line.count("=") < 3 or not re.fullmatch(rf"\s*{word}(?:\s+{word})*\s*", line):
         return None
     found = re.findall(r'([\w.@-]+)=(?:"((?:\\.|[^"\\])*)"|(\S*))', line)
     return Format(LOGFMT, map=chosen((name, quoted or bare) for name, quoted, bare in found))
@@ -208,10 +217,20 @@ def chosen(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
                 if field == "method" and value not in ("GET", "POST", "HEAD", "PUT", "DELETE"):
                     field = ""
             if field and field not in found and path not in found.values() and fits(field, value):
-                found[field] = path
+                found[f"duration{unit_of(path)}" if field == "duration" else field] = path
     if "target" in found:
         found.pop("path", None)
     return found
+
+
+def unit_of(path: str) -> str:
+    """Return the unit at the end of the name of a duration, as maps have it.
+
+    >>> unit_of("elapsed_ms"), unit_of("took")
+    ('.ms', '')
+    """
+    found = re.search(r"[^a-z](ms|us|ns)$|([mun]s|[Mm]s)$", path)
+    return f".{(found[1] or found[2]).lower()}" if found else ""
 
 
 def fits(field: str, value: str) -> bool:

@@ -140,7 +140,8 @@ cdef size_t skip_pads(const Step *step, const uint8_t *s, size_t end, size_t n, 
 
 cdef inline bint is_word(const Step *step) noexcept:
     return ((step.until == TO_SPACE or step.until == TO_BYTE or step.until == TO_LITERAL) and 1 <= step.n <= 8 and step.byte != c'"'
-            and step.work & ~(IS_NUMBER | IS_DECIMAL | HAS_QUOTE) == 0 and not step.pads)
+            and step.work & ~(IS_NUMBER | IS_DECIMAL | HAS_QUOTE) == 0 and not step.pads
+            and not (step.slot == VHOST and step.byte == c':'))
 
 
 cdef bint set_steps(Plan *plan) noexcept:
@@ -483,6 +484,8 @@ cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n,
         else:
             if step.take == WORD:
                 end = find(s, i, n, step.literal[0] if step.n else c' ')
+                if step.slot == VHOST and end < n and i < n and s[i] == c'[' and step.literal[0] == c':':       # IPv6
+                    end = find(s, min(find(s, i, n, c']'), n), n, c':')
             elif step.take == TIME_TEXT:
                 end = end_of_time(step, s, i, n)
             elif step.take == LIST:
@@ -619,11 +622,11 @@ cdef bint read_pairs(const Plan *plan, const uint8_t *s, size_t n, Record *recor
         i = key = find_other(s, i, n, c' ')
         if i == n:
             return finish(plan, s, n, record)
-        while i < n and s[i] != c' ' and s[i] != c'=' and s[i] != c'"':
+        while i < n and s[i] != c' ' and s[i] != c'=' and s[i] != c'"' and s[i] != c'{' and s[i] != c'(' and s[i] != c'[':
             i += 1
         if i == n or s[i] == c' ':
             continue
-        if s[i] == c'"':
+        if s[i] != c'=':
             return fail(record, JSON_ERROR, i)
         name = text_of(s + key, i - key)
         i += 1

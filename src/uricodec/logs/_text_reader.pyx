@@ -305,6 +305,8 @@ cdef Attempt read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
                 record.step = step.index
                 return NO_MATCH
         elif step.until == TO_BYTE:
+            if step.slot == VHOST and s[i] == c'[':
+                return DECLINED     # IPv6, which has colons
             stop = quote if step.byte == c'"' else next_mark(marked.stops, i)
             while stop < end and s[stop] != step.byte:
                 stop = next_mark(marked.stops, stop + 1)
