@@ -1,11 +1,13 @@
 """Access logs: requests as records, with path and query decoded.
 
-A format is a preset, a LogFormat string of Apache, a log_format string of nginx, or a mapping of JSON members. "auto"
-finds out which preset a log has. `docs/guides/logs.md` describes the formats, and how hostile requests are handled.
+A format is a preset, a format string of a server, such as LogFormat of Apache, or a mapping of members of JSON or of
+keys of logfmt. "auto" finds out which preset a log has. `docs/guides/logs.md` describes the formats, and how hostile
+requests are handled.
 
 Inside, a line becomes a record on this way (`_line` has the structs):
 
-    format    `_formats` reads it; `_programs` makes a Plan of each of its variants: Steps, of a field and what follows
+    format    `_formats` reads it, by the `_directives` of its server; `_programs` makes a Plan of each of its variants:
+              Steps, of a field and what follows
     wrapping  `_wrapping` finds the line in what other programs wrote around it: a prefix, a JSON object, colors
     marks     bitmaps of a window of lines, made by a kernel: where there are spaces, quotes, delimiters of queries ...
     reading   `_text_reader` finds where each step ends by the marks, `_json_reader` each member. What they decline
@@ -23,7 +25,9 @@ A line of the format `$client - $user [$time] "$request" $status`:
                                                  MET <-TARGET-> PROTOCOL       of the request, when it is split
                                                      PATH-- QUE                still encoded: decoded when written
 
-`_records` has the reader that does all this for the lines of a buffer, `_reading` that for a file, with `_detection`.
+`_records` has the reader that does all this for the lines of a buffer, `_reading` that for a file, with `_detection`
+and, for a log of no known format, `_guess`. `_sources` is what may be given, `_groups` the fields that counts are
+made of.
 """
 
 import os

@@ -75,7 +75,8 @@ class FormatError(ValueError):
 
     def __init__(self, message: str, suggestion: Format | None = None) -> None:
         super().__init__(message if suggestion is None else f"{message}; begin with {suggestion!r}")
-        self.message, self.suggestion = message, suggestion
+        self.message: str = message
+        self.suggestion: Format | None = suggestion
 
 
 class Candidate(NamedTuple):

@@ -50,8 +50,8 @@ class Format:
             raise TypeError(f"format must be a str, got {type(text).__name__}")
         if map is not None and not isinstance(map, Mapping):
             raise TypeError(f"map must be a mapping, got {type(map).__name__}")
-        self.text = text
-        self.map = dict(map) if map is not None else None
+        self.text: str | None = text
+        self.map: dict[str, str] | None = dict(map) if map is not None else None
         self._programs: list[Text | Json | W3c] = (
             [_formats.compile_mapping(self.map.items(), logfmt=text == LOGFMT)]
             if self.map is not None
@@ -219,7 +219,8 @@ class MixedFormat(Format):
     """
 
     def __init__(self, formats: list[Format]) -> None:
-        self._formats, self.map = tuple(formats), None
+        self._formats: tuple[Format, ...] = tuple(formats)
+        self.map = None
         self.text = " or ".join(map(str, formats))
         self._programs = [program for format in formats for program in format._programs]
 
