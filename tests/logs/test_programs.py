@@ -371,7 +371,8 @@ def test_many_formats_and_records():
     def check(pool):
         for _ in range(50):
             case = shuffled(chance, pool)
-            if case.line:
+            # A first value such as "a|" is what docker compose writes before a line.
+            if case.line and not next(naive.prefixes_of(case.line), None):
                 record = read(case.line, Format(case.format))
                 assert record == naive.shown(case.record, case.format) == expected(case.line, case.format), case
 
