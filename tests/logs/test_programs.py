@@ -14,6 +14,7 @@ import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from reference import logs as texts
+from reference.log_formats import prefixes_of
 from reference.log_strategies import HOSTILE, cases, pools, shuffled
 from support import log_programs as naive
 from support.marks import few_examples
@@ -372,7 +373,7 @@ def test_many_formats_and_records():
         for _ in range(50):
             case = shuffled(chance, pool)
             # A first value such as "a|" is what docker compose writes before a line.
-            if case.line and not next(naive.prefixes_of(case.line), None):
+            if case.line and not next(prefixes_of(case.line), None):
                 record = read(case.line, Format(case.format))
                 assert record == naive.shown(case.record, case.format) == expected(case.line, case.format), case
 
