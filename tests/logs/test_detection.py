@@ -127,6 +127,8 @@ def test_prefixes(name, prefix):
         (bytes(range(256)) * 9, "the log is binary"),
         (bytes(500), "the log is UTF-16|the log is binary"),
         (b"Once upon a time\nthere was\n", "unknown log format, line 1: 'Once upon a time'$"),
+        (b"[" * 2000 + b"\n", "unknown log format, line 1: "),
+        (b'{"a":' * 400 + b"\n", "JSON records .* no known format; say with a map"),
         (b'{"level":"info","msg":"x"}\n' * 9, "JSON records .* no known format; say with a map"),
     ],
 )

@@ -572,12 +572,14 @@ cdef bint check_units(Record *record, int unit) noexcept nogil:
             return False
         i += size
         total += value * scale
+        if total > <int64_t>1 << 62:
+            return False
         value = 0
         while digits > point + 1:       # the fraction, from its last digit to the first
             digits -= 1
             value = (value + scale * (s[digits] - c'0')) // 10
         total += value
-        if total < 0 or total > <int64_t>1 << 62:
+        if total > <int64_t>1 << 62:
             return False
     if i == negative:
         return False

@@ -71,7 +71,7 @@ def guess(lines: list[bytes]) -> Format | None:
     if len(texts) > 1:
         attempts.insert(0, partial(of_table, *texts[:2]))
     for attempt in attempts:
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):  # of json.loads: brackets in brackets
             format = attempt()
             if format is not None and 2 * reads(format, lines) >= len(lines):
                 return format
