@@ -9,6 +9,7 @@ with `# distutils: extra_compile_args=-Os`, or -O2 where single calls would take
 
 import gc
 import os
+import re
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -23,6 +24,8 @@ SHARED = SOURCE / "_base/_cython.c"
 DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 SYMBOLS = DEBUG or "-g" in os.environ.get("CFLAGS", "")
 CORES = os.cpu_count() or 1
+REPOSITORY = "https://github.com/uricodec/uricodec"
+RAW = "https://raw.githubusercontent.com/uricodec/uricodec/main"
 LINUX = sys.platform == "linux"
 STRIP = LINUX and not SYMBOLS and "CC" not in os.environ  # a compiler of the caller's: sanitizers need the symbols
 FLAGS = [] if os.name == "nt" else ["-O3", *(["-fno-plt"] if LINUX else []), *([] if SYMBOLS else ["-g0"])]
@@ -92,5 +95,18 @@ def complete(extension, generated):
     extension.extra_compile_args = [*FLAGS, *extension.extra_compile_args, *DEBUG_FLAGS]
 
 
+def long_description():
+    """Return the README, with links that also work on the page of a package index."""
+    text = Path("README.md").read_text("utf-8")
+    text = re.sub(r"(!\[[^]]*\]\()(?=docs/)", rf"\1{RAW}/", text)
+    return re.sub(r"(?<=\]\()(?=docs/|[A-Z]+\.md)", f"{REPOSITORY}/blob/main/", text)
+
+
 if __name__ == "__main__":
-    setup(options={"build_ext": {"parallel": CORES}}, ext_modules=modules(), cmdclass={"build_ext": BuildModules})
+    setup(
+        long_description=long_description(),
+        long_description_content_type="text/markdown",
+        options={"build_ext": {"parallel": CORES}},
+        ext_modules=modules(),
+        cmdclass={"build_ext": BuildModules},
+    )

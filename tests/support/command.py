@@ -19,6 +19,8 @@ HINT = "\nhint: --errors drop skips invalid records, --invalid-to FILE lists the
 class Text:
     """A standard stream of a main() in this process: octets in `buffer`."""
 
+    encoding = "utf-8"
+
     def __init__(self, data=b""):
         self.buffer = io.BytesIO(data)
 
