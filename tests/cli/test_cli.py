@@ -635,7 +635,7 @@ def test_meter_and_output_do_not_mix(log, tmp_path):
         assert "MB/s" in on_terminal(["decode", log], stdout=file)[1]
 
 
-READING = [name for name, command in COMMANDS.items() if "progress" in command.keys.split()]
+READING = [name for name, command in COMMANDS.items() if "progress" in command.keys]
 
 
 @each_row("name", READING)

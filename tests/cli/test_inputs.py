@@ -96,7 +96,7 @@ def test_nothing_gives_nothing(name, tmp_path):
         assert output_of(name, "--to", "csv") == output_of(name, "--to", "csv", tmp_path / "empty") > b""
 
 
-@each_row("name", [name for name in READERS if "invalid-to" in COMMANDS[name].keys.split()])
+@each_row("name", [name for name in READERS if "invalid-to" in COMMANDS[name].keys])
 def test_outputs_that_are_one_file_are_rejected(name, tmp_path):
     line, options, _ = LINES[name]
     path, out, link = tmp_path / "in", tmp_path / "out", tmp_path / f"link to {name}"

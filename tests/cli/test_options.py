@@ -44,7 +44,8 @@ def test_help(command, flag):
     text = output_of(command.name, flag).decode()
     assert max(map(len, text.splitlines())) < 80 and text.isascii()
     assert text.startswith(f"usage: uricodec {command.name}")
-    for option in command.options:
+    assert flag == "--help" or len(text.splitlines()) <= 30
+    for option in command.options if flag == "--help" else command.usual_options:
         assert f"{texts.spelling(option)}\n" in text if flag == "--help" else texts.short(option) in text
         for choice in option.choices if flag == "--help" else ():
             assert re.search(rf"^       {choice} ", text, re.MULTILINE)
@@ -60,7 +61,7 @@ def test_help_of_the_program(flag):
     assert max(map(len, text.splitlines())) < 80 and text.isascii()
     for name, command in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(command.summary)}$", text, re.MULTILINE)
-        assert f"\n               {texts.line_of(command.examples[0])}\n" in text
+        assert (f"\n               {texts.line_of(command.examples[0])}\n" in text) == (flag == "--help")
     headings = [line.removesuffix(":") for line in text.splitlines() if re.fullmatch("[A-Za-z -]+:", line)]
     assert headings[: len(TASKS)] == TASKS and {command.task for command in COMMANDS.values()} == {*TASKS}
 
@@ -68,6 +69,23 @@ def test_help_of_the_program(flag):
 @every_command
 def test_each_command_has_the_version(command):
     assert output_of(command.name, "-V") == output_of("--version") == output_of("-V")
+
+
+def test_help_as_a_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert output_of("help") == output_of("help", "-h") == output_of("-h")
+    assert output_of("help", "log") == output_of("log", "help") == output_of("log", "-h")
+
+
+def test_a_file_that_is_called_help(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("help").write_bytes(b"%41\n")
+    assert output_of("decode", "help") == b"A\n"
+
+
+def test_help_of_an_unknown_command():
+    status, _, said = run("help", "logs")
+    assert status == 2 and "did you mean 'log'?" in said
 
 
 def test_help_comes_before_other_errors():
@@ -221,7 +239,6 @@ def test_conditions():
         ("Unique", "unknown command 'Unique'", "did you mean 'dedup'?"),
         ("parse", "unknown command 'parse'", "did you mean 'split'?"),
         ("urls", "unknown command 'urls'", "did you mean 'extract'?"),
-        ("help", "unknown command 'help'", "did you mean '--help'?"),
         ("decode --jobs 4", "unknown option '--jobs'", "did you mean '--threads'?"),
         ("xyzzy", "unknown command 'xyzzy'", "'uricodec --help' lists the commands"),
         ("--versoin", "unknown option '--versoin'", "did you mean '--version'?"),

@@ -7,7 +7,7 @@ from uricodec.cli.options import OPTIONS, SELECTED_REPORTS
 __all__ = ["COMMANDS", "Command"]
 
 
-_Fields = namedtuple("_Fields", "name task summary description examples keys run")
+_Fields = namedtuple("_Fields", "name task summary description examples usual rare run")
 
 
 class Command(_Fields):
@@ -20,16 +20,27 @@ class Command(_Fields):
         description (str): What it does, for `--help`; the first sentence is the help of `-h`.
         examples (tuple[str, ...]): Command lines, with remarks after "# "; a second line "# prints TEXT" is the output.
             The first two work in the repository; help begins with them.
-        keys (str): The keys of its options in OPTIONS.
+        usual (str): The keys of its options in OPTIONS: those that `-h` shows.
+        rare (str): The keys of its other options, which only `--help` shows.
         run (str): "module:function" that runs it, given a Plan and its own options, and returns the exit status.
     """
 
     __slots__ = ()
 
     @property
+    def keys(self):
+        """The keys of all options (list[str]), usual ones first."""
+        return f"{self.usual} {self.rare}".split()
+
+    @property
     def options(self):
-        """The options (list[Option]); one of them may be the operand."""
-        return [OPTIONS[key] for key in self.keys.split()]
+        """The options (list[Option]), usual ones first; one of them may be the operand."""
+        return [OPTIONS[key] for key in self.keys]
+
+    @property
+    def usual_options(self):
+        """The options that `-h` shows (list[Option])."""
+        return [OPTIONS[key] for key in self.usual.split()]
 
     @property
     def operand(self):
@@ -37,15 +48,16 @@ class Command(_Fields):
         return next((option for option in self.options if not option.flags), None)
 
 
-# What lists of options share.
-_COMMON = "help version quiet color"
-_INPUTS = "files text recursive output limit sample seed"
-_FILES = f"{_INPUTS} {_COMMON}"
-_FIELDS = "fields delimiter csv header json-field null-data"
+# What lists of options share; of those that begin with _RARE, `-h` shows none.
+_RARE = "version quiet color"
+_FILES = "files text output limit help"
+_RARE_FILES = f"recursive sample seed {_RARE}"
+_FIELDS = "fields csv header json-field"
 _COLUMNS = f"{_FIELDS} parquet"
-_REPORTS = "invalid-to stats"
+_RARE_FIELDS = "delimiter null-data"
 _SELECTED = " ".join(report.key for report in SELECTED_REPORTS)
-_LIMITS = "max-line threads progress no-progress"
+_RARE_LIMITS = "max-line threads progress no-progress"
+_RARE_LINES = f"{_RARE_FILES} {_RARE_FIELDS} stats {_RARE_LIMITS}"
 
 # The tasks, in the order of the help.
 _TEXT, _READ, _CHANGE = "percent-encode text", "check and take apart", "change identifiers and URLs"
@@ -94,8 +106,8 @@ UTF-8 (%FF) do not change either.
             "uricodec decode --encoding shift_jis access.log # for %HH that is not UTF-8",
             "uricodec decode --iri --host unicode urls.txt",
         ),
-        f"{_FILES} plus:decode encoding raw iri:decode host:decode {_COLUMNS} to:lines errors:decode "
-        f"{_REPORTS} {_LIMITS}",
+        f"{_FILES} plus:decode encoding iri:decode host:decode {_COLUMNS} to:lines errors:decode invalid-to",
+        f"{_RARE_LINES} raw",
         "uricodec.cli.filters:decode",
     ),
     Command(
@@ -116,8 +128,8 @@ requote' to encode only what is not encoded yet.
             "echo 'black & white' | uricodec encode --plus --safe ''\n# prints black+%26+white",
             "uricodec encode --iri --errors drop --invalid-to bad.tsv urls.txt",
         ),
-        f"{_FILES} plus:encode safe:encode iri:encode host:encode disallowed {_COLUMNS} to:lines errors:encode "
-        f"{_REPORTS} {_LIMITS}",
+        f"{_FILES} plus:encode safe:encode iri:encode host:encode {_COLUMNS} to:lines errors:encode invalid-to",
+        f"{_RARE_LINES} disallowed",
         "uricodec.cli.filters:encode",
     ),
     Command(
@@ -133,7 +145,8 @@ that are allowed in a URI (RFC 3986) are copied: a second run changes nothing.
             "uricodec requote --text '/a b/%C3%A9'\n# prints /a%20b/%C3%A9",
             "echo '/a b/%C3%A9/100%' | uricodec requote --errors replace\n# prints /a%20b/%C3%A9/100%25",
         ),
-        f"{_FILES} safe:requote {_COLUMNS} to:lines errors:requote {_REPORTS} {_LIMITS}",
+        f"{_FILES} safe:requote {_COLUMNS} to:lines errors:requote invalid-to",
+        _RARE_LINES,
         "uricodec.cli.filters:requote",
     ),
     Command(
@@ -153,8 +166,8 @@ spelling; --level selects which ones are equivalent.
             "uricodec normalize --policy crawl urls.txt     # of URIs",
             "uricodec normalize --policy crawl --explain urls.txt",
         ),
-        f"{_FILES} kind level policy explain get:normalize count:get top:get rfc production:normalize "
-        f"{_COLUMNS} to:lines errors:normalize {_REPORTS} {_LIMITS}",
+        f"{_FILES} kind level policy explain get:normalize count:get top:get {_COLUMNS} errors:normalize invalid-to",
+        f"{_RARE_LINES} rfc production:normalize to:lines",
         "uricodec.cli.filters:normalize",
     ),
     Command(
@@ -174,8 +187,8 @@ text, separated by tabs. Control characters in the text are escaped.
             "uricodec check --production URI urls.txt",
             "uricodec check --kind web urls.txt             # may parsers disagree?",
         ),
-        f"{_INPUTS} help version quiet:check color kind rfc production safe-host to:check "
-        f"{_FIELDS} parquet:check stats {_LIMITS}",
+        f"{_FILES} kind rfc production to:check {_FIELDS} parquet:check",
+        f"recursive sample seed version quiet:check color {_RARE_FIELDS} safe-host stats {_RARE_LIMITS}",
         "uricodec.cli.filters:check",
     ),
     Command(
@@ -200,8 +213,8 @@ all their fields.
             "echo '//example.com/a?' | uricodec split --to csv",
             "uricodec split --csv --header -f url --keep pages.csv",
         ),
-        f"{_FILES} kind:split keep to:split csv-safe:split get count:get top:get {_COLUMNS} errors:split "
-        f"{_REPORTS} {_LIMITS}",
+        f"{_FILES} kind:split keep to:split get count:get top:get {_COLUMNS} errors:split invalid-to",
+        f"{_RARE_LINES} csv-safe:split",
         "uricodec.cli.filters:split",
     ),
     Command(
@@ -224,9 +237,8 @@ reason: "error" is its code, "offset" its offset in bytes.
             "uricodec hosts --schemes https --ports 443,8443 --to csv urls.txt",
             "uricodec hosts --csv --header -f url --keep pages.csv",
         ),
-        f"{_FILES} schemes userinfo trailing-dot ports keep to:hosts csv-safe:split get:hosts count:hosts "
-        f"top:get {_COLUMNS} errors:split "
-        f"{_REPORTS} {_LIMITS}",
+        f"{_FILES} schemes ports keep to:hosts get:hosts count:hosts top:get {_COLUMNS} errors:split invalid-to",
+        f"{_RARE_LINES} userinfo trailing-dot csv-safe:split",
         "uricodec.cli.filters:hosts",
     ),
     Command(
@@ -243,7 +255,8 @@ text is accepted as a reference; characters that no URI has are copied.
             "uricodec resolve --base http://example.com/a/b links.txt",
             "uricodec resolve --csv --header -f href --base-field page links.csv",
         ),
-        f"{_FILES} base base-field {_COLUMNS} to:lines errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} base base-field {_COLUMNS} to:lines errors invalid-to",
+        _RARE_LINES,
         "uricodec.cli.filters:resolve",
     ),
     Command(
@@ -267,7 +280,8 @@ paths, stay.
             "uricodec redact --urls --csv --header -f url pages.csv",
             "uricodec redact --null-data page.html          # a value may go on after =",
         ),
-        f"{_FILES} names urls no-nested {_COLUMNS} to:lines errors:redact {_REPORTS} {_LIMITS}",
+        f"{_FILES} names urls no-nested {_COLUMNS} to:lines errors:redact invalid-to",
+        _RARE_LINES,
         "uricodec.cli.filters:redact",
     ),
     Command(
@@ -287,7 +301,8 @@ its "?".
             "echo '/s?q=a&page=1#top' | uricodec query --set 'page=2&l=pt br'\n# prints /s?q=a&page=2&l=pt+br#top",
             "uricodec query --set page=1 --csv --header -f url pages.csv",
         ),
-        f"{_FILES} set drop keep:query {_FIELDS} to:lines errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} set drop keep:query {_FIELDS} to:lines errors invalid-to",
+        _RARE_LINES,
         "uricodec.cli.filters:query",
     ),
     Command(
@@ -314,7 +329,8 @@ read are left out.
             "uricodec filter --prefixes sections.txt --json-field url events.jsonl",
             "uricodec filter --hosts list.txt --parquet -r -f url crawl -o rest.parquet",
         ),
-        f"{_FILES} hosts prefixes exact:filter invert {_COLUMNS} {_LIMITS}",
+        f"{_FILES} hosts prefixes exact:filter invert {_COLUMNS}",
+        f"{_RARE_FILES} {_RARE_FIELDS} {_RARE_LIMITS}",
         "uricodec.cli.filters:filter",
     ),
     Command(
@@ -334,7 +350,8 @@ excludes, so a full stop or a bracket after it is part of it.
             "uricodec extract --content json *.log",
             "uricodec extract --kind urn --offsets page.html -o urns.tsv",
         ),
-        f"{_FILES} kind:extract content offsets to:extract threads progress no-progress",
+        f"{_FILES} kind:extract content offsets to:extract",
+        f"{_RARE_FILES} threads progress no-progress",
         "uricodec.cli.extract:run",
     ),
     Command(
@@ -369,9 +386,9 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --kind urn --estimate urns.txt",
             "uricodec dedup --policy crawl --parquet -f url crawl -o unique",
         ),
-        f"{_FILES} kind:dedup level policy {_SELECTED} top to:dedup keep:dedup by exclude only-in seen update "
-        f"groups estimate parquet:dedup fields:dedup delimiter csv:dedup header:dedup json-field:dedup "
-        f"null-data errors:dedup {_REPORTS} rules memory spill-dir exact secret secret-file {_LIMITS}",
+        f"files output help kind:dedup level policy {_SELECTED} top keep:dedup exclude only-in seen groups "
+        "fields:dedup csv:dedup header:dedup json-field:dedup parquet:dedup errors:dedup memory",
+        f"text limit {_RARE_LINES} to:dedup by update estimate invalid-to rules spill-dir exact secret secret-file",
         "uricodec.cli.dedup:run",
     ),
     Command(
@@ -400,10 +417,10 @@ The exit status is 1, and nothing is written, if no line is a record.
             'uricodec log --format \'%h %l %u %t "%r" %s %b "%{Via}i" "%{Id}i"\' access.log',
             "uricodec log --map target=url --map extra.id=id events.jsonl",
         ),
-        f"{_FILES} format:log map list-formats to csv-safe:log fields:log get:log where since until "
-        f"count:log sort top:log sum quantiles distinct rate timezone to-timezone client param "
-        f"encoding:log replace-invalid-utf8 mask redact names:log flags follow errors:log {_REPORTS} {_LIMITS} "
-        f"memory:log spill-dir:log",
+        "files output help format:log map list-formats to fields:log get:log where since until "
+        "count:log sort top:log sum quantiles distinct rate to-timezone redact",
+        f"text limit {_RARE_FILES} csv-safe:log timezone client param encoding:log replace-invalid-utf8 mask names:log "
+        f"flags follow errors:log invalid-to stats {_RARE_LIMITS} memory:log spill-dir:log",
         "uricodec.cli.log:run",
     ),
     Command(
@@ -417,7 +434,8 @@ The exit status is 1, and nothing is written, if no line is a record.
             "uricodec info",
             "URICODEC_TIER=portable uricodec info           # without SIMD",
         ),
-        _COMMON,
+        "help",
+        _RARE,
         "uricodec.cli.info:run",
     ),
     Command(
@@ -430,7 +448,8 @@ The exit status is 1, and nothing is written, if no line is a record.
             'eval "$(uricodec completion zsh)"              # in ~/.zshrc',
             "uricodec completion fish >~/.config/fish/completions/uricodec.fish",
         ),
-        f"shell {_COMMON}",
+        "shell help",
+        _RARE,
         "uricodec.cli.completion:run",
     ),
 ]

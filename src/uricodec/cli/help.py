@@ -9,6 +9,7 @@ __all__ = ["details_of", "of_command", "overview", "spelling", "usage"]
 
 WIDTH = 79
 COLUMN = 27  # where the short help of an option starts
+ENDING = ["", "exit status:", EXIT_STATUS, "environment:", ENVIRONMENT.rstrip("\n")]
 
 
 def overview(details):
@@ -26,9 +27,10 @@ def overview(details):
         lines += ["", f"{task}:"]
         for command in COMMANDS.values():
             if command.task == task:
-                lines += [f"  {command.name:12} {command.summary}", f"{'':15}{line_of(command.examples[0])}"]
+                lines.append(f"  {command.name:12} {command.summary}")
+                lines += [f"{'':15}{line_of(command.examples[0])}"] * details
     lines += ["", "options:", *(short(OPTIONS[key]) for key in ("help", "version"))]
-    lines += ending(details, "'uricodec COMMAND --help' describes a command.")
+    lines += ENDING if details else ["", "'uricodec COMMAND -h' shows the options of a command, --help describes them."]
     return "\n".join(lines) + "\n"
 
 
@@ -39,19 +41,31 @@ def of_command(command, details):
         command (Command): The command.
         details (bool): Whether it is the long one.
     """
-    described = command.description.rstrip("\n") if details else first_sentence(command.description)
-    lines = [f"usage: {usage(command)}", *indented(command.examples[:2]), "", described]
+    if not details:
+        options = command.usual_options
+        more = f"and {count} more" if (count := len(command.options) - len(options)) else "in detail"
+        return "\n".join(
+            [
+                f"usage: {usage(command)}",
+                *indented(command.examples[:2]),
+                "",
+                first_sentence(command.description),
+                "",
+                *map(short, options),
+                "",
+                f"'uricodec {command.name} --help' describes these options {more}.\n",
+            ]
+        )
+    lines = [f"usage: {usage(command)}", *indented(command.examples[:2]), "", command.description.rstrip("\n")]
     for category in CATEGORIES:
         options = [option for option in command.options if option.category == category]
         if options:
             lines += ["", f"{category}:"]
         for i, option in enumerate(options):
-            lines += [""] * (details and i > 0)
-            lines += long(option) if details else [short(option)]
-    if details and command.examples[2:]:
+            lines += [""] * (i > 0) + long(option)
+    if command.examples[2:]:
         lines += ["", "more examples:", *indented(command.examples[2:])]
-    lines += ending(details, f"'uricodec {command.name} --help' describes the options in detail.")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *ENDING]) + "\n"
 
 
 def line_of(example):
@@ -65,12 +79,6 @@ def line_of(example):
 
 def indented(examples):
     return ["  " + line for example in examples for line in example.split("\n")]
-
-
-def ending(details, more):
-    if not details:
-        return ["", more]
-    return ["", "exit status:", EXIT_STATUS, "environment:", ENVIRONMENT.rstrip("\n")]
 
 
 def usage(command):

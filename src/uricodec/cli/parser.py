@@ -222,7 +222,6 @@ SYNONYMS = {
     "dedup": "unique uniq distinct deduplicate duplicates",
     "log": "logs access access-log",
     "info": "version about",
-    "--help": "help",
     "--to": "--format --json --jsonl --ndjson",
     "--threads": "--jobs --workers --parallel",
     "--delimiter": "--separator --sep",

@@ -63,6 +63,10 @@ def fail(words, error):
 
 def run(words):
     """Run a command and return the exit status."""
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "-h"]
+    elif words[1:] == ["help"] and not os.path.lexists("help"):
+        words = [words[0], "-h"]
     first = words[0] if words else None
     if first in ("-V", "--version"):
         return show_version()
