@@ -39,7 +39,7 @@ REPORTS = {
     "counts": Report(
         "-c --count",
         "write the number of occurrences before each line",
-        "A tab follows it. With --fields, it is a field of its own, 'count' in the header; with --parquet, a first "
+        "A tab follows it. With --field, it is a field of its own, 'count' in the header; with --parquet, a first "
         "column 'count'.",
         column="count",
     ),

@@ -317,7 +317,7 @@ def test_csv_with_a_header(tmp_path):
     assert (status, said) == (3, f"uricodec: {two}: header differs from that of the first input\n")
     status, _, said = run("decode", "--csv", "--header", "-f", "nothing", one)
     assert status == 2 and said.endswith(
-        f"--fields: {one}: the header has no field 'nothing'; its fields are 'id', 'the \"url\"'\n"
+        f"--field: {one}: the header has no field 'nothing'; its fields are 'id', 'the \"url\"'\n"
     )
 
 
@@ -875,7 +875,7 @@ def output_in_doubt(*arguments, **options):
     """Like output_of(), but the records may lack what is selected, and standard error may say so."""
     status, output, said = run(*arguments, **options)
     assert status == 0
-    doubts = "--fields: no record has field .*", "--delimiter: no record contains .*", "the last record ends .*"
+    doubts = "--field: no record has field .*", "--delimiter: no record contains .*", "the last record ends .*"
     assert re.fullmatch("".join(f"(uricodec: {doubt}\n)?" for doubt in doubts), said)
     return output
 
@@ -1123,7 +1123,7 @@ def test_split_keeps_the_fields_of_csv(rows, delimiter):
     arguments = ["split", "--kind", "uri", "--csv", "--header", "-d", delimiter, "-f", "url"]
     header, *parts = rows_of_csv(output_of(*arguments, "--to", "csv", stdin=data, chunk=64))
     expected = [[first, url, *part, last] for (first, url, last), part in zip(rows, parts, strict=True)]
-    kept = output_of(*arguments, "--keep", stdin=data, chunk=64)
+    kept = output_of(*arguments, "--append", stdin=data, chunk=64)
     assert rows_of_csv(kept, delimiter) == [["id", "url", *[f"url_{name}" for name in header], "z"], *expected]
 
 
@@ -1133,7 +1133,7 @@ def test_split_keeps_the_members_of_json(values):
     data = "".join(json.dumps(record) + "\n" for record in records).encode()
     arguments = ["split", "--kind", "uri", "--json-field", "u.é"]
     parts = output_of(*arguments, stdin=data, chunk=64).decode().split("\n")[:-1]
-    kept = output_of(*arguments, "--keep", stdin=data, chunk=64).decode().split("\n")[:-1]
+    kept = output_of(*arguments, "--append", stdin=data, chunk=64).decode().split("\n")[:-1]
     for record, part in zip(records, parts, strict=True):
         record["u"]["é_parts"] = json.loads(part)
     assert [json.loads(line) for line in kept] == records
@@ -1141,20 +1141,20 @@ def test_split_keeps_the_members_of_json(values):
 
 def test_split_adds_nothing_to_what_cannot_hold_it():
     data = b'{"l":["http://h/"]}\n["l"]\n{"l":null}\n{"l":"//\\ud800"}'
-    status, output, report = run("split", "--kind", "uri", "--json-field", "l", "--keep", "--stats", stdin=data)
+    status, output, report = run("split", "--kind", "uri", "--json-field", "l", "--append", "--stats", stdin=data)
     assert (status, output.count(b"\n"), output.startswith(data[:38])) == (0, 3, True)
     assert json.loads(report)["faults"] == {"json": 2, "surrogate": 1}
     assert json.loads(output.split(b"\n")[3])["l_parts"]["error"] == "surrogate"
     unclosed = b'1,"http://h/\n2,'
     assert (
-        output_in_doubt("split", "--kind", "uri", "--csv", "-f", "2", "--keep", stdin=unclosed).rstrip(b"\n")
+        output_in_doubt("split", "--kind", "uri", "--csv", "-f", "2", "--append", stdin=unclosed).rstrip(b"\n")
         == unclosed
     )
     marked = output_in_doubt(
-        "split", "--kind", "uri", "--csv", "--header", "-f", "u", "--keep", stdin=b'\xef\xbb\xbf"u",x\r\n,\r\n'
+        "split", "--kind", "uri", "--csv", "--header", "-f", "u", "--append", stdin=b'\xef\xbb\xbf"u",x\r\n,\r\n'
     )
     assert marked.startswith(b"\xef\xbb\xbfu,u_scheme,") and marked.endswith(b',u_offset,x\r\n,,,,,,"",,,,,\r\n')
-    formula = output_in_doubt("split", "--kind", "uri", "--csv", "--keep", "--csv-safe", stdin=b"?=1\n")
+    formula = output_in_doubt("split", "--kind", "uri", "--csv", "--append", "--csv-safe", stdin=b"?=1\n")
     assert formula == b"""?=1,,,,,,"",'=1,,,\n"""
 
 
@@ -1198,7 +1198,7 @@ def test_bases_of_other_records():
             "--base-field: expected the number of a field, or with a header its name, got '1-2'",
         ),
         ("--csv --header -f b --base-field 3", "--base-field: <stdin>: the header has only 2 fields, got '3'"),
-        ("-f 1 --base-field 1", "--base-field: '1' is also in --fields"),
+        ("-f 1 --base-field 1", "--base-field: '1' is also in --field"),
         ("-f 1 --base-field 0", "--base-field: fields count from 1, got '0'"),
         ("--json-field a --base-field a", "--base-field: 'a' is also in --json-field"),
         (
@@ -1206,7 +1206,7 @@ def test_bases_of_other_records():
             "--base-field: <stdin>: the header has no field 'c'; its fields are 'a', 'b'",
         ),
         ("-f 1 --base-field 2 --base s:", "--base: not allowed with --base-field"),
-        ("--base-field 2", "--base-field: not allowed without --fields or --csv or --json-field"),
+        ("--base-field 2", "--base-field: not allowed without --field or --csv or --json-field"),
     ],
 )
 def test_base_fields_that_are_invalid(arguments, message):
@@ -1220,9 +1220,9 @@ def test_base_fields_that_are_invalid(arguments, message):
 @pytest.mark.parametrize(
     ("options", "data", "message"),
     [
-        ("--csv -f 5", b"a,b,c\nd,e,f\n", "--fields: no record has field 5"),
-        ("-f 2", b"a,b\n", "--fields: no record has field 2"),
-        ("-d , -f 1,3-4,7-", b"a,b\nc\n", "--fields: no record has field 3-4, 7-"),
+        ("--csv -f 5", b"a,b,c\nd,e,f\n", "--field: no record has field 5"),
+        ("-f 2", b"a,b\n", "--field: no record has field 2"),
+        ("-d , -f 1,3-4,7-", b"a,b\nc\n", "--field: no record has field 3-4, 7-"),
         ("-d ; -f 1", b"a,b\nc\n", "--delimiter: no record contains ';'"),
         ("-d ; --csv -f 1", b"a,b\nc\n", "--delimiter: no record contains ';'"),
         ("--csv -f 1", b'a,"b\nc,d\n', "the last record ends within quotes, which are not closed"),

@@ -173,6 +173,7 @@ def test_the_output_is_not_read(tmp_path):
         ("www.a.example", True),
         ("a%20b", True),
         ("it's%20", True),
+        ("black & white", True),
         ("access.log", False),
         ("C:\\x", False),
         ("c:/x", False),

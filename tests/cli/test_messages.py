@@ -29,7 +29,7 @@ BAD = [
 
 @each_row(
     "key",
-    [key for key, option in OPTIONS.items() if option.read is not str and key not in {"drop", "keep:query", "mask"}],
+    [key for key, option in OPTIONS.items() if option.read is not str and key not in {"drop", "only", "mask"}],
 )
 def test_bad_values_are_named(key):
     messages = set()
@@ -74,11 +74,11 @@ def test_missing_and_unknown_values(command):
         ),
         (
             "decode --csv --header -f urll",
-            "--fields: <stdin>: the header has no field 'urll'; its fields are 'id', 'url'",
+            "--field: <stdin>: the header has no field 'urll'; its fields are 'id', 'url'",
         ),
         (
             "dedup --kind uri --csv --header -f urll",
-            "--fields: <stdin>: the header has no field 'urll'; its fields are 'id', 'url'",
+            "--field: <stdin>: the header has no field 'urll'; its fields are 'id', 'url'",
         ),
         (
             "decode --plus --iri",
@@ -100,7 +100,7 @@ def test_missing_and_unknown_values(command):
         ),
         ("decode -o", "--output: expected a value\n\nhint: such as --output FILE"),
         ("decode --plus=1", "--plus: expected no value, got '1'\n\nhint: such as --plus"),
-        ("query", "expected --set, --drop or --keep\n\nhint: such as --drop 'utm_*'"),
+        ("query", "expected --set, --drop, --policy or --only\n\nhint: such as --policy tracking"),
     ],
 )
 def test_messages(line, said):

@@ -153,8 +153,8 @@ def parsed(name, *words):
 
 
 def test_values_of_options():
-    given = parsed("decode", "-j4", "-zo", "out", "a", "--fields=1", "b", "-f", "2", "--max-line", "1K", "--", "-c")
-    wanted = {"threads": 4, "null_data": True, "output": "out", "files": ["a", "b", "-c"], "fields": ["1", "2"]}
+    given = parsed("decode", "-j4", "-zo", "out", "a", "--field=1", "b", "-f", "2", "--max-line", "1K", "--", "-c")
+    wanted = {"threads": 4, "null_data": True, "output": "out", "files": ["a", "b", "-c"], "field": ["1", "2"]}
     assert wanted.items() <= given.items() and given["max_line"] == 1024
     given = parsed("encode", "--safe", "", "-")
     assert (given["safe"], given["files"]) == ("", ["-"])
@@ -166,7 +166,7 @@ def test_values_that_look_like_options():
     assert parsed("encode", "--safe", "-_", "--text", "-5", "--text=-z")["text"] == ["-5", "-z"]
     assert parsed("decode", "-z", "-f1", "-d=;", "-ox", "-j=2", "--", "-q")["files"] == ["-q"]
     given = parsed("decode", "-zqf=1", "-d=")
-    assert {"null_data": True, "quiet": True, "fields": ["1"], "delimiter": b"="}.items() <= given.items()
+    assert {"null_data": True, "quiet": True, "field": ["1"], "delimiter": b"="}.items() <= given.items()
 
 
 def test_many_options():
@@ -213,7 +213,7 @@ def test_the_plan_of_no_options():
     plan, own = planned("filter")
     assert (plan.inputs, plan.errors, plan.threads, plan.progress, plan.count) == (["-"], "drop", None, None, False)
     assert (plan.records.form, plan.records.selected, plan.thread_count()) == ("lines", None, 1)
-    assert own == {"hosts": None, "prefixes": None, "exact": False, "invert": False}
+    assert own == {"hosts": None, "prefixes": None, "no_below": False, "invert": False}
 
 
 @each_row(
@@ -280,7 +280,7 @@ def test_conditions():
          "--production selects the grammar of URIs and IRIs"),
         ("dedup --kind bytes --level bytes", "--level: not allowed with --kind bytes", "leave out --level"),
         ("encode --disallowed encode", "--disallowed: not allowed without --iri", "add --iri"),
-        ("decode --header", "--header: not allowed without --fields or --csv", "add --fields or --csv"),
+        ("decode --header", "--header: not allowed without --field or --csv", "add --field or --csv"),
         ("decode --to jsonl --raw", "--raw: not allowed with --to jsonl", "leave out --raw or --to jsonl"),
         ("decode --to jsonl --csv", "--to: unknown value 'jsonl' with --csv; choose from text", ""),
         ("check --kind url", "--kind: unknown value 'url'; choose from urn, uri, iri, web", "did you mean 'uri'?"),
@@ -290,9 +290,9 @@ def test_conditions():
          "path, scheme, iri, rfc2396, rfc1630", "8141 needs --kind urn"),
         ("decode -j -1", "--threads: expected a whole number such as 4, got '-1'", ""),
         ("decode -j x", "--threads: expected a whole number such as 4, got 'x'", ""),
-        ("decode -f 0", "--fields: fields count from 1, got '0'", ""),
-        ("decode -f 3-2", "--fields: the first field of '3-2' comes after the last one", ""),
-        ("decode -f a", "--fields: expected numbers such as 1,3-5, got 'a'", "names need --header"),
+        ("decode -f 0", "--field: fields count from 1, got '0'", ""),
+        ("decode -f 3-2", "--field: the first field of '3-2' comes after the last one", ""),
+        ("decode -f a", "--field: expected numbers such as 1,3-5, got 'a'", "names need --header"),
         ("decode -f 1 -d ab", "--delimiter: expected one byte such as ; or \\t, got 'ab'", ""),
         ("decode --csv -d \"", "--delimiter: '\"' has another meaning in these records", "such as --delimiter ';'"),
         ("log --max-line 0", "--max-line: expected a size in bytes such as 4096, 64K or 1.5G, got '0'", ""),

@@ -227,7 +227,7 @@ def test_folders_and_empty_files(files, tmp_path):
 @each_row(
     ("line", "status", "message"),
     [
-        ("decode --parquet one.parquet", 2, "--parquet: not allowed without --fields\n\nhint: add --fields\n"),
+        ("decode --parquet one.parquet", 2, "--parquet: not allowed without --field\n\nhint: add --field\n"),
         (
             "decode --parquet -f url",
             2,

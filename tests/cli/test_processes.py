@@ -96,7 +96,7 @@ HOSTILE = {
     "policy": (["normalize", "--policy", "crawl"], VALID, b"%zz\n"),
     "redact": (["redact", "--csv", "-f", "1", "--errors", "keep"], b"http://u:p@h/?sig=x\n", b'"?sig=x\n'),
     "resolve": (["resolve", "--base", "http://a/b"], b"../c\n", b"%zz\n"),
-    "query": (["query", "--set", "a=1", "--keep", ""], b"?b#c\n", b"%zz\n"),
+    "query": (["query", "--set", "a=1", "--only", ""], b"?b#c\n", b"%zz\n"),
     "filter": (["filter", "--hosts", str(BLOCKED), "--invert"], b"//a\n", b"//x.ads.example\n"),
     "filter csv": (["filter", "--hosts", str(BLOCKED), "--csv", "-f", "1"], b"//x.ads.example,\n", b'"\n\n",a\n'),
     "web": (["check", "--kind", "web"], b"http://a/b?c\n", b"http://a@b/\n"),

@@ -177,7 +177,7 @@ def test_hosts():
         b"http,::1,80,ipv6,loopback,,",
         b"http,b.,80,name,name,,",
     ]
-    assert output_of("hosts", "--csv", "-f", "2", "--keep", stdin=b"1,http://a\n2,b\n") == (
+    assert output_of("hosts", "--csv", "-f", "2", "--append", stdin=b"1,http://a\n2,b\n") == (
         b"1,http://a,http,a,80,name,name,,\n2,b,,,,,,scheme,0\n"
     )
 
@@ -645,3 +645,15 @@ def test_the_steps_of_what_is_no_iri():
     assert output_of(*command, "drop", stdin=b"http://a/\nhttp://a b/\n") == b'{"input":"http://a/","steps":[]}\n'
     assert output_of(*command, "null", stdin=b"http://a b/\n") == b"null\n"
     assert output_of(*command, "keep", stdin=b"http://a b/\n") == b'{"input":"http://a b/","steps":[]}\n'
+
+
+def test_query_drops_what_a_policy_drops():
+    line = "HTTP://A/%7e/../?id=%7e&UTM_source=x&tracking=y#f"
+    assert output_of("query", "--policy", "tracking", "--text", line) == b"HTTP://A/%7e/../?id=%7e&tracking=y#f\n"
+    assert output_of("query", "--policy", "crawl", "--text", "/?utm_a=1&&") == b"/?&\n"
+    assert run("query", "--policy", "surt", "--text", line)[0] == 2
+
+
+def test_query_says_that_a_name_is_that_of_a_policy():
+    status, output, said = run("query", "--drop", "tracking,id", "--text", "/?tracking=y&utm_a=1")
+    assert (status, output) == (0, b"/?utm_a=1\n") and "--policy tracking" in said

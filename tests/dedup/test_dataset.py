@@ -502,7 +502,7 @@ def test_the_command():
     [
         ("-f url -o out", 2, "--parquet: cannot read standard input\n\nhint: name Parquet files"),
         ("-f url in", 2, "--parquet: --output is required\n\nhint: -o DIR names the folder to write"),
-        ("in -o out", 2, "--parquet: not allowed without --fields"),
+        ("in -o out", 2, "--parquet: not allowed without --field"),
         ("-f url --null-data in -o out", 2, "--parquet: not allowed with --null-data"),
         ("-f url in -o in/x", 2, "is inside the input 'in'\n\nhint: give --output a new folder"),
         ("-f row in -o out", 3, "in/a.parquet: column 'row' must be text or bytes, got int64"),

@@ -350,7 +350,7 @@ def test_headers(tmp_path):
         ("3", "a", "the header has only 2 fields, got '3'"),
         ("0", "a", "fields count from 1, got '0'"),
     ):
-        assert dedup_of(field, name) == (2, b"", f"uricodec: --fields: {tmp_path / name}: {message}\n")
+        assert dedup_of(field, name) == (2, b"", f"uricodec: --field: {tmp_path / name}: {message}\n")
     status, _, said = run("dedup", "--kind", "bytes", "--csv", "--header", "-f", "u", "--max-line", "2", tmp_path / "a")
     hint = "\nhint: --max-line SIZE allows longer ones\n"
     assert (status, said) == (3, f"uricodec: {tmp_path / 'a'}: the header is too long\n{hint}")
@@ -367,7 +367,7 @@ def test_a_field_that_no_record_has(tmp_path):
         status, _, said = run("dedup", "--kind", "bytes", *options, "-o", target, stdin=data)
         assert (status, said) == (
             1,
-            f"uricodec: {options[0].replace('-f', '--fields', options[0] == '-f')}: "
+            f"uricodec: {options[0].replace('-f', '--field', options[0] == '-f')}: "
             f"no record has a text in field {field}\n",
         )
     assert target.read_bytes() == b"old"

@@ -468,7 +468,7 @@ def test_the_command():
     [
         ("--keep newest -f 1", 2, "--keep newest: not allowed without --by\n\nhint: add --by FIELD"),
         ("--by 2 -f 1", 2, "--by: not allowed without --keep newest"),
-        ("--keep newest --by 2", 2, "--by: not allowed without --fields, --json-field or --parquet"),
+        ("--keep newest --by 2", 2, "--by: not allowed without --field, --json-field or --parquet"),
         ("--keep oldest", 2, "--keep: unknown value 'oldest'; choose from first, last, newest"),
         ("--keep newest --by 2 --csv -f 1", 1, "--by: no record has a number or time in field '2'"),
         (

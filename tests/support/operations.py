@@ -275,7 +275,7 @@ def _operations():  # noqa: PLR0912, PLR0915
             {"set": {"q": "é&=+ ~*", "": "x"}, "drop": ["utm_*", "page"]},
             ["--set", "q=é%26%3D%2B ~*&=x", "--drop", "utm_*,page"],
         ),
-        ({"keep": "q,p*"}, ["--keep", "q,p*"]),
+        ({"keep": "q,p*"}, ["--only", "q,p*"]),
         ({"drop": "*"}, ["--drop", "*"]),
     ):
         edited = partial(

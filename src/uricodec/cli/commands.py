@@ -52,7 +52,7 @@ class Command(_Fields):
 _RARE = "version quiet color"
 _FILES = "files text output limit help"
 _RARE_FILES = f"recursive sample seed {_RARE}"
-_FIELDS = "fields csv header json-field"
+_FIELDS = "field csv header json-field"
 _COLUMNS = f"{_FIELDS} parquet"
 _RARE_FIELDS = "delimiter null-data"
 _SELECTED = " ".join(report.key for report in SELECTED_REPORTS)
@@ -203,7 +203,7 @@ missing component is null in JSON and nothing in CSV; an empty one is "".
 The record of an invalid line has no components: "error" is the code of the
 error, "offset" its offset in bytes.
 
-With --keep, the components are added to the records of the input, which keep
+With --append, the components are added to the records of the input, which keep
 all their fields.
 """,
         (
@@ -211,9 +211,9 @@ all their fields.
             "uricodec split --get '{host}{path}' --text 'http://example.com/a?b'\n# prints example.com/a",
             "uricodec split urls.txt -o urls.jsonl",
             "echo '//example.com/a?' | uricodec split --to csv",
-            "uricodec split --csv --header -f url --keep pages.csv",
+            "uricodec split --csv --header -f url --append pages.csv",
         ),
-        f"{_FILES} kind:split keep to:split get count:get top:get {_COLUMNS} errors:split invalid-to",
+        f"{_FILES} kind:split append to:split get count:get top:get {_COLUMNS} errors:split invalid-to",
         f"{_RARE_LINES} csv-safe:split",
         "uricodec.cli.filters:split",
     ),
@@ -235,9 +235,9 @@ reason: "error" is its code, "offset" its offset in bytes.
             "uricodec hosts --text HTTP://Example.com:80/a\n# prints example.com",
             "uricodec hosts urls.txt -o hosts.txt",
             "uricodec hosts --schemes https --ports 443,8443 --to csv urls.txt",
-            "uricodec hosts --csv --header -f url --keep pages.csv",
+            "uricodec hosts --csv --header -f url --append pages.csv",
         ),
-        f"{_FILES} schemes ports keep to:hosts get:hosts count:hosts top:get {_COLUMNS} errors:split invalid-to",
+        f"{_FILES} schemes ports append to:hosts get:hosts count:hosts top:get {_COLUMNS} errors:split invalid-to",
         f"{_RARE_LINES} userinfo trailing-dot csv-safe:split",
         "uricodec.cli.filters:hosts",
     ),
@@ -297,11 +297,12 @@ its "?".
         (
             "uricodec query --drop 'utm_*,fbclid' examples/urls.txt",
             "uricodec query --set page=2 --text '/s?q=a&page=1#top'\n# prints /s?q=a&page=2#top",
-            "uricodec query --keep q,page urls.txt",
+            "uricodec query --policy tracking urls.txt",
+            "uricodec query --only q,page urls.txt",
             "echo '/s?q=a&page=1#top' | uricodec query --set 'page=2&l=pt br'\n# prints /s?q=a&page=2&l=pt+br#top",
             "uricodec query --set page=1 --csv --header -f url pages.csv",
         ),
-        f"{_FILES} set drop keep:query {_FIELDS} to:lines errors invalid-to",
+        f"{_FILES} set drop policy:query only {_FIELDS} to:lines errors invalid-to",
         _RARE_LINES,
         "uricodec.cli.filters:query",
     ),
@@ -329,7 +330,7 @@ read are left out.
             "uricodec filter --prefixes sections.txt --json-field url events.jsonl",
             "uricodec filter --hosts list.txt --parquet -r -f url crawl -o rest.parquet",
         ),
-        f"{_FILES} hosts prefixes exact:filter invert {_COLUMNS}",
+        f"{_FILES} hosts prefixes no-below invert {_COLUMNS}",
         f"{_RARE_FILES} {_RARE_FIELDS} {_RARE_LIMITS}",
         "uricodec.cli.filters:filter",
     ),
@@ -363,7 +364,7 @@ Remove duplicates: write one of all lines with equivalent identifiers, in the
 order of the input: the first, or that which --keep selects. Lines are not
 changed. --kind and --level select which identifiers are equivalent.
 
-With --fields or --json-field, lines are records, and the identifier of a
+With --field or --json-field, lines are records, and the identifier of a
 record is one of its fields.
 
 Several inputs count as one. What does not fit in --memory goes to temporary
@@ -387,7 +388,7 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --policy crawl --parquet -f url crawl -o unique",
         ),
         f"files output help kind:dedup level policy {_SELECTED} top keep:dedup exclude only-in seen groups "
-        "fields:dedup csv:dedup header:dedup json-field:dedup parquet:dedup errors:dedup memory",
+        "field:dedup csv:dedup header:dedup json-field:dedup parquet:dedup errors:dedup memory",
         f"text limit {_RARE_LINES} to:dedup by update estimate invalid-to rules spill-dir exact secret secret-file",
         "uricodec.cli.dedup:run",
     ),

@@ -116,7 +116,7 @@ def check(plan, keep, by, names):
         check_parquet(plan.output, plan.inputs)
         return
     if by is not None and plan.records.selected is None:
-        raise CommandError("--by: not allowed without --fields, --json-field or --parquet", 2, "add one of them")
+        raise CommandError("--by: not allowed without --field, --json-field or --parquet", 2, "add one of them")
     if names.count("-") > 1:
         raise CommandError("standard input can be read only once", 2, "use - for one input only")
 
@@ -138,7 +138,7 @@ def errors_of(plan):
             raise CommandError(f"--by: {error}", 1, "such as --by COLUMN, with numbers or times") from None
         raise CommandError(f"--by: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
     except FieldError as error:
-        flag = "--json-field" if plan.records.form == "json" else "--fields"
+        flag = "--json-field" if plan.records.form == "json" else "--field"
         flag = "--delimiter" if isinstance(error, DelimiterError) else flag
         raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
     except LongHeaderError as error:

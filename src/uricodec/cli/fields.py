@@ -40,7 +40,7 @@ class Values(lines.Lines):
         end, out, whole, raw, empty, jsonl: See lines.Lines.
 
     Raises:
-        CommandError: --fields or --json-field is invalid.
+        CommandError: --field or --json-field is invalid.
     """
 
     are_records = True
@@ -75,7 +75,7 @@ class Values(lines.Lines):
 
     def _framing(self, names, where=""):
         """Return the Framing, given the names of the fields, if they have some; `where` they are, for messages."""
-        flag = "--fields"
+        flag = "--field"
         try:
             spans = spans_of(self._items, names)
             if self._base is None or self._options["form"] == "json":
@@ -86,7 +86,7 @@ class Values(lines.Lines):
             hint = "names need --header" if isinstance(error, NoHeaderError) else ""
             raise CommandError(f"{flag}: {where}{error}", 2, hint) from None
         if (number, number) in spans:
-            raise CommandError(f"--base-field: {self._base!r} is also in --fields", 2, "name other fields there")
+            raise CommandError(f"--base-field: {self._base!r} is also in --field", 2, "name other fields there")
         return Framing(**self._options, fields=merge([*spans, (number, number)]), base=number)
 
     def begin(self, chunk, name):
@@ -132,7 +132,7 @@ class Values(lines.Lines):
         delimiter = self._options["delimiter"].decode("latin-1")
         if framing.beyond:
             spans = ", ".join(str(low) if low == high else f"{low}-{high or ''}" for low, high in framing.beyond)
-            yield f"--fields: no record has field {spans}", f"fields are separated by {delimiter!r}; see --delimiter"
+            yield f"--field: no record has field {spans}", f"fields are separated by {delimiter!r}; see --delimiter"
         elif framing.divided is False and self._is_delimiter_given:
             yield f"--delimiter: no record contains {delimiter!r}", ""
         if framing.unclosed:

@@ -1,5 +1,6 @@
 """The commands that filter lines or fields: each selects an operation on rows and runs it."""
 
+import os
 from functools import partial
 
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
@@ -95,7 +96,7 @@ def check(plan, kind, rfc, production, safe_host):
     return lines.check_inputs(lines.Transform(rows, lines_of(plan, only=True), groups=plan.stats and groups), plan)
 
 
-def split(plan, kind, keep, csv_safe):
+def split(plan, kind, append, csv_safe):
     """Split lines or fields into records of their components; see lines.filter_inputs()."""
     from uricodec.uri._rows import COLUMNS, CheckedRows, CheckRows, CheckWebRows, SplitRows, UriRows
 
@@ -103,31 +104,31 @@ def split(plan, kind, keep, csv_safe):
         syntax = "iri" if kind == "web" else kind
         rows = CheckedRows(CheckRows(syntax, f"{syntax.upper()}-reference"), UriRows())
         return run(plan, CheckedRows(CheckWebRows(), rows) if kind == "web" else rows, only=True)
-    return write_records(plan, COLUMNS, partial(SplitRows, kind), keep, csv_safe)
+    return write_records(plan, COLUMNS, partial(SplitRows, kind), append, csv_safe)
 
 
-def hosts(plan, keep, csv_safe):
+def hosts(plan, append, csv_safe):
     """Write a record of the host of each line or field; see lines.filter_inputs()."""
     from uricodec.uri._rows import HOST_FIELDS, CheckedRows, CheckWebRows, HostRecordRows, UriRows, WebHostRows
 
     if plan.get is not None:
         return run(plan, CheckedRows(CheckWebRows(**plan.agreed), UriRows()), only=True)
-    if plan.to == "text" and not keep:
+    if plan.to == "text" and not append:
         return run(plan, WebHostRows(**plan.agreed), only=True)
-    return write_records(plan, HOST_FIELDS, partial(HostRecordRows, **plan.agreed), keep, csv_safe)
+    return write_records(plan, HOST_FIELDS, partial(HostRecordRows, **plan.agreed), append, csv_safe)
 
 
-def write_records(plan, names, make, keep, csv_safe):
+def write_records(plan, names, make, append, csv_safe):
     """Run an operation that writes records.
 
     Args:
         plan (Plan): The plan of the command.
         names (tuple[str, ...]): The fields of a row that is not rejected.
         make (Callable): Returns the operation, given the form, whether CSV is safe, and the delimiter.
-        keep (bool): Whether the records are added to those of the input.
+        append (bool): Whether the records are added to those of the input.
         csv_safe (bool): Whether CSV is safe.
     """
-    if not keep:
+    if not append:
         transform = lines.Transform(make(plan.to, csv_safe), lines_of(plan, only=True))
     else:
         from uricodec.cli.fields import Values
@@ -153,23 +154,34 @@ def redact(plan, names, urls, no_nested):
     return run(plan, (RedactRows if urls else RedactTextRows)(names, not no_nested))
 
 
-def query(plan, set, drop, keep):
+def query(plan, set, drop, policy, only):
     """Set, drop and keep parameters of queries; see lines.filter_inputs()."""
     from uricodec.uri._with_query import WithQueryRows
 
-    if set is drop is keep is None:
-        raise CommandError("expected --set, --drop or --keep", 2, "such as --drop 'utm_*'")
-    return run(plan, WithQueryRows(set, drop, keep))
+    if set is drop is policy is only is None:
+        raise CommandError("expected --set, --drop, --policy or --only", 2, "such as --policy tracking")
+    if policy:
+        if not policy.drop_parameters:
+            raise CommandError("--policy: this policy drops no parameters", 2, "such as --policy tracking")
+        from uricodec.uri._policies import Policy, operation_of
+
+        return run(plan, operation_of(Policy(level="simple", drop_parameters=policy.drop_parameters)))
+    if drop:
+        from uricodec.uri._policies import READY
+
+        for name in READY.keys() & {*map(os.fsdecode, drop)}:
+            plan.note(f"--drop {name} drops a parameter of this name; --policy {name} drops those of the policy")
+    return run(plan, WithQueryRows(set, drop, only))
 
 
-def filter(plan, hosts, prefixes, exact, invert):
+def filter(plan, hosts, prefixes, no_below, invert):
     """Write the lines or records whose URLs match a set of hosts or prefixes; see lines.filter_inputs()."""
     from uricodec._hosts._entries import FilterRows
     from uricodec.cli.sets import load_sets
 
     sets = load_sets(plan, hosts, prefixes)
     try:
-        return run(plan, FilterRows([each._checked() for each in sets], exact, invert))
+        return run(plan, FilterRows([each._checked() for each in sets], no_below, invert))
     except SetError as error:  # a block of a saved set is checked when it is used
         raise CommandError(str(error), 3) from None
 

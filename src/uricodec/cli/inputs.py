@@ -58,7 +58,7 @@ def hint_of(command, name):
     import re
 
     if (
-        not re.search(r"^[A-Za-z][A-Za-z0-9+.-]*:(//|[^/\\])|^(//|www\.)|%[0-9A-Fa-f]{2}", name)
+        not re.search(r"^[A-Za-z][A-Za-z0-9+.-]*:(//|[^/\\])|^(//|www\.)|%[0-9A-Fa-f]{2}|. .", name)
         or not name.isprintable()
     ):
         return ""

@@ -596,7 +596,7 @@ OPTIONS = {
         "write the steps of the policy that change each line",
         "A line of JSON for each line: 'input', and 'steps', each with its name and its 'result'.",
         needs="--policy",
-        conflicts="--production --csv --fields --json-field --to",
+        conflicts="--production --csv --field --json-field --to",
     ),
     "rfc": Option(
         "--rfc RFC",
@@ -633,7 +633,7 @@ OPTIONS = {
         "the field or member with the base, instead of --base",
         "It is not changed. NAME may also be the number of a field. A record without a base, or whose base has no "
         "scheme or more than 8192 bytes, is invalid.",
-        needs="--fields --csv --json-field",
+        needs="--field --csv --json-field",
     ),
     "set": Option(
         "--set QUERY",
@@ -649,11 +649,18 @@ OPTIONS = {
         "utm_* is all names that begin with utm_.",
         read=names_of_parameters,
     ),
-    "keep:query": Option(
-        "--keep NAMES",
+    "only": Option(
+        "--only NAMES",
         "keep only these parameters, and those of --set",
         "NAMES is as for --drop. An empty one drops all.",
         read=names_of_parameters,
+    ),
+    "policy:query": Option(
+        "--policy NAME",
+        "drop what this policy drops, such as tracking",
+        "All else of the URL stays, which 'normalize --policy' normalizes.",
+        read=url_policy,
+        conflicts="--set --drop --only",
     ),
     "hosts": Option(
         "--hosts FILE",
@@ -668,9 +675,7 @@ OPTIONS = {
         "more lists. Of all lists, one must match.",
         repeats=True,
     ),
-    "exact:filter": Option(
-        "--exact", "match only the hosts and pages themselves", "Hosts and pages below them do not match."
-    ),
+    "no-below": Option("--no-below", "match only hosts and pages themselves, none below"),
     "invert": Option("--invert", "write what does not match"),
     "offsets": Option(
         "--offsets",
@@ -690,42 +695,42 @@ OPTIONS = {
         None,
         "With --count; records have count and line.",
         needs="--count",
-        conflicts="--fields --json-field --parquet --null-data",
+        conflicts="--field --json-field --parquet --null-data",
         hint="records of CSV and JSON are written as they are, with the count before them",
     ),
     "to:split": _to(
         _FORMATS,
         "jsonl",
-        conflicts="--keep",
-        hint="with --keep, the output has the format of the input",
+        conflicts="--append",
+        hint="with --append, the output has the format of the input",
     ),
     "to:hosts": _to(
         _FORMATS | {"text": "the host of each URL, one per line; an empty line if there is none"},
         "text",
         "Records have scheme, host, port, kind and category.",
-        conflicts="--keep",
-        hint="with --keep, the output has the format of the input",
+        conflicts="--append",
+        hint="with --append, the output has the format of the input",
     ),
     "to:check": _to(_FORMATS, "text"),
     "to:lines": _to(
         {"text": "lines or records, as they are read", "jsonl": "each line as a JSON string"},
         "text",
         "In JSON nothing has to stay encoded, because control characters are escaped.",
-        only={name: "text" for name in ("--csv", "--delimiter", "--fields", "--header", "--json-field")},
+        only={name: "text" for name in ("--csv", "--delimiter", "--field", "--header", "--json-field")},
     ),
-    "keep": Option(
-        "--keep",
+    "append": Option(
+        "--append",
         "keep the records, and add the components to them",
         "In CSV, the fields NAME_scheme, NAME_host and so on follow the field NAME; in JSON, the member NAME_parts, an "
         "object, follows the member NAME.",
         needs="--csv --json-field",
     ),
-    "get": _get(url_template, conflicts="--keep --to --csv-safe"),
+    "get": _get(url_template, conflicts="--append --to --csv-safe"),
     "get:normalize": _get(url_template, _GET + " They are those of the normal form.", conflicts="--to --explain"),
     "get:hosts": _get(
         host_template,
         _GET + " In 'hosts', there are also kind and category, and scheme, host and port are normalized.",
-        conflicts="--keep --to --csv-safe",
+        conflicts="--append --to --csv-safe",
     ),
     "count:get": Option(
         "-c --count",
@@ -774,7 +779,7 @@ OPTIONS = {
     ),
     "no-nested": Option("--no-nested", "do not look for URLs in percent-encoded values"),
     "csv-safe:split": _csv_safe(
-        " With --keep, the fields of the input stay as they are.", needs=" --keep", conflicts="--json-field"
+        " With --append, the fields of the input stay as they are.", needs=" --append", conflicts="--json-field"
     ),
     # --- log
     "format:log": Option(
@@ -1037,7 +1042,7 @@ OPTIONS = {
         "--output is the folder to write: it does not exist, or is empty, and appears when the command has succeeded. "
         "Each file that is read has one in it, with the same relative path, and with all columns of the rows that are "
         "kept. Needs pyarrow.",
-        needs="--fields",
+        needs="--field",
         conflicts="--estimate --csv --delimiter --header --json-field --invalid-to --null-data --max-line --text "
         "--limit --sample",
     ),
@@ -1051,17 +1056,17 @@ _RECORDS = {
         "columns, in which results replace the values; 'split' and 'hosts' add columns NAME_scheme, NAME_host and so "
         "on after NAME. In reports of invalid values, lines are rows, from 0. Nothing has to stay encoded in columns. "
         "Needs pyarrow.",
-        needs="--fields",
+        needs="--field",
         conflicts=" ".join(
             [
                 "--csv --delimiter --header --json-field --null-data --text --max-line --raw",
-                "--encoding --get --count --keep --explain --kind=web",
+                "--encoding --get --count --append --explain --kind=web",
                 _to_one_of(*[name for name in _FORMATS if name != "text"]),
             ]
         ),
     ),
-    "fields": Option(
-        "-f --fields LIST",
+    "field": Option(
+        "-f --field LIST",
         "process these fields: 1,3-5,-2,4- or their names",
         "Numbers start at 1, as in cut. Names need --header and must not contain a comma. All other fields are copied. "
         "With --parquet, a column.",
@@ -1071,16 +1076,16 @@ _RECORDS = {
         "-d --delimiter BYTE",
         "the byte between fields (default: tab; CSV: comma)",
         read=single_byte,
-        needs="--fields --csv",
+        needs="--field --csv",
     ),
     "csv": Option(
-        "--csv", "read CSV records (RFC 4180)", "Without --fields, all fields are processed.", conflicts="--null-data"
+        "--csv", "read CSV records (RFC 4180)", "Without --field, all fields are processed.", conflicts="--null-data"
     ),
     "header": Option(
         "--header",
         "the first record of each input contains field names",
         "The first line of a CDX file, such as ' CDX N b a', is a header also without this.",
-        needs="--fields --csv",
+        needs="--field --csv",
     ),
     "json-field": Option(
         "--json-field NAME",
@@ -1088,7 +1093,7 @@ _RECORDS = {
         "Its value must be a string or an array of strings. A nested member is written a.b. May be given again, for "
         "more members.",
         repeats=True,
-        conflicts="--csv --delimiter --fields --header --null-data",
+        conflicts="--csv --delimiter --field --header --null-data",
     ),
     "null-data": Option("-z --null-data", "lines end with NUL instead of newline"),
 }
@@ -1269,7 +1274,7 @@ OPTIONS |= {
         "count:get",
         "write how often each host or text of --get occurs",
         "The most frequent comes first; a tab follows the number. At a terminal, the counts are a table with bars.",
-        conflicts="--keep --to",
+        conflicts="--append --to",
         needs="",
     ),
     "top": variant(
@@ -1278,15 +1283,15 @@ OPTIONS |= {
         "Of equally frequent identifiers, the one that occurs first comes first. A terminal gets a table with shares "
         "and bars. With --parquet, rows stay in their files, in the order of the input.",
     ),
-    "fields:dedup": variant(
-        "fields",
+    "field:dedup": variant(
+        "field",
         "compare this field of records: its number or name",
         "Numbers start at 1. A name needs --header. Records are written whole; those without the field are invalid. "
         "With --parquet, a column.",
         value="FIELD",
         repeats=False,
     ),
-    "csv:dedup": variant("csv", "read CSV records (RFC 4180)", needs="--fields"),
+    "csv:dedup": variant("csv", "read CSV records (RFC 4180)", needs="--field"),
     "header:dedup": variant(
         "header",
         "the first record of each input contains field names",

@@ -368,7 +368,7 @@ class Matches(Columns):
     def __init__(self, plan, options):
         self.read, self._invert = plan.records.selected, options["invert"]
         self._sets = load_sets(plan, options["hosts"], options["prefixes"])
-        self._options = {"exact": options["exact"], "threads": plan.threads}
+        self._options = {"exact": options["no_below"], "threads": plan.threads}
 
     def run(self, source, batch):
         """Return the rows of a batch that are kept, and no faults."""

@@ -127,7 +127,7 @@ class Records:
 
     Attributes:
         form (str): "lines", "csv", "delimited" or "json".
-        selected (list[str] | str | None): What --fields or --json-field names: several, or with `dedup` one; None: all
+        selected (list[str] | str | None): What --field or --json-field names: several, or with `dedup` one; None: all
             fields, or whole lines.
         end (bytes): The terminator of lines.
         delimiter (bytes | None): The byte between fields; None: the usual one.
@@ -138,7 +138,7 @@ class Records:
     """
 
     def __init__(self, values):
-        fields, members, csv = (values.pop(key, None) for key in ("fields", "json_field", "csv"))
+        fields, members, csv = (values.pop(key, None) for key in ("field", "json_field", "csv"))
         self.selected = fields if members is None else members
         self.form = "csv" if csv else "lines" if self.selected is None else "delimited" if members is None else "json"
         self.end = b"\0" if values.pop("null_data", False) else b"\n"

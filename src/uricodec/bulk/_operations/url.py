@@ -285,7 +285,7 @@ def query_pairs(**options: Unpack[Options[ComponentErrors]]) -> Any:
         SqlFunction("uri_drop_query", ("drop",)),
         SqlFunction("uri_keep_query", ("keep",)),
     ),
-    command=Filter("query", {"set": "--set", "drop": "--drop", "keep": "--keep"}),
+    command=Filter("query", {"set": "--set", "drop": "--drop", "keep": "--only"}),
     rows="urls",
     page="guides/url_analytics",
 )
