@@ -205,6 +205,30 @@ def test_a_group(tmp_path):
     )
 
 
+def test_groups_as_a_table(tmp_path):
+    data = b'urn:ab:1\nURN:ab:1\nurn:ab:1\nURN:AB:1,"\nurn:ab:1#x\n'
+    for to, wanted in (
+        ("csv", b"kept,spelling,reason,line,rows\nurn:ab:1,URN:ab:1,2141,2,1\nurn:ab:1,urn:ab:1#x,8141,5,1\n"),
+        (
+            "tsv",
+            b"kept\tspelling\treason\tline\trows\nurn:ab:1\tURN:ab:1\t2141\t2\t1\nurn:ab:1\turn:ab:1#x\t8141\t5\t1\n",
+        ),
+        ("text", b"urn:ab:1\tURN:ab:1\t2141\t2\t1\nurn:ab:1\turn:ab:1#x\t8141\t5\t1\n"),
+    ):
+        assert output_of(*URN, "--groups", tmp_path / to, "--to", to, stdin=data) == b'urn:ab:1\nURN:AB:1,"\n'
+        assert (tmp_path / to).read_bytes() == wanted
+        counted = output_of(*URN, "-c", "--groups", tmp_path / to, "--to", to, stdin=data)
+        assert b"4" in counted and (tmp_path / to).read_bytes() == wanted
+    fields = output_of(
+        *URN, "--csv", "-f", "2", "--groups", tmp_path / "f", "--to", "csv", stdin=b"1,urn:a1:b\n2,URN:a1:b\n"
+    )
+    assert fields == b"1,urn:a1:b\n" and (tmp_path / "f").read_bytes().endswith(b"\nurn:a1:b,URN:a1:b,2141,2,1\n")
+
+
+def test_the_default_kind():
+    assert output_of("dedup", stdin=b"HTTP://a/./\nhttp://a/\n") == b"HTTP://a/./\n"
+
+
 def test_groups_of_what_is_not_dropped(tmp_path):
     (tmp_path / "old").write_bytes(b"urn:example:a\n")
     lines = [b"x", b"urn:example:a", b"URN:example:a", b"x"]
@@ -410,7 +434,8 @@ def test_estimate(tmp_path):
 @each_row(
     ("arguments", "said"),
     [
-        ([], "--kind is required"),
+        (["--to", "csv"], "--to: not allowed without --count or --groups"),
+        (["--count", "--to", "csv", "-f", "1"], "--to: --count makes records of lines only"),
         (["--kind", "url"], "--kind: unknown value 'url'; choose from urn, uri, iri, web, bytes"),
         (["--kind", "uri", "--level", "8141"], "--level: unknown value '8141' with --kind uri; choose from simple"),
         (["--kind", "urn", "--level", "path"], "choose from bytes, 2141, 8141, namespace, functional"),

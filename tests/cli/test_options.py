@@ -265,7 +265,6 @@ def test_conditions():
         ("completion bash zsh", "unexpected argument 'zsh'", "see 'uricodec completion --help'"),
         ("completion", "SHELL is required", "choose from bash, zsh, fish"),
         ("completion tcsh", "SHELL: unknown value 'tcsh'; choose from bash, zsh, fish", ""),
-        ("dedup", "--kind is required", "choose from urn, uri, iri, web, bytes"),
         ("resolve", "--base is required", "see 'uricodec resolve --help'"),
         ("decode --errors rais", "--errors: unknown value 'rais'; choose from keep, replace, null, drop, raise",
          "did you mean 'raise'?"),
@@ -367,7 +366,6 @@ dedup --kind bytes --to csv
 dedup --kind bytes --count -f 1 --to csv
 dedup --kind uri --count --sample 1
 dedup --kind uri --text a --exclude -
-dedup --level scheme
 log --format apache
 log --to xml
 log --errors keep

@@ -64,4 +64,3 @@ def test_a_policy_is_for_uris_by_default():
     assert output_of("normalize", "--policy", "crawl", stdin=lines) == 2 * b"http://h/?a&b\n"
     assert output_of("dedup", "--policy", "crawl", stdin=lines) == b"HTTP://h?b&a\n"
     assert run("normalize", "--policy", "crawl", "--kind", "urn")[0] == 2
-    assert "--kind is required" in run("dedup", "--level", "scheme")[2]

@@ -11,11 +11,13 @@ from uricodec._io.meter import Meter, remaining
 from uricodec._io.reports import InvalidLine
 from uricodec._io.sources import open_soon
 from uricodec._io.writing import Output
+from uricodec._records._templates import cell
+from uricodec._records.formats import FORMATS
 from uricodec._records.headers import FieldError, LongHeaderError
 from uricodec._reports import REPORTS
 from uricodec.cli.errors import ERRORS_HINT, LONG_HEADER_HINT, LONG_HINT, UNCLOSED, CommandError, needs
 from uricodec.cli.outputs import RecordsOutput, output_of
-from uricodec.cli.records import records_of
+from uricodec.cli.records import header_of, records_of
 from uricodec.dedup._fields import DelimiterError, NoValuesError, OrderError
 from uricodec.dedup._lines import CountsOutput
 from uricodec.errors import SetError, UriError, place
@@ -70,10 +72,13 @@ def run(  # noqa: PLR0913
     if secret_file is not None:
         options["secret"] = read_secret(secret_file)
     results = {"keep": keep, "by": by, "rules": rules, "seen": seen, "update": update, "top": plan.top} | tables
-    results["report"] = report_of(options | {"count": plan.count})
+    results |= {"report": report_of(options | {"count": plan.count}), "groups": None}
     for report in REPORTS.values():
         options.pop(report.key, None)
-    results["groups"] = None if groups is None else Output(groups)
+    if groups is not None:
+        results["groups"] = (
+            Output(groups) if plan.to in (None, "jsonl") else MergedOutput(groups, plan.to, plan.parquet)
+        )
     reports = [Output(path) for path in (groups, plan.invalid_to) if path is not None]
     outputs = [] if plan.parquet else [Output(plan.output), *reports]
     with DedupMeter(plan.inputs, *outputs, progress=plan.progress) as meter, errors_of(plan):
@@ -108,6 +113,9 @@ def check(plan, keep, by, names):
     """Reject what the inputs, whose names include those of sets, do not allow."""
     if keep == "newest" and by is None:
         raise CommandError("--keep newest: not allowed without --by", 2, "add --by FIELD")
+    if plan.to and plan.count and (plan.parquet or plan.records.selected is not None or plan.records.end == b"\0"):
+        hint = "records are written as they are, with the count before them"
+        raise CommandError("--to: --count makes records of lines only", 2, hint)
     if plan.parquet:
         if "-" in plan.inputs:
             raise CommandError("--parquet: cannot read standard input", 2, "name Parquet files, or folders of them")
@@ -174,9 +182,46 @@ def write_estimate(plan, options):
 
 def output_of_lines(plan, column):
     """Return the output for dedup_files(); `column` is the name of the counts."""
-    if plan.to is not None:
+    if plan.to is not None and plan.count:
         return RecordsOutput(plan.output, template=records_of(plan.to, (column, "line"), {column}))
     return output_of(plan, plan.records.end, plan.records.csv_delimiter(), ends=False)
+
+
+class MergedOutput(Output):
+    """An output for a report of groups, in which each spelling that was merged becomes a record.
+
+    Args:
+        path (str): As for Output.
+        to (str): The format of records, of FORMATS.
+        of_files (bool): Whether spellings are in rows of files, not in lines.
+    """
+
+    def __init__(self, path, to, of_files):
+        super().__init__(path)
+        self._form = FORMATS[to]
+        self._places = ("file", "row") if of_files else ("line",)
+        self._header = header_of(to, ("kept", "spelling", "reason", *self._places, "rows"))
+        self._rest = b""
+
+    def __enter__(self):
+        super().__enter__()
+        super().write(self._header)
+        return self
+
+    def write(self, data):
+        """Write the records of lines of JSON (bytes); the last line may go on in the next call."""
+        from json import loads
+
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for group in map(loads, lines):
+            for each in group["spellings"][1:]:
+                self._write_record(
+                    [group["first"], each["spelling"], each["by"], *map(each.get, self._places), each["rows"]]
+                )
+
+    def _write_record(self, values):
+        cells = [cell(str(value).encode(), self._form.values, self._form.delimiter) for value in values]
+        super().write(self._form.delimiter.join(cells) + b"\n")
 
 
 def check_parquet(output, files):

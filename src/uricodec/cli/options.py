@@ -359,11 +359,10 @@ def _errors(short, choices, long="", default="keep", **rest):
     return Option("--errors POLICY", short, long, choices=choices, default=default, **rest)
 
 
-def _kind(*kinds, default="uri", **rest):
+def _kind(*kinds, **rest):
     choices = {kind: _KINDS[kind] for kind in kinds}
-    shown = ", ".join([f"{kind} (default)" if kind == default else kind for kind in kinds])
-    rest = {"required": default is None, "decides": True} | rest
-    return Option("--kind KIND", f"the identifiers: {shown}", choices=choices, default=default, **rest)
+    shown = ", ".join(kinds).replace("uri", "uri (default)")
+    return Option("--kind KIND", f"the identifiers: {shown}", choices=choices, default="uri", decides=True, **rest)
 
 
 # The grammar of an RFC is that of URNs.
@@ -561,16 +560,7 @@ OPTIONS = {
         default="auto",
         conflicts="--kind=urn",
     ),
-    "kind:dedup": _kind(
-        "urn",
-        "uri",
-        "iri",
-        "web",
-        "bytes",
-        default=None,
-        long="With --policy, the default is uri.",
-        implied={"--policy": "uri"},
-    ),
+    "kind:dedup": _kind("urn", "uri", "iri", "web", "bytes"),
     "level": Option(
         "--level LEVEL",
         "which identifiers are equivalent (default: by kind)",
@@ -693,10 +683,10 @@ OPTIONS = {
     "to:dedup": _to(
         _FORMATS | {"text": "the number, a tab and the line"},
         None,
-        "With --count; records have count and line.",
-        needs="--count",
-        conflicts="--field --json-field --parquet --null-data",
-        hint="records of CSV and JSON are written as they are, with the count before them",
+        "Of --count: records have count and line. Of --groups: each spelling that is not the first of its identifier "
+        "becomes a record of kept, spelling, reason (the level that merged it), line (with --parquet file and row) and "
+        "rows.",
+        needs="--count --groups",
     ),
     "to:split": _to(
         _FORMATS,
@@ -1024,7 +1014,8 @@ OPTIONS = {
         "--groups FILE",
         "write identifiers with several spellings to FILE",
         "Each line of FILE is a JSON object for one identifier: its spellings, how often each occurs, and the level "
-        "that merged it. A line number, or with --parquet a file and a row, shows where each is.",
+        "that merged it. A line number, or with --parquet a file and a row, shows where each is. --to csv writes a "
+        "table.",
         conflicts="--kind=bytes",
         hint="with --kind bytes each identifier has one spelling; --count counts them",
     ),
