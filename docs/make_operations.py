@@ -23,6 +23,7 @@ VALUES = {
     "percent_decode": "/caf%C3%A9 100% %FF",
     "iri_to_uri": "http://example.org/Dürst",
     "uri_to_iri": "http://example.org/D%C3%BCrst",
+    "repair": "http://example.org/a b?q=[1]",
     "normalize_uri": "HTTP://Example.org/a/../%7Eb",
     "is_valid_uri": "http://example.org/a b",
     "is_valid_iri": "http://example.org/é",

@@ -6,6 +6,7 @@ from common import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, tex
 from reference import agreed_host as naive_host
 from reference import host_sets as naive_sets
 from reference import redact as naive_redact
+from reference import repair as naive_repair
 from reference import uri as naive_uri
 from reference import uri_find, urls, whatwg
 from reference import uri_forms as forms
@@ -22,7 +23,7 @@ COVERS = {
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
         *[row.name for row in _operations.OPERATIONS.values() if row.result in {"component", "list"} and row.single],
         *["agreed_host", "address_category", "find", "extract", "redact", "redact_text", "with_query", "relation"],
-        *["HostSet", "PrefixSet"],
+        *["repair", "explain_repair", "HostSet", "PrefixSet"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -255,6 +256,25 @@ def redacted(draw):
         assert function(found, names, nested) is found
 
 
+def repaired(draw):
+    """repair against the reference; a second repair changes nothing, and steps lead to the result."""
+    make = draw.one(GIVEN)
+    octets = draw.octets()[:100]  # the reference takes quadratic time
+    text = make(octets)
+    if first_surrogate(text) is not None:
+        assert is_refusal(outcome(uri.repair, text))
+        return
+    row = text.encode() if isinstance(text, str) else octets
+    want = naive_repair.repaired(row)
+    if isinstance(want, tuple):
+        assert is_refusal(outcome(uri.repair, text)) and is_refusal(outcome(uri.explain_repair, text))
+        return
+    made = uri.repair(text)
+    assert octets_of(made) == want and uri.is_valid(made) and uri.repair(made) is made
+    steps = uri.explain_repair(text)
+    assert octets_of(steps[-1].after if steps else text) == want
+
+
 def edited_query(draw):
     """with_query against fields one after the other; what is not meant stays, and a second time changes nothing."""
     make, given = draw.one(GIVEN), {}
@@ -344,6 +364,7 @@ OPERATIONS = (
     found_in_text,
     redacted,
     edited_query,
+    repaired,
     sets,
     of_browsers,
 )

@@ -324,6 +324,11 @@ normalize --kind iri --production URI
 normalize --kind uri --policy crawl --level path
 normalize --kind uri --explain
 normalize --kind urn --policy crawl
+normalize --kind urn --repair
+normalize --kind iri --repair
+normalize --repair --level path
+normalize --repair --policy crawl
+normalize --repair --production any
 check --kind uri --production uri
 check --kind uri --errors drop
 check --kind uri --level path

@@ -32,6 +32,7 @@ COMMANDS = {
     "normalize": (["normalize"], bulk.normalize_uri, {}),
     "normalize --kind iri": (["normalize", "--kind", "iri"], bulk.normalize_uri, {"level": "iri"}),
     "normalize --policy": (["normalize", "--policy", "crawl"], bulk.normalize_uri, {"policy": "crawl"}),
+    "normalize --repair": (["normalize", "--repair"], bulk.repair, {}),
     "normalize --kind urn": (["normalize", "--kind", "urn", "--level", "2141"], bulk.normalize_urn, {"level": "2141"}),
     "resolve": (["resolve", "--base", "http://a/b/c"], bulk.resolve, {"base": "http://a/b/c"}),
     "redact": (["redact"], bulk.redact_text, {}),

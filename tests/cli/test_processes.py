@@ -94,6 +94,7 @@ HOSTILE = {
     "offsets": (["extract", "--kind", "urn", "--offsets"], FOUND, b"urn:ab:c%4"),
     "log": (["log", "--format", "common"], LOG, b"1 - -\n"),
     "policy": (["normalize", "--policy", "crawl"], VALID, b"%zz\n"),
+    "repair": (["normalize", "--repair"], b"http://a/ b\n", b"http://a b/\n"),
     "redact": (["redact", "--csv", "-f", "1", "--errors", "keep"], b"http://u:p@h/?sig=x\n", b'"?sig=x\n'),
     "resolve": (["resolve", "--base", "http://a/b"], b"../c\n", b"%zz\n"),
     "query": (["query", "--set", "a=1", "--only", ""], b"?b#c\n", b"%zz\n"),

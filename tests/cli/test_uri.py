@@ -657,3 +657,11 @@ def test_query_drops_what_a_policy_drops():
 def test_query_says_that_a_name_is_that_of_a_policy():
     status, output, said = run("query", "--drop", "tracking,id", "--text", "/?tracking=y&utm_a=1")
     assert (status, output) == (0, b"/?utm_a=1\n") and "--policy tracking" in said
+
+
+def test_the_steps_of_a_repair():
+    command = ["normalize", "--repair", "--explain", "--errors"]
+    steps = b'[{"step":"ends","result":"//a/b c"},{"step":"path","result":"//a/b%20c"}]'
+    assert output_of(*command, "drop", stdin=b" //a/b c\n//a b\n") == b'{"input":" //a/b c","steps":%s}\n' % steps
+    assert output_of(*command, "null", stdin=b"//a b\n/a\n") == b'null\n{"input":"/a","steps":[]}\n'
+    assert output_of(*command, "keep", stdin=b"//a b\n") == b'{"input":"//a b","steps":[]}\n'

@@ -351,6 +351,20 @@ CALLS |= {
         ),
         *_each(uri.relation, (b"//a", "//a#b", "simple"), ("%", "%", "rfc1630"), ("a", "a", "no"), ("a", 5), (5, "a")),
     ],
+    **{
+        f"uricodec.uri.{function.__name__}": _each(
+            function,
+            *_URIS,
+            *_IRIS,
+            " http:\\\\u s@b\u00fccher.de\\a\tb c?[#[#",
+            "http://a b",
+            b"//\xff",
+            "%" * 2000,
+            5,
+            _LONE,
+        )
+        for function in (uri.repair, uri.explain_repair)
+    },
     "uricodec.uri.with_query": [
         partial(uri.with_query, each, *given, **names)
         for each in (*_URIS, *_IRIS, "?q=1&b=%62&b" * 40, b"?\xff=1", 5, _LONE)
@@ -555,6 +569,7 @@ _ROWS = {
     "hosts": _HOST_ROWS,
     "percent": _CODEC_ROWS,
     "redact": _SECRET_ROWS,
+    "repair": _URL_ROWS,
     "uris": _IRI_ROWS,
     "urls": _URL_ROWS,
     "urns": _URN_ROWS,

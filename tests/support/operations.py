@@ -13,6 +13,7 @@ from reference import host_sets as naive_sets
 from reference import iri as naive_iri
 from reference import policies as naive_policies
 from reference import redact as naive_redact
+from reference import repair as naive_repair
 from reference import surt as naive_surt
 from reference import uri as naive_uri
 from reference import urls as naive_urls
@@ -241,6 +242,8 @@ def _operations():  # noqa: PLR0912, PLR0915
             function = component(partial(getattr(naive_urls, name), **given))
             named = tuple(given["name"]) if isinstance(given.get("name"), list) else fields
             yield Operation(name, given, function, "urls", result, COMPONENT, fields=named)
+    repaired = strict(naive_repair.repaired)
+    yield Operation("repair", {}, repaired, "repair", command=("normalize", "--repair"))
     for option in "raise", "encode":
         to_uri = strict(iri(partial(naive_iri.iri_to_uri, disallowed=option)), text=True)
         command = ("encode", "--iri", "--disallowed", option)

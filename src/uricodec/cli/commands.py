@@ -165,8 +165,10 @@ spelling; --level selects which ones are equivalent.
             "echo URN:ISBN:0-395-36341-1 | uricodec normalize --kind urn\n# prints urn:isbn:0-395-36341-1",
             "uricodec normalize --policy crawl urls.txt     # of URIs",
             "uricodec normalize --policy crawl --explain urls.txt",
+            "uricodec normalize --repair --text 'http://a/b c?[1]'\n# prints http://a/b%20c?%5B1%5D",
         ),
-        f"{_FILES} kind level policy explain get:normalize count:get top:get {_COLUMNS} errors:normalize invalid-to",
+        f"{_FILES} kind level policy repair explain get:normalize count:get top:get {_COLUMNS} errors:normalize "
+        "invalid-to",
         f"{_RARE_LINES} rfc production:normalize to:lines",
         "uricodec.cli.filters:normalize",
     ),

@@ -51,7 +51,7 @@ def run_codec(plan, rows, source, has_encoding=False):
     return lines.filter_inputs(lines.Transform(rows, source, in_pieces), plan, plan.errors)
 
 
-def normalize(plan, kind, level, policy, explain, rfc, production):  # noqa: PLR0913, PLR0917
+def normalize(plan, kind, level, policy, repair, explain, rfc, production):  # noqa: PLR0913, PLR0917
     """Normalize lines or fields; see lines.filter_inputs()."""
     from uricodec._identifier import DEFAULTS
 
@@ -68,14 +68,19 @@ def normalize(plan, kind, level, policy, explain, rfc, production):  # noqa: PLR
     from uricodec.uri._policies import operation_of, production_of
     from uricodec.uri._rows import CheckedRows, CheckWebRows, NormalizeRows, checked
 
-    rows = NormalizeRows(level) if policy is None else operation_of(policy)
-    production = production or (None if plan.errors == "keep" else production_of(kind, level, policy))
-    production = None if production == "any" else production
-    rows = checked(rows, production)
+    if repair:
+        from uricodec.uri._repair import RepairRows, explain_repair
+
+        rows, production, steps = RepairRows(), None, explain_repair
+    else:
+        rows, steps = (NormalizeRows(level), None) if policy is None else (operation_of(policy), policy.explain)
+        production = production or (None if plan.errors == "keep" else production_of(kind, level, policy))
+        production = None if production == "any" else production
+        rows = checked(rows, production)
     if explain:
         from uricodec.cli.policies import Explanations
 
-        return lines.filter_inputs(Explanations(policy, rows, production, plan.records.end), plan, plan.errors)
+        return lines.filter_inputs(Explanations(steps, rows, production, plan.records.end), plan, plan.errors)
     return run(plan, CheckedRows(CheckWebRows(), rows) if kind == "web" else rows, only)
 
 

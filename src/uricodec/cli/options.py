@@ -581,11 +581,20 @@ OPTIONS = {
         conflicts="--level --kind=urn --kind=bytes",
         hint="policies are for URIs and IRIs, instead of a level",
     ),
+    "repair": Option(
+        "--repair",
+        "write the URL that was meant by text that is none",
+        "What a component does not allow is percent-encoded, and blanks and controls at the ends are left out. URI "
+        "references do not change. Lines of which it is not certain what was meant, as of a blank in the host, are "
+        "invalid.",
+        conflicts="--level --policy --production --rfc --kind=urn --kind=iri --kind=web",
+        hint="repair URLs first, and normalize what that writes",
+    ),
     "explain": Option(
         "--explain",
-        "write the steps of the policy that change each line",
+        "write the steps of a policy or repair for each line",
         "A line of JSON for each line: 'input', and 'steps', each with its name and its 'result'.",
-        needs="--policy",
+        needs="--policy --repair",
         conflicts="--production --csv --field --json-field --to",
     ),
     "rfc": Option(

@@ -253,7 +253,7 @@ def operation_of(plan, options):
     if command in ("check", "split"):
         line += f" --kind {options['kind']}"
     elif command == "normalize":
-        line += " --kind urn" if options["kind"] == "urn" else " --kind uri"
+        line += " --repair" if options["repair"] else " --kind urn" if options["kind"] == "urn" else " --kind uri"
     if command == "redact":
         options["no_nested"] = not options["no_nested"]  # the flag of the parameter `nested`
     elif command == "normalize" and options["policy"] is None:

@@ -1,4 +1,4 @@
-"""`uricodec normalize --policy NAME --explain`: which steps of a policy change each line."""
+"""`uricodec normalize --explain`: which steps of a policy, or of a repair, change each line."""
 
 from uricodec._records._framing import json_string
 from uricodec.cli.lines import Lines, Transform
@@ -10,15 +10,15 @@ class Explanations(Transform):
     """Writes a line of JSON for each line.
 
     Args:
-        policy (Policy): The policy.
-        rows (RowOperation): That of the policy, which says which lines are invalid.
+        explain (Callable): Returns the steps (PolicyStep) of a line.
+        rows (RowOperation): The operation, which says which lines are invalid.
         production (str | None): What lines must match, if not any text is valid.
         terminator (bytes): The line terminator of the input.
     """
 
-    def __init__(self, policy, rows, production, terminator):
+    def __init__(self, explain, rows, production, terminator):
         super().__init__(rows, Lines(terminator, out=b"\n"))
-        self._policy, self._production = policy, production
+        self._explain, self._production = explain, production
 
     def work(self, lines, errors, limit):
         read, found, _ = super().work(lines, errors, limit)
@@ -33,7 +33,7 @@ class Explanations(Transform):
             row = row.removesuffix(b"\r")
         try:
             row.decode()
-            steps = self._policy.explain(row)
+            steps = self._explain(row)
             is_invalid = self._production is not None and not is_valid(row, self._production)
         except (UnicodeDecodeError, UriError):
             is_invalid, steps = True, []

@@ -23,6 +23,7 @@ from uricodec.uri._components import Components, check, is_valid, relativize, re
 from uricodec.uri._equivalence import equivalent, key, normalize, relation
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._redact import SENSITIVE_NAMES, redact, redact_text
+from uricodec.uri._repair import explain_repair, repair
 from uricodec.uri._values import *  # noqa: F403
 from uricodec.uri._with_query import with_query
 
@@ -50,6 +51,7 @@ __all__ = [
     "agreed_host",
     "check",
     "equivalent",
+    "explain_repair",
     "extract",
     "find",
     "is_valid",
@@ -61,6 +63,7 @@ __all__ = [
     "registrable_domain",
     "relation",
     "relativize",
+    "repair",
     "resolve",
     "split",
     "unsplit",

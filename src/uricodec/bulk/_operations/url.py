@@ -29,6 +29,7 @@ __all__ = [
     "redact",
     "redact_text",
     "registrable_domain",
+    "repair",
     "userinfo",
     "with_query",
 ]
@@ -321,6 +322,37 @@ def with_query(
     from uricodec.uri._with_query import WithQueryRows
 
     return WithQueryRows(set, drop, keep)
+
+
+@operation(
+    "text",
+    single="uri.repair",
+    sql=(SqlFunction("uri_repair"),),
+    command=Filter("normalize --repair"),
+    rows="repair",
+    needs=("idna",),
+)
+def repair(**options: Unpack[TextOptions[TextErrors]]) -> Any:
+    r"""Return the URL that was meant by text that is none.
+
+    Args:
+        column (Any): The rows.
+        errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop". Invalid are rows of which it is
+            not certain what was meant, with the codes of `uricodec.uri.repair`: "host", "ip-literal", "port",
+            "path-colon", "path", "utf-8" or "surrogate".
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
+
+    Returns:
+        Any: Text, as from `uricodec.uri.repair`: URI references. Those that are valid do not change.
+
+    Source: RFC 3986 section 2.4, appendices A and C; RFC 3987 section 3.1; URL Standard section 4.4.
+
+    >>> repair(["http://a.example/b c?q=[1]", r"https:\\a.example\b", "http://a b/"], errors="null")
+    ['http://a.example/b%20c?q=%5B1%5D', 'https://a.example/b', None]
+    """
+    from uricodec.uri._repair import RepairRows
+
+    return RepairRows()
 
 
 @operation(
