@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.rows import in_columns, texts
 
-from uricodec import bulk
+from uricodec import bulk, dedup
 from uricodec.bulk._operations import OPERATIONS
 from uricodec.errors import UriError
 from uricodec.integrations._operations import FUNCTIONS
@@ -361,3 +361,15 @@ def test_columns_as_arguments(dtype):
         refs.uricodec.resolve(bases.reset_index(drop=True))
     with pytest.raises(TypeError, match="expected text or bytes"):
         refs.uricodec.resolve(pd.Series([1, 2, 3, 4], index=refs.index))
+
+
+@pytest.mark.parametrize("dtype", [*OBJECTS.values(), *ARROWS.values()], ids=[*OBJECTS, *ARROWS])
+def test_unique_returns_what_came_in(dtype):
+    rows = ["HTTP://a/", None, "http://a/", "http://b/", None]
+    texts = [row and row.encode() for row in rows] if dtype == ARROWS["arrow binary"] else rows
+    series = pd.Series(texts, index=[9, 8, 7, 6, 5], name="url", dtype=dtype)
+    for keep, kept in ("first", [9, 8, 6]), ("last", [7, 6, 5]):
+        found = dedup.unique(series, "uri", keep=keep)
+        pd.testing.assert_series_equal(found, series.loc[kept])
+    index = dedup.unique(pd.Index(series), "uri")
+    pd.testing.assert_index_equal(index, pd.Index(series)[[0, 1, 3]])

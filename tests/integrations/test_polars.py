@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.rows import in_columns, texts
 
-from uricodec import bulk
+from uricodec import bulk, dedup
 from uricodec.bulk._operations import OPERATIONS
 from uricodec.dedup import SeenSet
 from uricodec.errors import UriError
@@ -319,3 +319,23 @@ def test_saved_sets():
     prints = pl.Series(bulk.fingerprint(frame["url"], "uri", secret="k"))
     left = frame.with_columns(fingerprint=prints).join(table, on="fingerprint", how="anti", nulls_equal=False)
     assert left.height == 202
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Binary, pl.Categorical])
+@pytest.mark.parametrize("keep", ["first", "last"])
+def test_unique_returns_a_series(dtype, keep):
+    rows = ["HTTP://a/", None, "http://a/", "http://b/", None]
+    column = pl.Series("url", rows, pl.String).cast(dtype)
+    for series in column, pl.concat([column.head(2), column.tail(3)], rechunk=False):
+        found = dedup.unique(series, "uri", keep=keep)
+        assert (type(found), found.name, found.dtype) == (pl.Series, "url", dtype)
+        assert found.cast(pl.String).to_list() == dedup.unique(rows, "uri", keep=keep)
+
+
+@pytest.mark.parametrize("operation", ["unquote", "is_valid_uri", "split_uri", "query_pairs", "fingerprint", "host"])
+def test_functions_of_bulk_return_a_series(operation):
+    column = pl.Series("url", ["http://a/%20?b=c", None, "http://a%2", "http://b"])
+    found = getattr(bulk, operation)(column)
+    assert isinstance(found, pl.Series) and found.name == "url"
+    rows = getattr(bulk, operation)(column.to_arrow())
+    assert found.to_list() == pl.Series(rows).to_list()

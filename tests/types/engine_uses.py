@@ -67,10 +67,10 @@ def series(column: pl.Series, invalid: bulk.InvalidRows, hosts: uri.HostSet) -> 
 
 
 def columns(column: pl.Series, found: dedup.Deduplicator, seen: dedup.SeenSet) -> None:
-    assert_type(bulk.unquote(column), bulk.Column)
-    assert_type(bulk.is_valid_uri(column), bulk.Column)
-    assert_type(bulk.split_uri(column), bulk.Column)
-    assert_type(dedup.unique(column, "uri"), bulk.Column)
+    assert_type(bulk.unquote(column), pl.Series)
+    assert_type(bulk.is_valid_uri(column), pl.Series)
+    assert_type(bulk.split_uri(column), pl.Series)
+    assert_type(dedup.unique(column, "uri"), pl.Series)
     assert_type(found.add(column), bulk.Column)
     assert_type(seen.contains(column), bulk.Column)
 

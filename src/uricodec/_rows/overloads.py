@@ -42,6 +42,11 @@ if TYPE_CHECKING:
         @property
         def factorize(self) -> Any: ...
 
+    class PolarsSeries(Protocol):
+        """A Series of Polars; no other column has a method of this name."""
+
+        def to_physical(self) -> Any: ...
+
     class BinaryInput(Protocol):
         """A binary file to read."""
 
@@ -52,7 +57,8 @@ if TYPE_CHECKING:
 
         def write(self, data: Any, /) -> Any: ...
 
-    SomePandasColumn = TypeVar("SomePandasColumn", bound=PandasColumn)
+    SomeSeries = TypeVar("SomeSeries", bound=PandasColumn | PolarsSeries)
+    SomePolarsSeries = TypeVar("SomePolarsSeries", bound=PolarsSeries)
 
     class TextFunction(Protocol[P]):
         """A function whose results are text.
@@ -63,7 +69,7 @@ if TYPE_CHECKING:
         @overload
         def __call__(self, column: list[T] | tuple[T, ...], /, *args: P.args, **kwargs: P.kwargs) -> list[T | Any]: ...
         @overload
-        def __call__(self, column: SomePandasColumn, /, *args: P.args, **kwargs: P.kwargs) -> SomePandasColumn: ...
+        def __call__(self, column: SomeSeries, /, *args: P.args, **kwargs: P.kwargs) -> SomeSeries: ...
         @overload
         def __call__(self, column: NumpyArray, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
         @overload
@@ -79,6 +85,8 @@ if TYPE_CHECKING:
         @overload
         def __call__(self, column: list[Any] | tuple[Any, ...], /, *args: P.args, **kwargs: P.kwargs) -> list[Row]: ...
         @overload
+        def __call__(self, column: SomePolarsSeries, /, *args: P.args, **kwargs: P.kwargs) -> SomePolarsSeries: ...
+        @overload
         def __call__(self, column: PandasColumn | NumpyArray, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
         @overload
         def __call__(
@@ -90,6 +98,8 @@ if TYPE_CHECKING:
 
         @overload
         def __call__(self, column: list[T] | tuple[T, ...], /, *args: P.args, **kwargs: P.kwargs) -> list[T]: ...
+        @overload
+        def __call__(self, column: SomeSeries, /, *args: P.args, **kwargs: P.kwargs) -> SomeSeries: ...
         @overload
         def __call__(self, column: HasArrowArray | HasArrowStream, /, *args: P.args, **kwargs: P.kwargs) -> Column: ...
         @overload

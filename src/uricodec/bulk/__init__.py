@@ -8,8 +8,9 @@ input                                    result                                 
 list or tuple of str, bytes or None      list                                   ``unquote(["%41", None])``
 pandas Series or Index                   the same type (DataFrame if rows have  ``unquote(pd.Series(["%41"]))``
                                          several fields)
+Polars Series                            Polars Series                          ``unquote(pl.Series(["%41"]))``
 NumPy array of objects, str or bytes     NumPy array of objects                 ``unquote(np.array(["%41"]))``
-Arrow object (pyarrow, Polars, DuckDB,   `Column`, an Arrow object              ``unquote(pa.array(["%41"]))``
+other Arrow object (pyarrow, DuckDB,     `Column`, an Arrow object              ``unquote(pa.array(["%41"]))``
 nanoarrow and so on)
 binary file, with `output=` another one  number of lines                        ``unquote(file, output=other)``
 bytes-like object: lines                 bytes; `Column` if not text            ``unquote(b"%41\\n")``

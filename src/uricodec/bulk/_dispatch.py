@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from uricodec.bulk import _kinds as kinds
+from uricodec._rows import kinds
 from uricodec.bulk._calls import Call, InvalidRows
 from uricodec.bulk._operation import Operation
 
@@ -59,9 +59,9 @@ def run(  # noqa: PLR0913, PLR0917
         import numpy as np  # type: ignore[import-not-found,unused-ignore]
 
         return np.fromiter(call.on_list(kinds.items(column), kinds.is_missing), object, len(column))
-    # An Arrow object: a Column.
+    # An Arrow object: a Column. A Series of Polars: a Series.
     if is_arrow:
-        return call.on_arrow(column)
+        return kinds.like(column, call.on_arrow(column))
     # A binary file: its lines, written to another file.
     if is_file:
         return call.on_file(column, output)

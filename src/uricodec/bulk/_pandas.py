@@ -12,8 +12,8 @@ import numpy as np  # type: ignore[import-not-found,unused-ignore]
 import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
 from uricodec._base.extras import need
+from uricodec._rows.kinds import is_missing
 from uricodec.bulk._calls import Call
-from uricodec.bulk._kinds import is_missing
 
 _ARROW = "string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null"
 

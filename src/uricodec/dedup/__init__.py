@@ -23,13 +23,14 @@ from uricodec._counting._table import Cardinality
 from uricodec._identifier import Identifier
 from uricodec._io.reading import MAX_LINE
 from uricodec._io.scratch import Scratch
+from uricodec._rows.kinds import is_arrow, is_pandas, like
 from uricodec._rows.overloads import returns_selection
 from uricodec.dedup._files import Files
 from uricodec.dedup._identifiers import borrow, select
-from uricodec.dedup._memory import Batches, Memory, has_items, is_arrow
+from uricodec.dedup._memory import Batches, Memory, has_items
 from uricodec.dedup._options import DedupStats, MemorySize, Options, Path, Secret, paths_of
 from uricodec.dedup._run import Run, deduplicate
-from uricodec.dedup._source import Progress
+from uricodec.dedup._source import NEW, Progress
 from uricodec.errors import SetError
 
 if TYPE_CHECKING:
@@ -132,18 +133,18 @@ def unique(  # noqa: PLR0913
     All nulls are equivalent.
 
     Args:
-        column (list | tuple | Arrow object | bytes-like): The rows, as in `Deduplicator.add`.
+        column (list | tuple | Series | Index | Arrow object | bytes-like): The rows.
         kind (str): "urn", "uri", "iri", "web", or "bytes" (compared as they are).
         level, policy: As in `Deduplicator`.
         keep (str): Which row of a group is kept: "first", "last", or "newest": the first of those with the greatest
             value of `by`.
-        by (Iterable | None): With keep="newest", and a list or an Arrow object, the value of each row: a number, a
+        by (Iterable | None): With keep="newest", and a column that is not lines, the value of each row: a number, a
             date or time, or its text, see `dedup_files`. A row with None or anything else is older than all others.
         memory, spill_dir, exact, secret, errors: As in `Deduplicator`.
 
     Returns:
-        list | Column | bytes: The rows that are kept: a list for a list, a Column of the same type for an Arrow object,
-            lines for lines.
+        list | Series | Index | Column | bytes: The rows that are kept: a list for a list, a Series of pandas or Polars
+            for one, with its index, a Column of the same type for another Arrow object, lines for lines.
 
     Raises:
         UriError: If a row is invalid, with errors="raise".
@@ -161,6 +162,11 @@ def unique(  # noqa: PLR0913
     """
     options = Options(**locals())
     orders = None if by is None else _orders_of(by)
+    given = column
+    if is_pandas(column):
+        from uricodec.bulk._pandas import list_or_arrow
+
+        column = list_or_arrow(column)
     if has_items(column):
         # a stream can be read only once, and a list can change meanwhile
         column = borrow(column) if is_arrow(column) else list(column)
@@ -173,9 +179,18 @@ def unique(  # noqa: PLR0913
         run = Run(options, source, key, scratch, options.size)
         if has_items(column):
             rows, _ = run.selected()
-            return select(column, source.marks(rows))
+            return _selected(given, column, source.marks(rows))
         source.write(run, output)
     return output.getvalue()
+
+
+def _selected(given: Any, column: Any, marks: bytes) -> Any:
+    """Return the rows that are marked: of what was given, which is read as a column."""
+    if is_pandas(given):
+        import numpy as np  # type: ignore[import-not-found,unused-ignore]
+
+        return given[np.frombuffer(marks, np.uint8) == NEW]
+    return like(given, select(column, marks))
 
 
 def _orders_of(values: Iterable[Any]) -> bytes:

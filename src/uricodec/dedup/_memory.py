@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from uricodec._rows.kinds import is_arrow
 from uricodec.dedup import _lines
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, mask
 from uricodec.dedup._source import Source
@@ -116,10 +117,6 @@ def error_of(batch: LineBatch, lines: memoryview, row: int, found: Any) -> UriEr
     )
     error.row = row + fault.line
     return error
-
-
-def is_arrow(column: Any) -> bool:
-    return hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__")
 
 
 def has_items(column: Any) -> bool:

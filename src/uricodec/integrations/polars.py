@@ -29,7 +29,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uricodec._base.extras import need
-from uricodec.bulk import Column
 from uricodec.bulk._calls import plan_of
 from uricodec.bulk._operations import OPERATIONS
 from uricodec.errors import UriError
@@ -111,7 +110,7 @@ def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
         column = column.rechunk()
     if isinstance(dtype, pl.Binary) and kind in ("component", "list", "struct"):
         column = _utf8(column)
-    result = _series(column.name, FUNCTIONS[name](column, **given))
+    result: pl.Series = FUNCTIONS[name](column, **given)
     wanted = dtype if kind == "text" else _dtype(name, given)
     return result if result.dtype == wanted else result.cast(wanted)
 
@@ -123,13 +122,6 @@ def _utf8(column: pl.Series) -> pl.Series:
     except pl.exceptions.ComputeError:
         rows = [row if row is None else row.decode("utf-8", "replace") for row in column]
         return pl.Series(column.name, rows, pl.String)
-
-
-def _series(name: str, column: Column) -> pl.Series:
-    """Return a Series with the same chunks. Series() alone would copy them into one."""
-    if len(column.arrays) < 2:
-        return pl.Series(name, column)
-    return pl.concat([pl.Series(name, Column(column.type, [array])) for array in column.arrays], rechunk=False)
 
 
 def _pieces(columns: Sequence[pl.Series], name: str, names: list[str], given: dict[str, Any]) -> pl.Series:

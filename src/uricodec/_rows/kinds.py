@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from uricodec._rows._columns import Column
+
 
 def is_instance(column: Any, module: str, *names: str) -> bool:
     """Return whether a column is an instance of a class of a module. False if the module is not imported."""
@@ -37,6 +39,18 @@ def is_column(value: Any) -> bool:
         or is_pandas(value)
         or is_instance(value, "numpy", "ndarray")
     )
+
+
+def like(column: Any, found: Column) -> Any:
+    """Return the result for an Arrow object: a Series for one of Polars, with the same chunks, else as it is found."""
+    if not is_instance(column, "polars", "Series"):
+        return found
+    polars = sys.modules["polars"]
+    if len(found.arrays) < 2:
+        return polars.Series(column.name, found)
+    # Series() alone would copy the chunks into one
+    parts = [polars.Series(column.name, Column(found.type, [array])) for array in found.arrays]
+    return polars.concat(parts, rechunk=False)
 
 
 def items(column: Any) -> list[Any]:
