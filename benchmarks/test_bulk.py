@@ -9,6 +9,7 @@ python -m pytest benchmarks/test_bulk.py
 import random
 import re
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
+from uuid import UUID
 
 import ada_url
 import pytest
@@ -17,6 +18,7 @@ from w3lib.url import add_or_replace_parameter, url_query_cleaner
 from yarl import URL
 
 from uricodec import bulk, uri
+from uricodec import urn as names
 
 pa = pytest.importorskip("pyarrow")
 
@@ -233,12 +235,33 @@ def test_references(benchmark, operation, library):
 
 @pytest.mark.parametrize("level", ["8141", "namespace"])
 def test_urns(benchmark, level):
-    from uricodec import urn as names
-
     column = arrow(URNS)
     assert rows_of(bulk.normalize_urn(column, level)) == [names.normalize(row, level) for row in URNS]
     benchmark.group = f"normalize_urn, {level}"
     benchmark(bulk.normalize_urn, column, level, threads=1)
+
+
+def numbers(nid):
+    """URNs of a namespace, nearly all of which are well formed."""
+    rng = random.Random(1)
+    if nid == "uuid":
+        return [f"urn:uuid:{UUID(int=rng.getrandbits(128))}" for _ in range(COUNT)]
+    if nid == "oid":
+        return [f"urn:oid:1.3.6.1.4.1.{rng.randrange(60_000)}.{rng.randrange(1000)}" for _ in range(COUNT)]
+    digits = [f"978{rng.randrange(10**9):09}" if nid == "isbn" else f"{rng.randrange(10**7):07}" for _ in range(COUNT)]
+    found = [f"urn:{nid}:{each}{check}" for each in digits for check in "0123456789X"]
+    return [row for row in found if names.validate(row).ok]
+
+
+@pytest.mark.parametrize("kind", ["list", "Arrow"])
+@pytest.mark.parametrize("nid", ["isbn", "issn", "uuid", "oid"])
+def test_validate(benchmark, nid, kind):
+    rows = numbers(nid)
+    column = arrow(rows) if kind == "Arrow" else rows
+    assert rows_of(bulk.validate_urn(arrow(rows))) == [None] * len(rows)
+    benchmark.group = f"validate_urn, {nid}"
+    benchmark.extra_info["rows"] = len(rows)
+    benchmark(bulk.validate_urn, column, threads=1)
 
 
 def test_fingerprints(benchmark):

@@ -17,7 +17,7 @@ import pytest
 from support.command import run as run_command
 
 import uricodec
-from uricodec import iri, uri, urn
+from uricodec import bulk, iri, uri, urn
 from uricodec.bulk._operations import OPERATIONS
 from uricodec.cli.commands import COMMANDS
 from uricodec.errors import UriSyntaxError
@@ -290,13 +290,15 @@ def test_names_and_commands_in_the_table_of_operations_exist(monkeypatch):
 
 
 def codes_of(function):
-    returns = function.__doc__.split("codes", 1)[1].split("Raises:")[0]
-    return set(re.findall('"([a-z0-9-]+)"', returns))
+    returns = re.split("Raises:|Source:", function.__doc__.split("codes", 1)[1])[0]
+    return set(re.findall('"([a-z0-9-]*[a-z0-9])"', returns))
 
 
 def test_pages_describe_every_code():
     described = [code for code, _, _ in table("docs/guides/urn.md", "code", "meaning", "offset")]
     assert set(described) == codes_of(urn.check)
+    described = [code for code, _, _ in table("docs/guides/urn.md", "code", "what is wrong", "offset")]
+    assert set(described) == codes_of(bulk.validate_urn)
     described = [code for code, _, _ in table("docs/guides/uri.md", "code", "meaning", "offset")]
     assert set(described) == codes_of(uri.check) | codes_of(iri.check)
     assert len(described) == len(set(described))
@@ -310,13 +312,14 @@ def test_examples_of_codes():
         found.setdefault(call.partition("(")[0], set()).add(code)
         try:
             diagnostic = eval(call)
-        except uricodec.AmbiguousUrlError as error:
+        except uricodec.UriError as error:
             assert (error.code, str(error)) == (code, message), call
         else:
             assert (diagnostic.code, diagnostic.message) == (code, message), call
     assert found["uri.check"] == codes_of(uri.check)
     assert found["iri.check"] == codes_of(iri.check) - {"host-delimiter"}  # the same in both
     assert found["urn.check"] == codes_of(urn.check)
+    assert found["bulk.validate_urn"] == codes_of(bulk.validate_urn)
     ambiguous = table("docs/guides/ssrf.md", "code", "example", "what parsers do")
     assert found["uri.agreed_host"] == {code for code, _, _ in ambiguous}
 

@@ -127,6 +127,25 @@ def test_check_agrees_with_the_reference(data, chunk, spec):
         assert (status, output.decode(), complaint) == (1 if invalid else 0, report(invalid), "")
 
 
+RULED = b"urn:isbn:0-395-36341-2\nurn:OID:1.40\nurn:swift:a\nurn:isbn\nurn:issn:0259-000X\n"
+
+
+def test_check_by_rules():
+    """--rules implies URNs; namespaces of valid lines are counted."""
+    found = "<stdin>\t1\t21\tcheck-digit\turn:isbn:0-395-36341-2\n<stdin>\t2\t8\tform\turn:OID:1.40\n"
+    found += "<stdin>\t4\t8\tnid\turn:isbn\n"
+    assert run("check", "--rules", stdin=RULED) == (1, found.encode(), "")
+    status, output, counts = run("check", "--kind", "urn", "--rules", "--stats", stdin=RULED)
+    assert (status, output.decode()) == (1, found)
+    assert json.loads(counts) == {
+        **{"lines": 5, "valid": 2, "invalid": 3, "faults": {"check-digit": 1, "form": 1, "nid": 1}},
+        "namespaces": {"issn": 1, "swift": 1},
+    }
+    assert run("check", "--rules", stdin=b"urn:issn:0259-000X\n") == (0, b"", "")
+    status, _, complaint = run("check", "--kind", "uri", "--rules", stdin=b"")
+    assert status == 2 and "--rules" in complaint
+
+
 @pytest.mark.slow
 @given(TEXT, st.integers(16, 64))
 def test_a_fault_is_found_where_it_is(data, chunk):

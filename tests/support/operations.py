@@ -18,6 +18,7 @@ from reference import surt as naive_surt
 from reference import uri as naive_uri
 from reference import urls as naive_urls
 from reference import urn as naive_urn
+from reference import urn_forms as naive_urn_forms
 from reference import w3lib as naive_w3lib
 from reference import whatwg as naive_whatwg
 from reference.rows import (
@@ -184,6 +185,10 @@ def _operations():  # noqa: PLR0912, PLR0915
         yield Operation("is_valid_urn", given, check, "urns", "verdict", VERDICT)
         command = ("check", "--kind", "urn", "--rfc", given.get("rfc", "8141"))
         yield Operation("check_urn", given, check, "urns", "diagnostic", DIAGNOSTIC, command)
+        valid = checked(partial(naive_urn_forms.fault_of, **given))
+        yield Operation(
+            "validate_urn", given, valid, "urns", "diagnostic", DIAGNOSTIC, (*command[:3], "--rules", *command[3:])
+        )
     yield Operation("split_urn", {}, strict(urn_parts), "urns", "struct", STRUCT, fields=URN_FIELDS)
     for level in URI_LEVELS:
         command = ("normalize", "--kind", "uri", "--level", level)

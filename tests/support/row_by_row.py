@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from reference import codec as naive
 from reference import urls as naive_urls
+from reference import urn_forms as naive_urn_forms
 
 import uricodec
 from uricodec import iri, percent_decode, requote, uri, urn
@@ -125,6 +126,19 @@ def normalized(row, level, policy, production):
 
 # name of the operation -> function of a row (str or bytes) and its arguments, for strict options. The function for one
 # value, unless the table has another.
+def validated(row, rfc):
+    """What urn.validate() says against a row; the place of a fault is that of the reference."""
+    fault = fault_of(urn.check, row, rfc=rfc)
+    if fault is not None:
+        return fault
+    found = urn.validate(row, rfc)
+    if found.ok is not False:
+        return None
+    expected = naive_urn_forms.fault_of(row, rfc)
+    assert (expected.code == "check-digit") is found.reason.startswith("wrong check")
+    return expected._asdict()
+
+
 ROWS = SINGLE | {
     "quote": lambda row, safe="/", plus=False: (
         urllib.parse.quote_plus(row, safe) if plus else urllib.parse.quote(row, safe)
@@ -133,6 +147,7 @@ ROWS = SINGLE | {
     "unquote": lambda row, plus=False: decoded(row, plus),
     "percent_decode": lambda row, plus=False: percent_decode(row, plus, "raise"),
     "check_urn": lambda row, rfc="8141": fault_of(urn.check, row, rfc=rfc),
+    "validate_urn": lambda row, rfc="8141": validated(row, rfc),
     "split_urn": lambda row, rfc="8141": parts("split_urn", urn.parse(row, rfc)),
     "check_uri": lambda row, production="URI-reference", safe_host=False: fault_of(
         uri.check, row, production=production, safe_host=safe_host

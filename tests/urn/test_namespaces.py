@@ -10,12 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import urn as naive_urn
+from reference import urn_forms as naive_forms
 from support.tables import each_row
 from support.timing import assert_linear
 
-from uricodec import urn
+from uricodec import bulk, urn
 from uricodec.errors import UnknownNamespaceError, UrnError
 from uricodec.urn import namespaces
+from uricodec.urn._forms import Form, dnb_check_digit
 from uricodec.urn._syntax import RULE_NUMBERS
 from uricodec.urn.namespaces import NAMESPACES, RULES, lookup, nid_class, register_namespace
 
@@ -296,10 +298,77 @@ def test_verdict_is_unknown(name):
     assert found.reason
 
 
+def test_every_form_has_a_reference():
+    assert (
+        set(VERDICTS)
+        == set(naive_forms.FORMS)
+        == {row.nid for row in NAMESPACES.values() if type(row.validate) is Form}
+    )
+
+
+PIECE = st.sampled_from(
+    [*"0123456789", *"abcdefxXGzHZU:.-;=%/+_()", "--", "::", "%2B", "%4", "9790", "de:101:1-", "imei:"]
+)
+
+
+@settings(max_examples=500)
+@given(
+    st.sampled_from(GOOD + BAD),
+    st.lists(
+        st.tuples(st.floats(0, 1), st.sampled_from([0, 0, 1, 1, 1, 2, 9]), st.lists(PIECE, max_size=2)), max_size=3
+    ),
+)
+def test_forms(named, edits):
+    """What the documents have, with edits: a place, how much is cut there, and what is put there."""
+    nid, text = named
+    for place, cut, pieces in edits:
+        i = round(place * len(text))
+        text = text[:i] + "".join(pieces) + text[i + cut :]
+    found, expected = NAMESPACES[nid].validate(text), naive_forms.FORMS[nid](text)
+    assert found == expected and type(found) is type(expected)
+
+
 @settings(max_examples=200)
 @given(st.sampled_from(sorted(VERDICTS)), st.text("0123456789abcdefxXU:.-;=%/imu", max_size=40))
-def test_a_validator_always_answers(nid, text):
-    assert NAMESPACES[nid].validate(text) in (True, None) or NAMESPACES[nid].validate(text)
+def test_forms_of_any_text(nid, text):
+    assert NAMESPACES[nid].validate(text) == naive_forms.FORMS[nid](text)
+
+
+def test_a_long_name_has_a_check_digit():
+    """Sums of more than 32 bits."""
+    name = "de:a-" + "z" * 300_000
+    digit = naive_forms.dnb_check_digit("urn:nbn:" + name)
+    assert NAMESPACES["nbn"].validate(name + digit) is True
+    assert (
+        NAMESPACES["nbn"].validate(name + str((int(digit) + 1) % 10))
+        == "wrong check digit of the German National Library"
+    )
+
+
+@each_row(("nid", "name"), GOOD + BAD)
+def test_rows_are_single_values(nid, name):
+    """Under whatever spelling of the NID, with components; `raise` has the reason of the verdict."""
+    rows = [f"urn:{nid}:{name}", f"URN:{nid.title()}:{name}?=q#f"]
+    for row, found in zip(rows, bulk.validate_urn(rows), strict=True):
+        try:
+            verdict = urn.validate(row)
+        except UrnError as error:
+            assert found == {"code": urn.check(row).code, "offset": error.offset}
+            continue
+        assert (found is None) is (verdict.ok is not False)
+        if found is not None:
+            assert found["code"] == ("check-digit" if verdict.reason.startswith("wrong check") else "form")
+            with pytest.raises(UrnError) as caught:
+                bulk.validate_urn([row], errors="raise")
+            assert (caught.value.reason, caught.value.row) == (verdict.reason, 0)
+            assert (caught.value.code, caught.value.offset) == (found["code"], found["offset"])
+
+
+def test_wrong_check_digits_have_a_place():
+    rows = {"urn:isan:1881-66C7-3420-6541-9-9F3A-0245-O": "9", "urn:isan:1881-66C7-3420-6541-Y-9F3A-0245-A": "A",
+            "urn:isbn:039536341x?=3": "x", "urn:issn:1046-8189": "9", "urn:nbn:de:bvb:19-146643#4": "3"}  # fmt: skip
+    for (row, digit), found in zip(rows.items(), bulk.validate_urn(list(rows)), strict=True):
+        assert (found["code"], row[found["offset"]]) == ("check-digit", digit)
 
 
 @pytest.mark.slow
@@ -323,7 +392,7 @@ def test_validators_take_linear_time(nid, start, end, piece):
     ],
 )
 def test_dnb_check_digit(name, digit):
-    assert namespaces.dnb_check_digit(name) == digit
+    assert dnb_check_digit(name) == naive_forms.dnb_check_digit(name) == digit
 
 
 @given(st.text("0123456789ABCDEF", min_size=24, max_size=24))
@@ -426,6 +495,37 @@ def test_register_a_namespace():
     assert urn.validate("urn:x-test-a:b") == (False, "wrong", "experimental", True)
 
 
+def test_rows_ask_registered_validators():
+    """A copy of what was registered when the call began: also one of the registry, and none."""
+
+    def validate(nss):
+        if nss == "!":
+            raise LookupError("mine")
+        return {"a": True, "b": False, "c": None}.get(nss, "wrong")
+
+    register_namespace("x-test-rows", validate=validate, replace=True)
+    register_namespace("x-test-isbn", validate=NAMESPACES["isbn"].validate, replace=True)
+    register_namespace("urn-0777", replace=True)
+    rows = [
+        *(f"urn:X-TEST-rows:{nss}" for nss in "abcd"),
+        "urn:x-test-isbn:0395363412",
+        "urn:urn-0777:a",
+        "urn:urn-0778:a",
+    ]
+    form, digit = {"code": "form", "offset": 16}, {"code": "check-digit", "offset": 25}
+    expected = [None, form, None, form, digit, None, {"code": "nid-informal", "offset": 8}]
+    assert bulk.validate_urn(rows) == expected
+    assert bulk.validate_urn(rows * 5000, threads=4) == expected * 5000
+    assert [urn.validate(row).ok is not False for row in rows] == [each is None for each in expected]
+    for threads in 1, 4:
+        with pytest.raises(LookupError, match="mine"):
+            bulk.validate_urn([*rows * 5000, "urn:x-test-rows:!", *rows], threads=threads)
+        with pytest.raises(LookupError, match="mine"):
+            bulk.validate_urn("\n".join([*rows * 5000, "urn:x-test-rows:!"]).encode(), threads=threads)
+    register_namespace("x-test-rows", replace=True)
+    assert bulk.validate_urn(rows[:4]) == [None] * 4
+
+
 def test_replace_a_namespace():
     register_namespace("x-test-b", "nss")
     with pytest.raises(ValueError, match="already registered"):
@@ -483,7 +583,7 @@ def test_one_thread_registers():
 
 
 def test_a_row_whose_rule_is_not_stored_is_none(monkeypatch):
-    def reject(nid, rule):
+    def reject(nid, rule, validator):
         raise MemoryError
 
     monkeypatch.setattr(namespaces, "set_rule", reject)

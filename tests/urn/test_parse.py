@@ -39,6 +39,7 @@ from uricodec.urn._parse import (
 )
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 from uricodec.urn._syntax import set_rule
+from uricodec.urn.namespaces import NAMESPACES
 
 RFCS = ["2141", "8141", "any"]
 RULES = {
@@ -64,7 +65,8 @@ SHAPES = [
 @pytest.fixture(autouse=True, scope="module")
 def _rules():
     for nid, rule in naive.RULES.items():
-        set_rule(nid, RULES.get(rule, rule))
+        row = NAMESPACES.get(nid)
+        set_rule(nid, RULES.get(rule, rule), row and row.validate)
 
 
 def result(function, *args):

@@ -84,13 +84,13 @@ def normalize(plan, kind, level, policy, repair, explain, rfc, production):  # n
     return run(plan, CheckedRows(CheckWebRows(), rows) if kind == "web" else rows, only)
 
 
-def check(plan, kind, rfc, production, safe_host):
+def check(plan, kind, rfc, rules, production, safe_host):  # noqa: PLR0913, PLR0917
     """Report invalid lines or fields; see lines.check_inputs()."""
     groups = "schemes"
     if kind == "urn":
         from uricodec.urn._rows import CheckUrnRows, NidRows
 
-        groups, rows = "namespaces", (NidRows if plan.stats else CheckUrnRows)(rfc or "8141")
+        groups, rows = "namespaces", (NidRows if plan.stats else CheckUrnRows)(rfc or "8141", rules)
     else:
         from uricodec.uri._rows import CheckedRows, CheckRows, CheckWebRows, SchemeRows
 

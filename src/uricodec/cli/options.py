@@ -365,8 +365,9 @@ def _kind(*kinds, **rest):
     return Option("--kind KIND", f"the identifiers: {shown}", choices=choices, default="uri", decides=True, **rest)
 
 
-# The grammar of an RFC is that of URNs.
+# The grammar of an RFC is that of URNs, and rules are those of their namespaces.
 _URN_BY_RFC = {"long": "With --rfc, the default is urn.", "implied": {"--rfc": "urn"}}
+_URN_BY_RULES = {"long": "With --rfc or --rules, the default is urn.", "implied": {"--rfc": "urn", "--rules": "urn"}}
 
 
 def _to(choices, default, long="", **rest):
@@ -535,6 +536,7 @@ OPTIONS = {
     ),
     # --- identifiers
     "kind": _kind("urn", "uri", "iri", "web", **_URN_BY_RFC),
+    "kind:check": _kind("urn", "uri", "iri", "web", **_URN_BY_RULES),
     "kind:split": _kind("uri", "iri", "web"),
     "kind:extract": Option(
         "--kind KIND",
@@ -604,6 +606,14 @@ OPTIONS = {
         choices={"2141": "RFC 2141", "8141": "RFC 8141", "any": "valid by either of them"},
         conflicts="--kind=uri --kind=iri --kind=web",
         hint="--production selects the grammar of URIs and IRIs",
+    ),
+    "rules:check": Option(
+        "--rules",
+        "reject URNs that break the rules of their namespace",
+        "Those of registrations: the form, such as 8-4-4-4-12 digits of a UUID (code form), and check digits of ISBN, "
+        "ISSN, ISAN and German NBN (code check-digit). Where a registration is unknown, or requires no form, a URN is "
+        "valid.",
+        conflicts="--kind=uri --kind=iri --kind=web",
     ),
     "production": Option(
         "--production RULE",

@@ -32,6 +32,9 @@ for number, name, reason in (
     (PERCENT_NULL, "percent-null", "\"%00\" is not allowed"),
     (COMPONENT_EMPTY, "component-empty", "component is empty"),
     (COMPONENT, "component", "invalid character in component"),
+    (NID_INFORMAL, "nid-informal", "expected a number without leading zeros after \"urn-\""),
+    (FORM, "form", "NSS is not of the form that its namespace requires"),
+    (CHECK_DIGIT, "check-digit", "wrong check digit"),
 ):
     CODE_NAMES[number], REASONS[number] = name, reason
 

@@ -9,10 +9,13 @@ cdef struct UrnOptions:
     Rfc rfc
     const uc_set *nss       # the bytes of plain NSSs,
     const uc_set *nss_or_cr  # the same, with "\r"
-    const RuleTable *rules  # NULL: the level has none
+    const RuleTable *rules  # NULL: they are not needed
+    bint validates          # whether a URN that breaks the rules of its namespace is rejected
 
 
 cdef class UrnRows(RowOperation):
     cdef UrnOptions urn_options
     cdef Rules rules        # which the options point to
     cdef int set_options(self, Rfc rfc, UrnLevel level) except -1
+    cdef int set_rules(self) except -1
+    cdef int set_validation(self) except -1

@@ -10,9 +10,12 @@ cimport cython
 from libc.string cimport memchr
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit
+from uricodec.urn._forms cimport FIRST_FAULT, is_of_check_digit
 from uricodec.urn._parse cimport CODE_NAMES, REASONS, level_of, rfc_of
 from uricodec.urn._syntax cimport *
 from uricodec._rows._engine cimport *
+
+from importlib import import_module
 
 from uricodec.errors import UrnError
 
@@ -23,11 +26,68 @@ cdef ByteSet PLAIN_8141_OR_CR = PLAIN_8141 | "\r"
 FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
 
 
+# --- the rules of namespaces ------------------------------------------------------------------------------------------
+
+cdef int call_validator(const Row *row, const uint8_t *nss, size_t n) except -1:
+    """Return whether a validator finds no fault."""
+    cdef object found = (<object>row.validator)((<const char *>nss)[:n].decode("latin-1"))
+    return found is None or not isinstance(found, str) and bool(found)
+
+
+# call_validator() for a caller that hands the exception on (see docs/developing/recipes.md).
+ctypedef int (*unchecked_call)(const Row *, const uint8_t *, size_t) noexcept
+
+
+cdef int ask_validator(const Row *row, const uint8_t *nss, size_t n) noexcept with gil:
+    return (<unchecked_call>call_validator)(row, nss, n)
+
+
+cdef bint is_informal(const uint8_t *nid, size_t n) noexcept nogil:
+    """Return whether an NID is "urn-" and a number (RFC 8141 section 5.2)."""
+    cdef size_t i
+    if n < 5 or nid[4] == c'0':
+        return False
+    for i in range(4, n):
+        if not c'0' <= nid[i] <= c'9':
+            return False
+    return True
+
+
+cdef bint follows_rules(const uint8_t *src, const ParsedUrn *urn, const RuleTable *rules, Outcome *outcome) noexcept nogil:
+    """Return whether a URN has no fault by the rules of its namespace."""
+    cdef const Row *row = namespace_of(rules, src, urn)
+    cdef const uint8_t *nss = src + urn.nid_end + 1
+    cdef size_t n = urn.nss_end - urn.nid_end - 1, at = 0
+    cdef int found
+    outcome.code = FORM
+    if row.form != NULL:
+        found = row.form(nss, n, &at)
+        if found < FIRST_FAULT:
+            return True
+        if is_of_check_digit(found):
+            outcome.code = CHECK_DIGIT
+    elif row.validator != NULL:
+        found = ask_validator(row, nss, n)
+        if found > 0:
+            return True
+        if found < 0:
+            outcome.code = UC_RAISED
+    elif row.size or urn.nid_end < 8 or src[7] != c'-' or src[4] | 0x20 != c'u' or src[5] | 0x20 != c'r' or src[6] | 0x20 != c'n':
+        return True
+    elif is_informal(src + 4, urn.nid_end - 4):
+        return True
+    else:
+        outcome.code, outcome.offset = NID_INFORMAL, 8
+        return False
+    outcome.offset = urn.nid_end + 1 + at
+    return False
+
+
 # --- one row ----------------------------------------------------------------------------------------------------------
 
 cdef inline bint read_row(const uint8_t *src, size_t n, const void *options, ParsedUrn *urn, Outcome *outcome) noexcept nogil:
     if read_urn(src, n, (<const UrnOptions *>options).rfc, urn):
-        return True
+        return not (<const UrnOptions *>options).validates or follows_rules(src, urn, (<const UrnOptions *>options).rules, outcome)
     outcome.code, outcome.offset = urn.code, urn.offset
     return False
 
@@ -278,11 +338,28 @@ cdef class UrnRows(RowOperation):
     cdef int set_options(self, Rfc rfc, UrnLevel level) except -1:
         self.urn_options.rfc, self.urn_options.level = rfc, level
         if level >= NAMESPACE:
-            self.rules = current_rules()
-            self.urn_options.rules = &self.rules.table
+            self.set_rules()
         self.urn_options.nss = &PLAIN_2141.set if rfc == RFC2141 else &PLAIN_8141.set
         self.urn_options.nss_or_cr = &PLAIN_2141_OR_CR.set if rfc == RFC2141 else &PLAIN_8141_OR_CR.set
         return 0
+
+    cdef int set_rules(self) except -1:
+        """Take the rules that are registered now."""
+        self.rules = current_rules()
+        self.urn_options.rules = &self.rules.table
+        return 0
+
+    cdef int set_validation(self) except -1:
+        """Let rows be rejected that break the rules of their namespace."""
+        import_module("uricodec.urn.namespaces")    # which sets them
+        self.urn_options.validates = True
+        return self.set_rules()
+
+    cdef object exception(self, str code, str reason, object input, size_t offset):
+        if self.urn_options.validates and code in ("form", "check-digit"):
+            from uricodec.urn import validate
+            reason = validate(input, "any").reason or reason
+        return UrnError(reason, input, offset)
 
 
 @cython.final
@@ -291,26 +368,36 @@ cdef class CheckUrnRows(UrnRows):
 
     Args:
         rfc (str): "2141", "8141" or "any".
+        rules (bool): Whether to reject those that break the rules of their namespace, too, by the validators that are
+            registered when the operation is created.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
     """
 
-    def __cinit__(self, rfc="8141"):
+    def __cinit__(self, rfc="8141", bint rules=False):
         self.set_options(<Rfc>rfc_of(rfc), BYTES)
-        self.slots.strict, self.slots.result, self.slots.block = SizedRow(check_row, 0, 0), WRITES_NOTHING, do_block
-        self.slots.whole, self.slots.prefix = check_whole, True
+        self.slots.strict, self.slots.result, self.slots.block = SizedRow(check_row, 0, 0), WRITES_NOTHING, NULL
+        if rules:
+            self.set_validation()
+        else:
+            self.slots.block, self.slots.whole, self.slots.prefix = do_block, check_whole, True
 
 
 @cython.final
 cdef class NidRows(UrnRows):
     """Return the NID of each URN, as it is written.
 
+    Args:
+        rfc (str), rules (bool): See CheckUrnRows.
+
     Source: RFC 2141 section 2.1; RFC 8141 section 2.
     """
 
-    def __cinit__(self, rfc="8141"):
+    def __cinit__(self, rfc="8141", bint rules=False):
         self.set_options(<Rfc>rfc_of(rfc), BYTES)
         self.slots.strict, self.slots.block = SizedRow(nid_row, 1, 0), NULL
+        if rules:
+            self.set_validation()
 
 
 @cython.final

@@ -1,7 +1,10 @@
 """The parts of a URN, as offsets, and the normal forms that are written from them."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from cpython.ref cimport PyObject
+
 from uricodec._base._kernels cimport ByteSet
+from uricodec.urn._forms cimport form_function
 
 
 cdef enum Rfc:
@@ -11,6 +14,7 @@ cdef enum Rfc:
 # The first error. Diagnostic.code has the same names in lower case.
 cdef enum UrnCode:
     VALID, SCHEME, NID, NID_LENGTH, NID_HYPHEN, NID_URN, NSS_EMPTY, NSS, PERCENT, PERCENT_NULL, COMPONENT_EMPTY, COMPONENT
+    NID_INFORMAL, FORM, CHECK_DIGIT     # of URNs that break the rules of their namespace
     CODES
 
 
@@ -61,13 +65,14 @@ cdef enum Rule:
     NEWSML              # as FOLD_NSS, and without the letter of an Update after a RevisionId
 
 
-# The rules of namespaces: a hash table with open addressing, at most a quarter full. It is never changed once it is
-# filled.
+# The namespaces: a hash table with open addressing, at most a quarter full. It is never changed once it is filled.
 cdef struct Row:
     uint64_t ends       # the first and the last four bytes of the NID: all of it, if it has at most eight
     uint8_t size        # of the NID. 0: unused
     uint8_t rule
     const uint8_t *nid  # in lower case, after "urn:"
+    form_function form  # its validator, if that is compiled;
+    PyObject *validator     # or a function of Python
 
 cdef struct RuleTable:
     size_t mask         # number of rows - 1
@@ -75,6 +80,7 @@ cdef struct RuleTable:
 
 cdef class Rules:
     cdef RuleTable table
+    cdef list validators    # what rows point to
 
 
 cdef enum:
@@ -87,6 +93,8 @@ cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept
 cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil
 cdef bint is_triplet(const uint8_t *s, size_t n, size_t i) noexcept nogil
 cdef Rules current_rules()
+# Return the row of the NID of a URN, or an unused one. `urn` has at least its NID.
+cdef const Row *namespace_of(const RuleTable *rules, const uint8_t *s, const ParsedUrn *urn) noexcept nogil
 cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, UrnLevel level, uint8_t *dst, const RuleTable *rules) noexcept nogil
 cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const RuleTable *table, uint8_t *nids,
                      uint8_t *rules) noexcept nogil

@@ -16,6 +16,7 @@ from uricodec._base._cpython cimport PyBytes_AS_STRING, PyBytes_GET_SIZE, PyMem_
 from uricodec._base._kernels cimport (
     ALL_BYTES, SUB_DELIMS, UNRESERVED, ByteSet, kernels, lower, remove_byte, uc_lowest_bit, uc_set,
 )
+from uricodec.urn._forms cimport Form
 
 
 # --- bytes ------------------------------------------------------------------------------------------------------------
@@ -284,7 +285,7 @@ RULE_NUMBERS = {
     "except-params": EXCEPT_PARAMS, "only-ul": ONLY_UL, "imei": IMEI, "newsml": NEWSML,
 }
 
-# b"urn:" + NID -> the number of its rule. NIDs are never removed, because tables refer to their bytes.
+# b"urn:" + NID -> the number of its rule, and its validator. NIDs are never removed, because tables refer to their bytes.
 cdef dict numbers = {}
 
 # The table made from these; None: a rule was set since.
@@ -293,44 +294,52 @@ cdef Rules table = None
 
 @cython.final
 cdef class Rules:
-    """A table of rules. It is freed with the last operation or call that reads it."""
+    """A table of rules and validators. It is freed with the last operation or call that reads it."""
 
     def __cinit__(self):
         cdef Row *row
         cdef bytes name
         cdef size_t n, rows = 64
         cdef int number
+        cdef object validator
         while rows < 4 * <size_t>len(numbers):
             rows *= 2
         self.table.mask, self.table.rows = rows - 1, <Row *>PyMem_RawCalloc(rows, sizeof(Row))
         if self.table.rows == NULL:
             raise MemoryError  # pragma: no cover: no memory
-        for name, number in numbers.items():
-            if number != BASE:
-                n = <size_t>PyBytes_GET_SIZE(name) - 4
-                row = row_of(&self.table, <const uint8_t *>PyBytes_AS_STRING(name) + 4, n)
-                row.nid, row.size, row.rule = <const uint8_t *>PyBytes_AS_STRING(name) + 4, <uint8_t>n, <uint8_t>number
-                row.ends = ends_of(row.nid, n)
+        self.validators = []
+        for name, (number, validator) in numbers.items():
+            n = <size_t>PyBytes_GET_SIZE(name) - 4
+            row = row_of(&self.table, <const uint8_t *>PyBytes_AS_STRING(name) + 4, n)
+            row.nid, row.size, row.rule = <const uint8_t *>PyBytes_AS_STRING(name) + 4, <uint8_t>n, <uint8_t>number
+            row.ends = ends_of(row.nid, n)
+            if type(validator) is Form:
+                row.form = (<Form>validator).function
+            elif validator is not None:
+                self.validators.append(validator)
+                row.validator = <PyObject *>validator
 
     def __dealloc__(self):
         PyMem_RawFree(self.table.rows)
 
 
-def set_rule(str nid, str rule):
-    """Set the rule of a namespace at the levels "namespace" and "functional", for the whole process.
+def set_rule(str nid, str rule, validator=None):
+    """Set the rule of a namespace at the levels "namespace" and "functional", and its validator, for the whole process.
 
     Args:
         nid (str): A valid NID, in lower case.
         rule (str): A key of RULE_NUMBERS.
+        validator (Validator | None): See `namespaces`.
 
     >>> set_rule("example-1", "segment")
     """
     global table
     cdef bytes name = b"urn:" + nid.encode("ascii")
-    cdef int number = RULE_NUMBERS[rule]
+    cdef tuple row = (RULE_NUMBERS[rule], validator), known
     with cython.critical_section(RULE_NUMBERS):
-        if number != <int>numbers.get(name, BASE):
-            numbers[name] = number
+        known = numbers.get(name)
+        if known is None or known[0] is not row[0] or known[1] is not validator:
+            numbers[name] = row
             table = None
 
 
@@ -367,6 +376,16 @@ cdef inline Row *row_of(const RuleTable *rules, const uint8_t *nid, size_t n) no
 
 cdef inline Rule rule_of(const RuleTable *rules, const uint8_t *nid, size_t n) noexcept nogil:
     return <Rule>row_of(rules, nid, n).rule
+
+
+cdef const Row *namespace_of(const RuleTable *rules, const uint8_t *s, const ParsedUrn *urn) noexcept nogil:
+    cdef uint8_t nid[4 + 32]
+    cdef size_t i
+    if not urn.changes & LETTERS:
+        return row_of(rules, s + 4, urn.nid_end - 4)
+    for i in range(urn.nid_end):
+        nid[i] = lower(s[i])
+    return row_of(rules, nid + 4, urn.nid_end - 4)
 
 
 # --- applying a rule to an NSS ----------------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from uricodec.bulk._functions import Options, TextOptions
     from uricodec.typing import DiagnosticErrors, StructErrors, TextErrors, UrnLevel, UrnRfc, VerdictErrors
 
-__all__ = ["check_urn", "is_valid_urn", "normalize_urn", "split_urn"]
+__all__ = ["check_urn", "is_valid_urn", "normalize_urn", "split_urn", "validate_urn"]
 
-# In SQL, `is_valid_urn` is false for invalid rows and `urn_check` returns the reason, whatever policy others use.
+# In SQL, `is_valid_urn` is false for invalid rows; `urn_check` and `urn_validate` return the reason, whatever policy
+# others use.
 _KEEP = {"errors": "keep"}
 
 
@@ -141,3 +142,36 @@ def split_urn(rfc: UrnRfc = "8141", **options: Unpack[Options[StructErrors]]) ->
     from uricodec.urn._rows import SplitUrns
 
     return SplitUrns(rfc)
+
+
+@operation(
+    "diagnostic",
+    single="urn.validate",
+    sql=(SqlFunction("urn_validate", ("rfc",), _KEEP),),
+    command=Filter("check --kind urn --rules", {"rfc": "--rfc"}),
+    rows="urns",
+    page="guides/urn",
+)
+def validate_urn(rfc: UrnRfc = "8141", **options: Unpack[Options[DiagnosticErrors]]) -> Any:
+    """Return why each row is not a URN, or breaks the rules of its namespace.
+
+    Args:
+        column (Any): The rows.
+        rfc (UrnRfc): The RFC of the grammar: "2141", "8141" or "any" of the two.
+        errors (str): How an invalid row is handled: "keep" or "raise".
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: dicts or structs of code, offset; null if no fault is known: where `uricodec.urn.validate` says that the
+            URN is well formed, or that this is unknown. Beside those of `check_urn`, there are the codes "form" (not of
+            the form that the registration requires), "check-digit", and "nid-informal" (no number after "urn-"). An
+            offset counts characters of a str, bytes otherwise: of the NSS, the wrong check digit, or the number.
+
+    Source: the registrations, RFC 8141 section 5; see `uricodec.urn.namespaces`.
+
+    >>> validate_urn(["urn:isbn:0-395-36341-1", "urn:isbn:0-395-36341-2", "urn:isbn:0-395"])
+    [None, {'code': 'check-digit', 'offset': 21}, {'code': 'form', 'offset': 9}]
+    """
+    from uricodec.urn._rows import CheckUrnRows
+
+    return CheckUrnRows(rfc, True)

@@ -1,0 +1,9 @@
+from typing import final
+
+@final
+class Form:
+    nid: str
+    def __new__(cls, nid: str) -> Form: ...
+    def __call__(self, nss: str, /) -> bool | str | None: ...
+
+def dnb_check_digit(name: str) -> str | None: ...
