@@ -665,3 +665,16 @@ def test_the_steps_of_a_repair():
     assert output_of(*command, "drop", stdin=b" //a/b c\n//a b\n") == b'{"input":" //a/b c","steps":%s}\n' % steps
     assert output_of(*command, "null", stdin=b"//a b\n/a\n") == b'null\n{"input":"/a","steps":[]}\n'
     assert output_of(*command, "keep", stdin=b"//a b\n") == b'{"input":"//a b","steps":[]}\n'
+
+
+def test_normalize_with_a_base():
+    base = ["normalize", "--policy", "whatwg", "--base", "http://h/a/b/c"]
+    assert output_of(*base, stdin=b"../x\n\\\\a\\b\nftp://c\n") == b"http://h/a/x\nhttp://a/b\nftp://c/\n"
+    assert run("normalize", "--policy", "crawl", "--base", "http://h", stdin=b"x\n")[0] == 2
+
+
+def test_private_suffixes():
+    for command in "split", "hosts", "normalize":
+        words = [command, "--get", "{registrable_domain} {public_suffix}", "--text", "http://a.b.github.io/"]
+        assert output_of(*words) == b"github.io io\n"
+        assert output_of(*words, "--private") == b"b.github.io github.io\n"

@@ -169,7 +169,7 @@ spelling; --level selects which ones are equivalent.
         ),
         f"{_FILES} kind level policy repair explain get:normalize count:get top:get {_COLUMNS} errors:normalize "
         "invalid-to",
-        f"{_RARE_LINES} rfc production:normalize to:lines",
+        f"{_RARE_LINES} private base:normalize rfc production:normalize to:lines",
         "uricodec.cli.filters:normalize",
     ),
     Command(
@@ -217,7 +217,7 @@ all their fields.
             "uricodec split --csv --header -f url --append pages.csv",
         ),
         f"{_FILES} kind:split append to:split get count:get top:get {_COLUMNS} errors:split invalid-to",
-        f"{_RARE_LINES} csv-safe:split",
+        f"{_RARE_LINES} private csv-safe:split",
         "uricodec.cli.filters:split",
     ),
     Command(
@@ -241,7 +241,7 @@ reason: "error" is its code, "offset" its offset in bytes.
             "uricodec hosts --csv --header -f url --append pages.csv",
         ),
         f"{_FILES} schemes ports append to:hosts get:hosts count:hosts top:get {_COLUMNS} errors:split invalid-to",
-        f"{_RARE_LINES} userinfo trailing-dot csv-safe:split",
+        f"{_RARE_LINES} private userinfo trailing-dot csv-safe:split",
         "uricodec.cli.filters:hosts",
     ),
     Command(

@@ -51,7 +51,7 @@ def run_codec(plan, rows, source, has_encoding=False):
     return lines.filter_inputs(lines.Transform(rows, source, in_pieces), plan, plan.errors)
 
 
-def normalize(plan, kind, level, policy, repair, explain, rfc, production):  # noqa: PLR0913, PLR0917
+def normalize(plan, kind, level, policy, base, repair, explain, rfc, production):  # noqa: PLR0913, PLR0917
     """Normalize lines or fields; see lines.filter_inputs()."""
     from uricodec._identifier import DEFAULTS
 
@@ -65,7 +65,7 @@ def normalize(plan, kind, level, policy, repair, explain, rfc, production):  # n
         groups = None if source.are_records else "namespaces"
         transform = lines.Transform(rows, source, groups=groups, group_rows=NidRows(rfc) if plan.stats else None)
         return lines.filter_inputs(transform, plan, errors_of(plan, only))
-    from uricodec.uri._policies import operation_of, production_of
+    from uricodec.uri._policies import production_of
     from uricodec.uri._rows import CheckedRows, CheckWebRows, NormalizeRows, checked
 
     if repair:
@@ -73,7 +73,7 @@ def normalize(plan, kind, level, policy, repair, explain, rfc, production):  # n
 
         rows, production, steps = RepairRows(), None, explain_repair
     else:
-        rows, steps = (NormalizeRows(level), None) if policy is None else (operation_of(policy), policy.explain)
+        rows, steps = (NormalizeRows(level), None) if policy is None else (policy_rows(policy, base), policy.explain)
         production = production or (None if plan.errors == "keep" else production_of(kind, level, policy))
         production = None if production == "any" else production
         rows = checked(rows, production)
@@ -82,6 +82,16 @@ def normalize(plan, kind, level, policy, repair, explain, rfc, production):  # n
 
         return lines.filter_inputs(Explanations(steps, rows, production, plan.records.end), plan, plan.errors)
     return run(plan, CheckedRows(CheckWebRows(), rows) if kind == "web" else rows, only)
+
+
+def policy_rows(policy, base):
+    """Return the operation of a policy, with a base if there is one."""
+    from uricodec.uri._policies import operation_of
+
+    try:
+        return operation_of(policy, base=base)
+    except ValueError as error:
+        raise CommandError(f"--base: {error}", 2, "such as --policy whatwg; 'resolve' has a base, too") from None
 
 
 def check(plan, kind, rfc, rules, production, safe_host):  # noqa: PLR0913, PLR0917

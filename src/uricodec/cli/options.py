@@ -741,6 +741,12 @@ OPTIONS = {
         _GET + " In 'hosts', there are also kind and category, and scheme, host and port are normalized.",
         conflicts="--append --to --csv-safe",
     ),
+    "private": Option(
+        "--private",
+        "public suffixes include those of companies: github.io",
+        "For registrable_domain and public_suffix of --get.",
+        needs="--get",
+    ),
     "count:get": Option(
         "-c --count",
         "write how often each text of --get occurs",
@@ -1239,6 +1245,15 @@ for category, rows in {RECORDS: _RECORDS, INVALID: _INVALID, LIMITS: _LIMITS}.it
 # --- variants ---------------------------------------------------------------------------------------------------------
 
 OPTIONS |= {
+    "base:normalize": variant(
+        "base",
+        "with --policy whatwg: what references are relative to",
+        "As browsers do it; 'resolve' does what RFC 3986 says.",
+        required=False,
+        implied={},
+        needs="--policy",
+        conflicts="--explain --parquet",
+    ),
     "quiet:check": variant(
         "quiet",
         "write no report: the exit status says it",

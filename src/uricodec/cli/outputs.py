@@ -37,7 +37,7 @@ def output_of(plan, end=b"\n", csv=None, ends=True, template=None):
         from uricodec.cli import templates
 
         is_log = plan.command == "log"
-        rows = templates.of_fields(plan.get)[1] if is_log else templates.of_urls(plan.get, plan.agreed)
+        rows = templates.of_fields(plan.get)[1] if is_log else templates.of_urls(plan.get, plan.agreed, plan.private)
         template = Template(rows, b"")
     choice = choice_of(plan, end, csv, ends)
     if choice is None and template is None:

@@ -32,6 +32,7 @@ class Plan:
         limit, sample, seed, top (int | None): Which records are written.
         count (bool | tuple[str, ...]): Whether records are counted; for `log`, by these fields.
         get (str | None): The template of the output.
+        private (bool): Whether the template's public suffixes include those of companies.
         agreed (dict[str, Any] | None): What `hosts` accepts: options of `uricodec.uri.agreed_host`.
         errors (str): How invalid lines are handled.
         invalid_to (str | None): The path of the report of invalid lines.
@@ -56,6 +57,7 @@ class Plan:
         self.records = Records(values) if "null_data" in values else Records({})
         self.output, self.to, self.get, self.count = take("output"), take("to"), take("get"), take("count") or False
         self.limit, self.sample, self.seed, self.top = take("limit"), take("sample"), take("seed"), take("top")
+        self.private = take("private", False)
         self.agreed = {key: take(key) for key in AGREED} if command == "hosts" else None
         self.errors, self.invalid_to, self.stats = take("errors", "drop"), take("invalid_to"), take("stats", False)
         self.max_line, self.threads = take("max_line"), take("threads") or None

@@ -75,12 +75,13 @@ def text_of(part):
     return cell(part.encode("utf-8", "surrogateescape"), "text")
 
 
-def of_urls(template, hosts=None):
+def of_urls(template, hosts=None, private=False):
     """Return the operation that makes texts of URLs (TemplateRows).
 
     Args:
         template (str): The template.
         hosts (dict | None): The options of `agreed_host` if scheme, host and port are those of `hosts`.
+        private (bool): Whether suffixes of companies count as public ones.
 
     Raises:
         TemplateError: The template is invalid.
@@ -91,7 +92,7 @@ def of_urls(template, hosts=None):
     def value_of(name):
         kind, number = kind_of(name, hosts is not None)
         if kind not in made:
-            made[kind] = rows_of(kind, hosts)
+            made[kind] = rows_of(kind, hosts, private)
         return made[kind], number, "text"
 
     return TemplateRows([text_of(part) if isinstance(part, str) else value_of(part[0]) for part in parts_of(template)])
@@ -112,7 +113,7 @@ def kind_of(name, hosts):
     return name, 0
 
 
-def rows_of(kind, hosts):
+def rows_of(kind, hosts, private):
     """Return the operation that reads values from URLs: "components", "agreed", "segments", or a name of a template."""
     from uricodec.uri import _rows, _values
 
@@ -125,7 +126,7 @@ def rows_of(kind, hosts):
     if kind in SUFFIXES:
         from uricodec._hosts._suffixes import DomainRows
 
-        return DomainRows(kind == "registrable_domain", False, None, False, False)
+        return DomainRows(kind == "registrable_domain", private, None, False, False)
     if kind == "url":
         return _rows.UriRows()
     return _values.QueryRows(kind.removeprefix("param."), False, False)

@@ -474,7 +474,7 @@ def operation_of(policy: Policy | str, level: str | None = None, base: str | byt
     if base is None:
         return found._rows
     if found._form != "whatwg":
-        raise ValueError(f"base is only supported with policy='whatwg', got policy={policy!r}")
+        raise ValueError("base is only supported with policy='whatwg'")
     return PolicyRows(found, base)
 
 
