@@ -140,6 +140,8 @@ def test_a_rejected_entry_is_named_with_its_index(kind, entry):
     with pytest.raises(UriSyntaxError) as caught:
         bulk.is_match(["//x"], ["x", "y z" * 10_000])
     assert caught.value.row == 1 and len(str(caught.value)) < 300
+    with pytest.raises(TypeError, match="row 2: expected str or a bytes-like object, got int"):
+        kind(iter(["a.example", "b.example", 3]))
 
 
 def test_a_network_is_no_prefix():
@@ -459,6 +461,109 @@ def test_headers_and_comments_of_lists():
     made = HostSet.read(b"[a::1]\na.example##b\n0.0.0.0##b\nx y#b\n[]\n[1.2.3.4]\n")
     assert list(made) == ["[a::1]"] and made.report[:3] == (6, 1, 5)
     assert PrefixSet.read(b"[Adblock]\n//[::1]\n").report == ListReport(2, 1, 0, ())
+
+
+# What lines of DNS servers and rules of Adblock have; None: they are not understood.
+LINES = {
+    # dnsmasq
+    "address=/a.example/": ["a.example"],
+    "address=/a.example/#": ["a.example"],
+    "address=/a.example/0.0.0.0  # remark": ["a.example"],
+    "address=/a.example/*.B.example/::": ["a.example", "b.example"],
+    "server=/a.example/": ["a.example"],
+    "local=/a.example/b.example/ # remark": ["a.example", "b.example"],
+    "server=/a.example/192.0.2.1": None,  # asks another server
+    "server=/a.example/#": None,
+    "local=/a.example/192.0.2.1": None,
+    "address=/#/0.0.0.0": None,  # everything
+    "address=/a.example": None,
+    "address=/a.example/b": None,
+    "address=//": None,
+    "address=/": None,
+    "local=/": None,
+    "local=/localhost/": [],
+    "address=/a b/": None,
+    # Unbound
+    'local-zone: "a.example" always_nxdomain': ["a.example"],
+    "local-zone: 'A.example.' Redirect # remark": ["a.example"],
+    "local-zone: a.example static": ["a.example"],
+    'local-data: "a.example A 0.0.0.0"': ["a.example"],
+    'local-data: "a.example. 3600 IN AAAA ::1" # remark': ["a.example"],
+    "local-data: 'a.example CNAME .'": ["a.example"],
+    "server:": [],
+    "server: # remark": [],
+    'local-zone: "a.example" transparent': None,
+    'local-zone: "a.example"': None,
+    'local-zone: "a.example" static more': None,
+    'local-zone: "a b" static': None,
+    "local-zone:": None,
+    "local-data:": None,
+    'local-data: "a.example TXT b"': None,
+    'local-data: "a.example A b"': None,
+    'local-data: "a.example A 0.0.0.0" more': None,
+    'local-data-ptr: "192.0.2.1 a.example"': None,
+    # response policy zones
+    "a.example CNAME .": ["a.example"],
+    "*.a.example CNAME .": ["a.example"],
+    "a.example 300 in cname *. ; remark": ["a.example"],
+    "a.example IN 1h30m CNAME rpz-drop.": ["a.example"],
+    "a.example A 127.0.0.1": ["a.example"],
+    "bücher.example\tCNAME\t.": ["xn--bcher-kva.example"],
+    "$TTL 60": [],
+    "$ORIGIN rpz.example.": [],
+    "@ 3600 IN SOA a. b. 1 2 3 4 5": [],
+    "@ NS localhost.": [],
+    "  IN NS localhost.": [],
+    "; remark": [],
+    "localhost CNAME .": [],
+    "a.example CNAME rpz-passthru.": None,
+    "a.example CNAME b.example.": None,
+    "a.example CNAME . more": None,
+    "a.example CNAME": None,
+    "a.example MX 1 b.example.": None,
+    "24.0.2.0.192.rpz-ip CNAME .": None,
+    "a.example.RPZ-nsdname CNAME .": None,
+    "$INCLUDE other": None,
+    # Adblock
+    "||a.example^$important": ["a.example"],
+    "||a.example^$all,IMPORTANT": ["a.example"],
+    "||a.example^$important,third-party": None,
+    "||a.example^$": None,
+    "||a.example^$important,": None,
+    "||a.example^$,all": None,
+    "||a.example^b": None,
+    "||a.example$important": None,
+    "||^$all": None,
+    "@@||a.example^$important": None,
+}
+
+
+@each_row("line", LINES)
+def test_lines_of_dns_servers_and_of_adblock(line):
+    wanted = LINES[line]
+    made = HostSet.read(f"# plain\n{line}\r\nlast.example\n".encode())
+    assert list(made) == [*(wanted or ()), "last.example"]
+    assert made.report[:3] == (3, 1 + bool(wanted), wanted is None)
+    assert not PrefixSet.read(f"# plain\n{line}\n".encode()) or "/" in line or ":" in line or " " not in line
+
+
+def test_records_of_several_lines():
+    """Of the zone itself; what follows is read, whether they end or not."""
+    zone = b"@ IN SOA localhost. root.localhost. (\n  2024010101 ; serial\n  1h 15m\n  %s\na.example CNAME .\n12\n"
+    for end, unknown in ("30d 2h )", 1), (")", 1), ("30d", 1), ("b.example", 1), ("c d", 2):
+        made = HostSet.read(zone % end.encode())
+        assert list(made) == [*(["b.example"] if end == "b.example" else []), "a.example"]
+        assert made.report.not_understood == unknown, end
+
+
+@given(lines=st.lists(st.tuples(st.sampled_from(sorted(LINES)), st.floats(0, 1), texts), max_size=6))
+def test_cut_lines_of_dns_servers(lines):
+    """Whatever is cut and put in, each line is read or counted, and what was read is a host."""
+    data = "\n".join(line[: round(place * len(line))] for line, place, _ in lines).encode()
+    data += b"\n" + b"\n".join(line[: len(line) // 2].encode() + more for line, _, more in lines)
+    made = HostSet.read(b"# plain\n" + data)
+    assert made.report.understood + made.report.not_understood <= made.report.lines
+    assert all(naive.host_entry(each.encode()) == each.encode() for each in made)
 
 
 def test_a_list_of_prefixes():
@@ -782,13 +887,13 @@ def files(tmp_path):
 
 def model(lines, options):
     sets = [made for made, name in zip(SETS, ("--hosts", "--prefixes"), strict=True) if name in options]
-    exact = "--exact" in options
+    exact = "--no-below" in options
     return [line for line in lines if any(made.match(line, exact=exact) for made in sets) != ("--invert" in options)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("invert", [[], ["--invert"]])
-@pytest.mark.parametrize("exact", [[], ["--exact"]])
+@pytest.mark.parametrize("exact", [[], ["--no-below"]])
 @pytest.mark.parametrize("names", [("hosts",), ("pages",), ("hosts", "pages"), ("hosts.set", "pages.set")])
 def test_filter(files, names, exact, invert):
     options = [*exact, *invert]

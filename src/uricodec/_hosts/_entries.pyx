@@ -711,6 +711,79 @@ cdef inline bint is_address(const uint8_t *s, size_t n) noexcept nogil:
     return parse_ipv4(s, 0, n, groups) or parse_ipv6(s, n if zone == NULL else <size_t>(zone - s), groups)
 
 
+# A part of a line: a word, or what is between quotes.
+cdef struct Part:
+    const uint8_t *text
+    size_t size
+
+
+cdef bint is_part(Part part, const char *word) noexcept nogil:
+    """Return whether a part is a word, in any case. The word is in lower case."""
+    cdef size_t i
+    for i in range(part.size):
+        if not word[i] or lower(part.text[i]) != <uint8_t>word[i]:
+            return False
+    return not word[part.size]
+
+
+cdef inline bint begins_with(const uint8_t *s, size_t n, const char *word) noexcept nogil:
+    cdef size_t i = 0
+    while word[i]:
+        if i == n or s[i] != <uint8_t>word[i]:
+            return False
+        i += 1
+    return True
+
+
+cdef Part next_part(const uint8_t **s, size_t *n) noexcept nogil:
+    """Take the first word of a stripped text, or what is between its quotes. An empty part: there is none."""
+    cdef Part part
+    cdef const uint8_t *end
+    part.text, part.size = s[0], word_size(s[0], n[0])
+    if n[0] and (s[0][0] == c'"' or s[0][0] == c"'"):
+        end = <const uint8_t *>memchr(s[0] + 1, s[0][0], n[0] - 1)
+        if end != NULL:
+            part.text, part.size = s[0] + 1, <size_t>(end - s[0]) - 1
+            s[0] += part.size + 2
+            n[0] -= part.size + 2
+            strip(s, n)
+            strip(&part.text, &part.size)
+            return part
+    s[0] += part.size
+    n[0] -= part.size
+    strip(s, n)
+    return part
+
+
+cdef inline void cut_comment(const uint8_t *s, size_t *n, uint8_t mark) noexcept nogil:
+    """Leave out a comment that follows a blank."""
+    cdef size_t i
+    for i in range(1, n[0]):
+        if s[i] == mark and is_blank(s[i - 1]):
+            n[0] = i
+            while n[0] and is_blank(s[n[0] - 1]):
+                n[0] -= 1
+            return
+
+
+cdef bint is_time(Part part) noexcept nogil:
+    """Return whether a part of a record is the time that it lives: "300", "1h30m"."""
+    cdef size_t i
+    if part.size == 0 or not <uint8_t>(part.text[0] - c'0') < 10:
+        return False
+    for i in range(part.size):
+        if not <uint8_t>(part.text[i] - c'0') < 10 and memchr(b"smhdwSMHDW", part.text[i], 10) == NULL:
+            return False
+    return True
+
+
+cdef bint ends_in_trigger(Part name) noexcept nogil:
+    """Return whether a name of a response policy zone is no name: its last label is "rpz-ip", "rpz-nsdname" ..."""
+    cdef size_t start = label_start(name.text, name.size)
+    name.text, name.size = name.text + start, min(name.size - start, <size_t>4)
+    return is_part(name, b"rpz-")
+
+
 @cython.final
 cdef class EntryBuilder(TableBuilder):
     """The entries of a set that is being made.
@@ -736,6 +809,7 @@ cdef class EntryBuilder(TableBuilder):
     cdef readonly uint64_t unknown
     cdef readonly list found
     cdef size_t most_found
+    cdef bint in_record         # the line before began a record of several lines
 
     def __cinit__(self, str kind not None, FingerprintKey key not None, size_t most_found=100):
         self.begin(kind, key)
@@ -763,9 +837,14 @@ cdef class EntryBuilder(TableBuilder):
         if self.table.kind == PREFIXES:
             return self.put_entry(s, n, False)
         if s[0] == c'|':
-            if n < 4 or s[1] != c'|' or s[n - 1] != c'^':
-                return UNKNOWN
-            return self.put_entry(s + 2, n - 3, False)
+            return self.put_rule(s, n)
+        if s[0] == c';' or self.in_record and self.goes_on(s, n):
+            return NOTHING
+        if n > 6 and (s[0] == c'a' or s[0] == c's' or s[0] == c'l'):
+            if begins_with(s, n, b"address=/") or begins_with(s, n, b"server=/") or begins_with(s, n, b"local=/"):
+                return self.put_dnsmasq(s, n)
+            if begins_with(s, n, b"local-zone:") or begins_with(s, n, b"local-data:") or begins_with(s, n, b"server:"):
+                return self.put_unbound(s, n)
         comment = <const uint8_t *>memchr(s, c'#', n)
         if comment != NULL:
             size = word_size(s, n)
@@ -778,7 +857,7 @@ cdef class EntryBuilder(TableBuilder):
         if size == n:
             return self.put_entry(s, n, False)
         if not is_address(s, size):
-            return UNKNOWN
+            return self.put_record(s, n)
         while size < n:         # IP_address canonical_hostname [aliases...]: hosts(5)
             s += size
             n -= size
@@ -790,6 +869,142 @@ cdef class EntryBuilder(TableBuilder):
             if line == UNKNOWN or found == NOTHING:
                 found = line
         return found
+
+    cdef Line put_rule(self, const uint8_t *s, size_t n) noexcept nogil:
+        """Add the host of a rule of Adblock for a whole domain: "||a.example^", perhaps with "$important" or "$all".
+
+        Other options say for which requests a rule is.
+        """
+        cdef const uint8_t *end = <const uint8_t *>memchr(s, c'^', n)
+        cdef Part option
+        cdef size_t size, i
+        if n < 4 or s[1] != c'|' or end == NULL:
+            return UNKNOWN
+        size = <size_t>(end - s) - 2
+        s += size + 3
+        n -= size + 3
+        if n and s[0] != c'$':
+            return UNKNOWN
+        while n:
+            i = 1
+            while i < n and s[i] != c',':
+                i += 1
+            option.text, option.size = s + 1, i - 1
+            if not is_part(option, b"important") and not is_part(option, b"all"):
+                return UNKNOWN
+            s += i
+            n -= i
+        return self.put_entry(end - size, size, False)
+
+    cdef Line put_dnsmasq(self, const uint8_t *s, size_t n) noexcept nogil:
+        """Add the names of a line of dnsmasq: "address=/a.example/b.example/0.0.0.0", "server=/a.example/", "local=/a.example/".
+
+        With an address, "server" and "local" say who answers for the names.
+        """
+        cdef const uint8_t *end
+        cdef size_t size
+        cdef Line line, found = NOTHING
+        cdef bint is_answer = s[0] == c'a'
+        cut_comment(s, &n, c'#')
+        size = n
+        while size and s[size - 1] != c'/':     # there is one, after "="
+            size -= 1
+        if size < n and not (is_answer and (n - size == 1 and s[size] == c'#' or is_address(s + size, n - size))):
+            return UNKNOWN
+        n = size
+        size = 7 if s[0] == c'l' else 8 if s[0] == c's' else 9      # bytes of "local=/", "server=/", "address=/"
+        if size >= n:
+            return UNKNOWN
+        while size < n:
+            s += size
+            n -= size
+            end = <const uint8_t *>memchr(s, c'/', n)
+            size = n if end == NULL else <size_t>(end - s)      # NULL: another thread has changed the list
+            line = self.put_entry(s, size, True)
+            if line == FAILED:
+                return line
+            if line == UNKNOWN or found == NOTHING:
+                found = line
+            size += 1
+        return found
+
+    cdef Line put_unbound(self, const uint8_t *s, size_t n) noexcept nogil:
+        """Add the name of a line of Unbound.
+
+            local-zone: "a.example" always_nxdomain         a type that answers nothing, or from local data
+            local-data: "a.example A 0.0.0.0"
+        """
+        cdef size_t colon = 6 if s[0] == c's' else 10
+        cdef bint is_zone = s[6] == c'z'
+        cdef Part part, type_
+        s += colon + 1
+        n -= colon + 1
+        strip(&s, &n)
+        cut_comment(s, &n, c'#')
+        if colon == 6:      # server: begins the section that has these lines
+            return UNKNOWN if n and s[0] != c'#' else NOTHING
+        part = next_part(&s, &n)
+        if not is_zone:
+            return UNKNOWN if n and s[0] != c'#' else self.put_record(part.text, part.size)
+        type_ = next_part(&s, &n)
+        if n and s[0] != c'#' or not (
+            is_part(type_, b"always_nxdomain") or is_part(type_, b"always_null") or is_part(type_, b"always_nodata")
+            or is_part(type_, b"always_refuse") or is_part(type_, b"always_deny") or is_part(type_, b"static")
+            or is_part(type_, b"redirect") or is_part(type_, b"refuse") or is_part(type_, b"deny")
+            or is_part(type_, b"inform_deny") or is_part(type_, b"inform_redirect")
+        ):
+            return UNKNOWN
+        return self.put_entry(part.text, part.size, True)
+
+    cdef bint goes_on(self, const uint8_t *s, size_t n) noexcept nogil:
+        """Return whether a line belongs to the record that the line before began: a number, a time, or a bracket."""
+        cdef Part part
+        cut_comment(s, &n, c';')
+        while n:
+            part = next_part(&s, &n)
+            if part.size and part.text[part.size - 1] == c')':
+                self.in_record = False
+                part.size -= 1
+            if part.size and not is_time(part):
+                self.in_record = False
+                return False
+        return True
+
+    cdef Line put_record(self, const uint8_t *s, size_t n) noexcept nogil:
+        """Add the name of a record that answers nothing or an address, as in a response policy zone (RFC 1035 section 5.1).
+
+            a.example       CNAME .             *.a.example 300 IN CNAME *.             a.example A 0.0.0.0
+
+        The records of the zone itself, and directives, are nothing.
+        """
+        cdef Part name, part
+        cut_comment(s, &n, c';')
+        name = next_part(&s, &n)
+        if is_part(name, b"$ttl") or is_part(name, b"$origin"):
+            return NOTHING
+        part = name
+        if not is_part(part, b"in") and not is_part(part, b"ns") and not is_part(part, b"soa"):
+            part = next_part(&s, &n)
+        if is_time(part):
+            part = next_part(&s, &n)
+        if is_part(part, b"in"):
+            part = next_part(&s, &n)
+        if is_time(part):       # either may be first
+            part = next_part(&s, &n)
+        if is_part(part, b"soa") or is_part(part, b"ns"):
+            self.in_record = memchr(s, c'(', n) != NULL and memchr(s, c')', n) == NULL
+            return NOTHING
+        if is_part(part, b"cname"):
+            part = next_part(&s, &n)
+            if n or not (is_part(part, b".") or is_part(part, b"*.") or is_part(part, b"rpz-drop.")):
+                return UNKNOWN
+        elif is_part(part, b"a") or is_part(part, b"aaaa"):
+            part = next_part(&s, &n)
+            if n or not is_address(part.text, part.size):
+                return UNKNOWN
+        else:
+            return UNKNOWN
+        return UNKNOWN if ends_in_trigger(name) else self.put_entry(name.text, name.size, True)
 
     cpdef bint add(self, entry) except -1:
         """Add an entry. False: it is not understood.
@@ -820,8 +1035,13 @@ cdef class EntryBuilder(TableBuilder):
             tuple[int, str | bytes-like] | None: That entry, and how many are before it.
         """
         cdef Py_ssize_t index = 0
+        cdef bint added
         for entry in entries:
-            if not self.add(entry):
+            try:
+                added = self.add(entry)
+            except TypeError as error:
+                raise TypeError(f"row {index}: {error}") from None
+            if not added:
                 return index, entry
             index += 1
         return None

@@ -380,8 +380,11 @@ class HostSet(EntrySet):
 
         ads.example                     a plain list: a host on each line
         0.0.0.0 ads.example b.example   a hosts file; local names such as localhost are left out
-        ||ads.example^                  a domain line of Adblock; rules with options are not understood
-        # comment, ! comment, [Adblock], [Adblock Plus 2.0]
+        ||ads.example^                  a domain line of Adblock, perhaps with $important or $all, no other options
+        address=/ads.example/0.0.0.0    dnsmasq; also server=/ads.example/ and local=/ads.example/
+        local-zone: "ads.example" always_nxdomain       Unbound; also local-data: "ads.example A 0.0.0.0"
+        ads.example CNAME .             a response policy zone
+        # comment, ! comment, ; comment, [Adblock], [Adblock Plus 2.0]
 
     Source: docs/guides/host_sets.md; docs/reference/saved_sets.md has the format of saved sets.
 
