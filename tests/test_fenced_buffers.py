@@ -274,7 +274,7 @@ LOOPS = {
     "match_url, hosts": lambda buffer: match_url(HostSet(["::1", "com", "ab"])._table, buffer, False),
     "aligned": lambda buffer: (made := aligned(buffer))[0][made[1] : made[1] + len(buffer)],
     "checksums": lambda buffer: checksums(buffer, KEY),
-    "redact_lines": lambda buffer: bytes(redact_lines(buffer, RedactTextRows("*", True, True))),
+    "redact_lines": lambda buffer: bytes(redact_lines(buffer, RedactTextRows("*", bare=True))),
     **{
         f"{name}, {prefix}": writing(
             lambda src, dst, copy=copy, prefix=prefix: copy(src, dst, prefix, 1 << 60), lambda n: 2 * n + 30

@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from reference.shapes import class_of
 from reference.uri_find import ends
 
 SIGNATURES = ("sig", "Signature", "AWSAccessKeyId", "X-Amz-Credential", "X-Amz-Security-Token", "X-Amz-Signature")
@@ -36,7 +37,9 @@ SENSITIVE_NAMES = {
 
 # A character as it is spelled: percent-encoded one to four times, an escape of JSON, a reference of HTML, or a byte.
 SPELLED = re.compile(
-    rb"%(?:25){0,3}(?P<encoded>[0-9A-Fa-f]{2})"
+    rb"(?P<once>(?:%5[Cc]){1,8}(?:/|%2[Ff]|u002[fF])|(?:%5[Cc]|(?:%5[Cc]%5[Cc]){1,4})u00[0-7][0-9A-Fa-f])"
+    rb"|(?P<twice>(?:%255[Cc]){1,8}(?:/|%252[Ff]|u002[fF])|(?:%255[Cc]|(?:%255[Cc]%255[Cc]){1,4})u00[0-7][0-9A-Fa-f])"
+    rb"|%(?:25){0,3}(?P<encoded>[0-9A-Fa-f]{2})"
     rb"|\\{1,8}(?P<slash>/|u002[fF])|(?:\\|(?:\\\\){1,4})u00(?P<json>[0-7][0-9A-Fa-f])"
     rb"|&(?:(?P<amp>amp;)|(?P<equals>equals;)|#(?P<decimal>[0-9]{1,7});|#[xX](?P<hexadecimal>[0-9A-Fa-f]{1,7});)"
     rb"|(?P<byte>.)",
@@ -56,6 +59,9 @@ def char_at(text, i):
         return text[i : i + 1], 0, i + 1
     found = SPELLED.match(text, i)
     kind, spelled = next((kind, spelled) for kind, spelled in found.groupdict().items() if spelled is not None)
+    if kind in {"once", "twice"}:  # an escape of JSON in a URL that is percent-encoded
+        code = re.search(rb"u00(..)$", spelled)
+        return bytes([int(code[1], 16)]) if code else b"/", 1 + (kind == "twice"), found.end()
     base = {"encoded": 16, "json": 16, "hexadecimal": 16, "decimal": 10}.get(kind)
     code = int(spelled, base) if base else {"slash": 47, "amp": 38, "equals": 61}.get(kind)
     if kind in {"decimal", "hexadecimal"} and code >= 128:
@@ -257,7 +263,9 @@ def userinfo(text, slashes, depth, around, has_port=True):
 def is_pair(text, start, depth, most, in_text, every):  # noqa: PLR0913, PLR0917
     for char, deep, i, end in chars(text, start, most):
         if char in {b"=", b":"}:
-            return char == b"=" and (i > start or every) and deep <= depth
+            after, deep_of_value, _ = char_at(text, end) if end < len(text) else (b"=", 0, 0)
+            is_value = after not in {b"=", b"&", b"#"} or deep_of_value > depth
+            return char == b"=" and (i > start or every) and deep <= depth and is_value
         if (char in {b"&", b";", b"#", b"?"} and deep <= depth) or (in_text and stops_word(char, deep, i, end)):
             return False
     return False
@@ -277,7 +285,7 @@ def character_at(text, i):
     return ""
 
 
-def value_end(text, start, depth, most, in_path, in_text, active, every):  # noqa: PLR0912, PLR0913, PLR0917
+def value_end(text, start, depth, most, in_path, in_text, active, every, path=-1):  # noqa: PLR0912, PLR0913, PLR0917
     i, unclosed, least = start, [], start
     while i < len(text):
         char, deep, end = char_at(text, i)
@@ -286,6 +294,8 @@ def value_end(text, start, depth, most, in_path, in_text, active, every):  # noq
                 return i, i
             if in_path and char in {b"/", b"\\", b"?"}:
                 return i, i
+        if deep <= path and char in {b"/", b"?", b"#"}:
+            return i, i
         if in_text and deep == 0:
             if stops_word(char, deep, i, end) or (
                 text[i - 1 : i + 1] in ENDS_OF_LINES and not JOINS.fullmatch(text[:i])
@@ -323,28 +333,345 @@ def value_end(text, start, depth, most, in_path, in_text, active, every):  # noq
     return start + len(value) if in_text else i, i
 
 
-def extended(spans, start, text, at, names, most, in_text, active, every):  # noqa: PLR0913, PLR0917
+def extended(spans, start, text, at, depth, names, most, in_query, in_text, active, every):  # noqa: PLR0913, PLR0917
     """Where the value ends that userinfo, the last span, ends in if a parameter with such a name begins in it."""
-    name = text.rfind(b"&", start, at) + 1
-    equals = text.find(b"=", name, at)
-    if not name or equals < 0 or not is_sensitive(text[name:equals], names, 0):
+    name, found, after_host, in_query = None, None, False, in_query and depth == 0
+    for char, deep, i, end in chars(text[:at], start, 4):
+        if char == b"=" and name and deep <= max(depth, most):
+            found = min(name[1], deep) if is_sensitive(text[name[0] : i], names, name[1]) else None
+            name = None
+        if deep > depth:
+            continue
+        after_host |= char == b"@"
+        is_value = found is not None and not is_pair(text, end, depth, max(depth, most), in_text, every)
+        in_query |= after_host and char in {b"?", b"#"}
+        if (after_host and char in {b"?", b"#"}) or (
+            in_query and (char == b"&" or (after_host and char == b";" and not is_value))
+        ):
+            name, found = (end, deep), None
+    if found is None:
         return at
-    stop, _ = value_end(text, at, 0, most, False, in_text, active, every)
+    stop, _ = value_end(text, at, found, most, False, in_text, active, every)
     spans[-1] = spans[-1][0], stop
     return stop
 
 
-def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
-    """The spans of what is secret in a URL, and its end."""
-    most, spans, every = 2 if nested else 0, [], matches(b"", names)
-    start, is_name, depth, i = 0, bare or not in_text, 0, 0
+# --- JSON in parameters -----------------------------------------------------------------------------------------------
+
+
+class Char(NamedTuple):
+    char: bytes
+    depth: int
+    begin: int
+    end: int
+
+    @property
+    def spelling(self):
+        return self.char, self.depth, self.end - self.begin
+
+
+def json_chars(text, begin):
+    """The characters of a text; quotes may be spelled as in HTML, and as in logs of nginx."""
+    found = []
+    while begin < len(text):
+        spelled = next((each for each in (b"&quot;", b"\\x22") if text.startswith(each, begin)), None)
+        char, depth, end = (b'"', 0, begin + len(spelled)) if spelled else char_at(text, begin)
+        found.append(Char(char, depth, begin, end))
+        begin = end
+    return found
+
+
+def blanks_after(given, k):
+    while k < len(given) and (given[k].char <= b" " or given[k].char == b"+"):
+        k += 1
+    return k
+
+
+def quote_at(given, k):
+    """Where the quote of a string at k is, after backslashes; None: there is none."""
+    quote = k
+    while quote < len(given) and given[quote].char == b"\\":
+        quote += 1
+    return quote if quote < len(given) and quote - k < 8 and given[quote].char == b'"' else None
+
+
+def looks_like_json(text, begin):
+    if text[begin : begin + 1] not in {b"{", b"[", b"%"}:
+        return False
+    given = json_chars(text, begin)
+    k = 0
+    while k < len(given) and given[k].char in {b"{", b"["}:
+        k = blanks_after(given, k + 1)
+    return k > 0 and quote_at(given, k) is not None
+
+
+class JsonString(NamedTuple):
+    begin: int
+    end: int
+    after: int
+    is_closed: bool
+
+
+class Json:
+    """JSON that begins at `begin` and is the value of a parameter whose delimiter has this depth."""
+
+    def __init__(self, text, begin, depth, level, find):
+        self.text, self.depth, self.level, self.find = text, depth, level, find
+        self.given = json_chars(text, begin)
+        self.is_raw = self.given[0].depth <= depth
+        self.spans, self.unclosed = [], 0
+
+    def at(self, k):
+        return self.given[k].begin if k < len(self.given) else len(self.text)
+
+    def ends(self, k):
+        return self.given[k].char in {b"&", b"#"} and self.given[k].depth <= self.depth
+
+    def string(self, k, quote):
+        """The string whose first backslash is at k, or its quote."""
+        backslashes, crossed, before = quote - k, None, 0
+        is_escaped = self.text[self.at(k) : self.at(k) + 1] == b"\\"
+        given, j = self.given, quote + 1
+        while j < len(given):
+            if given[j].spelling == given[quote].spelling and before % (2 * backslashes + 2) == backslashes:
+                after = blanks_after(given, j + 1)
+                closing = {b",", b"}", b"]"} if crossed else {b",", b"}", b"]", b":"}
+                if after == len(given) or given[after].char in closing or (not crossed and self.ends(after)):
+                    return JsonString(quote + 1, j - backslashes, j + 1, True)
+            elif self.ends(j) and (is_escaped or self.text[self.at(j) : self.at(j) + 1] != b"\\"):
+                crossed = crossed or j
+                if not self.is_raw:
+                    break
+            before = before + 1 if given[j].char == b"\\" else 0
+            j += 1
+        self.unclosed = self.at(j)
+        return JsonString(quote + 1, crossed or j, crossed or j, False)
+
+    def container(self, k):
+        """Where a value that is no string ends."""
+        unclosed = 0
+        while k < len(self.given) and not self.ends(k):
+            char = self.given[k].char
+            quote = quote_at(self.given, k)
+            if unclosed and quote is not None:
+                k = self.string(k, quote).after
+                continue
+            if not unclosed and char in {b",", b"}", b"]"}:
+                break
+            unclosed += (char in {b"{", b"["}) - (char in {b"}", b"]"})
+            k += 1
+            if char in {b"}", b"]"} and not unclosed:
+                break
+        return k
+
+    def member(self, k, in_text):
+        """Where the value of a secret member ends."""
+        k = blanks_after(self.given, k)
+        quote = quote_at(self.given, k)
+        if quote is None:
+            after = self.container(k)
+            begin, end = self.at(k), self.at(after)
+            if after > k:
+                is_cut = in_text and after == len(self.given)
+                self.spans.append((begin, trimmed_end(self.text, begin, begin + 1, end) if is_cut else end))
+            return after
+        found = self.string(k, quote)
+        begin, end = self.at(found.begin), self.at(found.end)
+        if in_text and not found.is_closed and found.end == len(self.given):
+            end = trimmed_end(self.text, begin, begin, end)
+        self.spans.append((begin, end))
+        return found.after
+
+    def read(self, is_secret, in_text):
+        """The spans of what is secret in it, and where the URL goes on."""
+        k, resume, unclosed = 0, 0, 0
+        while k < len(self.given):
+            quote = quote_at(self.given, k)
+            if quote is not None:
+                found = self.string(k, quote)
+                if not found.is_closed:
+                    return self.spans, self.at(quote + 1)
+                begin, end, after = self.at(found.begin), self.at(found.end), blanks_after(self.given, found.after)
+                if after < len(self.given) and self.given[after].char == b":":
+                    is_secret_name = is_secret(self.text[begin:end], max(self.depth, 0))
+                    k = resume = self.member(after + 1, in_text) if is_secret_name else after + 1
+                else:
+                    self.spans += self.find(self.text[:end], begin, self.given[quote].depth, self.level + 1)
+                    k = resume = found.after
+                continue
+            char = self.given[k].char
+            if self.ends(k):
+                return self.spans, self.at(k)
+            k += 1
+            unclosed += (char in {b"{", b"["}) - (char in {b"}", b"]"})
+            if char in {b"{", b"[", b"}", b"]", b","}:
+                resume = k
+                if not unclosed:
+                    break
+            elif not re.fullmatch(rb"[+\-._ \t\r\n:0-9A-Za-z]", char):
+                return self.spans, self.at(resume)
+        return self.spans, self.at(k)
+
+
+def trimmed_end(text, begin, least, end):
+    """The end of a value without final punctuation, and without brackets that are not its own."""
+    while end > least:
+        last, value = text[end - 1 : end], text[begin:end]
+        if last in BRACKETS:
+            if value.count(BRACKETS[last]) >= value.count(last):
+                break
+        elif last not in b".,:;!?'\\":
+            break
+        end -= 1
+    return end
+
+
+# --- paths ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def path_patterns(paths):
+    """For each pattern its segments, as expressions with a group for what is secret, and whether "/" follows."""
+    found = []
+    for pattern in paths.split(",") if isinstance(paths, str) else paths:
+        text = pattern.strip().lower()
+        if text != "tokens":
+            text = text if "{*}" in text else text.replace("*", "{*}")
+            parts = [part for part in text.split("/") if part]
+            kinds = {"{*}": rb"(?P<secret>.+)", "*": rb".+"}
+            globs = [
+                re.compile(
+                    b"".join(kinds.get(each, re.escape(each.encode())) for each in re.split(r"(\{\*\}|\*)", part)),
+                    re.DOTALL,
+                )
+                for part in parts
+            ]
+            found.append((globs, text.endswith("/")))
+    return found
+
+
+def decoded_chars(spelled, times):
+    """The bytes that a text means, decoded so many times: [(byte, begin, end)]."""
+    found = [
+        each
+        for char, depth, i, end in chars(spelled, 0, 4)
+        for each in ([(spelled[k : k + 1], k, k + 1) for k in range(i, end)] if depth else [(char, i, end)])
+    ]
+    for _ in range(times):
+        earlier, found = found, []
+        while earlier:
+            digits = b"".join(char for char, *_ in earlier[1:3])
+            size = 3 if earlier[0][0] == b"%" and re.fullmatch(rb"[0-9A-Fa-f]{2}", digits) else 1
+            byte = bytes([int(digits, 16)]) if size == 3 else earlier[0][0]
+            found.append((byte, earlier[0][1], earlier[size - 1][2]))
+            earlier = earlier[size:]
+    return found
+
+
+def secret_of_segment(text, segments, k, depth, paths, has_slash_after):  # noqa: PLR0913, PLR0917
+    """The span of what is secret in segment k of a path, whose segments are these; None: nothing."""
+    spans = []
+    begin, end = segments[k]
+
+    def match(glob, segment):
+        given = decoded_chars(text[segment[0] : segment[1]], depth + 2)
+        found = glob.fullmatch(b"".join(char for char, *_ in given).lower())
+        return found and (given, found)
+
+    for globs, has_slash in path_patterns(paths if isinstance(paths, str) else tuple(paths)):
+        for place, glob in enumerate(globs):
+            first = k - place
+            if "secret" not in glob.groupindex or first < 0 or first + len(globs) > len(segments):
+                continue
+            if has_slash and not has_slash_after(first + len(globs) - 1):
+                continue
+            if all(match(each, segments[first + at]) for at, each in enumerate(globs)):
+                given, found = match(glob, segments[k])
+                spans.append((begin + given[found.start("secret")][1], begin + given[found.end("secret") - 1][2]))
+    if has_tokens(paths) and is_token(text[begin:end], depth):
+        spans.append((begin, end))
+    return (min(spans)[0], max(end for _, end in spans)) if spans else None
+
+
+def has_tokens(paths):
+    return "tokens" in [each.strip() for each in (paths.split(",") if isinstance(paths, str) else paths)]
+
+
+def is_token(spelled, depth):
+    return class_of(b"".join(char for char, *_ in decoded_chars(spelled, depth + 1)))[0] == "token"
+
+
+# --- URLs, in one pass ------------------------------------------------------------------------------------------------
+
+
+class Given(NamedTuple):
+    """The arguments of redact()."""
+
+    names: object
+    nested: bool
+    paths: object
+
+
+def secrets(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
+    text, how, in_text=False, bare=False, active=(), origin=0, outer=0, level=0
+):
+    """The spans of what is secret in the URL from `origin` on, and its end."""
+    names = how.names
+    most, spans, every = 2 if how.nested else 0, [], matches(b"", names)
+    start, is_name, depth, i = origin, (bare or not in_text) and not level, 0, origin
     in_query = in_path = has_slash = False
+    parameter, path, segments, unclosed = -1, outer, [], 0
     if in_text and text[:1] and text[:1] in b"'([{`|=,":
         start = 1
     first = start
-    slashes = slashes_at(text, start, 0)
+
+    def userinfo_at(slashes, depth, *more):
+        found, end = userinfo(text, slashes, depth, Around(in_text, active), *more)
+        spans.extend(found)
+        if found:
+            end = extended(spans, found[0][0], text, end, depth, names, most, in_query, in_text, active, every)
+        return end
+
+    def inner(text, begin, depth, level):
+        if level > 3:
+            return []
+        found = []
+        if looks_like_json(text, begin):
+            found, begin = Json(text, begin, -1, level, inner).read(is_listed, False)
+        return found + secrets(text, how, False, False, (), begin, depth, level)[0]
+
+    def is_listed(spelled, nesting):
+        return is_sensitive(spelled, names, nesting)
+
+    def json_at(begin, depth):
+        """Where the URL goes on after JSON; None: there is none."""
+        nonlocal unclosed
+        if not most or begin < unclosed or not looks_like_json(text, begin):
+            return None
+        read = Json(text, begin, depth, level, inner)
+        found, end = read.read(is_listed, in_text)
+        spans.extend(found)
+        unclosed = max(unclosed, read.unclosed)
+        return end
+
+    def path_from(begin, most):
+        """The depth of the slash that begins a path; -1: there is none."""
+        char, deep, _ = char_at(text, begin) if begin < len(text) else (b"", 0, 0)
+        return deep if char == b"/" and deep <= most else -1
+
+    def segments_from(begin):
+        """The spans of the segments after a slash, and where the last one ends."""
+        found = []
+        while True:
+            end, _ = value_end(text, begin, parameter, most, False, in_text, active, every, path)
+            found.append((begin, end))
+            if path_from(end, path) < 0:
+                return found
+            begin = char_at(text, end)[2]
+
+    slashes = slashes_at(text, start, outer)
     if slashes.end:
-        spans, i = userinfo(text, slashes, 0, Around(in_text, active))
+        i = userinfo_at(slashes, slashes.depth)
         has_slash = True
     while i < len(text):
         char, deep, end = char_at(text, i)
@@ -354,6 +681,7 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
             if is_name and start == first:  # a query without "?", or a path
                 is_name = not has_slash and b"/" not in text[start:i]
                 in_query |= is_name
+                parameter = 0 if is_name else -1
             is_secret = is_name and is_sensitive(text[start:i], names, depth)
             i = end
             if is_secret:
@@ -361,13 +689,17 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
                 spans.append((end, stop))
                 if in_text and text[i : i + 1] in {b"\r", b"\n"}:
                     return spans, i
+                path = -1 if parameter >= 0 else path
             else:
+                if parameter >= 0:
+                    path, segments = path_from(end, most), []
                 slashes = slashes_at(text, end, most)
                 if begins_reference(text, end, most):
-                    found, i = userinfo(text, slashes, slashes.depth, Around(in_text, active))
-                    spans += found
-                    if found and in_query:
-                        i = extended(spans, found[0][0], text, i, names, most, in_text, active, every)
+                    i = userinfo_at(slashes, slashes.depth)
+                    path, segments = slashes.depth, []
+                if i == end:
+                    after = json_at(end, min(depth, deep))
+                    i = i if after is None else after
             is_name = False
         elif char in {b"?", b"#", b"&", b";"}:
             if not in_query and char in {b"&", b";"}:
@@ -376,15 +708,36 @@ def secrets(text, names, nested, in_text=False, bare=False, active=()):  # noqa:
             in_query |= is_name and char != b";" and deep == 0
             in_path = not in_query and char == b";"
             start, depth, i = end, deep, end
+            if char == b"#":
+                path, segments = path_from(end + (text[end : end + 1] == b"!"), most), []
+            elif char == b"?" or parameter >= depth:
+                path = -1
+            parameter = depth if parameter >= 0 or char in {b"?", b"#"} else -1
+            after = json_at(start, depth)
+            if after is not None:
+                i, is_name = after, False
+        elif char == b"/" and how.paths and deep <= path:
+            later = segments_from(end)
+            segments.append(later[0])
+            known = segments[:-1] + later
+
+            def has_slash_after(k, known=known, path=path):
+                return path_from(known[k][1], path) >= 0
+
+            found = secret_of_segment(text, known, len(segments) - 1, path, how.paths, has_slash_after)
+            i = end
+            if found:
+                spans.append(found)
+                i = found[1]
+            if in_text and text[i : i + 1] in {b"\r", b"\n"}:
+                return spans, i
         else:
             slashes = slashes_at(text, end, most) if char == b":" else NO_SLASHES
             if slashes.end:
                 has_port = text[max(0, i - 4) : i].lower() != b"file"
-                around = Around(in_text, active)
-                found, i = userinfo(text, slashes, max(deep, slashes.depth), around, has_port)
-                spans += found
-                if found and in_query:
-                    i = extended(spans, found[0][0], text, i, names, most, in_text, active, every)
+                nesting = max(deep, slashes.depth)
+                i = userinfo_at(slashes, nesting, has_port)
+                path, segments = nesting, []
                 is_name, has_slash = False, True
             else:
                 i = end
@@ -400,30 +753,61 @@ def replaced(text, spans):
     return text
 
 
-def redact(url, names="default", nested=True):
+def redact(url, names="default", nested=True, paths=()):
     """Redact a URL (bytes)."""
-    return replaced(url, secrets(url, names, nested)[0])
+    return replaced(url, secrets(url, Given(names, nested, paths))[0])
 
 
-def redact_text(text, names="default", nested=True, bare=False, joins=True):
+def first_trigger(word, triggers):
+    """Where a word shows that it may be a URL: a delimiter, or the "://" of an encoded one."""
+    for i, byte in enumerate(word):
+        if byte in triggers:
+            return i
+        char, _, end = char_at(word, i)
+        if byte == ord("\\") and char[0] in triggers:
+            return i
+        if byte == ord("%") and char == b":" and slashes_at(word, end, 2).end:
+            return i
+    return None
+
+
+def object_end(text, least, quote):
+    """Where an object in the row ends, whose first quote is there, in a parameter; and up to where there is none."""
+    name = quote
+    while name > least and text[name - 1 : name] == b"\\":
+        name -= 1
+    if name - least < 2 or text[name - 1 : name] != b"{" or text[name - 2] not in b"=[?&#":
+        return None, quote
+    row = re.match(rb"[^\r\n]*", text[quote:])[0]
+    read = Json(text[: quote + len(row)], name - 1, -1, 0, None)
+    read.is_raw = True
+    k = unclosed = 0
+    while k < len(read.given):
+        found = quote_at(read.given, k)
+        if found is not None:
+            string = read.string(k, found)
+            if found - k != quote - name or not string.is_closed:
+                break
+            after = blanks_after(read.given, string.after)
+            if k == 1 and (after == len(read.given) or text[read.at(after) : read.at(after) + 1] != b":"):
+                return None, read.at(string.after)
+            k = string.after
+            continue
+        char = read.given[k].char
+        unclosed += (char in {b"{", b"["}) - (char in {b"}", b"]"})
+        k += 1
+        if char in {b"}", b"]"} and not unclosed:
+            return read.at(k), quote
+    return None, len(read.text)
+
+
+def redact_text(text, names="default", nested=True, paths=(), bare=False, joins=True):  # noqa: PLR0913, PLR0917
     """Redact the URLs in a text (bytes)."""
-    triggers = b"?#&;@=" if bare else b"?#&;@"
-
-    def first_trigger(word):
-        """Where a word shows that it may be a URL: a delimiter, or the "://" of an encoded one."""
-        for i, byte in enumerate(word):
-            if byte in triggers:
-                return i
-            char, _, end = char_at(word, i)
-            if byte == ord("\\") and char[0] in triggers:
-                return i
-            if byte == ord("%") and char == b":" and slashes_at(word, end, 2).end:
-                return i
-        return None
+    triggers = b"?#&;@" + b"=" * bare + b"/" * bool(paths)
+    how = Given(names, nested, paths)
 
     def redacted(word):
-        word = word[0]
-        first = first_trigger(word)
+        first = first_trigger(word, triggers)
         if first is None:
             return word
         begin = word.rfind(b"\n", 0, first) + 1  # the URL begins in the line in which it shows
@@ -442,7 +826,21 @@ def redact_text(text, names="default", nested=True, bare=False, joins=True):
         for closing, opening in BRACKETS.items():
             if before.rfind(opening) > before.rfind(closing):
                 active.add(closing)
-        spans, stop = secrets(word, names, nested, True, bare, active)
-        return earlier + replaced(word[:stop], spans) + redact_text(word[stop:], names, nested, bare, joins)
+        spans, stop = secrets(word, how, True, bare, active)
+        return earlier + replaced(word[:stop], spans) + redact_text(word[stop:], names, nested, paths, bare, joins)
 
-    return (JOINED if joins else WORD).sub(redacted, text)
+    words, done, result, unclosed = JOINED if joins else WORD, 0, b"", 0
+    while found := words.search(text, done):
+        begin, end = found.span()
+        # A word that a parameter with JSON is in goes on after its quotes.
+        while nested and text[end : end + 1] == b'"' and end >= unclosed:
+            first = first_trigger(text[begin:end], triggers)
+            line = begin + text[begin : begin + first].rfind(b"\n") + 1 if first is not None else end
+            stop, unclosed = object_end(text, line, end)
+            if not stop:
+                break
+            more = words.match(text, stop)
+            end = more.end() if more else stop
+        result += text[done:begin] + redacted(text[begin:end])
+        done = end
+    return result + text[done:]

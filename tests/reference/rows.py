@@ -209,8 +209,8 @@ def fingerprints(normal):
     return reference
 
 
-def redacted(function, names, nested, row, _errors, _way):
-    return function(row, names, nested), None
+def redacted(function, names, nested, paths, row, _errors, _way):
+    return function(row, names, nested, paths), None
 
 
 def resolved(row):

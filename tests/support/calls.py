@@ -331,13 +331,16 @@ CALLS |= {
             *_each(function, *_URIS, *_SECRETS),
             *_each(function, *_SECRETS, names="extended", nested=False),
             *_each(function, *_SECRETS, names=["code", "x-*"]),
+            *_each(function, *_SECRETS, '/a/x?d={"token":"x"}', names="token", paths=["/a/{*}", "tokens"]),
+            *_each(function, "/a", paths="a"),
+            *_each(function, "/a", paths=[5]),
             *_each(function, ("", [5]), ("", "a*b"), ("", ""), ("", b"a"), ("", "x" * 300)),
         ]
         for function in (uri.redact, uri.redact_text)
     },
     "uricodec.uri.RedactingFilter": [
         partial(lambda *given: uri.RedactingFilter(*given).names, *given)
-        for given in (("extended",), (["a", "b"], False), (5,), ([5],), ("",))
+        for given in (("extended",), (["a", "b"], False, "/a/*"), (5,), ([5],), ("",), ("a", True, "a"))
     ],
     "uricodec.uri.RedactingFilter.filter": [
         partial(_filtered, *arguments)

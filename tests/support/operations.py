@@ -135,6 +135,7 @@ HOST_SETS = (
 )
 
 REDACTING = ({}, {"names": "extended"}, {"names": ["q", "é", "x-*"], "nested": False}, {"names": "*"})
+REDACTING += ({"paths": "/a/{*},tokens,/x*/"},)
 
 # Operations that read parts of any text: name, result, fields of an item of a list.
 PARTS_OF_URLS = [
@@ -255,11 +256,13 @@ def _operations():  # noqa: PLR0912, PLR0915
         yield Operation("iri_to_uri", {"disallowed": option}, to_uri, "uris", command=command)
     yield Operation("uri_to_iri", {}, strict(iri(naive_iri.uri_to_iri), text=True), "uris", command=("decode", "--iri"))
     for given in REDACTING:
-        names, nested = given.get("names", "default"), given.get("nested", True)
+        names, nested, paths = given.get("names", "default"), given.get("nested", True), given.get("paths", ())
         listed = names if isinstance(names, str) else ",".join(names)
-        options = ("--names", listed, *(() if nested else ("--no-nested",)))
+        options = ("--names", listed, *(() if nested else ("--no-nested",)), *(("--paths", paths) if paths else ()))
+        options += ("--quiet",)  # of parameters that the default names leave
         url, text = (
-            partial(redacted, function, names, nested) for function in (naive_redact.redact, naive_redact.redact_text)
+            partial(redacted, function, names, nested, paths)
+            for function in (naive_redact.redact, naive_redact.redact_text)
         )
         yield Operation("redact", given, url, "redact", command=("redact", "--urls", *options))
         yield Operation("redact_text", given, text, "redact", command=("redact", *options))

@@ -111,9 +111,9 @@ def uris(text: str, data: bytes) -> None:
     assert_type(uri.with_query(text, {"page": "2"}), str)
     assert_type(uri.with_query(data, drop="utm_*"), bytes)
     assert_type(uri.redact(text), str)
-    assert_type(uri.redact(data, names=["token"]), bytes)
+    assert_type(uri.redact(data, names=["token"], paths="/reset/{*}"), bytes)
     assert_type(uri.redact_text(text), str)
-    assert_type(uri.redact_text(data), bytes)
+    assert_type(uri.redact_text(data, paths=["tokens"]), bytes)
     assert_type(uri.SENSITIVE_NAMES, Mapping[str, tuple[str, ...]])
     assert_type(uri.find(data, "html"), list[tuple[int, int]])
     assert_type(uri.extract(data), list[bytes])
@@ -189,7 +189,7 @@ def policies(text: str, level: typing.UriLevel) -> None:
 
 def redacting(record: logging.LogRecord) -> None:
     handler = logging.StreamHandler()
-    handler.addFilter(uri.RedactingFilter("extended"))
+    handler.addFilter(uri.RedactingFilter("extended", paths=["/bot*/"]))
     assert_type(uri.RedactingFilter(["token"]).filter(record), bool)
 
 

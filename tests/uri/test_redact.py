@@ -1,6 +1,7 @@
 """Redaction: uri.redact, redact_text and RedactingFilter, against what attackers try and against the slow reference."""
 
 import itertools
+import json
 import logging
 import pickle
 import random
@@ -136,6 +137,8 @@ def test_names_that_are_encoded_more_often():
         ("https://:@h/", "https://REDACTED:REDACTED@h/"),
         ("https://u%3Ap%40w:x@h/", "https://REDACTED:REDACTED@h/"),
         ("/?token=a;b&c=1", "/?token=REDACTED&c=1"),
+        ("/?token=a;b==&c=1", "/?token=REDACTED&c=1"),
+        ("/?token=a;b=", "/?token=REDACTED"),
         ("/?token=a;b=c", "/?token=REDACTED;b=c"),
         ("/?token=a b\"c<d>'e\n", "/?token=REDACTED"),
         ("/?token=a/b?c:d@e", "/?token=REDACTED"),
@@ -319,6 +322,182 @@ def test_without_nested():
     assert uri.redact(url, nested=False) == redacted
 
 
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+JSON = {
+    # a value is a string, a number, a container; the same name deeper, and in an array
+    '{"token":"{}"}': '{"token":"REDACTED"}',
+    '{"a":"b","token":"{}","c":1}': '{"a":"b","token":"REDACTED","c":1}',
+    '{"token":12345}': '{"token":REDACTED}',
+    '{"a":[1,{"token":"{}"}],"b":2}': '{"a":[1,{"token":"REDACTED"}],"b":2}',
+    '{"token":["{}",{"a":"{}"}],"b":2}': '{"token":REDACTED,"b":2}',
+    '[{"Tok-en":"{}"},{"token":"{}"}]': '[{"Tok-en":"REDACTED"},{"token":"REDACTED"}]',
+    '{"token":""}': '{"token":"REDACTED"}',
+    '{"token":"{}': '{"token":"REDACTED',
+    '{"token" : "{}" }': '{"token" : "REDACTED" }',
+    '{"token":"a\\"b{}\\\\"}': '{"token":"REDACTED"}',
+    '{"token":"a"b{}"}': '{"token":"REDACTED"}',
+    # a string is a URL, with an end of its own
+    '{"u":"http://u:{}@h/","e":"a@b"}': '{"u":"http://REDACTED:REDACTED@h/","e":"a@b"}',
+    '{"u":"http://h","e":"a@b"}': '{"u":"http://h","e":"a@b"}',
+    '{"u":"/?token={}","e":"a"}': '{"u":"/?token=REDACTED","e":"a"}',
+    '{"u":"https:\\/\\/u:{}@h\\/"}': '{"u":"https:\\/\\/REDACTED:REDACTED@h\\/"}',
+    # JSON in JSON
+    '{"a":"{\\"token\\":\\"{}\\"}"}': '{"a":"{\\"token\\":\\"REDACTED\\"}"}',
+    # none
+    '{"a":"token"}': '{"a":"token"}',
+    "{token}": "{token}",
+    '["token","a"]': '["token","a"]',
+}
+SPELLED_JSON = {
+    "raw": str,
+    "encoded": lambda text: quote(text, safe=""),
+    "form": lambda text: quote(text, safe="").replace("%20", "+"),
+    "browser": lambda text: text.replace('"', "%22").replace(" ", "%20"),
+    "HTML": lambda text: text.replace('"', "&quot;"),
+    "nginx": lambda text: text.replace('"', "\\x22"),
+}
+
+
+@each_row(("text", "redacted"), JSON.items())
+@each_row("spelling", SPELLED_JSON)
+def test_json(text, redacted, spelling):
+    spell = SPELLED_JSON[spelling]
+    text, redacted = spell(text.replace("{}", SECRET)), spell(redacted)
+    for before, after in ("/?a=1&d=", "&b=2"), ("?d=", ""), ("#d=", "#e"), ("/?", "&a=1"):
+        assert uri.redact(before + text + after, "token") == before + redacted + after
+        assert naive.redact((before + text + after).encode(), "token").decode() == before + redacted + after
+    if spelling not in {"HTML", "nginx"}:
+        inner, inner_redacted = (quote(f"https://h/?d={each}&b=1", safe="") for each in (text, redacted))
+        assert uri.redact(f"/?next={inner}&c=1", "token") == f"/?next={inner_redacted}&c=1"
+    assert uri.redact("/?d=" + spell('{"token":"x"}'), "token", nested=False) == "/?d=" + spell('{"token":"x"}')
+
+
+TEXTS_WITH_JSON = {
+    'GET /?d={"token":"{} x","b":1}&c=2 HTTP/1.1': 'GET /?d={"token":"REDACTED","b":1}&c=2 HTTP/1.1',
+    '{"url":"/?d={\\"token\\":\\"{}\\"}","m":"a@b"}': '{"url":"/?d={\\"token\\":\\"REDACTED\\"}","m":"a@b"}',
+    '"/?d={\\u0022token\\u0022:\\u0022{}\\u0022}"': '"/?d={\\u0022token\\u0022:\\u0022REDACTED\\u0022}"',
+    "see (/?d=%7B%22token%22:1%7D).": "see (/?d=%7B%22token%22:REDACTED%7D).",
+    "see (/?d=%7B%22token%22:%22{}).": "see (/?d=%7B%22token%22:%22REDACTED).",
+    'f("/?d={","token":"a b") /?token={}': 'f("/?d={","token":"a b") /?token=REDACTED',
+    '/?d={"a":1\n/?token={} "}"': '/?d={"a":1\n/?token=REDACTED "}"',
+}
+
+
+@each_row(("text", "redacted"), TEXTS_WITH_JSON.items())
+def test_json_in_texts(text, redacted):
+    text = text.replace("{}", SECRET)
+    assert uri.redact_text(text, "token") == redacted
+    assert naive.redact_text(text.encode(), "token").decode() == redacted
+    lines = text.encode() + b"\n"
+    assert bytes(bulk.redact_text(lines, "token")) == redacted.encode() + b"\n"
+    assert bytes(_redact.redact_lines(lines, _redact.RedactTextRows("token"))) == redacted.encode() + b"\n"
+
+
+def test_strings_in_strings():
+    """What is too deep is a string that is no JSON."""
+    text, redacted, found = '{"token":"x"}', '{"token":"REDACTED"}', []
+    for _ in range(6):
+        found.append(uri.redact(f"?d={text}", "token") == f"?d={redacted}")
+        text, redacted = (json.dumps({"a": each}, separators=(",", ":")) for each in (text, redacted))
+    assert found == [True, True, True, True, False, False]
+
+
+# --- paths ------------------------------------------------------------------------------------------------------------
+
+IN_PATHS = [
+    ("/reset/{*}", "https://h/reset/{}?x=1", "https://h/reset/REDACTED?x=1"),
+    ("/reset/{*}", "https://h/app/RES%65T/{}/y;z=1#f", "https://h/app/RES%65T/REDACTED/y;z=1#f"),
+    ("/reset/{*}", "/reset/{};v=1&w@a=b:c!/d", "/reset/REDACTED/d"),
+    ("/reset/{*}", "/?next=/reset/{}&b=1", "/?next=/reset/REDACTED&b=1"),
+    (
+        "/reset/{*}",
+        "/?next=https%3A%2F%2Fh%2Freset%2F{}%26c%3Fx&b=1",
+        "/?next=https%3A%2F%2Fh%2Freset%2FREDACTED%3Fx&b=1",
+    ),
+    ("/reset/{*}", "https://h/#/reset/{}&a=1", "https://h/#/reset/REDACTED&a=1"),
+    ("/reset/{*}", "https://h/#!/reset/{}", "https://h/#!/reset/REDACTED"),
+    ("/reset/{*}", "https:\\/\\/h\\/reset\\/{}\\/x", "https:\\/\\/h\\/reset\\/REDACTED\\/x"),
+    ("/reset/{*}", '?d={"u":"https://h/reset/{}"}', '?d={"u":"https://h/reset/REDACTED"}'),
+    ("/reset/{*}", "https://u:{}@h/reset/{}?sig={}", "https://REDACTED:REDACTED@h/reset/REDACTED?sig=REDACTED"),
+    ("/bot*/", "https://api.telegram.org/bot12:{}/getMe", "https://api.telegram.org/botREDACTED/getMe"),
+    ("/user/*/reset/{*}", "/user/7/reset/{}", "/user/7/reset/REDACTED"),
+    ("/user/*/reset/*", "/user/{}/reset/{}", "/user/REDACTED/reset/REDACTED"),
+    ("/{*}/confirm", "/{}/confirm/x", "/REDACTED/confirm/x"),
+    ("/get/{*}.zip", "/get/{}.ZIP", "/get/REDACTED.ZIP"),
+    ("/é*/", "/%C3%A9{}/", "/%C3%A9REDACTED/"),
+    ("/a/{*},/{*}/b", "/a/{}/b", "/a/REDACTED/b"),
+    ("tokens", "/s/V1StGXR8_Z5jdHi6B-myT/a?b", "/s/REDACTED/a?b"),
+    ("tokens", "/?a=%2Fs%2FV1StGXR8%255FZ5jdHi6B-myT%2Fa", "/?a=%2Fs%2FREDACTED%2Fa"),
+    (["tokens", "/s/{*}"], "/s/a/s/V1StGXR8_Z5jdHi6B-myT.pdf", "/s/REDACTED/s/REDACTED"),
+]
+NOT_IN_PATHS = [
+    ("/reset/{*}", "https://reset/x"),
+    ("/reset/{*}", "/reset/"),
+    ("/reset/{*}", "/reset//"),
+    ("/reset/{*}", "/resets/x/reset"),
+    ("/reset/{*}", "/?a=b/reset/x"),
+    ("/reset/{*}", "/?/reset/x"),
+    ("/reset/{*}", "/reset%2Fx"),
+    ("/bot*/", "/bottle"),
+    ("/bot*/", "/bot/x"),
+    ("/get/*.zip", "/get/.zip"),
+    ("tokens", "/wiki/Main_Page/0192aa6e-7b1c-7cc0-8d3f-1b2c3d4e5f60/20241021/REDACTED"),
+]
+
+
+@each_row(("paths", "url", "redacted"), IN_PATHS)
+def test_paths(paths, url, redacted):
+    url = url.replace("{}", SECRET)
+    assert uri.redact(url, paths=paths) == redacted
+    assert uri.redact(redacted, paths=paths) is redacted
+    assert naive.redact(url.encode(), paths=paths).decode() == redacted
+    if '"' not in url:
+        assert uri.redact_text(f"x ({url}). y", paths=paths) == f"x ({redacted}). y"
+    assert bulk.redact([url, None], paths=paths) == [redacted, None]
+    assert bytes(bulk.redact_text(f"{url}\n".encode(), paths=paths)) == f"{redacted}\n".encode()
+    record = logging.makeLogRecord({"msg": url, "args": None})
+    uri.RedactingFilter(paths=paths).filter(record)
+    assert record.msg == redacted
+
+
+@each_row(("paths", "url"), NOT_IN_PATHS)
+def test_paths_without_secrets(paths, url):
+    assert uri.redact(url, paths=paths) is url
+    assert uri.redact_text(url, paths=paths) is url
+
+
+@each_row("place", range(8))
+def test_long_patterns(place):
+    segments = [*"abcdefgh"]
+    pattern = "/" + "/".join([*segments[:place], "{*}", *segments[place + 1 :]])
+    for before, after in ("", ""), ("/x" * 20, "/y" * 20), ("/a/b/c", "/g/h"):
+        redacted = "/".join([*segments[:place], "REDACTED", *segments[place + 1 :]])
+        url = f"{before}/{'/'.join(segments)}{after}"
+        assert uri.redact(url, paths=pattern) == f"{before}/{redacted}{after}"
+        assert (
+            uri.redact(url.replace("/h", "/i"), paths=pattern) == f"{before}/{redacted}{after}".replace("/h", "/i")
+            or place < 7
+        )
+
+
+@each_row(
+    "paths",
+    ["", "a", "/", "/a", "/a/**", "/a*b*", "/{x}", "/*}", "//*", "/a//{*}", "/*" * 9, "/*" + 256 * "x", ["/*", ""]],
+)
+def test_wrong_paths(paths):
+    with pytest.raises(ValueError, match="pattern of paths"):
+        uri.redact("", paths=paths)
+    with pytest.raises(ValueError, match="pattern of paths"):
+        uri.RedactingFilter(paths=paths)
+
+
+@pytest.mark.parametrize("paths", [b"/a*", [b"/a*"], [None], 5])
+def test_paths_of_wrong_types(paths):
+    with pytest.raises(TypeError):
+        uri.redact("", paths=paths)
+
+
 # --- the reference ----------------------------------------------------------------------------------------------------
 
 PIECES = (
@@ -333,6 +512,70 @@ PIECES = (
     *(b"&#", b"*", b"<", b">", b"%25", b"\\u0022", b"\\\\u0026", b"\\u0040", b"\\\\\\u003f", b"REDACTED", b"?sig="),
     *(b"&token=", b"://u:p@h"),
 )
+OF_JSON = (
+    *(
+        b'={"token":"',
+        b'={"a":"',
+        b'"a":',
+        b'"token":',
+        b'"}',
+        b',"',
+        b'\\"',
+        b'\\\\\\"',
+        b"\\x22",
+        b"&quot;",
+        b"%22",
+        b"%2522",
+    ),
+    *(
+        b"=%7B%22a%22%3A%22",
+        b"%22sig%22%3A",
+        b"%22%7D",
+        b"%2C",
+        b"%5C",
+        b"%5C%22",
+        b"%5c%2f",
+        b"%5C/",
+        b"%5Cu0026",
+        b"%255C",
+    ),
+    *(b"1", b"[{", b"}]", b"[", b"/", b"&", b"?", b"://u:p@h", b"a", b" ", b"+", b"sig", b"="),
+)
+OF_PATHS = (
+    *(
+        b"/",
+        b"/",
+        b"\\/",
+        b"%2F",
+        b"%252F",
+        b"/reset/",
+        b"/a/",
+        b"%2Freset%2F",
+        b"r%65set",
+        b"bot",
+        b".zip",
+        b"x",
+        b"?",
+        b"#",
+    ),
+    *(
+        b"&",
+        b";",
+        b"=",
+        b"!",
+        b"://h",
+        b"https%3A%2F%2Fh",
+        b"/V1StGXR8%5FZ5jdHi6B-myT",
+        b"'",
+        b")",
+        b".",
+        b"\n",
+        b"%",
+        b"%25",
+    ),
+    *(b"&amp;", b"sig=", b"token", b"\xc3\xa9"),
+)
+PATHS = st.sampled_from(["tokens", ("/reset/{*}",), ("/bot*/", "/*.zip", "/reset/*"), "/a/*/reset/{*},/{*}/x", "/*"])
 NAMES = st.sampled_from(["default", "extended", ("token", "x-*"), "*", "a,sig", "*o*,*q", "*ke*"])
 
 
@@ -349,13 +592,29 @@ def test_the_reference(text, names, nested):
             finally:
                 _kernels.use_tier(before)
             assert found == want
-        assert function(found, names, nested) is found
+        # What is redacted of JSON may be what ended it.
+        assert b'"' in text or b"&quot;" in text or function(found, names, nested) is found
+
+
+@given(st.lists(st.sampled_from(OF_JSON), max_size=24).map(b"".join), st.sampled_from(["token,sig", "*", "*o*"]))
+def test_the_reference_on_json(rest, names):
+    for before in b"", b'/?a={"b":"', b"/?a=%7B%22b%22:":
+        for name in "redact", "redact_text":
+            assert getattr(uri, name)(before + rest, names) == getattr(naive, name)(before + rest, names)
+
+
+@given(st.lists(st.sampled_from(OF_PATHS), max_size=24).map(b"".join), PATHS, st.booleans())
+def test_the_reference_on_paths(text, paths, nested):
+    for name in "redact", "redact_text":
+        function = getattr(uri, name)
+        found = function(text, "token", nested, paths)
+        assert found == getattr(naive, name)(text, "token", nested, paths)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=24).map(b"".join), NAMES, st.booleans())
 def test_lines(text, names, nested):
     """Lines of logs: their number stays, and with `bare`, words begin with names."""
-    rows = _redact.RedactTextRows(names, nested, True)
+    rows = _redact.RedactTextRows(names, nested, bare=True)
     found = bytes(_redact.redact_lines(text, rows))
     assert found == naive.redact_text(text, names, nested, bare=True, joins=False)
     assert found.count(b"\n") == text.count(b"\n")
@@ -386,6 +645,8 @@ HOSTILE = [
     *("%", "%25", "%2", "%252525", "?token=x=\n", "//a:b/?token=x=\n", "://a:/", "://a:#", "://a:/?b=", "=//a:x"),
     *("://a\\b:\\c", "%3A%2F%2Fa:/", "://u;k=v:", "://@:#", "&a=http://h:80", "=//a:1&b:", "://a:\\u0040"),
     *("\\\\\\u0040", "%3A", "%D0", "a=(", "?token=3D=\n"),
+    *('?a={"', '={"a":"', '"', "[", '?a={"token":"', '={"a":1', '={"a":"={"b":"', "%5C", "%255C", '{"', '\\"', '?a=["'),
+    *("/reset/", "/a", "/V1StGXR8", "%2F", "/%25"),
 ]
 
 
@@ -395,7 +656,11 @@ HOSTILE = [
 @each_row(("start", "end"), [("", ""), ("", "@"), ("/?token=", ""), ("/?token=(", ""), ("/?%253F", "=")])
 @each_row("function", [uri.redact, uri.redact_text])
 def test_time_is_linear(function, start, end, piece):
-    assert_linear(lambda text: function(text, "token"), lambda size: start + piece * (size // len(piece)) + end, 20_000)
+    assert_linear(
+        lambda text: function(text, "token", True, ("/reset/*/{*}", "tokens")),
+        lambda size: start + piece * (size // len(piece)) + end,
+        20_000,
+    )
 
 
 # --- logging ----------------------------------------------------------------------------------------------------------

@@ -38,6 +38,11 @@ LEAKING = (
         ("/?to=http://h:80&token=p@ss&x=1", "/?to=http://REDACTED:REDACTED&x=1"),
         ("/?to=http://u:p&x=1&token=p@s@s#f", "/?to=http://REDACTED:REDACTED#f"),
         ("/?to=http://h&x=a@b&token=c", "/?to=http://REDACTED@b&token=REDACTED"),
+        ("http://u:?p@h/?token=a@b&x=1", "http://REDACTED:REDACTED&x=1"),
+        ("http://u:#p@h/?x=1&token=a@b#f", "http://REDACTED:REDACTED#f"),
+        ("http://u:#p@h/?token=a;b@c", "http://REDACTED:REDACTED"),
+        ("/?q=http%3A%2F%2Fu%3A%3Fp%40h%2F%3Ftoken%3Da%40b&x=1", "/?q=http%3A%2F%2FREDACTED%3AREDACTED&x=1"),
+        ("http://u:?p@h/?x=a@b/c", "http://REDACTED:REDACTED@b/c"),
     ],
 )
 def test_a_secret_after_a_url_without_a_path(url, redacted):

@@ -272,18 +272,19 @@ values of sensitive query parameters, and user names and passwords before a
 host, become REDACTED; every other byte is copied.
 
 Parameters are found without case, "-", "_", "." and percent-encoding, in
-queries, fragments, and URLs in other URLs. Secrets elsewhere, such as in
-paths, stay.
+queries, fragments, JSON in parameters, and URLs in other URLs. Secrets in
+paths are found with --paths.
 """,
         (
             "uricodec redact examples/access.log",
             "uricodec redact --text 'GET /a?id=7&sig=c2VjcmV0'\n# prints GET /a?id=7&sig=REDACTED",
             "uricodec redact access.log -o shared.log",
             "uricodec redact --names extended,my_token events.jsonl",
+            "uricodec redact --paths '/reset/{*}' access.log",
             "uricodec redact --urls --csv --header -f url pages.csv",
             "uricodec redact --null-data page.html          # a value may go on after =",
         ),
-        f"{_FILES} names urls no-nested {_COLUMNS} to:lines errors:redact invalid-to",
+        f"{_FILES} names urls no-nested paths {_COLUMNS} to:lines errors:redact invalid-to",
         _RARE_LINES,
         "uricodec.cli.filters:redact",
     ),

@@ -162,11 +162,16 @@ def resolve(plan, base, base_field):
     return run(plan, ResolvePairs() if base_field is not None else ResolveRows(base), base=base_field)
 
 
-def redact(plan, names, urls, no_nested):
+def redact(plan, names, urls, no_nested, paths):
     """Redact the URLs in lines or fields; see lines.filter_inputs()."""
     from uricodec.uri._redact import RedactRows, RedactTextRows
 
-    return run(plan, (RedactRows if urls else RedactTextRows)(names, not no_nested))
+    watched = ("password", "token") if names == "default" else ()
+    rows = (RedactRows if urls else RedactTextRows)(names, not no_nested, paths or (), watched=watched)
+    status = run(plan, rows)
+    if rows.has_seen:
+        plan.note("a parameter password= or token= was left as it is: --names extended redacts it")
+    return status
 
 
 def query(plan, set, drop, policy, only):

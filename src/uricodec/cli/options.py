@@ -217,6 +217,12 @@ url_schemes = made_by(
 sensitive_names = made_by(
     "uricodec.uri._redact:names_in", kept=True, given=utf8, said="{error}; expected names such as default,my_token"
 )
+path_patterns = made_by(
+    "uricodec.uri._redact:paths_in",
+    kept=True,
+    given=utf8,
+    said="{error}; expected patterns such as /reset/{{*}},/bot*/",
+)
 query_to_set = made_by(
     "uricodec.uri._with_query:WithQueryRows",
     kept=True,
@@ -792,7 +798,14 @@ OPTIONS = {
     "urls": Option(
         "--urls", "each line or field is one URL", "A value then does not end at a space, a quote or final punctuation."
     ),
-    "no-nested": Option("--no-nested", "do not look for URLs in percent-encoded values"),
+    "no-nested": Option("--no-nested", "do not look for URLs in encoded values, or for JSON"),
+    "paths": Option(
+        "--paths LIST",
+        "secrets in paths, such as /reset/{*}",
+        "LIST has commas between patterns. What * stands for becomes REDACTED, as in /bot*/; if there are braces, what "
+        "is in braces, as in /user/*/reset/{*}. tokens stands for segments that look drawn at random.",
+        read=path_patterns,
+    ),
     "csv-safe:split": _csv_safe(
         " With --append, the fields of the input stay as they are.", needs=" --append", conflicts="--json-field"
     ),

@@ -153,7 +153,7 @@ class Redactor:
 
     def set_bare(self) -> None:
         """Recognize queries without "?" from now on."""
-        self._rows = self._module.RedactTextRows(self._names, True, True)
+        self._rows = self._module.RedactTextRows(self._names, bare=True)
 
     def redact(self, lines: "bytes | memoryview") -> memoryview:
         """Return redacted lines."""

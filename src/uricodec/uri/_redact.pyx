@@ -1,4 +1,4 @@
-"""Redaction: the values of sensitive query parameters, and userinfo, become REDACTED; every other byte stays.
+"""Redaction: the values of sensitive query parameters, userinfo, and parts of paths become REDACTED; other bytes stay.
 
 The loop reads characters, each of which may be spelled in several ways:
 
@@ -11,6 +11,8 @@ may be encoded twice in it, which is twice more than the delimiter before them.
 
     /cb?next=https%3A%2F%2Fa.example%2F%3Fcode%3DSECRET%26b%3D1&c=2
        ^ depth 0                        ^ depth 1      ^ and here the value ends
+
+A value that is JSON is read by redact_json(); segments of paths are found by redact_segment().
 
 Userinfo follows "://" or "=//", at any depth, up to the last "@" of the authority; see redact_authority(). A URL is read
 in one pass. In other text, a word is what is between white space, double quotes or angle brackets; words with "?", "#",
@@ -30,6 +32,7 @@ from uricodec._rows._engine cimport *
 from uricodec._rows._single cimport borrow, text_of
 from uricodec._search._find cimport length_of_character
 from uricodec._url._queries cimport NameSet, QueryName, set_names
+from uricodec._url._shapes cimport TOKEN, segment_class
 
 from cpython.buffer cimport PyBuffer_Release
 
@@ -138,6 +141,31 @@ cdef inline size_t read_escape(const uint8_t *s, size_t n, uint8_t *byte) noexce
     return i + 5
 
 
+cdef inline bint is_triplet(const uint8_t *s, size_t n, size_t unit, uint8_t high, uint8_t low) noexcept nogil:
+    """Return whether "%HL" is at s, or "%25HL" for a unit of 5; the digit L is in lower case."""
+    return n >= unit and s[0] == c'%' and (unit == 3 or s[1] == c'2' and s[2] == c'5') and (
+        s[unit - 2] == high and lower(s[unit - 1]) == low)
+
+
+cdef size_t read_encoded_escape(const uint8_t *s, size_t n, size_t unit, uint8_t *byte) noexcept nogil:
+    """Return the length of an escape of JSON with backslashes of this length: "%5C%2F", "%5C/", "%5Cu00HH"; 0: none."""
+    cdef uint8_t escape[MOST_BACKSLASHES + 5]
+    cdef size_t i = 0, count = 0, size
+    while count < MOST_BACKSLASHES and is_triplet(s + i, n - i, unit, c'5', c'c'):
+        escape[count] = c'\\'
+        count += 1
+        i += unit
+    if is_triplet(s + i, n - i, unit, c'2', c'f'):
+        byte[0] = c'/'
+        return i + unit
+    if i < n and s[i] == c'\\':
+        return 0
+    size = min(n - i, <size_t>5)
+    memcpy(escape + count, s + i, size)
+    size = read_escape(escape, count + size, byte)
+    return size - count + i if size else 0
+
+
 cdef inline void read_character(const uint8_t *s, size_t n, Character *found) noexcept nogil:
     """Read the character at s, of at least one byte."""
     cdef int high, low
@@ -154,6 +182,10 @@ cdef inline void read_character(const uint8_t *s, size_t n, Character *found) no
             high, low = hex_value(s[3]), hex_value(s[4])
             if high >= 0 and low >= 0:
                 found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 2, 5
+        if found.byte == c'\\':
+            size = read_encoded_escape(s, n, found.size, &found.byte)
+            if size:
+                found.size = size
     elif s[0] == c'\\' or s[0] == c'&':
         size = read_escape(s, n, &found.byte) if s[0] == c'\\' else read_reference(s, n, &found.byte)
         if size:
@@ -172,10 +204,20 @@ cdef Character read_deeper(const uint8_t *s, size_t n) noexcept nogil:
     return found
 
 
+cdef inline Character read_any(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the character at s, of any depth."""
+    cdef Character found
+    read_character(s, n, &found)
+    if found.depth == DEEPEST and found.byte == c'%':
+        found = read_deeper(s, n)
+    return found
+
+
 # --- names ------------------------------------------------------------------------------------------------------------
 
 cdef enum:
     LONGEST_NAME = 255      # bytes
+    MOST_SEGMENTS = 8       # of a pattern
     PAIRS = 1024
     OF_WHOLE = 1            # of Options.pairs
     OF_INNER = 2
@@ -184,8 +226,27 @@ cdef enum:
     WORD_LENGTH = 8         # of REDACTED
     ENDS_LENGTH = 4 * WORD_LENGTH
 
+# A segment of a pattern of paths, in lower case: what is before "*", and what is after it.
+cdef struct Glob:
+    const uint8_t *text
+    size_t before
+    size_t after
+    bint has_star
+    bint is_secret          # what "*" stands for is redacted
+
+cdef struct PathPattern:
+    Glob glob[MOST_SEGMENTS]
+    size_t count
+    bint has_slash          # after the last segment
+
 # Names are compared in lower case, and without "-", "_" and ".".
 cdef struct Options:
+    const PathPattern *paths
+    size_t path_count
+    bint has_paths              # segments are looked at: for patterns,
+    bint has_tokens             # or whether they are tokens
+    const Options *watched      # names
+    uint8_t *seen               # whether one of them was left; NULL: nobody asks
     NameSet whole               # names and prefixes
     NameSet inner               # names with "*" before them
     bint has_inner
@@ -342,9 +403,11 @@ cdef ByteSet TRIMMED = ByteSet(".,:;!?'\\")
 cdef ByteSet OPENING = ByteSet("'([{`|=,")          # what may precede "//" in a word
 cdef ByteSet SLASHES = ByteSet("/\\&")                 # what a slash may be spelled with
 cdef ByteSet MAY_BE_SLASH = SLASHES | "%"
+cdef ByteSet MAY_BEGIN_JSON = ByteSet("{[%")
 # Bytes of no interest to each of the loops. Others are looked at as characters.
 cdef ByteSet SKIPPED = ~ByteSet("?&;#=:%\\")
 cdef ByteSet SKIPPED_PLAIN = ~ByteSet("?&;#=:\\")       # if "%" begins no delimiter
+cdef ByteSet SKIPPED_BUT_SLASH = ~ByteSet("?&;#=:%\\/")
 cdef ByteSet IN_AUTHORITY = ~ByteSet("/\\?#@:&;%'`|)]}")
 cdef ByteSet IN_VALUE = ~ByteSet("&;#/?%\\")
 cdef ByteSet IN_VALUE_OF_TEXT = ByteSet(range(128)) - "&;#/?%\\'`|()[]{}\r\n"
@@ -363,6 +426,12 @@ cdef struct Work:
     size_t line                 # from here on, no "=" of the word has been looked at
     uint8_t active[256]         # quotes and closing brackets that end a value
     size_t no_at[DEEPEST + 1]   # there is no "@" of this depth before s[no_at]: a search for one failed
+    size_t no_json              # a string of JSON that does not end was read up to here
+    size_t no_object            # and what might have been an object
+    size_t row_end              # of the row of text, which ends before "\n" and "\r",
+    int terminator              # and this byte; -1: none
+    int level                   # how many strings of JSON the URL is in
+    bint is_raw                 # the JSON that is read is not percent-encoded in its parameter
 
 
 cdef inline void put_redacted(Work *work, size_t start, size_t stop) noexcept nogil:
@@ -409,16 +478,20 @@ cdef inline bint ends_word(const Character *character) noexcept nogil:
 
 
 cdef bint is_pair(Work *work, size_t i, size_t end, int depth) noexcept nogil:
-    """Return whether a name and "=" begin at s[i], and the first "=" has no greater depth."""
+    """Return whether a name, "=" of no greater depth, and a value begin at s[i]; "a==" may be the end of base64."""
     cdef Character character
     cdef size_t start = i
     cdef int most = max(depth, work.how.most)
     while i < end:
-        read_character(work.s + i, end - i, &character)
-        if character.depth == DEEPEST and character.byte == c'%':
-            character = read_deeper(work.s + i, end - i)
+        character = read_any(work.s + i, end - i)
         if character.depth <= most and character.byte in (c'=', c':'):
-            return character.byte == c'=' and (i > start or work.how.all) and character.depth <= depth
+            if character.byte == c':' or character.depth > depth or i == start and not work.how.all:
+                return False
+            i += character.size
+            if i == end:
+                return False
+            character = read_any(work.s + i, end - i)
+            return character.depth > depth or character.byte not in (c'=', c'&', c'#')
         if character.depth <= depth and character.byte in (c'&', c';', c'#', c'?'):
             return False
         if work.in_text and ends_word(&character):
@@ -615,8 +688,11 @@ cdef bint joins_lines(Work *work, size_t equals) noexcept nogil:
     return True
 
 
-cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint in_path) noexcept nogil:
-    """Return the end of the value at s[start], with the punctuation after it in a text."""
+cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint in_path, int path=-1) noexcept nogil:
+    """Return the end of the value at s[start], with the punctuation after it in a text.
+
+    `path`: the value is a segment of a path whose slashes have at most this depth; its parameter has this `depth`.
+    """
     cdef const uint8_t *s = work.s
     cdef size_t i = start, length
     cdef size_t open[128]       # brackets of the value that are not closed
@@ -637,6 +713,8 @@ cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint i
                 return i
             if in_path and character.byte in (c'/', c'\\', c'?'):
                 return i
+        if character.depth <= path and character.byte in (c'/', c'?', c'#'):
+            return i
         if work.in_text and character.depth == 0:
             if ends_word(&character):
                 break
@@ -672,22 +750,36 @@ cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint i
     return min(i, end)
 
 
-cdef size_t end_of_parameter(Work *work, size_t start, size_t at, size_t end) noexcept nogil:
+cdef size_t end_of_parameter(Work *work, size_t start, size_t at, size_t end, int depth) noexcept nogil:
     """Return the end of the value that the "@" after the userinfo s[start:at] may stand in; `at`: it stands in none.
 
-        ?url=http://i&token=a@b     for some readers a host b after userinfo, for others the token a@b: both are secret
+        ?url=http://i&token=a@b         for some readers a host b after userinfo, for others the token a@b,
+        http://u:?p@h/?token=a@b        where p may be a password: all of them are secret
     """
     cdef const uint8_t *s = work.s
-    cdef const uint8_t *equals
-    cdef size_t name = at, stop
-    while name > start and s[name - 1] != c'&':
-        name -= 1
-    equals = <const uint8_t *>memchr(s + name, c'=', at - name) if name > start else NULL
-    if equals == NULL or is_other(s + name, <size_t>(equals - s) - name, work.how) or not is_sensitive(
-            s + name, <size_t>(equals - s) - name, 0, work.how):
+    cdef Character character
+    cdef size_t i = start, name = SIZE_MAX
+    cdef int depth_of_name = 0, depth_of_value = 0
+    cdef bint in_query = work.in_query and depth == 0, after_host = False, is_secret = False
+    while i < at:
+        character = read_any(s + i, at - i)
+        if character.byte == c'=' and name < SIZE_MAX and character.depth <= max(depth, work.how.most):
+            is_secret = not is_other(s + name, i - name, work.how) and is_sensitive(
+                s + name, i - name, depth_of_name, work.how)
+            name, depth_of_value = SIZE_MAX, min(depth_of_name, character.depth)
+        elif character.depth <= depth:
+            if character.byte == c'@':
+                after_host = True
+            elif after_host and (character.byte == c'?' or character.byte == c'#') or in_query and (
+                    character.byte == c'&' or after_host and character.byte == c';' and not (
+                        is_secret and not is_pair(work, i + character.size, end, depth))):
+                in_query = True
+                name, depth_of_name, is_secret = i + character.size, character.depth, False
+        i += character.size
+    if not is_secret:
         return at
-    stop = end_of_value(work, at, end, 0, False)
-    return trimmed(s, at, work.least, stop) if work.in_text and work.at_end_of_word else stop
+    i = end_of_value(work, at, end, depth_of_value, False)
+    return trimmed(s, at, work.least, i) if work.in_text and work.at_end_of_word else i
 
 
 cdef size_t redact_authority(Work *work, Slashes slashes, size_t end, int depth, bint has_port) noexcept nogil:
@@ -734,7 +826,7 @@ cdef size_t redact_authority(Work *work, Slashes slashes, size_t end, int depth,
         i = found.at + found.at_size
     if at == SIZE_MAX:
         return start        # "&" may still begin a name
-    stop = end_of_parameter(work, start, at, end) if work.in_query else at
+    stop = end_of_parameter(work, start, at, end, depth)
     if found.colon < at:
         put_redacted(work, start, found.colon)
         start = found.colon + found.colon_size
@@ -742,26 +834,403 @@ cdef size_t redact_authority(Work *work, Slashes slashes, size_t end, int depth,
     return stop
 
 
-cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept nogil:
-    """Redact the URL s[i:end]; `is_name`: it may begin with a name. Return its end: `end`, or the end of a line."""
+# --- paths ------------------------------------------------------------------------------------------------------------
+
+# The segments of a path that were read last.
+cdef struct Path:
+    int depth                       # its slashes are percent-encoded at most so often; -1: the URL is not in a path
+    size_t count                    # of its segments
+    size_t start[MOST_SEGMENTS]
+    size_t end[MOST_SEGMENTS]
+
+
+cdef bint matches_glob(
+        Work *work, size_t i, size_t end, int depth, const Glob *glob, size_t *first, size_t *last) noexcept nogil:
+    """Return whether a segment matches, decoded and without case; if so, set where what "*" stands for is."""
+    cdef size_t at[LONGEST_NAME]        # the last characters: where they are,
+    cdef uint8_t bytes[LONGEST_NAME]    # and what they mean
+    cdef size_t k, size, count = 0
+    cdef uint8_t byte
+    for k in range(glob.before):
+        if i == end or lower(decoded(work.s + i, end - i, depth + DEEPEST, -1, &size)) != glob.text[k]:
+            return False
+        i += size
+    first[0] = i
+    last[0] = end
+    if not glob.has_star or glob.after == 0:
+        return (i < end) == glob.has_star
+    while i < end:
+        byte = lower(decoded(work.s + i, end - i, depth + DEEPEST, -1, &size))
+        at[count % glob.after], bytes[count % glob.after] = i, byte
+        count += 1
+        i += size
+    if count <= glob.after:
+        return False
+    for k in range(glob.after):
+        if bytes[(count + k) % glob.after] != glob.text[glob.before + k]:
+            return False
+    last[0] = at[count % glob.after]
+    return True
+
+
+cdef size_t end_of_segment(Work *work, size_t start, size_t end, int depth, int parameter) noexcept nogil:
+    """Return the end of the segment s[start:] of a path of this depth, in a value whose delimiter has the other depth."""
+    cdef size_t stop = end_of_value(work, start, end, parameter, False, depth)
+    return trimmed(work.s, start, work.least, stop) if work.in_text and work.at_end_of_word else stop
+
+
+cdef size_t next_segment(Work *work, size_t i, size_t end, int depth) noexcept nogil:
+    """Return the beginning of the segment after the slash at s[i]; 0: there is no slash."""
+    cdef Character character
+    if i == end:
+        return 0
+    read_character(work.s + i, end - i, &character)
+    return i + character.size if character.byte == c'/' and character.depth <= depth else 0
+
+
+cdef bint is_token(Work *work, size_t i, size_t end, int depth) noexcept nogil:
+    """Return whether a segment, percent-decoded, is of the class {token} of shapes."""
+    cdef const uint8_t *s = work.s + i
+    cdef uint8_t *plain = work.dst + work.written       # where its bytes would be copied to
+    cdef size_t n = end - i, size, stem
+    if kernels.span(s, n, &IS_LITERAL.set) < n:
+        s, n = plain, 0
+        while i < end:
+            plain[n] = decoded(work.s + i, end - i, depth + 1, -1, &size)
+            i += size
+            n += 1
+    return segment_class(s, n, &stem) == TOKEN
+
+
+cdef bint matches_around(
+        Work *work, const Path *path, const PathPattern *pattern, size_t place, size_t end, int parameter) noexcept nogil:
+    """Return whether what is around the last segment matches what is around this place of a pattern."""
+    cdef size_t k, first, last, start, stop = path.end[(path.count - 1) % MOST_SEGMENTS]
+    for k in range(place):
+        start = (path.count - 1 - place + k) % MOST_SEGMENTS
+        if not matches_glob(work, path.start[start], path.end[start], path.depth, pattern.glob + k, &first, &last):
+            return False
+    for k in range(place + 1, pattern.count):
+        start = next_segment(work, stop, end, path.depth)
+        if start == 0:
+            return False
+        stop = end_of_segment(work, start, end, path.depth, parameter)
+        if not matches_glob(work, start, stop, path.depth, pattern.glob + k, &first, &last):
+            return False
+    return not pattern.has_slash or next_segment(work, stop, end, path.depth) > 0
+
+
+cdef size_t redact_segment(Work *work, size_t start, size_t end, Path *path, int parameter) noexcept nogil:
+    """Redact in the segment s[start:] of a path, and return where the URL goes on."""
+    cdef const Options *how = work.how
+    cdef const PathPattern *pattern
+    cdef size_t stop = end_of_segment(work, start, end, path.depth, parameter), i, place, first, last
+    cdef size_t from_ = SIZE_MAX, to = 0        # what is secret in it
+    path.start[path.count % MOST_SEGMENTS], path.end[path.count % MOST_SEGMENTS] = start, stop
+    path.count += 1
+    for i in range(how.path_count):
+        pattern = how.paths + i
+        for place in range(min(pattern.count, path.count)):
+            if (pattern.glob[place].is_secret
+                    and matches_glob(work, start, stop, path.depth, pattern.glob + place, &first, &last)
+                    and matches_around(work, path, pattern, place, end, parameter)):
+                from_, to = min(from_, first), max(to, last)
+    if how.has_tokens and is_token(work, start, stop, path.depth):
+        from_, to = start, stop
+    if from_ >= to:
+        return start
+    put_redacted(work, from_, to)
+    return to
+
+
+cdef inline void begin_path(Path *path, const uint8_t *s, size_t i, size_t end, int most) noexcept nogil:
+    """Set whether a path begins at s[i], a slash of at most this depth; in a fragment, "!" may precede it: "#!/a"."""
+    cdef Character character
+    path.depth = -1
+    path.count = 0
+    if i < end:
+        read_character(s + i, end - i, &character)
+        if character.byte == c'/' and character.depth <= most:
+            path.depth = character.depth
+
+
+# --- JSON in parameters -----------------------------------------------------------------------------------------------
+#
+# A value that begins with "{" or "[", and a quote after it, is read as JSON, however its characters are spelled. Quotes
+# are often percent-encoded where other delimiters are not, and have backslashes in JSON that is a string of JSON:
+#
+#     ?a={"token":"x"}    ?a=%7B%22token%22%3A%22x%22%7D    ?a={%22token%22:%22x%22}    ?a={\\"token\\":\\"x\\"}
+#
+# A string ends at a quote that is spelled as the one before it, if what follows continues JSON. What does not is read as
+# the URL that it is in, as if there were no JSON.
+
+cdef enum:
+    MOST_LEVELS = 3         # strings of JSON in each other that are read
+
+cdef struct String:
+    size_t start, end       # of its content
+    size_t next             # what follows its quote
+
+cdef ByteSet IN_LINE = ~ByteSet("\r\n")
+cdef ByteSet IN_STRING = ~ByteSet("\"%\\&#")
+# What stands between strings of JSON: numbers, true, false, null.
+cdef ByteSet IN_SCALAR = ByteSet(b"+-._ \t\r\n:") | range(c'0', c'9' + 1) | range(c'A', c'Z' + 1) | range(c'a', c'z' + 1)
+
+
+cdef inline Character read_of_json(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the character at s. A quote may also be spelled as in HTML, or as in logs of nginx."""
+    if s[0] == c'&' and n >= 6 and memcmp(s, b"&quot;", 6) == 0:
+        return Character(c'"', 0, 6)
+    if s[0] == c'\\' and n >= 4 and memcmp(s, b"\\x22", 4) == 0:
+        return Character(c'"', 0, 4)
+    return read_any(s, n)
+
+
+cdef inline bint ends_parameter(const Character *character, int depth) noexcept nogil:
+    return (character.byte == c'&' or character.byte == c'#') and character.depth <= depth
+
+
+cdef size_t skip_blanks(const uint8_t *s, size_t i, size_t end) noexcept nogil:
+    cdef Character character
+    while i < end:
+        character = read_of_json(s + i, end - i)
+        if character.byte > c' ' and character.byte != c'+':
+            break
+        i += character.size
+    return i
+
+
+cdef size_t open_string(const uint8_t *s, size_t i, size_t end, Character *quote, size_t *backslashes) noexcept nogil:
+    """Return the beginning of the string whose quote is at s[i], perhaps after backslashes; 0: there is none."""
+    backslashes[0] = 0
+    while i < end:
+        quote[0] = read_of_json(s + i, end - i)
+        i += quote.size
+        if quote.byte == c'"':
+            return i
+        if quote.byte != c'\\' or backslashes[0] == MOST_BACKSLASHES - 1:
+            return 0
+        backslashes[0] += 1
+    return 0
+
+
+cdef bint begins_json(const uint8_t *s, size_t i, size_t end) noexcept nogil:
+    """Return whether brackets are here, and a string after them."""
+    cdef Character character, quote
+    cdef size_t start = i, backslashes
+    while i < end:
+        character = read_of_json(s + i, end - i)
+        if character.byte != c'{' and character.byte != c'[':
+            return i > start and open_string(s, i, end, &quote, &backslashes)
+        i = skip_blanks(s, i + character.size, end)
+    return False
+
+
+cdef bint read_string(Work *work, size_t i, size_t end, int depth, const Character *quote, size_t backslashes,
+        bint is_escaped, String *found) noexcept nogil:
+    """Read the string s[i:], and return whether it ends; if not, it ends with its parameter.
+
+    `is_escaped`: a backslash is before it. If the brackets of JSON are not encoded, "&" and "#" in strings may not be,
+    either: then no server reads the parameter as it was meant, but it shows what is secret.
+
+    Of the backslashes before its last quote, half are escaped for each one that a quote in it has more:
+
+        "a\\\\"        0 before the first, and 0, 2, 4 before the last
+        \\"a\\\\\\\\\\"    1 before the first, and 1, 5, 9 before the last
+    """
+    cdef const uint8_t *s = work.s
+    cdef size_t at[MOST_BACKSLASHES]        # the last backslashes
+    cdef size_t count = 0, next, stop = SIZE_MAX
+    cdef Character character, following
+    cdef uint8_t after
+    found.start = i
+    while i < end:
+        if IN_STRING.set.member[s[i]]:
+            i += kernels.span(s + i, end - i, &IN_STRING.set)
+            count = 0
+            continue
+        character = read_of_json(s + i, end - i)
+        if character.byte == c'\\':
+            at[count % MOST_BACKSLASHES] = i
+            count += 1
+            i += character.size
+            continue
+        next = i + character.size
+        if (character.byte == c'"' and character.depth == quote.depth and character.size == quote.size
+                and count % (2 * backslashes + 2) == backslashes):
+            next = skip_blanks(s, next, end)
+            after = c','
+            if next < end:
+                following = read_of_json(s + next, end - next)
+                after = c',' if stop == SIZE_MAX and ends_parameter(&following, depth) else following.byte
+            if after == c',' or after == c'}' or after == c']' or after == c':' and stop == SIZE_MAX:
+                found.end = at[(count - backslashes) % MOST_BACKSLASHES] if backslashes else i
+                found.next = i + character.size
+                return True
+            next = i + character.size
+        elif ends_parameter(&character, depth) and (is_escaped or s[i] != c'\\'):
+            stop = min(stop, i)
+            if not work.is_raw:
+                break
+        count = 0
+        i = next
+    work.no_json = i
+    found.end = found.next = min(stop, i)
+    return False
+
+
+cdef size_t end_of_json(Work *work, size_t i, size_t end, int depth) noexcept nogil:
+    """Return the end of the value s[i:], which is no string: a container with what is in it, or up to a delimiter."""
+    cdef const uint8_t *s = work.s
+    cdef Character character, quote
+    cdef size_t backslashes, stop
+    cdef String string
+    cdef uint64_t open = 0
+    while i < end:
+        character = read_of_json(s + i, end - i)
+        if ends_parameter(&character, depth):
+            break
+        if character.byte == c'{' or character.byte == c'[':
+            open += 1
+        elif open == 0 and character.byte in (c',', c'}', c']'):
+            break
+        elif character.byte == c'}' or character.byte == c']':
+            open -= 1
+            if open == 0:
+                return i + character.size
+        elif open and (character.byte == c'"' or character.byte == c'\\'):
+            stop = open_string(s, i, end, &quote, &backslashes)
+            if stop:
+                read_string(work, stop, end, depth, &quote, backslashes, s[i] == c'\\', &string)
+                i = string.next
+                continue
+        i += character.size
+    return i
+
+
+cdef size_t redact_member(Work *work, size_t i, size_t end, int depth) noexcept nogil:
+    """Redact the value of a member of JSON at s[i], and return its end. The quotes of a string stay."""
+    cdef const uint8_t *s = work.s
+    cdef Character quote
+    cdef size_t backslashes, start
+    cdef String string
+    i = skip_blanks(s, i, end)
+    start = open_string(s, i, end, &quote, &backslashes)
+    if start:
+        if (not read_string(work, start, end, depth, &quote, backslashes, s[i] == c'\\', &string)
+                and work.in_text and string.end == end):
+            string.end = trimmed(s, start, start, end)
+        put_redacted(work, start, string.end)
+        return string.next
+    start, i = i, end_of_json(work, i, end, depth)
+    if i > start:
+        put_redacted(work, start, trimmed(s, start, start + 1, i) if work.in_text and i == end else i)
+    return i
+
+
+cdef void redact_string(Work *work, const String *string, int depth) noexcept nogil:
+    """Redact in a string of JSON, which is a URL, or text, or JSON."""
+    cdef bint in_text = work.in_text, in_query = work.in_query, is_raw = work.is_raw
+    cdef size_t i = string.start, line = work.line
+    if work.level == MOST_LEVELS:
+        return
+    work.level += 1
+    work.in_text = False            # it ends where the string ends
+    if begins_json(work.s, i, string.end):
+        i = redact_json(work, i, string.end, -1)
+    redact_url(work, i, string.end, False, depth)
+    work.level -= 1
+    work.in_text, work.in_query, work.is_raw, work.line = in_text, in_query, is_raw, line
+
+
+cdef size_t redact_json(Work *work, size_t i, size_t end, int depth) noexcept nogil:
+    """Redact in the JSON at s[i], the value of a parameter whose delimiter has this depth; return where the URL goes on."""
+    cdef const uint8_t *s = work.s
+    cdef Character character, quote
+    cdef size_t backslashes, stop, start = i
+    cdef String string
+    cdef uint64_t open = 0
+    work.is_raw = read_of_json(s + i, end - i).depth <= depth
+    while i < end:
+        stop = open_string(s, i, end, &quote, &backslashes)
+        if stop:
+            if not read_string(work, stop, end, depth, &quote, backslashes, s[i] == c'\\', &string):
+                return stop
+            start = i = string.next
+            stop, character.byte, character.size = skip_blanks(s, i, end), 0, 0
+            if stop < end:
+                character = read_of_json(s + stop, end - stop)
+            if character.byte != c':':
+                redact_string(work, &string, quote.depth)
+                continue
+            start = i = stop + character.size
+            if not is_other(s + string.start, string.end - string.start, work.how) and is_sensitive(
+                    s + string.start, string.end - string.start, max(depth, 0), work.how):
+                start = i = redact_member(work, i, end, depth)
+            elif work.how.seen != NULL:
+                watch(work, string.start, string.end, max(depth, 0))
+            continue
+        character = read_of_json(s + i, end - i)
+        if ends_parameter(&character, depth):
+            return i
+        i += character.size
+        if character.byte == c'{' or character.byte == c'[':
+            open += 1
+            start = i
+        elif character.byte == c'}' or character.byte == c']':
+            open -= 1
+            start = i
+            if open == 0:
+                return i
+        elif character.byte == c',':
+            start = i
+        elif not IN_SCALAR.set.member[character.byte]:
+            return start        # this is no JSON, or it has ended
+    return i
+
+
+cdef void watch(Work *work, size_t start, size_t end, int depth) noexcept nogil:
+    """Remember whether a name that is left is watched."""
+    cdef const Options *how = work.how.watched
+    if not work.how.seen[0] and not is_other(work.s + start, end - start, how) and is_sensitive(
+            work.s + start, end - start, depth, how):
+        work.how.seen[0] = True
+
+
+cdef inline bint may_be_json(const Work *work, size_t i, size_t end) noexcept nogil:
+    """Return whether the value at s[i] is read as JSON."""
+    return (work.how.most and i < end and MAY_BEGIN_JSON.set.member[work.s[i]] and i >= work.no_json
+        and begins_json(work.s, i, end))
+
+
+cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name, int most) noexcept nogil:
+    """Redact the URL s[i:end]; return its end: `end`, or the end of a line.
+
+    `is_name`: it may begin with a name. `most`: how often its first characters may be percent-encoded.
+    """
     cdef const uint8_t *s = work.s
     cdef const Options *how = work.how
     cdef size_t name = i, first = i, next, value
-    cdef int depth = 0
+    cdef int depth = 0, depth_of_url
     cdef bint in_path = False, has_slash = False
+    cdef int parameter = -1             # the depth of the delimiter before the parameter of a query or fragment
     cdef Character character
     cdef Slashes slashes
+    cdef Path path
     cdef const uc_set *skipped = &SKIPPED.set if how.most else &SKIPPED_PLAIN.set
+    if how.has_paths:
+        skipped = &SKIPPED_BUT_SLASH.set
+    path.depth, path.count = most, 0
     work.line = i
     work.in_query = False
     if i < end:
         next = i + 1 if work.in_text and OPENING.set.member[s[i]] else i
         if s[i] != c'=':        # which ends an empty name
             first = name = next
-        if next < end and SLASHES.set.member[s[next]]:
-            slashes = slashes_at(s, next, end, 0)
+        if next < end and MAY_BE_SLASH.set.member[s[next]]:
+            slashes = slashes_at(s, next, end, most)
             if slashes.end:
-                i, has_slash = redact_authority(work, slashes, end, 0, True), True
+                i, has_slash = redact_authority(work, slashes, end, slashes.depth, True), True
     while True:
         next = min(end, i + NEAR)
         while i < next and skipped.member[s[i]]:
@@ -772,9 +1241,7 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept 
             return end
         character.byte, character.depth, character.size = s[i], 0, 1
         if not IS_LITERAL.set.member[s[i]]:
-            read_character(s + i, end - i, &character)
-            if character.depth == DEEPEST and character.byte == c'%':
-                character = read_deeper(s + i, end - i)
+            character = read_any(s + i, end - i)
         if character.depth > how.most and not (
                 is_name and character.byte == c'=' and character.depth <= how.most + depth):
             i += character.size
@@ -785,17 +1252,27 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept 
                 # A query without "?", or a path.
                 is_name = not has_slash and memchr(s + name, c'/', i - name) == NULL
                 work.in_query |= is_name
+                parameter = 0 if is_name else -1
             if is_name and not is_other(s + name, i - name, how) and is_sensitive(s + name, i - name, depth, how):
                 i = end_of_value(work, value, end, min(depth, character.depth), in_path)
                 put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
                 if i < end and work.in_text and (s[i] == c'\r' or s[i] == c'\n'):
                     return i
+                if parameter >= 0:
+                    path.depth = -1
             else:
+                if how.seen != NULL and is_name:
+                    watch(work, name, i, depth)
                 i = value
+                if parameter >= 0:
+                    begin_path(&path, s, i, end, how.most)
                 if i < end and MAY_BE_SLASH.set.member[s[i]]:
                     slashes = slashes_at(s, i, end, how.most)
                     if slashes.end and not slashes.has_backslash:
                         i = redact_authority(work, slashes, end, slashes.depth, True)
+                        path.depth, path.count = slashes.depth, 0
+                if i == value and may_be_json(work, i, end):
+                    i = redact_json(work, i, end, min(depth, character.depth))
             is_name = False
             continue
         if character.byte == c'?' or character.byte == c'#' or character.byte == c'&' or character.byte == c';':
@@ -808,13 +1285,30 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name) noexcept 
                 work.in_query = True
             in_path = not work.in_query and character.byte == c';'
             name, depth = i + character.size, character.depth
+            if character.byte == c'#':
+                parameter = depth
+                begin_path(&path, s, name + (name < end and s[name] == c'!'), end, how.most)
+            elif parameter >= depth or character.byte == c'?':
+                path.depth = -1
+                parameter = depth
+            elif parameter >= 0:
+                parameter = depth
+            if may_be_json(work, name, end):
+                i, is_name = redact_json(work, name, end, depth), False
+                continue
         elif character.byte == c':':
             slashes = slashes_at(s, i + character.size, end, how.most)
             if slashes.end:
-                i = redact_authority(
-                    work, slashes, end, max(character.depth, slashes.depth), not is_file(s, i))
+                depth_of_url = max(character.depth, slashes.depth)
+                i = redact_authority(work, slashes, end, depth_of_url, not is_file(s, i))
+                path.depth, path.count = depth_of_url, 0
                 is_name, has_slash = False, True
                 continue
+        elif character.byte == c'/' and how.has_paths and character.depth <= path.depth:
+            i = redact_segment(work, i + character.size, end, &path, parameter)
+            if i < end and work.in_text and (s[i] == c'\r' or s[i] == c'\n'):
+                return i
+            continue
         i += character.size
 
 
@@ -830,7 +1324,8 @@ cdef void redact_one(Work *work, size_t n) noexcept nogil:
     """Redact s[:n], which is a URL."""
     work.in_text = False
     work.no_at[0] = work.no_at[1] = work.no_at[2] = 0
-    redact_url(work, 0, n, True)
+    work.no_json, work.level = 0, 0
+    redact_url(work, 0, n, True, 0)
 
 
 cdef void set_active(Work *work, size_t i, size_t stop) noexcept nogil:
@@ -871,7 +1366,7 @@ cdef enum:
     WINDOW = 4096               # bytes that are marked at once
     WINDOW_WORDS = WINDOW // 64
 
-cdef uc_classes CLASSES, CLASSES_OF_BARE
+cdef uc_classes CLASSES[4]      # of any text; if words may begin with a name; and both if paths are looked at
 
 cdef struct Triggers:
     const uc_classes *classes
@@ -879,21 +1374,23 @@ cdef struct Triggers:
     size_t start, end                   # of the window
 
 
-cdef void set_classes(uc_classes *classes, uint8_t trigger):
+cdef void set_classes(uc_classes *classes, uint8_t trigger, bytes first):
     """Set the classes of triggers, of what may begin their spelling, and of the byte after that."""
     cdef int place
     cdef uint8_t byte
     memset(classes, 0, sizeof(uc_classes))
     # The bytes of each set have the same high half.
-    for place, text in enumerate((b"#&", b";?", b"@", b"%", b"\\", b"23", b"u", b"=")):
+    for place, text in enumerate((first, b";?", b"@", b"%", b"\\", b"23", b"u", b"=")):
         for byte in text:
             classes.low[byte & 15] |= 1 << place
             classes.high[byte >> 4] |= 1 << place
     classes.mask = [trigger, LEAD, AFTER_LEAD, 0]
 
 
-set_classes(&CLASSES, TRIGGER)
-set_classes(&CLASSES_OF_BARE, TRIGGER_OF_BARE)
+set_classes(CLASSES, TRIGGER, b"#&")
+set_classes(CLASSES + 1, TRIGGER_OF_BARE, b"#&")
+set_classes(CLASSES + 2, TRIGGER, b"#&/")
+set_classes(CLASSES + 3, TRIGGER_OF_BARE, b"#&/")
 
 
 cdef bint is_trigger(const uint8_t *s, size_t n, const uc_classes *classes) noexcept nogil:
@@ -942,13 +1439,60 @@ cdef inline size_t find_trigger(Triggers *found, const uint8_t *s, size_t i, siz
     return n
 
 
+cdef size_t end_of_object(Work *work, size_t least, size_t i, size_t n) noexcept nogil:
+    """Return the end of the JSON object that s[i] is the first quote of, in a parameter of a word from s[least] on; 0: it is none.
+
+        GET /?data={"token":"x"} HTTP/1.1       {"url":"/?data={\\"token\\":\\"x\\"}"}
+    """
+    cdef const uint8_t *s = work.s
+    cdef const uint8_t *found
+    cdef Character character, quote
+    cdef String string
+    cdef size_t name, backslashes, spelled, stop, open = 0
+    name = i
+    while name > least and s[name - 1] == c'\\':
+        name -= 1
+    backslashes = i - name
+    if i < work.no_object or name - least < 2 or s[name - 1] != c'{' or s[name - 2] not in (
+            c'=', c'[', c'?', c'&', c'#'):
+        return 0
+    if i >= work.row_end:
+        work.row_end = i + kernels.span(s + i, n - i, &IN_LINE.set)
+        if work.terminator >= 0:
+            found = <const uint8_t *>memchr(s + i, work.terminator, work.row_end - i)
+            if found != NULL:
+                work.row_end = <size_t>(found - s)
+    n, i, work.is_raw = work.row_end, name - 1, True
+    while i < n:
+        stop = open_string(s, i, n, &quote, &spelled)
+        if stop:
+            if spelled != backslashes or not read_string(work, stop, n, -1, &quote, spelled, s[i] == c'\\', &string):
+                break
+            stop = skip_blanks(s, string.next, n)
+            if i == name and (stop >= n or s[stop] != c':'):
+                work.no_object = string.next
+                return 0
+            i = string.next
+            continue
+        character = read_of_json(s + i, n - i)
+        i += character.size
+        if character.byte == c'{' or character.byte == c'[':
+            open += 1
+        elif character.byte == c'}' or character.byte == c']':
+            open -= 1
+            if open == 0:
+                return i
+    work.no_object = n
+    return 0
+
+
 cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
     """Redact the URLs in s[:n]. `joins`: "=" at the end of a line joins it to the next (RFC 2045 section 6.7)."""
     cdef const uint8_t *s = work.s
-    cdef size_t i = 0, done = 0, start, end = 0
+    cdef size_t i = 0, done = 0, start, stop, end = 0
     cdef Triggers triggers
-    triggers.classes, triggers.end = &CLASSES_OF_BARE if work.how.bare else &CLASSES, 0
-    work.in_text = True
+    triggers.classes, triggers.end = CLASSES + work.how.bare + 2 * work.how.has_paths, 0
+    work.in_text, work.level, work.no_object, work.row_end = True, 0, 0, 0
     memset(work.active, 0, 256)
     while True:
         i = find_trigger(&triggers, s, i, n)
@@ -963,6 +1507,11 @@ cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
             work.no_at[0] = work.no_at[1] = work.no_at[2] = 0
             while True:
                 end += kernels.span(s + end, n - end, &IN_WORD.set)
+                if end < n and s[end] == c'"' and work.how.most:
+                    stop = end_of_object(work, start, end, n)
+                    if stop:
+                        end = stop
+                        continue
                 if not joins or end == 0 or s[end - 1] != c'=':
                     break
                 if n - end >= 2 and s[end] == c'\r' and s[end + 1] == c'\n':
@@ -971,12 +1520,14 @@ cdef void redact_words(Work *work, size_t n, bint joins) noexcept nogil:
                     end += 1
                 else:
                     break
+            work.no_json = 0
         set_active(work, start, i)
-        i = done = redact_url(work, start, end, work.how.bare)
+        i = done = redact_url(work, start, end, work.how.bare, 0)
 
 
 cdef inline void set_work(Work *work, const uint8_t *s, const void *options, uint8_t *dst) noexcept nogil:
     work.s, work.how, work.dst, work.written, work.copied = s, <const Options *>options, dst, 0, 0
+    work.terminator = -1
 
 
 cdef size_t url_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -998,13 +1549,15 @@ cdef size_t whole_texts(const LineSpan *span, const void *options, uint8_t *dst,
     if IN_WORD.set.member[span.terminator]:
         return 0
     set_work(&work, span.data, options, dst)
+    work.terminator = span.terminator
     redact_words(&work, span.size, span.terminator != c'\n' and span.terminator != c'\r')
     written[0] = finish(&work, span.size)
     return span.size
 
 
-# A row of these bytes has no pair and no userinfo.
+# A row of these bytes has no pair and no userinfo, and no path.
 cdef ByteSet STABLE = ~ByteSet("=@%\\&")
+cdef ByteSet STABLE_BUT_SLASH = ~ByteSet("=@%\\&/")
 
 
 cdef inline bint may_change(const uint8_t *s, size_t n) noexcept nogil:
@@ -1013,7 +1566,7 @@ cdef inline bint may_change(const uint8_t *s, size_t n) noexcept nogil:
     if s[0] != c'%':
         return True
     value = triplet_value(s, n)
-    return value == c'=' or value == c'@' or value == c'%'
+    return value == c'=' or value == c'@' or value == c'%' or value == c'\\'
 
 
 cdef bint redact_block(Run *run) noexcept nogil:
@@ -1069,6 +1622,76 @@ def names_in(names):
     return sorted(found)
 
 
+def paths_in(paths):
+    """Return the patterns that `paths` of redact() means, and whether tokens are meant.
+
+    Returns:
+        tuple[list[tuple[bytes, ...]], bool]: The segments of each pattern, of which the last one is empty if a slash
+            follows. What a "*" in braces stands for is redacted.
+
+    >>> paths_in("/user/*/reset/{*}, /bot*/, tokens")
+    ([(b'bot{*}', b''), (b'user', b'*', b'reset', b'{*}')], True)
+    """
+    cdef set found = set()
+    cdef list items
+    cdef bint has_tokens = False
+    if isinstance(paths, str):
+        items = paths.split(",")
+    elif isinstance(paths, (bytes, bytearray)):
+        raise TypeError(f"paths must be a str or a collection of str, got {paths!r}")
+    else:
+        items = list(paths)
+    for each in items:
+        if not isinstance(each, str):
+            raise TypeError(f"paths must be a str or a collection of str, got {each!r} in it")
+        pattern = each.strip()
+        if pattern == "tokens":
+            has_tokens = True
+            continue
+        if not pattern.startswith("/"):
+            raise ValueError(f"a pattern of paths must be 'tokens' or begin with '/', got {each!r}")
+        text = pattern.encode("utf-8", "surrogatepass").lower()
+        if b"{*}" not in text:
+            text = text.replace(b"*", b"{*}")
+        segments = text.removesuffix(b"/").removeprefix(b"/").split(b"/")
+        if b"{*}" not in text:
+            raise ValueError(f"a pattern of paths must have '*' or '{{*}}' where a secret is, got {each!r}")
+        if len(segments) > MOST_SEGMENTS:
+            raise ValueError(f"a pattern of paths must have at most {MOST_SEGMENTS} segments, got {each!r}")
+        for segment in segments:
+            rest = segment.replace(b"{*}", b"*")
+            if rest.count(b"*") > 1 or b"{" in rest or b"}" in rest or not 0 < len(rest) <= LONGEST_NAME:
+                raise ValueError(
+                    f"a segment of a pattern of paths must have 1 to {LONGEST_NAME} bytes, one '*' or '{{*}}', and no "
+                    f"other braces, got {each!r}")
+        if text.endswith(b"/"):
+            segments.append(b"")
+        found.add(tuple(segments))
+    return sorted(found), has_tokens
+
+
+cdef bytes globs_of(list patterns, list held):
+    """Return the PathPattern of each pattern, one after the other; what they refer to is appended to `held`."""
+    cdef bytes memory = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(<size_t>len(patterns) * sizeof(PathPattern))), text
+    cdef PathPattern *pattern = <PathPattern *>PyBytes_AS_STRING(memory)
+    cdef Glob *glob
+    for segments in patterns:
+        pattern.has_slash, pattern.count = b"" in segments, 0
+        for segment in segments:
+            if segment == b"":
+                continue
+            glob = pattern.glob + pattern.count
+            pattern.count += 1
+            glob.is_secret, glob.has_star = b"{*}" in segment, b"*" in segment
+            before, _, after = segment.replace(b"{*}", b"*").partition(b"*")
+            glob.before, glob.after = len(before), len(after)
+            text = before + after
+            held.append(text)
+            glob.text = <const uint8_t *>PyBytes_AS_STRING(text)
+        pattern += 1
+    return memory
+
+
 cdef void mark_pairs(const NameSet *names, uint8_t kind, uint8_t *pairs) noexcept:
     """Set this bit of the first two bytes of each name."""
     cdef uint32_t i
@@ -1084,36 +1707,61 @@ cdef void mark_pairs(const NameSet *names, uint8_t kind, uint8_t *pairs) noexcep
                 pairs[second] |= kind
 
 
+cdef int set_listed(Options *how, list names, list held) except -1:
+    """Set which names are sensitive, as names_in() returns them; what the sets refer to is appended to `held`."""
+    cdef list whole = [], inner = []
+    how.all = b"*" in names
+    for name in names:
+        if name.startswith(b"*") and name != b"*":
+            inner.append(name[1:])
+        elif name != b"*":
+            whole.append(name)
+    set_names(&how.whole, whole, True, True, held)
+    set_names(&how.inner, inner, True, True, held)
+    how.has_inner = len(inner) > 0
+    memset(how.pairs, 0, PAIRS)
+    mark_pairs(&how.whole, OF_WHOLE, how.pairs)
+    mark_pairs(&how.inner, OF_INNER, how.pairs)
+    return 0
+
+
 cdef class RedactRows(RowOperation):
     """Operation that redacts rows, each of which is a URL. No row is invalid.
 
     Args:
         names (str | Collection[str]): See `redact`.
         nested (bool): See `redact`.
+        paths (str | Collection[str]): See `redact`.
         bare (bool): Words of text may begin with a name, such as a query without "?".
+        watched (str | Collection[str]): Names of which it is remembered that they were left.
     """
-    cdef Options how
-    cdef list held              # what the sets refer to
+    cdef Options how, watched
+    cdef uint8_t seen
+    cdef list held              # what the sets and the patterns refer to
 
-    def __cinit__(self, names="default", nested=True, bare=False):
-        cdef list texts = names_in(names), whole = [], inner = []
+    def __cinit__(self, names="default", nested=True, paths=(), bare=False, watched=()):
+        cdef bytes globs
         self.how.most, self.how.bare = DEEPEST if nested else 0, bare
-        self.how.all = b"*" in texts
-        for text in texts:
-            if text.startswith(b"*") and text != b"*":
-                inner.append(text[1:])
-            elif text != b"*":
-                whole.append(text)
         self.held = []
-        set_names(&self.how.whole, whole, True, True, self.held)
-        set_names(&self.how.inner, inner, True, True, self.held)
-        self.how.has_inner = len(inner) > 0
-        memset(self.how.pairs, 0, PAIRS)
-        mark_pairs(&self.how.whole, OF_WHOLE, self.how.pairs)
-        mark_pairs(&self.how.inner, OF_INNER, self.how.pairs)
+        set_listed(&self.how, names_in(names), self.held)
+        if watched:
+            set_listed(&self.watched, names_in(watched), self.held)
+            self.how.watched, self.how.seen = &self.watched, &self.seen
         self.slots.options, self.slots.block = &self.how, redact_block
         self.slots.strict = SizedRow(url_row, EXPANSION, ENDS_LENGTH)
+        patterns, self.how.has_tokens = paths_in(paths)
+        globs = globs_of(patterns, self.held)
+        self.held.append(globs)
+        self.how.paths, self.how.path_count = <const PathPattern *>PyBytes_AS_STRING(globs), len(patterns)
+        self.how.has_paths = self.how.has_tokens or self.how.path_count > 0
         self.slots.stable, self.accepts_surrogates = &STABLE.set, True
+        if self.how.has_paths:
+            self.slots.stable = &STABLE_BUT_SLASH.set
+
+    @property
+    def has_seen(self):
+        """Whether a name that is watched was left (bool)."""
+        return self.seen != 0
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
         return redacted(text, self)
@@ -1123,7 +1771,7 @@ cdef class RedactRows(RowOperation):
 cdef class RedactTextRows(RedactRows):
     """Operation that redacts the URLs in rows of any text. No row is invalid."""
 
-    def __cinit__(self, names="default", nested=True, bare=False):
+    def __cinit__(self, names="default", nested=True, paths=(), bare=False, watched=()):
         self.slots.strict.row, self.slots.whole = text_row, whole_texts
 
 
@@ -1135,21 +1783,24 @@ cdef RedactTextRows DEFAULT_TEXTS = RedactTextRows()
 cdef enum:
     MOST_KEPT = 64
 
-cdef dict kept = {}     # (class, names, nested) -> RedactRows, the last ones that were used
+cdef dict kept = {}     # (class, names, nested, paths) -> RedactRows, the last ones that were used
 
 
-cdef RedactRows rows_for(object kind, object names, object nested):
+cdef object as_key(object listed):
+    """Return a str or collection as an object that equals another one only if it means the same."""
+    return listed if type(listed) is str else str(listed) if isinstance(listed, str) else (
+        listed if isinstance(listed, (bytes, bytearray)) else tuple(listed))
+
+
+cdef RedactRows rows_for(object kind, object names, object nested, object paths):
     """Return the operation with these arguments."""
     cdef RedactRows rows
-    cdef object key = names if type(names) is str else None
-    if key is None:
-        if isinstance(names, (str, bytes, bytearray)):
-            return kind(names, nested)
-        names = key = tuple(names)
-    key = kind, key, bool(nested)
+    cdef tuple key
+    names, paths = as_key(names), as_key(paths)
+    key = kind, names, bool(nested), paths
     rows = kept.get(key)
     if rows is None:
-        rows = kind(names, nested)
+        rows = kind(names, nested, paths)
         if len(kept) >= MOST_KEPT:
             kept.clear()
         kept[key] = rows
@@ -1197,7 +1848,7 @@ cdef object redacted(object input, RedactRows rows):
     return text if result is None else result
 
 
-def redact(uri, names="default", nested=True):
+def redact(uri, names="default", nested=True, paths=()):
     """Return a URL with the values of sensitive query parameters, and its userinfo, replaced by REDACTED.
 
     Every other byte stays. Any text is accepted: one that is not a URL never raises.
@@ -1210,22 +1861,31 @@ def redact(uri, names="default", nested=True):
     Userinfo is everything before the last "@" of an authority, which "/", "?" or "#" ends. If ":" without a number
     precedes that delimiter, the delimiter is a part of the password, which the last "@" of the URL ends.
 
+    A value that begins like JSON is entered: the values of its members are redacted by their names, and the URLs in its
+    strings.
+
     Args:
         uri (str | bytes-like): The URL, or a reference, or a query.
         names (str | Collection[str]): The names of the parameters. "default": those of the OpenTelemetry semantic
             conventions for `url.full`; "extended": also those of OAuth, sessions, passwords and keys, see
             `SENSITIVE_NAMES`. Others are names; "*" at their ends stands for anything, as in "x-amz-*" and "*token*".
             A str may list several, with commas.
-        nested (bool): Redact also in a value that is a URL itself, percent-encoded once or twice.
+        nested (bool): Redact also in a value that is JSON, or a URL itself, percent-encoded once or twice.
+        paths (str | Collection[str]): Patterns of paths: what "*" stands for becomes REDACTED in "/bot*/"; if some are in
+            braces, these only: "/user/*/reset/{*}". A "*" is at least one character, and ends with its segment.
+            Patterns match anywhere in a path, decoded and without case, also in fragments such as "#/reset/x", and in
+            values that begin with "/" or are URLs. "tokens": segments that look drawn at random. A str may list
+            several, with commas.
 
     Returns:
         str | bytes: The redacted URL; the userinfo is REDACTED, or REDACTED:REDACTED if it has a colon. Redacting it
-            again changes nothing, unless a value that was redacted has the delimiter that ended an authority.
+            again changes nothing, unless the delimiter that ended an authority, a segment or JSON is redacted.
 
     Raises:
-        TypeError: If a name is not a str.
+        TypeError: If a name or a pattern is not a str.
         ValueError: If a name is empty or longer than 255 bytes, consists of "-", "_", "." and "*" (but "*" is every
-            name), or has a "*" that is not at one of its ends.
+            name), or has a "*" that is not at one of its ends. If a pattern does not begin with "/", has no "*", more
+            than eight segments, an empty segment before its last one, or a segment with two "*" or with other braces.
 
     Source: OpenTelemetry semantic conventions, attributes `url.full` and `url.query`; RFC 3986 section 3.2.1.
 
@@ -1236,13 +1896,17 @@ def redact(uri, names="default", nested=True):
     '/cb?next=https%3A%2F%2Fa.example%2F%3Fcode%3DREDACTED'
     >>> uri.redact("/?q=1;%54oken=secret#x", names=["token"])
     '/?q=1;%54oken=REDACTED#x'
+    >>> uri.redact('/?data={"token":"secret","page":2}', names="extended")
+    '/?data={"token":"REDACTED","page":2}'
+    >>> uri.redact("https://a.example/reset/secret?x=1", paths="/reset/{*}")
+    'https://a.example/reset/REDACTED?x=1'
     """
-    if type(names) is str and <str>names == "default" and nested is True:
+    if type(names) is str and <str>names == "default" and nested is True and type(paths) is tuple and not paths:
         return redacted(uri, DEFAULT_URLS)
-    return redacted(uri, rows_for(RedactRows, names, nested))
+    return redacted(uri, rows_for(RedactRows, names, nested, paths))
 
 
-def redact_text(text, names="default", nested=True):
+def redact_text(text, names="default", nested=True, paths=()):
     """Return a text, such as a line of a log, with the URLs in it redacted as `redact` does.
 
     A URL is what is between white space, double quotes or angle brackets, and has "://", "?", "#", or ";" after a "/";
@@ -1253,12 +1917,13 @@ def redact_text(text, names="default", nested=True):
         text (str | bytes-like): Any text. In mail, where "=" ends a line (RFC 2045 section 6.7), a value goes on in the next.
         names (str | Collection[str]): See `redact`.
         nested (bool): See `redact`.
+        paths (str | Collection[str]): See `redact`. Then words with "/" are URLs, too.
 
     Returns:
         str | bytes: The redacted text.
 
     Raises:
-        TypeError: If a name is not a str.
+        TypeError: If a name or a pattern is not a str.
         ValueError: See `redact`.
 
     Source: See `redact`.
@@ -1267,9 +1932,9 @@ def redact_text(text, names="default", nested=True):
     >>> uri.redact_text('"GET /a?sig=c2VjcmV0 HTTP/1.1" (https://me:secret@a.example/?sig=c2VjcmV0).')
     '"GET /a?sig=REDACTED HTTP/1.1" (https://REDACTED:REDACTED@a.example/?sig=REDACTED).'
     """
-    if type(names) is str and <str>names == "default" and nested is True:
+    if type(names) is str and <str>names == "default" and nested is True and type(paths) is tuple and not paths:
         return redacted(text, DEFAULT_TEXTS)
-    return redacted(text, rows_for(RedactTextRows, names, nested))
+    return redacted(text, rows_for(RedactTextRows, names, nested, paths))
 
 
 def redact_lines(lines, RedactTextRows rows not None):

@@ -23,9 +23,10 @@ class RedactingFilter(logging.Filter):
     Args:
         names (str | Collection[str]): See `redact`.
         nested (bool): See `redact`.
+        paths (str | Collection[str]): See `redact`.
 
     Raises:
-        TypeError: If a name is not a str.
+        TypeError: If a name or a pattern is not a str.
         ValueError: See `redact`.
 
     >>> import logging, sys
@@ -38,10 +39,13 @@ class RedactingFilter(logging.Filter):
     GET https://REDACTED:REDACTED@a.example/?token=REDACTED&page=2 failed
     """
 
-    def __init__(self, names: str | Collection[str] = "default", nested: bool = True) -> None:
+    def __init__(
+        self, names: str | Collection[str] = "default", nested: bool = True, paths: str | Collection[str] = ()
+    ) -> None:
         super().__init__()
         self.names: str | tuple[str, ...] = names if isinstance(names, str) else tuple(names)
         self.nested = nested
+        self.paths: str | tuple[str, ...] = paths if isinstance(paths, str) else tuple(paths)
         self._redact("")  # raises for wrong names
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -75,10 +79,10 @@ class RedactingFilter(logging.Filter):
         return True
 
     def _redact(self, text: str) -> str:
-        return redact_text(text, self.names, self.nested)
+        return redact_text(text, self.names, self.nested, self.paths)
 
     def _redact_value(self, value: Any) -> Any:
-        return redact_text(value, self.names, self.nested) if isinstance(value, (str, bytes)) else value
+        return redact_text(value, self.names, self.nested, self.paths) if isinstance(value, (str, bytes)) else value
 
     def _redact_extra(self, value: Any, outer: tuple[Any, ...] = ()) -> Any:
         # What contains itself, or is very deep, stays.

@@ -35,7 +35,8 @@ __all__ = [
 ]
 
 _SENSITIVE = ("default", "extended", "token,x-*", ["q", "é"], "*")
-_REDACTING = {"names": "--names", "nested": "--no-nested"}
+_PATHS = ((), "/a/{*}", ["tokens", "/x*/"])
+_REDACTING = {"names": "--names", "nested": "--no-nested", "paths": "--paths"}
 
 
 @operation(
@@ -358,14 +359,17 @@ def repair(**options: Unpack[TextOptions[TextErrors]]) -> Any:
 @operation(
     "text",
     single="uri.redact",
-    examples={"names": _SENSITIVE},
-    sql=(SqlFunction("uri_redact", ("names",)),),
+    examples={"names": _SENSITIVE, "paths": _PATHS},
+    sql=(SqlFunction("uri_redact", ("names", "paths")),),
     command=Filter("redact --urls", _REDACTING),
     rows="redact",
     page="guides/redact",
 )
 def redact(
-    names: str | Collection[str] = "default", nested: bool = True, **options: Unpack[TextOptions[TextErrors]]
+    names: str | Collection[str] = "default",
+    nested: bool = True,
+    paths: str | Collection[str] = (),
+    **options: Unpack[TextOptions[TextErrors]],
 ) -> Any:
     """Replace the values of sensitive query parameters, and userinfo, of each URL by REDACTED.
 
@@ -376,7 +380,9 @@ def redact(
         names (str | Collection[str]): The names of the parameters: "default" (those of the OpenTelemetry semantic
             conventions), "extended" (also those of OAuth, sessions, passwords and keys), or names, of which "*" at the
             ends stands for anything. A str may list several, with commas.
-        nested (bool): Redact also in a value that is a URL itself, percent-encoded once or twice.
+        nested (bool): Redact also in a value that is JSON, or a URL itself, percent-encoded once or twice.
+        paths (str | Collection[str]): Patterns of paths such as "/bot*/" and "/reset/{*}", of which what "*" stands
+            for becomes REDACTED; "tokens": segments that look drawn at random. A str may list several, with commas.
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
         invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
@@ -389,23 +395,28 @@ def redact(
     ['https://REDACTED:REDACTED@a.example/?id=7&sig=REDACTED', None]
     >>> redact(["#state=7&access_token=c2VjcmV0"], "access_token")
     ['#state=7&access_token=REDACTED']
+    >>> redact(["/reset/c2VjcmV0"], paths="/reset/{*}")
+    ['/reset/REDACTED']
     """
     from uricodec.uri._redact import RedactRows
 
-    return RedactRows(names, nested)
+    return RedactRows(names, nested, paths)
 
 
 @operation(
     "text",
     single="uri.redact_text",
-    examples={"names": _SENSITIVE},
-    sql=(SqlFunction("uri_redact_text", ("names",)),),
+    examples={"names": _SENSITIVE, "paths": _PATHS},
+    sql=(SqlFunction("uri_redact_text", ("names", "paths")),),
     command=Filter("redact", _REDACTING),
     rows="redact",
     page="guides/redact",
 )
 def redact_text(
-    names: str | Collection[str] = "default", nested: bool = True, **options: Unpack[TextOptions[TextErrors]]
+    names: str | Collection[str] = "default",
+    nested: bool = True,
+    paths: str | Collection[str] = (),
+    **options: Unpack[TextOptions[TextErrors]],
 ) -> Any:
     """Redact the URLs in each row of any text, such as a line of a log.
 
@@ -416,7 +427,9 @@ def redact_text(
         names (str | Collection[str]): The names of the parameters: "default" (those of the OpenTelemetry semantic
             conventions), "extended" (also those of OAuth, sessions, passwords and keys), or names, of which "*" at the
             ends stands for anything. A str may list several, with commas.
-        nested (bool): Redact also in a value that is a URL itself, percent-encoded once or twice.
+        nested (bool): Redact also in a value that is JSON, or a URL itself, percent-encoded once or twice.
+        paths (str | Collection[str]): Patterns of paths such as "/bot*/" and "/reset/{*}", of which what "*" stands
+            for becomes REDACTED; "tokens": segments that look drawn at random. A str may list several, with commas.
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
         invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
@@ -430,7 +443,7 @@ def redact_text(
     """
     from uricodec.uri._redact import RedactTextRows
 
-    return RedactTextRows(names, nested)
+    return RedactTextRows(names, nested, paths)
 
 
 def _part(name: str) -> Callable[[bool, bytes], RowOperation]:
