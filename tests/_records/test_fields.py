@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.codec import ill_formed
-from support.command import HINT, output_of, process, run
+from support.command import HINT, output_of, process, run, without_reasons
 from support.marks import long
 
 import uricodec
@@ -820,7 +820,8 @@ def test_a_failure_leaves_no_report(tmp_path):
 
 def test_check_and_split_of_fields(tmp_path):
     data = b"1\thttp://a/b?c\n2\t%zz:\n3\n"
-    assert run("check", "--kind", "uri", "-f", "2", stdin=data)[:2] == (1, b"<stdin>\t2\t2\tpercent\t2\\x09%zz:\n")
+    status, found, _ = run("check", "--kind", "uri", "-f", "2", stdin=data)
+    assert (status, without_reasons(found)) == (1, b"<stdin>\t2\t2\tpercent\t2\\x09%zz:\n")
     output = output_of("split", "--kind", "uri", "--csv", "-d", "\t", "-f", "2", "--to", "csv", stdin=data)
     assert [row["path"] or row["error"] for row in csv.DictReader(io.StringIO(output.decode()))] == ["/b", "percent"]
     status, _, said = run(

@@ -272,7 +272,7 @@ def test_conditions():
          "drop, raise",
          ""),
         ("check --kind iri --production URI", "--production: unknown value 'URI' with --kind iri; choose from "
-         "IRI-reference, IRI, absolute-IRI, irelative-ref", "URI needs --kind uri"),
+         "IRI-reference, IRI, absolute-IRI, irelative-ref", "URI needs --kind auto or --kind uri"),
         ("check --kind urn --production URI", "--production: not allowed with --kind urn",
          "--rfc selects the grammar of URNs"),
         ("check --kind iri --rfc any", "--rfc: not allowed with --kind iri",
@@ -282,7 +282,8 @@ def test_conditions():
         ("decode --header", "--header: not allowed without --field or --csv", "add --field or --csv"),
         ("decode --to jsonl --raw", "--raw: not allowed with --to jsonl", "leave out --raw or --to jsonl"),
         ("decode --to jsonl --csv", "--to: unknown value 'jsonl' with --csv; choose from text", ""),
-        ("check --kind url", "--kind: unknown value 'url'; choose from urn, uri, iri, web", "did you mean 'uri'?"),
+        ("check --kind url", "--kind: unknown value 'url'; choose from auto, urn, uri, iri, web",
+         "did you mean 'uri'?"),
         ("log --to json", "--to: unknown value 'json'; choose from jsonl, csv, tsv, text, arrow, parquet, table",
          "did you mean 'jsonl'?"),
         ("normalize --level 8141", "--level: unknown value '8141' with --kind uri; choose from simple, case, percent, "

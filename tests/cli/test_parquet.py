@@ -135,7 +135,8 @@ def test_checks(files, name):
         ("two.parquet", row) for row in range(len(VALUES) - 3)
     ]
     rows = [line.split("\t") for line in output.decode().splitlines()]
-    assert (status, said, rows.pop(0)) == (1, "", ["input", "line", "offset", "code", "text"])
+    assert (status, said, rows.pop(0)) == (1, "", ["input", "line", "offset", "code", "text", "reason"])
+    assert all(" " in row[5] for row in rows)
     assert [row[:4] for row in rows] == [
         [name, str(row), str(fault["offset"]), fault["code"]]
         for (name, row), fault in zip(places, want, strict=True)

@@ -52,6 +52,11 @@ def output_of(*arguments, **options):
     return output
 
 
+def without_reasons(report):
+    """Return a report of `check` (bytes) as --invalid-to writes it."""
+    return b"".join([line.rpartition(b"\t")[0] + b"\n" for line in report.split(b"\n")[:-1]])
+
+
 COMMAND = [sys.executable, "-m", "uricodec"]
 
 

@@ -1,8 +1,8 @@
 r"""Reports of invalid lines: they have one shape, whichever command or function writes them.
 
-A report has a row for each invalid line: input, line (from 1), offset in the line (from 0), code and text. The message
-of an error says the same of one line, `INPUT:LINE:COLUMN (byte N): REASON`: the column counts from 1, and N is the
-offset in the input, from 0.
+A report has a row for each invalid line: input, line (from 1), offset in the line (from 0), code and text; that of
+`check` has the reason, too. The message of an error says the same of one line, `INPUT:LINE:COLUMN (byte N): REASON`:
+the column counts from 1, and N is the offset in the input, from 0.
 """
 
 from collections import namedtuple
@@ -42,13 +42,14 @@ class InvalidLine(_Columns):
 
     __slots__ = ()
 
-    def row(self) -> bytes:
-        r"""Return the row of a report (bytes).
+    def row(self, reason: "str | None" = None) -> bytes:
+        r"""Return the row of a report (bytes), perhaps with a reason at its end.
 
         >>> InvalidLine("<stdin>", 1, 4, "character", b"a:b\t c").row()
         b'<stdin>\t1\t4\tcharacter\ta:b\\x09 c\n'
         """
-        return f"{self.input}\t{self.line}\t{self.offset}\t{self.code}\t{visible(self.text)}\n".encode()
+        more = f"\t{reason}" if reason else ""
+        return f"{self.input}\t{self.line}\t{self.offset}\t{self.code}\t{visible(self.text)}{more}\n".encode()
 
 
 def head_of(line):

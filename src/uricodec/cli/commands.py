@@ -178,8 +178,11 @@ spelling; --level selects which ones are equivalent.
         "report invalid URNs, URIs or IRIs",
         """\
 Check identifiers, one per line, and print a report of the invalid ones: input,
-line (from 1), offset of the error in the line (in bytes, from 0), code and
-text, separated by tabs. Control characters in the text are escaped.
+line (from 1), offset of the error in the line (in bytes, from 0), code, text
+and reason, separated by tabs. Control characters in the text are escaped.
+
+Lines that begin with urn: are checked as URNs, all others as URIs, unless
+--kind says otherwise.
 """,
         (
             "uricodec check examples/urls.txt",

@@ -94,21 +94,32 @@ def policy_rows(policy, base):
         raise CommandError(f"--base: {error}", 2, "such as --policy whatwg; 'resolve' has a base, too") from None
 
 
-def check(plan, kind, rfc, rules, production, safe_host):  # noqa: PLR0913, PLR0917
+def check(plan, **options):
     """Report invalid lines or fields; see lines.check_inputs()."""
-    groups = "schemes"
-    if kind == "urn":
-        from uricodec.urn._rows import CheckUrnRows, NidRows
-
-        groups, rows = "namespaces", (NidRows if plan.stats else CheckUrnRows)(rfc or "8141", rules)
-    else:
-        from uricodec.uri._rows import CheckedRows, CheckRows, CheckWebRows, SchemeRows
-
-        production = production or f"{kind.upper()}-reference"
-        rows = CheckWebRows() if kind == "web" else CheckRows(kind, production, safe_host)
-        if plan.stats:
-            rows = CheckedRows(rows, SchemeRows())
+    rows, groups = check_rows(plan.stats, **options)
     return lines.check_inputs(lines.Transform(rows, lines_of(plan, only=True), groups=plan.stats and groups), plan)
+
+
+def check_rows(names_groups, kind, rfc, rules, production, safe_host):  # noqa: PLR0913, PLR0917
+    """Return the operation that checks rows, and what valid ones are counted by.
+
+    Args:
+        names_groups (bool): Whether it writes by what each row is counted.
+        kind, rfc, rules, production, safe_host: The options of `check`.
+    """
+    from uricodec.uri._rows import CheckedRows, CheckRows, CheckWebRows, EitherRows, SchemeRows
+    from uricodec.urn._rows import CheckUrnRows, NidRows
+
+    if kind == "urn":
+        return (NidRows if names_groups else CheckUrnRows)(rfc or "8141", rules), "namespaces"
+    if kind == "web":
+        rows = CheckWebRows()
+    elif kind == "auto" and production is None:
+        rows = EitherRows(CheckUrnRows(), CheckRows("uri", "URI-reference", safe_host))
+    else:
+        syntax = "iri" if kind == "iri" else "uri"
+        rows = CheckRows(syntax, production or f"{syntax.upper()}-reference", safe_host)
+    return CheckedRows(rows, SchemeRows()) if names_groups else rows, "schemes"
 
 
 def split(plan, kind, append, csv_safe):

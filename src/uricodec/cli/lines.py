@@ -207,11 +207,12 @@ def check_inputs(transform, plan):
 
 
 def report_of(plan):
-    """Return the output of `check`: records of the rows of a report; with --quiet the null device."""
+    """Return the output of `check`: records of the rows of a report, and reasons; with --quiet the null device."""
     if plan.quiet:
         plan.output = os.devnull
-    is_text = plan.to == "text"  # InvalidLine.row() is such a record
-    return output_of(plan, template=None if is_text else records_of(plan.to, InvalidLine._fields, {"line", "offset"}))
+    is_text = plan.to == "text"  # report_to() writes such records
+    names = (*InvalidLine._fields, "reason")
+    return output_of(plan, template=None if is_text else records_of(plan.to, names, {"line", "offset"}))
 
 
 def run(transform, plan, errors, output, rejects):
@@ -221,9 +222,12 @@ def run(transform, plan, errors, output, rejects):
         return CommandError(text, 1, ERRORS_HINT + LONG_HINT * (line.code == "too-long"))
 
     tally = Tally(transform.groups) if plan.stats else None
-    invalid = InvalidLines(
-        errors, fail, lambda line: transform.reason(line.code), report_to(rejects), plan.max_line, plan.stats
-    )
+
+    def why(line):
+        return invalid.why(line)
+
+    report = report_to(rejects, None if output else why)  # `check` writes reasons
+    invalid = InvalidLines(errors, fail, lambda line: transform.reason(line.code), report, plan.max_line, plan.stats)
     threads = plan.thread_count()
     parallel = PARALLEL * reading.CHUNK
     runner = Runner(
@@ -275,9 +279,14 @@ def for_each_input(process, plan, *outputs, open=Input, forgive=lambda error: Fa
                     raise
 
 
-def report_to(rejects):
-    """Return a function that writes invalid lines (list[InvalidLine]) to an output; None without one."""
-    return rejects and (lambda lines: rejects.write(b"".join(map(InvalidLine.row, lines))))
+def report_to(rejects, why=None):
+    """Return a function that writes invalid lines (list[InvalidLine]) to an output; None without one.
+
+    Args:
+        rejects (Output | None): The output.
+        why (Callable[[InvalidLine], str] | None): Returns the reason that is written, too; None: none is.
+    """
+    return rejects and (lambda lines: rejects.write(b"".join([line.row(why and why(line)) for line in lines])))
 
 
 Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups", "keys"])

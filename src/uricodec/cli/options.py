@@ -295,6 +295,7 @@ DEFAULTS |= {"decides": False, "implied": {}, "environment": "", "conflicts": ""
 # --- values that rows share -------------------------------------------------------------------------------------------
 
 _KINDS = {
+    "auto": "URNs where they begin with urn:, else URIs; with --parquet URIs",
     "urn": "URNs (RFC 2141, RFC 8141)",
     "uri": "URIs (RFC 3986)",
     "iri": "IRIs (RFC 3987)",
@@ -365,10 +366,10 @@ def _errors(short, choices, long="", default="keep", **rest):
     return Option("--errors POLICY", short, long, choices=choices, default=default, **rest)
 
 
-def _kind(*kinds, **rest):
+def _kind(*kinds, default="uri", **rest):
     choices = {kind: _KINDS[kind] for kind in kinds}
-    shown = ", ".join(kinds).replace("uri", "uri (default)")
-    return Option("--kind KIND", f"the identifiers: {shown}", choices=choices, default="uri", decides=True, **rest)
+    shown = ", ".join(kinds).replace(default, f"{default} (default)")
+    return Option("--kind KIND", f"the identifiers: {shown}", choices=choices, default=default, decides=True, **rest)
 
 
 # The grammar of an RFC is that of URNs, and rules are those of their namespaces.
@@ -542,7 +543,7 @@ OPTIONS = {
     ),
     # --- identifiers
     "kind": _kind("urn", "uri", "iri", "web", **_URN_BY_RFC),
-    "kind:check": _kind("urn", "uri", "iri", "web", **_URN_BY_RULES),
+    "kind:check": _kind("auto", "urn", "uri", "iri", "web", default="auto", **_URN_BY_RULES),
     "kind:split": _kind("uri", "iri", "web"),
     "kind:extract": Option(
         "--kind KIND",
@@ -626,7 +627,7 @@ OPTIONS = {
         "the grammar of URIs and IRIs, such as absolute-URI",
         choices=_PRODUCTIONS,
         conflicts="--kind=urn --kind=web",
-        only={"--kind=uri": _OF_URIS, "--kind=iri": _OF_IRIS},
+        only={"--kind=auto": _OF_URIS, "--kind=uri": _OF_URIS, "--kind=iri": _OF_IRIS},
         hint="--rfc selects the grammar of URNs",
     ),
     "safe-host": Option(

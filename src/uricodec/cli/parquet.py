@@ -41,8 +41,12 @@ def run(plan, **options):
         raise CommandError("--parquet: cannot read standard input", 2, "name Parquet files, or folders of them with -r")
     needs("--parquet", "arrow", "pyarrow")
     if plan.command == "check":
+        from uricodec.cli.filters import check_rows
+
+        options["kind"] = options["kind"].replace("auto", "uri")
+        rows, _ = check_rows(False, **options)
         with lines.report_of(plan) as report:
-            faults = Faults(plan, report)
+            faults = Faults(plan, report, lambda line: rows.reason(line.code))
             convert(plan, Diagnostics(plan, options), faults, None, report)
         return 1 if faults.codes else 0
     columns = (Matches if plan.command == "filter" else Columns)(plan, options)
@@ -204,15 +208,16 @@ class Faults:
     Args:
         plan (Plan): The plan of the command.
         rejects (Output | None): Where the report goes.
+        why (Callable[[InvalidLine], str] | None): As for lines.report_to().
 
     Attributes:
         codes (Counter[str]): How many rows are invalid: a row with several values by the first one.
     """
 
-    def __init__(self, plan, rejects):
+    def __init__(self, plan, rejects, why=None):
         from collections import Counter
 
-        self._report, self.codes = lines.report_to(rejects), Counter()
+        self._report, self.codes = lines.report_to(rejects, why), Counter()
         self._tally = lines.Tally(None) if plan.stats else None
 
     def add(self, source, batch, found):

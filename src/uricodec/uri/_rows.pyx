@@ -430,6 +430,44 @@ cdef class CheckedRows(UriRows):
             self.slots.utf8_code = codes + rows.slots.utf8_code
 
 
+cdef struct Either:
+    row_function urn_row
+    const void *urn_options
+    int codes               # of URNs; those of others follow
+    row_function row
+    const void *options
+
+
+cdef size_t either_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const Either *either = <const Either *>options
+    cdef size_t size
+    if n > 3 and src[3] == c":" and lower(src[0]) == c"u" and lower(src[1]) == c"r" and lower(src[2]) == c"n":
+        return either.urn_row(src, n, either.urn_options, dst, outcome)
+    size = either.row(src, n, either.options, dst, outcome)
+    if size == UC_REJECTED:
+        outcome.code += either.codes
+    return size
+
+
+@cython.final
+cdef class EitherRows(UriRows):
+    """Operation that checks rows which begin with "urn:" by one operation, and all others by another.
+
+    Args:
+        urns, others (RowOperation): The operations, which write nothing.
+    """
+    cdef Either either
+    cdef RowOperation urns, others
+
+    def __cinit__(self, RowOperation urns not None, RowOperation others not None):
+        self.urns, self.others = urns, others
+        self.code_names, self.reasons = urns.code_names + others.code_names, urns.reasons + others.reasons
+        self.either = Either(urns.slots.strict.row, urns.slots.options, <int>len(urns.code_names),
+                             others.slots.strict.row, others.slots.options)
+        self.slots.strict, self.slots.options = SizedRow(either_row, 0, 0), &self.either
+        self.slots.result = WRITES_NOTHING
+
+
 def checked(rows, production):
     """Return an operation on URIs or IRIs that also rejects rows which do not match a production, if there is one."""
     if production is None:
