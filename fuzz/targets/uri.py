@@ -5,10 +5,10 @@ from functools import partial
 from common import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 from reference import agreed_host as naive_host
 from reference import host_sets as naive_sets
+from reference import policies, uri_find, urls, whatwg
 from reference import redact as naive_redact
 from reference import repair as naive_repair
 from reference import uri as naive_uri
-from reference import uri_find, urls, whatwg
 from reference import uri_forms as forms
 
 from uricodec import iri, uri
@@ -23,7 +23,7 @@ COVERS = {
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
         *[row.name for row in _operations.OPERATIONS.values() if row.result in {"component", "list"} and row.single],
         *["agreed_host", "address_category", "find", "extract", "redact", "redact_text", "with_query", "relation"],
-        *["repair", "explain_repair", "HostSet", "PrefixSet"],
+        *["repair", "explain_repair", "shape", "HostSet", "PrefixSet"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -297,6 +297,18 @@ def edited_query(draw):
         assert octets_of(uri.with_query(made, **given)) == want
 
 
+def shaped(draw):
+    """shape: the reference's text, which is its own shape."""
+    given, query = draw.one(GIVEN)(draw.octets()), draw.one(("names", "drop", "keep"))
+    made = outcome(uri.shape, given, query)
+    if first_surrogate(given) is not None:
+        assert is_refusal(made) and made[1] == first_surrogate(given)
+        return
+    policy = uri.Policy(shape=True, query=query, fragment="drop")
+    assert exact(made) == exact(policies.normalize(like_bytes(given), policy))
+    assert uri.shape(made, query) is made
+
+
 def sets(draw):
     """HostSet and PrefixSet of any entries, against any text: what the reference finds."""
     make, exact, is_host = draw.one(GIVEN), draw.flag(), draw.flag()
@@ -368,6 +380,7 @@ OPERATIONS = (
     repaired,
     sets,
     of_browsers,
+    shaped,
 )
 
 

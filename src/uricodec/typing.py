@@ -37,6 +37,7 @@ __all__ = [
     "PolicyName",
     "QueryPolicy",
     "RecordFormat",
+    "ShapeQuery",
     "SplitErrors",
     "SqlErrors",
     "StructErrors",
@@ -89,9 +90,10 @@ NormalizeProduction = Literal[UriProduction, IriProduction, "any"]
 UrnRfc = Literal["2141", "8141", "any", 2141, 8141]
 
 # Policies for URLs: the ready ones, and values of fields of `uricodec.uri.Policy`.
-PolicyName = Literal["tracking", "crawl", "surt", "w3lib", "whatwg"]
+PolicyName = Literal["tracking", "crawl", "shape", "surt", "w3lib", "whatwg"]
 KeepOrDrop = Literal["keep", "drop"]
-QueryPolicy = Literal["keep", "sort", "drop", "drop-empty"]
+QueryPolicy = Literal["keep", "sort", "drop", "drop-empty", "names"]
+ShapeQuery = Literal["names", "drop", "keep"]
 
 # RFC 3986 section 3.2.2.
 HostKind = Literal["reg-name", "IPv4address", "IP-literal"]

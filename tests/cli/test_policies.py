@@ -50,7 +50,7 @@ def test_policies_in_files(tmp_path):
 @each_row(
     ("options", "message"),
     [
-        (["--policy", "no"], "--policy: unknown policy 'no'; choose from tracking, crawl, surt, w3lib"),
+        (["--policy", "no"], "--policy: unknown policy 'no'; choose from tracking, crawl, shape, surt, w3lib"),
         (["--policy", "no.toml"], "--policy: 'no.toml': No such file or directory"),
     ],
 )

@@ -14,7 +14,7 @@ from uricodec.logs._groups import split_names
 
 GROUPS = (
     *("client:/24", "client:/24,/48", "client:/0,/0", "client:/32,/128", "client:/19,/61"),
-    *("referer:host", "referer:domain", "path:1", "path:2", "path:3"),
+    *("referer:host", "referer:domain", "path:1", "path:2", "path:3", "path:shape"),
 )
 
 CLIENTS = [
@@ -56,6 +56,7 @@ REFERERS = [
     "http://a@b@c.net#d",
 ]
 PIECES = ["/", "//", "a", "b%2Fc", "%C3%A9", "%ff", "..", "%", "long-segment", "?q=1/2/3", "+"]
+PIECES += ["/1", "/2", "/20%32%34", ".html", "/jo%40example.org/", "/V1StGXR8_Z5jdHi6B-myT", "/%2512", "%22"]
 
 
 def drawn_lines(chance, count):
@@ -147,3 +148,12 @@ def test_wrong_names(name):
 
 def test_names_between_commas():
     assert split_names("client:/24,/48,client:/8,path:2,/x") == ["client:/24,/48", "client:/8", "path:2", "/x"]
+
+
+def test_many_groups_of_one_path():
+    path = "/" + "\x01" * 3000 + "/1" * 40
+    line = f'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET {path} HTTP/1.1" 200 512\n'
+    names = [f"path:{count}" for count in range(60, 90)] + ["path:shape"]
+    made = output_of("log", "--format", "common", "--fields", ",".join(names), stdin=line.encode())
+    shape = "/" + "\x01" * 3000 + "/{int}" * 40
+    assert json.loads(made) == dict.fromkeys(names, path) | {"path:shape": shape}

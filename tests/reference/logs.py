@@ -10,6 +10,8 @@ import re
 from datetime import datetime
 from urllib.parse import quote, unquote_to_bytes
 
+from reference import shapes
+
 DIRECTIVE = object()
 FLAGS = ("malformed", "double-encoded", "overlong-utf8", "encoded-slash", "dot-dot", "nul")
 
@@ -371,12 +373,15 @@ def suffix_list():
 
 
 def first_segments(path, count, record):
-    """The first segments of a path, found while it is encoded, if the target shows how it was."""
+    """The first segments of a path, or its shape, found while it is encoded, if the target shows how it was."""
     raw = (record["target"] or "").partition("?")[0].encode("utf-8", "surrogateescape")
     raw = re.sub(rb"#.*", b"", raw)
     encoded = decoded(raw) == path
     path = raw if encoded else path.encode("utf-8", "surrogateescape")
-    kept = re.match(rb"/?[^/]*(?:/[^/]*){0,%d}" % (int(count) - 1), path, re.DOTALL)[0]
+    if count == "shape":
+        kept = shapes.shaped(path, not encoded)
+    else:
+        kept = re.match(rb"/?[^/]*(?:/[^/]*){0,%d}" % (int(count) - 1), path, re.DOTALL)[0]
     return decoded(kept) if encoded else kept.decode("utf-8", "surrogateescape")
 
 

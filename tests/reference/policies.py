@@ -3,7 +3,7 @@
 import re
 from urllib.parse import unquote_to_bytes
 
-from reference import uri_forms
+from reference import shapes, uri_forms
 
 SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken")
 AUTHORITY = r"(?s)((?:[^@]*@)?)(\[[^\]@]*\]|(?!\[)[^:@\[\]]*)((?::[0-9]*)?)"
@@ -55,6 +55,8 @@ def normal_query(query, drops, kept, plus):
         parameters = [each for each in parameters if each]
     if kept == "sort":
         parameters.sort(key=lambda each: each.partition("=")[0])
+    if kept == "names":
+        parameters = sorted({each.partition("=")[0] for each in parameters} - {""})
     return "&".join(parameters) if parameters else None
 
 
@@ -82,6 +84,9 @@ def normalize(uri, policy):
             path = without_sessions(path)
         if policy.lower_case_path:
             path = lowered(path)
+    if policy.shape:
+        path = shapes.shaped(path.encode("latin-1")).decode("latin-1")
+    if found:
         path = without_end(path, as_texts(policy.default_documents), policy.trailing_slash == "drop")
     names = (*policy.drop_parameters, *(SESSIONS if policy.session_ids == "drop" else ()))
     drops = [name.encode().lower() for name in names]

@@ -1,6 +1,7 @@
 """The reference implementation of shapes of URLs: regular expressions on decoded segments."""
 
 import re
+from urllib.parse import unquote_to_bytes
 
 EXTENSION = re.compile(rb"(?s)(.+?)((?:\.(?:[A-Za-z][A-Za-z0-9]{0,4}|[A-Za-z]{6,8})){0,2})")
 CLASSES = {
@@ -40,3 +41,20 @@ def class_of(segment):
         if re.fullmatch(expression, stem):
             return name, len(stem)
     return ("token" if is_token(stem) else None), len(stem)
+
+
+TEXT = re.compile(rb"\{(?:int|uuid|date|hex|email|token)\}")
+
+
+def shaped_segment(segment, is_decoded):
+    decoded = segment if is_decoded else unquote_to_bytes(segment)
+    name, size = class_of(decoded)
+    if name:
+        return b"{%s}%s" % (name.encode(), decoded[size:])
+    # Braces that a level encoded.
+    return decoded if TEXT.fullmatch(decoded[:size]) else segment
+
+
+def shaped(path, is_decoded=False):
+    """A path of bytes with the class of each segment."""
+    return b"/".join(shaped_segment(segment, is_decoded) for segment in path.split(b"/"))

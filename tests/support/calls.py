@@ -374,6 +374,11 @@ CALLS |= {
         for given in ((), ({"q": "é", "": "&"},), ("b=2&c",), (5,), ({"q": 5},))
         for names in ({}, {"drop": "b*"}, {"keep": ["q"]}, {"drop": 5}, {"keep": [5]})
     ],
+    "uricodec.uri.shape": [
+        partial(uri.shape, each, *given)
+        for each in (*_URIS, *_IRIS, "/1" * 900, "/a/%7Bint%7D/jo%40a.example?b=1&a&b#c", b"/1/\xff?b&a=1", 5, _LONE)
+        for given in ((), ("keep",), ("drop",), ("sort",), (5,))
+    ],
     "uricodec.uri.unsplit": [partial(uri.unsplit, parts) for parts in _COMPONENTS],
     "uricodec.uri.normalize": [
         partial(uri.normalize, each, level)

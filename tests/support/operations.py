@@ -200,7 +200,7 @@ def _operations():  # noqa: PLR0912, PLR0915
         command = ("normalize", "--kind", "uri", "--production", production)
         normal = strict(normal_uri if production == "any" else in_grammar(normal_uri, production), text=True)
         yield Operation("normalize_uri", {"production": production}, normal, "uris", command=command)
-    for policy in "tracking", "crawl", "surt", "w3lib":
+    for policy in "tracking", "crawl", "shape", "surt", "w3lib":
         command = ("normalize", "--kind", "uri", "--policy", policy)
         by_fields = partial(naive_policies.normalize, policy=Policy.ready(policy))
         keys = {"surt": naive_surt.key, "w3lib": naive_w3lib.key}
@@ -209,6 +209,9 @@ def _operations():  # noqa: PLR0912, PLR0915
     command = ("normalize", "--kind", "uri", "--policy", "whatwg")
     href = strict(naive_whatwg.href_or_fault)
     yield Operation("normalize_uri", {"policy": "whatwg"}, href, "uris", command=command)
+    for query in "names", "drop", "keep":
+        shaped = partial(naive_policies.normalize, policy=Policy.ready("shape").replace(query=query))
+        yield Operation("shape", {"query": query}, strict(shaped, text=True), "uris")
     check, given = checked(naive_whatwg.check), {"production": "whatwg"}
     yield Operation("is_valid_uri", given, check, "uris", "verdict", VERDICT)
     command = ("check", "--kind", "uri", "--production", "whatwg")

@@ -173,6 +173,7 @@ ROWS = SINGLE | {
     "relation": lambda row, other, level="scheme": uri.relation(row, other, level),
     "match": lambda row, set, exact=False: set_of(set).match(row, exact=exact),
     "is_match": lambda row, set, exact=False: set_of(set).match(row, exact=exact) is not None,
+    "shape": uri.shape,
     "with_query": lambda row, **given: uri.with_query(row, given.pop("set", None), **given),
 }
 

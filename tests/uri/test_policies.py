@@ -26,6 +26,7 @@ ALL = Policy(
     strip_www=True,
     session_ids="drop",
     lower_case_path=True,
+    shape=True,
     default_documents=("index.html", "default.asp", "é"),
     trailing_slash="drop",
     drop_parameters=("utm_*", "Ref", "é", "a b"),
@@ -35,8 +36,8 @@ ALL = Policy(
 # Each step by itself, and all.
 FIELDS = Policy.__slots__[3:]  # those of steps after the level
 STEPS = {name: Policy(**{name: getattr(ALL, name)}) for name in FIELDS}
-POLICIES = {name: Policy.ready(name) for name in ("tracking", "crawl")} | STEPS
-POLICIES |= {"empty parameters": Policy(query="drop-empty"), "all": ALL}
+POLICIES = {name: Policy.ready(name) for name in ("tracking", "crawl", "shape")} | STEPS
+POLICIES |= {"empty parameters": Policy(query="drop-empty"), "names": Policy(query="names"), "all": ALL}
 # An example of each parameter of the policy "tracking", as it is sent.
 TRACKED = (
     *("utm_source", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "gad_campaignid", "srsltid", "_ga"),
@@ -83,6 +84,18 @@ def test_tracking_parameters():
         ("http://h/?#f", {"query": "drop-empty"}, "http://h/#f"),
         ("http://h/?a-b&a=1&a", {"query": "sort"}, "http://h/?a=1&a&a-b"),
         ("urn:a:b?+r?=b&a", {"query": "sort"}, "urn:a:b?+r?=b&a"),
+        ("http://h/?b=2&a=2&a&&=1&a=1&c&b", {"query": "names"}, "http://h/?a&b&c"),
+        ("http://h/?&=1&#f", {"query": "names"}, "http://h/#f"),
+        ("http://h/?utm_a=1&b=1", {"query": "names", "drop_parameters": ("utm_*",)}, "http://h/?b"),
+        ("http://h:80/1/a/2", {"shape": True, "http_is_https": True}, "https://h/{int}/a/{int}"),
+        ("/1.html?b#c", {"shape": True}, "/{int}.html?b#c"),
+        ("1/2/x:3", {"shape": True}, "{int}/{int}/x:3"),
+        ("mailto:1@b", {"shape": True}, "mailto:1@b"),
+        ("http://a:b/1", {"shape": True}, "http://a:b/1"),
+        ("http://h/1;jsessionid=a/;jsessionid=2", {"shape": True, "session_ids": "drop"}, "http://h/{int}/"),
+        ("http://h/V1StGXR8_Z5jdHi6B-MYT", {"shape": True, "lower_case_path": True}, "http://h/{token}"),
+        ("http://h/7/1.html", {"shape": True, "default_documents": ("{int}.html",)}, "http://h/{int}/"),
+        ("http://h/%7Bint%7D/%7Bint%7D%2Fb/%7Bint%7D.gz", {"shape": True}, "http://h/{int}/%7Bint%7D%2Fb/{int}.gz"),
         ("http://h/?a#b", {"query": "drop"}, "http://h/#b"),
         ("http://h/?a#b", {"fragment": "drop"}, "http://h/?a"),
         ("urn:a:b#c", {"fragment": "drop"}, "urn:a:b"),
@@ -125,6 +138,8 @@ PIECES = [
     *("index.html", "/index.html", "default.asp", ";jsessionid=1", "PHPSESSID=2", "&utm_a=1", "?ref=", "&REF", "B"),
     *("mailto:", "data:", "urn:a:", "\u0644", "xn--bcher-kva", "bücher", "aspsessionidab=1", "&b&a", "&&", " "),
     *("ftp://", "ws://", "a+b=1", "&A%20B", "%C3%A9=", "%2b"),
+    *("/1", "/2024-10-21", ".html", "jo%40a.example", "V1StGXR8_Z5jdHi6B-myT", "/deadbeef1f", "%7Bint%7D", "%31", "@"),
+    *("0192aa6e-7b1c-7cc0-8d3f-1b2c3d4e5f60", "/ffffffff-ffff-ffff-ffff-ffffffffffff"),
 ]  # fmt: skip
 urls = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=20).filter(
     lambda text: not any("\ud800" <= character <= "\udfff" for character in text)
@@ -205,7 +220,7 @@ def test_policies_are_values(policy):
     ("values", "error", "message"),
     [
         ({"level": "no"}, ValueError, "level must be one of 'simple', .* got 'no'"),
-        ({"query": "none"}, ValueError, "query must be one of 'keep', 'sort', 'drop', 'drop-empty', got 'none'"),
+        ({"query": "none"}, ValueError, "query must be one of 'keep', 'sort', .* 'names', got 'none'"),
         ({"strip_www": 1}, TypeError, "strip_www must be a bool, got 1"),
         ({"drop_parameters": "utm_*"}, TypeError, "drop_parameters must be a tuple of str, got 'utm_"),
         ({"drop_parameters": ("a*b",)}, ValueError, "invalid name 'a\\*b' in drop_parameters"),
@@ -241,7 +256,7 @@ def test_a_level_and_a_policy():
         lambda: bulk.normalize_uri(["a"], policy="no"),
         lambda: Policy.ready("no"),
     ):
-        with pytest.raises(ValueError, match="unknown policy 'no'; choose from tracking, crawl, surt, w3lib"):
+        with pytest.raises(ValueError, match="unknown policy 'no'; choose from tracking, crawl, shape, surt, w3lib"):
             call()
     for call in lambda: uri.normalize("a", policy=5), lambda: bulk.normalize_uri(["a"], policy=5):
         with pytest.raises(TypeError, match="policy must be a Policy or the name of one, got int"):

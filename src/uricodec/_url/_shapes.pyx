@@ -1,4 +1,4 @@
-"""Classes of path segments.
+"""Classes of path segments, and paths with the class of each segment that has one.
 
 A segment is percent-decoded, and its file extension is set apart. What is left, the stem, decides alone: no other
 segment, no other URL. The classes, in their order; all of them are ASCII:
@@ -29,9 +29,11 @@ have a vowel. A run is a sequence of letters and digits. There must be
     F-16_fighters_of_the_1980s  F-16_fighters_of_the_1980|s         1 turn, 26 bytes: none
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport lower
+from uricodec._base._kernels cimport ALL_BYTES, ByteSet, kernels, lower, uc_set
+from uricodec._codec._percent cimport triplet_value
+from uricodec._url._queries cimport size_until
 
 
 cdef list CLASS_NAMES = [b"", b"{int}", b"{uuid}", b"{date}", b"{hex}", b"{email}", b"{token}"]
@@ -94,12 +96,23 @@ cdef inline size_t without_extension(const uint8_t *s, size_t n) noexcept nogil:
     return i - 1 if size <= MIXED or not kinds & DIGIT else n
 
 
+cdef inline size_t stem_size(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of a segment without its extensions, at most two."""
+    cdef size_t shorter = without_extension(s, n)
+    return without_extension(s, shorter) if shorter < n else n
+
+
 # --- classes ----------------------------------------------------------------------------------------------------------
 
+cdef enum:
+    UUID_SIZE = 36
+    SHORTEST_TOKEN = 16
+
+
 cdef inline bint is_uuid(const uint8_t *s) noexcept nogil:
-    """Return whether 36 bytes are a UUID."""
+    """Return whether UUID_SIZE bytes are a UUID."""
     cdef size_t i
-    for i in range(36):
+    for i in range(UUID_SIZE):
         if i == 8 or i == 13 or i == 18 or i == 23:
             if s[i] != c'-':
                 return False
@@ -120,12 +133,10 @@ cdef inline bint is_date(const uint8_t *s) noexcept nogil:
 
 
 cdef bint is_token(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether bytes, among them a digit, are a token."""
+    """Return whether at least SHORTEST_TOKEN bytes, among them a digit, are a token."""
     cdef size_t i, turns = 0, run = 0, longest = 0
     cdef size_t word = 0        # letters of the word so far
     cdef uint8_t kind, last = 0, vowel = 0
-    if n < 16:
-        return False
     for i in range(n):
         kind = KIND[s[i]]
         if kind & LOWER:
@@ -184,19 +195,17 @@ cdef bint is_email(const uint8_t *s, size_t n, size_t at) noexcept nogil:
 
 
 cdef SegmentClass segment_class(const uint8_t *s, size_t n, size_t *stem) noexcept nogil:
-    cdef size_t i, shorter, digits = 0, hex_letters = 0
+    cdef size_t i, digits = 0, hex_letters = 0, upper = 0
     cdef const uint8_t *at = <const uint8_t *>memchr(s, c'@', n)
     if at != NULL:
         stem[0] = n
         return EMAIL if is_email(s, n, <size_t>(at - s)) else NO_CLASS
-    shorter = without_extension(s, n)
-    if shorter < n:
-        n = without_extension(s, shorter)
-    stem[0] = n
-    for i in range(n):
-        digits += KIND[s[i]] & DIGIT
-        hex_letters += (KIND[s[i]] & HEX_LETTER) != 0
-    if n == 36 and is_uuid(s):
+    n = stem[0] = stem_size(s, n)
+    for i in range(n):      # comparisons, so that the C compiler counts many bytes at once
+        digits += <uint8_t>(s[i] - c'0') < 10
+        hex_letters += <uint8_t>((s[i] | 0x20) - c'a') < 6
+        upper += <uint8_t>(s[i] - c'A') < 26
+    if n == UUID_SIZE and is_uuid(s):
         return UUID
     if digits == 0:
         return NO_CLASS
@@ -206,7 +215,108 @@ cdef SegmentClass segment_class(const uint8_t *s, size_t n, size_t *stem) noexce
         return HEX if n >= 12 or n >= 8 and n % 2 == 0 else NO_CLASS
     if n == 10 and is_date(s):
         return DATE
-    return TOKEN if is_token(s, n) else NO_CLASS
+    # Each digit is part of two turns at most, each upper-case letter of one.
+    return TOKEN if n >= SHORTEST_TOKEN and 7 * (2 * digits + upper) >= n and is_token(s, n) else NO_CLASS
+
+
+# --- paths ------------------------------------------------------------------------------------------------------------
+
+# Segments without these bytes have no class, unless they are a UUID of letters only.
+cdef ByteSet IN_NO_CLASS = ALL_BYTES - "0123456789@%"
+cdef ByteSet IN_NO_CLASS_IF_DECODED = IN_NO_CLASS | "%"
+
+cdef size_t decode_segment(const uint8_t *s, size_t n, size_t i, uint8_t *dst) noexcept nogil:
+    """Decode a segment, whose first "%" is at i, and return its size; 0 if a triplet is of a byte that no class has."""
+    cdef size_t o = i
+    cdef int c = triplet_value(s + i, n - i)
+    if 0 <= c <= 0x20 or c >= 0x7F:     # most triplets
+        return 0
+    memmove(dst, s, i)
+    while i < n:
+        dst[o] = s[i]
+        if s[i] == c'%':
+            c = triplet_value(s + i, n - i)
+            if 0 <= c <= 0x20 or c >= 0x7F:
+                return 0
+            if c >= 0:
+                dst[o] = <uint8_t>c
+                i += 2
+        i += 1
+        o += 1
+    return o
+
+
+cdef inline bint has_class_text(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether a segment is the text of a class, and perhaps an extension."""
+    cdef size_t stem
+    cdef int i
+    if s[0] == c'{':
+        stem = stem_size(s, n)
+        for i in range(<int>INT, <int>CLASSES):
+            if stem == CLASS_SIZE[i] and memcmp(s, CLASS_TEXT[i], stem) == 0:
+                return True
+    return False
+
+
+cdef size_t write_class(const uint8_t *s, size_t n, size_t sign, bint is_decoded, uint8_t *dst) noexcept nogil:
+    """Write the class of a segment, and its extension; nothing if it has none. `sign`: where the first byte of a class may be.
+
+    Some bytes at dst are overwritten in any case.
+    """
+    cdef size_t size = n, stem, percent = n if is_decoded else sign + size_until(s + sign, n - sign, c'%')
+    cdef SegmentClass found
+    if percent < n:
+        size = decode_segment(s, n, percent, dst)
+        # A level may encode braces: then "{int}" is "%7Bint%7D" the next time.
+        if size == 0 or has_class_text(dst, size):
+            return size
+        s = dst
+    found = segment_class(s, size, &stem)
+    if found == NO_CLASS:
+        return 0
+    size -= stem
+    memmove(dst + CLASS_SIZE[<int>found], s + stem, size)
+    memcpy(dst, CLASS_TEXT[<int>found], CLASS_SIZE[<int>found])
+    return CLASS_SIZE[<int>found] + size
+
+
+cdef inline size_t find_uuid(const uint8_t *path, size_t i, size_t n, size_t sign) noexcept nogil:
+    """Return where the first segment before a sign begins that is as long as a UUID; the sign if there is none."""
+    cdef size_t end
+    while sign - i >= UUID_SIZE:
+        end = i + size_until(path + i, n - i, c'/')
+        if end - i == UUID_SIZE:
+            return i
+        i = end + 1
+        if end >= sign:
+            break
+    return sign
+
+
+cdef size_t write_shape(const uint8_t *path, size_t n, bint is_decoded, uint8_t *dst) noexcept nogil:
+    cdef const uc_set *others = &IN_NO_CLASS_IF_DECODED.set if is_decoded else &IN_NO_CLASS.set
+    cdef size_t copied = 0, o = 0, start, end, size
+    cdef size_t i = 0           # where a segment begins, or the "/" before it
+    cdef size_t sign = 0        # where the next byte is without which segments have no class, unless they are a UUID
+    while i < n:
+        if sign <= i:
+            sign = i + kernels.span(path + i, n - i, others)
+        start = sign
+        if sign - i >= UUID_SIZE:
+            start = find_uuid(path, i + (path[i] == c'/'), n, sign)
+        if start == n:
+            break
+        while start > i and path[start - 1] != c'/':
+            start -= 1
+        end = start + size_until(path + start, n - start, c'/')
+        size = write_class(path + start, end - start, min(sign, end) - start, is_decoded, dst + o + start - copied)
+        if size:
+            memmove(dst + o, path + copied, start - copied)
+            o += start - copied + size
+            copied = end
+        i = end
+    memmove(dst + o, path + copied, n - copied)
+    return o + n - copied
 
 
 def class_of(bytes segment not None):

@@ -580,9 +580,10 @@ OPTIONS = {
     ),
     "policy": Option(
         "--policy NAME",
-        "merge more: crawl, surt, tracking, w3lib or whatwg",
+        "merge more, such as crawl, shape, surt or tracking",
         "'tracking' removes parameters that only track visitors; 'crawl' also removes fragments, sorts parameters, and "
-        "converts IRIs to URIs; 'surt' writes the keys of web-archive indexes; 'w3lib' writes what Scrapy compares, "
+        "converts IRIs to URIs; 'shape' writes the classes of path segments, such as /users/{int}, and the names of "
+        "parameters; 'surt' writes the keys of web-archive indexes; 'w3lib' writes what Scrapy compares, "
         "'whatwg' what browsers request. "
         "A TOML file, whose path ends with .toml or has a '/', has the fields of uricodec.uri.Policy, and 'base', the "
         "name of a policy to change.",
@@ -844,8 +845,8 @@ OPTIONS = {
         "write these fields, such as time,status,path",
         "NAMES, in this order, are those of the members, param.NAME of a parameter, extra.NAME of a field that only "
         "the format has, flags, and groups: time:day, time:hour, time:minute, status:class, client:/24 or "
-        "client:/24,/48 (networks of IPv4, IPv6), referer:host, referer:domain and path:2 (the first two segments). "
-        "They have commas between them. What is not named is not computed.",
+        "client:/24,/48 (networks of IPv4, IPv6), referer:host, referer:domain, path:2 (the first two segments) and "
+        "path:shape (/users/{int}). They have commas between them. What is not named is not computed.",
         read=log_fields,
     ),
     "count:log": Option(

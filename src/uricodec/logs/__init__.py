@@ -298,7 +298,7 @@ def columns(
             asked for, as "param.NAME"; then "flags", if asked for. Groups can be fields, too: "time:day", "time:hour",
             "time:minute", "status:class"; "client:/24" or "client:/24,/48", the networks of IPv4 and IPv6 addresses;
             "referer:host" and "referer:domain", the host and the registrable domain of the referer; "path:2", the first
-            two segments of the path.
+            two segments of the path; "path:shape", the path with classes of its segments, as in `uricodec.uri.shape`.
 
     Raises:
         FormatError, TypeError, ValueError, OSError: See `parse`.

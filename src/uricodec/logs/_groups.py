@@ -7,7 +7,7 @@ from typing import NamedTuple
 PERIODS = {"time:day": 10, "time:hour": 13, "time:minute": 16}
 
 # The fields whose names have no numbers, and an example of each of the others.
-FIXED = (*PERIODS, "status:class", "referer:host", "referer:domain")
+FIXED = (*PERIODS, "status:class", "referer:host", "referer:domain", "path:shape")
 EXAMPLES = (*FIXED, "client:/24", "client:/24,/48", "path:2")
 
 NETWORK = re.compile(r"client:/(\d{1,3})(?:,/(\d{1,3}))?", re.ASCII)
@@ -22,7 +22,7 @@ class Group(NamedTuple):
 
     Attributes:
         field (str): The other one.
-        part (str): "period", "class", "host", "domain", "network" or "segments".
+        part (str): "period", "class", "host", "domain", "network", "segments" or "shape".
         size (int): Of a period, how many bytes of the time; of a network, how many bits of an IPv4 address; how many
             segments.
         bits (int): Of a network, how many bits of an IPv6 address; -1: all such addresses stay as they are.

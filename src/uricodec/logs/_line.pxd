@@ -246,6 +246,7 @@ cdef enum ValueKind:
     CLASS_VALUE             # the class of the status, such as 5xx
     NETWORK_VALUE           # the network of an address
     SEGMENTS_VALUE          # the first segments of the path
+    SHAPE_VALUE             # the path with the classes of its segments
     ROW_VALUE               # what a row function makes of the text
     TEST_VALUE              # 1 if the record meets a condition, else 0
 

@@ -59,6 +59,7 @@ cdef class LogReader:
     cdef size_t padded          # and the one for a line at the end of the source
     cdef size_t capacity        # the longest line that `memory` has capacity for
     cdef size_t max_line
+    cdef size_t record_factor   # of a record, for each byte of its line,
     cdef size_t record_extra    # of a record, besides what depends on the size of the line
     cdef NameSet masked         # parameters whose values are hidden
     cdef list _kept             # what the writer points to

@@ -16,6 +16,7 @@ from uricodec._url._queries cimport set_names
 from uricodec._records.formats import FORMATS
 from uricodec._rows._engine cimport RowOperation, padded
 from uricodec._rows._tasks import LineFault
+from uricodec._url._shapes cimport SHAPE_EXTRA, SHAPE_FACTOR
 from uricodec.logs._fields cimport *
 from uricodec.logs._filters cimport set_condition
 from uricodec.logs import _groups
@@ -49,13 +50,13 @@ KIND_OF = [COPIED, COPIED, TIME_VALUE, COPIED, COPIED, PATH_VALUE, QUERY_VALUE, 
 
 # How the values of groups are written, by their parts.
 cdef dict KIND_OF_PART = {"period": PERIOD_VALUE, "class": CLASS_VALUE, "network": NETWORK_VALUE, "segments": SEGMENTS_VALUE,
-                          "host": ROW_VALUE, "domain": ROW_VALUE}
+                          "shape": SHAPE_VALUE, "host": ROW_VALUE, "domain": ROW_VALUE}
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 cdef enum:
-    FACTOR = 24, RECORD_EXTRA = 1024        # the largest size of a record, given that of its line
+    FACTOR = 24, RECORD_EXTRA = 1024        # the largest size of a record without groups, given that of its line
 
 # Default of the longest valid line, in bytes without its terminator.
 MAX_LINE = 16 * 1024 * 1024
@@ -185,7 +186,7 @@ cdef class LogReader:
         self.shared = <size_t *>PyMem_Calloc(self.variants + 1, sizeof(size_t))
         if self.variant == NULL or self.columns == NULL or self.shared == NULL:
             raise MemoryError  # pragma: no cover: no memory
-        self.record_extra = RECORD_EXTRA
+        self.record_factor, self.record_extra = FACTOR, RECORD_EXTRA
         for k, item in enumerate(self.programs):
             if type(item) is not Program:
                 raise TypeError(f"expected a Program, got {type(item).__name__}")
@@ -278,6 +279,10 @@ cdef class LogReader:
         elif group is not None:
             field.kind, field.slot = KIND_OF_PART[group.part], SLOT_OF[NAMES.index(group.field)]
             field.period, field.bits = group.size, group.bits
+            self.record_factor += 6
+            if field.kind == SHAPE_VALUE:
+                self.writer.made_factor = max(self.writer.made_factor, <size_t>SHAPE_FACTOR)
+                self.writer.made_extra = max(self.writer.made_extra, <size_t>SHAPE_EXTRA)
             if field.kind == ROW_VALUE:
                 rows = rows_of_part(group.part)
                 self._kept.append(rows)
@@ -340,21 +345,21 @@ cdef class LogReader:
     cdef int reserve(self, size_t size) except -1:
         """Ensure the memory for reading lines, given the total size of the lines."""
         cdef size_t value = 3 + CHARSET_FACTOR if self.writer.all_filters else 0
-        cdef size_t made
+        cdef size_t made, room = max(self.writer.made_factor, <size_t>1)      # shapes are decoded, too
         size = max(min(size, self.max_line), <size_t>4096)
         if self.memory == NULL or size > self.capacity:
             PyMem_RawFree(self.memory)
             # For a line of Docker; for undone escapes and joined targets; for decoded texts; from another encoding; for a
             # value that is compared; for a line without its colors; for one at the end of the source; for row functions.
-            made = padded((7 + CHARSET_FACTOR + value) * size + 9 * EXTRA_CAPACITY)
+            made = padded((6 + room + CHARSET_FACTOR + value) * size + 9 * EXTRA_CAPACITY)
             self.memory = <uint8_t *>PyMem_RawMalloc(made + self.writer.made_factor * size + self.writer.made_extra)
             if self.memory == NULL:
                 raise MemoryError  # pragma: no cover: no memory
             self.capacity = size
             self.writer.room = self.memory + 4 * size + 2 * EXTRA_CAPACITY
-            self.writer.wide = self.writer.room + size + EXTRA_CAPACITY
+            self.writer.wide = self.writer.room + room * size + EXTRA_CAPACITY
             self.writer.value = self.writer.wide + CHARSET_FACTOR * size + EXTRA_CAPACITY
-            self.plain = (5 + CHARSET_FACTOR + value) * size + 7 * EXTRA_CAPACITY
+            self.plain = (4 + room + CHARSET_FACTOR + value) * size + 7 * EXTRA_CAPACITY
             self.padded = self.plain + size + EXTRA_CAPACITY
             self.writer.made = self.memory + made
         return 0
@@ -372,7 +377,7 @@ cdef class LogReader:
         >>> LogReader(Format("common").programs).capacity_for(100) > 2400
         True
         """
-        return FACTOR * size + self.record_extra
+        return self.record_factor * size + self.record_extra
 
     def begin(self):
         """Reset the reader for another log: forget the announced fields.
@@ -506,7 +511,7 @@ cdef class LogReader:
             first = self.first
             line = self.read_next()
             if line == RECORD and not record.is_dropped:
-                if cap - written < FACTOR * (record.end - self.marked.start) + self.record_extra:
+                if cap - written < self.record_factor * (record.end - self.marked.start) + self.record_extra:
                     self.first = first
                     break
                 written = put_record(&self.writer, record, &self.seen, dst + written) - dst

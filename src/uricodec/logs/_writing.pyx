@@ -12,6 +12,7 @@ from uricodec._base._text cimport write_decimal
 from uricodec._records._framing cimport json_string, starts_formula
 from uricodec._rows._engine cimport UC_REJECTED, WRITES_BYTES, Component, Outcome, Slots
 from uricodec._url._addresses cimport format_ipv6
+from uricodec._url._shapes cimport write_shape
 from uricodec.logs._fields cimport *
 from uricodec.logs._filters cimport is_mapped, matches, matches_flags, matches_moment, read_address
 from uricodec.logs._line cimport *
@@ -514,6 +515,11 @@ cdef uint8_t *put_value(const Writer *w, const Record *record, const Output *out
         if record.is_marked:
             return put_escaped(w, record.marked, text, False, place, dst)
         return put_decoded(w, plain, text, False, place, dst)
+    if output.value == SHAPE_VALUE:     # the segments are those of the encoded path
+        text = text_of(w.made, write_shape(text.at, text.n, record.decoded, w.made))
+        if record.decoded or not record.has_triplets:
+            return put_any(w, text.at, text.n, place, dst)
+        return put_decoded(w, False, text, False, place, dst)
     if output.value == PARAMETER_VALUE:
         return put_decoded(w, plain, text, True, place, dst)
     if output.value == MASKED_VALUE:

@@ -20,7 +20,7 @@ from uricodec._search._find import extract, find
 from uricodec._url._agreed_host import Host, address_category, agreed_host
 from uricodec.uri import _values
 from uricodec.uri._components import Components, check, is_valid, relativize, resolve, split, unsplit
-from uricodec.uri._equivalence import equivalent, key, normalize, relation
+from uricodec.uri._equivalence import equivalent, key, normalize, relation, shape
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._redact import SENSITIVE_NAMES, redact, redact_text
 from uricodec.uri._repair import explain_repair, repair
@@ -65,6 +65,7 @@ __all__ = [
     "relativize",
     "repair",
     "resolve",
+    "shape",
     "split",
     "unsplit",
     "with_query",

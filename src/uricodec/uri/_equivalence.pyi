@@ -2,7 +2,7 @@ from typing import Any, overload
 
 from typing_extensions import Buffer
 
-from uricodec.typing import PolicyName, UriLevel
+from uricodec.typing import PolicyName, ShapeQuery, UriLevel
 from uricodec.uri._policies import Policy
 
 @overload
@@ -17,6 +17,10 @@ def normalize(
     policy: Policy | PolicyName | None = None,
     base: str | Buffer | None = None,
 ) -> bytes: ...
+@overload
+def shape(uri: str, query: ShapeQuery = "names") -> str: ...
+@overload
+def shape(uri: Buffer, query: ShapeQuery = "names") -> bytes: ...
 @overload
 def key(uri: str, level: UriLevel = "path", *, policy: Policy | PolicyName | None = None) -> str: ...
 @overload

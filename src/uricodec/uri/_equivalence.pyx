@@ -27,7 +27,7 @@ from uricodec.uri._rows cimport WORD, TupleRows, Word, fill_words, read_tuple
 from uricodec._url._whatwg cimport WHATWG_FACTOR
 
 from uricodec._rows._tuples import EACH_ROW
-from uricodec.uri._policies import operation_of, ready_rows
+from uricodec.uri._policies import operation_of, ready_rows, shape_rows
 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
@@ -122,6 +122,62 @@ def normalize(uri, level="path", *, policy=None, base=None):
         raise ValueError(f"base is only supported with policy='whatwg', got level={level!r}")
     rows = operation_of(policy, None if level == "path" else level, base)
     return result_of(uri, form_of_policy(rows, &form), URI_FAULTS, True)
+
+
+# The operations of shapes, by what they do with the query.
+cdef dict SHAPE_ROWS = shape_rows()
+
+
+cdef PolicyRows rows_of_shape(object query):
+    found = SHAPE_ROWS.get(query) if isinstance(query, str) else None
+    if found is None:
+        raise ValueError(f"query must be one of {', '.join(map(repr, SHAPE_ROWS))}, got {query!r}")
+    return found
+
+
+def shape(uri, query="names"):
+    """Return the shape of a URL: with the class, in braces, of each path segment that identifies one resource.
+
+    Each segment is classified by itself, so that the same URL has the same shape everywhere. It is percent-decoded, and
+    its file extension is set apart: ".", a letter and up to four letters or digits, or six to eight letters; two
+    extensions are, too. The classes are:
+
+    - {int}: ASCII digits.
+    - {uuid}: 8-4-4-4-12 hexadecimal digits.
+    - {date}: a year, a month and a day, such as 2024-10-21.
+    - {hex}: hexadecimal digits with a letter and a digit, at least 12, or an even number from 8 on.
+    - {email}: an address whose domain has two labels or more, the last one of letters. A domain that begins with a
+      version or a scale is that of a file: vue@3.4.js, logo@2x.png.
+    - {token}: at least 16 of the characters A-Z a-z 0-9 - _ . ~ = : +, with a digit, that look drawn at random: see
+      docs/guides/policies.md.
+
+    Any other segment stays. Scheme, host and port are those of level "scheme", the fragment is dropped. Any text has a
+    shape, which may not be a URI reference, because of the braces; the shape of a shape is the same. Where `normalize`
+    keeps malformed parts, and without an authority if no "/" begins the path after a scheme (`mailto:`), only the fragment
+    is dropped.
+
+    Args:
+        uri (str | bytes-like): The URL or reference; bytes are read as UTF-8.
+        query (str): "names": the names of the parameters, sorted, each once, without values; "drop": no query; "keep":
+            as at level "scheme".
+
+    Returns:
+        str | bytes: str for a str, bytes for a bytes-like object; the same object if a str or bytes is its shape.
+
+    Raises:
+        UriSyntaxError: If a str contains a lone surrogate.
+        ValueError: If `query` is unknown.
+
+    Source: RFC 3986 sections 3.3 and 6.2; RFC 9562 section 4 (UUIDs); docs/guides/policies.md.
+
+    >>> from uricodec import uri
+    >>> uri.shape("HTTPS://Example.org:443/users/1042/photos/5f4dcc3b5aa765d61d8327deb882cf99.jpg?w=80&page=2&w=3#a")
+    'https://example.org/users/{int}/photos/{hex}.jpg?page&w'
+    >>> uri.shape("/reset/V1StGXR8_Z5jdHi6B-myT/jo%40example.org?next=/a", query="drop")
+    '/reset/{token}/{email}'
+    """
+    cdef Single form
+    return result_of(uri, form_of_policy(rows_of_shape(query), &form), URI_FAULTS, True)
 
 
 def key(uri, level="path", *, policy=None):
@@ -468,6 +524,6 @@ cdef object call_equivalent(object function, PyObject *const *args, size_t flags
 parse_normalize = take_calls(normalize, call_normalize)
 parse_key = take_calls(key, call_key)
 parse_equivalent = take_calls(equivalent, call_equivalent)
-for function in normalize, key, equivalent, relation:
+for function in normalize, key, equivalent, relation, shape:
     function.__module__ = "uricodec.uri"        # pickled by reference to their public name
 del function

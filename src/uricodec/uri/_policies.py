@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from uricodec.typing import PolicyName, UriLevel
 
-__all__ = ["READY", "Policy", "PolicyStep", "operation_of", "policy_of", "production_of", "ready_rows"]
+__all__ = ["READY", "Policy", "PolicyStep", "operation_of", "policy_of", "production_of", "ready_rows", "shape_rows"]
 
 _LEVELS = get_args(types.UriLevel)
 _ADDED = ("simple", "case", "percent", "path", "scheme", "iri")  # each level includes the ones before it
@@ -62,6 +62,7 @@ _FIELDS: Mapping[str, Any] = MappingProxyType(
         "strip_www": False,
         "session_ids": "keep",
         "lower_case_path": False,
+        "shape": False,
         "default_documents": (),
         "trailing_slash": "keep",
         "drop_parameters": (),
@@ -77,6 +78,7 @@ _CHOICES: Mapping[str, tuple[Any, ...]] = MappingProxyType(
         "strip_www": (False, True),
         "session_ids": ("keep", "drop"),
         "lower_case_path": (False, True),
+        "shape": (False, True),
         "trailing_slash": ("keep", "drop"),
         "query": get_args(types.QueryPolicy),
         "fragment": ("keep", "drop"),
@@ -101,13 +103,16 @@ class Policy:
         session_ids (str): "keep" or "drop": `;jsessionid=...` in the path, and the parameters PHPSESSID, JSESSIONID,
             ASPSESSIONID*, CFID and CFTOKEN.
         lower_case_path (bool): Lower the case of ASCII letters in the path, but not in triplets.
+        shape (bool): Write the class of path segments that identify one resource: "{int}", "{uuid}", "{date}", "{hex}",
+            "{email}" or "{token}", as in `uricodec.uri.shape`.
         default_documents (tuple[str, ...]): Names of files, such as "index.html", to remove from the end of a path.
         trailing_slash (str): "keep" or "drop": slashes at the end of a path, but not its first one.
         drop_parameters (tuple[str, ...]): Names of query parameters, in any case, to remove, compared decoded as in
             `with_query`; a "*" at the end of a name stands for any characters: "utm_*". A "?" without parameters is
             removed with the last of them.
         query (str): "keep"; "drop-empty": remove empty parameters, as in "?a&&b", and a "?" without others; "sort":
-            also order parameters by name, those of one name as they were; or "drop".
+            also order parameters by name, those of one name as they were; "names": leave only the names, sorted, each
+            once; or "drop".
         fragment (str): "keep" or "drop".
 
     Raises:
@@ -132,6 +137,7 @@ class Policy:
         strip_www: bool
         session_ids: types.KeepOrDrop
         lower_case_path: bool
+        shape: bool
         default_documents: tuple[str, ...]
         trailing_slash: types.KeepOrDrop
         drop_parameters: tuple[str, ...]
@@ -149,6 +155,7 @@ class Policy:
         strip_www: bool = False,
         session_ids: types.KeepOrDrop = "keep",
         lower_case_path: bool = False,
+        shape: bool = False,
         default_documents: tuple[str, ...] | list[str] = (),
         trailing_slash: types.KeepOrDrop = "keep",
         drop_parameters: tuple[str, ...] | list[str] = (),
@@ -179,10 +186,11 @@ class Policy:
         """Return a ready policy.
 
         Args:
-            name (str): "tracking" (removes parameters that only track visitors) or "crawl" (for lists of URLs to
-                crawl: level "iri", no fragment, no tracking parameters, parameters sorted), both of which `replace` can
-                change; or "surt" (the keys of web-archive indexes), "w3lib" (what `w3lib.url.canonicalize_url` returns)
-                or "whatwg" (the URL that browsers request), which no fields describe.
+            name (str): "tracking" (removes parameters that only track visitors), "crawl" (for lists of URLs to
+                crawl: level "iri", no fragment, no tracking parameters, parameters sorted) or "shape" (what
+                `uricodec.uri.shape` returns), which `replace` can change; or "surt" (the keys of web-archive indexes),
+                "w3lib" (what `w3lib.url.canonicalize_url` returns) or "whatwg" (the URL that browsers request), which
+                no fields describe.
 
         Raises:
             ValueError: If the name is unknown.
@@ -438,6 +446,7 @@ READY: Mapping[str, Policy] = MappingProxyType(
     {
         "tracking": Policy(drop_parameters=_TRACKING),
         "crawl": Policy(level="iri", drop_parameters=_TRACKING, query="sort", fragment="drop"),
+        "shape": Policy(shape=True, query="names", fragment="drop"),
         "surt": Policy._key("surt"),
         "w3lib": Policy._key("w3lib"),
         "whatwg": Policy._key("whatwg"),
@@ -501,6 +510,12 @@ def production_of(kind: str, level: Any = None, policy: Policy | str | None = No
     if found == "rfc1630":
         return None
     return "IRI-reference" if "iri" in (kind, found) else "URI-reference"
+
+
+def shape_rows() -> dict[str, PolicyRows]:
+    """Return the operations of shapes, by what they do with the query."""
+    choices: tuple[types.ShapeQuery, ...] = get_args(types.ShapeQuery)
+    return {query: READY["shape"].replace(query=query)._rows for query in choices}
 
 
 def ready_rows() -> dict[str, PolicyRows]:

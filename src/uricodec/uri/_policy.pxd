@@ -1,23 +1,23 @@
 """The operation of a policy."""
 from libc.stdint cimport uint8_t
 
-from uricodec._rows._engine cimport RowOperation, row_function
+from uricodec._rows._engine cimport RowOperation, SizedRow
 from uricodec._rows._single cimport Single
 from uricodec._url._queries cimport NameSet
 from uricodec._url._whatwg cimport WhatwgBase
 
 
 cdef enum Query:
-    KEEP_QUERY, SORT_QUERY, DROP_QUERY, DROP_EMPTY
+    KEEP_QUERY, SORT_QUERY, DROP_QUERY, DROP_EMPTY, NAMES_OF_QUERY
 
 # What a policy does after the normal form of a level.
 cdef struct Steps:
-    row_function row            # of the level
-    const void *options
+    SizedRow normal             # the row function of the level,
+    const void *options         # and its options
     bint adds                   # the level is one that includes the ones before it
     bint to_uri                 # the level writes hosts in ASCII
     bint http_is_https, drops_userinfo, strips_www
-    bint drops_sessions, lowers_path, drops_slash, drops_fragment
+    bint drops_sessions, lowers_path, shapes, drops_slash, drops_fragment
     bint ends_only              # nothing is changed but userinfo, query and fragment
     Query query
     NameSet documents           # default documents

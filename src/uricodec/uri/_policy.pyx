@@ -1,16 +1,16 @@
 """Policies for URLs: steps after the normal form of a level, in one loop over the bytes of the form.
 
 The form is rewritten in place, from left to right: scheme, authority, path, query, fragment. Each step deletes bytes, or
-changes letters; only "https" for "http" adds one, so the form is written one byte after the start of the output, and the
-output never overtakes what is still to be read. If parameters are not in their order yet, they are sorted last, through
-a copy of the query.
+changes letters; only "https" for "http" adds one, and classes of segments may be longer than these. The form is written so far
+after the start of the output that this never overtakes what is still to be read. If parameters are not in their order yet,
+they are sorted last, through a copy of the query.
 
 What is left of each component is in normal form, and none is joined to another, so that a second run changes nothing:
 Policy (_policies.py) documents the conditions of each step that this needs.
 """
 cimport cython
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport lower
 from uricodec._codec._percent cimport triplet_value
@@ -18,6 +18,7 @@ from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperatio
 from uricodec._rows._single cimport ASCII_OF_ASCII, Single, result_of, single_of
 from uricodec._url._grammar cimport *
 from uricodec._url._queries cimport *
+from uricodec._url._shapes cimport SHAPE_EXTRA, SHAPE_FACTOR, write_shape
 from uricodec.uri._keys cimport *
 from uricodec._url._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, is_normal, level_of
 from uricodec._url._whatwg cimport WHATWG_EXTRA, WHATWG_FACTOR, WhatwgBase, whatwg_block, whatwg_row
@@ -27,7 +28,7 @@ from uricodec.errors import UriSyntaxError
 
 # --- options ----------------------------------------------------------------------------------------------------------
 
-cdef list QUERIES = ["keep", "sort", "drop", "drop-empty"]
+cdef list QUERIES = ["keep", "sort", "drop", "drop-empty", "names"]
 
 # --- authority --------------------------------------------------------------------------------------------------------
 
@@ -136,6 +137,40 @@ cdef int compare_fields(const void *a, const void *b) noexcept nogil:
     return order if order else (x.text > y.text) - (x.text < y.text)
 
 
+cdef size_t drop_repeated(uint8_t *query, size_t n) noexcept nogil:
+    """Remove names that are the one before them from a query of sorted names. Return the new size."""
+    cdef QueryReader reader = read_query(query, n)
+    cdef QueryField field
+    cdef size_t o = 0, last = 0     # where the one before is
+    while next_field(&reader, &field):
+        if o and o - last == field.size and memcmp(query + last, field.text, field.size) == 0:
+            continue
+        if o:
+            query[o] = c'&'
+            o += 1
+        last = o
+        o += move(query + o, field.text, field.size)
+    return o
+
+
+cdef inline bint next_kept(QueryReader *reader, QueryField *field, const Steps *steps, Spelling spelling) noexcept nogil:
+    """Read the next field that stays, without its value if only names do. False: there is none."""
+    while next_field(reader, field):
+        if steps.query == NAMES_OF_QUERY:
+            field.size = field.name_size
+        if (field.size or steps.query == KEEP_QUERY) and not has_name(&steps.dropped, field.text, field.name_size, spelling):
+            return True
+    return False
+
+
+cdef inline bint has_repeated(const QueryField *sorted, size_t count) noexcept nogil:
+    cdef size_t i
+    for i in range(1, count):
+        if compare_text(sorted[i - 1].text, sorted[i - 1].size, sorted[i].text, sorted[i].size) == 0:
+            return True
+    return False
+
+
 cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, Head head, bint is_apart, uint8_t *dst,
                         bint *failed) noexcept nogil:
     """Write the fields that stay, after a "?"; nothing if none does.
@@ -146,17 +181,23 @@ cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, Head hea
     cdef QueryField field
     cdef QueryField few[FEW]
     cdef size_t count = 0
-    cdef bint sorts = steps.query == SORT_QUERY
+    cdef bint names = steps.query == NAMES_OF_QUERY, sorts = names or steps.query == SORT_QUERY
     cdef const uint8_t *start = NULL        # what is to be copied next
     cdef const uint8_t *end = NULL
     cdef Spelling spelling = FORM if has_form_query(head.text, head.size) else ENCODED
     cdef size_t o = 1
-    while next_field(&reader, &field):
-        if field.size == 0 and steps.query != KEEP_QUERY or has_name(&steps.dropped, field.text, field.name_size, spelling):
-            continue
-        if sorts and count < FEW:
-            few[count] = field
-        count += 1
+    if sorts and is_apart:
+        while count < FEW and next_kept(&reader, few + count, steps, spelling):
+            o += few[count].size + 1
+            count += 1
+        if count == 0:
+            return 0
+        if count < FEW:
+            dst[0] = c'?'
+            write_sorted(few, count, compare_fields, dst + 1)
+            return 1 + drop_repeated(dst + 1, o - 2) if names and has_repeated(few, count) else o - 1
+        reader, o = read_query(s, n), 1
+    while next_kept(&reader, &field, steps, spelling):
         if start == NULL:
             start = field.text
         elif field.text > end + 1:
@@ -169,11 +210,9 @@ cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, Head hea
         return 0
     dst[0] = c'?'
     o += move(dst + o, start, <size_t>(end - start))
-    if sorts and is_apart and count <= FEW:
-        write_sorted(few, count, compare_fields, dst + 1)
-    elif sorts:
+    if sorts:
         failed[0] = not sort_query(dst + 1, o - 1, compare_fields)
-    return o
+    return 1 + drop_repeated(dst + 1, o - 1) if names else o
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -182,6 +221,8 @@ cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *st
                         bint *failed) noexcept nogil:
     """Write what the steps make of a normal form, which may overlap dst, to its right. is_plain: is_normal() accepts it."""
     cdef size_t o = 0, size, end = <size_t>parts.end
+    cdef const uint8_t *path = form + parts.path
+    cdef uint8_t *edited = dst
     cdef bint has_authority = parts.authority >= 0
     if steps.drops_fragment and parts.fragment >= 0:
         end = <size_t>(parts.fragment - 1)
@@ -201,14 +242,19 @@ cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *st
             dst[o] = dst[o + 1] = c'/'
             o += 2
             o += write_authority(form, parts, steps, dst + o)
-    size = move(dst + o, form + parts.path, <size_t>(parts.path_end - parts.path))
-    if has_authority:
-        if steps.drops_sessions:
-            size = drop_sessions(dst + o, size)
-        if steps.lowers_path:
-            lower_path(dst + o, size)
-        if steps.drops_slash or steps.documents.first[32]:
-            size = drop_end(dst + o, size, steps)
+    size = <size_t>(parts.path_end - parts.path)
+    if not steps.shapes or has_authority and (steps.drops_sessions or steps.lowers_path):
+        edited = dst + o + ((SHAPE_FACTOR - 1) * size + SHAPE_EXTRA if steps.shapes else 0)
+        move(edited, path, size)
+        path = edited
+        if has_authority and steps.drops_sessions:
+            size = drop_sessions(edited, size)
+        if has_authority and steps.lowers_path:
+            lower_path(edited, size)
+    if steps.shapes:
+        size = write_shape(path, size, False, dst + o)
+    if has_authority and (steps.drops_slash or steps.documents.first[32]):
+        size = drop_end(dst + o, size, steps)
     o += size
     if parts.query >= 0 and steps.query != DROP_QUERY:
         size = <size_t>(parts.query_end - parts.query)
@@ -225,15 +271,18 @@ cdef size_t policy_row(const uint8_t *src, size_t n, const void *options, uint8_
     cdef const Steps *steps = <const Steps *>options
     cdef const uint8_t *form = src
     cdef Parts parts
+    cdef size_t start = POLICY_EXTRA        # of the normal form
     cdef bint failed = False, is_plain = steps.adds and is_normal(src, n, &parts)
-    if is_plain and steps.ends_only and parts.path_end == <Py_ssize_t>n:
+    if is_plain and steps.ends_only and not steps.shapes and parts.path_end == <Py_ssize_t>n:
         memcpy(dst, src, n)
         return n
     if not is_plain:
-        n = steps.row(src, n, steps.options, dst + POLICY_EXTRA, outcome)
+        if steps.shapes:
+            start += (SHAPE_FACTOR - 1) * (steps.normal.factor * n + steps.normal.extra) + SHAPE_EXTRA
+        n = steps.normal.row(src, n, steps.options, dst + start, outcome)
         if n == UC_REJECTED:
             return n
-        form = dst + POLICY_EXTRA
+        form = dst + start
         find_parts(form, n, &parts)
     n = write_steps(form, &parts, steps, is_plain, dst, &failed)
     if failed:  # pragma: no cover: no memory
@@ -266,20 +315,24 @@ cdef class PolicyRows(RowOperation):
             self.slots.strict.factor, self.slots.strict.extra = KEY_FACTOR, KEY_EXTRA
             self.rejects = policy._form == "w3lib"
             return
-        steps.row, steps.options, steps.to_uri = NORMALIZE_ROWS[level].row, FORMS + level, level == AT_IRI
+        steps.normal, steps.options, steps.to_uri = NORMALIZE_ROWS[level], FORMS + level, level == AT_IRI
         steps.http_is_https, steps.strips_www = policy.http_is_https, policy.strip_www
         steps.drops_userinfo, steps.drops_fragment = policy.userinfo == "drop", policy.fragment == "drop"
         steps.drops_sessions, steps.drops_slash = policy.session_ids == "drop", policy.trailing_slash == "drop"
-        steps.lowers_path, steps.query = policy.lower_case_path, <Query>QUERIES.index(policy.query)
+        steps.lowers_path, steps.shapes = policy.lower_case_path, policy.shape
+        steps.query = <Query>QUERIES.index(policy.query)
         set_names(&steps.documents, policy._documents, False, False, self.held)
         set_names(&steps.dropped, policy._parameters, True, True, self.held)
         self.slots.strict = NORMALIZE_ROWS[level]
         self.slots.strict.row = policy_row
-        self.ascii_stays = level == AT_IRI
+        self.ascii_stays = level == AT_IRI and not policy.shape
         steps.adds = level <= AT_IRI
         steps.ends_only = not (steps.http_is_https or steps.strips_www or steps.drops_sessions or steps.drops_slash
                                or steps.lowers_path or policy.default_documents)
         self.slots.strict.extra += POLICY_EXTRA
+        if policy.shape:
+            self.slots.strict.factor *= SHAPE_FACTOR
+            self.slots.strict.extra += (SHAPE_FACTOR - 1) * NORMALIZE_ROWS[level].extra + SHAPE_EXTRA
 
     cdef int set_whatwg(self, object base) except -1:
         """Make the operation that of the policy "whatwg", with a base or None."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         HostInIri,
         HostInUri,
         IriProduction,
+        ShapeQuery,
         SplitErrors,
         TextErrors,
         UriLevel,
@@ -40,6 +41,7 @@ __all__ = [
     "relation",
     "relativize",
     "resolve",
+    "shape",
     "split_iri",
     "split_uri",
     "unsplit",
@@ -174,6 +176,39 @@ def normalize_uri(
     else:
         raise ValueError(f"unknown production {production!r}; choose from {', '.join(choices)}")
     return checked(normalizing(level, policy, "path"), None if wanted == "any" else wanted)
+
+
+@operation(
+    "text",
+    single="uri.shape",
+    sql=(SqlFunction("uri_shape", ("query",)),),
+    page="guides/policies",
+)
+def shape(query: ShapeQuery = "names", **options: Unpack[TextOptions[TextErrors]]) -> Any:
+    """Return the shape of each URL, with the classes of path segments in braces: /users/{int}.
+
+    Any text has a shape; only rows that are not UTF-8 are invalid.
+
+    Args:
+        column (Any): The rows.
+        query (ShapeQuery): "names" (the names of the parameters, sorted, each once, without values), "drop" or "keep".
+        errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
+
+    Returns:
+        Any: Text, as from `uricodec.uri.shape`.
+
+    Source: RFC 3986 sections 3.3 and 6.2; RFC 9562 section 4.
+
+    >>> shape(["https://example.org/users/1042?tab=2&page=7", "/2024-10-21/5f4dcc3b5aa765d61d8327deb882cf99.jpg"])
+    ['https://example.org/users/{int}?page&tab', '/{date}/{hex}.jpg']
+    """
+    from uricodec.uri._policies import shape_rows
+
+    found = shape_rows().get(query)
+    if found is None:
+        raise ValueError(f"query must be one of {', '.join(map(repr, shape_rows()))}, got {query!r}")
+    return found
 
 
 @operation("verdict", single="uri.is_valid", sql=(SqlFunction("is_valid_uri", ("production", "safe_host"), _KEEP),))
