@@ -272,6 +272,53 @@ def test_lines_in_objects(log):
     assert [record.user_agent for record in logs.parse(data)] == [*agents]
 
 
+AGENT, LINK = b"Mozilla/5.0 (X11)", b"https://e.example/a"
+
+
+@each_row("name", ["combined", "nginx", "vhost_combined", "lighttpd", "aiohttp"])
+def test_agents_before_referers(name):
+    """The values say which is which; a single line that a visitor wrote says nothing."""
+    start = {"vhost_combined": b"www.example.com ", "aiohttp": b""}.get(name, b"")
+    rest = b' "192.0.2.7"' if name == "nginx" else b""
+
+    def line(first, second):
+        user = b"" if name == "aiohttp" else b"- - " if name != "lighttpd" else b"www.example.com - "
+        time = b'[10/Oct/2024:13:55:36 +0000] "GET / HTTP/1.1" 200 5'
+        return start + b"192.0.2.1 " + user + time + b' "%b" "%b"' % (first, second) + rest + b"\n"
+
+    usual, missing = line(LINK, AGENT) + line(b"-", b"curl/8") + line(b"x", b"y"), line(b"-", b"-")
+    other = line(AGENT, LINK) + line(b"curl/8.0", b"-") + line(AGENT, b"") + line(b"Go-http-client/1.1", LINK)
+    for log in usual + missing, usual + missing + line(AGENT, LINK), missing:
+        assert found(log)[0] == name or (name == "lighttpd" and log == missing)
+    for log in other, other + missing, other + usual.splitlines(keepends=True)[0]:
+        records = list(logs.parse(log))
+        assert [record.user_agent for record in records[:2]] == [AGENT.decode(), "curl/8.0"]
+        assert [record.referer for record in records[:2]] == [LINK.decode(), None]
+        assert records[0].extra == next(logs.parse(line(LINK, AGENT))).extra and len(records) == log.count(b"\n")
+        assert list(logs.parse([log, log])) == 2 * records
+
+
+def test_json_with_other_names():
+    """A preset that reads a part of the members is not taken without a word."""
+    line = {"ts": "2024-10-10T13:55:36Z", "http_method": "GET", "uri": "/a", "peer": "192.0.2.1", "code": 200}
+    data = json.dumps(line).encode() + b"\n"
+    for log in data, data * 200:
+        with pytest.raises(FormatError, match="no names for client, time, method, status of these") as error:
+            list(logs.parse(log))
+        [record, *_] = logs.parse(log, error.value.suggestion)
+        assert (record.client, record.status, record.method, record.path) == ("192.0.2.1", 200, "GET", "/a")
+
+
+def test_messages_hide_what_is_masked():
+    line = b"what GET /a?token=secret&x=1 200\n"
+    for options in {"mask": ["token"]}, {"redact": "extended"}:
+        for format in "auto", "combined", "iis":
+            for data in line, LINE + line:
+                with pytest.raises(FormatError, match=r"what GET|expected") as error:
+                    list(logs.parse(data, format, errors="raise", **options))
+                assert "secret" not in str(error.value)
+
+
 # --- what visitors write ----------------------------------------------------------------------------------------------
 
 MORE = {

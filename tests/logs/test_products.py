@@ -233,6 +233,82 @@ def test_quotes_after_the_fields_of_a_format():
     assert (record["user_agent"], record["duration"]) == ('a" 5 b', 7.0)
 
 
+@each_row(
+    ("rest", "agent", "more"),
+    [
+        (b'"Mozilla "5.0" (X11)"', 'Mozilla "5.0" (X11)', None),
+        (b'"curl" x"', 'curl" x', None),
+        (b'"a "b" c" "192.0.2.9"', 'a "b" c', '"192.0.2.9"'),
+        (b'"a" "192.0.2.9"', "a", '"192.0.2.9"'),
+        (b'"a" "192.0.2.9', "a", '"192.0.2.9'),  # cut off
+        (b'"a" "192.0.2.9" "', "a", '"192.0.2.9" "'),
+        (b'"a" "', "a", '"'),
+        (b'"a" x', "a", "x"),
+        (rb'"a \"b" c" "x\""', 'a "b" c', r'"x\""'),
+    ],
+)
+def test_quotes_that_are_not_escaped_before_other_fields(rest, agent, more):
+    """The agent ends where the quotes of what follows are in pairs."""
+    [record] = read("combined", b"192.0.2.1 - - " + REST.replace(b'"x"', rest))
+    assert (record["user_agent"], (record["extra"] or {}).get("rest") if "extra" in record else None) == (agent, more)
+
+
+@each_row(
+    ("site", "is_read", "is_found"),
+    [
+        (b"www.example.com", True, True),
+        (b"xn--rsum-bpad.example", True, True),
+        (b"localhost", True, True),
+        (b"_", True, True),
+        (b"default", True, True),
+        (b"192.0.2.7", True, True),
+        (b"[2001:db8::1]:443", True, True),
+        (b"www.example.com:443", True, True),
+        (b"intranet:80", True, True),
+        (b'"www.example.com"', True, True),
+        (b'"intranet"', True, True),
+        (b"web01", True, False),  # it may be the name of the machine
+        (b"i-0abc1234", True, False),
+        (b"release-1.2.3", True, False),
+        (b"my-stream/abc", False, False),
+        (b"a$b", False, False),
+    ],
+)
+def test_sites_that_begin_a_line(site, is_read, is_found):
+    """The name of a stream of logs is none, and that of a machine is not taken for one unasked."""
+    line = site + b" 203.0.113.7 - - " + REST
+    [record] = read("vhost_combined", line)
+    name, _, port = site.decode().strip('"').partition("]:" if site.startswith(b"[") else ":")
+    if is_read:
+        assert record["vhost"] == (name + "]" if site.startswith(b"[") else name)
+        assert record["client"] == "203.0.113.7" and (record["extra"] or {}).get("port") == (port or None)
+    else:
+        assert record is None
+    if is_found and site != b"192.0.2.7":  # which may be of X-Forwarded-For
+        assert next(logs.parse(line)).vhost == record["vhost"]
+    elif not is_found:
+        with pytest.raises(logs.FormatError, match="unknown log format"):
+            list(logs.parse(line))
+
+
+@each_row(
+    ("request", "parts"),
+    [
+        (b"GET /a?b 1.1", ("GET", "/a?b", "1.1")),
+        (b"GET /a b 2", ("GET", "/a b", "2")),
+        (b"POST / 3", ("POST", "/", "3")),
+        (b"GET /a 1.2", ("GET", "/a 1.2", None)),
+        (b"GET /a 4", ("GET", "/a 4", None)),
+        (b"GET a 1.1", (None, "GET a 1.1", None)),
+        (b"GET /a 1.1 HTTP/1.1", ("GET", "/a 1.1", "HTTP/1.1")),
+    ],
+)
+def test_versions_without_a_name(request, parts):
+    """Hypercorn writes them."""
+    [record] = read("combined", b"192.0.2.1:50 - - " + REST.replace(b"GET /a?q=1 HTTP/1.1", request))
+    assert (record["method"], record["target"], record["protocol"]) == parts
+
+
 # --- formats of the configuration of servers --------------------------------------------------------------------------
 
 

@@ -741,6 +741,37 @@ def test_a_whole_target_in_one_field():
     assert (record["target"], record["path"], record["query"]) == ("https://e.example/a%20b?c", "/a b", [["c", ""]])
 
 
+@each_row(
+    ("software", "names", "duration", "path"),
+    [
+        (b"Microsoft Internet Information Services 10.0", b"time-taken", 0.25, "/%61"),
+        (b"Netscaler Web Logging(NSWL)", b"time-taken", 250.0, "/a"),
+        (b"other", b"sc-servicename time-taken", 250.0, "/a"),
+    ],
+)
+def test_durations_of_netscaler(software, names, duration, path):
+    """They are seconds, and its paths are not decoded."""
+    header = b"#Software: " + software + b"\n#Fields: date time cs-uri-stem sc-status " + names + b"\n"
+    line = b"2024-10-10 13:55:36 /%61 200 " + b"HTTP " * (b"name" in names) + b"250\n"
+    for log in header + line, header + line * 3:
+        records, _ = convert(log, "iis")
+        record = json.loads(records.splitlines()[0])
+        assert (record["duration"], record["path"]) == (duration, path)
+    fraction = b"#Fields: time cs-uri-stem time-taken\n13:55:36 /a 0.25\n"
+    assert json.loads(convert(fraction, "iis")[0])["duration"] == 0.25  # IIS writes none
+    reader = LogReader(Format("iis").programs)
+    reader.skip(header)
+    found = reader.convert(line, dst := bytearray(reader.capacity_for(99)))
+    assert json.loads(dst[: found.written])["duration"] == duration
+
+
+def test_fields_that_are_not_of_access_logs():
+    """Such as those of Exchange: a record would have none."""
+    log = b"#Fields: dateTime,sessionId,cIp,user\n2024-10-10T13:55:36Z,1,192.0.2.1:5,u\n"
+    assert convert(log, "iis") == (b"", [(1, "request", 0)])
+    assert "'#Fields:'" in Format("iis").message(0, "request", 0, b"x")
+
+
 def test_many_fields():
     names = b" ".join(b"x%d" % i for i in range(300))
     lines = b"#Fields: " + names + b" c-ip\n" + b"1 " * 300 + b"192.0.2.1\nshort\n"

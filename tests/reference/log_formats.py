@@ -288,6 +288,8 @@ def read_text(line, program):  # noqa: PLR0912, PLR0915
             odd_user = at
         if step.name == "vhost" and step.kind == "word" and after[:1] not in (b"", b" ") and b" " in data:
             odd_vhost = at
+        if step.kind == "site" and not re.fullmatch(rb"-|[A-Za-z0-9._:%\[\]-]+", data):
+            odd_vhost = at
         at = end
         if line.startswith(after, at):
             at += len(after)
@@ -381,22 +383,26 @@ def end_of_quoted(program, after, following, may_end, line, at):  # noqa: PLR091
 
     Other quotes that are not escaped belong to the text.
     """
-    first = None
-    for found in re.compile(rb'"' if program.escapes in {"none", "hash"} else rb'\\.|"', re.DOTALL).finditer(line, at):
-        quote, rest = found.start(), line[found.start() + len(after) :]
-        if found[0] != b'"':
-            continue
+    first, before_rest = None, None
+    pattern = rb'"' if program.escapes in {"none", "hash"} else rb'\\.|"'
+    quotes = [each.start() for each in re.compile(pattern, re.DOTALL).finditer(line, at) if each[0] == b'"']
+    for left, quote in reversed([*enumerate(reversed(quotes))]):
+        rest = line[quote + len(after) :]
+        if following is None and rest == b"" and before_rest is not None and line[quote - 1 : quote] == b" ":
+            break  # it begins a text that was cut off
         if line.startswith(after, quote):
             first = quote if first is None else first
             if following is None:
-                is_end = rest == b"" or (program.open_end and rest.startswith(b" "))
+                is_open = program.open_end and rest.startswith(b" ")
+                is_end = rest == b"" or (is_open and left % 2 == 0)
+                before_rest = quote if is_open and before_rest is None else before_rest
             else:
                 is_end = following.kind not in NUMBERS or re.match(rb"[-0-9]", rest)
             if is_end:
                 return quote
         elif may_end and quote + 1 == len(line):
             return quote
-    return first
+    return first if before_rest is None else before_rest
 
 
 def undo_all(fields, program):
@@ -730,8 +736,11 @@ def read_w3c(line, program, state):  # noqa: PLR0912
         if line.startswith(b"#Fields:"):
             written = line[8:].decode("utf-8", "surrogateescape")
             state["columns"], state["commas"] = re.findall(r"[^ \t,]+", written), "," in written
+            state["netscaler"] = state.get("netscaler", False) or "sc-servicename" in state["columns"]
             if not state["columns"]:
                 del state["columns"]
+        elif line.startswith(b"#Software:"):
+            state["netscaler"] = b"NSWL" in line
         return DIRECTIVE
     columns, delimiter = state.get("columns") or program.fields.split(), program.separator
     values = line.split(delimiter)
@@ -746,16 +755,14 @@ def read_w3c(line, program, state):  # noqa: PLR0912
         if len(items) >= len(columns):
             values = [value for value, _ in items]
             quoted = {column for column, (_, was_quoted) in zip(columns, items, strict=False) if was_quoted}
+    usable = {name for column in columns for name in named_fields(column, columns)}
+    if all(name.startswith("extra.") for name in usable):
+        raise NoRecord("request", 0)
     if len(values) < len(columns) or (not cloudfront and len(values) > len(columns)):
         raise NoRecord("fields", len(line))
     fields, quoted_fields = {}, set()
-    others = {"cs-ip": ("c-ip", "client"), "c-status": ("sc-status", "status")}
     for column, value in zip(columns, values, strict=False):
-        name = GCS_FIELDS.get(column) or W3C_FIELDS.get(column, f"extra.{column}")
-        if column == "cs(Host)" and "x-host-header" in columns:  # the name of the distribution
-            name = "extra.cs(Host)"
-        if column in others and others[column][0] not in columns:
-            name = others[column][1]
+        [name] = named_fields(column, columns)
         fields[name] = value
         quoted_fields |= {name} if column in quoted else set()
     if "columns" not in state and not (plausible(fields) if is_csv else logs.plausible(fields)):
@@ -770,10 +777,24 @@ def read_w3c(line, program, state):  # noqa: PLR0912
         for name in {"user_agent", "forwarded_for"} - quoted_fields:
             if fields.get(name) is not None:
                 fields[name] = fields[name].replace(b"+", b" ")
-        fields["path_decoded"] = fields.pop("path", None)
-        fields["unit of duration"] = -3
+        if not (state.get("netscaler")):
+            fields["path_decoded"] = fields.pop("path", None)
+            fields["unit of duration"] = 0 if b"." in (fields.get("duration") or b"") else -3
     check_numbers(fields)
     return fields
+
+
+OTHER_NAMES = {"cs-ip": ("c-ip", "client"), "c-status": ("sc-status", "status")}
+
+
+def named_fields(column, columns):
+    """The field that a column of these is."""
+    if column == "cs(Host)" and "x-host-header" in columns:  # the name of the distribution
+        return ["extra.cs(Host)"]
+    usual, field = OTHER_NAMES.get(column, ("", ""))
+    if field and usual not in columns:
+        return [field]
+    return [GCS_FIELDS.get(column) or W3C_FIELDS.get(column, f"extra.{column}")]
 
 
 def w3c_values(line, delimiter):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from uricodec._base._text import new_buffer
 from uricodec._base.diagnostics import Diagnostic
 from uricodec.logs._format import Format, presets
-from uricodec.logs._formats import Text, literals_of
+from uricodec.logs._formats import NGINX_ESCAPES, Text, built_in, literals_of
 from uricodec.logs._records import LogReader
 
 # The lines that vote are the first ones, up to these numbers of lines and of bytes.
@@ -51,6 +51,11 @@ NULL = rb',"\w+":null'
 REST = b'"rest":"'
 
 # The fields that visitors write. Their contents decide nothing.
+# The values of a referer and of an agent in a record. A product with a version is an agent.
+IN_ORDER = re.compile(rb'"referer":(null|"(?:\\.|[^"\\])*"),"user_agent":(null|"(?:\\.|[^"\\])*")')
+PRODUCT = re.compile(rb'"[A-Za-z][\w.+-]*/\d')
+NO_AGENT = re.compile(rb'null|"(?:https?://|")')
+
 VISITORS = frozenset(
     ("user", "method", "target", "path", "query", "protocol", "referer", "user_agent", "forwarded_for")
 )
@@ -236,7 +241,7 @@ def decide(head: bytes, early: bool = False, likely: Format | None = None) -> Ca
     if not head:
         return Candidate(KNOWN["combined"], 0, 0, 0.0)
     lines = voters(head)
-    if likely and not likely.is_json and lines and reads_all(likely, lines):
+    if likely and str(likely) in presets() and not likely.is_json and lines and reads_all(likely, lines):
         before = presets()[: presets().index(str(likely))]
         if not any(reads_all(KNOWN[name], lines) for name in before):
             return Candidate(likely, len(lines), len(lines), 0.0)
@@ -247,12 +252,15 @@ def decide(head: bytes, early: bool = False, likely: Format | None = None) -> Ca
     best = ranking[0] if ranking else None
     if early:
         try:
-            return choose(ranking, head) if best and best.votes == best.lines and shows(best, head) else None
+            if best is None or best.votes < best.lines or not shows(best, head):
+                return None
+            best = chosen(ranking, head, lines)
         except FormatError:
-            return None
+            best = None
+        return best
     if best is None or (best.votes * SHARE < best.lines and not known):
         raise unknown(head)
-    best = choose(ranking, head)
+    best = chosen(ranking, head, lines)
     if best.votes < best.lines and not known:
         others = [line for line, record in zip(lines, records_of(best.format, lines), strict=True) if record is None]
         second, *_ = [*candidates(b"\n".join(others)), best]
@@ -260,6 +268,17 @@ def decide(head: bytes, early: bool = False, likely: Format | None = None) -> Ca
         count = sum(is_foreign(best.format, line, record) for line, record in zip(others, records, strict=True))
         if count * SHARE >= best.lines and len(others) > 1:
             raise FormatError(two_formats(best, second))
+    return best
+
+
+def chosen(ranking: list[Candidate], head: bytes, lines: list[bytes]) -> Candidate:
+    """Return the candidate that choose() returns, with its fields in order.
+
+    Raises:
+        FormatError: See choose() and check_members().
+    """
+    best = in_order(choose(ranking, head), lines)
+    check_members(best.format, lines)
     return best
 
 
@@ -296,6 +315,82 @@ def begins(format: Format, line: bytes) -> bool:
 def shows(best: Candidate, head: bytes) -> bool:
     """Return whether the first lines suffice: not a few ones of which a format reads the start only."""
     return best.votes >= SHARE or not any(REST in (record or b"") for record in records_of(best.format, voters(head)))
+
+
+# The fields that tell whether a preset has the members of JSON records, and how many of them it may miss.
+MEMBERS = ("client", "time", "method", "target", "status", "duration", "user_agent")
+MISSED = 1
+
+
+def check_members(format: Format, lines: list[bytes]) -> None:
+    """Check that a preset of JSON finds what its lines have.
+
+    Raises:
+        FormatError: Members with other names are more of MEMBERS.
+
+    >>> check_members(Format("nginx-json"), [b'{"uri":"/a","peer_ip":"192.0.2.1","code":200}'])
+    Traceback (most recent call last):
+    uricodec.logs.FormatError: nginx-json has no names for client, status of these records; begin with Format(map=...
+    """
+    if str(format) not in presets() or not format.is_json:
+        return
+    missing = missing_members(format, lines)
+    if len(missing) > MISSED:
+        from uricodec.logs._guess import guess
+
+        raise FormatError(f"{format} has no names for {', '.join(missing)} of these records", guess(lines))
+
+
+def missing_members(format: Format, lines: list[bytes]) -> list[str]:
+    """Return those of MEMBERS that no record of a format has, though members of the lines look like them."""
+    from uricodec.logs._guess import guess
+
+    lines = lines[:COMPARED]
+    found = names_in([given(record) for record in records_of(format, lines)])
+    if found.issuperset(MEMBERS):
+        return []
+    suggestion = guess(lines)
+    mapped = {name.partition(".")[0] for name in (suggestion.map if suggestion else None) or ()}
+    return [name for name in MEMBERS if name in mapped and name not in found]
+
+
+def in_order(best: Candidate, lines: list[bytes]) -> Candidate:
+    """Return a candidate that has referer and agent in their order in most lines: if the values of the preset show that the
+    agent comes first, the format string of such lines.
+
+    >>> line = b'192.0.2.1 - - [10/Oct/2024:13:55:36 +0000] "GET / HTTP/1.1" 200 5 "curl/8.0" "-"'
+    >>> print(in_order(Candidate(Format("combined"), 1, 1, 0.0), [line]).format)
+    log_format swapped escape=default '$client - $user [$time] ... "$user_agent" "$referer"$rest'
+    """
+    if best.format.is_json or not {"referer", "user_agent"} <= {*best.format.fields}:
+        return best
+    records = records_of(best.format, lines)
+    if count_swapped(records) <= 0:
+        return best
+    section = built_in()[str(best.format)]
+    escapes = next(name for name, escapes in NGINX_ESCAPES.items() if escapes == section.get("escapes", "backslash"))
+    swapped = [
+        Format(f"log_format swapped escape={escapes} '{SWAPPED.sub(lambda found: OTHER[found[0]], text)}'")
+        for text in section.get("format", "").strip().splitlines()
+    ]
+    votes = {format: sum(record is not None for record in records_of(format, lines)) for format in swapped}
+    most = max(swapped, key=votes.__getitem__, default=best.format)
+    return best._replace(format=most) if votes.get(most) == best.votes else best
+
+
+def count_swapped(records: Iterable[bytes | None]) -> int:
+    """Return how many records more have an agent as referer, and none or a URL as agent, than the reverse."""
+    count = 0
+    for record in records:
+        if found := IN_ORDER.search(record or b""):
+            for one, other, sign in (found[1], found[2], 1), (found[2], found[1], -1):
+                count += sign * bool(PRODUCT.match(one) and NO_AGENT.match(other))
+    return count
+
+
+# The variables of a preset that are exchanged.
+SWAPPED = re.compile(r"\$(?:referer|user_agent)\b")
+OTHER = {"$referer": "$user_agent", "$user_agent": "$referer"}
 
 
 def two_formats(one: Candidate, other: Candidate) -> str:

@@ -28,6 +28,7 @@ class Field(NamedTuple):
             cut: the rest of a line that is as long as servers cut them off
             list: words separated by ", " or " : "
             address: a word, in detection an address or a host name
+            site: a word, the name of a host or an address. In detection, it is not the name of a machine alone.
             endpoint: a word, an address with a port
             uncertain: of JSON, a decoded path, or a target if it has a "?" or a triplet
             query: a word, whose first "?" is dropped
@@ -290,6 +291,7 @@ NGINX = {
     **{f"duration_{unit}": standard("duration", 0, UNITS[unit]) for unit in ("ms", "us", "ns")},
     "client_endpoint": Directive(Field("client", "endpoint")),
     "ignored": Directive(Field(None, "word")),
+    "site": Directive(Field("vhost", "site")),
     "request_cut": Directive(Field("request", "cut")),
     "user_word": Directive(Field("user", "word")),
     "remote_addr": standard("client"),

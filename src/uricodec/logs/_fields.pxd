@@ -162,6 +162,8 @@ cdef bint check_decimal(Text *text) noexcept nogil
 cdef bint check_duration(Record *record, int unit) noexcept nogil
 cdef bint check_numbers(Record *record, const uint8_t *line, size_t n) noexcept nogil
 cdef bint check_default_columns(Record *record, bint commas, const uint8_t *line) noexcept nogil
+cdef bint is_site(Text text) noexcept nogil
+cdef bint is_usual_site(Text text) noexcept nogil
 cdef bint has_usual_values(const Record *record, bint named, bint list_is_client) noexcept nogil
 cdef size_t put_time(const Record *record, uint8_t *dst) noexcept nogil
 cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil

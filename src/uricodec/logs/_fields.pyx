@@ -242,11 +242,17 @@ cdef inline bint is_protocol(const uint8_t *s, size_t n) noexcept nogil:
     return version < i == n
 
 
+cdef inline bint is_bare_version(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether a text is a version of HTTP without its name, which Hypercorn writes: 1.0, 1.1, 2, 3."""
+    return n == 1 and (s[0] == c'2' or s[0] == c'3') or n == 3 and s[0] == c'1' and s[1] == c'.' and (
+        s[2] == c'0' or s[2] == c'1')
+
+
 cdef void split_request(Record *record) noexcept nogil:
     """RFC 9112 section 3:  request-line   = method SP request-target SP HTTP-version
 
-    The target may hold spaces nevertheless. Without a version (HTTP/0.9) it has to begin with "/". A request that is
-    none of these is a target without a method.
+    The target may hold spaces nevertheless. Without a version (HTTP/0.9), or with one that has no name, it has to begin with
+    "/". A request that is none of these is a target without a method.
     """
     cdef const uint8_t *s = record.text[REQUEST].at
     cdef size_t n = record.text[REQUEST].n, i = 0, start, end
@@ -259,7 +265,8 @@ cdef void split_request(Record *record) noexcept nogil:
         end = n
         while end > start and s[end - 1] != c' ' and n - end < LONGEST_PROTOCOL:
             end -= 1
-        if end > start and s[end - 1] == c' ' and is_protocol(s + end, n - end):
+        if end > start and s[end - 1] == c' ' and (
+                is_protocol(s + end, n - end) or s[start] == c'/' and is_bare_version(s + end, n - end)):
             record.text[PROTOCOL] = text_of(s + end, n - end)
             end -= 1
         else:
@@ -817,6 +824,28 @@ cdef bint check_default_columns(Record *record, bint commas, const uint8_t *line
 
 # A name of a site, with its port: also what a client may be logged as.
 cdef ByteSet HOST = ALPHA | DIGIT | "-._:[]%"
+
+
+cdef bint is_site(Text text) noexcept nogil:
+    """Return whether a text consists of what names and addresses of hosts have, or is missing."""
+    return text.at == NULL or consists_of(text, &HOST.set)
+
+
+cdef bint is_usual_site(Text text) noexcept nogil:
+    """Return whether a text is more likely the site of a request than the name of a machine, or of a stream of logs.
+
+    It is an address, a name in a domain, or what servers have by default: "localhost", "_" (nginx), "default".
+    """
+    cdef size_t last
+    if text.at == NULL or is_one(text, c'_') or is_address(text):
+        return True
+    if text.at[0] == c'[' or text.n == 9 and memcmp(text.at, b"localhost", 9) == 0 or text.n == 7 and memcmp(
+            text.at, b"default", 7) == 0:
+        return True
+    last = text.n
+    while last and text.at[last - 1] != c'.':
+        last -= 1
+    return 1 < last and text.n - last > 1 and ALPHA.set.member[text.at[last]]
 
 
 cdef bint has_usual_values(const Record *record, bint named, bint list_is_client) noexcept nogil:

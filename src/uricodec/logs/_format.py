@@ -131,7 +131,7 @@ class Format:
         elif isinstance(program, Json):
             what = (PAIRS if program.logfmt else JSON).get(code, f"a number in {code}")
         else:
-            what = "another number of fields" if code == "fields" else f"a valid {code}"
+            what = W3C.get(code, f"a valid {code}")
         got = line[offset : offset + SHOWN].decode("utf-8", "backslashreplace")
         return f"expected {what} at offset {offset}, got {repr(got) if got else 'the end of the line'}"
 
@@ -139,6 +139,7 @@ class Format:
 # What is expected, or the message, by code.
 PLAIN = {"empty": "the line is empty", "too-long": "line is longer than {} bytes"}
 JSON = {"json": "valid JSON, an object", "request": "a request or a status", "fields": "one of the mapped members"}
+W3C = {"fields": "another number of fields", "request": "a field that access logs have in '#Fields:'"}
 PAIRS = {**JSON, "json": "pairs of a key and a value, and quotes around a whole value"}
 
 

@@ -74,7 +74,7 @@ cdef struct Zone:
 cdef enum Take:
     WORD, TEXT, TEXT_BEFORE_TIME, TIME_TEXT, QUOTED, LIST
 cdef enum Kind:
-    ANY, NUMBER, DECIMAL, ENDPOINT, QUERY_MARK, DECODED_PATH, UNCERTAIN_PATH, DECODED_TARGET
+    ANY, NUMBER, DECIMAL, SITE, ENDPOINT, QUERY_MARK, DECODED_PATH, UNCERTAIN_PATH, DECODED_TARGET
 
 # How the end of a field is found by marks.
 cdef enum Until:
@@ -141,6 +141,8 @@ cdef struct Columns:
     bint cloudfront         # values are percent-encoded for the log, see undo_cloudfront()
     bint commas             # the names are separated by commas
     int unit                # of the duration: a power of ten
+    bint netscaler          # IIS, which has the same names, has other durations and paths
+    bint unusable           # no column is one of the members
     size_t extras
     size_t name_at[129]     # EXTRAS: of the extra fields, in `names`
     size_t name_size[129]
@@ -166,6 +168,7 @@ cdef struct Plan:
     uint8_t separator       # of W3C: of a log without "#Fields:"
     bint begins_with_client  # or with a list of addresses
     bint bare_vhost         # of text: the site ends at a sign such as ":", and has no blanks
+    bint has_site           # of text: the first field is the name of a host
     bint is_cut             # of text: the server has cut off the line
     bint endpoint           # of text: the client is an address with a port
     int ident, rest         # the slots of "%l", of what follows the last step,

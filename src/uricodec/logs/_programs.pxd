@@ -34,8 +34,8 @@ cdef size_t end_of_list(const Step *step, const uint8_t *s, size_t i, size_t n) 
 cdef size_t shared_steps(const Plan *one, const Plan *other, bint odd_quotes) noexcept nogil
 
 
-cdef inline bint has_blanks(Text text) noexcept nogil:
-    return text.at != NULL and find(text.at, 0, text.n, c' ') < text.n
+cdef inline bint has_byte(Text text, uint8_t byte) noexcept nogil:
+    return text.at != NULL and find(text.at, 0, text.n, byte) < text.n
 
 
 cdef inline void set_value(const Node *node, Record *record, const uint8_t *at, size_t n) noexcept nogil:

@@ -28,7 +28,7 @@ cdef dict SLOTS_BY_NAME = {
 }
 cdef dict KINDS = {
     "word": WORD, "text": TEXT, "cut": TEXT, "quoted": QUOTED, "list": LIST, "number": WORD, "decimal": WORD, "endpoint": WORD,
-    "address": WORD, "time": TIME_TEXT, "query": WORD, "uncertain": WORD,
+    "address": WORD, "site": WORD, "time": TIME_TEXT, "query": WORD, "uncertain": WORD,
 }
 
 # Bytes of a line in which every text is printable ASCII without quote and backslash, if its fields contain no quote.
@@ -250,16 +250,35 @@ cdef size_t end_before_rest(const Plan *plan, const Step *step, bint last, const
     return n
 
 
+cdef inline size_t next_quote(const uint8_t *s, size_t i, size_t n, bint escapes) noexcept nogil:
+    """Return the offset of the next quote, which no backslash escapes if there are `escapes`; n or more if there is none."""
+    if not escapes:
+        return find(s, i, n, c'"')
+    while i < n and s[i] != c'"':
+        i += 2 if s[i] == c'\\' else 1
+    return i
+
+
+cdef size_t count_quotes(const uint8_t *s, size_t i, size_t n, bint escapes) noexcept nogil:
+    cdef size_t count = 0
+    i = next_quote(s, i, n, escapes)
+    while i < n:
+        count += 1
+        i = next_quote(s, i + 1, n, escapes)
+    return count
+
+
 cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint may_end, const uint8_t *s, size_t i, size_t n,
                           Record *record) noexcept nogil:
     """Return the offset of the quote that ends the text which starts at i; n if it does not end.
 
     The literal that begins with the quote must follow, and a number, if the next field is one. Other unescaped quotes are
     mistakes of the program that wrote the log, and belong to the text. It ends at the last quote that the rest of the
-    format allows, if no later field has quotes; otherwise at the first one.
+    format allows, if no later field has quotes; otherwise at the first one. Before a rest of any fields, that is the first
+    one after which quotes are in pairs: `"Mozilla "5.0" (X11)" "192.0.2.9"` ends before `"192`.
     """
     cdef bint first = True, escapes = plan.escapes >= BACKSLASHES and not record.plain
-    cdef size_t after, without_number = n
+    cdef size_t after, without_number = n, before_rest = n, quotes = 0
     if step.quotes >= 0:
         after = end_before_rest(plan, step, last, s, i, n)
         if after < n:
@@ -268,23 +287,27 @@ cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint ma
             if find(s, i, after, c'"') < after and record.odd_quotes == NONE_ODD:
                 record.odd_quotes = ENDS_SURELY
             return after
+    if last and plan.open_end:
+        quotes = count_quotes(s, i, n, escapes)
     while True:
-        if not escapes:
-            i = find(s, i, n, c'"')
-        else:
-            while i < n and s[i] != c'"':
-                i += 2 if s[i] == c'\\' else 1
-        if i >= n:
-            if without_number < n and not first:
+        i = next_quote(s, i, n, escapes)
+        if i >= n or last and i + step.n == n and before_rest < n and s[i - 1] == c' ':
+            # A quote after a space at the end may begin a text that was cut off.
+            i = before_rest if before_rest < n else without_number
+            if i < n and not first:
                 record.plain = False
-            return without_number
+            return i
+        quotes -= 1
         if starts_with(s, i, n, step.literal, step.n):
             after = i + step.n
             if without_number == n:
                 without_number = i
             if last:
-                if after == n or plan.open_end and s[after] == c' ':
+                if after == n or plan.open_end and s[after] == c' ' and quotes % 2 == 0:
                     break
+                # One of the quotes in the rest is alone: perhaps it ends this text.
+                if plan.open_end and s[after] == c' ' and before_rest == n:
+                    before_rest = i
             elif not step.number_follows or number_may_start(s, after, n):
                 break
         elif may_end and i + 1 == n:
@@ -682,7 +705,9 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
     elif (plan.ident >= 0 and record.text[plan.ident].at != NULL and record.text[plan.ident].at < record.text[USER].at
                 and find(record.text[USER].at, 0, record.text[USER].n, c' ') < record.text[USER].n):
         return fail(record, FIELD + USER, record.text[USER].at - s)   # "host ident user" is of words; other lines are not
-    if plan.bare_vhost and has_blanks(record.text[VHOST]):
+    if plan.bare_vhost and has_byte(record.text[VHOST], c' '):
+        return fail(record, FIELD + VHOST, record.text[VHOST].at - s)
+    if plan.has_site and not is_site(record.text[VHOST]):
         return fail(record, FIELD + VHOST, record.text[VHOST].at - s)
     if plan.is_cut and n < CUT_OFF:
         return fail(record, FIELD + REQUEST, n)
@@ -809,6 +834,7 @@ cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept no
     columns.known = False
     columns.commas = find(s, 0, n, c',') < n
     columns.cloudfront = False
+    columns.unusable = True
     columns.unit = 0
     while i < n:
         if s[i] == c' ' or s[i] == c'\t' or s[i] == c',':
@@ -820,6 +846,7 @@ cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept no
         next = end
         if end - i > 1 and s[i] == c'"' and s[end - 1] == c'"':
             i, end = i + 1, end - 1
+        columns.netscaler |= is_named(s + i, end - i, "sc-servicename", 14)
         columns.cloudfront |= starts_with(s, i, end, <const uint8_t *>b"x-edge-", 7)
         if columns.count < COLUMNS:
             slot = -1
@@ -836,10 +863,12 @@ cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept no
                     or is_named(s + i, end - i, "cs(Host)", 8) and not host_header):
                 slot = VHOST
             has_client |= slot == CLIENT or slot == FORWARDED_FOR
+            columns.unusable &= slot < 0
             columns.slot[columns.count] = slot if slot >= 0 else slot_of_column(
                 columns, s + i, end - i, OWN_EXTRAS, &used)
         columns.count += 1
         i = next
+    columns.unusable &= columns.count <= COLUMNS
     columns.port = slot_of_column(columns, <const uint8_t *>CLIENT_PORT, 11, EXTRAS, &used) if has_client else -1
 
 
@@ -918,6 +947,8 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
             columns.announced = columns.count > 0
             if not columns.announced:       # of no field: those that it has without the line
                 columns[0] = plan.columns[0]
+        elif starts_with(s, 0, n, <const uint8_t *>b"#Software:", 10):
+            columns.netscaler = find_literal(s, 10, n, <const uint8_t *>b"NSWL", 4) < n
         return DIRECTIVE
     if plan.start_n and starts_with(s, s[0] == c'"', n, plan.start, plan.start_n):     # the names, in the first line
         read_columns(columns, s, n)
@@ -941,14 +972,19 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
                      Record *record) noexcept nogil:
     """Undo the escapes of `count` values, check them, and join or split the target. `quoted`: the members that were in quotes."""
     cdef bint is_iis
+    if columns.unusable:
+        return fail(record, FIELD + REQUEST, 0)
     if count < columns.count or count > columns.count and not columns.cloudfront:
         return fail(record, FIELDS_ERROR, n)
     if not columns.announced and not check_default_columns(record, columns.commas, s):
         return False
     forget_dashes(record, columns.commas)
-    # IIS separates by spaces. It decodes the path, and writes "+" for a space. Its durations are milliseconds.
+    # IIS separates by spaces. It decodes the path, and writes "+" for a space. Its durations are milliseconds, without a
+    # fraction; those of others are seconds, as W3C has it. NetScaler has spaces, too.
     is_iis = not columns.cloudfront and delimiter == c' '
-    record.unit = -3 if is_iis else columns.unit
+    record.unit = columns.unit
+    if is_iis and not columns.netscaler and not has_byte(record.text[DURATION], c'.'):
+        record.unit = -3
     if columns.cloudfront:
         undo_cloudfront(record)
     elif is_iis:
@@ -956,7 +992,7 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
             undo_plus(record, USER_AGENT)
         if not quoted >> <int>FORWARDED_FOR & 1:
             undo_plus(record, FORWARDED_FOR)
-        record.decoded = record.text[PATH].at != NULL
+        record.decoded = record.text[PATH].at != NULL and not columns.netscaler
     if not check_numbers(record, s, n):
         return False
     read_client(columns.port, False, record)
@@ -1038,6 +1074,8 @@ cdef class Program:
         step.take = KINDS[field.kind]
         if field.kind == "endpoint":
             step.kind = ENDPOINT
+        elif field.kind == "site":
+            step.kind = SITE
         elif field.kind == "number":
             step.kind = NUMBER
         elif field.kind == "decimal":
@@ -1114,6 +1152,7 @@ cdef class Program:
         step = self.plan.step
         for k in range(self.plan.steps):
             self.plan.bare_vhost |= step[k].slot == VHOST and step[k].take == WORD and step[k].n > 0 and step[k].literal[0] != c' '
+        self.plan.has_site = step.kind == SITE
         self.plan.begins_with_client = self.plan.start_n == 0 and (step.slot == CLIENT or step.slot == FORWARDED_FOR)
         self.plan.endpoint = any(isinstance(part, tuple) and part.kind == "endpoint" for part in parts)
         self.set_last(slots)

@@ -160,6 +160,16 @@ class Redactor:
         return self._module.redact_lines(lines, self._rows)
 
 
+def hiding(names: Collection[str]) -> "Callable[[str], str]":
+    """Return the function that hides the values of parameters in a message that shows a part of a line."""
+    if not names:
+        return str
+    from uricodec.logs._mask import Mask
+
+    hide = Mask(names).hide
+    return lambda text: hide(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+
 class LogWorker(Worker):
     """Converts the lines of one log.
 
@@ -213,6 +223,7 @@ class LogWorker(Worker):
         self.format: Format | None = None if isinstance(format, OpenFormat) else format
         self._name, self._given = name, self.format is not None
         self._redactor = None if redact is None else Redactor(redact)
+        self._hide = hiding(options["mask"])
         if report and self._redactor:
             report = partial(self._report_redacted, report)  # a line may be too long for work()
         self._options, self._threads, self._on_format, self._take = options, threads, on_format, take
@@ -232,11 +243,13 @@ class LogWorker(Worker):
     def why(self, line: InvalidLine) -> str:
         """Return what is wrong with a line that is not a record."""
         diagnostic = self.format.explain(line.text) if self.format and line.code != "too-long" else None
-        return diagnostic.message if diagnostic else self.invalid.why(line)
+        return self._hide(diagnostic.message) if diagnostic else self.invalid.why(line)
 
     def _reason(self, line: InvalidLine) -> str:
         diagnostic = self.format.explain(line.text) if self.format else None
-        return f"not a record of the format {self.format}: {diagnostic.message if diagnostic else line.code}"
+        return self._hide(
+            f"not a record of the format {self.format}: {diagnostic.message if diagnostic else line.code}"
+        )
 
     @property
     def nul_bytes(self) -> int:
@@ -261,12 +274,11 @@ class LogWorker(Worker):
             return
         if self._reader is None:
             if self.format is None:
-                if self._open:
-                    found = decide_beside(self._open.known, bytes(chunk.lines[:HEAD]))
-                    self.format = self._open.with_found(found.format if found else None)
-                else:
-                    found = self._ends.found or decide(bytes(chunk.lines[:HEAD]), likely=self._ends.likely)
-                    self.format = found.format if found else Format("combined")  # blank lines and comments only
+                try:
+                    found = self._find_format(bytes(chunk.lines[:HEAD]))
+                except FormatError as error:
+                    raise FormatError(self._shown(error.message), error.suggestion) from None
+                assert self.format is not None
                 if self._on_format and found:
                     self._on_format(found)
                 self._ends.detecting = False
@@ -281,6 +293,22 @@ class LogWorker(Worker):
             if chunk.whole:
                 self._reader.skip(chunk.lines)
         chunk.reader.examples = self.invalid.examples_suffice
+
+    def _find_format(self, head: bytes) -> Candidate | None:
+        """Find out the format, given the first lines."""
+        if self._open:
+            found = decide_beside(self._open.known, head)
+            self.format = self._open.with_found(found.format if found else None)
+        else:
+            found = self._ends.found or decide(head, likely=self._ends.likely)
+            self.format = found.format if found else Format("combined")  # blank lines and comments only
+        return found
+
+    def _shown(self, message: str) -> str:
+        """Return a message about lines that were not redacted."""
+        if self._redactor:
+            message = bytes(self._redactor.redact(message.encode())).decode()
+        return self._hide(message)
 
     def work(self, chunk: Any) -> list[Part]:
         """Convert the lines of a chunk. Records that would be overwritten before they are used are copied."""

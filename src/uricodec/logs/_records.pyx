@@ -122,6 +122,14 @@ cdef inline size_t next_line(const uint8_t *src, size_t end, size_t n) noexcept 
     return end + (end < n)
 
 
+cdef inline size_t previous_line(const uint8_t *src, size_t end) noexcept nogil:
+    """Return where the line starts before the one that starts at `end` > 0."""
+    cdef size_t start = end - 1
+    while start and src[start - 1] != c'\n':
+        start -= 1
+    return start
+
+
 @cython.final
 cdef class LogReader:
     """Converter of log lines to records. It remembers the fields that a log announced, so each log needs its own.
@@ -433,12 +441,14 @@ cdef class LogReader:
                 continue
             end = n
             while end:      # backwards, to the last line that begins with "#Fields:"
-                start = end - 1
-                while start and s[start - 1] != c'\n':
-                    start -= 1
+                start = previous_line(s, end)
                 if end - start >= 8 and memcmp(s + start, b"#Fields:", 8) == 0:
-                    clear(&record, NULL)
-                    read_line(self.variant[k].plan, self.columns + k, s + start, line_size(s, start, n), &record)
+                    while start and s[previous_line(s, start)] == c'#':     # the others of its header
+                        start = previous_line(s, start)
+                    while start < end:
+                        clear(&record, NULL)
+                        read_line(self.variant[k].plan, self.columns + k, s + start, line_size(s, start, n), &record)
+                        start = find(s, start, end, c'\n') + 1
                     break
                 end = start
         PyBuffer_Release(&source)
@@ -761,6 +771,8 @@ cdef class LogReader:
         for i in range(MEMBERS):
             if record.text[i].n == 1 and record.text[i].at[0] == c'-':
                 record.text[i] = text_of(NULL, 0)
+        if plan.has_site and plan.step[0].literal[0] == c' ' and not is_usual_site(record.text[<int>VHOST]):
+            return False
         return has_usual_values(record, plan.notation == JSON_LINES or plan.notation == LOGFMT_LINES, plan.notation == TEXT_LINES
                                 and plan.step[0].slot == FORWARDED_FOR and not plan.members >> CLIENT & 1)
 

@@ -216,6 +216,15 @@ cdef inline size_t next_quote(const uint64_t *marks, size_t at, Ends *ends) noex
     return next_mark(marks, start + 64)
 
 
+cdef bint has_lone_quote(const uint64_t *quotes, size_t at, size_t end) noexcept nogil:
+    """Return whether the number of quotes from the one at `at` to the end is odd."""
+    cdef bint is_odd = False
+    while at < end:
+        is_odd = not is_odd
+        at = next_mark(quotes, at + 1)
+    return is_odd
+
+
 cdef Attempt read_fields(const Plan *plan, KnownTime *time, size_t first, size_t i, const Marked *marked, size_t end,
                              Record *record) noexcept nogil:
     """Find the fields of a line, from a step on. The line is from i to `end` in the window.
@@ -375,7 +384,8 @@ cdef Attempt read_fields(const Plan *plan, KnownTime *time, size_t first, size_t
         value.at, value.n = NULL, 0
         step += 1
     if i < end:
-        if quote < end and plan.odd >= 0:
+        if quote < end and (plan.odd >= 0 or plan.step[plan.steps - 1].until == TO_QUOTE and has_lone_quote(
+                quotes, quote, end)):
             return DECLINED
         return read_rest(plan, s, i, end, record)
     return READ
@@ -669,7 +679,9 @@ cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t spe
     cdef bint has_filters = reader.writer.filters > 0
     record.marked, record.room, record.special = marked, marked.room, 0
     record.decoded = record.whole = False
-    if plan.bare_vhost and has_blanks(record.text[<int>VHOST]):
+    if plan.bare_vhost and has_byte(record.text[<int>VHOST], c' '):
+        return False
+    if plan.has_site and not is_site(record.text[<int>VHOST]):
         return False
     if plan.is_cut and end - (marked.start - marked.window) < CUT_OFF:
         return False
