@@ -57,9 +57,11 @@ def test_arguments_of_other_types():
 
 
 def test_wrong_arguments():
-    for arguments in (), ("common", MAP):
-        with pytest.raises(TypeError, match="expected a format or a map"):
-            Format(*arguments[:1], **({"map": arguments[1]} if arguments else {}))
+    with pytest.raises(TypeError, match="expected a format or a map"):
+        Format()
+    for text in "common", "iis", "%h %s":
+        with pytest.raises(ValueError, match="a map needs a format of JSON or logfmt, got"):
+            Format(text, map=MAP)
     with pytest.raises(ValueError, match="did you mean 'combined'"):
         Format("combind")
     with pytest.raises(ValueError, match="has both 'path' and 'path_decoded'; expected one of them"):
@@ -73,7 +75,24 @@ def test_fields():
     assert Format(map=MAP).fields == ("target", "path", "query", "status", "extra.x")
     assert Format("iis").fields[:3] == ("client", "user", "time")
     for name in logs.presets():
-        assert {"time", "status"} <= {*Format(name).fields} or name == "uvicorn"
+        without = {"uvicorn", "morgan", "fiber", "actix", "iis-native"}
+        assert {"time", "status"} <= {*Format(name).fields} or name in {*without, "nlb"}
+
+
+def test_a_map_of_a_preset():
+    """The other fields stay where they are."""
+    line = b'{"remote_addr":"192.0.2.1","request":"GET /a HTTP/1.1","status":200,"took":12,"uri":"/b","code":404}\n'
+    format = Format("nginx-json", map={"duration.ms": "took", "status": "code"})
+    [record] = logs.parse(line, format)
+    assert (record.client, record.target, record.status, record.duration) == ("192.0.2.1", "/a", 404, 0.012)
+    [record] = logs.parse(line, Format("nginx-json", map={"target": "uri"}))
+    assert (record.path, record.method, record.status) == ("/b", "GET", 200) and "uri" not in record.extra
+    assert pickle.loads(pickle.dumps(format)) == format != Format("nginx-json") and repr(format).count("map=") == 1
+    pairs = b"method=GET path=/jobs/8.json status=200 duration=58.33\n"
+    [record] = logs.parse(pairs, Format("logfmt", map={"duration.ms": "duration"}))
+    assert (record.method, record.path, record.status, record.duration) == ("GET", "/jobs/8.json", 200, 0.05833)
+    [record] = logs.parse(b'{"sourceIPs":["192.0.2.1"],"status":1}\n', Format(map={"client": "sourceIPs.0"}))
+    assert record.client == "192.0.2.1"
 
 
 @each_row("name", logs.presets())

@@ -270,7 +270,7 @@ def test_quotes_that_are_not_escaped_before_other_fields(rest, agent, more):
         (b"web01", True, False),  # it may be the name of the machine
         (b"i-0abc1234", True, False),
         (b"release-1.2.3", True, False),
-        (b"my-stream/abc", False, False),
+        (b"my stream", False, False),
         (b"a$b", False, False),
     ],
 )
@@ -284,6 +284,7 @@ def test_sites_that_begin_a_line(site, is_read, is_found):
         assert record["client"] == "203.0.113.7" and (record["extra"] or {}).get("port") == (port or None)
     else:
         assert record is None
+    assert next(logs.parse(b"my-stream/[$LATEST]abc 203.0.113.7 - - " + REST)).vhost is None
     if is_found and site != b"192.0.2.7":  # which may be of X-Forwarded-For
         assert next(logs.parse(line)).vhost == record["vhost"]
     elif not is_found:
@@ -702,13 +703,14 @@ def test_csv_with_and_without_names():
 
 
 def test_a_drain_of_heroku():
-    """RFC 5424 without STRUCTURED-DATA. The time is that of the prefix, which is skipped."""
+    """RFC 5424 without STRUCTURED-DATA, also in RFC 6587. The time is that of the prefix."""
     line = (
         b'at=info method=GET path="/" host=app.example.com request_id=8601b555 fwd="192.0.2.3" dyno=web.2 connect=0ms '
         b"service=2ms status=304 bytes=0 protocol=https tls=true tls_version=tls1.3"
     )
-    record, plain = read("heroku", b"<158>1 2024-10-10T13:55:40.000000+00:00 host heroku router - " + line, line)
-    assert record == plain
+    drain = b"<158>1 2024-10-10T13:55:40.000000+00:00 host heroku router - " + line
+    record, other, plain = read("heroku", drain, b"%d %b" % (len(drain), drain), line)
+    assert other == record == plain | {"time": "2024-10-10T13:55:40.000000+00:00"}
     assert (record["duration"], record["forwarded_for"], record["extra"]["tls"]) == (0.002, ["192.0.2.3"], "true")
 
 

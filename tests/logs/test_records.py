@@ -251,7 +251,7 @@ def test_quotes_that_are_not_escaped():
         (b'192.0.2.1 [x] "GET / HTTP/1.1" 200 5', "user", 9),
         (b'Jan 1 web nginx: 192.0.2.1 - - [x] "GET / HTTP/1.1" 200 5', "user", 3),
         (b'192.0.2.1 - [x] "GET / HTTP/1.1" 200 5', "user", 12),
-        (b'[x] "GET / HTTP/1.1" 200 5', "user", 3),
+        (b'[x] "GET / HTTP/1.1" 200 5', "client", 0),
         (b'] "GET / HTTP/1.1" 200 5', "user", 1),
         (b' [] "GET / HTTP/1.1" 200 5', "user", 0),
         (b"- - - [x]", "time", 7),

@@ -76,6 +76,7 @@ def programs_of(format):
 KINDS = {"client": "address", "time": "time", "status": "number", "bytes_sent": "number", "duration": "decimal"}
 KINDS |= {"forwarded_for": "list", "query": "query"}
 VARIANTS = {"client.endpoint": Field("client", "endpoint"), "path.uncertain": Field("path_decoded", "uncertain")}
+VARIANTS |= {f"{name}.quoted": Field(name, "in_quotes") for name in ("referer", "user_agent")}
 VARIANTS |= {f"duration.{unit}": Field("duration", "decimal", power) for unit, power in zip(
     ("s", "ms", "us", "ns"), (0, -3, -6, -9), strict=True)}  # fmt: skip
 
@@ -92,9 +93,9 @@ def mapping_of(fields):
 ISO_TIME = rb"(?=.{4}-..-..T..:..:...)[^ ]* "
 PREFIXES = [
     # RFC 3164 section 4.1, also with a time of RFC 3339; RFC 5424 section 6. The name of the program ends with ":".
-    rb"(?:<[^>]{0,4}>)?(?:.{3} .. ..:..:..(?:\.[^ ]*)? |" + ISO_TIME + rb")[^ ]* [^ ]+: (?=.)",
+    rb"(?:(?:[0-9]{1,6} )?<[^>]{0,4}>)?(?:.{3} .. ..:..:..(?:\.[^ ]*)? |" + ISO_TIME + rb")[^ ]* [^ ]+: (?=.)",
     # Heroku's drains have no STRUCTURED-DATA.
-    rb"<[^>]{0,4}>1 (?:[^ ]* ){5}(?:(?:-|(?:\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\])+) |(?!- |\[))"
+    rb"(?:[0-9]{1,6} )?<[^>]{0,4}>1 (?:[^ ]* ){5}(?:(?:-|(?:\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\])+) |(?!- |\[))"
     rb"(?:\xef\xbb\xbf|(?!\xef\xbb\xbf))(?=.)",
     # Kubernetes CRI: whole lines.
     ISO_TIME + rb"std(?:out|err) F (?=.)",
@@ -128,10 +129,30 @@ LOGGING = (
     rb"\[?(?:(?:.{4}-..-...(?:..:..:..)(?:[,.][0-9]*)?)|(?=[IWDE].{3}))"
     rb"(?=(?P<level>.{0,80}))"
 )
-LEVEL = re.compile(rb"(?:^|(?<=[ |:\[\]()-]))(?:INFO|DEBUG|ERROR|WARNING)(?=[ |:\[\]()-])")
+LEVEL_NAME = rb"(?:INFO|WARN|DEBUG|ERROR|WARNING)"
+LEVEL = re.compile(rb"(?:^|(?<=[ |:\[\]()-]))" + LEVEL_NAME + rb"(?=[ |:\[\]()-])")
+NAME_OF_STREAM = rb"(?![0-9A-Fa-f:.]* )[A-Za-z0-9][A-Za-z0-9_./\[\]$@#+=-]* (?=.)" + NO_NAME
+MOMENT = (
+    rb"(?:(?=.{21}).{4}-..-..[T ]..:..:..(?:[.,][0-9]*)?(?:[+-][0-9T:.Z+-]*|Z)?"
+    rb"|(?=[0-9]{10}(?:[0-9]{3}){0,3}(?![0-9]))[0-9]+)"
+)
+TAG = rb"[A-Za-z0-9_./\[\]-]+"
+LABELS = rb"\{(?=[A-Za-z_}])(?:[^\"}]|\"(?:\\.|[^\"\\])*\")*\}[ \t]+(?=[^ \t])"
+# Each that a line begins with is left out. Spring Boot, Ruby's Logger, and env_logger.
+OTHERS = [
+    rb"(?=[^ ]*/)" + NAME_OF_STREAM,
+    MOMENT + rb"\t(?=.)",
+    MOMENT + rb"\t" + TAG + rb"\t(?=.)",
+    MOMENT + rb"[ \t]" + LABELS,
+    MOMENT + rb" [+-].{4} " + TAG + rb": (?=\{)",
+    MOMENT + rb" +" + LEVEL_NAME + rb" +[0-9]+ --- \[[^\]]*\](?:[^ ]*(?! : ) )*?[^ ]* : (?=.)",
+    rb".,\ \[(?=.{4}-..-..T..:..:...)[^\]]*\](?:(?! -- ).)* -- [^:]*: (?:\[[^\]]*\] (?=.))*(?!\[)(?=.)",
+    rb"\[" + MOMENT + rb" " + LEVEL_NAME + rb" [^\]]*\] (?=.)",
+    rb"\[(?=[A-Za-z])[A-Za-z0-9_./-]+\] (?=.)" + NO_NAME,
+]
 
 
-def words_of(line):
+def words_of(line):  # noqa: PLR0912
     """The sizes of what a program may have written before the line, if nothing else is there."""
     if next(prefixes_of(line), None) or CONSOLE.match(line):
         return
@@ -141,10 +162,17 @@ def words_of(line):
             yield found.end() + (label.end() if label else 0)
         if tag := re.match(rb"[^ ]+: (?=.)", line[found.end() :], re.DOTALL):
             yield found.end() + tag.end()
-    if found := re.match(SYSLOG_TIME + rb"[^ ]* (?![0-9])[A-Za-z0-9_./\[\]-]+ (?=.)" + NO_NAME, line, re.DOTALL):
+    if found := re.match(rb".{3} .. ..:..:..(?:\.[^ ]*)? (?=.)(?!-)" + NO_NAME, line, re.DOTALL):
+        yield found.end()
+    if found := re.match(SYSLOG_TIME + rb"[^ ]* (?![0-9-])[A-Za-z0-9_./\[\]-]+ (?=.)" + NO_NAME, line, re.DOTALL):
         yield found.end()
     if found := re.match(rb"(?:[a-z0-9.-]+ )?" + POD, line):
         yield found.end()
+    if found := re.match(WORD_TIME + NAME_OF_STREAM, line, re.DOTALL):
+        yield found.end()
+    for pattern in OTHERS:
+        if found := re.match(pattern, line, re.DOTALL):
+            yield found.end()
     if found := re.match(LOGGING, line, re.DOTALL):
         start = found.end()
         level = next((each for each in LEVEL.finditer(line, start) if each.end() < start + 80), None)
@@ -162,24 +190,30 @@ def words_of(line):
 def without_prefix(line, of_objects):
     """What the line has after a prefix of each kind, what is in an object, and the line, each with where it begins.
 
+    Of each, what precedes it is there, too.
+
     Of a text in an object, whose escapes are undone, offsets do not count. If the format is of objects, one that is a
     record itself is not one with a line, unless Docker wrote it.
     """
     for size in prefixes_of(line):
-        yield line[size:], size, True
+        yield line[size:], size, True, line[:size]
+        for more in words_of(line[size:]):
+            yield line[size + more :], -2, False, line[: size + more]
     if found := CONSOLE.match(line):
-        yield line[found.end() :], found.end(), True
+        yield line[found.end() :], found.end(), True, found["time"]
     object_first = not of_objects or DOCKER.match(line)
     text, at = text_in(line) or (None, 0)
-    inner = [] if text is None else [text[size:] for size in prefixes_of(text)] + [text]
-    inner += [] if text is None else [text[size:] for size in words_of(text)]
-    for rest in inner if object_first else []:
-        yield rest, at, False
-    yield line, 0, True
-    for rest in [] if object_first else inner:
-        yield rest, -2, False
+    inner = []
+    for size in [] if text is None else prefixes_of(text):
+        inner += [size, *(size + more for more in words_of(text[size:]))]
+    inner += [] if text is None else [0, *words_of(text)]
+    for size in inner if object_first else []:
+        yield text[size:], at, False, text[:size]
+    yield line, 0, True, b""
+    for size in [] if object_first else inner:
+        yield text[size:], -2, False, text[:size]
     for size in words_of(line):
-        yield line[size:], -2, False
+        yield line[size:], -2, False, line[:size]
 
 
 STRING = re.compile(rb'"((?:\\.|[^"\\])*)"', re.DOTALL)
@@ -284,11 +318,13 @@ def read_text(line, program):  # noqa: PLR0912, PLR0915
             fields[step.name] = given(data, program, step.kind)
             if step.kind in NUMBERS and fields[step.name] is not None:
                 fields[step.name] = (checked_duration if step.name == "duration" else checked_number)(step, data, at)
+        if step.name == "user" and re.fullmatch(rb".+ -", data, re.DOTALL):
+            odd_user = at
         if step.name == "user" and fields.get("extra.ident") is not None and b" " in (fields["user"] or b""):
             odd_user = at
         if step.name == "vhost" and step.kind == "word" and after[:1] not in (b"", b" ") and b" " in data:
             odd_vhost = at
-        if step.kind == "site" and not re.fullmatch(rb"-|[A-Za-z0-9._:%\[\]-]+", data):
+        if step.kind == "site" and not is_site(data):
             odd_vhost = at
         at = end
         if line.startswith(after, at):
@@ -306,7 +342,7 @@ def read_text(line, program):  # noqa: PLR0912, PLR0915
         fields["extra.rest"] = given(line[at + 1 :], program)
     if odd_user is not None:
         raise NoRecord("user", odd_user)
-    if any(step.kind == "cut" for step in steps[1::2] + steps[::2] if isinstance(step, Field)) and len(line) < 800:
+    if any(step.kind == "cut" for step in steps[1::2] + steps[::2] if isinstance(step, Field)) and len(line) < 200:
         raise NoRecord("request", len(line))
     if odd_vhost is not None:
         raise NoRecord("vhost", odd_vhost)
@@ -328,7 +364,7 @@ def given(data, program, kind="text"):
     return None if data == b"-" or (data == b"" and (program.escapes != "backslash" or kind in NUMBERS)) else data
 
 
-def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, PLR0913, PLR0917
+def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, PLR0912, PLR0913, PLR0917
     """Where a field ends that begins there; None if what follows it does not come."""
     kind = program.steps[i].kind
     if kind == "quoted":
@@ -362,6 +398,8 @@ def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, P
         if re.fullmatch(rb".{4}[-/].{5}", line[at:end], re.DOTALL):
             dashed = len(line) - end > 3 and line.startswith(b" -", end)  # Gin
             end = next((each for each in ends if each > end + 2 * dashed), None)
+        elif re.fullmatch(rb"[0-9]{6}", line[at:end]):
+            end = next((each for each in ends), None)
         elif len(line) - at > 23 and re.match(rb".{3} .{3} .{5}:", line[at:], re.DOTALL):  # asctime
             end = next((each for each in places(whole, line, at) if each >= at + 20), None)
         elif len(line) - at > 28 and re.match(rb".{3}, .{14}:", line[at:], re.DOTALL):  # IMF-fixdate
@@ -417,8 +455,8 @@ def undo_all(fields, program):
             data = undo_hashes(data, b"".join(program.steps[i + 1 : i + 2])[:1])
         if step.kind == "endpoint":
             fields["is endpoint"] = True
-        if step.name == "user" and data == b'""':  # Apache
-            data = b""
+        if step.name == "user" and re.fullmatch(rb'".*"', data, re.DOTALL):  # Apache
+            data = data[1:-1]
         if step.kind == "query":
             data = data.removeprefix(b"?") if data else None
         fields[step.name] = data
@@ -493,15 +531,37 @@ def split_port(data, endpoint=False):
 def source_before(step, end, line):
     """The size of a file name or the like, with a colon, that is before the first address."""
     word = line.partition(end)[0]
+    if b"\t" in (word.partition(b",")[0] if step.kind == "list" else word):
+        raise NoRecord(step.name, 0)
     word = word.partition(b",")[0] if step.kind == "list" else word
     address = split_port(word, step.kind == "endpoint")[0]
-    if b":" not in address or is_address(address) or word.startswith(b"unix:"):
+    if b":" not in address or word.startswith(b"unix:"):
+        if address.startswith(b"["):
+            raise NoRecord(step.name, 0)
+        return 0
+    if is_address(address) and not is_numbered(address):
         return 0
     for colon in places(b":", word, 0):
         rest = word[colon + 1 :]
-        if len(rest) <= 96 and is_address(split_port(rest, step.kind == "endpoint")[0]):
+        address = split_port(rest, step.kind == "endpoint")[0]
+        if len(rest) <= 96 and is_address(address) and not is_numbered(address):
+            # "[info]2001:db8::1" has a group of the address before the colon.
+            if b":" in address and not re.search(rb"(?:^|:)[A-Za-z0-9._/~+@%-]+$", word[:colon]):
+                break
             return colon + 1
     raise NoRecord(step.name, 0)
+
+
+def is_numbered(address):
+    """Whether a line number is before an IPv6 address: 12:2001:db8::1."""
+    number, _, rest = address.partition(b":")
+    return number.isdigit() and re.match(rb"[23fF][^:]{3}:", rest) and is_address(rest)
+
+
+def is_site(data):
+    if found := re.match(rb"\[([^\]]*)\]", data):
+        return is_address(found[1])
+    return not data.startswith(b"[") and re.fullmatch(rb"[A-Za-z0-9._:%\[\]-]+", data)
 
 
 # Fields that visitors write, so that they may have quotes.
@@ -654,6 +714,9 @@ def read_json(line, program, is_preset):
         values = [value for value in values if value is not None]
         if fields.get(field.name) is None and values:
             fields[field.name] = values[-1].removeprefix(b"?") if field.kind == "query" else values[-1]
+            if field.kind == "in_quotes":
+                fields[field.name] = re.sub(rb'(?s)\A"(.*)"\Z', rb"\1", values[-1])
+                fields[field.name] = None if fields[field.name] in {b"", b"-"} else fields[field.name]
             if field.name == "client":
                 fields["is endpoint"] = field.kind == "endpoint"
             if field.kind == "uncertain":
@@ -726,7 +789,7 @@ def plausible(fields):
     )
 
 
-def read_w3c(line, program, state):  # noqa: PLR0912
+def read_w3c(line, program, state):  # noqa: PLR0912, PLR0915
     is_csv = program.dialect == "csv"
     if is_csv and line.removeprefix(b'"').startswith(program.fields.split()[0].encode()):
         state["columns"] = re.findall(r'[^",]+', line.decode("utf-8", "surrogateescape"))
@@ -771,6 +834,8 @@ def read_w3c(line, program, state):  # noqa: PLR0912
     fields = {name: None if value in missing else value for name, value in fields.items()}
     if "time_taken_micros" in columns:
         fields["unit of duration"] = -6
+    if fields.get("query") is not None:
+        fields["query"] = fields["query"].removeprefix(b"?")
     if cloudfront:
         undo_cloudfront(fields)
     elif delimiter == b" ":  # IIS
@@ -780,6 +845,9 @@ def read_w3c(line, program, state):  # noqa: PLR0912
         if not (state.get("netscaler")):
             fields["path_decoded"] = fields.pop("path", None)
             fields["unit of duration"] = 0 if b"." in (fields.get("duration") or b"") else -3
+    path = first_of(fields.get("path"), fields.get("path_decoded"))
+    if path is None and None not in {fields.get("target"), fields.get("query")} and b"?" not in fields["target"]:
+        fields["target"] += b"?" + fields["query"]
     check_numbers(fields)
     return fields
 
@@ -791,6 +859,8 @@ def named_fields(column, columns):
     """The field that a column of these is."""
     if column == "cs(Host)" and "x-host-header" in columns:  # the name of the distribution
         return ["extra.cs(Host)"]
+    if column == "bytes" and "sc-bytes" not in columns:
+        return ["bytes_sent"]
     usual, field = OTHER_NAMES.get(column, ("", ""))
     if field and usual not in columns:
         return [field]
@@ -838,6 +908,7 @@ TIMES = [
     # RFC 9110 section 5.6.7: IMF-fixdate, and asctime.
     rf"[A-Za-z]{{3}}, (?P<day>\d\d) {NAME} (?P<year>\d{{4}}) {CLOCK}{FRACTION} {ZONE}",
     rf"[A-Za-z]{{3}} {NAME} (?P<day>[ \d]\d) {CLOCK} (?P<year>\d{{4}})",
+    rf"(?P<year>\d\d)(?P<month>\d\d)(?P<day>\d\d) {CLOCK}",  # Tornado
 ]
 
 
@@ -857,7 +928,7 @@ def moment(data, text=text):
     zone = zone[:3] + ":" + zone[-2:] if len(zone) > 1 else zone
     if "name" in parts and parts["name"].lower() in MONTHS:
         parts["month"] = f"{MONTHS.index(parts['name'].lower()) + 1:02}"
-    date = f"{parts['year']}-{parts['month']}-{parts['day'].replace(' ', '0')}"
+    date = f"{parts['year'].rjust(4, '!').replace('!!', '20')}-{parts['month']}-{parts['day'].replace(' ', '0')}"
     try:
         # A leap second; no other number is 60.
         datetime.strptime(f"{date} {re.sub(':60$', ':59', parts['clock'])}", "%Y-%m-%d %H:%M:%S")
@@ -865,6 +936,17 @@ def moment(data, text=text):
         return time
     is_valid = zone[1:3] <= "23" and zone[4:] <= "59"
     return f"{date}T{parts['clock']}{parts['fraction'].replace(',', '.')}{zone}" if is_valid else time
+
+
+def time_before(data):
+    """The time in what precedes a line that has none: of RFC 3339, or Caddy's."""
+    if re.match(rb".{4}/", data):
+        return moment(data)
+    written = rb"(?<![0-9])[0-9]...-..-..(?P<t>[T ])..:..:..(?=..)(?:[.,][0-9]*)?(?:[+-][0-9T:.Z+-]*|Z)?"
+    found = re.search(written + rb"(?: [+-].{4}(?= )|)", data, re.DOTALL)
+    if found and found["t"] == b"T":
+        found = re.search(written, data, re.DOTALL)
+    return moment(found[0]) if found else None
 
 
 def since_1970(seconds, fraction):
@@ -900,11 +982,13 @@ def record(line, format, state=None, **options):
             return Invalid(found.code, skipped + min(offset, len(line)))
         return found
     best = Invalid("", -1)
-    for rest, at, counts in without_prefix(line, isinstance(programs_of(format)[0], Json)):
+    for rest, at, counts, before in without_prefix(line, isinstance(programs_of(format)[0], Json)):
         if rest == b"" and at >= 0:
             return Invalid("empty", skipped + at)
         found = record_of(rest, format, state, options)
         if not isinstance(found, Invalid):
+            if isinstance(found, dict) and found["time"] is None and "date" not in found:
+                found["time"] = time_before(before)
             return found
         offset = at + (found.offset if counts else 0)
         if offset > best.offset or (at == 0 and offset == best.offset):

@@ -16,7 +16,7 @@ from uricodec.cli.outputs import output_of as output_of_records
 from uricodec.logs import Format, FormatError
 from uricodec.logs._conditions import conditions_of
 from uricodec.logs._detection import HEAD, LINES, TWO_FORMATS, others_of
-from uricodec.logs._format import LOGFMT, format_of
+from uricodec.logs._format import format_of
 from uricodec.logs._groups import DOMAIN
 from uricodec.logs._reading import CAPACITY, LogWorker, longest_chunk
 from uricodec.logs._records import LogReader
@@ -83,10 +83,10 @@ def write_formats():
 
 
 def mapped(format, map):
-    """Return the format of --map: of JSON, or of logfmt."""
+    """Return the format of --map: of JSON, or a preset in which some fields are elsewhere."""
     given = [] if format == "auto" else [str(each) for each in format]
-    if given not in ([], [LOGFMT]):
-        raise CommandError("--format: not allowed with --map, except logfmt", 2, "add --format logfmt or leave it out")
+    if len(given) > 1:
+        raise CommandError("--map: expected one --format", 2, "such as --format nginx-json")
     return Format(given[0] if given else None, map=map)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from uricodec._base._text import new_buffer
 from uricodec._base.diagnostics import Diagnostic
 from uricodec.logs._format import Format, presets
-from uricodec.logs._formats import NGINX_ESCAPES, Text, built_in, literals_of
+from uricodec.logs._formats import NGINX_ESCAPES, Text, built_in, literals_of, needs_of
 from uricodec.logs._records import LogReader
 
 # The lines that vote are the first ones, up to these numbers of lines and of bytes.
@@ -187,7 +187,7 @@ def candidates(head: bytes, every: bool = False) -> list[Candidate]:
 
     # Both read any log with a header.
     unnamed = {"cloudfront", "iis"} - {named_by(head)} if b"#Fields:" in head else set()
-    known = [name for name in presets() if name not in unnamed]
+    known = [name for name in presets() if name not in unnamed and has_needs(name, lines)]
     found: list[Candidate] = []
     for strict in 2, 1:
         if len(lines) >= 2 * FIRST:
@@ -200,6 +200,15 @@ def candidates(head: bytes, every: bool = False) -> list[Candidate]:
         if found and found[0].votes * 2 > found[0].lines:
             break
     return found
+
+
+def has_needs(name: str, lines: list[bytes]) -> bool:
+    """Return whether half of some lines have the members that only logs of a preset have, if there are such."""
+    needs = needs_of(name)
+    if not needs:
+        return True
+    lines = lines[:COMPARED]
+    return 2 * sum(all(need in line for need in needs) for line in lines) >= len(lines)
 
 
 def named_by(fields: bytes) -> str:
@@ -242,9 +251,10 @@ def decide(head: bytes, early: bool = False, likely: Format | None = None) -> Ca
         return Candidate(KNOWN["combined"], 0, 0, 0.0)
     lines = voters(head)
     if likely and str(likely) in presets() and not likely.is_json and lines and reads_all(likely, lines):
-        before = presets()[: presets().index(str(likely))]
+        before = [name for name in presets()[: presets().index(str(likely))] if has_needs(name, lines)]
+        before += [name for name in presets() if needs_of(name) and name != str(likely) and has_needs(name, lines)]
         if not any(reads_all(KNOWN[name], lines) for name in before):
-            return Candidate(likely, len(lines), len(lines), 0.0)
+            return in_order(Candidate(likely, len(lines), len(lines), 0.0), lines)
     known = announced(head)
     if not known and all(line.startswith(b"#") for line in lines):
         return None
@@ -355,8 +365,9 @@ def missing_members(format: Format, lines: list[bytes]) -> list[str]:
 
 
 def in_order(best: Candidate, lines: list[bytes]) -> Candidate:
-    """Return a candidate that has referer and agent in their order in most lines: if the values of the preset show that the
-    agent comes first, the format string of such lines.
+    """Return a candidate that has referer and agent in the order of most lines.
+
+    If the values show that the agent comes first, it is not the preset, but a format string.
 
     >>> line = b'192.0.2.1 - - [10/Oct/2024:13:55:36 +0000] "GET / HTTP/1.1" 200 5 "curl/8.0" "-"'
     >>> print(in_order(Candidate(Format("combined"), 1, 1, 0.0), [line]).format)
@@ -406,6 +417,7 @@ def choose(ranking: list[Candidate], head: bytes) -> Candidate:
         FormatError: If two of those with the most votes read something else.
     """
     near = [each for each in ranking if each.votes and each.votes * CLOSE >= ranking[0].votes]
+    near = [each for each in near if needs_of(str(each.format))] or near
     if any(each.votes < each.lines for each in near):
         lines = voters(head)
         readings = {each: [*map(reading, records_of(each.format, lines, strict=2))] for each in near}
@@ -473,7 +485,7 @@ def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
         for one, other in zip(readings[best], reading, strict=True):
             if bool(one) != bool(other):
                 raise FormatError(two_formats(equal[best], equal[i]))
-            names = [name for name in {**one, **other} if other.get(name, one.get(name)) != one.get(name)]
+            names = [name for name in {**one, **other} if name in other and differ(name, one.get(name), other[name])]
             if sum(map(len, reading)) < sum(map(len, readings[best])):
                 # One backslash of a visitor is read in two ways, by how the servers escape it.
                 names = [name for name in names if name not in VISITORS]
@@ -484,6 +496,27 @@ def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
                     f"{one.get(name)!r} or {other.get(name)!r}"
                 )
     return equal[best]
+
+
+def differ(name: str, one: Any, other: Any) -> bool:
+    """Return whether two values of a field are not the same: times may be one moment.
+
+    >>> differ("time", "2024-10-10T13:55:36+02:00", "2024-10-10T11:55:36.000Z"), differ("time", "13:55", "13:56")
+    (False, True)
+    """
+    return one != other and (name != "time" or moment(one) is None or moment(one) != moment(other))
+
+
+def moment(time: Any) -> Any:
+    """Return a time of RFC 3339 as a datetime in UTC; None for others."""
+    from datetime import datetime, timezone
+
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?", time or "")
+    try:
+        parsed = datetime.fromisoformat(found[1] + (found[3] or "Z").replace("Z", "+00:00")) if found else None
+    except ValueError:
+        return None
+    return parsed and (parsed.astimezone(timezone.utc), (found[2] or "").rstrip("0.") if found else "")
 
 
 def names_in(records: list[dict[str, Any]]) -> set[str]:
@@ -570,7 +603,7 @@ def nearest(line: bytes) -> tuple[Format, Diagnostic] | None:
     """Return the format that reads most of a line, and why it does not read all; None if none reads a part with signs.
 
     >>> nearest(b'192.0.2.1 - - [10/Oct/2024:13:55:36 +0000] "GET / HTTP/1.1" 200 5 0.1 "-" "x"')[1].offset
-    65
+    69
     >>> nearest(b"once upon a time")
     """
     format = candidates(line, every=True)[0].format

@@ -10,7 +10,7 @@ logging: LogRecord attributes.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, NoReturn
 
 
@@ -31,6 +31,7 @@ class Field(NamedTuple):
             site: a word, the name of a host or an address. In detection, it is not the name of a machine alone.
             endpoint: a word, an address with a port
             uncertain: of JSON, a decoded path, or a target if it has a "?" or a triplet
+            in_quotes: of JSON, a text that may have quotes around it
             query: a word, whose first "?" is dropped
             time: a time
         unit (int): The power of ten of a duration, in seconds: 0, -3, -6 or -9.
@@ -195,6 +196,8 @@ VARIANTS = {
     "{us}T": standard("duration", 0, UNITS["us"]),
     "{ms}T": standard("duration", 2, UNITS["ms"]),
     "{s}T": standard("duration", 3),
+    "{R}W": standard("duration", 0, UNITS["us"]),
+    "{t}W": standard("time"),
 }
 
 
@@ -205,9 +208,15 @@ class Apache(Family):
         r"%(?:%|(?P<status>(?:!?\d{3}(?:,\d{3})*|[<>])*)(?:\{(?P<argument>[^}]{0,999})\})?(?P<final>[<>]?)"
         r"(?P<letter>\^FB|\^t[io]|Tf|[A-Za-z]))"
     )
+    directives: Mapping[str, Directive] = APACHE
 
     def names(self) -> Iterable[str]:
-        return [*map("%{}".format, APACHE), *map("%{}".format, VARIANTS), *map("%{{NAME}}{}".format, NAMED), "%t"]
+        return [
+            *map("%{}".format, self.directives),
+            *map("%{}".format, VARIANTS),
+            *map("%{{NAME}}{}".format, NAMED),
+            "%t",
+        ]
 
     def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
         letter, argument, written = found["letter"], found["argument"], found[0]
@@ -215,14 +224,16 @@ class Apache(Family):
             return [Token("%", offset)]
         if letter == "t":
             return time_directive(argument, written, offset)
+        if letter == "W" and argument == "t":  # Open Liberty
+            return time_directive(None, written, offset)
         if letter in NAMED and argument:
             directive = header(argument) if letter == "i" else extra(argument)
-        elif argument is not None and letter in "pPT":
+        elif argument is not None and letter in "pPTW":
             if f"{{{argument}}}{letter}" not in VARIANTS:
                 return self.unknown(written, offset)
             directive = VARIANTS[f"{{{argument}}}{letter}"]
-        elif letter in APACHE:
-            directive = APACHE[letter]
+        elif letter in self.directives:
+            directive = self.directives[letter]
             if letter == "s" and ">" in found["status"] + found["final"]:
                 directive = standard("status")
         elif letter in NAMED:
@@ -232,6 +243,38 @@ class Apache(Family):
         else:
             return self.unknown(written, offset)
         return [Token(written, offset, directive, written)]
+
+
+TOMCAT = {
+    **APACHE,
+    "D": extra("%D"),
+    "F": extra("time_to_commit"),
+    "I": extra("thread"),
+    "S": extra("session_id"),
+}
+UNDERTOW = {**TOMCAT, "D": standard("duration", 0, UNITS["ms"])}
+
+
+class Tomcat(Apache):
+    """pattern of AccessLogValve of Tomcat. `%D` is milliseconds up to Tomcat 9, and microseconds since."""
+
+    directives = TOMCAT
+
+
+class Undertow(Apache):
+    """pattern of Undertow (WildFly), `%{i,NAME}`, and of Logback's access logs, `%i{NAME}`."""
+
+    pattern = (
+        rf"%(?:\{{(?P<kind>[ciopqrs]),(?P<own>[^}}]+)\}}|(?P<first>[cio])\{{(?P<last>[^}}]+)\}}|{Apache.pattern[4:]}"
+    )
+    directives = UNDERTOW
+    escapes = "none"
+
+    def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
+        kind, name = found["kind"] or found["first"], found["own"] or found["last"]
+        if kind is None:
+            return super().tokens(found, offset)
+        return [Token(found[0], offset, header(name) if kind == "i" else extra(name), found[0])]
 
 
 # --- times ------------------------------------------------------------------------------------------------------------
@@ -290,6 +333,7 @@ NGINX = {
     **{name: standard(name) for name in FIELDS},
     **{f"duration_{unit}": standard("duration", 0, UNITS[unit]) for unit in ("ms", "us", "ns")},
     "client_endpoint": Directive(Field("client", "endpoint")),
+    "duration_integer_ms": Directive(Field("duration", "number", UNITS["ms"])),
     "ignored": Directive(Field(None, "word")),
     "site": Directive(Field("vhost", "site")),
     "request_cut": Directive(Field("request", "cut")),
@@ -701,6 +745,7 @@ class Uwsgi(Family):
 
 # What only one of the families with "%" has.
 OWN = (
+    (r"%(?:\{[ciopqrs],|[cio]\{)", Undertow),
     (r"%\([\w.{}:-]+\)[-#0 +]*\d*(?:\.\d+)?[sdifr]", Python),
     (r"%\([\w.]+\)", Uwsgi),
     (r"%[A-Z][A-Z0-9_]{2,}(?:\([^)]*\))?(?::\d+)?%", Envoy),

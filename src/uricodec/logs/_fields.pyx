@@ -418,25 +418,55 @@ cdef enum:
 cdef size_t source_before(Text word, bint endpoint) noexcept nogil:
     """Return the size of what precedes the address at the start of a line, given its first word.
 
-    `grep -H` writes the name of a file, "access.log:", Python's logging the level and the logger, "INFO:werkzeug:". If the
-    word has a colon, but no address at its end, it is neither an address nor a name of a host: return a larger number than
-    its size. "unix:" is the peer of a Unix domain socket.
+    `grep -H` writes the name of a file, "access.log:", and -n a number, "12:", Python's logging the level and the logger,
+    "INFO:werkzeug:". If the word has a colon or a bracket, but no address at its end, it is neither an address nor a name of
+    a host: return a larger number than its size. "unix:" is the peer of a Unix domain socket.
     """
     cdef Text rest = word
     cdef size_t i = find(word.at, 0, word.n, c':')
     if i == word.n:
-        return 0
+        return word.n + 1 if word.n and word.at[0] == c'[' else 0
     split_port(&rest, endpoint)
-    if find(rest.at, 0, rest.n, c':') == rest.n or is_address(rest) or word.n > 4 and memcmp(word.at, b"unix:", 5) == 0:
+    if find(rest.at, 0, rest.n, c':') == rest.n or word.n > 4 and memcmp(word.at, b"unix:", 5) == 0:
+        return word.n + 1 if rest.n and rest.at[0] == c'[' else 0
+    if is_address(rest) and not is_numbered(rest):
         return 0
     while i < word.n:
         rest = text_of(word.at + i + 1, word.n - i - 1)
         if rest.n <= LONGEST_ADDRESS:
             split_port(&rest, endpoint)
-            if is_address(rest):
-                return i + 1
+            if is_address(rest) and not is_numbered(rest):
+                return i + 1 if ends_like_name(word, i) or find(rest.at, 0, rest.n, c':') == rest.n else word.n + 1
         i = find(word.at, i + 1, word.n, c':')
     return word.n + 1
+
+
+cdef inline bint is_global(Text address) noexcept nogil:
+    """Return whether an IPv6 address begins like one of those that are assigned: 2000::/3 or fc00::/6."""
+    cdef size_t n = find(address.at, 0, address.n, c':')
+    return n == 4 and (address.at[0] == c'2' or address.at[0] == c'3' or address.at[0] | 0x20 == c'f')
+
+
+cdef bint is_numbered(Text address) noexcept nogil:
+    """Return whether an IPv6 address is one with a number before it: 12:2001:db8::1."""
+    cdef size_t n = find(address.at, 0, address.n, c':')
+    cdef Text rest
+    if n == 0 or n + 1 >= address.n or kernels.span(address.at, n, &DIGIT.set) < n:
+        return False
+    rest = text_of(address.at + n + 1, address.n - n - 1)
+    return is_global(rest) and is_address(rest)
+
+
+cdef bint ends_like_name(Text word, size_t n) noexcept nogil:
+    """Return whether what is before the colon at n is a name, not a sign and a group of an address: "[info]2001"."""
+    cdef size_t i = n
+    while i and NAME.set.member[word.at[i - 1]]:
+        i -= 1
+    return i < n and (i == 0 or word.at[i - 1] == c':')
+
+
+# Characters of the names of files and loggers.
+cdef ByteSet NAME = ALPHA | DIGIT | "._-/~+@%"
 
 
 cdef bint next_address(Text *list, Text *address, Text *port) noexcept nogil:
@@ -828,7 +858,11 @@ cdef ByteSet HOST = ALPHA | DIGIT | "-._:[]%"
 
 cdef bint is_site(Text text) noexcept nogil:
     """Return whether a text consists of what names and addresses of hosts have, or is missing."""
-    return text.at == NULL or consists_of(text, &HOST.set)
+    cdef size_t end
+    if text.at == NULL or text.n == 0 or text.at[0] != c'[':
+        return text.at == NULL or consists_of(text, &HOST.set)
+    end = find(text.at, 1, text.n, c']')
+    return end < text.n and is_address(text_of(text.at + 1, end - 1))
 
 
 cdef bint is_usual_site(Text text) noexcept nogil:
@@ -837,9 +871,9 @@ cdef bint is_usual_site(Text text) noexcept nogil:
     It is an address, a name in a domain, or what servers have by default: "localhost", "_" (nginx), "default".
     """
     cdef size_t last
-    if text.at == NULL or is_one(text, c'_') or is_address(text):
+    if text.at == NULL or is_one(text, c'_') or is_address(text) or text.at[0] == c'[':
         return True
-    if text.at[0] == c'[' or text.n == 9 and memcmp(text.at, b"localhost", 9) == 0 or text.n == 7 and memcmp(
+    if text.n == 9 and memcmp(text.at, b"localhost", 9) == 0 or text.n == 7 and memcmp(
             text.at, b"default", 7) == 0:
         return True
     last = text.n
@@ -1031,12 +1065,17 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     2024/10/10 13:55:36               Go's log; Gin has " - " before the clock
     Thu, 10 Oct 2024 13:55:36 GMT     RFC 9110 section 5.6.7: IMF-fixdate
     Thu Oct 10 13:55:36 2024          RFC 9110 section 5.6.7: asctime
+    241010 13:55:36                   Tornado
     1728568536.5                      seconds since 1970, see put_epoch()
 
     Return 0 for all else.
     """
     cdef size_t clock = 11
+    cdef uint8_t year[4]
     cdef Day day
+    if n == 15 and has_shape(s, "000000 00:00:00", 15):
+        year = [c'2', c'0', s[0], s[1]]
+        return both(put_date(year, number_of(s + 2), number_of(s + 4), dst), put_clock(s + 7, 8, False, dst + 10))
     if n >= 20 and s[2] == c'/':
         # Python's http.server has a space before the clock.
         if not has_shape(s, "00/AAA/0000", 11) or s[11] != c':' and s[11] != c' ':

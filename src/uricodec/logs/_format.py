@@ -14,7 +14,7 @@ from uricodec.logs._records import MAX_LINE, LogReader
 SHOWN = 24
 
 
-# The format whose keys a map may choose.
+# The format of pairs, whose keys users choose.
 LOGFMT = "logfmt"
 
 
@@ -24,13 +24,14 @@ class Format:
     Args:
         text (str | None): The name of a preset (see `presets`), a format string of Apache (LogFormat), nginx
             (log_format), HAProxy (log-format), Envoy, gunicorn (access_log_format), Uvicorn, aiohttp or uWSGI
-            (log-format), or a whole directive of their configuration files. None with a `map`, unless it is "logfmt".
+            (log-format), or a whole directive of their configuration files. With a `map`, a preset of JSON or "logfmt",
+            whose other fields stay as they are; or None.
         map (Mapping[str, str] | None): Of logs in JSON: the path of a member for each field, with dots between names
             and "|" between alternatives; of logfmt: the key of a pair. Fields are those of `Record` but `extra`,
             `params` and `flags`, "path_decoded", "request", "duration.ms" (.us, .ns), and "extra.NAME".
 
     Raises:
-        TypeError: If not just one of both is given, or has another type.
+        TypeError: If none is given, or one has another type.
         ValueError: If no preset has this name, a directive is unknown, nothing separates two directives, the map is
             empty, a field of it is unknown, or a path is malformed or of two fields; if a format or map has more than
             16384 characters, a map more than 512 paths, or a path more than 32 names.
@@ -44,7 +45,7 @@ class Format:
     """
 
     def __init__(self, text: str | None = None, *, map: Mapping[str, str] | None = None) -> None:
-        if (text is None) == (map is None) and text != LOGFMT:
+        if text is None and map is None:
             raise TypeError("expected a format or a map")
         if not isinstance(text, str) and map is None:
             raise TypeError(f"format must be a str, got {type(text).__name__}")
@@ -53,9 +54,9 @@ class Format:
         self.text: str | None = text
         self.map: dict[str, str] | None = dict(map) if map is not None else None
         self._programs: list[Text | Json | W3c] = (
-            [_formats.compile_mapping(self.map.items(), logfmt=text == LOGFMT)]
-            if self.map is not None
-            else _formats.compile_format(text or "")
+            _formats.compile_format(text or "", self.map)
+            if text is not None or self.map is None
+            else [_formats.compile_mapping(self.map.items())]
         )
 
     def __repr__(self) -> str:
@@ -79,7 +80,7 @@ class Format:
     @cached_property
     def programs(self) -> tuple[Program, ...]:
         """The compiled variants: a line has the first one that it matches."""
-        return tuple(Program(program, self.map is None) for program in self._programs)
+        return tuple(Program(program, self.text is not None) for program in self._programs)
 
     @cached_property
     def fields(self) -> tuple[str, ...]:

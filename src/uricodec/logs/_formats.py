@@ -26,12 +26,14 @@ from uricodec.logs._directives import (
     FRACTIONS,
     KNOWN_TIME,
     UNITS,
+    Apache,
     Directive,
     Family,
     Field,
     Haproxy,
     Nginx,
     Token,
+    Tomcat,
     extra,
     family_of,
     sample_of,
@@ -105,6 +107,25 @@ class Source(NamedTuple):
 ESCAPED = {" ": " ", "t": "\t", "n": "\n", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 
 
+# A pattern in XML, of Tomcat or of WildFly, and the names that it may have.
+PATTERN = r"""\s*<[^>]*?\spattern\s*=\s*(?:"([^"]*)"|'([^']*)')"""
+PATTERNS = {
+    "common": '%h %l %u %t "%r" %s %b',
+    "combined": '%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i"',
+}
+ENTITIES = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "#34": '"', "#39": "'"}
+
+
+def without_entities(source: Source) -> Source:
+    """Undo the escapes of XML."""
+    text, offsets, at = "", [], 0
+    for found in re.finditer(rf"&({'|'.join(ENTITIES)});", source.text):
+        text += source.text[at : found.start()] + ENTITIES[found[1]]
+        offsets += source.offsets[at : found.start() + 1]
+        at = found.end()
+    return source._replace(text=text + source.text[at:], offsets=offsets + source.offsets[at:])
+
+
 def source_of(written: str, spans: Iterable[tuple[int, int]], escapes: str | None = None) -> Source:
     """Join parts of a text, and undo its escapes."""
     text: list[str] = []
@@ -142,6 +163,8 @@ def configured(written: str) -> Source:
     if re.match(r"\s*#\s*(?:log_format|LogFormat|CustomLog)\b", written):
         written = re.sub(r"(?m)^([^\S\n]*)#", r"\1 ", written)
     word_at = re.compile(WORD).match
+    if found := re.match(PATTERN, written):
+        return source_of(written, [found.span(found.lastindex or 0)])
     if found := re.match(APACHE_LOG, written):
         word = word_at(written, found.end())
         if word is None:
@@ -230,6 +253,7 @@ JOINED = {
     "%fi": ([{":"}, {"%fp"}], extra("frontend_address")),
     "%si": ([{":"}, {"%sp"}], extra("server_address")),
     "%(U)s": ([{"?"}, {"%(q)s"}], TARGET_DECODED),
+    "$upstream_host": ([{"$upstream_uri"}], extra("upstream_url")),
     "$scheme": ([{"://"}, {"$host", "$http_host", "$server_name"}, {"$request_uri"}], standard("target")),
 }
 MARKS = str.maketrans("", "", "{}<>")
@@ -296,10 +320,17 @@ def split_times(tokens: list[Token]) -> list[Token]:
 def compile_text(written: str) -> list[Text]:
     """Compile a format string of a server, or a directive of its configuration that has one."""
     source = configured(written)
+    is_xml = written.lstrip().startswith("<") and re.match(PATTERN, written)
+    if is_xml or "&quot;" in source.text:
+        source = without_entities(source)
+        if source.text in PATTERNS:
+            source = Source(PATTERNS[source.text], [0] * 99)
     newline = source.text.find("\n")
     if newline >= 0:
         raise ValueError(f"newline at offset {source.offsets[newline]} of the format; a record is one line")
     kind = Nginx if source.escapes else family_of(source.text)
+    if kind is Apache and is_xml and "Valve" in written:
+        kind = Tomcat
     if kind is Haproxy:
         return [text_of(each, family, None, open_end) for each, family, open_end in with_headers(source)]
     escapes = NGINX_ESCAPES.get(source.escapes or "")
@@ -416,9 +447,10 @@ def compile_mapping(
     Args:
         pairs (Iterable[tuple[str, str]]): Fields, and paths of members. A field is one of FIELDS or `extra.NAME`; a
             duration may have a unit (`duration.ms`, `.us`, `.ns`), a client a port (`client.endpoint`), and a time its
-            date apart (`time.date`). A path that some products decode, and others do not, is `path.uncertain`. Names
-            of a path are separated by dots; alternative paths by "|", the best one first. `headers[].Host` is the
-            "value" of the object in an array whose "name" is Host.
+            date apart (`time.date`). A path that some products decode, and others do not, is `path.uncertain`; a
+            referer or an agent that may have quotes around it is `referer.quoted`, `user_agent.quoted`. Names of a path
+            are separated by dots; alternative paths by "|", the best one first. `headers[].Host` is the "value" of the
+            object in an array whose "name" is Host.
         rest (bool): Whether other members become `extra` fields.
         encoded (bool): Whether values are percent-encoded for the log.
         logfmt (bool): Whether lines are of logfmt.
@@ -443,7 +475,7 @@ def compile_mapping(
         check_text(f"field {name!r}", name)
         field = mapped_field(name)
         for path in paths.split("|"):
-            names = tuple(path.strip().split("."))
+            names = tuple(path.strip().removesuffix(".0").split("."))  # an array has the value of its first text
             if len(names) > LEVELS:
                 raise ValueError(f"a path for {name!r} has {len(names)} names; at most {LEVELS} are allowed")
             if len(members) == PATHS:
@@ -469,6 +501,16 @@ def check_text(what: str, text: str) -> None:
         raise ValueError(f"lone surrogate in the {what} at offset {error.start}") from None
 
 
+# Names in mappings that say what a value is like.
+MAPPED = {
+    "client.endpoint": Field("client", "endpoint"),
+    "time.date": Field("date", "text"),
+    "referer.quoted": Field("referer", "in_quotes"),
+    "user_agent.quoted": Field("user_agent", "in_quotes"),
+    "path.uncertain": Field("path_decoded", "uncertain"),
+}
+
+
 def mapped_field(name: str) -> Field:
     """Return the field of a name in a mapping, which may have a unit or "endpoint" after a dot."""
     head, _, tail = name.partition(".")
@@ -477,12 +519,8 @@ def mapped_field(name: str) -> Field:
     kind = FIELDS.get(head, "")
     if head == "duration" and tail in UNITS:
         return Field(head, kind, UNITS[tail])
-    if head == "client" and tail == "endpoint":
-        return Field(head, tail)
-    if head == "time" and tail == "date":
-        return Field(tail, "text")
-    if head == "path" and tail == "uncertain":
-        return Field("path_decoded", tail)
+    if name in MAPPED:
+        return MAPPED[name]
     if kind and not tail:
         return Field(head, "query" if head == "query" else "text" if kind == "word" else kind)
     raise ValueError(f"unknown field {name!r}{suggestion(name, [*FIELDS, f'extra.{name}'])}")
@@ -537,6 +575,18 @@ def literals_of(name: str) -> list[list[bytes]]:
     return [re.split(rb"\$\{?\w+\}?", text.encode()) for text in texts]
 
 
+@cache
+def needs_of(name: str) -> list[bytes]:
+    """Return the names of members, or keys, that only logs of a preset have, as their lines have them.
+
+    >>> needs_of("echo"), needs_of("combined")
+    ([b'"latency_human"'], [])
+    """
+    section = built_in()[name]
+    written = "%s=" if "logfmt" in section else '"%s"'
+    return [(written % need).encode() for need in section.get("needs", "").split()]
+
+
 def preset_names() -> list[str]:
     """Return the names of the built-in presets.
 
@@ -584,6 +634,7 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
             raise ValueError(f"unknown key {next(iter(options))!r}; choose from dialect, fields")
         return [W3c(" ".join(fields.split()) if fields else None, SEPARATORS[dialect], dialect)]
     chosen = {}
+    options.pop("needs", None)
     for key in "rest", "encoded", "logfmt":
         value = options.pop(key, "no")
         if value not in ("yes", "no"):
@@ -595,19 +646,38 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
 SEPARATORS = {"cloudfront": b"\t", "iis": b" ", "csv": b","}
 
 
-def compile_format(text: str) -> list[Program]:
+def with_map(section: Mapping[str, str], map: Mapping[str, str]) -> dict[str, str]:
+    """Return the section of a preset in which a map has its fields; a field has one unit.
+
+    >>> with_map({"status": "code", "duration": "took"}, {"duration.ms": "took"})
+    {'status': 'code', 'duration.ms': 'took'}
+    """
+    paths = {path.strip() for value in map.values() for path in value.split("|")}
+    fields = {name.partition(".")[0] if name.partition(".")[0] != "extra" else name for name in map}
+    if fields & {"target", "path", "path_decoded"}:
+        fields |= {"target", "path", "path_decoded"}
+    kept = {}
+    for name, value in section.items():
+        others = [path.strip() for path in value.split("|") if path.strip() not in paths]
+        if name.partition(".")[0] not in fields and name not in fields and others:
+            kept[name] = " | ".join(others)
+    return {**kept, **map}
+
+
+def compile_format(text: str, map: Mapping[str, str] | None = None) -> list[Program]:
     r"""Compile a format.
 
     Args:
         text (str): The name of a preset, a format string of a server (see `_directives`), or a whole directive of its
             configuration file.
+        map (Mapping[str, str] | None): Fields that a preset of JSON, or logfmt, has elsewhere.
 
     Returns:
         list[Text | Json | W3c]: The variants of the format. A line has the first one that it matches.
 
     Raises:
-        ValueError: If no preset has this name; if a directive is unknown or incomplete, or nothing separates two
-            directives; if the format has more than LONGEST characters.
+        ValueError: If no preset has this name, or that with a map is not of JSON or logfmt; if a directive is unknown
+            or incomplete, or nothing separates two directives; if the format has more than LONGEST characters.
 
     >>> [program] = compile_format('%h "%r" %>s')
     >>> [step if isinstance(step, bytes) else f"{step.name}: {step.kind}" for step in program.steps]
@@ -616,9 +686,12 @@ def compile_format(text: str) -> list[Program]:
     if len(text) > LONGEST:
         raise ValueError(f"the format has {len(text)} characters; at most {LONGEST} are allowed")
     check_text("format", text)
-    if not re.fullmatch(r"[\w.+-]*", text):
-        return [*compile_text(text)]
+    is_name = re.fullmatch(r"[\w.+-]*", text)
     presets = built_in()
-    if text not in presets:
+    if is_name and text not in presets:
         raise ValueError(f"unknown format {text!r}{suggestion(text, preset_names())}")
-    return compile_section(presets[text])
+    if map is not None and not (is_name and presets[text].keys().isdisjoint({"format", "dialect"})):
+        raise ValueError(f"a map needs a format of JSON or logfmt, got {text!r}")
+    if not is_name:
+        return [*compile_text(text)]
+    return compile_section(with_map(presets[text], map) if map else presets[text])

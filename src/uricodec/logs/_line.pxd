@@ -74,7 +74,7 @@ cdef struct Zone:
 cdef enum Take:
     WORD, TEXT, TEXT_BEFORE_TIME, TIME_TEXT, QUOTED, LIST
 cdef enum Kind:
-    ANY, NUMBER, DECIMAL, SITE, ENDPOINT, QUERY_MARK, DECODED_PATH, UNCERTAIN_PATH, DECODED_TARGET
+    ANY, NUMBER, DECIMAL, SITE, ENDPOINT, QUERY_MARK, DECODED_PATH, UNCERTAIN_PATH, DECODED_TARGET, IN_QUOTES
 
 # How the end of a field is found by marks.
 cdef enum Until:
@@ -168,7 +168,8 @@ cdef struct Plan:
     uint8_t separator       # of W3C: of a log without "#Fields:"
     bint begins_with_client  # or with a list of addresses
     bint bare_vhost         # of text: the site ends at a sign such as ":", and has no blanks
-    bint has_site           # of text: the first field is the name of a host
+    bint has_time           # of text: a field is the time
+    bint has_site           # of text: a field is the name of a host
     bint is_cut             # of text: the server has cut off the line
     bint endpoint           # of text: the client is an address with a port
     int ident, rest         # the slots of "%l", of what follows the last step,
@@ -199,7 +200,7 @@ cdef struct Plan:
 cdef enum:
     WINDOW = 16384          # bytes that are marked at once, a multiple of 64
     SHORTEST = 24           # a shorter line is read exactly
-    CUT_OFF = 800           # a line of HAProxy, of 1024 bytes with the prefix of syslog, is longer if it is cut off
+    CUT_OFF = 200           # a line of HAProxy, with no prefix of syslog, is longer if it is cut off
     LONGEST_TIME = 32       # of those that are known
 
 # The four bitmaps of a window of text. All have the ends of lines.

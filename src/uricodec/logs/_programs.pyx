@@ -28,7 +28,7 @@ cdef dict SLOTS_BY_NAME = {
 }
 cdef dict KINDS = {
     "word": WORD, "text": TEXT, "cut": TEXT, "quoted": QUOTED, "list": LIST, "number": WORD, "decimal": WORD, "endpoint": WORD,
-    "address": WORD, "site": WORD, "time": TIME_TEXT, "query": WORD, "uncertain": WORD,
+    "address": WORD, "site": WORD, "time": TIME_TEXT, "query": WORD, "uncertain": WORD, "in_quotes": WORD,
 }
 
 # Bytes of a line in which every text is printable ASCII without quote and backslash, if its fields contain no quote.
@@ -195,6 +195,8 @@ cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) 
         return end
     if end - i == 10 and (s[i + 4] == c'-' or s[i + 4] == c'/'):        # 2024-10-10 13:55:36, 2024/10/10 - 13:55:36
         end = find_literal(s, end + (3 if n - end > 3 and s[end + 1] == c'-' else 1), n, step.literal, step.n)
+    elif end - i == 6 and kernels.span(s + i, 6, &DIGITS.set) == 6:     # 241010 13:55:36
+        end = find_literal(s, end + 1, n, step.literal, step.n)
     elif n - i > 23 and s[i + 3] == c' ' and s[i + 7] == c' ' and s[i + 13] == c':':        # Thu Oct 10 13:55:36 2024
         end = find_literal(s, i + 20, n, step.literal, step.n)
     elif n - i > 28 and s[i + 3] == c',' and s[i + 4] == c' ' and s[i + 19] == c':':        # Thu, 10 Oct 2024 13:55:36 GMT
@@ -398,6 +400,15 @@ cdef void read_list(const Plan *plan, int parent, const uint8_t *s, size_t i, si
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
+cdef void take_quotes(Text *text) noexcept nogil:
+    """Remove the quotes around a text, which are escaped in JSON."""
+    cdef size_t size = 1 + (text.n > 1 and text.at[0] == c'\\')
+    if text.n >= 2 * size and text.at[size - 1] == c'"' and text.at[text.n - 1] == c'"' and (
+            size == 1 or text.at[text.n - 2] == c'\\'):
+        text.at += size
+        text.n -= 2 * size
+
+
 cdef void fix_value(const Step *field, Record *record) noexcept nogil:
     """Take away what a format writes around a value; split a path and a query that follow each other."""
     cdef Text *text
@@ -411,7 +422,9 @@ cdef void fix_value(const Step *field, Record *record) noexcept nogil:
             text.n -= 1
         elif text.n == 0:       # Apache's "%q" is empty without a query
             text.at = NULL
-    elif field.kind >= DECODED_PATH:
+    elif field.kind == IN_QUOTES:
+        take_quotes(text)
+    elif DECODED_PATH <= field.kind <= DECODED_TARGET:
         record.decoded = True
         record.uncertain_path = field.kind == UNCERTAIN_PATH
         if field.kind == DECODED_TARGET:
@@ -451,7 +464,7 @@ cdef bint read_text(const Plan *plan, const uint8_t *s, size_t n, Record *record
     if plan.begins_with_client:
         word = first_word(plan, s, n)
         start = source_before(word, plan.endpoint)
-        if start > word.n:
+        if start > word.n or has_byte(word, c'\t'):
             return fail_at(plan.step, 0, record)
     quote = kernels.span(s, n, &NO_QUOTE.set)       # fields before the first quote contain none
     record.plain = quote == n or s[quote] == c'"' and kernels.span(s + quote, n - quote, &NO_BACKSLASH.set) == n - quote
@@ -705,6 +718,9 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
     elif (plan.ident >= 0 and record.text[plan.ident].at != NULL and record.text[plan.ident].at < record.text[USER].at
                 and find(record.text[USER].at, 0, record.text[USER].n, c' ') < record.text[USER].n):
         return fail(record, FIELD + USER, record.text[USER].at - s)   # "host ident user" is of words; other lines are not
+    user = record.text[USER]
+    if plan.notation == TEXT_LINES and user.n > 2 and user.at[user.n - 1] == c'-' and user.at[user.n - 2] == c' ':
+        return fail(record, FIELD + USER, user.at - s)      # and a field before it
     if plan.bare_vhost and has_byte(record.text[VHOST], c' '):
         return fail(record, FIELD + VHOST, record.text[VHOST].at - s)
     if plan.has_site and not is_site(record.text[VHOST]):
@@ -733,8 +749,8 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
             if step.kind > DECIMAL:
                 fix_value(step, record)
         user = record.text[USER]
-        if user.n == 2 and user.at[0] == c'"' and user.at[1] == c'"':     # Apache writes these for an empty one
-            record.text[USER].n = 0
+        if user.n > 1 and user.at[0] == c'"' and user.at[user.n - 1] == c'"':     # Apache writes these for an empty one
+            record.text[USER] = text_of(user.at + 1, user.n - 2)
     read_client(plan.port, plan.endpoint or record.endpoint, record)
     return plan.notation == TEXT_LINES or check_numbers(record, s, n)
 
@@ -829,6 +845,7 @@ cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept no
     cdef bint host_header = find_literal(s, 0, n, <const uint8_t *>b"x-host-header", 13) < n
     # Others name the address cs-ip, or the status c-status, instead of the standard's names.
     cdef bint client_named = find_literal(s, 0, n, <const uint8_t *>b"c-ip", 4) < n
+    cdef bint bytes_named = find_literal(s, 0, n, <const uint8_t *>b"sc-bytes", 8) < n
     cdef bint status_named = find_literal(s, 0, n, <const uint8_t *>b"sc-status", 9) < n
     columns.count = columns.extras = 0
     columns.known = False
@@ -859,6 +876,8 @@ cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept no
                 slot = CLIENT
             if not status_named and is_named(s + i, end - i, "c-status", 8):
                 slot = STATUS
+            if not bytes_named and is_named(s + i, end - i, "bytes", 5):
+                slot = BYTES_SENT
             if (is_named(s + i, end - i, "x-host-header", 13) or is_named(s + i, end - i, "cs-host", 7)
                     or is_named(s + i, end - i, "cs(Host)", 8) and not host_header):
                 slot = VHOST
@@ -979,6 +998,8 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
     if not columns.announced and not check_default_columns(record, columns.commas, s):
         return False
     forget_dashes(record, columns.commas)
+    if record.text[QUERY].n and record.text[QUERY].at[0] == c'?':       # ASP.NET Core
+        record.text[QUERY] = text_of(record.text[QUERY].at + 1, record.text[QUERY].n - 1)
     # IIS separates by spaces. It decodes the path, and writes "+" for a space. Its durations are milliseconds, without a
     # fraction; those of others are seconds, as W3C has it. NetScaler has spaces, too.
     is_iis = not columns.cloudfront and delimiter == c' '
@@ -998,8 +1019,11 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
     read_client(columns.port, False, record)
     if record.text[PATH].at != NULL:
         join_target(record)
-    else:
-        split_target(record)
+        return True
+    if record.text[TARGET].at != NULL and record.text[QUERY].at != NULL and not has_byte(record.text[TARGET], c'?'):
+        record.text[PATH] = record.text[TARGET]     # a target and a query
+        join_target(record)
+    split_target(record)
     return True
 
 
@@ -1076,6 +1100,8 @@ cdef class Program:
             step.kind = ENDPOINT
         elif field.kind == "site":
             step.kind = SITE
+        elif field.kind == "in_quotes":
+            step.kind = IN_QUOTES
         elif field.kind == "number":
             step.kind = NUMBER
         elif field.kind == "decimal":
@@ -1152,7 +1178,9 @@ cdef class Program:
         step = self.plan.step
         for k in range(self.plan.steps):
             self.plan.bare_vhost |= step[k].slot == VHOST and step[k].take == WORD and step[k].n > 0 and step[k].literal[0] != c' '
-        self.plan.has_site = step.kind == SITE
+            self.plan.has_site |= step[k].kind == SITE
+            self.plan.has_time |= step[k].slot == TIME
+        self.plan.members |= 1u << TIME     # perhaps that of a prefix
         self.plan.begins_with_client = self.plan.start_n == 0 and (step.slot == CLIENT or step.slot == FORWARDED_FOR)
         self.plan.endpoint = any(isinstance(part, tuple) and part.kind == "endpoint" for part in parts)
         self.set_last(slots)
@@ -1236,4 +1264,5 @@ cdef class Program:
                 self.set_field(&node[parent].field, field, slots)
                 rank += 1
                 node[parent].rank = rank
+        self.plan.members |= 1u << TIME     # perhaps that of a prefix
         return self.set_last(slots)

@@ -649,7 +649,7 @@ cdef class LogReader:
         """Read a line, perhaps one with something around it. The error is the farthest one."""
         cdef Line line = NO_RECORD
         cdef Failure farthest = Failure(FINE, 0, 0)
-        cdef size_t skipped
+        cdef size_t skipped, more
         cdef int kind
         cdef bint has_prefix = False
         cdef bint object_first = self.objects < self.variants or is_of_docker(s, n)
@@ -659,11 +659,15 @@ cdef class LogReader:
                 has_prefix = True
                 line = self.read_variants(s + skipped, n - skipped, record)
                 record.offset += skipped
+                if line == NO_RECORD and record.code != EMPTY:
+                    keep_farther(&farthest, record, self.failed)
+                    more = self.read_after_words(s + skipped, n - skipped, record, &line)
+                    skipped += more
                 if line == RECORD and kind == CONSOLE and record.text[<int>TIME].at == NULL:
                     record.text[<int>TIME] = text_of(s, find(s, 0, n, c'\t'))
+                self.take_time(line, s, skipped, record)
                 if line != NO_RECORD or record.code == EMPTY:
                     return line
-                keep_farther(&farthest, record, self.failed)
         if object_first:
             line = self.read_in_object(s, n, record)
             if line != NO_RECORD or record.code == EMPTY:
@@ -674,13 +678,31 @@ cdef class LogReader:
             farthest = Failure(record.code, record.offset, self.failed)
         if line == NO_RECORD and not object_first:      # the error says more than what the text lacks
             line = self.read_in_object(s, n, record)
-        for kind in range(WORDS):
-            skipped = skip_words(kind, s, n) if line == NO_RECORD and not has_prefix else 0
-            if skipped:
-                line = self.read_variants(s + skipped, n - skipped, record)
+        if line == NO_RECORD and not has_prefix:
+            skipped = self.read_after_words(s, n, record, &line)
+            self.take_time(line, s, skipped, record)
         if line == NO_RECORD:
             record.code, record.offset, self.failed = farthest.code, farthest.offset, farthest.variant
         return line
+
+    cdef size_t read_after_words(self, const uint8_t *s, size_t n, Record *record, Line *line) noexcept nogil:
+        """Read a line after what a program may have written before it, if that is there. Return the size of this."""
+        cdef int kind
+        cdef size_t skipped
+        if prefix_of(s, n):
+            return 0
+        for kind in range(WORDS):
+            skipped = skip_words(kind, s, n)
+            if skipped:
+                line[0] = self.read_variants(s + skipped, n - skipped, record)
+                if line[0] != NO_RECORD:
+                    return skipped
+        return 0
+
+    cdef void take_time(self, Line line, const uint8_t *s, size_t n, Record *record) noexcept nogil:
+        """Let a record without a time have that of the n bytes before its line; not to find out the format."""
+        if line == RECORD and record.text[<int>TIME].at == NULL and not self.strict:
+            record.text[<int>TIME] = time_before(s, n)
 
     cdef Line read_in_object(self, const uint8_t *s, size_t n, Record *record) noexcept nogil:
         """Read the line, perhaps with a prefix of its own, that a JSON object contains.
@@ -706,12 +728,14 @@ cdef class LogReader:
             if skipped and line == NO_RECORD:
                 has_prefix = True
                 line = self.read_variants(inner.at + skipped, inner.n - skipped, record)
+                if line == NO_RECORD:
+                    skipped += self.read_after_words(inner.at + skipped, inner.n - skipped, record, &line)
+                self.take_time(line, inner.at, skipped, record)
         if line == NO_RECORD:
             line = self.read_variants(inner.at, inner.n, record)
-        for kind in range(WORDS):
-            skipped = skip_words(kind, inner.at, inner.n) if line == NO_RECORD and not has_prefix else 0
-            if skipped:
-                line = self.read_variants(inner.at + skipped, inner.n - skipped, record)
+        if line == NO_RECORD and not has_prefix:
+            skipped = self.read_after_words(inner.at, inner.n, record, &line)
+            self.take_time(line, inner.at, skipped, record)
         record.offset = start
         return line
 
@@ -771,7 +795,11 @@ cdef class LogReader:
         for i in range(MEMBERS):
             if record.text[i].n == 1 and record.text[i].at[0] == c'-':
                 record.text[i] = text_of(NULL, 0)
-        if plan.has_site and plan.step[0].literal[0] == c' ' and not is_usual_site(record.text[<int>VHOST]):
+        if plan.has_site and not has_usual_host(plan, record.text[<int>VHOST]):
+            return False
+        # Apache and nginx escape quotes: these are of two fields.
+        if plan.escapes == BACKSLASHES and record.odd_quotes and record.text[<int>REQUEST].at != NULL and find_text(
+                record.text[<int>REQUEST], b'" "'):
             return False
         return has_usual_values(record, plan.notation == JSON_LINES or plan.notation == LOGFMT_LINES, plan.notation == TEXT_LINES
                                 and plan.step[0].slot == FORWARDED_FOR and not plan.members >> CLIENT & 1)
@@ -803,6 +831,22 @@ cdef inline void keep_farther(Failure *kept, const Record *record, int variant) 
     """Keep the error of an attempt that came farther than those before it."""
     if record.code != FINE and (kept.code == FINE or record.offset > kept.offset):
         kept[0] = Failure(record.code, record.offset, variant)
+
+
+cdef bint has_usual_host(const Plan *plan, Text site) noexcept nogil:
+    """Return whether the site of a line may be one; of a line that begins with the client, an address is another field."""
+    if plan.step[0].kind != SITE:
+        return is_usual_site(site) and (site.at == NULL or not is_address(site))
+    return plan.step[0].literal[0] != c' ' or is_usual_site(site)
+
+
+cdef inline bint find_text(Text text, const char *part) noexcept nogil:
+    """Return whether a text has three bytes in it."""
+    cdef size_t i
+    for i in range(text.n - 2 if text.n > 2 else 0):
+        if memcmp(text.at + i, part, 3) == 0:
+            return True
+    return False
 
 
 cdef inline bint is_whole(const Plan *plan, const Record *record) noexcept nogil:

@@ -17,7 +17,7 @@ from uricodec.logs._fields cimport *
 from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
-from uricodec.logs._wrapping cimport WORDS, may_have_prefix, prefix_of, skip_words
+from uricodec.logs._wrapping cimport WORDS, may_have_prefix, prefix_of, skip_words, time_before
 from uricodec.logs._writing cimport keeps, know_time, put_extra_key
 
 
@@ -672,17 +672,27 @@ cdef void undo_escapes(const Plan *plan, const Marked *marked, size_t at, size_t
         step += 1
 
 
-cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t special, size_t end, Record *record) noexcept nogil:
-    """Undo escapes, determine the client, and split the request. False: the line is declined."""
+cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t skipped, size_t special, size_t end,
+                      Record *record) noexcept nogil:
+    """Undo escapes, determine the client, and split the request. False: the line is declined.
+
+    `skipped`: the size of what precedes the line, whose time it has if it has none itself.
+    """
     cdef const Plan *plan = record.variant.plan
     cdef Text *user = record.text + <int>USER
     cdef bint has_filters = reader.writer.filters > 0
     record.marked, record.room, record.special = marked, marked.room, 0
     record.decoded = record.whole = False
+    if user.n > 2 and user.at[user.n - 1] == c'-' and user.at[user.n - 2] == c' ':
+        return False
     if plan.bare_vhost and has_byte(record.text[<int>VHOST], c' '):
         return False
     if plan.has_site and not is_site(record.text[<int>VHOST]):
         return False
+    if not plan.has_time:
+        record.text[<int>TIME] = text_of(NULL, 0)
+    if skipped and record.text[<int>TIME].at == NULL:
+        record.text[<int>TIME] = time_before(marked.src + marked.start, skipped)
     if plan.is_cut and end - (marked.start - marked.window) < CUT_OFF:
         return False
     if plan.ident >= 0 and record.text[plan.ident].at != NULL and user.at > record.text[plan.ident].at and find(
@@ -729,7 +739,7 @@ cdef Attempt read_variants(const TextReader *reader, size_t at, Marked *marked, 
 
 cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *record) noexcept nogil:
     """Read the line at marked.start. False: it is declined. Up to BLOCK bytes after the end of the line may be loaded."""
-    cdef size_t size, at, end, special, skipped = 0
+    cdef size_t size, at, end, special, skipped = 0, words = 0
     cdef Attempt attempt
     cdef int k
     if not find_end(reader, marked, record, &special):
@@ -741,12 +751,15 @@ cdef bint read_text_line(const TextReader *reader, Marked *marked, Record *recor
         skipped = prefix_of(marked.src + marked.start, size)
     attempt = read_variants(reader, at + skipped, marked, end, record)
     k = 0
-    while attempt == NO_MATCH and skipped == 0 and k < WORDS:
-        size = skip_words(k, marked.src + marked.start, end - at)
+    if attempt == NO_MATCH and skipped and prefix_of(marked.src + marked.start + skipped, size - skipped):
+        return False
+    while attempt == NO_MATCH and k < WORDS:
+        size = skip_words(k, marked.src + marked.start + skipped, end - at - skipped)
         if size:
-            attempt = read_variants(reader, at + size, marked, end, record)
+            attempt = read_variants(reader, at + skipped + size, marked, end, record)
+            words = size
         k += 1
-    return attempt == READ and finish_line(reader, marked, special, end, record)
+    return attempt == READ and finish_line(reader, marked, skipped + words, special, end, record)
 
 
 # --- W3C --------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,12 @@
     Caddy, console      2024/10/10 13:55:36.5<TAB>INFO<TAB>http.log.access<TAB>handled request<TAB>LINE
     docker logs -t      2024-10-10T13:55:36.1Z LINE                         skip_words(): the same, if the whole is no record
     Python's logging    2024-10-10 13:55:36,123 - werkzeug - INFO - LINE
+    aws logs tail       2024-10-10T13:55:36.123000+00:00 my-stream/1a2b LINE
+    logcli              2024-10-10T13:55:36Z {app="web"} LINE
+    Grafana, Fluentd    2024-10-10T13:55:36Z<TAB>LINE, TIME<TAB>TAG<TAB>LINE, 2024-10-10 13:55:36.0 +0000 TAG: {OBJECT}
+    Spring Boot         2024-10-10T13:55:36.123Z  INFO 1 --- [nio-8080-exec-1] r.n.h.s.AccessLog : LINE
+    Ruby's Logger       I, [2024-10-10T13:55:36.123456 #1]  INFO -- : LINE
+    env_logger (Rust)   [2024-10-10T13:55:36Z INFO  actix_web::middleware::logger] LINE
     grep --color        192.0.2.1 - - [...] "\\x1b[01;31mGET\\x1b[m / HTTP/1.1" 200 5     without_colors(): where it is, in a copy
 
 A line is wrapped only if what is in it is a record. An object has no other object around, but perhaps a prefix in its text.
@@ -15,7 +21,7 @@ from libc.string cimport memcmp, memmove
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 from uricodec._base._kernels cimport ByteSet, kernels
-from uricodec.logs._fields cimport find, find_other, is_digit, is_letter, json_text, starts_with
+from uricodec.logs._fields cimport find, find_other, is_digit, is_letter, json_text, starts_with, text_of
 from uricodec.logs._json cimport *
 from uricodec.logs._line cimport *
 
@@ -25,6 +31,8 @@ cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 cdef ByteSet IN_TIME = ByteSet("0123456789T:.Z+-")
 cdef ByteSet POD = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789.-")
 cdef ByteSet TAG = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-/[]")
+cdef ByteSet BRACKET = TAG - "[]"
+cdef ByteSet STREAM_NAME = TAG | "$@#+="
 # What Python's logging is often told to write between the parts of a message.
 cdef ByteSet BETWEEN = ByteSet(" -|:[]()")
 cdef ByteSet IPV6 = ByteSet("0123456789ABCDEFabcdef:.")
@@ -57,13 +65,16 @@ cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
     """Skip what syslog writes before a message; 0 if it is not there.
 
     RFC 3164 section 4.1:  PRI TIMESTAMP SP HOSTNAME SP TAG ":" SP     (files have no PRI; TAG may have "[pid]")
+    RFC 6587 section 3.4.1: SIZE SP before these
     RFC 5424 section 6:    PRI VERSION SP TIMESTAMP SP HOSTNAME SP APP-NAME SP PROCID SP MSGID SP STRUCTURED-DATA SP
     rsyslog writes the former with a TIMESTAMP of RFC 3339, too, journald with one that has microseconds.
     """
-    cdef size_t i = 0, end
+    cdef size_t i = kernels.span(s, min(n, <size_t>6), &DIGITS.set), end, start
     cdef int _
+    i = i + 1 if 0 < i and i + 1 < n and s[i] == c' ' and s[i + 1] == c'<' else 0      # RFC 6587: the size of the message
+    start = i
     if i < n and s[i] == c'<':
-        while i < n and i < 5 and s[i] != c'>':
+        while i < n and i < start + 5 and s[i] != c'>':
             i += 1
         if i == n or s[i] != c'>':
             return 0
@@ -228,7 +239,8 @@ cdef size_t skip_pod(const uint8_t *s, size_t n) noexcept nogil:
 
 
 cdef inline bint is_level(const uint8_t *s, size_t n) noexcept nogil:
-    return (n == 4 and memcmp(s, b"INFO", 4) == 0 or n == 5 and (memcmp(s, b"DEBUG", 5) == 0 or memcmp(s, b"ERROR", 5) == 0)
+    return (n == 4 and (memcmp(s, b"INFO", 4) == 0 or memcmp(s, b"WARN", 4) == 0)
+            or n == 5 and (memcmp(s, b"DEBUG", 5) == 0 or memcmp(s, b"ERROR", 5) == 0)
             or n == 7 and memcmp(s, b"WARNING", 7) == 0)
 
 
@@ -273,6 +285,136 @@ cdef size_t skip_logging(const uint8_t *s, size_t n, int words) noexcept nogil:
     return i if i < n and not begins_with_name(s, i, n) else 0
 
 
+cdef size_t end_of_moment(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the end of a time such as "2024-10-10T13:55:36.1Z" or "2024-10-10 13:55:36,1", or of seconds, milliseconds, ...
+    since 1970; 0 if there is none."""
+    cdef size_t i = 19
+    if n > 20 and s[4] == c'-' and s[7] == c'-' and (s[10] == c'T' or s[10] == c' ') and s[13] == c':' and s[16] == c':':
+        if s[i] == c'.' or s[i] == c',':
+            i += 1 + kernels.span(s + i + 1, n - i - 1, &DIGITS.set)
+        if i < n and (s[i] == c'+' or s[i] == c'-'):
+            return i + kernels.span(s + i, n - i, &IN_TIME.set)
+        return i + (i < n and s[i] == c'Z')
+    i = kernels.span(s, min(n, <size_t>20), &DIGITS.set)
+    return i if i == 10 or i == 13 or i == 16 or i == 19 else 0
+
+
+cdef Text time_before(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the time of RFC 3339 in the n bytes before a line, also one with spaces; NULL if there is none."""
+    cdef size_t i = 0, end
+    while n - i > 19:
+        if is_digit(s[i]) and (i == 0 or not is_digit(s[i - 1])) and s[i + 4] == c'-':
+            end = end_of_moment(s + i, n - i)
+            if end > 18:
+                if s[i + 10] == c' ' and n - i - end > 6 and s[i + end] == c' ' and (
+                        s[i + end + 1] == c'+' or s[i + end + 1] == c'-') and s[i + end + 6] == c' ':
+                    end += 6
+                return text_of(s + i, end)
+        i += 1
+    return text_of(NULL, 0)
+
+
+cdef size_t skip_labels(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Skip the labels that Loki writes: {app="web", pod="web-1"}, and the blanks after them; 0 if they are not there."""
+    if n - i < 3 or s[i] != c'{' or not is_letter(s[i + 1]) and s[i + 1] != c'_' and s[i + 1] != c'}':
+        return 0
+    while i < n and s[i] != c'}':
+        if s[i] == c'"':
+            i = end_of_string(s, i + 1, n, False)
+        i += 1
+    if n <= i + 1 or s[i + 1] != c' ' and s[i + 1] != c'\t':
+        return 0
+    i += 1
+    while i < n and (s[i] == c' ' or s[i] == c'\t'):
+        i += 1
+    return i if i < n else 0
+
+
+cdef size_t skip_tag(const uint8_t *s, size_t i, size_t n, uint8_t end) noexcept nogil:
+    """Skip a tag of Fluentd, and the byte that ends it; 0 if it is not there."""
+    cdef size_t start = i
+    i += kernels.span(s + i, n - i, &BRACKET.set if end == c']' else &TAG.set)
+    return i + 1 if i > start and i + 1 < n and s[i] == end else 0
+
+
+cdef size_t skip_spring(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Skip what Spring Boot writes after a time: the level, the process, " --- [thread] logger : "; 0: it is not there."""
+    cdef size_t end
+    i = find_other(s, i, n, c' ')
+    end = find(s, i, n, c' ')
+    if not is_level(s + i, end - i):
+        return 0
+    i = find_other(s, end, n, c' ')
+    end = i + kernels.span(s + i, n - i, &DIGITS.set)
+    if end == i or not starts_with(s, end, n, <const uint8_t *>b" --- [", 6):
+        return 0
+    i = find(s, end, n, c']')
+    while i + 3 < n and not starts_with(s, i, n, <const uint8_t *>b" : ", 3):
+        i = find(s, i + 1, n, c' ')
+    return i + 3 if i + 3 < n else 0
+
+
+cdef size_t skip_ruby(const uint8_t *s, size_t n) noexcept nogil:
+    """Skip what Ruby's Logger writes: "I, [TIME #PID]  INFO -- program: ", and the tags of Rails, "[id] "; 0: it is not there."""
+    cdef size_t i, end
+    if n < 30 or s[1] != c',' or s[2] != c' ' or s[3] != c'[' or not is_iso_time(s, 4, n):
+        return 0
+    i = find(s, 4, n, c']')
+    while i + 4 < n and not starts_with(s, i, n, <const uint8_t *>b" -- ", 4):
+        i = find(s, i + 1, n, c' ')
+    i = find(s, min(i + 4, n), n, c':')
+    if i + 2 >= n or s[i + 1] != c' ':
+        return 0
+    i += 2
+    while i < n and s[i] == c'[':
+        end = find(s, i, n, c']')
+        if end + 2 >= n or s[end + 1] != c' ':
+            return 0
+        i = end + 2
+    return i
+
+
+cdef size_t skip_env_logger(const uint8_t *s, size_t n) noexcept nogil:
+    """Skip "[TIME LEVEL  module] "; 0 if it is not there."""
+    cdef size_t end = end_of_moment(s + 1, n - 1) if n > 21 and s[0] == c'[' else 0, i
+    if end == 0 or s[end + 1] != c' ':
+        return 0
+    i = end + 2
+    end = find(s, i, n, c' ')
+    if not is_level(s + i, end - i):
+        return 0
+    i = find(s, end, n, c']')
+    return i + 2 if i + 2 < n and s[i + 1] == c' ' else 0
+
+
+cdef size_t skip_stream(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Skip the name of a stream of CloudWatch Logs, or of a machine; 0 if it is not there, or another name comes after it."""
+    cdef size_t end = find(s, i, n, c' ')
+    if end + 1 >= n or end == i or not is_letter(s[i]) and not is_digit(s[i]) or kernels.span(
+            s + i, end - i, &STREAM_NAME.set) < end - i or kernels.span(s + i, end - i, &IPV6.set) == end - i:
+        return 0
+    return 0 if begins_with_name(s, end + 1, n) else end + 1
+
+
+cdef size_t skip_after_moment(int kind, const uint8_t *s, size_t n) noexcept nogil:
+    """Skip a time and what a program writes after it; 0 if it is not there."""
+    cdef size_t i = end_of_moment(s, n)
+    if i == 0 or i + 2 >= n:
+        return 0
+    if kind == LOKI:
+        return skip_labels(s, i + 1, n) if s[i] == c' ' or s[i] == c'\t' else 0
+    if kind == SPRING:
+        return skip_spring(s, i, n) if s[i] == c' ' else 0
+    if kind == FLUENTD:     # with a zone
+        if n - i < 9 or s[i] != c' ' or s[i + 1] != c'+' and s[i + 1] != c'-' or s[i + 6] != c' ':
+            return 0
+        i = skip_tag(s, i + 7, n, c':')
+        return i + 1 if i and i + 1 < n and s[i] == c' ' and s[i + 1] == c'{' else 0
+    if s[i] != c'\t':
+        return 0
+    return i + 1 if kind == TABBED else skip_tag(s, i + 1, n, c'\t')
+
+
 cdef size_t skip_words(int kind, const uint8_t *s, size_t n) noexcept nogil:
     """Return the size of what a program may have written before a line that is no record as a whole; 0 if it is not there.
 
@@ -284,18 +426,33 @@ cdef size_t skip_words(int kind, const uint8_t *s, size_t n) noexcept nogil:
         return skip_pod(s, n)
     if kind >= LOGGING:
         return skip_logging(s, n, kind - LOGGING)
+    if kind == RUBY:
+        return skip_ruby(s, n)
+    if kind == BRACKETED:
+        i = skip_tag(s, 1, n, c']') if n > 2 and s[0] == c'[' and is_letter(s[1]) else 0
+        return i + 1 if i and i + 1 < n and s[i] == c' ' and not begins_with_name(s, i + 1, n) else 0
+    if kind == ENV_LOGGER:
+        return skip_env_logger(s, n)
+    if kind == STREAM:
+        return skip_stream(s, 0, n) if find(s, 0, find(s, 0, n, c' '), c'/') < find(s, 0, n, c' ') else 0
+    if kind >= TABBED:
+        return skip_after_moment(kind, s, n)
     i = skip_timestamp(s, 0, n)
     if i == 0 or i >= n or is_iso_time(s, 0, n) and kernels.span(s, i - 1, &IN_TIME.set) < i - 1:
         return 0
+    if kind == TIMESTAMP_AND_NAME:
+        return skip_stream(s, i, n) if is_iso_time(s, 0, n) else 0
     if kind == TIMESTAMP:
         end = skip_word(s, i, n)
-        return i + skip_label(s + i, n - i, False) if is_iso_time(s, 0, n) and s[end - 2] != c':' else 0
+        if not is_iso_time(s, 0, n):
+            return i if not begins_with_name(s, i, n) and s[i] != c'-' else 0     # ts of moreutils
+        return i + skip_label(s + i, n - i, False) if s[end - 2] != c':' else 0
     if kind == TIMESTAMP_AND_TAG:
         end = skip_word(s, i, n)
         return end if end < n and end - i > 2 and s[end - 2] == c':' and is_iso_time(s, 0, n) else 0
     i = skip_word(s, i, n)          # HOSTNAME
     end = find(s, i, n, c' ')       # TAG
-    if end + 1 >= n or end == i or kernels.span(s + i, end - i, &TAG.set) < end - i or is_digit(s[i]):
+    if end + 1 >= n or end == i or kernels.span(s + i, end - i, &TAG.set) < end - i or is_digit(s[i]) or s[i] == c'-':
         return 0
     return 0 if begins_with_name(s, end + 1, n) else end + 1
 

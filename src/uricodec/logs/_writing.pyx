@@ -219,7 +219,7 @@ cdef size_t put_moment_of(const Record *record, Text text, uint8_t *dst) noexcep
         return put_time(record, dst)
     if text.n == time.n and is_known_time(time, text.at):
         return put_known_time(time, text.at, dst) - dst
-    if text.n > 4 and is_digit(text.at[2]) and is_digit(text.at[4]):
+    if text.n > 4 and is_digit(text.at[2]) and is_digit(text.at[4]) and not (text.n == 15 and text.at[6] == c' '):
         return put_epoch(text.at, text.n, &time.day, dst)
     return put_moment(text.at, text.n, dst)
 
