@@ -828,7 +828,7 @@ OPTIONS = {
         "a field, and the path of its member of the JSON",
         "Such as --map path=request.uri. Alternative paths have | between them. FIELD is a field of the record, or "
         "request, duration.ms, duration.us, duration.ns or extra.NAME. May be given again, for more fields. With "
-        "--format logfmt, PATH is a key.",
+        "--format of a preset of JSON, its other fields stay; with --format logfmt, PATH is a key.",
         read=mapped_field,
         repeats=True,
     ),
