@@ -300,6 +300,27 @@ def test_dedup(spark, names, kind, level):
     assert sorted(map(tuple, found.collect())) == want
 
 
+def test_dedup_by_a_policy(spark, tmp_path):
+    rows = ["http://a/?utm_x=1", "HTTP://a/?utm_y=2#f", "http://a/?b", "http://b/"]
+    urls = spark.createDataFrame(list(enumerate(rows)), "id int, url string")
+    kept = [0, 2, 3]
+    assert sorted(row.id for row in us.dedup(urls, "url", policy="crawl", order="id").collect()) == kept
+    us.save_set(urls.where("id < 2"), "url", tmp_path / "seen", policy="crawl")
+    with dedup.SeenSet.open(tmp_path / "seen") as seen:
+        left = us.dedup(urls, "url", policy="crawl", seen=seen).collect()
+    assert sorted(row.id for row in left) == kept[1:]
+    urls.coalesce(1).write.parquet(str(tmp_path / "in"))
+    stats = us.dedup_dataset(spark, tmp_path / "in", "url", tmp_path / "out", policy="crawl")
+    assert (stats.rows, stats.unique) == (4, 3)
+
+
+def test_bases_by_the_name_of_their_column(spark):
+    links = spark.createDataFrame([("x", "http://a/b/c"), ("../y", "http://d/e/f")], "href string, page string")
+    names = [us.resolve("href", "page"), us.resolve("href", links.page), us.resolve("href", "http://g/")]
+    found = [tuple(row) for row in links.select(*names).collect()]
+    assert found == [("http://a/b/x", "http://a/b/x", "http://g/x"), ("http://d/y", "http://d/y", "http://g/y")]
+
+
 @pytest.fixture(scope="module")
 def files(spark, tmp_path_factory):
     """200 000 rows of 40 000 names in files, so in several partitions."""

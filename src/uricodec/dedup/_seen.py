@@ -388,9 +388,9 @@ class SeenSet:
         return _restore, (type(self), b"".join(self._saved.parts()), given)
 
 
-def must_match(seen: SeenSet, kind: str, level: str | None, secret: Any = None) -> None:
-    """Raise SetError unless a set has this kind, level and secret."""
-    seen._saved.must_match(Identifier(kind, level), as_key(secret))
+def must_match(seen: SeenSet, kind: str, level: str | None, policy: Any = None, secret: Any = None) -> None:
+    """Raise SetError unless a set has this kind, level or policy, and secret."""
+    seen._saved.must_match(Identifier(kind, level, policy), as_key(secret))
 
 
 def _memory() -> int:

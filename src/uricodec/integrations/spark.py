@@ -150,9 +150,13 @@ def _column_function(name: str) -> Compute:
         _need_spark()
         import pyarrow as pa
         from pyspark.sql import Column  # type: ignore[import-not-found,unused-ignore]
+        from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
 
         if operation.result == "fingerprint":
             given["secret"] = _shared_key(given.get("secret"))
+        base = given.get("base")
+        if isinstance(base, str) and ":" not in base:  # a base has a scheme: this is the name of a column
+            given["base"] = sf.col(base)
         columns = {key: value for key, value in given.items() if isinstance(value, Column)}
         given = check_arguments(operation, given, columns, "a column")
         compute = _computing(name, operation.result, of_bulk, given, tuple(columns))
@@ -167,6 +171,8 @@ def _column_function(name: str) -> Compute:
 
 if TYPE_CHECKING:
     from uricodec.integrations._signatures import *  # noqa: F403
+    from uricodec.typing import PolicyName
+    from uricodec.uri._policies import Policy
 else:
     globals().update({name: _column_function(name) for name in OPERATIONS})
 
@@ -234,11 +240,12 @@ _DETERMINISTIC_NODES = {"Project", "Filter", "LocalRelation", "Range", "ArrowEva
 def dedup(  # noqa: PLR0913, PLR0917
     df: Any,
     column: str | Any,
-    kind: str = "urn",
+    kind: str | None = None,
     level: str | None = None,
     secret: _Secret = None,
     order: str | Any | None = None,
     seen: SeenSet | None = None,
+    policy: Policy | PolicyName | None = None,
 ) -> Any:
     """Keep the first row of each group of equivalent identifiers, with all its columns.
 
@@ -249,7 +256,8 @@ def dedup(  # noqa: PLR0913, PLR0917
         df (DataFrame): The rows. They are read twice. Unless they are files, selections and filters, the second reading
             could differ, so the executors keep a copy (DataFrame.localCheckpoint).
         column (str | Column): The identifiers, or the name of their column: text or binary.
-        kind (str): "urn", "uri", "iri", "web", or "bytes" (compared as they are).
+        kind (str | None): "urn", "uri", "iri", "web", or "bytes" (compared as they are); None: "urn", or with a policy
+            "uri".
         level (str | None): What is equivalent, as in `uricodec.bulk.fingerprint`.
         secret (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result
             does not depend on it.
@@ -259,6 +267,7 @@ def dedup(  # noqa: PLR0913, PLR0917
             several files are read in any order.
         seen (uricodec.dedup.SeenSet | None): A saved set of identifiers to leave out, before anything is shuffled. The
             executors open the file of a set that was opened by its path; other sets are sent to them.
+        policy (Policy | str | None): What is equivalent, instead of a level, as in `uricodec.bulk.normalize_uri`.
 
     Returns:
         DataFrame: The rows to keep, in the partitions of `df`.
@@ -281,7 +290,7 @@ def dedup(  # noqa: PLR0913, PLR0917
     from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
 
-    given = _fingerprint_options(kind, level, secret, seen)
+    given = _fingerprint_options(kind, level, secret, seen, policy)
     rows = df.withColumn(_ROW, sf.monotonically_increasing_id())
     if not _is_deterministic(df):
         rows = rows.localCheckpoint(eager=False)
@@ -315,12 +324,20 @@ def dedup(  # noqa: PLR0913, PLR0917
     return rows.where(is_marked).drop(_ROW, _BLOCK, _MARKS)
 
 
-def _fingerprint_options(kind: str, level: str | None, secret: _Secret, seen: SeenSet | None) -> dict[str, Any]:
-    given: dict[str, Any] = {"kind": kind, "level": level, "errors": "keep"}
+def _equivalence(kind: str | None, level: str | None, policy: Any) -> dict[str, Any]:
+    """Return the options that say which identifiers are equivalent."""
+    return {"kind": kind or ("urn" if policy is None else "uri"), "level": level, "policy": policy}
+
+
+def _fingerprint_options(
+    kind: str | None, level: str | None, secret: _Secret, seen: SeenSet | None, policy: Any
+) -> dict[str, Any]:
+    given = _equivalence(kind, level, policy)
     if seen is None:
         given["secret"] = _shared_key(secret)
     else:  # the executors take the key from the set
-        must_match(seen, kind, level, secret)
+        must_match(seen, **given, secret=secret)
+    given["errors"] = "keep"
     bulk.fingerprint([], **given)
     return given
 
@@ -427,11 +444,12 @@ def dedup_dataset(  # noqa: PLR0913, PLR0917
     path: str | os.PathLike[str] | Sequence[str],
     column: str | Any,
     output: str | os.PathLike[str],
-    kind: str = "urn",
+    kind: str | None = None,
     level: str | None = None,
     secret: _Secret = None,
     seen: SeenSet | None = None,
     partition_size: int | str = "512M",
+    policy: Policy | PolicyName | None = None,
 ) -> DedupStats:
     """Write the first row of each group of equivalent identifiers in Parquet files, however many rows these have.
 
@@ -444,8 +462,8 @@ def dedup_dataset(  # noqa: PLR0913, PLR0917
         path (str | PathLike | list[str]): The folders or files, which must not change during the call.
         column (str | Column): The identifiers, or the name of their column: text or binary.
         output (str | PathLike): The new folder. It is complete when it has a file _SUCCESS.
-        kind (str), level (str | None), secret (FingerprintKey | str | bytes | None), seen (SeenSet | None): As in
-            `dedup`.
+        kind (str | None), level (str | None), secret (FingerprintKey | str | bytes | None), seen (SeenSet | None),
+            policy (Policy | str | None): As in `dedup`.
         partition_size (int | str): How many bytes of the input a task reads, how many one receives of the shuffle of
             fingerprints, and how many a file of the output has, about. If fewer than a quarter of the rows are kept,
             files are smaller: a task that writes one reads at most four times as many bytes.
@@ -474,7 +492,7 @@ def dedup_dataset(  # noqa: PLR0913, PLR0917
     [(2, 'urn:example:a')]
     """
     _need_spark()
-    given = _fingerprint_options(kind, level, secret, seen)
+    given = _fingerprint_options(kind, level, secret, seen, policy)
     size = parse_size(partition_size) if isinstance(partition_size, str) else partition_size
     if size < 1:
         raise ValueError(f"partition_size must be at least 1, got {partition_size!r}")
@@ -637,10 +655,11 @@ def save_set(  # noqa: PLR0913, PLR0917
     df: Any,
     column: str | Any,
     path: str | os.PathLike[str],
-    kind: str = "urn",
+    kind: str | None = None,
     level: str | None = None,
     secret: _Secret = None,
     memory: int | str = "64M",
+    policy: Policy | PolicyName | None = None,
 ) -> None:
     """Save the identifiers of a column as a set (`uricodec.dedup.SeenSet`).
 
@@ -651,7 +670,7 @@ def save_set(  # noqa: PLR0913, PLR0917
         df (DataFrame): The rows.
         column (str | Column): The identifiers, or the name of their column: text or binary. NULL is left out.
         path (str | PathLike): The file, which appears, or replaces another one, when it is complete.
-        kind (str), level (str | None): As in `dedup`.
+        kind (str | None), level (str | None), policy (Policy | str | None): As in `dedup`.
         secret (FingerprintKey | str | bytes | None): The secret of the fingerprints, which is not saved with the set;
             None: a random one of this process, which is saved.
         memory (int | str): The limit for the table of each task.
@@ -680,7 +699,7 @@ def save_set(  # noqa: PLR0913, PLR0917
     key = None if secret is None else _shared_key(secret)
     target = os.path.abspath(os.fsdecode(path))
     parts = f"{target}.parts"
-    options: Any = {"kind": kind, "level": level, "memory": memory}
+    options: Any = {**_equivalence(kind, level, policy), "memory": memory}
     Deduplicator(**options).close()  # checks them
 
     def save(source: Iterator[Any]) -> Iterator[Any]:
