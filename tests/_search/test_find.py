@@ -1,5 +1,6 @@
 """URLs in text: `uricodec.uri.find` and what it finds part by part, against the reference implementation."""
 
+import re
 from functools import partial
 
 import pytest
@@ -27,13 +28,33 @@ def find_plain(*arguments):
     return spans, rest
 
 
+# Opening and closing brackets, punctuation, and what ends any URL, beyond ASCII.
+PARTS += [character.encode() for character in "⟦⟧⁽⁾」。؟”«…\u200b\ue000\u2029\ufffe\u0964\U0001f676"]
+PARTS += [b"/", b"?", b"#", b"=", b"&", b":~:"]
+
 EXAMPLES = {
     "see http://a.example/, then": ["http://a.example/"],
     "<a href='http://a.example/?x=1&y'>b</a>": ["http://a.example/?x=1&y"],
     "[a](http://a.example/b_(c)) (http://b.example)": ["http://a.example/b_(c)", "http://b.example"],
     "http://a.example(see http://b.example/{id})": ["http://a.example", "http://b.example/{id}"],
-    "http://a.example/(b[c http://a.example/[b(c": ["http://a.example/", "http://a.example/"],
-    "http://a.example/[b(c] http://a.example/(b)[c(d]{e[f}": ["http://a.example/", "http://a.example/(b)"],
+    "http://a.example/(b[c http://a.example/[b(": ["http://a.example/(b[c", "http://a.example/[b"],
+    "http://a.example/[b(c] http://a.example/(b)[c(d]{e[f}": ["http://a.example/[b(c", "http://a.example/(b)[c(d"],
+    "http://a.example(b/c) http://a.example[b http://a.example/b⟦c⟧d⟧": [
+        "http://a.example",
+        "http://a.example",
+        "http://a.example/b⟦c⟧d",
+    ],
+    "http://a.example/a(b)/?c=(d)&(e)#(f)": ["http://a.example/a(b)/?c=(d)&(e)#(f)"],
+    "http://a.example/#/g?_a=(b:!(c,d),e:(f)) http://a.example/?q=(a=b)": [
+        "http://a.example/#/g?_a=(b:!(c,d),e:(f))",
+        "http://a.example/?q=(a=b",
+    ],
+    "«http://a.example/b» \u2039http://a.example/c\u203a، http://a.example/د؟ http://a.example/क। ": [
+        "http://a.example/b",
+        "http://a.example/c",
+        "http://a.example/د",
+        "http://a.example/क",
+    ],
     "{http://www.w3.org/2000/svg}svg": ["http://www.w3.org/2000/svg"],
     "http://[2001:db8::1]:80/ http://[::1": ["http://[2001:db8::1]:80/"],
     r'{"a": "http://a.example\n", "b": 1}': ["http://a.example"],
@@ -77,6 +98,71 @@ def test_a_delimiter_decides_where_a_copied_url_ends_that_did_not_fit_before():
         assert b"".join(naive.by_copies(copy_plain, text, capacity)) == b"http://a.example/\nhttp://a.example/Yahoo!\n"
 
 
+# What is no link at all: initiation without a scheme, mail, userinfo, names that DNS does not allow.
+NO_LINK = re.compile(r"http://(?:[.-]|foo[.][.]|john)|@(?!ruby)")
+
+
+def link_tests():
+    for line in (naive.DATA / "LinkDetectionTest.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            yield line
+
+
+def test_detection_of_links_by_unicode():
+    """The test data of UTS 58, with a scheme before each link. Found otherwise: a quotation mark of ASCII, which no URI
+    contains, and an ideographic full stop."""
+    others, tested = [], 0
+    for line in link_tests():
+        if NO_LINK.search(line):
+            continue
+        marked = re.sub("⸠(?!https?:)", "⸠https://", line)
+        text, links = re.sub("[⸠⸡]", "", marked), re.findall("⸠(.*?)⸡", marked)
+        tested += 1
+        if [text[start:stop] for start, stop in uri.find(text)] != links:
+            others.append(links[0].rpartition("/")[2])
+    assert others == ["Wikipedia:Lista_d\"e_vvoce_ca_tutt'_'e_Wikipedie_aveno_a_avé", "普遍适用测试。我爱你"]
+    assert tested > 140
+
+
+@given(TEXTS)
+def test_find_in_text(text):
+    """Offsets count characters, and URLs are text; half of a surrogate pair ends a URL."""
+    text = (
+        text.decode("utf-8", "surrogatepass" if b"\xed\xa0" in text else "replace")
+        if is_text(text)
+        else text.decode("latin-1")
+    )
+    data = text.encode("utf-8", "surrogatepass")
+    spans = uri.find(text)
+    assert [len(text[:place].encode("utf-8", "surrogatepass")) for span in spans for place in span] == [
+        place for span in naive.find(data) for place in span
+    ]
+    urls = [text[start:stop].encode("utf-8", "surrogatepass").decode("utf-8", "replace") for start, stop in spans]
+    assert uri.extract(text, "plain") == urls
+
+
+def is_text(data):
+    try:
+        data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("content", ["json", "html"])
+def test_find_in_text_with_escapes(content):
+    text = {
+        "json": '{"é":"http:\\/\\/a.example\\/é?b\\u0026c","d":"\\"http://b.example/\\ud83d\\""}',
+        "html": '<p title="é">😀<a href="http://a.example/é?b&amp;c">“http://b.example/”',
+    }[content]
+    data = text.encode()
+    assert uri.find(text, "auto") == [
+        (len(data[:start].decode()), len(data[:stop].decode())) for start, stop in uri.find(data, content)
+    ]
+    assert uri.extract(text) == [url.decode("utf-8", "replace") for url in uri.extract(data)]
+    assert uri.extract(text)[0] == "http://a.example/é?b&c"
+
+
 def test_copies_of_many_urls():
     text = b" http://a.example/b" * 1000
     whole = b"".join(naive.lines(text))
@@ -92,8 +178,21 @@ def test_copies_of_many_urls():
 
 def test_characters():
     """Whether a character ends a URL, in all blocks with characters that do, and at the borders of lengths."""
-    for code in [*range(0x3100), *range(0xD780, 0xD800), *range(0xE000, 0xE080), *range(0xFE00, 0x10100), 0x10FFFF]:
-        text = f"a://b{chr(code)}c".encode()
+    borders = [
+        *range(0xE0000, 0xE0200),
+        *range(0xEFF00, 0xF0100),
+        0x10FFFF,
+        *(i | 0xFFFE for i in range(0, 0x110000, 0x10000)),
+    ]
+    for code in [
+        *range(0xD800),
+        *range(0xE000, 0x12500),
+        *range(0x16A00, 0x17000),
+        *range(0x1BC00, 0x1DC00),
+        *borders,
+        0x1F676,
+    ]:
+        text = f"a://b{chr(code)}c a://b{chr(code)} a://b/{chr(code)}c)".encode()
         assert uri.find(text) == naive.find(text), hex(code)
 
 
@@ -102,9 +201,10 @@ def test_many_urls_and_any_buffer():
     found = [(19 * i + 1, 19 * i + 19) for i in range(1000)]
     assert uri.find(text) == uri.find(bytearray(text)) == uri.find(memoryview(text)) == found
     assert find_plain(text + b" ", 128, False) == (found, len(text) + 1)
-    assert uri.find(b"") == []
-    with pytest.raises(TypeError):
-        uri.find("http://a.example/")
+    assert uri.find(b"") == uri.find("") == []
+    for wrong in None, 5, ["http://a.example/"]:
+        with pytest.raises(TypeError):
+            uri.find(wrong)
 
 
 @pytest.mark.parametrize("size", [1, 7, 200, 2000])
@@ -261,8 +361,8 @@ def test_content_and_buffers():
     for function in uri.find, uri.extract:
         with pytest.raises(ValueError, match="unknown content 'xml'; choose from plain, json, html, auto"):
             function(data, "xml")
-        with pytest.raises(TypeError):
-            function("http://a.example/", content="auto")
+        with pytest.raises(ValueError, match="unknown content 'xml'"):
+            function(data.decode(), "xml")
 
 
 HOSTILE_ESCAPES = ["a://b\\", "a://\\/", "\\ud83d", "a://&", "a://&amp;", "&#", "&#x0", "&copy", '"a://\\"']

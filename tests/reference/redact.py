@@ -5,13 +5,13 @@ when it is reached.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from reference.shapes import class_of
-from reference.uri_find import ends
 
 SIGNATURES = ("sig", "Signature", "AWSAccessKeyId", "X-Amz-Credential", "X-Amz-Security-Token", "X-Amz-Signature")
 SIGNATURES += ("X-Goog-Signature",)
@@ -51,6 +51,25 @@ JOINED = re.compile(rb'(?:[^\0-\x20"<>\x7f]|(?<==)\r?\n)+')
 ENDS_OF_LINES = b"=\r", b"=\n"
 JOINS = re.compile(rb"(?:[^=]|=[0-9A-Fa-f]{2}|=\r?\n)*=")  # quoted-printable up to the end of a line
 BRACKETS = {b")": b"(", b"]": b"[", b"}": b"{"}
+
+
+def ends(character):
+    """Whether a character ends a value in a text wherever it stands."""
+    code = ord(character)
+    if code < 0x80:
+        return code <= 0x20 or code == 0x7F or character in '"<>\\^`|'
+    if character in "\u200c\u200d\u2010\u2011\u2012\u2013\u3005\u3006\u3007":
+        return False
+    if 0xFF00 <= code < 0xFF66:  # fullwidth ASCII, and halfwidth punctuation
+        return not unicodedata.normalize("NFKC", character).isalnum()
+    return (
+        code <= 0xA0  # controls, no-break space
+        or character in "\u00ab\u00bb\u1680\ufeff"
+        or 0x2000 <= code <= 0x206F
+        or 0x3000 <= code <= 0x303F
+        or 0xD800 <= code <= 0xDFFF  # a byte that is not UTF-8
+        or 0xFFF0 <= code <= 0xFFFF
+    )
 
 
 def char_at(text, i):

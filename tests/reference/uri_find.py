@@ -4,33 +4,59 @@ import json
 import re
 import unicodedata
 from html.entities import html5
+from pathlib import Path
 
 LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 DIGITS = frozenset("0123456789")
 SCHEME = LETTERS | DIGITS | frozenset("+-.")
 LONGEST_SCHEME = 64
+# The properties of UTS 58.
+DATA = Path(__file__).parents[1] / "data" / "linkification"
+
+
+def lines_of(name):
+    lines = (line.partition("#")[0].strip() for line in DATA.joinpath(name).read_text("utf-8").splitlines())
+    return [[cell.strip() for cell in line.split(";")] for line in lines if line]
+
+
+def link_terms():
+    """Character -> Soft, Open or Close."""
+    found = {}
+    for codes, term in lines_of("LinkTerm.txt"):
+        first, _, last = codes.partition("..")
+        found |= {chr(code): term for code in range(int(first, 16), int(last or first, 16) + 1)}
+    return found
+
+
+TERMS = link_terms()
+PARTNERS = {chr(int(closing, 16)): chr(int(opening, 16)) for closing, opening in lines_of("LinkBracket.txt")}
+DEPRECATED = "\u0149\u0673\u0f77\u0f79\u17a3\u17a4\u206a\u206b\u206c\u206d\u206e\u206f\u2329\u232a\U000e0001"
 TRIMMED = "?!.,:*_~';"
-PARTNERS = {")": "(", "]": "[", "}": "{"}
-PARTS_OF_WORDS = "\u200c\u200d\u2010\u2011\u2012\u2013\u3005\u3006\u3007"
 
 
-def ends(character):
-    """Return whether a character ends a URL wherever it stands."""
+def term(character):
+    """Return the Link_Term of a character, but for ASCII that no URI contains, and Chinese and Japanese punctuation."""
     code = ord(character)
     if code < 0x80:
-        return code <= 0x20 or code == 0x7F or character in '"<>\\^`|'
-    if character in PARTS_OF_WORDS:
-        return False
+        if code <= 0x20 or code == 0x7F or character in '"<>\\^`|':
+            return "Hard"
+        return (
+            "Soft"
+            if character in TRIMMED
+            else {**dict.fromkeys("([{", "Open"), **dict.fromkeys(")]}", "Close")}.get(character)
+        )
+    if 0x3000 <= code <= 0x303F:
+        return None if character in "\u3005\u3006\u3007" else "Hard"
     if 0xFF00 <= code < 0xFF66:  # fullwidth ASCII, and halfwidth punctuation
-        return not unicodedata.normalize("NFKC", character).isalnum()
-    return (
-        code <= 0xA0  # controls, no-break space
-        or character in "\u00ab\u00bb\u1680\ufeff"
-        or 0x2000 <= code <= 0x206F
-        or 0x3000 <= code <= 0x303F
-        or 0xD800 <= code <= 0xDFFF  # a byte that is not UTF-8
-        or 0xFFF0 <= code <= 0xFFFF
-    )
+        return None if unicodedata.normalize("NFKC", character).isalnum() else "Hard"
+    no_character = 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE
+    if (
+        no_character
+        or unicodedata.category(character) in {"Zs", "Zl", "Zp", "Cc", "Co", "Cs"}
+        or character in DEPRECATED
+    ):
+        return "Hard"
+    return TERMS.get(character)
 
 
 def start_of_scheme(text, done, colon):
@@ -64,6 +90,45 @@ def between(text, start, body, decoded):
     return found.end(1) if found and found.end(1) > body else None
 
 
+def stop_of(text, body):
+    """Return where a URL stops: before a character that ends any, or a closing bracket without its partner."""
+    opened, part, i = [], "authority", body
+    while i < len(text) and (kind := term(text[i])) != "Hard":
+        parts = {"authority": "/?#", "path": "/?#", "query": "#=&", "fragment": ""}[part]
+        if text[i] in parts or (part == "fragment" and text.startswith(":~:", i)):
+            if part == "authority" and opened:
+                return skip_plain(text, i)
+            opened = []
+            part = {"/": "path", "?": "query", "#": "fragment"}.get(text[i], part)
+        if kind == "Open":
+            if len(opened) == 125:
+                break
+            opened.append(text[i])
+        elif kind == "Close" and (not opened or opened.pop() != PARTNERS[text[i]]):
+            break
+        i += 1
+    return i
+
+
+def skip_plain(text, i):
+    """Return the next character that ends any URL, or bracket."""
+    while i < len(text) and term(text[i]) not in {"Hard", "Open", "Close"}:
+        i += 1
+    return i
+
+
+def alone_in_authority(url):
+    """Return where the first bracket of the authority is that nothing closes there; None if there is none."""
+    authority = re.match("[^/?#]*", url)[0]
+    opened = []
+    for i, character in enumerate(authority):
+        if term(character) == "Open":
+            opened.append(i)
+        elif term(character) == "Close":
+            opened.pop()
+    return opened[0] if opened else None
+
+
 def find(data, decoded=False):
     """Return the start and end, in bytes, of each URL; `decoded`: ESCAPED are delimiters."""
     text = data.decode("utf-8", "surrogateescape")
@@ -82,19 +147,11 @@ def find(data, decoded=False):
             found.append((offsets[start], offsets[inside]))
             done = inside
             continue
-        opened = dict.fromkeys("([{", 0)
-        while i < len(text) and not ends(text[i]):
-            if text[i] in opened:
-                opened[text[i]] += 1
-            elif text[i] in PARTNERS:
-                if not opened[PARTNERS[text[i]]]:
-                    break
-                opened[PARTNERS[text[i]]] -= 1
-            i += 1
-            if not any(opened.values()):
-                stop = i
-        done = i
-        stop = body + len(text[body:stop].rstrip(TRIMMED))
+        done = stop = i = stop_of(text, body)
+        if (alone := alone_in_authority(text[body:i])) is not None:
+            stop = body + alone
+        while stop > body and term(text[stop - 1]) in {"Soft", "Open"}:
+            stop -= 1
         if stop > body:
             found.append((offsets[start], offsets[stop]))
     return found

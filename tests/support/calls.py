@@ -324,7 +324,11 @@ CALLS |= {
         *[(_ESCAPED, content) for content in ("plain", "json", "html", "auto", "no-such")],
     ),
     "uricodec.uri.extract": _each(
-        uri.extract, b"a://b", "x", *[(_ESCAPED, content) for content in ("plain", "json", "html", "auto", "no-such")]
+        uri.extract,
+        b"a://b",
+        "x",
+        "é http://é/\ud800",
+        *[(_ESCAPED, content) for content in ("plain", "json", "html", "auto", "no-such")],
     ),
     **{
         f"uricodec.uri.{function.__name__}": [

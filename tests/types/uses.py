@@ -120,6 +120,8 @@ def uris(text: str, data: bytes) -> None:
     assert_type(uri.SENSITIVE_NAMES, Mapping[str, tuple[str, ...]])
     assert_type(uri.find(data, "html"), list[tuple[int, int]])
     assert_type(uri.extract(data), list[bytes])
+    assert_type(uri.find("a"), list[tuple[int, int]])
+    assert_type(uri.extract("a", "json"), list[str])
     assert_type(legacy_schemes.parse(text), dict[str, Any])
 
 

@@ -106,5 +106,5 @@ cdef size_t find_matches(object buffer, Content content, bint last, scan_functio
 cdef tuple copy_matches(object src, Content content, object dst, bytes prefix, size_t before, scan_function scan,
                         const void *options, bint delimited)
 
-# Return the length of the character beyond ASCII at the start of s; 0 if it ends a URL or is not UTF-8.
+# Return the length of the character beyond ASCII at the start of s; 0 if it ends a word or is not UTF-8.
 cdef size_t length_of_character(const uint8_t *s, size_t n) noexcept nogil

@@ -15,13 +15,15 @@ Each kind of match has a function that finds the next ones in plain text. The lo
 makes objects or lines of what it found.
 """
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._base._atomic cimport uc_publish16, uc_read16
 from uricodec._base._kernels cimport ALPHANUM, ByteSet, kernels
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
+
+from uricodec._search import _link_terms
 
 
 cdef enum:
@@ -438,15 +440,15 @@ cdef tuple copy_matches(object src, Content content, object dst, bytes prefix, s
 
 # --- URLs -------------------------------------------------------------------------------------------------------------
 
-# A URL is found by its "://". The scheme before it is searched backwards, the end forwards: the first byte or character
-# that ends any URL, or a closing bracket without an opening one. If opening brackets remain, the URL ends where all
-# were closed for the last time; then punctuation is trimmed. The search continues where the URL ended before that, so
-# no byte is read more often than a few times. A URL between quotes or angle brackets is what is between them.
+# A URL is found by its "://". The scheme before it is searched backwards, the end forwards, as UTS 58 does: the first byte or
+# character that ends any URL, or a closing bracket that is not the partner of the last open one. Then punctuation and
+# opening brackets are trimmed. The search continues where the URL ended before that, so no byte is read more often than a few
+# times. A URL between quotes or angle brackets is what is between them.
 
 # ASCII that no URI contains (RFC 3986 section 2; appendix C: "delimited by double-quotes, angle brackets or
 # whitespace"), but curly brackets, which URI templates contain (RFC 6570).
 cdef ByteSet URL_ENDS = ByteSet(range(33)) | '"<>\\^`|' | b"\x7f"
-cdef ByteSet TRIMMED = ByteSet("?!.,:*_~';")
+cdef ByteSet TRIMMED = ByteSet("?!.,:*_~';([{")
 cdef ByteSet BRACKETS = ByteSet("()[]{}")
 cdef ByteSet URL_PLAIN = ~(URL_ENDS | BRACKETS | bytes(range(128, 256)))
 cdef ByteSet BUT_COLON = ~ByteSet(":")
@@ -455,73 +457,217 @@ cdef ByteSet SCHEME_BYTES = ALPHANUM | "+-."
 cdef enum:
     LONGEST_SCHEME = 64     # a bound on what is read again backwards; the longest registered scheme has 36 characters
     NOT_FULL = 4            # the bytes of the longest character
+    MOST_OPEN = 125         # brackets, as in UTS 58: a URL ends before one more
 
 
-cdef size_t length_of_character(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the length of the character beyond ASCII at the start of s; 0 if it ends a URL or is not UTF-8.
-
-    It ends a URL if it is a space, a quotation mark, a control, or punctuation of the blocks General Punctuation, CJK
-    Symbols and Punctuation, and Halfwidth and Fullwidth Forms. Parts of words are ZWJ, ZWNJ, the hyphens and the en
-    dash (U+2010 to U+2013), and the ideographs U+3005 to U+3007.
-    """
-    cdef uint32_t c
+cdef size_t read_utf8(const uint8_t *s, size_t n, uint32_t *c) noexcept nogil:
+    """Read the character beyond ASCII at the start of s. Return its length; 0 if it is not UTF-8."""
     if s[0] < 0xC2 or s[0] > 0xF4 or n < 2 or s[1] & 0xC0 != 0x80:
         return 0
     if s[0] < 0xE0:
-        c = <uint32_t>(s[0] & 0x1F) << 6 | (s[1] & 0x3F)
-        return 0 if c <= 0xA0 or c == 0xAB or c == 0xBB else 2
+        c[0] = <uint32_t>(s[0] & 0x1F) << 6 | (s[1] & 0x3F)
+        return 2
     if n < 3 or s[2] & 0xC0 != 0x80:
         return 0
     if s[0] < 0xF0:
-        c = <uint32_t>(s[0] & 0x0F) << 12 | <uint32_t>(s[1] & 0x3F) << 6 | (s[2] & 0x3F)
-        if c < 0x2000:
-            return 0 if c < 0x800 or c == 0x1680 else 3
-        if c < 0x3040:
-            return 3 if (0x2070 <= c < 0x3000 or 0x3005 <= c <= 0x3007 or 0x2010 <= c <= 0x2013
-                         or c == 0x200C or c == 0x200D) else 0
-        if c >= 0xFF00:
-            return 3 if (0xFF10 <= c <= 0xFF19 or 0xFF21 <= c <= 0xFF3A or 0xFF41 <= c <= 0xFF5A
-                         or 0xFF66 <= c < 0xFFF0) else 0
-        return 0 if 0xD800 <= c <= 0xDFFF or c == 0xFEFF else 3
+        c[0] = <uint32_t>(s[0] & 0x0F) << 12 | <uint32_t>(s[1] & 0x3F) << 6 | (s[2] & 0x3F)
+        return 0 if c[0] < 0x800 or 0xD800 <= c[0] <= 0xDFFF else 3
     if n < 4 or s[3] & 0xC0 != 0x80:
         return 0
-    c = <uint32_t>(s[0] & 0x07) << 18 | <uint32_t>(s[1] & 0x3F) << 12
-    return 4 if 0x10000 <= c <= 0x10FFFF else 0
+    c[0] = (<uint32_t>(s[0] & 0x07) << 18 | <uint32_t>(s[1] & 0x3F) << 12 | <uint32_t>(s[2] & 0x3F) << 6 | (s[3] & 0x3F))
+    return 4 if 0x10000 <= c[0] <= 0x10FFFF else 0
 
 
-cdef size_t end_of_url(const uint8_t *s, size_t n, size_t i, size_t *balanced) noexcept nogil:
-    """Return the end of the URL that goes on at i; `balanced` is the last place where all brackets are closed."""
-    cdef size_t depth[3]        # of round, square and curly brackets
-    cdef size_t total = 0       # the sum of depth
-    cdef size_t outermost = i   # the bracket that made it 1
-    cdef size_t length
-    cdef int kind
-    depth[0] = depth[1] = depth[2] = 0
+cdef inline bint ends_word(uint32_t c) noexcept nogil:
+    """Return whether a character is a space, a quotation mark, a control, or punctuation of the blocks General Punctuation,
+    CJK Symbols and Punctuation, and Halfwidth and Fullwidth Forms.
+
+    Parts of words are ZWJ, ZWNJ, the hyphens and the en dash (U+2010 to U+2013), and the ideographs U+3005 to U+3007.
+    """
+    if c < 0x2000:
+        return c <= 0xA0 or c == 0xAB or c == 0xBB or c == 0x1680
+    if c < 0x3040:
+        return not (0x2070 <= c < 0x3000 or 0x3005 <= c <= 0x3007 or 0x2010 <= c <= 0x2013 or c == 0x200C or c == 0x200D)
+    if 0xFF00 <= c <= 0xFFFF:
+        return not (0xFF10 <= c <= 0xFF19 or 0xFF21 <= c <= 0xFF3A or 0xFF41 <= c <= 0xFF5A or 0xFF66 <= c < 0xFFF0)
+    return c == 0xFEFF
+
+
+cdef size_t length_of_character(const uint8_t *s, size_t n) noexcept nogil:
+    cdef uint32_t c = 0
+    cdef size_t size = read_utf8(s, n, &c)
+    return 0 if ends_word(c) else size
+
+
+# What a character beyond ASCII is in a URL (UTS 58).
+cdef enum Term:
+    INCLUDE, HARD, SOFT, OPEN, CLOSE
+
+cdef struct TermRange:
+    uint32_t first, last
+    Term term
+    uint32_t opening        # the partner of a closing bracket
+
+cdef enum:
+    RANGES = 300
+    SPECIAL_CHARACTERS = 0x20000
+    SPECIAL_WORDS = 0x800       # of 64 bits
+
+cdef TermRange TERMS[RANGES]        # ascending
+cdef int ranges = 0
+cdef uint64_t SPECIAL[SPECIAL_WORDS]        # a bit for each character in these
+
+
+cdef int load_terms() except -1:
+    global ranges
+    cdef uint32_t first, last, opening, c
+    cdef int term
+    cdef list found = []
+    for term, text in ((HARD, _link_terms.HARD), (SOFT, _link_terms.SOFT)):
+        for first, last in _link_terms.terms(text):
+            found.append((first, last, term, 0))
+    for first, last in _link_terms.terms(_link_terms.BRACKETS):
+        found.append((first, first, OPEN, 0))
+        found.append((last, last, CLOSE, first))
+    memset(SPECIAL, 0, sizeof(SPECIAL))
+    for first, last, term, opening in sorted(found):
+        if ranges == RANGES:
+            raise ValueError("too many")  # pragma: no cover: there are fewer
+        TERMS[ranges] = TermRange(first, last, <Term>term, opening)
+        ranges += 1
+        for c in range(first, last + 1):
+            SPECIAL[c // 64] |= <uint64_t>1 << c % 64
+    return 0
+
+
+load_terms()
+
+
+cdef Term term_of(uint32_t c, uint32_t *opening) noexcept nogil:
+    """Return what a character beyond ASCII is; `opening` is the partner of a closing bracket."""
+    cdef int low = 0, high = ranges, middle
+    if c >= SPECIAL_CHARACTERS:     # private use, what is no character, and a deprecated one
+        return HARD if c >= 0xF0000 or c & 0xFFFE == 0xFFFE or c == 0xE0001 else INCLUDE
+    # The hard stops of Chinese and Japanese: no blank follows them.
+    if 0x3000 <= c < 0x3040 or 0xFF00 <= c < 0xFFF0:
+        return HARD if ends_word(c) else INCLUDE
+    if not SPECIAL[c // 64] >> c % 64 & 1:
+        return INCLUDE
+    while high - low > 1:
+        middle = (low + high) // 2
+        if TERMS[middle].first <= c:
+            low = middle
+        else:
+            high = middle
+    opening[0] = TERMS[low].opening
+    return TERMS[low].term
+
+
+# The part of a URL that goes on; a part, or what delimits its own parts, begins without open brackets.
+cdef enum UrlPart:
+    IN_AUTHORITY, IN_PATH, IN_QUERY, IN_FRAGMENT
+
+
+cdef bint begins_part(const uint8_t *s, size_t start, size_t stop, UrlPart *part) noexcept nogil:
+    """Return whether something begins in s[start:stop] across which no brackets match; `part` is moved there."""
+    cdef size_t i
+    cdef bint found = False
+    for i in range(start, stop):
+        if part[0] == IN_FRAGMENT:
+            found |= s[i] == c':' and stop - i > 2 and s[i + 1] == c'~' and s[i + 2] == c':'
+        elif s[i] == c'#':
+            part[0], found = IN_FRAGMENT, True
+        elif part[0] == IN_QUERY:
+            found |= s[i] == c'=' or s[i] == c'&'
+        elif s[i] == c'?':
+            part[0], found = IN_QUERY, True
+        elif s[i] == c'/':
+            part[0], found = IN_PATH, True
+    return found
+
+
+cdef size_t end_of_url(const uint8_t *s, size_t n, size_t body, size_t i, size_t *trimmed) noexcept nogil:
+    """Return where the URL stops that goes on at `body`, with URL_PLAIN bytes before i; `trimmed` is its end, without punctuation.
+
+        http://a.example/b(c)/d(e/f).           stops before ")": "(e" and "/f)" are in different segments
+    """
+    cdef uint32_t open[MOST_OPEN]       # the brackets that are open
+    cdef uint32_t c = 0, opening = 0
+    cdef size_t opened = 0, first = 0, seen = body, end = 0, size
+    cdef UrlPart part = IN_AUTHORITY
+    cdef bint in_authority = True
+    cdef Term term
     while i < n:
         if URL_PLAIN.set.member[s[i]]:
             i += kernels.span(s + i, n - i, &URL_PLAIN.set)
-        elif s[i] >= 0x80:
-            length = length_of_character(s + i, n - i)
-            if length == 0:
-                break
-            i += length
+            continue
+        if s[i] >= 0x80:
+            size = read_utf8(s + i, n - i, &c)
+            term = term_of(c, &opening) if size else HARD
         elif BRACKETS.set.member[s[i]]:
-            kind = 0 if s[i] <= c')' else 1 if s[i] <= c']' else 2
-            if s[i] == c'(' or s[i] == c'[' or s[i] == c'{':
-                if total == 0:
-                    outermost = i
-                depth[kind] += 1
-                total += 1
-            elif depth[kind] == 0:
-                break
-            else:
-                depth[kind] -= 1
-                total -= 1
-            i += 1
+            c, size = s[i], 1
+            term = OPEN if c == c'(' or c == c'[' or c == c'{' else CLOSE
+            opening = c'(' if c == c')' else c - 2
         else:
             break
-    balanced[0] = i if total == 0 else outermost
+        if term == HARD:
+            break
+        if term >= OPEN:
+            in_authority = part == IN_AUTHORITY
+            if begins_part(s, seen, i, &part):
+                if in_authority and opened:
+                    end = first
+                    break
+                opened = 0
+            seen = i + size
+            if term == OPEN:
+                if opened == MOST_OPEN:
+                    break
+                if opened == 0:
+                    first = i
+                open[opened] = c
+                opened += 1
+            elif opened == 0 or open[opened - 1] != opening:
+                break
+            else:
+                opened -= 1
+        i += size
+    if end == 0:
+        # An authority has no bracket that nothing closes: http://a.example(see http://b.example/)
+        end = first if part == IN_AUTHORITY and opened else i
+    while end > body:
+        if s[end - 1] < 0x80:
+            if not TRIMMED.set.member[s[end - 1]]:
+                break
+            end -= 1
+            continue
+        size = 2
+        while size < 4 and end - size > body and s[end - size] & 0xC0 == 0x80:
+            size += 1
+        if end - body < size or read_utf8(s + end - size, size, &c) != size:
+            break
+        term = term_of(c, &opening)
+        if term != SOFT and term != OPEN:
+            break
+        end -= size
+    trimmed[0] = end
     return i
+
+
+cdef size_t end_of_any_url(const uint8_t *s, size_t n, size_t body, size_t *trimmed) noexcept nogil:
+    """Do what end_of_url() does, but most URLs have neither brackets nor characters beyond ASCII."""
+    cdef size_t stop = body + kernels.span(s + body, n - body, &URL_PLAIN.set), end = stop
+    if stop < n and not URL_ENDS.set.member[s[stop]]:
+        return end_of_url(s, n, body, stop, trimmed)
+    while end > body and TRIMMED.set.member[s[end - 1]]:
+        end -= 1
+    trimmed[0] = end
+    return stop
+
+
+# Called through a pointer, so that it is not inlined: that would slow the loop over URLs between delimiters by 5 %.
+ctypedef size_t (*end_function)(const uint8_t *s, size_t n, size_t body, size_t *trimmed) noexcept nogil
+cdef end_function find_end = end_of_any_url
 
 
 # What ends the search for a closing delimiter: bytes that no delimited URL contains, of which the delimiters are some. So
@@ -587,7 +733,7 @@ cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, const void *opt
     """Find URLs: a scan_function, whose options are a UrlSearch."""
     cdef size_t longest = (<const UrlSearch *>options).longest
     cdef bint last = (<const UrlSearch *>options).last, decoded = (<const UrlSearch *>options).decoded
-    cdef size_t i = start[0], done = i, count = 0, begin, stop, bound, balanced
+    cdef size_t i = start[0], done = i, count = 0, begin, stop, bound, end
     cdef uint8_t close
     while count < FOUND:
         i += kernels.span(s + i, n - i, &BUT_COLON.set)
@@ -619,15 +765,12 @@ cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, const void *opt
                 count += 1
                 i = done = stop
                 continue
-        stop = end_of_url(s, bound, i, &balanced)
+        stop = find_end(s, bound, i, &end)
         if not last and n - begin < longest and (stop == n or s[stop] >= 0x80 and n - stop < NOT_FULL):
             done = begin - (close != 0)
             break
-        while balanced > i and TRIMMED.set.member[s[balanced - 1]]:
-            balanced -= 1
-        if balanced > i:
-            spans[2 * count] = begin
-            spans[2 * count + 1] = balanced
+        if end > i:
+            spans[2 * count], spans[2 * count + 1] = begin, end
             count += 1
         i = done = stop
     start[0] = done
@@ -675,16 +818,35 @@ cdef inline Content content_in(object buffer, str name) except? PLAIN:
     return content_of_name(name)
 
 
-def find(buffer, str content="plain"):
-    r"""Find the URLs in any bytes, such as text, logs, web pages or dumps.
+cdef list in_characters(bytes text, list spans):
+    """Return spans of UTF-8, which ascend, as offsets in characters."""
+    cdef const uint8_t *s = <const uint8_t *>PyBytes_AS_STRING(text)
+    cdef Py_ssize_t i = 0, count = 0, start, stop, first
+    cdef list found = []
+    for start, stop in spans:
+        while i < start:
+            count += s[i] & 0xC0 != 0x80
+            i += 1
+        first = count
+        while i < stop:
+            count += s[i] & 0xC0 != 0x80
+            i += 1
+        found.append((first, count))
+    return found
+
+
+def find(text, str content="plain"):
+    r"""Find the URLs in text or any bytes, such as logs, web pages or dumps.
 
     A URL begins with a scheme of at most 64 characters, not directly after an ASCII letter or digit, and "://".
     Characters beyond ASCII may follow, in UTF-8: hosts and paths of IRIs are found whole. A URL ends before
 
     - a space, a control character, one of ``" < > \\ ^ ` |``, or a byte that is not UTF-8;
-    - a quotation mark, a space or punctuation beyond ASCII, such as an ideographic full stop;
-    - a bracket without its partner: a URL in brackets ends before the closing one, ``/Foo_(bar)`` is found whole;
-    - a final ``? ! . , : * _ ~ ' ;``, or several of them.
+    - beyond ASCII a space, a control or private-use character, or Chinese and Japanese punctuation, such as an ideographic
+      full stop;
+    - a closing bracket that is not the partner of the last open one, in the same segment of the path, the same name or value of
+      the query, or the fragment: a URL in brackets ends before the closing one, ``/Foo_(bar)`` is found whole;
+    - final ``? ! . , : * _ ~ ' ;``, punctuation and quotation marks beyond ASCII, and opening brackets.
 
     A URL directly between quotes (``"`` or ``'``) or angle brackets, without a space or control character, is all that is
     between them, unless it contains a quote, an angle bracket or a backslash itself.
@@ -692,55 +854,74 @@ def find(buffer, str content="plain"):
     What is found need not be valid: check it with `uri.is_valid` or `iri.is_valid`.
 
     Args:
-        buffer (bytes-like): The bytes, which are contiguous in memory.
-        content (str): What they are: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
+        text (str | bytes-like): The text, or bytes, which are contiguous in memory.
+        content (str): What it is: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
             "html", where it may contain character references such as ``&amp;``; or "auto", see `extract`.
 
     Returns:
-        list[tuple[int, int]]: The start and end of each URL in `buffer`, in order. `extract` decodes what is there.
+        list[tuple[int, int]]: The start and end of each URL in `text`, in order: in characters for a str, in bytes
+            otherwise. `extract` decodes what is there.
 
     Raises:
-        TypeError: If `buffer` is not bytes-like.
+        TypeError: If `text` is neither str nor bytes-like.
         BufferError: If it is not contiguous.
         ValueError: If `content` is unknown.
 
-    Source: RFC 3986 section 3.1 and appendix C. How brackets and final punctuation are handled is what people mean,
-    not what the grammar says: both may be part of a URI.
+    Source: RFC 3986 section 3.1 and appendix C; UTS 58 (Link_Term and Link_Bracket of Unicode 17) for brackets, and beyond
+    ASCII. How these and final punctuation are handled is what people mean, not what the grammar says: both may be part of a
+    URI.
 
     >>> find(b"see (http://a.example/x_(y)), <https://b.example/?q=1>.")
     [(5, 27), (31, 53)]
+    >>> find("caf\xe9: http://b\xfccher.example/.")
+    [(6, 28)]
     >>> find(rb'{"a":"http:\/\/a.example\/?b\u0026c"}', content="json")
     [(6, 35)]
     """
     cdef list spans = []
-    find_urls(buffer, content_in(buffer, content), <size_t>-1, True, spans, None)
+    cdef bytes encoded
+    if isinstance(text, str):
+        encoded = (<str>text).encode("utf-8", "surrogatepass")
+        find_urls(encoded, content_in(encoded, content), <size_t>-1, True, spans, None)
+        return spans if len(encoded) == len(<str>text) else in_characters(encoded, spans)
+    find_urls(text, content_in(text, content), <size_t>-1, True, spans, None)
     return spans
 
 
-def extract(buffer, str content="auto"):
-    r"""Return the URLs in any bytes, without the escapes of JSON or HTML.
+def extract(text, str content="auto"):
+    r"""Return the URLs in text or any bytes, without the escapes of JSON or HTML.
 
     Args:
-        buffer (bytes-like): The bytes, which are contiguous in memory.
-        content (str): What they are: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
+        text (str | bytes-like): The text, or bytes, which are contiguous in memory.
+        content (str): What it is: "plain"; "json", where a URL may contain escapes such as ``\/`` and ``\u0026``;
             "html", also XML, where it may contain character references such as ``&amp;``; or "auto", which is "json" if
-            they begin with an object or a list of objects or strings, as JSON lines do, "html" if they begin with a
+            it begins with an object or a list of objects or strings, as JSON lines do, "html" if it begins with a
             tag, a comment or a declaration, and otherwise "plain".
 
     Returns:
-        list[bytes]: The URLs, in order; `find` returns where they are, for the same `content`.
+        list[str] | list[bytes]: The URLs, in order, str for a str; `find` returns where they are, for the same `content`.
+            What is no character there, such as half of a surrogate pair, becomes U+FFFD in a str.
 
     Raises:
-        TypeError: If `buffer` is not bytes-like, or not contiguous.
+        TypeError: If `text` is neither str nor bytes-like, or not contiguous.
         ValueError: If `content` is unknown.
 
     Source: RFC 8259 section 7; HTML, section 13.2.5.72 to 13.2.5.80, as in attributes.
 
     >>> extract(rb'{"a":"http:\/\/a.example\/?b\u0026c"}'), extract(b'<a href="http://a.example/?b&amp;c">')
     ([b'http://a.example/?b&c'], [b'http://a.example/?b&c'])
+    >>> extract("see http://a.example/caf\xe9.")
+    ['http://a.example/caf\xe9']
     """
     cdef list spans = [], found = []
-    find_urls(buffer, content_in(buffer, content), <size_t>-1, True, spans, found)
+    cdef bint is_str = isinstance(text, str)
+    cdef Py_ssize_t i
+    if is_str:
+        text = (<str>text).encode("utf-8", "surrogatepass")
+    find_urls(text, content_in(text, content), <size_t>-1, True, spans, found)
+    if is_str:
+        for i in range(len(found)):
+            found[i] = (<bytes>found[i]).decode("utf-8", "replace")
     return found
 
 
