@@ -746,23 +746,26 @@ def test_a_whole_target_in_one_field():
     [
         (b"Microsoft Internet Information Services 10.0", b"time-taken", 0.25, "/%61"),
         (b"Netscaler Web Logging(NSWL)", b"time-taken", 250.0, "/a"),
+        (b"Apache Tomcat/9.0.82", b"time-taken", 250.0, "/a"),
         (b"other", b"sc-servicename time-taken", 250.0, "/a"),
     ],
 )
-def test_durations_of_netscaler(software, names, duration, path):
-    """They are seconds, and its paths are not decoded."""
+def test_durations_of_netscaler_and_tomcat(software, names, duration, path):
+    """They are seconds, and their paths are not decoded."""
     header = b"#Software: " + software + b"\n#Fields: date time cs-uri-stem sc-status " + names + b"\n"
     line = b"2024-10-10 13:55:36 /%61 200 " + b"HTTP " * (b"name" in names) + b"250\n"
     for log in header + line, header + line * 3:
         records, _ = convert(log, "iis")
         record = json.loads(records.splitlines()[0])
         assert (record["duration"], record["path"]) == (duration, path)
-    fraction = b"#Fields: time cs-uri-stem time-taken\n13:55:36 /a 0.25\n"
-    assert json.loads(convert(fraction, "iis")[0])["duration"] == 0.25  # IIS writes none
-    reader = LogReader(Format("iis").programs)
-    reader.skip(header)
-    found = reader.convert(line, dst := bytearray(reader.capacity_for(99)))
-    assert json.loads(dst[: found.written])["duration"] == duration
+    fraction = b"#Fields: time cs-uri-stem time-taken\n13:55:36 /a 59.9171\n"
+    assert json.loads(convert(fraction, "iis")[0])["duration"] == 0.0599171  # ASP.NET Core
+    software, fields = header.splitlines(keepends=True)
+    for skipped in [header] + [fields + b"#Version: 2.0\n" + software + line] * (software != b"#Software: other\n"):
+        reader = LogReader(Format("iis").programs)
+        reader.skip(skipped)
+        found = reader.convert(line, dst := bytearray(reader.capacity_for(99)))
+        assert json.loads(dst[: found.written])["duration"] == duration
 
 
 def test_fields_that_are_not_of_access_logs():

@@ -803,7 +803,7 @@ def read_w3c(line, program, state):  # noqa: PLR0912, PLR0915
             if not state["columns"]:
                 del state["columns"]
         elif line.startswith(b"#Software:"):
-            state["netscaler"] = b"NSWL" in line
+            state["netscaler"] = b"NSWL" in line or b"Tomcat" in line
         return DIRECTIVE
     columns, delimiter = state.get("columns") or program.fields.split(), program.separator
     values = line.split(delimiter)
@@ -844,7 +844,7 @@ def read_w3c(line, program, state):  # noqa: PLR0912, PLR0915
                 fields[name] = fields[name].replace(b"+", b" ")
         if not (state.get("netscaler")):
             fields["path_decoded"] = fields.pop("path", None)
-            fields["unit of duration"] = 0 if b"." in (fields.get("duration") or b"") else -3
+            fields["unit of duration"] = -3
     path = first_of(fields.get("path"), fields.get("path_decoded"))
     if path is None and None not in {fields.get("target"), fields.get("query")} and b"?" not in fields["target"]:
         fields["target"] += b"?" + fields["query"]

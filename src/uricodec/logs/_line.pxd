@@ -141,7 +141,7 @@ cdef struct Columns:
     bint cloudfront         # values are percent-encoded for the log, see undo_cloudfront()
     bint commas             # the names are separated by commas
     int unit                # of the duration: a power of ten
-    bint netscaler          # IIS, which has the same names, has other durations and paths
+    bint netscaler          # or Tomcat: IIS, which has the same names, has other durations and paths
     bint unusable           # no column is one of the members
     size_t extras
     size_t name_at[129]     # EXTRAS: of the extra fields, in `names`

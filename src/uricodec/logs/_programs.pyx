@@ -967,7 +967,8 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
             if not columns.announced:       # of no field: those that it has without the line
                 columns[0] = plan.columns[0]
         elif starts_with(s, 0, n, <const uint8_t *>b"#Software:", 10):
-            columns.netscaler = find_literal(s, 10, n, <const uint8_t *>b"NSWL", 4) < n
+            columns.netscaler = (find_literal(s, 10, n, <const uint8_t *>b"NSWL", 4) < n
+                                 or find_literal(s, 10, n, <const uint8_t *>b"Tomcat", 6) < n)
         return DIRECTIVE
     if plan.start_n and starts_with(s, s[0] == c'"', n, plan.start, plan.start_n):     # the names, in the first line
         read_columns(columns, s, n)
@@ -1000,11 +1001,11 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
     forget_dashes(record, columns.commas)
     if record.text[QUERY].n and record.text[QUERY].at[0] == c'?':       # ASP.NET Core
         record.text[QUERY] = text_of(record.text[QUERY].at + 1, record.text[QUERY].n - 1)
-    # IIS separates by spaces. It decodes the path, and writes "+" for a space. Its durations are milliseconds, without a
-    # fraction; those of others are seconds, as W3C has it. NetScaler has spaces, too.
+    # IIS separates by spaces. It decodes the path, and writes "+" for a space. Its durations are milliseconds, also those of
+    # ASP.NET Core, with a fraction. NetScaler and Tomcat have spaces, too, but seconds, as W3C has it.
     is_iis = not columns.cloudfront and delimiter == c' '
     record.unit = columns.unit
-    if is_iis and not columns.netscaler and not has_byte(record.text[DURATION], c'.'):
+    if is_iis and not columns.netscaler:
         record.unit = -3
     if columns.cloudfront:
         undo_cloudfront(record)

@@ -445,6 +445,8 @@ cdef class LogReader:
                 if end - start >= 8 and memcmp(s + start, b"#Fields:", 8) == 0:
                     while start and s[previous_line(s, start)] == c'#':     # the others of its header
                         start = previous_line(s, start)
+                    while end < n and s[end] == c'#':
+                        end = find(s, end, n, c'\n') + 1
                     while start < end:
                         clear(&record, NULL)
                         read_line(self.variant[k].plan, self.columns + k, s + start, line_size(s, start, n), &record)
