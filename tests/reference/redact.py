@@ -415,13 +415,16 @@ def quote_at(given, k):
 
 
 def looks_like_json(text, begin):
-    if text[begin : begin + 1] not in {b"{", b"[", b"%"}:
-        return False
     given = json_chars(text, begin)
-    k = 0
+    if not given or text[begin] not in b'{["%+ \t\r\n':
+        return False
+    start = blanks_after(given, 0)
+    if start < len(given) and given[start].char == b'"':
+        start = blanks_after(given, start + 1)
+    k = start
     while k < len(given) and given[k].char in {b"{", b"["}:
         k = blanks_after(given, k + 1)
-    return k > 0 and quote_at(given, k) is not None
+    return k > start and quote_at(given, k) is not None
 
 
 class JsonString(NamedTuple):
@@ -437,6 +440,7 @@ class Json:
     def __init__(self, text, begin, depth, level, find):
         self.text, self.depth, self.level, self.find = text, depth, level, find
         self.given = json_chars(text, begin)
+        self.given = self.given[blanks_after(self.given, 0) :]
         self.is_raw = self.given[0].depth <= depth
         self.spans, self.unclosed = [], 0
 
@@ -517,6 +521,8 @@ class Json:
                 else:
                     self.spans += self.find(self.text[:end], begin, self.given[quote].depth, self.level + 1)
                     k = resume = found.after
+                    if not unclosed:
+                        break
                 continue
             char = self.given[k].char
             if self.ends(k):

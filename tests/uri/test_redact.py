@@ -364,7 +364,7 @@ SPELLED_JSON = {
 def test_json(text, redacted, spelling):
     spell = SPELLED_JSON[spelling]
     text, redacted = spell(text.replace("{}", SECRET)), spell(redacted)
-    for before, after in ("/?a=1&d=", "&b=2"), ("?d=", ""), ("#d=", "#e"), ("/?", "&a=1"):
+    for before, after in ("/?a=1&d=", "&b=2"), ("?d=", ""), ("#d=", "#e"), ("/?", "&a=1"), ("?d=+%20", "&b=2"):
         assert uri.redact(before + text + after, "token") == before + redacted + after
         assert naive.redact((before + text + after).encode(), "token").decode() == before + redacted + after
     if spelling not in {"HTML", "nginx"}:
@@ -396,6 +396,10 @@ def test_json_in_texts(text, redacted):
 
 def test_strings_in_strings():
     """What is too deep is a string that is no JSON."""
+    for text, redacted in ('{"token":"x"}', '{"token":"REDACTED"}'), ('[{"token":12}]', '[{"token":REDACTED}]'):
+        for spell in str, quote:
+            twice = spell(json.dumps(text))
+            assert uri.redact(f"?d={twice}&b=1", "token") == f"?d={spell(json.dumps(redacted))}&b=1"
     text, redacted, found = '{"token":"x"}', '{"token":"REDACTED"}', []
     for _ in range(6):
         found.append(uri.redact(f"?d={text}", "token") == f"?d={redacted}")

@@ -166,6 +166,23 @@ cdef size_t read_encoded_escape(const uint8_t *s, size_t n, size_t unit, uint8_t
     return size - count + i if size else 0
 
 
+cdef Character read_longer(const uint8_t *s, size_t n, Character found) noexcept nogil:
+    """Return the character at s, which begins as this one: an encoded escape, or a "%" that is encoded more often."""
+    cdef int high, low
+    cdef size_t size
+    if found.byte == c'\\':
+        size = read_encoded_escape(s, n, found.size, &found.byte)
+        if size:
+            found.size = size
+        return found
+    while found.byte == c'%' and found.depth < 2 * DEEPEST and n >= found.size + 2:
+        high, low = hex_value(s[found.size]), hex_value(s[found.size + 1])
+        if high < 0 or low < 0:
+            break
+        found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), found.depth + 1, found.size + 2
+    return found
+
+
 cdef inline void read_character(const uint8_t *s, size_t n, Character *found) noexcept nogil:
     """Read the character at s, of at least one byte."""
     cdef int high, low
@@ -183,25 +200,11 @@ cdef inline void read_character(const uint8_t *s, size_t n, Character *found) no
             if high >= 0 and low >= 0:
                 found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), 2, 5
         if found.byte == c'\\':
-            size = read_encoded_escape(s, n, found.size, &found.byte)
-            if size:
-                found.size = size
+            found[0] = read_longer(s, n, found[0])
     elif s[0] == c'\\' or s[0] == c'&':
         size = read_escape(s, n, &found.byte) if s[0] == c'\\' else read_reference(s, n, &found.byte)
         if size:
             found.size = size
-
-
-cdef Character read_deeper(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the character at s, which is a "%" of depth 2 if not of depth 3 or 4: "%252525HH"."""
-    cdef Character found = Character(c'%', DEEPEST, 5)
-    cdef int high, low
-    while found.byte == c'%' and found.depth < 2 * DEEPEST and n >= found.size + 2:
-        high, low = hex_value(s[found.size]), hex_value(s[found.size + 1])
-        if high < 0 or low < 0:
-            break
-        found.byte, found.depth, found.size = <uint8_t>(high << 4 | low), found.depth + 1, found.size + 2
-    return found
 
 
 cdef inline Character read_any(const uint8_t *s, size_t n) noexcept nogil:
@@ -209,7 +212,7 @@ cdef inline Character read_any(const uint8_t *s, size_t n) noexcept nogil:
     cdef Character found
     read_character(s, n, &found)
     if found.depth == DEEPEST and found.byte == c'%':
-        found = read_deeper(s, n)
+        found = read_longer(s, n, found)
     return found
 
 
@@ -403,7 +406,7 @@ cdef ByteSet TRIMMED = ByteSet(".,:;!?'\\")
 cdef ByteSet OPENING = ByteSet("'([{`|=,")          # what may precede "//" in a word
 cdef ByteSet SLASHES = ByteSet("/\\&")                 # what a slash may be spelled with
 cdef ByteSet MAY_BE_SLASH = SLASHES | "%"
-cdef ByteSet MAY_BEGIN_JSON = ByteSet("{[%")
+cdef ByteSet MAY_BEGIN_JSON = ByteSet("{[\"%+ \t\r\n")
 # Bytes of no interest to each of the loops. Others are looked at as characters.
 cdef ByteSet SKIPPED = ~ByteSet("?&;#=:%\\")
 cdef ByteSet SKIPPED_PLAIN = ~ByteSet("?&;#=:\\")       # if "%" begins no delimiter
@@ -457,6 +460,9 @@ cdef Slashes slashes_at(const uint8_t *s, size_t i, size_t end, int most) noexce
     cdef Slashes slashes
     cdef int _slash
     slashes.end, slashes.depth, slashes.has_backslash, slashes.is_escaped = 0, 0, False, True
+    if end - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':      # the usual case
+        slashes.end, slashes.is_escaped = i + 2, False
+        return slashes
     for _slash in range(2):
         if i >= end:
             return slashes
@@ -688,10 +694,10 @@ cdef bint joins_lines(Work *work, size_t equals) noexcept nogil:
     return True
 
 
-cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint in_path, int path=-1) noexcept nogil:
+cdef size_t end_of_value(Work *work, size_t start, size_t end, int depth, bint in_path, int path) noexcept nogil:
     """Return the end of the value at s[start], with the punctuation after it in a text.
 
-    `path`: the value is a segment of a path whose slashes have at most this depth; its parameter has this `depth`.
+    `path`: the value is a segment of a path whose slashes have at most this depth; -1: it is none.
     """
     cdef const uint8_t *s = work.s
     cdef size_t i = start, length
@@ -778,7 +784,7 @@ cdef size_t end_of_parameter(Work *work, size_t start, size_t at, size_t end, in
         i += character.size
     if not is_secret:
         return at
-    i = end_of_value(work, at, end, depth_of_value, False)
+    i = end_of_value(work, at, end, depth_of_value, False, -1)
     return trimmed(s, at, work.least, i) if work.in_text and work.at_end_of_word else i
 
 
@@ -839,6 +845,7 @@ cdef size_t redact_authority(Work *work, Slashes slashes, size_t end, int depth,
 # The segments of a path that were read last.
 cdef struct Path:
     int depth                       # its slashes are percent-encoded at most so often; -1: the URL is not in a path
+    int parameter                   # how often the delimiter before the parameter is that it is in; -1: in none
     size_t count                    # of its segments
     size_t start[MOST_SEGMENTS]
     size_t end[MOST_SEGMENTS]
@@ -873,9 +880,9 @@ cdef bint matches_glob(
     return True
 
 
-cdef size_t end_of_segment(Work *work, size_t start, size_t end, int depth, int parameter) noexcept nogil:
-    """Return the end of the segment s[start:] of a path of this depth, in a value whose delimiter has the other depth."""
-    cdef size_t stop = end_of_value(work, start, end, parameter, False, depth)
+cdef size_t end_of_segment(Work *work, size_t start, size_t end, const Path *path) noexcept nogil:
+    """Return the end of the segment s[start:] of a path."""
+    cdef size_t stop = end_of_value(work, start, end, path.parameter, False, path.depth)
     return trimmed(work.s, start, work.least, stop) if work.in_text and work.at_end_of_word else stop
 
 
@@ -903,7 +910,7 @@ cdef bint is_token(Work *work, size_t i, size_t end, int depth) noexcept nogil:
 
 
 cdef bint matches_around(
-        Work *work, const Path *path, const PathPattern *pattern, size_t place, size_t end, int parameter) noexcept nogil:
+        Work *work, const Path *path, const PathPattern *pattern, size_t place, size_t end) noexcept nogil:
     """Return whether what is around the last segment matches what is around this place of a pattern."""
     cdef size_t k, first, last, start, stop = path.end[(path.count - 1) % MOST_SEGMENTS]
     for k in range(place):
@@ -914,17 +921,17 @@ cdef bint matches_around(
         start = next_segment(work, stop, end, path.depth)
         if start == 0:
             return False
-        stop = end_of_segment(work, start, end, path.depth, parameter)
+        stop = end_of_segment(work, start, end, path)
         if not matches_glob(work, start, stop, path.depth, pattern.glob + k, &first, &last):
             return False
     return not pattern.has_slash or next_segment(work, stop, end, path.depth) > 0
 
 
-cdef size_t redact_segment(Work *work, size_t start, size_t end, Path *path, int parameter) noexcept nogil:
+cdef size_t redact_segment(Work *work, size_t start, size_t end, Path *path) noexcept nogil:
     """Redact in the segment s[start:] of a path, and return where the URL goes on."""
     cdef const Options *how = work.how
     cdef const PathPattern *pattern
-    cdef size_t stop = end_of_segment(work, start, end, path.depth, parameter), i, place, first, last
+    cdef size_t stop = end_of_segment(work, start, end, path), i, place, first, last
     cdef size_t from_ = SIZE_MAX, to = 0        # what is secret in it
     path.start[path.count % MOST_SEGMENTS], path.end[path.count % MOST_SEGMENTS] = start, stop
     path.count += 1
@@ -933,7 +940,7 @@ cdef size_t redact_segment(Work *work, size_t start, size_t end, Path *path, int
         for place in range(min(pattern.count, path.count)):
             if (pattern.glob[place].is_secret
                     and matches_glob(work, start, stop, path.depth, pattern.glob + place, &first, &last)
-                    and matches_around(work, path, pattern, place, end, parameter)):
+                    and matches_around(work, path, pattern, place, end)):
                 from_, to = min(from_, first), max(to, last)
     if how.has_tokens and is_token(work, start, stop, path.depth):
         from_, to = start, stop
@@ -943,20 +950,31 @@ cdef size_t redact_segment(Work *work, size_t start, size_t end, Path *path, int
     return to
 
 
-cdef inline void begin_path(Path *path, const uint8_t *s, size_t i, size_t end, int most) noexcept nogil:
-    """Set whether a path begins at s[i], a slash of at most this depth; in a fragment, "!" may precede it: "#!/a"."""
+cdef void begin_path(Path *path, const uint8_t *s, size_t i, size_t end, int most) noexcept nogil:
+    """Set whether a path begins at s[i], a slash of at most this depth."""
     cdef Character character
-    path.depth = -1
-    path.count = 0
+    path.depth, path.count = -1, 0
     if i < end:
         read_character(s + i, end - i, &character)
         if character.byte == c'/' and character.depth <= most:
             path.depth = character.depth
 
 
+cdef void pass_delimiter(
+        Path *path, const Character *delimiter, const uint8_t *s, size_t i, size_t end, int most) noexcept nogil:
+    """Set where the URL is after "?", "#", "&" or ";"; a path may begin in a fragment: "#/a", "#!/a"."""
+    if delimiter.byte == c'#':
+        begin_path(path, s, i + (i < end and s[i] == c'!'), end, most)
+    elif delimiter.byte == c'?' or path.parameter >= delimiter.depth:
+        path.depth = -1
+    if path.parameter >= 0 or delimiter.byte == c'?' or delimiter.byte == c'#':
+        path.parameter = delimiter.depth
+
+
 # --- JSON in parameters -----------------------------------------------------------------------------------------------
 #
-# A value that begins with "{" or "[", and a quote after it, is read as JSON, however its characters are spelled. Quotes
+# A value that begins with "{" or "[", and a quote after it, perhaps in a string, is read as JSON, however its
+# characters are spelled. Quotes
 # are often percent-encoded where other delimiters are not, and have backslashes in JSON that is a string of JSON:
 #
 #     ?a={"token":"x"}    ?a=%7B%22token%22%3A%22x%22%7D    ?a={%22token%22:%22x%22}    ?a={\\"token\\":\\"x\\"}
@@ -1015,9 +1033,15 @@ cdef size_t open_string(const uint8_t *s, size_t i, size_t end, Character *quote
 
 
 cdef bint begins_json(const uint8_t *s, size_t i, size_t end) noexcept nogil:
-    """Return whether brackets are here, and a string after them."""
+    """Return whether brackets are here, and a string after them; perhaps in a string: "{\\"a\\":1}"."""
     cdef Character character, quote
-    cdef size_t start = i, backslashes
+    cdef size_t start, backslashes
+    i = skip_blanks(s, i, end)
+    if i < end:
+        character = read_of_json(s + i, end - i)
+        if character.byte == c'"':
+            i = skip_blanks(s, i + character.size, end)
+    start = i
     while i < end:
         character = read_of_json(s + i, end - i)
         if character.byte != c'{' and character.byte != c'[':
@@ -1150,7 +1174,9 @@ cdef size_t redact_json(Work *work, size_t i, size_t end, int depth) noexcept no
     cdef size_t backslashes, stop, start = i
     cdef String string
     cdef uint64_t open = 0
-    work.is_raw = read_of_json(s + i, end - i).depth <= depth
+    start = i = skip_blanks(s, i, end)
+    if i < end:
+        work.is_raw = read_of_json(s + i, end - i).depth <= depth
     while i < end:
         stop = open_string(s, i, end, &quote, &backslashes)
         if stop:
@@ -1162,6 +1188,8 @@ cdef size_t redact_json(Work *work, size_t i, size_t end, int depth) noexcept no
                 character = read_of_json(s + stop, end - stop)
             if character.byte != c':':
                 redact_string(work, &string, quote.depth)
+                if open == 0:
+                    return i
                 continue
             start = i = stop + character.size
             if not is_other(s + string.start, string.end - string.start, work.how) and is_sensitive(
@@ -1199,7 +1227,7 @@ cdef void watch(Work *work, size_t start, size_t end, int depth) noexcept nogil:
 
 cdef inline bint may_be_json(const Work *work, size_t i, size_t end) noexcept nogil:
     """Return whether the value at s[i] is read as JSON."""
-    return (work.how.most and i < end and MAY_BEGIN_JSON.set.member[work.s[i]] and i >= work.no_json
+    return (i < end and MAY_BEGIN_JSON.set.member[work.s[i]] and work.how.most and i >= work.no_json
         and begins_json(work.s, i, end))
 
 
@@ -1208,19 +1236,25 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name, int most)
 
     `is_name`: it may begin with a name. `most`: how often its first characters may be percent-encoded.
     """
+    if work.how.has_paths or work.how.seen != NULL:
+        return redact_url_as(work, i, end, is_name, most, True)
+    return redact_url_as(work, i, end, is_name, most, False)
+
+
+cdef inline size_t redact_url_as(Work *work, size_t i, size_t end, bint is_name, int most, bint is_rare) noexcept nogil:
+    """Do what redact_url() does; `is_rare`: paths are looked at, or names are watched. This is compiled for each."""
     cdef const uint8_t *s = work.s
     cdef const Options *how = work.how
     cdef size_t name = i, first = i, next, value
     cdef int depth = 0, depth_of_url
     cdef bint in_path = False, has_slash = False
-    cdef int parameter = -1             # the depth of the delimiter before the parameter of a query or fragment
     cdef Character character
     cdef Slashes slashes
     cdef Path path
     cdef const uc_set *skipped = &SKIPPED.set if how.most else &SKIPPED_PLAIN.set
-    if how.has_paths:
+    if is_rare and how.has_paths:
         skipped = &SKIPPED_BUT_SLASH.set
-    path.depth, path.count = most, 0
+        path.depth, path.parameter, path.count = most, -1, 0
     work.line = i
     work.in_query = False
     if i < end:
@@ -1252,19 +1286,19 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name, int most)
                 # A query without "?", or a path.
                 is_name = not has_slash and memchr(s + name, c'/', i - name) == NULL
                 work.in_query |= is_name
-                parameter = 0 if is_name else -1
+                path.parameter = 0 if is_name else -1
             if is_name and not is_other(s + name, i - name, how) and is_sensitive(s + name, i - name, depth, how):
-                i = end_of_value(work, value, end, min(depth, character.depth), in_path)
+                i = end_of_value(work, value, end, min(depth, character.depth), in_path, -1)
                 put_redacted(work, value, trimmed(s, value, work.least, i) if work.in_text and work.at_end_of_word else i)
                 if i < end and work.in_text and (s[i] == c'\r' or s[i] == c'\n'):
                     return i
-                if parameter >= 0:
+                if is_rare and how.has_paths and path.parameter >= 0:
                     path.depth = -1
             else:
-                if how.seen != NULL and is_name:
+                if is_rare and how.seen != NULL and is_name:
                     watch(work, name, i, depth)
                 i = value
-                if parameter >= 0:
+                if is_rare and how.has_paths and path.parameter >= 0:
                     begin_path(&path, s, i, end, how.most)
                 if i < end and MAY_BE_SLASH.set.member[s[i]]:
                     slashes = slashes_at(s, i, end, how.most)
@@ -1285,14 +1319,8 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name, int most)
                 work.in_query = True
             in_path = not work.in_query and character.byte == c';'
             name, depth = i + character.size, character.depth
-            if character.byte == c'#':
-                parameter = depth
-                begin_path(&path, s, name + (name < end and s[name] == c'!'), end, how.most)
-            elif parameter >= depth or character.byte == c'?':
-                path.depth = -1
-                parameter = depth
-            elif parameter >= 0:
-                parameter = depth
+            if is_rare and how.has_paths:
+                pass_delimiter(&path, &character, s, name, end, how.most)
             if may_be_json(work, name, end):
                 i, is_name = redact_json(work, name, end, depth), False
                 continue
@@ -1304,8 +1332,8 @@ cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name, int most)
                 path.depth, path.count = depth_of_url, 0
                 is_name, has_slash = False, True
                 continue
-        elif character.byte == c'/' and how.has_paths and character.depth <= path.depth:
-            i = redact_segment(work, i + character.size, end, &path, parameter)
+        elif is_rare and character.byte == c'/' and how.has_paths and character.depth <= path.depth:
+            i = redact_segment(work, i + character.size, end, &path)
             if i < end and work.in_text and (s[i] == c'\r' or s[i] == c'\n'):
                 return i
             continue
@@ -1777,6 +1805,7 @@ cdef class RedactTextRows(RedactRows):
 
 # --- single values ----------------------------------------------------------------------------------------------------
 
+cdef tuple NO_PATHS = ()        # the only object that equals it
 cdef RedactRows DEFAULT_URLS = RedactRows()
 cdef RedactTextRows DEFAULT_TEXTS = RedactTextRows()
 
@@ -1901,7 +1930,7 @@ def redact(uri, names="default", nested=True, paths=()):
     >>> uri.redact("https://a.example/reset/secret?x=1", paths="/reset/{*}")
     'https://a.example/reset/REDACTED?x=1'
     """
-    if type(names) is str and <str>names == "default" and nested is True and type(paths) is tuple and not paths:
+    if type(names) is str and <str>names == "default" and nested is True and paths is NO_PATHS:
         return redacted(uri, DEFAULT_URLS)
     return redacted(uri, rows_for(RedactRows, names, nested, paths))
 
@@ -1932,7 +1961,7 @@ def redact_text(text, names="default", nested=True, paths=()):
     >>> uri.redact_text('"GET /a?sig=c2VjcmV0 HTTP/1.1" (https://me:secret@a.example/?sig=c2VjcmV0).')
     '"GET /a?sig=REDACTED HTTP/1.1" (https://REDACTED:REDACTED@a.example/?sig=REDACTED).'
     """
-    if type(names) is str and <str>names == "default" and nested is True and type(paths) is tuple and not paths:
+    if type(names) is str and <str>names == "default" and nested is True and paths is NO_PATHS:
         return redacted(text, DEFAULT_TEXTS)
     return redacted(text, rows_for(RedactTextRows, names, nested, paths))
 
