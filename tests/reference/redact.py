@@ -364,7 +364,7 @@ def extended(spans, start, text, at, depth, names, most, in_query, in_text, acti
         after_host |= char == b"@"
         is_value = found is not None and not is_pair(text, end, depth, max(depth, most), in_text, every)
         in_query |= after_host and char in {b"?", b"#"}
-        if (after_host and char in {b"?", b"#"}) or (
+        if (after_host and (char == b"#" or (char == b"?" and found is None))) or (
             in_query and (char == b"&" or (after_host and char == b";" and not is_value))
         ):
             name, found = (end, deep), None

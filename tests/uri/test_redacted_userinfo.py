@@ -41,6 +41,7 @@ LEAKING = (
         ("http://u:?p@h/?token=a@b&x=1", "http://REDACTED:REDACTED&x=1"),
         ("http://u:#p@h/?x=1&token=a@b#f", "http://REDACTED:REDACTED#f"),
         ("http://u:#p@h/?token=a;b@c", "http://REDACTED:REDACTED"),
+        ("http://u:?p@h/?token=a?b@c", "http://REDACTED:REDACTED"),
         ("/?q=http%3A%2F%2Fu%3A%3Fp%40h%2F%3Ftoken%3Da%40b&x=1", "/?q=http%3A%2F%2FREDACTED%3AREDACTED&x=1"),
         ("http://u:?p@h/?x=a@b/c", "http://REDACTED:REDACTED@b/c"),
     ],

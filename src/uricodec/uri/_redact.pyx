@@ -776,7 +776,7 @@ cdef size_t end_of_parameter(Work *work, size_t start, size_t at, size_t end, in
         elif character.depth <= depth:
             if character.byte == c'@':
                 after_host = True
-            elif after_host and (character.byte == c'?' or character.byte == c'#') or in_query and (
+            elif after_host and (character.byte == c'?' and not is_secret or character.byte == c'#') or in_query and (
                     character.byte == c'&' or after_host and character.byte == c';' and not (
                         is_secret and not is_pair(work, i + character.size, end, depth))):
                 in_query = True
