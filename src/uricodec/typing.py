@@ -36,6 +36,7 @@ __all__ = [
     "NormalizeProduction",
     "PolicyName",
     "QueryPolicy",
+    "QuerySpace",
     "RecordFormat",
     "ShapeQuery",
     "SplitErrors",
@@ -94,6 +95,9 @@ PolicyName = Literal["tracking", "crawl", "shape", "surt", "w3lib", "whatwg"]
 KeepOrDrop = Literal["keep", "drop"]
 QueryPolicy = Literal["keep", "sort", "drop", "drop-empty", "names"]
 ShapeQuery = Literal["names", "drop", "keep"]
+
+# How a space in a query is written.
+QuerySpace = Literal["+", "%20"]
 
 # RFC 3986 section 3.2.2.
 HostKind = Literal["reg-name", "IPv4address", "IP-literal"]

@@ -55,7 +55,7 @@ def test_values_of_parameters(row):
     for parameter in row.parameters:
         for value in parameter.choices or parameter.examples:
             assert function([], **{**row.required, parameter.name: value}) == []
-        if parameter.choices and parameter.choices != (False, True):
+        if parameter.choices and True not in parameter.choices:
             with pytest.raises(ValueError, match=r"'nonsense'"):
                 function([], **{**row.required, parameter.name: "nonsense"})
 

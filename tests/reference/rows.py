@@ -157,12 +157,13 @@ def split(is_iri):
     return reference
 
 
-def component(function):
+def component(function, bare=False):
     """What any text has; invalid is what is not an IRI reference."""
 
     def reference(row, _errors, way):
-        fault = naive_uri.check(row, "IRI-reference", True)
-        return function(row, way.text), fault and Fault(*fault)
+        checked = naive_urls.with_authority(row) if bare else row
+        fault = naive_uri.check(checked, "IRI-reference", True)
+        return function(row, way.text), fault and Fault(fault.code, fault.offset - len(checked) + len(row))
 
     return reference
 

@@ -1,11 +1,12 @@
 """The reference implementation of values in URLs: the expression of RFC 3986 appendix B, on bytes."""
 
+import ipaddress
 import re
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from urllib.parse import parse_qsl, quote, quote_plus
 
-from reference.codec import decode
+from reference.codec import characters, decode, ill_formed
 
 # RFC 3986 appendix B, with the scheme by the grammar of section 3.1; "." is any byte.
 COMPONENTS = re.compile(rb"^(([A-Za-z][A-Za-z0-9+.-]*):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?", re.DOTALL)
@@ -27,8 +28,29 @@ def userinfo(row, text):
     return as_text(before, text) if at else None
 
 
-def host(row, text):
-    return as_text(subcomponent(row, "host"), text)
+# What a host without "//" before it begins with: neither a delimiter nor a scheme. A port follows a host with a dot.
+BARE = re.compile(
+    rb"(?:[A-Za-z][A-Za-z0-9+-]*\.[A-Za-z0-9+.-]*|localhost):[0-9]+(?![^/?#])|(?![A-Za-z][A-Za-z0-9+.-]*:)[^/?#:]"
+)
+
+
+def is_address(row):
+    """Whether the row is an IPv6 address without brackets; ipaddress reads zones, too."""
+    try:
+        return b"%" not in row and ipaddress.ip_address(row.decode("ascii")).version == 6
+    except ValueError:
+        return False
+
+
+def with_authority(row):
+    """A row that may begin with a host as a URL."""
+    if is_address(row):
+        return b"//[" + row + b"]"
+    return b"//" + row if BARE.match(row) else row
+
+
+def host(row, text, bare=False):
+    return as_text(subcomponent(with_authority(row) if bare else row, "host"), text)
 
 
 def port(row, text):
@@ -47,11 +69,19 @@ def is_form(row):
     return (COMPONENTS.match(row)[2] or b"http").lower() in {b"http", b"https", b"ws", b"wss"}
 
 
-def query_pairs(row, text):
+def in_encoding(value, encoding):
+    """A value as UTF-8 that may be in another encoding."""
+    if not ill_formed(value):
+        return value
+    return "".join("\ufffd" if text is None else text for _, _, text in characters(value, encoding)).encode()
+
+
+def query_pairs(row, text, plus=None, encoding=None):
     """The names and values of a query, decoded."""
-    plus = is_form(row)
+    plus = is_form(row) if plus is None else plus
+    made = partial(in_encoding, encoding=encoding) if encoding else partial(as_text, text=text)
     pairs = [pair.partition(b"=") for pair in (COMPONENTS.match(row)[7] or b"").split(b"&") if pair]
-    return [tuple(as_text(decode(part, plus=plus), text) for part in (name, value)) for name, _, value in pairs]
+    return [tuple(made(decode(part, plus=plus)) for part in (name, value)) for name, _, value in pairs]
 
 
 def path_segments(row, text):
@@ -61,9 +91,9 @@ def path_segments(row, text):
     return [as_text(decode(segment), text) for segment in segments]
 
 
-def query_value(row, text, name):
+def query_value(row, text, name, plus=None, encoding=None):
     """The first value of a name; of several names, a tuple."""
-    found = dict(query_pairs(row, text)[::-1])
+    found = dict(query_pairs(row, text, plus, encoding)[::-1])
     return found.get(name.encode()) if isinstance(name, str) else tuple(found.get(each.encode()) for each in name)
 
 
@@ -122,9 +152,9 @@ def mapped(name, most):
     return result if 0 < len(result) <= min(most, 2 * 16 * 253) else name
 
 
-def domain(row, text, extra, private):
+def domain(row, text, extra, private, bare):
     """The public suffix and as many labels before it."""
-    found = host(row, False)
+    found = host(row, False, bare)
     if found is None or found.startswith(b"["):
         return None
     labels = mapped(found, 3 * len(row)).removesuffix(b".").lower().split(b".")
@@ -134,12 +164,12 @@ def domain(row, text, extra, private):
     return as_text(b".".join(labels[-size:]), text) if size <= len(labels) else None
 
 
-def registrable_domain(row, text, private=False):
-    return domain(row, text, 1, private)
+def registrable_domain(row, text, private=False, bare=False):
+    return domain(row, text, 1, private, bare)
 
 
-def public_suffix(row, text, private=False):
-    return domain(row, text, 0, private)
+def public_suffix(row, text, private=False, bare=False):
+    return domain(row, text, 0, private, bare)
 
 
 # --- other parameters -------------------------------------------------------------------------------------------------
@@ -167,10 +197,10 @@ def pairs_to_set(given):
     return pairs, names
 
 
-def with_query(row, given=None, drop=None, keep=None):
+def with_query(row, given=None, drop=None, keep=None, space=None):
     """The fields between "&", one after the other."""
     plus = is_form(row)
-    encode = quote_plus if plus else quote
+    encode = quote_plus if space == "+" or (space is None and plus) else quote
     pairs, names = pairs_to_set(given)
     drop, keep = names_of(drop) or [], names_of(keep)
     head, hash_, fragment = row.partition(b"#")

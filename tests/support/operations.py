@@ -145,8 +145,15 @@ PARTS_OF_URLS = [
 ]
 # Their options; the others have none.
 OF_PARTS = {
+    "host": [{}, {"bare": True}],
+    "registrable_domain": [{}, {"bare": True}],
     "public_suffix": [{"private": True}],
-    "query_value": [{"name": name} for name in ("q", ["page", "é", "\ufffd", ""])],
+    "query_pairs": [{}, {"plus": True}, {"plus": False, "encoding": "shift_jis"}],
+    "query_value": [
+        *({"name": name} for name in ("q", ["page", "é", "\ufffd", ""])),
+        {"name": "q", "plus": False},
+        {"name": ["q", "é"], "encoding": "cp1252"},
+    ],
 }
 
 
@@ -173,7 +180,7 @@ def _operations():  # noqa: PLR0912, PLR0915
     for given in {"encoding": "shift_jis"}, {"encoding": "cp1252", "plus": True}:
         command = ("decode", "--encoding", given["encoding"], *(("--plus",) if "plus" in given else ()))
         decoded = partial(percent_decoded_as, **given)
-        yield Operation("percent_decode", given, decoded, "percent", policies=CODEC, command=command, bulk=False)
+        yield Operation("percent_decode", given, decoded, "percent", policies=CODEC, command=command)
     for level in URN_LEVELS:
         command = ("normalize", "--kind", "urn", "--level", level)
         normal = partial(normal_urn, level=level)
@@ -248,7 +255,7 @@ def _operations():  # noqa: PLR0912, PLR0915
         yield Operation("is_match", given, verdict_of(matching), "hosts", "verdict", VERDICT)
     for name, result, fields in PARTS_OF_URLS:
         for given in OF_PARTS.get(name, [{}]):
-            function = component(partial(getattr(naive_urls, name), **given))
+            function = component(partial(getattr(naive_urls, name), **given), given.get("bare", False))
             named = tuple(given["name"]) if isinstance(given.get("name"), list) else fields
             yield Operation(name, given, function, "urls", result, COMPONENT, fields=named)
     repaired = strict(naive_repair.repaired)
@@ -291,6 +298,8 @@ def _operations():  # noqa: PLR0912, PLR0915
         ),
         ({"keep": "q,p*"}, ["--only", "q,p*"]),
         ({"drop": "*"}, ["--drop", "*"]),
+        ({"set": "q=a b&x y=", "space": "%20"}, ["--set", "q=a b&x y=", "--space", "%20"]),
+        ({"set": {"q": "a b"}, "space": "+"}, ["--set", "q=a b", "--space", "+"]),
     ):
         edited = partial(
             naive_urls.with_query, **{"given" if name == "set" else name: each for name, each in given.items()}

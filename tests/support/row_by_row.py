@@ -145,7 +145,7 @@ ROWS = SINGLE | {
     ),
     "requote": lambda row, **safe: requote(row, errors="raise", **safe),
     "unquote": lambda row, plus=False: decoded(row, plus),
-    "percent_decode": lambda row, plus=False: percent_decode(row, plus, "raise"),
+    "percent_decode": lambda row, plus=False, encoding=None: percent_decode(row, plus, "raise", encoding),
     "check_urn": lambda row, rfc="8141": fault_of(urn.check, row, rfc=rfc),
     "validate_urn": lambda row, rfc="8141": validated(row, rfc),
     "split_urn": lambda row, rfc="8141": parts("split_urn", urn.parse(row, rfc)),

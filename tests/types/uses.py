@@ -111,7 +111,8 @@ def uris(text: str, data: bytes) -> None:
     assert_type(uri.repair(text), str)
     assert_type(uri.repair(data), bytes)
     assert_type(uri.explain_repair(text), list[uri.PolicyStep])
-    assert_type(uri.with_query(text, {"page": "2"}), str)
+    space: typing.QuerySpace = "%20"
+    assert_type(uri.with_query(text, {"page": "2"}, space=space), str)
     assert_type(uri.with_query(data, drop="utm_*"), bytes)
     assert_type(uri.redact(text), str)
     assert_type(uri.redact(data, names=["token"], paths="/reset/{*}"), bytes)

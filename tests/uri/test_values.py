@@ -4,18 +4,20 @@ tests/_rows/test_operations.py compares the same rows by all paths with the refe
 """
 
 import pickle
+from functools import partial
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import codec
 from reference import urls as reference
 from reference.rows import rows_of
 from support.tables import each_row
 
-from uricodec import bulk, uri
+from uricodec import bulk, percent_decode, uri
 from uricodec.bulk._operations import OPERATIONS
-from uricodec.errors import IriError
+from uricodec.errors import IriError, UriSyntaxError
 
 ROWS = rows_of("urls")
 TEXTS = [row.decode("utf-8", "replace") for row in ROWS]
@@ -205,3 +207,92 @@ def test_a_scheme_is_the_same_for_all_functions(url):
     parts = bulk.split_uri([url], errors="keep")[0]
     assert (parts["scheme"], parts["host"], parts["path"]) == (None, None, url)
     assert bulk.host([url, url.encode()]) == [None, None]
+
+
+@given(
+    st.text("?&=;#%+q41é ", max_size=30), st.sampled_from([None, False, True]), st.sampled_from(["", "mailto:", "ws:"])
+)
+def test_a_plus_sign_as_asked_for(query, plus, start):
+    url = f"{start}?{query}"
+    want = reference.query_pairs(url.encode(), True, plus)
+    assert octets_of(uri.query_pairs(url, plus=plus)) == want
+    assert bulk.query_pairs([url, url.encode()], plus=plus) == [uri.query_pairs(url, plus=plus), want]
+    assert uri.query_value(url, "q", plus=plus) == dict(uri.query_pairs(url, plus=plus)[::-1]).get("q")
+
+
+@given(
+    st.lists(st.sampled_from(["%82%a0", "%CF", "%c3%a9", "é", "q", "=", "&", "+", "%81", "%"]), max_size=12).map(
+        "".join
+    )
+)
+def test_values_in_another_encoding(query):
+    url = f"?{query}"
+    for encoding in "cp1251", "shift_jis":
+        want = reference.query_pairs(url.encode(), True, None, encoding)
+        assert octets_of(uri.query_pairs(url, encoding=encoding)) == want
+        assert uri.query_pairs(url.encode(), encoding=encoding) == want
+        assert bulk.query_pairs([url], encoding=encoding) == [uri.query_pairs(url, encoding=encoding)]
+        assert uri.query_value(url, "é", encoding=encoding) == bulk.query_value([url], "é", encoding=encoding)[0]
+
+
+def test_options_of_reading():
+    assert uri.query_value("?q=%CF%F0%E8&%EF=%D0%9F", ["q", "п"], encoding="cp1251") == {"q": "При", "п": "П"}
+    for function in uri.query_pairs, partial(uri.query_value, name="q"), percent_decode:
+        with pytest.raises(ValueError, match="unknown encoding 'no-such'"):
+            function("?q", encoding="no-such")
+    with pytest.raises(TypeError, match=r"^plus must be a bool or None, got 'yes'$"):
+        uri.query_pairs("?q", plus="yes")
+
+
+@given(st.text("%CF9fé+a", max_size=12), st.booleans())
+def test_decoding_in_another_encoding(text, plus):
+    for errors in "keep", "replace":
+        want, fault = codec.decode_encoded_row(text.encode(), errors, "cp1251", plus, frozenset())
+        assert percent_decode(text, plus, errors, "cp1251").encode() == want
+        assert percent_decode(text.encode(), plus, errors, "cp1251") == want
+        assert bulk.percent_decode([text], plus, "cp1251", errors=errors) == [want.decode()]
+    if fault:
+        with pytest.raises(UriSyntaxError) as caught:
+            percent_decode(text, plus, "raise", "cp1251")
+        assert len(text[: caught.value.offset].encode()) == fault[1]
+    else:
+        assert percent_decode(text, plus, "raise", "cp1251").encode() == want
+
+
+BARE = [
+    # text, host, registrable domain
+    ("www.example.co.uk", "www.example.co.uk", "example.co.uk"),
+    ("WWW.example.co.uk:8080/a?b#c", "WWW.example.co.uk", "example.co.uk"),
+    ("localhost:80", "localhost", None),
+    ("me:pw@www.example.com", None, None),
+    ("me@www.example.com", "www.example.com", "example.com"),
+    ("bücher.example?q", "bücher.example", "bücher.example"),
+    ("192.0.2.1:80", "192.0.2.1", None),
+    ("[::1]:80", "[::1]", None),
+    ("fe80::1", "[fe80::1]", None),
+    ("2001:db8::1", "[2001:db8::1]", None),
+    ("https://www.example.co.uk/", "www.example.co.uk", "example.co.uk"),
+    ("//a.example", "a.example", "a.example"),
+    *((text, None, None) for text in ("", "/a.example", "?a.example", "#a.example", "mailto:me@a.example", "tel:80")),
+    *((text, None, None) for text in ("a.example:b", "a.example:", "urn:isbn:0-395-36341-1")),
+]
+
+
+@each_row(("text", "host", "domain"), BARE)
+def test_bare_hosts(text, host, domain):
+    for errors in "keep", "null", "raise":
+        assert uri.host(text, bare=True, errors=errors) == host
+        assert uri.registrable_domain(text, bare=True, errors=errors) == domain
+    assert reference.host(text.encode(), True, bare=True) == (None if host is None else host.encode())
+    assert bulk.host([text], bare=True, errors="null") == [host]
+    assert bulk.registrable_domain([text], bare=True) == [domain]
+
+
+def test_faults_of_bare_hosts():
+    for text, offset in ("a b", 1), ("bücher.example/a b", 16), ("a.example:80/{", 13), ("é:x", 2):
+        with pytest.raises(IriError) as caught:
+            uri.host(text, bare=True, errors="raise")
+        assert caught.value.offset == offset
+        invalid = bulk.InvalidRows()
+        assert bulk.host([text], bare=True, errors="null", invalid=invalid) == [None]
+        assert invalid.rows[0][2] == offset

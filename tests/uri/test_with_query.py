@@ -41,6 +41,12 @@ CASES = [
     ),
     *((f"{start}?a+b=1&c%20d=2", {"set": {"a+b": "2"}, "keep": "c d"}, f"{start}?a+b=2&c%20d=2") for start in OTHERS),
     ("?a=1", {"set": ""}, "?a=1"),
+    # A space as it is asked for; names are compared as the query is spelled.
+    *(
+        (f"{start}?a+b=1", {"set": {"a b": "x +", "c d": ""}, "space": "%20"}, f"{start}?a+b=x%20%2B&c%20d=")
+        for start in FORMS
+    ),
+    *((f"{start}?a+b=1", {"set": {"a b": "x +"}, "space": "+"}, f"{start}?a+b=1&a+b=x+%2B") for start in OTHERS),
     ("?A=1", {"set": {"a": "2"}}, "?A=1&a=2"),
     # drop
     ("/?a=1", {"drop": ["a"]}, "/"),
@@ -113,6 +119,8 @@ def test_wrong_arguments():
         uri.with_query("a", {"q": 5})
     with pytest.raises(TypeError, match=r"^a name of drop must be str or bytes, not int$"):
         uri.with_query("a", drop=[5])
+    with pytest.raises(ValueError, match=r"^space must be '\+', '%20' or None, got '_'$"):
+        uri.with_query("a", {"q": ""}, space="_")
     with pytest.raises(ValueError, match=r"^set must have at most 64 names, got '64' after them$"):
         uri.with_query("a", {str(name): "" for name in range(65)})
     assert len(bulk.with_query(["?"], {str(name): "" for name in range(64)})[0]) == 1 + 63 + 64 + 64 + 54

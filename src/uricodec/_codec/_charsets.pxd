@@ -27,6 +27,9 @@ cdef class Charset:
     cdef size_t fill(self, object decoder, bytes prefix) except? 0
 
 
+cdef Charset charset_of(object encoding)
+
+
 # Decode n bytes to UTF-8. dst has a capacity of CHARSET_FACTOR * n bytes; src does not overlap it, or is at dst + 2 * m
 # for an m >= n. U+FFFD replaces each byte that does not begin a sequence of the encoding; `valid` says whether there are
 # none. Returns the number of bytes written.

@@ -141,6 +141,23 @@ cdef class Charset:
             PyBuffer_Release(&view)
 
 
+# The tables of an encoding take time to make: those of the last few names.
+cdef dict known = {}
+
+
+cdef Charset charset_of(object encoding):
+    """Return the Charset of a name, or what is one already; None for None."""
+    if encoding is None or isinstance(encoding, Charset):
+        return encoding
+    found = known.get(encoding)
+    if found is None:
+        found = Charset(encoding)
+        if len(known) >= 8:
+            known.clear()
+        known[encoding] = found
+    return found
+
+
 cdef size_t charset_decode(const CharsetTable *tables, const uint8_t *src, size_t n, uint8_t *dst,
                            bint *valid) noexcept nogil:
     cdef const CharsetEntry *entry

@@ -20,8 +20,9 @@ from uricodec._base._kernels cimport (
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
-from uricodec._base._text cimport copy_text, find_ill_formed, ill_formed, replace_ill_formed
+from uricodec._base._text cimport copy_text, find_ill_formed, first_surrogate, ill_formed, replace_ill_formed
 from uricodec._rows._engine cimport *
+from uricodec._rows._single cimport ANY_TEXT, Faults, Single, result_of, single_of
 
 from uricodec._codec._triplets import percent_decode
 from uricodec.errors import UriSyntaxError
@@ -419,7 +420,7 @@ cdef class DecodeRows(CodecRows):
             of others stay. If it lacks the escape character, triplets of U+0080-009F stay, too. None: all bytes.
         lossless (bool): True: the rules of `percent_decode`, where "replace" replaces malformed triplets by U+FFFD.
             False: the rules of `unquote`, where they stay, and are not invalid in rows of bytes.
-        charset (Charset | None): The encoding of rows of text that are not UTF-8.
+        charset (Charset | str | None): The encoding of rows of text that are not UTF-8.
 
     Source: RFC 3986 section 2.1; UTF-8 is RFC 3629's.
     """
@@ -427,8 +428,8 @@ cdef class DecodeRows(CodecRows):
     cdef ByteSet decodable
     cdef Charset charset
 
-    def __cinit__(self, plus=False, text=True, ByteSet decodable=None, lossless=True, Charset charset=None):
-        self.decodable, self.charset = decodable, charset
+    def __cinit__(self, plus=False, text=True, ByteSet decodable=None, lossless=True, charset=None):
+        self.decodable, self.charset = decodable, charset_of(charset)
         self.how.plus, self.how.utf8, self.how.checks, self.how.replaces = plus, text, text or lossless, lossless
         self.how.decodable, self.how.c1 = NULL, False
         if decodable is not None:
@@ -439,9 +440,9 @@ cdef class DecodeRows(CodecRows):
         self.slots.strict, self.slots.replace_factor = SizedRow(decode_row, 1, 0), 3
         self.how.tables = NULL
         if charset is not None:
-            self.how.tables = charset.tables
+            self.how.tables = self.charset.tables
             self.slots.strict.factor = CHARSET_FACTOR
-            self.reasons = [None, REASONS[<int>MALFORMED], f"invalid UTF-8 and invalid {charset.name}"]
+            self.reasons = [None, REASONS[<int>MALFORMED], f"invalid UTF-8 and invalid {self.charset.name}"]
         self.slots.keep, self.slots.replace = decode_keeping, decode_replacing
         self.slots.whole, self.slots.block, self.slots.expected = decode_whole, decode_block, expected_of_decoding
         if charset is not None:     # the functions on text know only UTF-8
@@ -459,6 +460,28 @@ cdef class DecodeRows(CodecRows):
             return None
         # urllib.parse.unquote ignores surrogates
         return unquote_text(text, self.how.plus, NULL)
+
+
+def decode_encoded_value(data, bint plus, str errors not None, encoding):
+    """Do what `percent_decode` does of one value, with an encoding."""
+    cdef DecodeRows rows = DecodeRows(plus, True, None, True, encoding)
+    cdef SizedRow operation = rows.slots.strict
+    cdef RowPolicy policy = <RowPolicy>policy_named(errors)
+    cdef Single single
+    cdef Py_ssize_t surrogate = first_surrogate(str.__str__(data)) if isinstance(data, str) else -1
+    if policy == KEEP_ROW:
+        operation.row = rows.slots.keep
+        if surrogate >= 0:
+            return percent_decode(data, plus)
+    elif policy == REPLACE_ROW:
+        operation.row, operation.factor = rows.slots.replace, max(operation.factor, rows.slots.replace_factor)
+    elif policy != RAISE_ROW:
+        raise ValueError(f"errors must be one of 'keep', 'replace', 'raise', got {errors!r}")
+    elif surrogate >= 0:
+        raise UriSyntaxError("lone surrogate", data, surrogate)
+    single = single_of(&operation, rows.slots.options, NULL, ANY_TEXT)
+    single.replaces_surrogates = True
+    return result_of(data, &single, Faults(rows.code_names, rows.reasons, rows.error, 0), False)
 
 
 # --- encoding -----------------------------------------------------------------------------------------------------------

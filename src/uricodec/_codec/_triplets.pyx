@@ -11,6 +11,7 @@ from uricodec._base._kernels cimport (
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport *
 from uricodec._base._text cimport *
+
 from uricodec.errors import UriError, UriSyntaxError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -317,7 +318,7 @@ cdef object decode_buffer(object data, StrictOptions *how):
         PyBuffer_Release(&view)
 
 
-def percent_decode(data, plus=False, errors="keep"):
+def percent_decode(data, plus=False, errors="keep", encoding=None):
     """Decode percent-encoded bytes once. By default, what cannot be decoded stays as it is written.
 
     Args:
@@ -325,13 +326,15 @@ def percent_decode(data, plus=False, errors="keep"):
         plus (bool): Whether to read '+' as a space, as in HTML forms.
         errors (str): How a '%' without two hexadecimal digits and, for a str, decoded bytes that are not UTF-8 are
             handled: "keep" leaves them as they are written, "replace" writes U+FFFD, "raise" raises.
+        encoding (str | None): The encoding of data that is not UTF-8 once it is decoded: latin-1, cp1251, shift_jis, gbk,
+            or another superset of ASCII with at most three bytes a character. For bytes, the result is UTF-8.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
 
     Raises:
         UriSyntaxError: If there is an error, with errors="raise".
-        ValueError: If `errors` is unknown.
+        ValueError: If `errors` or the encoding is unknown.
 
     Source: RFC 3986 sections 2.1 and 2.4; RFC 3629 for UTF-8.
 
@@ -340,9 +343,14 @@ def percent_decode(data, plus=False, errors="keep"):
     >>> percent_decode("caf%C3%A9 100%", errors="raise")
     Traceback (most recent call last):
     uricodec.errors.UriSyntaxError: "%" not followed by two hexadecimal digits at offset 13
+    >>> percent_decode("/%CF%F0%E8", encoding="cp1251")
+    '/\u041f\u0440\u0438'
     """
     cdef StrictOptions how
     cdef bint text = isinstance(data, str)
+    if encoding is not None:
+        from importlib import import_module     # of _rows, which builds on this module
+        return import_module("uricodec._codec._rows").decode_encoded_value(data, plus, errors, encoding)
     how.policy = how.malformed = policy_of(errors)
     how.plus, how.utf8, how.free, how.c1, how.fault = plus, text, NULL, False, NO_FAULT
     if text:

@@ -13,7 +13,7 @@ from uricodec._rows._engine cimport *
 from uricodec._url._grammar cimport is_numeric_label
 from uricodec._url._idna cimport A_LABELS_CAPACITY, ask_about_host, to_a_labels, to_u_labels, without_ignored
 from uricodec._url._grammar cimport Parts, find_authority
-from uricodec.uri._values cimport Options, ValueRows, put_raw, value_in
+from uricodec.uri._values cimport Options, ValueRows, put_raw, set_bare, value_in
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -301,21 +301,24 @@ cdef class DomainRows(ValueRows):
     cdef SuffixTable held
     cdef DomainOptions domain
 
-    def __cinit__(self, registrable, private, suffixes, text, checks):
+    def __cinit__(self, registrable, private, suffixes, text, checks, bare=False):
         self.held = table_of(private, suffixes)
         self.set_row(domain_row, text, checks, 1)
+        if bare:
+            self.set_bare()
         self.domain = DomainOptions(self.how, &self.held.table, registrable)
         self.slots.options = &self.domain
 
 
-cdef object domain_in(object uri, bint registrable, object private, object suffixes, object errors):
+cdef object domain_in(object uri, bint registrable, object private, object suffixes, object bare, object errors):
     cdef SuffixTable table = table_of(private, suffixes)
     cdef DomainOptions how
     how.values.read, how.values.texts, how.suffixes, how.registrable = domain_row, 0, &table.table, registrable
+    set_bare(&how.values, bare)
     return value_in(uri, &how.values, None, errors)
 
 
-def registrable_domain(uri, *, private=False, suffixes=None, errors="keep"):
+def registrable_domain(uri, *, private=False, suffixes=None, bare=False, errors="keep"):
     """Return the registrable domain of the host of a URL: its public suffix and the label before it.
 
     Args:
@@ -323,6 +326,7 @@ def registrable_domain(uri, *, private=False, suffixes=None, errors="keep"):
         private (bool): Apply the private section of the list, too, which has suffixes of companies: github.io.
         suffixes (str | os.PathLike | None): A file in the format of the Public Suffix List; it is read again when it
             has changed. None: the list of the library `publicsuffixlist`, which the extra `domains` installs.
+        bare (bool): Whether text may begin with a host, as in `host`.
         errors (str): See `host`.
 
     Returns:
@@ -344,17 +348,20 @@ def registrable_domain(uri, *, private=False, suffixes=None, errors="keep"):
     'example.co.uk'
     >>> uri.registrable_domain("//me.github.io"), uri.registrable_domain("//me.github.io", private=True)
     ('github.io', 'me.github.io')
+    >>> uri.registrable_domain("www.example.co.uk:443", bare=True), uri.registrable_domain("192.0.2.1", bare=True)
+    ('example.co.uk', None)
     """
-    return domain_in(uri, True, private, suffixes, errors)
+    return domain_in(uri, True, private, suffixes, bare, errors)
 
 
-def public_suffix(uri, *, private=False, suffixes=None, errors="keep"):
+def public_suffix(uri, *, private=False, suffixes=None, bare=False, errors="keep"):
     """Return the public suffix of the host of a URL: the part below which names are registered.
 
     Args:
         uri (str | bytes-like): Any text. It is split as in `host`.
         private (bool): See `registrable_domain`.
         suffixes (str | os.PathLike | None): See `registrable_domain`.
+        bare (bool): See `host`.
         errors (str): See `host`.
 
     Returns:
@@ -376,9 +383,27 @@ def public_suffix(uri, *, private=False, suffixes=None, errors="keep"):
     >>> uri.public_suffix("http://127.0.0.1/") is uri.public_suffix("http://[::1]/") is None
     True
     """
-    return domain_in(uri, False, private, suffixes, errors)
+    return domain_in(uri, False, private, suffixes, bare, errors)
 
 
+# Fast path: most calls are f(text). Arguments that have defaults take time to parse.
+cdef vectorcall parse_domain, parse_suffix
+
+
+cdef object call_domain(object function, PyObject *const *args, size_t flags, PyObject *names):
+    if PyVectorcall_NARGS(flags) != 1 or names != NULL:
+        return parse_domain(function, args, flags, names)
+    return domain_in(<object>args[0], True, False, None, False, "keep")
+
+
+cdef object call_suffix(object function, PyObject *const *args, size_t flags, PyObject *names):
+    if PyVectorcall_NARGS(flags) != 1 or names != NULL:
+        return parse_suffix(function, args, flags, names)
+    return domain_in(<object>args[0], False, False, None, False, "keep")
+
+
+parse_domain = take_calls(registrable_domain, call_domain)
+parse_suffix = take_calls(public_suffix, call_suffix)
 # Functions are pickled by reference: the reference must be their public name.
 for name in __all__:
     globals()[name].__module__ = "uricodec.uri"

@@ -172,7 +172,7 @@ def _choices(annotation: str) -> tuple[Any, ...]:
     """
     name, *others = annotation.split(" | ")
     if name == "bool":
-        return (False, True)
+        return (None, False, True) if others else (False, True)
     values = [each for each in get_args(getattr(types, name, None)) if isinstance(each, str)]  # 2141 means "2141"
     if not values or others not in ([], ["None"]):
         return ()

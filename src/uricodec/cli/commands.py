@@ -309,7 +309,7 @@ its "?".
             "echo '/s?q=a&page=1#top' | uricodec query --set 'page=2&l=pt br'\n# prints /s?q=a&page=2&l=pt+br#top",
             "uricodec query --set page=1 --csv --header -f url pages.csv",
         ),
-        f"{_FILES} set drop policy:query only {_FIELDS} to:lines errors invalid-to",
+        f"{_FILES} set space drop policy:query only {_FIELDS} to:lines errors invalid-to",
         _RARE_LINES,
         "uricodec.cli.filters:query",
     ),

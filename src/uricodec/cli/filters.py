@@ -185,7 +185,7 @@ def redact(plan, names, urls, no_nested, paths):
     return status
 
 
-def query(plan, set, drop, policy, only):
+def query(plan, set, space, drop, policy, only):  # noqa: PLR0913, PLR0917
     """Set, drop and keep parameters of queries; see lines.filter_inputs()."""
     from uricodec.uri._with_query import WithQueryRows
 
@@ -202,7 +202,7 @@ def query(plan, set, drop, policy, only):
 
         for name in READY.keys() & {*map(os.fsdecode, drop)}:
             plan.note(f"--drop {name} drops a parameter of this name; --policy {name} drops those of the policy")
-    return run(plan, WithQueryRows(set, drop, only))
+    return run(plan, WithQueryRows(set, drop, only, space))
 
 
 def filter(plan, hosts, prefixes, no_below, invert):

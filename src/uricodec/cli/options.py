@@ -656,9 +656,15 @@ OPTIONS = {
         "--set QUERY",
         "set parameters, as in page=2&sort=name",
         "QUERY is decoded as a form: + is a space. The first field of a name becomes a field for each of its values, "
-        "others of that name are dropped; a name that the query lacks is added at its end. Values are encoded with + "
-        "for a space in http, https, ws and wss, and without a scheme, with %20 in other schemes.",
+        "others of that name are dropped; a name that the query lacks is added at its end.",
         read=query_to_set,
+    ),
+    "space": Option(
+        "--space TEXT",
+        "how a space in --set is written: + or %20",
+        "The default is + in http, https, ws and wss, and without a scheme, and %20 in other schemes.",
+        choices={"+": "as forms write it", "%20": "as in other components"},
+        needs="--set",
     ),
     "drop": Option(
         "--drop NAMES",

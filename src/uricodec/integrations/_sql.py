@@ -112,11 +112,11 @@ def with_arguments(name: str, compute: Compute) -> Compute:
                 continue
             if value is None:
                 return compute(pa.nulls(len(column), pa.string()), *required)
-            if types[argument] == "bool" and not isinstance(value, bool):
+            if types[argument].startswith("bool") and not isinstance(value, bool):
                 raise TypeError(f"{name}: {argument} must be a boolean, got {value!r}")
             is_number = type(value) is int and types[argument].startswith("UrnRfc")
             is_bytes = isinstance(value, bytes) and columns[argument]
-            if types[argument] != "bool" and not (isinstance(value, str) or is_number or is_bytes):
+            if not types[argument].startswith("bool") and not (isinstance(value, str) or is_number or is_bytes):
                 raise TypeError(f"{name}: {argument} must be text, got {value!r}")
         return compute(column, *values)
 

@@ -12,15 +12,17 @@ A row function writes the offsets of its results and then their text, or the ite
 what is not UTF-8 becomes U+FFFD. Rows of bytes give bytes.
 """
 cimport cython
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport ByteSet, kernels, next_mark
+from uricodec._base._kernels cimport ByteSet, kernels, next_mark, uc_utf8
 from uricodec._base._text cimport *
+from uricodec._codec._charsets cimport Charset, CharsetTable, charset_decode, charset_of
 from uricodec._rows._engine cimport *
 from uricodec._url._grammar cimport CODE_NAMES, IRI_FAULTS, REASONS, read_text
 from uricodec._rows._single cimport borrow, text_of
-from uricodec._url._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, find_authority, find_parts, read_bytes
+from uricodec._url._grammar cimport (GROUPS, IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, end_of_scheme, find_authority,
+                                     find_parts, parse_ipv6, read_bytes)
 from uricodec._url._queries cimport *
 
 from uricodec.errors import IriError, UriSyntaxError
@@ -85,6 +87,53 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return padded(size)
 
 
+# --- hosts without "//" before them -----------------------------------------------------------------------------------
+
+cdef enum:
+    LONGEST_IPV6 = 45
+    BEFORE_BARE = 64        # what fits between the result of a row and its copy
+    BARE_EXTRA = BEFORE_BARE + 16
+
+
+cdef bint has_port(const uint8_t *s, size_t n, size_t i) noexcept nogil:
+    """Return whether the ":" at an offset is before a port, and the text before it not a scheme: "a.example:80"."""
+    if memchr(s, c'.', i) == NULL and not (i == 9 and memcmp(s, b"localhost", 9) == 0):
+        return False
+    i += 1
+    if i == n or not c'0' <= s[i] <= c'9':
+        return False
+    while i < n and c'0' <= s[i] <= c'9':
+        i += 1
+    return i == n or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'
+
+
+cdef size_t with_slashes(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a text that begins with a host after "//", at most n + 4 bytes. Return the size; 0: it begins with none."""
+    cdef uint16_t groups[GROUPS]
+    cdef size_t i
+    if n == 0 or s[0] == c'/' or s[0] == c'?' or s[0] == c'#':
+        return 0
+    dst[0] = dst[1] = c'/'
+    if n <= LONGEST_IPV6 and memchr(s, c':', n) != NULL and parse_ipv6(s, n, groups):
+        dst[2] = c'['
+        memcpy(dst + 3, s, n)
+        dst[n + 3] = c']'
+        return n + 4
+    i = end_of_scheme(s, n)
+    if s[0] == c':' or i and not has_port(s, n, i):
+        return 0
+    memcpy(dst + 2, s, n)
+    return n + 2
+
+
+cdef size_t bare_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Read a text that may begin with a host."""
+    cdef const Options *how = <const Options *>options
+    cdef uint8_t *copy = dst + 3 * n + BEFORE_BARE
+    cdef size_t size = with_slashes(src, n, copy)
+    return how.inner(copy, size, options, dst, outcome) if size else how.inner(src, n, options, dst, outcome)
+
+
 # --- query parameters and path segments -------------------------------------------------------------------------------
 
 # As urllib.parse.parse_qsl(query, keep_blank_values=True) reads them:
@@ -111,9 +160,21 @@ cdef inline size_t decode_text(const uint8_t *src, size_t n, Spelling spelling, 
     else:
         for i in range(n):      # it is short
             dst[i] = c' ' if src[i] == c'+' else src[i]
+    if how.tables != NULL:
+        return decode_encoded(dst, size, n, how.tables)
     if how.text and (size < n or how.checks):
         return make_utf8(dst, size)
     return size
+
+
+cdef size_t decode_encoded(uint8_t *dst, size_t size, size_t n, const CharsetTable *tables) noexcept nogil:
+    """Make bytes UTF-8 in place that may be in another encoding. They are those of n bytes; dst has 3 * n."""
+    cdef uc_utf8 found
+    cdef bint valid
+    if kernels.scan_utf8(dst, size, &found) == size:
+        return size
+    memmove(dst + 2 * n, dst, size)     # as far from `dst` as charset_decode() requires
+    return charset_decode(tables, dst + 2 * n, size, dst, &valid)
 
 
 cdef inline int name_at(const Options *how, const uint8_t *name, size_t n) noexcept nogil:
@@ -125,12 +186,15 @@ cdef inline int name_at(const Options *how, const uint8_t *name, size_t n) noexc
     return -1
 
 
-cdef inline bint find_query(const uint8_t *src, size_t n, QueryReader *reader, Spelling *spelling) noexcept nogil:
+cdef inline bint find_query(const uint8_t *src, size_t n, PlusRule plus, QueryReader *reader, Spelling *spelling) noexcept nogil:
     """Set the reader of the query, and how its names and values are spelled. False: there is no query."""
     cdef size_t start = kernels.span(src, n, &BEFORE_QUERY.set)
     if start == n or src[start] == c'#':
         return False
-    spelling[0] = FORM if has_form_query(src, n) else ENCODED
+    if plus == PLUS_BY_SCHEME:
+        spelling[0] = FORM if has_form_query(src, n) else ENCODED
+    else:
+        spelling[0] = FORM if plus == PLUS_IS_BLANK else ENCODED
     start += 1
     reader[0] = read_query(src + start, kernels.span(src + start, n - start, &BEFORE_FRAGMENT.set))
     return True
@@ -147,7 +211,7 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef Spelling spelling
     for k in range(how.count):
         fields[k].start = fields[k].end = -1
-    if not find_query(src, n, &reader, &spelling):
+    if not find_query(src, n, how.plus, &reader, &spelling):
         return padded(size)
     while missing and next_field(&reader, &field):
         if field.size == 0:
@@ -217,7 +281,7 @@ cdef size_t pairs_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef QueryReader reader
     cdef QueryField field
     cdef Spelling spelling
-    if find_query(src, n, &reader, &spelling):
+    if find_query(src, n, how.plus, &reader, &spelling):
         while next_field(&reader, &field):
             if field.size:
                 count += 1
@@ -252,10 +316,15 @@ cdef size_t segments_row(const uint8_t *src, size_t n, const void *options, uint
 # --- operations -------------------------------------------------------------------------------------------------------
 
 cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const Options *how = <const Options *>options
     cdef Parts parts
-    if not read_bytes(src, n, (<const Options *>options).syntax, REFERENCE, &parts, outcome):
+    cdef size_t size = 0
+    if how.inner != NULL:
+        size = with_slashes(src, n, dst)
+    if not read_bytes(dst if size else src, size if size else n, how.syntax, REFERENCE, &parts, outcome):
+        outcome.offset -= 2 * (size > 0)
         return UC_REJECTED
-    return (<const Options *>options).read(src, n, options, dst, outcome)
+    return how.read(src, n, options, dst, outcome)
 
 
 # Items of n bytes take at most this many times as much, and then the number of items. A byte that is not UTF-8 becomes
@@ -264,7 +333,7 @@ cdef enum:
     ITEMS_FACTOR = 4
 
 cdef enum:
-    MADE = ITEMS_FACTOR * SMALL // 16 + 3   # Components; enough for one and its text, or for items, of SMALL bytes
+    MADE = (ITEMS_FACTOR * SMALL + BARE_EXTRA) // 16 + 3   # Components; enough for one and its text, or for items, of SMALL bytes
 
 
 cdef inline object value_at(const uint8_t *made, const Component *field, bint text):
@@ -287,7 +356,8 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
     if n > SMALL or names is not None:
         if n > (<size_t>PY_SSIZE_T_MAX - (count + 1) * sizeof(Component)) // ITEMS_FACTOR:
             raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
-        made = heap = allocate((ITEMS_FACTOR if how.texts else 3) * n + (count + 1) * sizeof(Component))
+        made = heap = allocate((ITEMS_FACTOR if how.texts or how.inner != NULL else 3) * n + (count + 1) * sizeof(Component)
+                               + BARE_EXTRA)
     try:
         if how.read(src, n, how, made, &outcome) == UC_REJECTED:
             reraise()     # no other error is possible
@@ -308,6 +378,25 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
 cdef str KEEP = "keep"
 
 
+cdef object slashed(object text):
+    """Return what the result of text_of() is after "//"; the same object: it begins with no host."""
+    cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef Bytes source
+    cdef size_t size
+    cdef uint8_t *copy
+    if not borrow(text, &source, buffer):
+        return text     # which is rejected
+    try:
+        copy = allocate(source.size + 4)
+        try:
+            size = with_slashes(source.data, source.size, copy)
+            return text_or_bytes(type(text) is str, copy, size) if size else text
+        finally:
+            PyMem_RawFree(copy)
+    finally:
+        release(&source)
+
+
 cdef object value_in(object input, Options *how, tuple names, object errors):
     """Return the value in any input, under a policy."""
     cdef uint8_t buffer[UTF8_CAPACITY]
@@ -319,10 +408,14 @@ cdef object value_in(object input, Options *how, tuple names, object errors):
         raise ValueError(f"errors must be one of 'keep', 'null', 'raise', got {errors!r}")
     how.text, how.checks = type(text) is str, False
     if errors is not KEEP and errors != "keep":
-        if not read_text(text, &source, buffer, IRI_SYNTAX, REFERENCE, &parts, &outcome):
+        checked = text if how.inner == NULL else slashed(text)
+        if not read_text(checked, &source, buffer, IRI_SYNTAX, REFERENCE, &parts, &outcome):
             if errors == "raise":
-                IRI_FAULTS.raise_at(input, outcome.code, <Py_ssize_t>outcome.offset)
+                IRI_FAULTS.raise_at(input, outcome.code, <Py_ssize_t>outcome.offset - 2 * (checked is not text))
             return None
+        if checked is not text:
+            release(&source)
+            borrow(text, &source, buffer)
     elif not borrow(text, &source, buffer):
         text = without_surrogates(text)
         borrow(text, &source, buffer)
@@ -344,6 +437,12 @@ cdef class ValueRows(RowOperation):
         # What is not UTF-8 may become three times as long. One more Component than values: padding
         self.how.read, self.how.text, self.how.checks = row, text, checks
         self.slots.keep, self.slots.strict.factor, self.slots.strict.extra = row, 3, (values + 1) * sizeof(Component)
+        return 0
+
+    cdef int set_bare(self) except -1:
+        set_bare(&self.how, True)
+        self.slots.keep = bare_row
+        self.slots.strict.factor, self.slots.strict.extra = 4, self.slots.strict.extra + BARE_EXTRA
         return 0
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
@@ -370,16 +469,34 @@ cdef UrlPart[5] PARTS = [
 ]
 
 
+cdef inline Charset set_reading(Options *how, object plus, object encoding):
+    """Set what a "+" is, and the encoding. Return what must live as long as the options."""
+    how.plus, how.tables, how.inner = PLUS_BY_SCHEME, NULL, NULL
+    return None if plus is None and encoding is None else set_query_reading(how, plus, encoding)
+
+
+cdef Charset set_query_reading(Options *how, object plus, object encoding):
+    cdef Charset charset = charset_of(encoding)
+    if plus is not None and not isinstance(plus, bool):
+        raise TypeError(f"plus must be a bool or None, got {plus!r}")
+    how.plus = PLUS_BY_SCHEME if plus is None else PLUS_IS_BLANK if plus else PLUS_IS_PLUS
+    how.tables = NULL if charset is None else charset.tables
+    return charset
+
+
 @cython.final
 cdef class PartRows(ValueRows):
     """Operation that returns a part of PARTS.
 
     Args:
         checks (bool): Whether rows may not be, although results are.
+        plus, encoding, bare: See `query_pairs` and `host`.
     """
+    cdef Charset charset
 
-    def __cinit__(self, str name not None, text, checks):
+    def __cinit__(self, str name not None, text, checks, *, plus=None, encoding=None, bare=False):
         cdef UrlPart part
+        self.charset = set_reading(&self.how, plus, encoding)
         for part in PARTS:
             if part.name == name.encode():
                 if part.texts:
@@ -387,6 +504,8 @@ cdef class PartRows(ValueRows):
                     self.how.texts, self.slots.result, self.slots.strict.factor = part.texts, WRITES_ITEMS, ITEMS_FACTOR
                 else:
                     self.set_row(part.read, text, checks, 1)
+                    if bare:
+                        self.set_bare()
                 return
         raise ValueError(f"unknown part {name!r}")
 
@@ -442,14 +561,17 @@ cdef class QueryRows(ValueRows):
     Args:
         name (str | Sequence[str]): The name, or several names, whose results are several components.
         checks (bool): Whether rows may not be, although results are.
+        plus, encoding: See `query_value`.
 
     Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
     """
     cdef QueryName spelled[MOST_FIELDS]
     cdef list held
+    cdef Charset charset
 
-    def __cinit__(self, name, text, checks):
+    def __cinit__(self, name, text, checks, *, plus=None, encoding=None):
         cdef tuple names = (name,)
+        self.charset = set_reading(&self.how, plus, encoding)
         if not isinstance(name, str):
             names = self.names = names_of(name)
         self.held = []
@@ -470,10 +592,16 @@ __all__ = [
 ]
 
 
+cdef inline object read_part(object uri, row_function read, int texts, Options *how, object errors):
+    """Return what a row function reads by the rules of columns without options."""
+    how.read, how.texts = read, texts
+    how.plus, how.tables, how.inner = PLUS_BY_SCHEME, NULL, NULL
+    return value_in(uri, how, None, errors)
+
+
 cdef object part_of(object uri, row_function read, int texts, object errors):
     cdef Options how
-    how.read, how.texts = read, texts
-    return value_in(uri, &how, None, errors)
+    return read_part(uri, read, texts, &how, errors)
 
 
 def userinfo(uri, *, errors="keep"):
@@ -499,12 +627,15 @@ def userinfo(uri, *, errors="keep"):
     return part_of(uri, userinfo_row, 0, errors)
 
 
-def host(uri, *, errors="keep"):
+def host(uri, *, bare=False, errors="keep"):
     """Return the host of a URL, as it is spelled.
 
     Args:
         uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does; the host is what follows the last "@"
             of the authority, up to the first ":", or up to the "]" if it begins with "[".
+        bare (bool): Whether text without a scheme and "//" begins with an authority: "www.example.org",
+            "example.org:80/a", "me@example.org", "[::1]:80", and "::1", whose host is "[::1]". What begins with "/", "?"
+            or "#" has none, and text before a ":" is a scheme, unless it is "localhost" or has a dot, and digits follow.
         errors (str): How text that is not an IRI reference is handled: "keep" (return what it has, with U+FFFD for lone
             surrogates), "null" (return None) or "raise".
 
@@ -522,8 +653,13 @@ def host(uri, *, errors="keep"):
     ('Example.org', '[::1]', '')
     >>> uri.host("http://exa mple.org/{id}"), uri.host("mailto:a@example.org")
     ('exa mple.org', None)
+    >>> uri.host("www.example.org:80/a", bare=True), uri.host("https://example.org", bare=True), uri.host("/a", bare=True)
+    ('www.example.org', 'example.org', None)
     """
-    return part_of(uri, host_row, 0, errors)
+    cdef Options how
+    how.read, how.texts = host_row, 0
+    set_bare(&how, bare)
+    return value_in(uri, &how, None, errors)
 
 
 def port(uri, *, errors="keep"):
@@ -549,7 +685,7 @@ def port(uri, *, errors="keep"):
     return part_of(uri, port_row, 0, errors)
 
 
-def query_value(uri, name, *, errors="keep"):
+def query_value(uri, name, *, plus=None, encoding=None, errors="keep"):
     """Return the value of a query parameter: the first one of that name, decoded.
 
     Names and values are decoded, and U+FFFD replaces what is not UTF-8. As in urllib.parse.parse_qsl, "+" is a space in
@@ -558,6 +694,9 @@ def query_value(uri, name, *, errors="keep"):
     Args:
         uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does.
         name (str | Sequence[str]): The decoded name, or several different ones.
+        plus (bool | None): Whether "+" is a space; None: by the scheme, as above.
+        encoding (str | None): The encoding of names and values that are not UTF-8: latin-1, cp1251, shift_jis, gbk, or
+            another superset of ASCII with at most three bytes a character. For bytes, the result is their UTF-8.
         errors (str): See `host`.
 
     Returns:
@@ -567,7 +706,7 @@ def query_value(uri, name, *, errors="keep"):
     Raises:
         IriError: If errors="raise" and the text is not an IRI reference.
         TypeError: If a name is not a str.
-        ValueError: If `errors` is unknown, if a name is repeated, or if there are not 1 to 32 names.
+        ValueError: If `errors` or the encoding is unknown, if a name is repeated, or if there are not 1 to 32 names.
 
     Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing; RFC 6068 section 5.
 
@@ -577,23 +716,27 @@ def query_value(uri, name, *, errors="keep"):
     ('café au lait', '2', '', None)
     >>> uri.query_value(url, ["page", "x"])
     {'page': '2', 'x': None}
-    >>> uri.query_value("mailto:a@example.org?subject=1+1", "subject")
-    '1+1'
+    >>> uri.query_value("mailto:a@example.org?subject=1+1", "subject"), uri.query_value("/?tel=+1", "tel", plus=False)
+    ('1+1', '+1')
+    >>> uri.query_value("/?q=%CF%F0%E8", "q", encoding="cp1251")
+    'При'
     """
+    cdef Charset _charset
     cdef Options how
     cdef QueryName spelled
     cdef bytes utf8
     cdef QueryRows several
     if not isinstance(name, str):
-        several = QueryRows(name, True, False)
+        several = QueryRows(name, True, False, plus=plus, encoding=encoding)
         return value_in(uri, &several.how, several.names, errors)
     utf8 = bytes_of_name(name)
     spelled = query_name(utf8)
     how.read, how.texts, how.names, how.count = query_row, 0, &spelled, 1
+    _charset = set_reading(&how, plus, encoding)      # which lives until the end
     return value_in(uri, &how, None, errors)
 
 
-def query_pairs(uri, *, errors="keep"):
+def query_pairs(uri, *, plus=None, encoding=None, errors="keep"):
     """Return the names and values of all query parameters, decoded.
 
     They are those of urllib.parse.parse_qsl with keep_blank_values=True: a blank value is "", and U+FFFD replaces what
@@ -601,6 +744,8 @@ def query_pairs(uri, *, errors="keep"):
 
     Args:
         uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does.
+        plus (bool | None): Whether "+" is a space; None: by the scheme.
+        encoding (str | None): The encoding of names and values that are not UTF-8, as in `query_value`.
         errors (str): See `host`.
 
     Returns:
@@ -620,7 +765,11 @@ def query_pairs(uri, *, errors="keep"):
     >>> uri.query_pairs("https://example.org/")
     []
     """
-    return part_of(uri, pairs_row, 2, errors)
+    cdef Charset _charset
+    cdef Options how
+    how.read, how.texts = pairs_row, 2
+    _charset = set_reading(&how, plus, encoding)      # which lives until the end
+    return value_in(uri, &how, None, errors)
 
 
 def path_segments(uri, *, errors="keep"):
@@ -653,6 +802,30 @@ def path_segments(uri, *, errors="keep"):
     return part_of(uri, segments_row, 1, errors)
 
 
+# Fast path: most calls are query_value(text, name) and query_pairs(text). Arguments that have defaults take time to parse.
+cdef vectorcall parse_query_value, parse_query_pairs
+
+
+cdef object call_query_value(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Options how
+    cdef QueryName spelled
+    cdef bytes utf8
+    if PyVectorcall_NARGS(flags) != 2 or names != NULL or type(<object>args[1]) is not str:
+        return parse_query_value(function, args, flags, names)
+    utf8 = bytes_of_name(<str>args[1])
+    spelled = query_name(utf8)
+    how.names, how.count = &spelled, 1
+    return read_part(<object>args[0], query_row, 0, &how, KEEP)
+
+
+cdef object call_query_pairs(object function, PyObject *const *args, size_t flags, PyObject *names):
+    if PyVectorcall_NARGS(flags) != 1 or names != NULL:
+        return parse_query_pairs(function, args, flags, names)
+    return part_of(<object>args[0], pairs_row, 2, KEEP)
+
+
+parse_query_value = take_calls(query_value, call_query_value)
+parse_query_pairs = take_calls(query_pairs, call_query_pairs)
 # Functions are pickled by reference: the reference must be their public name.
 for name in __all__:
     globals()[name].__module__ = "uricodec.uri"

@@ -3,6 +3,8 @@ from typing import Any, overload
 
 from typing_extensions import Buffer
 
+from uricodec.typing import QuerySpace
+
 @overload
 def with_query(
     uri: str,
@@ -10,6 +12,7 @@ def with_query(
     *,
     drop: Collection[str] | str | None = None,
     keep: Collection[str] | str | None = None,
+    space: QuerySpace | None = None,
 ) -> str: ...
 @overload
 def with_query(
@@ -18,5 +21,6 @@ def with_query(
     *,
     drop: Collection[str] | str | None = None,
     keep: Collection[str] | str | None = None,
+    space: QuerySpace | None = None,
 ) -> bytes: ...
 def __getattr__(name: str) -> Any: ...  # what is private

@@ -51,6 +51,7 @@ cdef struct Edits:
     size_t sets, values, capacity
     size_t extra            # how much longer a text may become
     bint drops, keeps
+    int blank               # how a space of a new value is written: an index of Encoded.text; -1: as the query is
     NameSet to_drop, to_keep
     NameToSet to_set[MOST_SET]
     ValueToSet *value       # in the order in which they were given
@@ -64,10 +65,10 @@ cdef inline uint8_t *begin_field(uint8_t *dst, bint *first) noexcept nogil:
 
 
 cdef inline uint8_t *put_field(uint8_t *dst, bint *first, const uint8_t *name, size_t size, const Encoded *value,
-                               bint form) noexcept nogil:
+                               int blank) noexcept nogil:
     dst = append_bytes(begin_field(dst, first), name, size)
     dst[0] = c'='
-    return append_bytes(dst + 1, value.text[form], value.size[form])
+    return append_bytes(dst + 1, value.text[blank], value.size[blank])
 
 
 cdef inline size_t name_to_set(const Edits *edits, const QueryField *field, Spelling spelling) noexcept nogil:
@@ -93,6 +94,7 @@ cdef size_t write_edited(const uint8_t *src, size_t n, const Edits *edits, uint8
     cdef uint64_t done = 0
     cdef bint first = True, form = has_form_query(src, n)
     cdef Spelling spelling = FORM if form else ENCODED
+    cdef int blank = edits.blank if edits.blank >= 0 else form
     cdef const Encoded *name
     cdef QueryReader reader
     cdef QueryField field
@@ -110,12 +112,12 @@ cdef size_t write_edited(const uint8_t *src, size_t n, const Edits *edits, uint8
             elif not done >> i & 1:
                 for k in range(edits.values):
                     if edits.value[k].name == i:
-                        out = put_field(out, &first, field.text, field.name_size, &edits.value[k].encoded, form)
+                        out = put_field(out, &first, field.text, field.name_size, &edits.value[k].encoded, blank)
                 done |= <uint64_t>1 << i
     for k in range(edits.values):
         if not done >> edits.value[k].name & 1:
             name = &edits.to_set[edits.value[k].name].encoded
-            out = put_field(out, &first, name.text[form], name.size[form], &edits.value[k].encoded, form)
+            out = put_field(out, &first, name.text[blank], name.size[blank], &edits.value[k].encoded, blank)
     return <size_t>(append_bytes(out, src + end, n - end) - dst)
 
 
@@ -244,10 +246,17 @@ cdef int add_names(NameSet *names, object given, str what, list held) except -1:
     return 0
 
 
-cdef int set_edits(Edits *edits, object set, object drop, object keep, list held) except -1:
+cdef tuple BLANKS = ("%20", "+")        # in the order of Encoded.text
+
+
+cdef int set_edits(Edits *edits, object set, object drop, object keep, object space, list held) except -1:
     edits.sets = edits.values = edits.extra = 0
     edits.value, edits.capacity = edits.few, FEW_VALUES
-    edits.drops, edits.keeps = drop is not None, keep is not None
+    edits.drops, edits.keeps, edits.blank = drop is not None, keep is not None, -1
+    if space is not None:
+        if space not in BLANKS:
+            raise ValueError(f"space must be '+', '%20' or None, got {space!r}")
+        edits.blank = <int>BLANKS.index(space)
     if set is not None:
         add_pairs(edits, set, held)
     if edits.drops:
@@ -262,23 +271,23 @@ cdef class WithQueryRows(RowOperation):
     """Operation that sets, drops and keeps parameters of queries.
 
     Args:
-        set, drop, keep: See `with_query`.
+        set, drop, keep, space: See `with_query`.
 
     Source: RFC 3986 section 3.4; https://url.spec.whatwg.org/#urlencoded-parsing; RFC 6068 section 5.
     """
     cdef Edits edits
     cdef list held
 
-    def __cinit__(self, set=None, drop=None, keep=None):
+    def __cinit__(self, set=None, drop=None, keep=None, space=None):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
         self.held = []
-        set_edits(&self.edits, set, drop, keep, self.held)
+        set_edits(&self.edits, set, drop, keep, space, self.held)
         self.slots.strict = SizedRow(edit_row, 1, self.edits.extra)
         self.slots.options, self.slots.utf8_code = &self.edits, UTF8
         self.slots.block = NULL
 
 
-def with_query(uri, set=None, *, drop=None, keep=None):
+def with_query(uri, set=None, *, drop=None, keep=None, space=None):
     """Return a URL with other parameters in its query; all other bytes stay as they are.
 
     Names are compared decoded: `a%62` is "ab". Fields stay in their order, and so do empty ones and repeated names. A
@@ -295,6 +304,8 @@ def with_query(uri, set=None, *, drop=None, keep=None):
         drop (Collection[str] | str | None): The names to drop, or a str with commas between them. "utm_*" is all names
             that begin with "utm_".
         keep (Collection[str] | str | None): The only names to keep, as for `drop`, besides those of `set`. None: all.
+        space (str | None): How a space in names and values of `set` is written: "+", "%20", or None: by the scheme, as
+            above. Names are compared in the same way with each.
 
     Returns:
         str | bytes: The URL, bytes for a bytes-like object; the same object if nothing changes.
@@ -303,7 +314,7 @@ def with_query(uri, set=None, *, drop=None, keep=None):
         UriSyntaxError: If the text, a name or a value contains a lone surrogate.
         TypeError: If `set` is neither a mapping, nor a list of pairs, nor a query, or a name or a value is neither str nor
             bytes.
-        ValueError: If `set` has more than 64 names.
+        ValueError: If `set` has more than 64 names, or `space` is another text.
 
     Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing; RFC 6068 section 5.
 
@@ -315,12 +326,14 @@ def with_query(uri, set=None, *, drop=None, keep=None):
     ('https://example.org/s?q=caf%c3%a9#top', 'https://example.org/s#top')
     >>> uri.with_query("/?a=0&b", [("a", "1"), ("a", "2")]), uri.with_query("mailto:a@example.org", {"subject": "a b"})
     ('/?a=1&a=2&b', 'mailto:a@example.org?subject=a%20b')
+    >>> uri.with_query("https://example.org/?a+b=1", {"a b": "c d"}, space="%20")
+    'https://example.org/?a+b=c%20d'
     """
     cdef Edits edits
     cdef list held = []
     cdef SizedRow operation
     cdef Single single
-    set_edits(&edits, set, drop, keep, held)
+    set_edits(&edits, set, drop, keep, space, held)
     operation = SizedRow(edit_row, 1, edits.extra)
     single = single_of(&operation, &edits, NULL, ASCII_OF_ASCII)
     return result_of(uri, &single, URI_FAULTS, True)

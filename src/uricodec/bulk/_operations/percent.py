@@ -129,12 +129,13 @@ def unquote(plus: bool = False, **options: Unpack[TextOptions[CodecErrors]]) -> 
 @operation(
     "text",
     single="percent_decode",
-    sql=(SqlFunction("percent_decode"),),
-    command=Filter("decode", {"plus": "--plus"}),
+    examples={"encoding": ("cp1252", "shift_jis")},
+    sql=(SqlFunction("percent_decode", ("encoding",)),),
+    command=Filter("decode", {"plus": "--plus", "encoding": "--encoding"}),
     rows="percent",
     page="guides/framing",
 )
-def percent_decode(plus: bool = False, **options: Unpack[TextOptions[CodecErrors]]) -> Any:
+def percent_decode(plus: bool = False, encoding: str | None = None, **options: Unpack[TextOptions[CodecErrors]]) -> Any:
     r"""Decode each row once, without losing information.
 
     This is what `uricodec.percent_decode` does. A row is invalid if it contains a malformed triplet (code "percent"),
@@ -145,6 +146,8 @@ def percent_decode(plus: bool = False, **options: Unpack[TextOptions[CodecErrors
     Args:
         column (Any): The rows.
         plus (bool): Read '+' as a space.
+        encoding (str | None): The encoding of rows that are not UTF-8 once they are decoded, such as latin-1, cp1251 or
+            shift_jis. Results are UTF-8, also those of bytes.
         errors (str): How an invalid row is handled: "keep", "null", "raise", "drop" or "replace".
         invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
@@ -157,15 +160,17 @@ def percent_decode(plus: bool = False, **options: Unpack[TextOptions[CodecErrors
     ['café', '%FF', b'\xff', '100%']
     >>> percent_decode(b"/a%20b\n/c%0Ad%zz\n", errors="replace").decode()
     '/a b\n/c%0Ad\ufffdzz\n'
+    >>> percent_decode(["/%CF%F0%E8", "/%D0%9F"], encoding="cp1251")
+    ['/При', '/П']
     """
-    return _decoding(plus, lossless=True)
+    return _decoding(plus, lossless=True, encoding=encoding)
 
 
-def _decoding(plus: bool, lossless: bool) -> Any:
+def _decoding(plus: bool, lossless: bool, encoding: str | None = None) -> Any:
     """Return what decodes. Of lines, triplets that could end one or control a terminal stay."""
 
     def make(text: bool, terminator: bytes) -> DecodeRows:
         decodable = NO_CONTROL if terminator == b"\n" else ~ByteSet(terminator) if terminator else None
-        return DecodeRows(plus, text, decodable, lossless=lossless)
+        return DecodeRows(plus, text or encoding is not None, decodable, lossless=lossless, charset=encoding)
 
     return make

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from uricodec.bulk._functions import Options, TextOptions
-    from uricodec.typing import ComponentErrors, TextErrors
+    from uricodec.typing import ComponentErrors, QuerySpace, TextErrors
 
 __all__ = [
     "host",
@@ -62,12 +62,15 @@ def userinfo(**options: Unpack[Options[ComponentErrors]]) -> Any:
     return _part("userinfo")
 
 
-@operation("component", single="uri.host", sql=(SqlFunction("uri_host"),), rows="urls", page="guides/url_analytics")
-def host(**options: Unpack[Options[ComponentErrors]]) -> Any:
+@operation(
+    "component", single="uri.host", sql=(SqlFunction("uri_host", ("bare",)),), rows="urls", page="guides/url_analytics"
+)
+def host(bare: bool = False, **options: Unpack[Options[ComponentErrors]]) -> Any:
     """Return the host of each URL, as it is spelled.
 
     Args:
         column (Any): The rows.
+        bare (bool): Whether rows may begin with a host, as in `uricodec.uri.host`: "www.example.org:80/a".
         errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
             references; "keep" returns what they have.
         invalid, threads, line_terminator: See `uricodec.bulk`.
@@ -80,8 +83,10 @@ def host(**options: Unpack[Options[ComponentErrors]]) -> Any:
 
     >>> host(["https://me@Example.org:8042/a b", "http://[::1]/", "/a", None])
     ['Example.org', '[::1]', None, None]
+    >>> host(["www.example.org", "//a.example/b", "/a"], bare=True)
+    ['www.example.org', 'a.example', None]
     """
-    return _part("host")
+    return _part("host", bare=bare)
 
 
 @operation("component", single="uri.port", sql=(SqlFunction("uri_port"),), rows="urls", page="guides/url_analytics")
@@ -108,13 +113,16 @@ def port(**options: Unpack[Options[ComponentErrors]]) -> Any:
 @operation(
     "component",
     single="uri.registrable_domain",
-    sql=(SqlFunction("uri_registrable_domain"),),
+    sql=(SqlFunction("uri_registrable_domain", ("bare",)),),
     rows="urls",
     page="guides/url_analytics",
     needs=("publicsuffixlist",),
 )
 def registrable_domain(
-    private: bool = False, suffixes: str | PathLike[str] | None = None, **options: Unpack[Options[ComponentErrors]]
+    private: bool = False,
+    suffixes: str | PathLike[str] | None = None,
+    bare: bool = False,
+    **options: Unpack[Options[ComponentErrors]],
 ) -> Any:
     """Return the registrable domain of each URL.
 
@@ -123,6 +131,7 @@ def registrable_domain(
         private (bool): Apply the private section of the list, too, which has suffixes of companies: github.io.
         suffixes (str | PathLike[str] | None): A file in the format of the Public Suffix List. None: the list of the
             library `publicsuffixlist`, which the extra `domains` installs.
+        bare (bool): Whether rows may begin with a host, as in `host`.
         errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
             references; "keep" returns what they have.
         invalid, threads, line_terminator: See `uricodec.bulk`.
@@ -138,19 +147,22 @@ def registrable_domain(
     """
     from uricodec._hosts._suffixes import DomainRows
 
-    return lambda text, terminator: DomainRows(True, private, suffixes, text, bool(terminator))
+    return lambda text, terminator: DomainRows(True, private, suffixes, text, bool(terminator), bare)
 
 
 @operation(
     "component",
     single="uri.public_suffix",
-    sql=(SqlFunction("uri_public_suffix"),),
+    sql=(SqlFunction("uri_public_suffix", ("bare",)),),
     rows="urls",
     page="guides/url_analytics",
     needs=("publicsuffixlist",),
 )
 def public_suffix(
-    private: bool = False, suffixes: str | PathLike[str] | None = None, **options: Unpack[Options[ComponentErrors]]
+    private: bool = False,
+    suffixes: str | PathLike[str] | None = None,
+    bare: bool = False,
+    **options: Unpack[Options[ComponentErrors]],
 ) -> Any:
     """Return the public suffix of the host of each URL.
 
@@ -159,6 +171,7 @@ def public_suffix(
         private (bool): Apply the private section of the list, too, which has suffixes of companies: github.io.
         suffixes (str | PathLike[str] | None): A file in the format of the Public Suffix List. None: the list of the
             library `publicsuffixlist`, which the extra `domains` installs.
+        bare (bool): Whether rows may begin with a host, as in `host`.
         errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
             references; "keep" returns what they have.
         invalid, threads, line_terminator: See `uricodec.bulk`.
@@ -173,7 +186,7 @@ def public_suffix(
     """
     from uricodec._hosts._suffixes import DomainRows
 
-    return lambda text, terminator: DomainRows(False, private, suffixes, text, bool(terminator))
+    return lambda text, terminator: DomainRows(False, private, suffixes, text, bool(terminator), bare)
 
 
 @operation(
@@ -206,18 +219,26 @@ def path_segments(**options: Unpack[Options[ComponentErrors]]) -> Any:
 @operation(
     "component",
     single="uri.query_value",
-    examples={"name": ("q", "page", ["q", "page", "é"])},
-    sql=(SqlFunction("uri_query_value", ("name",)),),
+    examples={"name": ("q", "page", ["q", "page", "é"]), "encoding": ("cp1251", "shift_jis")},
+    sql=(SqlFunction("uri_query_value", ("name", "encoding", "plus")),),
     rows="urls",
     page="guides/url_analytics",
 )
-def query_value(name: str | Sequence[str], **options: Unpack[Options[ComponentErrors]]) -> Any:
+def query_value(
+    name: str | Sequence[str],
+    plus: bool | None = None,
+    encoding: str | None = None,
+    **options: Unpack[Options[ComponentErrors]],
+) -> Any:
     """Return the value of a query parameter of each URL, decoded.
 
     Args:
         column (Any): The rows.
         name (str | Sequence[str]): The decoded name; for several different names, the result is a struct with a field
             for each.
+        plus (bool | None): Whether "+" is a space; None: in http, https, ws and wss, and without a scheme.
+        encoding (str | None): The encoding of names and values that are not UTF-8, such as latin-1, cp1251 or
+            shift_jis. In columns of bytes, results are their UTF-8.
         errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
             references; "keep" returns what they have.
         invalid, threads, line_terminator: See `uricodec.bulk`.
@@ -237,7 +258,7 @@ def query_value(name: str | Sequence[str], **options: Unpack[Options[ComponentEr
     from uricodec.uri._values import QueryRows
 
     def make(text: bool, terminator: bytes) -> Any:
-        rows = QueryRows(name, text, bool(terminator))
+        rows = QueryRows(name, text, bool(terminator), plus=plus, encoding=encoding)
         return Plan(rows, "struct", rows.names) if rows.names else rows
 
     return make
@@ -247,15 +268,20 @@ def query_value(name: str | Sequence[str], **options: Unpack[Options[ComponentEr
     "list",
     single="uri.query_pairs",
     fields=("name", "value"),
-    sql=(SqlFunction("uri_query_pairs"),),
+    examples={"encoding": ("cp1251", "shift_jis")},
+    sql=(SqlFunction("uri_query_pairs", ("encoding", "plus")),),
     rows="urls",
     page="guides/url_analytics",
 )
-def query_pairs(**options: Unpack[Options[ComponentErrors]]) -> Any:
+def query_pairs(
+    plus: bool | None = None, encoding: str | None = None, **options: Unpack[Options[ComponentErrors]]
+) -> Any:
     r"""Return the names and values of all query parameters of each URL, decoded.
 
     Args:
         column (Any): The rows.
+        plus (bool | None): Whether "+" is a space; None: in http, https, ws and wss, and without a scheme.
+        encoding (str | None): The encoding of names and values that are not UTF-8, as in `query_value`.
         errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
             references; "keep" returns what they have.
         invalid, threads, line_terminator: See `uricodec.bulk`.
@@ -271,7 +297,7 @@ def query_pairs(**options: Unpack[Options[ComponentErrors]]) -> Any:
     >>> query_pairs(b"/?a=1&b\n").to_pylist()
     [[{'name': 'a', 'value': '1'}, {'name': 'b', 'value': ''}]]
     """
-    return _part("query_pairs")
+    return _part("query_pairs", plus=plus, encoding=encoding)
 
 
 @operation(
@@ -283,11 +309,11 @@ def query_pairs(**options: Unpack[Options[ComponentErrors]]) -> Any:
         "keep": ("q", "p*,é", []),
     },
     sql=(
-        SqlFunction("uri_with_query", ("set", "drop", "keep")),
+        SqlFunction("uri_with_query", ("set", "drop", "keep", "space")),
         SqlFunction("uri_drop_query", ("drop",)),
         SqlFunction("uri_keep_query", ("keep",)),
     ),
-    command=Filter("query", {"set": "--set", "drop": "--drop", "keep": "--only"}),
+    command=Filter("query", {"set": "--set", "drop": "--drop", "keep": "--only", "space": "--space"}),
     rows="urls",
     page="guides/url_analytics",
 )
@@ -295,6 +321,7 @@ def with_query(
     set: Mapping[str, str | Sequence[str]] | Sequence[tuple[str, str | Sequence[str]]] | str | None = None,
     drop: Collection[str] | str | None = None,
     keep: Collection[str] | str | None = None,
+    space: QuerySpace | None = None,
     **options: Unpack[TextOptions[TextErrors]],
 ) -> Any:
     """Set, drop and keep parameters in the query of each URL.
@@ -309,6 +336,8 @@ def with_query(
         drop (Collection[str] | str | None): The names to drop, or a str with commas between them. "utm_*" is all names
             that begin with "utm_".
         keep (Collection[str] | str | None): The only names to keep, as for `drop`, besides those of `set`; None: all.
+        space (QuerySpace | None): How a space in names and values of `set` is written: "+" or "%20"; None: "+" in http,
+            https, ws and wss, and without a scheme.
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
         invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
@@ -322,7 +351,7 @@ def with_query(
     """
     from uricodec.uri._with_query import WithQueryRows
 
-    return WithQueryRows(set, drop, keep)
+    return WithQueryRows(set, drop, keep, space)
 
 
 @operation(
@@ -446,8 +475,8 @@ def redact_text(
     return RedactTextRows(names, nested, paths)
 
 
-def _part(name: str) -> Callable[[bool, bytes], RowOperation]:
+def _part(name: str, **reading: Any) -> Callable[[bool, bytes], RowOperation]:
     """Return what reads a part of URLs, which `uri/_values.pyx` has under this name."""
     from uricodec.uri._values import PartRows
 
-    return lambda text, terminator: PartRows(name, text, bool(terminator))
+    return lambda text, terminator: PartRows(name, text, bool(terminator), **reading)
