@@ -539,12 +539,12 @@ def source_before(step, end, line):
         if address.startswith(b"["):
             raise NoRecord(step.name, 0)
         return 0
-    if is_address(address) and not is_numbered(address):
+    if is_address(address) and not is_numbered(word):
         return 0
     for colon in places(b":", word, 0):
         rest = word[colon + 1 :]
         address = split_port(rest, step.kind == "endpoint")[0]
-        if len(rest) <= 96 and is_address(address) and not is_numbered(address):
+        if len(rest) <= 96 and is_address(address) and not is_numbered(rest):
             # "[info]2001:db8::1" has a group of the address before the colon.
             if b":" in address and not re.search(rb"(?:^|:)[A-Za-z0-9._/~+@%-]+$", word[:colon]):
                 break
@@ -552,16 +552,18 @@ def source_before(step, end, line):
     raise NoRecord(step.name, 0)
 
 
-def is_numbered(address):
-    """Whether a line number is before an IPv6 address: 12:2001:db8::1."""
-    number, _, rest = address.partition(b":")
-    return number.isdigit() and re.match(rb"[23fF][^:]{3}:", rest) and is_address(rest)
+def is_numbered(word):
+    """Whether a line number is before an IPv6 address: 12:2001:db8::1, 12:::1."""
+    number, _, rest = word.partition(b":")
+    usual = re.match(rb"[23fF][^:]{3}:", rest) or rest in (b"::1", b"0:0:0:0:0:0:0:1")
+    return number.isdigit() and usual and is_address(rest)
 
 
 def is_site(data):
     if found := re.match(rb"\[([^\]]*)\]", data):
         return is_address(found[1])
-    return not data.startswith(b"[") and re.fullmatch(rb"[A-Za-z0-9._:%\[\]-]+", data)
+    name = re.fullmatch(rb"[A-Za-z0-9._%\[\]-]*(?::[0-9]*)?", data)
+    return data and not data.startswith(b"[") and (name or is_address(data))
 
 
 # Fields that visitors write, so that they may have quotes.

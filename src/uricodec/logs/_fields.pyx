@@ -429,32 +429,35 @@ cdef size_t source_before(Text word, bint endpoint) noexcept nogil:
     split_port(&rest, endpoint)
     if find(rest.at, 0, rest.n, c':') == rest.n or word.n > 4 and memcmp(word.at, b"unix:", 5) == 0:
         return word.n + 1 if rest.n and rest.at[0] == c'[' else 0
-    if is_address(rest) and not is_numbered(rest):
+    if is_address(rest) and not is_numbered(word):
         return 0
     while i < word.n:
         rest = text_of(word.at + i + 1, word.n - i - 1)
-        if rest.n <= LONGEST_ADDRESS:
+        if rest.n <= LONGEST_ADDRESS and not is_numbered(rest):
             split_port(&rest, endpoint)
-            if is_address(rest) and not is_numbered(rest):
+            if is_address(rest):
                 return i + 1 if ends_like_name(word, i) or find(rest.at, 0, rest.n, c':') == rest.n else word.n + 1
         i = find(word.at, i + 1, word.n, c':')
     return word.n + 1
 
 
-cdef inline bint is_global(Text address) noexcept nogil:
-    """Return whether an IPv6 address begins like one of those that are assigned: 2000::/3 or fc00::/6."""
+cdef inline bint is_usual_ipv6(Text address) noexcept nogil:
+    """Return whether an IPv6 address begins like one of those that are assigned, 2000::/3 or fc00::/6, or is the loopback."""
     cdef size_t n = find(address.at, 0, address.n, c':')
-    return n == 4 and (address.at[0] == c'2' or address.at[0] == c'3' or address.at[0] | 0x20 == c'f')
+    if n == 4:
+        return address.at[0] == c'2' or address.at[0] == c'3' or address.at[0] | 0x20 == c'f'
+    return address.n == 3 and memcmp(address.at, b"::1", 3) == 0 or (
+        address.n == 15 and memcmp(address.at, b"0:0:0:0:0:0:0:1", 15) == 0)
 
 
-cdef bint is_numbered(Text address) noexcept nogil:
-    """Return whether an IPv6 address is one with a number before it: 12:2001:db8::1."""
-    cdef size_t n = find(address.at, 0, address.n, c':')
+cdef bint is_numbered(Text word) noexcept nogil:
+    """Return whether a word is an IPv6 address with a number before it: 12:2001:db8::1, 12:::1."""
+    cdef size_t n = find(word.at, 0, word.n, c':')
     cdef Text rest
-    if n == 0 or n + 1 >= address.n or kernels.span(address.at, n, &DIGIT.set) < n:
+    if n == 0 or n + 1 >= word.n or kernels.span(word.at, n, &DIGIT.set) < n:
         return False
-    rest = text_of(address.at + n + 1, address.n - n - 1)
-    return is_global(rest) and is_address(rest)
+    rest = text_of(word.at + n + 1, word.n - n - 1)
+    return is_usual_ipv6(rest) and is_address(rest)
 
 
 cdef bint ends_like_name(Text word, size_t n) noexcept nogil:
@@ -857,10 +860,14 @@ cdef ByteSet HOST = ALPHA | DIGIT | "-._:[]%"
 
 
 cdef bint is_site(Text text) noexcept nogil:
-    """Return whether a text consists of what names and addresses of hosts have, or is missing."""
+    """Return whether a text is a name or an address of a host, perhaps with a port, or is missing."""
     cdef size_t end
     if text.at == NULL or text.n == 0 or text.at[0] != c'[':
-        return text.at == NULL or consists_of(text, &HOST.set)
+        if text.at == NULL or not consists_of(text, &HOST.set):
+            return text.at == NULL
+        end = find(text.at, 0, text.n, c':')
+        # not a name such as that of a logger in "INFO:access:"
+        return end == text.n or consists_of(text_of(text.at + end + 1, text.n - end - 1), &DIGIT.set) or is_address(text)
     end = find(text.at, 1, text.n, c']')
     return end < text.n and is_address(text_of(text.at + 1, end - 1))
 

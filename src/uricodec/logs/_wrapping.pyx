@@ -258,6 +258,12 @@ cdef size_t end_of_level(const uint8_t *s, size_t i, size_t n) noexcept nogil:
     return 0
 
 
+cdef inline size_t skip_between(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Skip blanks and signs between words, but not the "::" that an IPv6 address begins with."""
+    cdef size_t end = i + kernels.span(s + i, n - i, &BETWEEN.set)
+    return end - 2 if end > i + 1 and s[end - 1] == c':' and s[end - 2] == c':' else end
+
+
 cdef size_t skip_logging(const uint8_t *s, size_t n, int words) noexcept nogil:
     """Skip what Python's logging writes before a message, up to the level and a number of words after it; 0: it is not there.
 
@@ -274,14 +280,13 @@ cdef size_t skip_logging(const uint8_t *s, size_t n, int words) noexcept nogil:
     i = end_of_level(s, i, n)
     if i == 0:
         return 0
-    i += kernels.span(s + i, n - i, &BETWEEN.set)
+    i = skip_between(s, i, n)
     for _ in range(words):
         # A logger, perhaps with the file and the number of the line: not a part of an access log, such as a site.
         end = find(s, i, n, c' ')
         if find(s, i, end, c':') + 1 < end and not is_digit(s[end - 1]):
             return 0
-        i = end
-        i += kernels.span(s + i, n - i, &BETWEEN.set)
+        i = skip_between(s, end, n)
     return i if i < n and not begins_with_name(s, i, n) else 0
 
 
