@@ -12,7 +12,7 @@ from uricodec.logs._formats import Json, compile_format
 from uricodec.logs._json_reader import marks_of
 from uricodec.logs._records import LogReader
 
-PRESETS = [name for name in presets() if isinstance(compile_format(name)[0], Json) and name != "logfmt"]
+PRESETS = [name for name in presets() if isinstance(each := compile_format(name)[0], Json) and not each.logfmt]
 WINDOW = 16384
 SPACES = ["", "", "", "", " ", "  ", "\t", "\r", " \t\r "]
 
@@ -183,7 +183,8 @@ def adversarial(seed, objects, count):
 
 
 def objects_of(name):
-    return [json.loads(line) for line in (EXAMPLES / f"{name}.log").read_bytes().splitlines()]
+    lines = (EXAMPLES / f"{name}.log").read_bytes().splitlines()
+    return [json.loads(line[line.index(b"{") :]) for line in lines]
 
 
 @pytest.mark.slow

@@ -117,7 +117,7 @@ def prefixes_of(line):
 
 
 # Caddy's console: a time, the level, the logger and a message, with tabs between.
-CONSOLE = re.compile(rb"(?P<time>.{4}/.{8}:[^\t]{5,26})\t[^\t]*\t[^\t]*\t[^\t]*\t(?=\{)", re.DOTALL)
+CONSOLE = re.compile(rb"(?P<time>[0-9/:. ]{4}/[0-9/:. ]{8}:[0-9/:. ]{5,26})\t[^\t]*\t[^\t]*\t[^\t]*\t(?=\{)", re.DOTALL)
 
 # What is left out only if the line is no record otherwise. A name after it may be another part of it.
 NO_NAME = rb"(?![A-Za-z_](?![0-9A-Fa-f:.]*(?: |$)))"
@@ -942,9 +942,10 @@ def moment(data, text=text):
 
 def time_before(data):
     """The time in what precedes a line that has none: of RFC 3339, or Caddy's."""
-    if re.match(rb".{4}/", data):
+    if re.match(rb"[0-9]{4}/", data):
         return moment(data)
-    written = rb"(?<![0-9])[0-9]...-..-..(?P<t>[T ])..:..:..(?=..)(?:[.,][0-9]*)?(?:[+-][0-9T:.Z+-]*|Z)?"
+    digits = rb"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?P<t>[T ])[0-9]{2}:[0-9]{2}:[0-9]{2}"
+    written = digits + rb"(?=..)(?:[.,][0-9]*)?(?:[+-][0-9T:.Z+-]*|Z)?"
     found = re.search(written + rb"(?: [+-].{4}(?= )|)", data, re.DOTALL)
     if found and found["t"] == b"T":
         found = re.search(written, data, re.DOTALL)

@@ -17,7 +17,7 @@ from uricodec.logs._line cimport *
 from uricodec.logs._marks cimport *
 from uricodec.logs._programs cimport *
 from uricodec.logs._text_reader cimport CLASSES, read_other_request, split_usual, split_usual_target
-from uricodec.logs._wrapping cimport TIMESTAMP, is_of_docker, prefix_of, skip_words
+from uricodec.logs._wrapping cimport TIMESTAMP, is_of_docker, prefix_of, skip_words, time_before
 from uricodec.logs._writing cimport keeps, know_time
 
 
@@ -522,5 +522,7 @@ cdef bint read_json_line(JsonReader *reader, Marked *marked, Record *record) noe
     k = marked.start - marked.window
     if not (read_members(reader, marked, k + i, k + size, record) and finish_fields(plan, s, size, record)):
         return False
+    if i and record.text[<int>TIME].at == NULL:
+        record.text[<int>TIME] = time_before(s, i)
     finish_line(reader, record)
     return True

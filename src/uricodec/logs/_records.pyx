@@ -629,6 +629,7 @@ cdef class LogReader:
         """
         cdef size_t mark = 3 if self.first and size >= 3 and memcmp(s, b"\xEF\xBB\xBF", 3) == 0 else 0
         self.first = False
+        record.text[<int>TIME] = text_of(NULL, 0)   # also if no format has it: the last line may have that of its prefix
         if size > self.max_line:
             fail(record, TOO_LONG, self.max_line)
             return NO_RECORD

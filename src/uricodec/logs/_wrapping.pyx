@@ -28,6 +28,7 @@ from uricodec.logs._line cimport *
 # The characters of names of services and containers (Compose Specification, "services"; kubectl has others in brackets).
 # "@": a service of Docker has its node there.
 cdef ByteSet LABELS = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-@")
+cdef ByteSet IN_CONSOLE_TIME = ByteSet("0123456789/:. ")
 cdef ByteSet IN_TIME = ByteSet("0123456789T:.Z+-")
 cdef ByteSet POD = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789.-")
 cdef ByteSet TAG = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-/[]")
@@ -179,7 +180,8 @@ cdef size_t skip_console(const uint8_t *s, size_t n) noexcept nogil:
     """
     cdef size_t i = find(s, 0, min(n, <size_t>40), c'\t')
     cdef int _
-    if i < 19 or i + 1 >= n or s[i] != c'\t' or s[4] != c'/' or s[13] != c':':
+    if i < 19 or i + 1 >= n or s[i] != c'\t' or s[4] != c'/' or s[13] != c':' or (
+            kernels.span(s, i, &IN_CONSOLE_TIME.set) < i):
         return 0
     for _ in range(3):
         i = find(s, i + 1, n, c'\t')
@@ -304,11 +306,20 @@ cdef size_t end_of_moment(const uint8_t *s, size_t n) noexcept nogil:
     return i if i == 10 or i == 13 or i == 16 or i == 19 else 0
 
 
+cdef inline bint is_moment(const uint8_t *s) noexcept nogil:
+    """Return whether 19 bytes are digits where a time of RFC 3339 has them: nothing else is copied to an output."""
+    cdef size_t i
+    for i in range(19):
+        if not is_digit(s[i]) and i != 4 and i != 7 and i != 10 and i != 13 and i != 16:
+            return False
+    return True
+
+
 cdef Text time_before(const uint8_t *s, size_t n) noexcept nogil:
     """Return the time of RFC 3339 in the n bytes before a line, also one with spaces; NULL if there is none."""
     cdef size_t i = 0, end
     while n - i > 19:
-        if is_digit(s[i]) and (i == 0 or not is_digit(s[i - 1])) and s[i + 4] == c'-':
+        if s[i + 4] == c'-' and (i == 0 or not is_digit(s[i - 1])) and is_moment(s + i):
             end = end_of_moment(s + i, n - i)
             if end > 18:
                 if s[i + 10] == c' ' and n - i - end > 6 and s[i + end] == c' ' and (
