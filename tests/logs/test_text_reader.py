@@ -14,8 +14,8 @@ from uricodec.logs._records import LogReader
 
 PRESETS = [name for name in presets() if (EXAMPLES / f"{name}.log").exists()]
 TEXTS = [name for name in PRESETS if isinstance(compile_format(name)[0], Text)]
-# Of these, other lines than the first and last are read exactly, too: logfmt, quotes around each value, lines with colors
-# or with what another program wrote before them.
+# Of these, other lines than the first and last are read exactly, too: logfmt, quotes around each value, lines with
+# colors, or with what another program wrote before them.
 EXACT = {"logfmt", "lograge", "gcs", "chi", "morgan", "nlb", "fluentd"}
 PIECES = [
     *(bytes([c]) for c in b'"\\ []-%+?&=\t\r\x7f\x80\xe9\x00:/.,{}09aZ<#'),
