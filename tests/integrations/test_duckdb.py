@@ -33,6 +33,11 @@ GIVEN = {
 }
 
 
+def literal(value):
+    """A value as it is written in SQL."""
+    return str(value).lower() if isinstance(value, bool) else f"'{value}'"
+
+
 @pytest.fixture
 def con():
     with duckdb.connect() as con:
@@ -89,7 +94,7 @@ def test_function(con, name):
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in GIVEN.items() for value in values])
 def test_function_with_an_argument(con, name, value):
     hook.register(con, secret="secret")
-    assert of_names(con, f"{name}(name, '{value}')") == of_bulk(name, value, secret="secret")
+    assert of_names(con, f"{name}(name, {literal(value)})") == of_bulk(name, value, secret="secret")
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -97,7 +102,7 @@ def test_an_argument_is_a_column(con, name):
     """Every row has its own; where it is NULL, so is the row, or a component is undefined."""
     hook.register(con, secret="secret")
     one, other = GIVEN[name][:2]
-    found = of_names(con, f"{name}(name, case id % 3 when 0 then '{one}' when 1 then '{other}' end)")
+    found = of_names(con, f"{name}(name, case id % 3 when 0 then {literal(one)} when 1 then {literal(other)} end)")
     ones, others = of_bulk(name, one, secret="secret"), of_bulk(name, other, secret="secret")
     none = of_bulk(name, secret="secret") if name == "uri_unsplit" else [None] * len(ones)
     assert found == [(ones, others, none)[i % 3][i] for i in range(len(ones))]
@@ -256,7 +261,7 @@ def test_arguments_that_are_no_text(con):
         ("is_valid_uri('a', 'URI', 'true')", "safe_host must be a boolean, got 'true'"),
         ("is_valid_urn('urn:a:b', true)", "rfc must be text, got True"),
         ("uri_normalize('a', 'case', 'b')", "uri_normalize takes at most 2 arguments: column, level"),
-        ("uri_query_value('a')", "uri_query_value takes 2 arguments: column, name"),
+        ("uri_query_value('a')", "uri_query_value takes 2 to 4 arguments: column, name, encoding, plus"),
         ("name_fingerprint('a', 'urn', '8141', 'x')", "at most 3 arguments: column, kind, level"),
         ("uri_decode('a', 'b')", "No function matches"),
         ("uri_decode(5)", "No function matches"),

@@ -973,9 +973,9 @@ cdef void pass_delimiter(
 
 # --- JSON in parameters -----------------------------------------------------------------------------------------------
 #
-# A value that begins with "{" or "[", and a quote after it, perhaps in a string, is read as JSON, however its
-# characters are spelled. Quotes
-# are often percent-encoded where other delimiters are not, and have backslashes in JSON that is a string of JSON:
+# A value that begins with "{" or "[", and a quote after it, perhaps in a string, is read as JSON, however its characters
+# are spelled. Quotes are often percent-encoded where other delimiters are not, and have backslashes in JSON that is a
+# string of JSON:
 #
 #     ?a={"token":"x"}    ?a=%7B%22token%22%3A%22x%22%7D    ?a={%22token%22:%22x%22}    ?a={\\"token\\":\\"x\\"}
 #
