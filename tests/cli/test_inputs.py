@@ -44,7 +44,7 @@ every_reader = each_row("name", READERS)
 
 def expected_of(name, source):
     made = LINES[name][2]
-    return made or f"{source}\t1\t8\thost\thttp://a b\n"
+    return made or f"{source}\t1\t8\thost\thttp://a b\tinvalid character in host\n"
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------

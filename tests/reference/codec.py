@@ -317,4 +317,6 @@ def decode_encoded_row(src, errors, encoding, plus=False, stay=CONTROLS):
         else:
             out.append(written if text.encode() in stay and len(written) > end - start else text.encode())
         offset += len(written)
+    if errors == "keep" and ill_formed(b"".join(out)) and not ill_formed(src):  # text stays text
+        out = [decode_row(src, errors, plus=plus, stay=stay)[0]]
     return b"".join(out), next(iter(faults), None)

@@ -146,7 +146,9 @@ cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, BytePol
             return size
     size = decode_strictly(src, n, &careful, dst, tables)
     if careful.fault == NO_FAULT:
-        return size
+        # Bytes beside triplets of no encoding are not in another one if they are UTF-8: "\xEF\xBF\xBD%9F" in Shift_JIS.
+        return decode_strictly(src, n, &careful, dst, NULL) if (
+            tables != NULL and policy == KEEP and not is_utf8(dst, size) and is_utf8(src, n)) else size
     outcome.code, outcome.offset = careful.fault, careful.offset
     return UC_REJECTED
 
