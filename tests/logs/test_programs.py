@@ -580,6 +580,7 @@ def test_every_end_of_a_line_between_guard_pages(fences, name):
     [
         ("lograge", b'I, [2024-"0-10T13:55:37.000001 #1234]  INFO -- : '),
         ("lograge", b'2024-10-1"T13:55:37Z stdout F '),
+        ("lograge", b'2024-10-10 13:55:37 +0"00 nginx.access: '),
         ("caddy", b'2024/10/10 13:5"5:36.500\tINFO\thttp.log.access.log0\thandled request\t'),
     ],
 )

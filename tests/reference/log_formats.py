@@ -946,7 +946,7 @@ def time_before(data):
         return moment(data)
     digits = rb"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?P<t>[T ])[0-9]{2}:[0-9]{2}:[0-9]{2}"
     written = digits + rb"(?=..)(?:[.,][0-9]*)?(?:[+-][0-9T:.Z+-]*|Z)?"
-    found = re.search(written + rb"(?: [+-].{4}(?= )|)", data, re.DOTALL)
+    found = re.search(written + rb"(?: [+-][0-9]{4}(?= )|)", data, re.DOTALL)
     if found and found["t"] == b"T":
         found = re.search(written, data, re.DOTALL)
     return moment(found[0]) if found else None

@@ -323,7 +323,8 @@ cdef Text time_before(const uint8_t *s, size_t n) noexcept nogil:
             end = end_of_moment(s + i, n - i)
             if end > 18:
                 if s[i + 10] == c' ' and n - i - end > 6 and s[i + end] == c' ' and (
-                        s[i + end + 1] == c'+' or s[i + end + 1] == c'-') and s[i + end + 6] == c' ':
+                        s[i + end + 1] == c'+' or s[i + end + 1] == c'-') and s[i + end + 6] == c' ' and (
+                        kernels.span(s + i + end + 2, 4, &DIGITS.set) == 4):
                     end += 6
                 return text_of(s + i, end)
         i += 1
