@@ -11,7 +11,7 @@ import pytest
 from uricodec._io import locks
 from uricodec._io.files import FileError
 from uricodec._io.folders import OutputFolder
-from uricodec._io.writing import end_by_signal
+from uricodec._io.signals import end_by_signal
 
 pytest.importorskip("fcntl", reason="no locks of files")
 

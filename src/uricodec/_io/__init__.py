@@ -13,6 +13,7 @@
 - follow: a file that grows, as lines arrive, across rotation
 - magic: compression formats, by the first bytes of a file
 - compress: decompression of gzip, bzip2, xz and Zstandard inputs
+- signals: signals that end the process, while there is something to remove
 - locks: temporary names, safe from other processes and after a killed one
 - temporary: temporary files that replace their targets when they are complete
 - scratch: temporary files without names

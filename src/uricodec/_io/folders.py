@@ -10,8 +10,8 @@ from stat import S_IMODE
 
 from uricodec._io.files import close_descriptor, file_error, printable
 from uricodec._io.locks import Name, name_for, random_name
+from uricodec._io.signals import HeldSignals, catch_signals, restore_signals
 from uricodec._io.temporary import sync
-from uricodec._io.writing import catch_signals, restore_signals
 
 
 class OutputFolder:
@@ -43,23 +43,28 @@ class OutputFolder:
             self._target = os.path.realpath(self._target)
             if is_occupied(self._target):
                 raise OSError(None, "output folder is not empty")
-            folder, name = os.path.split(self._target)
-            path = os.path.join(folder, name_for(name))
-            try:  # noqa: SIM105
-                self._lock = FolderName(path).take()
-            except BlockingIOError:
-                pass
-            if self._lock is None:
-                path = os.path.join(folder, random_name())
-                os.mkdir(path)
-            self.path = path
+            with HeldSignals():
+                self._make()
         except (OSError, ValueError) as error:
-            self._release()
+            self._leave()
             raise file_error(self.name, error) from None
         except BaseException:
-            self._release()
+            self._leave()
             raise
         return self
+
+    def _make(self):
+        """Make the folder, under the name of the target or a random one."""
+        folder, name = os.path.split(self._target)
+        path = os.path.join(folder, name_for(name))
+        try:  # noqa: SIM105
+            self._lock = FolderName(path).take()
+        except BlockingIOError:
+            pass
+        if self._lock is None:
+            path = os.path.join(folder, random_name())
+            os.mkdir(path)
+        self.path = path
 
     def __exit__(self, kind, *exception):
         try:
@@ -68,11 +73,7 @@ class OutputFolder:
         except OSError as error:
             raise file_error(self.name, error) from None
         finally:
-            try:
-                if self.path is not None:
-                    shutil.rmtree(self.path, ignore_errors=True)
-            finally:
-                self._release()
+            self._leave()
 
     def _replace(self):
         """Rename the folder to the target. The data of its files are synced already."""
@@ -86,10 +87,15 @@ class OutputFolder:
         self.path = None
         sync_folder(os.path.dirname(self._target))
 
-    def _release(self):
-        lock, self._lock = self._lock, None
-        close_descriptor(lock)
-        restore_signals(self._handlers)
+    def _leave(self):
+        """Remove what is not complete, unlock, and no longer catch signals."""
+        try:
+            if self.path is not None:
+                shutil.rmtree(self.path, ignore_errors=True)
+        finally:
+            lock, self._lock = self._lock, None
+            close_descriptor(lock)
+            restore_signals(self._handlers)
 
 
 def is_occupied(path):

@@ -6,6 +6,7 @@ import sys
 from stat import S_ISREG
 
 from uricodec._io.files import binary_stream, descriptor_of, file_error, printable
+from uricodec._io.signals import HeldSignals, catch_signals, restore_signals
 from uricodec._io.workers import waiting
 
 
@@ -81,10 +82,11 @@ class Output:
 
         self._handlers = catch_signals()
         try:
-            self._temporary = Temporary(self._path, self._alone)
-        finally:
-            if self._temporary is None:
-                restore_signals(self._handlers)
+            with HeldSignals():
+                self._temporary = Temporary(self._path, self._alone)
+        except BaseException:
+            self._leave()
+            raise
         self._raw = self._temporary.raw
 
     def follows(self, source):
@@ -151,11 +153,15 @@ class Output:
         except OSError as error:
             raise file_error(self.name, error) from None
         finally:
-            try:
-                if self._temporary:
-                    self._temporary.discard()
-            finally:
-                restore_signals(self._handlers)
+            self._leave()
+
+    def _leave(self):
+        """Remove what is not complete, and no longer catch signals."""
+        try:
+            if self._temporary:
+                self._temporary.discard()
+        finally:
+            restore_signals(self._handlers)
 
 
 def place_of(path):
@@ -184,31 +190,3 @@ def appends(number):
     except ImportError:  # Windows
         return True
     return bool(fcntl(number, F_GETFL) & os.O_APPEND)
-
-
-def end_by_signal(number, _frame):
-    sys.exit(128 + number)
-
-
-def catch_signals():
-    """Make the signals that end the process raise SystemExit. Return their previous handlers."""
-    import signal
-
-    handlers = {}
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        try:
-            if number and signal.getsignal(number) == signal.SIG_DFL:
-                handlers[number] = signal.signal(number, end_by_signal)
-        except ValueError:  # not called in the main thread
-            pass
-    return handlers
-
-
-def restore_signals(handlers):
-    """Set the handlers that catch_signals() returned."""
-    if handlers:
-        import signal
-
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
