@@ -15,7 +15,7 @@ import uricodec
 from uricodec.cli.errors import SITE
 
 sys.path.append(str(Path(__file__).parent))
-from make_cli import reference
+from make_cli import reference, write_pages
 from make_operations import sections
 
 project = "uricodec"
@@ -36,7 +36,7 @@ html_show_copyright = False
 html_title = f"uricodec {release}"
 default_role = "code"  # `x` in a docstring
 autodoc_member_order = "bysource"
-autodoc_preserve_defaults = True
+autodoc_preserve_defaults = False
 autodoc_typehints = "none"  # the docstrings have the types
 napoleon_use_ivar = True
 suppress_warnings = ["ref.python"]  # Diagnostic has several homes
@@ -148,6 +148,7 @@ def write_sitemap(app, error):
 
 
 def setup(app):
+    write_pages()
     app.add_lexer("console", Console)
     app.connect("source-read", prepare)
     app.connect("html-page-context", add_card)

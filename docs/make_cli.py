@@ -1,5 +1,5 @@
-"""The man page, which `python docs/make_cli.py` writes, and docs/reference/cli.md, which docs/conf.py completes when
-the site is built. Both come from the tables of commands and options.
+"""The man page, which `python docs/make_cli.py` writes, and what docs/conf.py makes when the site is built: the rest of
+docs/reference/cli.md, and a page for each command. All come from the tables of commands and options.
 """
 
 from pathlib import Path
@@ -77,26 +77,44 @@ def cell(text):
     return text.replace("|", "\\|").replace("<", "&lt;")
 
 
+def command_page(command):
+    """Return the page of a command."""
+    lines = [f"# uricodec {command.name}", "", "```text", usage(command), "", command.description.strip("\n"), "```"]
+    lines += ["", "```bash", *command.examples, "```"]
+    for category in CATEGORIES:
+        options = [option for option in command.options if option.category == category]
+        if options:
+            lines += ["", f"| {category} | |", "|---|---|"]
+        for option in options:
+            text, choices = details_of(option)
+            values = "; ".join(f"`{choice}`: {cell(meaning)}" for choice, meaning in choices.items())
+            lines.append(f"| `{spelling(option)}` | {cell(text)} {values}".rstrip() + " |")
+    return "\n".join([*lines, ""])
+
+
 def reference():
-    """Return the sections of the reference page."""
-    lines = []
+    """Return the list of the commands, and what they share."""
+    lines = ["", "| command | what it does |", "|---|---|"]
     for name, command in COMMANDS.items():
-        lines += ["", f"## {name}", "", "```text", usage(command), "", command.description.strip("\n"), "```"]
-        for category in CATEGORIES:
-            options = [option for option in command.options if option.category == category]
-            if options:
-                lines += ["", f"| {category} | |", "|---|---|"]
-            for option in options:
-                text, choices = details_of(option)
-                values = "; ".join(f"`{choice}`: {cell(meaning)}" for choice, meaning in choices.items())
-                lines.append(f"| `{spelling(option)}` | {cell(text)} {values}".rstrip() + " |")
-        lines += ["", "Examples:", "", "```sh", *command.examples, "```"]
+        lines.append(f"| {{doc}}`{name} <../commands/{name}>` | {cell(command.summary)} |")
     lines += ["", "## How a command ends", "", "The same in every command:", ""]
     lines += ["| what happens | exit status | standard error | the file of `--output` |", "|---|---|---|---|"]
     lines += [f"| {' | '.join(map(str, row))} |" for row in ENDINGS]
     lines += ["", *PROGRESS.splitlines()]
     lines += ["", "## Environment", "", "```text", ENVIRONMENT.rstrip("\n"), "```"]
+    lines += ["", "```{toctree}", ":hidden:", "", "../guides/cookbook", "../guides/framing"]
+    lines += [*(f"{name} <../commands/{name}>" for name in COMMANDS), "```"]
     return "\n".join(lines) + "\n"
+
+
+def write_pages():
+    """Write the pages of the commands: docs/commands/NAME.md."""
+    folder = DOCS / "commands"
+    folder.mkdir(exist_ok=True)
+    for name, command in COMMANDS.items():
+        page, text = folder / f"{name}.md", command_page(command)
+        if not page.exists() or page.read_text("utf-8") != text:  # Sphinx reads again what has changed
+            page.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -223,7 +223,7 @@ static void naive_from_utf8(const uint8_t *src, size_t n, int width, void *dst) 
     }
 }
 
-/* --- fingerprints, as docs/concepts/fingerprint.md defines them --------------------------------------------------- */
+/* --- fingerprints, as docs/developing/fingerprint.md defines them --------------------------------------------------- */
 
 /* A number below 2^128. (Not every compiler has a type for it.) */
 typedef struct wide {

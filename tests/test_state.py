@@ -1,4 +1,4 @@
-"""What lives longer than a call: nothing but what KEPT has a reason for. docs/concepts/free_threading.md is for users.
+"""What lives longer than a call: nothing but what KEPT has a reason for. docs/reference/rules.md is for users.
 
 A process imports everything, makes every call of support/calls.py, and compares what it had before with what it has
 then: the writable data of the compiled modules, symbol by symbol, and the globals of all modules.

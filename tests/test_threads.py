@@ -1,7 +1,7 @@
 """Many threads at once, with the lock of the interpreter or without it: each gets what it gets alone.
 
 Objects that may be shared are shared, and what happens once, when something is needed first, happens in all threads at
-the same time. With the lock, threads take turns as often as can be. docs/concepts/free_threading.md says why all
+the same time. With the lock, threads take turns as often as can be. docs/reference/rules.md says why all
 this holds.
 """
 

@@ -148,7 +148,7 @@ def controls(octets):
 
 
 def fingerprints(draw):
-    """fingerprint against the definition in docs/concepts/fingerprint.md, computed with Python integers."""
+    """fingerprint against the definition in docs/developing/fingerprint.md, computed with Python integers."""
     kind, as_text = draw.one(("bytes", "urn", "uri", "iri")), draw.flag()
     keep, level = draw.flag(), draw.number(8)
     level = {"urn": URN_LEVELS[level % len(URN_LEVELS)], "uri": URI_LEVELS[level], "iri": None, "bytes": None}[kind]

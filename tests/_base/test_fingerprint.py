@@ -1,4 +1,4 @@
-"""Fingerprints: what docs/concepts/fingerprint.md defines, by its reference implementation, and what follows."""
+"""Fingerprints: what docs/developing/fingerprint.md defines, by its reference implementation, and what follows."""
 
 import copy
 import os
@@ -18,7 +18,7 @@ from uricodec._counting._counts import KeyBatch
 
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "50"))
 DATA = Path(__file__).parents[1] / "data" / "fingerprints.tsv"
-PAGE = Path(__file__).parents[2] / "docs/concepts/fingerprint.md"
+PAGE = Path(__file__).parents[2] / "docs/developing/fingerprint.md"
 KEY = FingerprintKey("of the tests")
 OCTETS = naive.derived("of the tests")
 ZERO, P = bytes(16), naive.P.to_bytes(16, "little")

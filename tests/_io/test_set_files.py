@@ -28,7 +28,7 @@ KINDS = {
     "prefixes": (uri.PrefixSet, lambda: uri.PrefixSet(URLS), lambda pages: bulk.is_match(URLS, pages)),
 }
 
-# The fields of docs/reference/saved_sets.md: the place and size of each number, and of each run of bytes.
+# The fields of docs/developing/fingerprint.md: the place and size of each number, and of each run of bytes.
 NUMBERS = {"description": (12, 4), "count": (16, 8), "bits": (24, 4), "shard bits": (28, 4), "shard": (32, 8)}
 BYTES = {"magic": (0, 8), "version": (8, 4), "key": (40, 64), "key check": (104, 16), "zeros": (136, 8)}
 

@@ -1,4 +1,4 @@
-"""The reference implementation of fingerprints: docs/concepts/fingerprint.md, word for word, in Python's integers."""
+"""The reference implementation of fingerprints: docs/developing/fingerprint.md, word for word, in Python's integers."""
 
 from hashlib import blake2b
 

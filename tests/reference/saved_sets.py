@@ -1,4 +1,4 @@
-"""Saved sets, from docs/reference/saved_sets.md alone: read and written with struct and sorted()."""
+"""Saved sets, from docs/developing/fingerprint.md alone: read and written with struct and sorted()."""
 
 import json
 from hashlib import blake2b

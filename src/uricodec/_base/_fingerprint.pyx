@@ -1,6 +1,6 @@
 """Fingerprints: 128 bits that represent an identifier of any length, under a secret key.
 
-docs/concepts/fingerprint.md defines them byte for byte, and shows how unlikely collisions are. simd/fingerprint.h has
+docs/developing/fingerprint.md defines them byte for byte, and shows how unlikely collisions are. simd/fingerprint.h has
 the loop; this module has the keys.
 """
 cimport cython
@@ -23,7 +23,7 @@ cdef class FingerprintKey:
 
     Args:
         secret (str | bytes-like | None): The secret from which the key is derived; it must not be empty. A str is encoded
-            as UTF-8. None: random. The guarantees of docs/concepts/fingerprint.md require that the secret cannot be
+            as UTF-8. None: random. The guarantees of docs/developing/fingerprint.md require that the secret cannot be
             guessed.
 
     Raises:

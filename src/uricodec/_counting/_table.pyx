@@ -26,7 +26,7 @@ after three slots on average instead of thirteen.
 **Exact.** A slot holds the position of the normal form in place of the second half of the fingerprint. Identifiers with
 equal first halves are compared byte by byte, so different normal forms are different identifiers even if their
 fingerprints are equal. The time for a row is bounded by the number of identifiers that share the first half of a
-fingerprint: the key is secret, so such identifiers cannot be crafted, and docs/concepts/fingerprint.md shows that they
+fingerprint: the key is secret, so such identifiers cannot be crafted, and docs/developing/fingerprint.md shows that they
 do not occur by chance. The home depends on the fingerprint only.
 
 **Numbers.** A table that is exact and counts can also add up numbers that belong to the rows: 64-bit integers to exact sums

@@ -1,6 +1,6 @@
 """A hash table of texts, for sets that are used where they lie, in memory or in a mapped file.
 
-    slots | text                  the data of a saved set: docs/reference/saved_sets.md
+    slots | text                  the data of a saved set: docs/developing/fingerprint.md
 
 The text is the entries in their normal forms, each after its size. A slot is empty or has an entry: where it is in the
 text, and some bits of its hash. So a set is exact, and costs about 30 bytes for each host.

@@ -386,7 +386,7 @@ class HostSet(EntrySet):
         ads.example CNAME .             a response policy zone
         # comment, ! comment, ; comment, [Adblock], [Adblock Plus 2.0]
 
-    Source: docs/guides/host_sets.md; docs/reference/saved_sets.md has the format of saved sets.
+    Source: docs/guides/host_sets.md; docs/developing/fingerprint.md has the format of saved sets.
 
     >>> hosts = HostSet(["example.com", "b\\xfccher.example", "192.0.2.1"])
     >>> hosts.match("https://www.Example.com/a"), hosts.match("//xn--bcher-kva.example"), hosts.match("//example.net")
@@ -422,7 +422,7 @@ class PrefixSet(EntrySet):
 
     `read` reads lists with an entry on each line; lines that begin with "#" or "!" are comments.
 
-    Source: docs/guides/host_sets.md; docs/reference/saved_sets.md has the format of saved sets.
+    Source: docs/guides/host_sets.md; docs/developing/fingerprint.md has the format of saved sets.
 
     >>> pages = PrefixSet(["https://a.example/b/", "https://a.example/b/c/d", "com,example)/x"])
     >>> pages.match("http://a.example/b/c/d/e?q"), pages.match("http://a.example/b"), pages.match("http://a.example/bc")

@@ -2,8 +2,8 @@
 
     header | description | data | directory
 
-docs/reference/saved_sets.md describes the format. The header, the description and the directory are checked when a set
-is opened, and stay in memory; the directory has the checksums of the data, which are read and checked when they are
+docs/developing/fingerprint.md describes the format. The header, the description and the directory are checked when a
+set is opened, and stay in memory; the directory has the checksums of the data, which are read and checked when they are
 used. Other programs cannot change what was checked, and a file that becomes shorter is an error, not the end of the
 process.
 """

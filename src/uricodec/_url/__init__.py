@@ -1,6 +1,6 @@
 """What every reader of URLs shares, below `parse`, `uri` and `iri`.
 
-Readers differ on purpose: docs/concepts/url-readers.md has each difference.
+Readers differ on purpose: docs/guides/url-readers.md has each difference.
 
 - _grammar: URIs and IRIs (RFC 3986, RFC 3987) in one pass: where the components are, or the first error
 - _normalize: normal forms of the levels of RFC 3986 and RFC 3987

@@ -30,9 +30,9 @@ PAGES = {
     1: "guides/framing.html#how-invalid-input-is-handled",
     2: "reference/cli.html",
     3: "guides/framing.html#threads-and-files",
-    ("normalize", 1): "reference/codes.html",
-    ("split", 1): "reference/codes.html",
-    ("resolve", 1): "reference/codes.html",
+    ("normalize", 1): "reference/rules.html#codes",
+    ("split", 1): "reference/rules.html#codes",
+    ("resolve", 1): "reference/rules.html#codes",
     ("dedup", 1): "guides/dedup.html#which-lines-are-equivalent",
     ("dedup", 3): "guides/dedup.html#guarantees",
     ("log", 1): "guides/logs.html#what-is-not-a-record",
@@ -76,8 +76,9 @@ def page_of(command, status):
     >>> page_of("log", 1)
     'https://uricodec.github.io/uricodec/guides/logs.html#what-is-not-a-record'
     """
-    page = PAGES.get((command, status), PAGES[status])
-    return f"{SITE}{page}#{command}" if status == 2 and command else SITE + page
+    if status == 2 and command:
+        return f"{SITE}commands/{command}.html"
+    return SITE + PAGES.get((command, status), PAGES[status])
 
 
 def with_link(message, command, status):

@@ -44,7 +44,7 @@ class SeenSet:
     again. Sets that are not saved are in temporary files without a name.
 
     An identifier is in the set if an equivalent one was put in. The probability that another one is taken for a member
-    is below 10^-26, in a set of 10^11 identifiers of up to 100 bytes: docs/concepts/fingerprint.md.
+    is below 10^-26, in a set of 10^11 identifiers of up to 100 bytes: docs/developing/fingerprint.md.
 
     Several threads may use one set.
 
@@ -55,7 +55,7 @@ class SeenSet:
         key (FingerprintKey): The key of the fingerprints. Sets with the same key can be combined.
         shard (tuple[int, int]): Which shard it is, from 0, and of how many: (0, 1) is a whole set.
 
-    Source: docs/reference/saved_sets.md has the format of the file.
+    Source: docs/developing/fingerprint.md has the format of the file.
 
     >>> seen = SeenSet.build(["urn:isbn:1", "urn:isbn:2"], "urn")
     >>> "URN:ISBN:1" in seen, len(seen), seen.contains(["urn:isbn:2", "urn:isbn:3", None])

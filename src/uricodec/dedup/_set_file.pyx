@@ -1,7 +1,7 @@
 # distutils: extra_compile_args=-O2
 """Saved sets of fingerprints: looking them up, and the directory of such a file.
 
-docs/reference/saved_sets.md has the format byte by byte. The fingerprints of a set are sorted. They are spread evenly,
+docs/developing/fingerprint.md has the format byte by byte. The fingerprints of a set are sorted. They are spread evenly,
 so their highest bits divide them into buckets of about 100, and where a fingerprint is in its bucket can be guessed
 to within a few places: looking it up costs a row of the directory and one or two cache lines of the fingerprints.
 

@@ -1,6 +1,6 @@
 """Files of saved sets: their format, opening them, and writing them from sorted fingerprints.
 
-docs/reference/saved_sets.md describes the format. _set_file.pyx has the loops.
+docs/developing/fingerprint.md describes the format. _set_file.pyx has the loops.
 """
 
 from __future__ import annotations

@@ -278,7 +278,7 @@ def dedup(  # noqa: PLR0913, PLR0917
         TypeError: If the key is a random FingerprintKey, which cannot be shared.
         ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
-    Source: docs/guides/spark.md; docs/concepts/fingerprint.md.
+    Source: docs/guides/spark.md; docs/developing/fingerprint.md.
 
     >>> import pyspark
     >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()
@@ -681,7 +681,7 @@ def save_set(  # noqa: PLR0913, PLR0917
         OSError: If the set cannot be written.
         ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
-    Source: docs/guides/spark.md; docs/reference/saved_sets.md.
+    Source: docs/guides/spark.md; docs/developing/fingerprint.md.
 
     >>> import pyspark, tempfile
     >>> from uricodec.dedup import SeenSet

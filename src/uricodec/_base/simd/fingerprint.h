@@ -1,4 +1,4 @@
-/* Keyed fingerprints of 128 bits. docs/concepts/fingerprint.md defines them, and shows how unlikely collisions are.
+/* Keyed fingerprints of 128 bits. docs/developing/fingerprint.md defines them, and shows how unlikely collisions are.
  *
  * The n bytes of an identifier are read as little-endian words w1 .. wk of 8 bytes, the last one padded with zeros. In
  * the field of the integers modulo p = 2^127 - 1, with secret r, a and c,

@@ -27,7 +27,7 @@ _own_key: dict[None, FingerprintKey] = {}
     "fingerprint",
     sql=(SqlFunction("name_fingerprint", ("kind", "level"), _KEEP),),
     rows="urns",
-    page="concepts/fingerprint",
+    page="developing/fingerprint",
 )
 def fingerprint(
     kind: IdentifierKind = "bytes",
@@ -54,7 +54,7 @@ def fingerprint(
         Any: bytes of length 16; fixed-size binary in Arrow. An invalid row is null; with errors="keep" it has the
             fingerprint of its own bytes, as in `uricodec dedup`.
 
-    Source: docs/concepts/fingerprint.md.
+    Source: docs/developing/fingerprint.md.
 
     >>> a, b = fingerprint(["URN:Example:a", "urn:example:a"], kind="urn")
     >>> len(a), a == b

@@ -398,7 +398,7 @@ def split_iri(**options: Unpack[Options[SplitErrors]]) -> Any:
     examples={"base": _BASES},
     sql=(SqlFunction("uri_resolve", ("base",)),),
     command=Filter("resolve", {"base": "--base"}),
-    page="guides/resolve",
+    page="guides/uri",
 )
 def resolve(base: str | bytes | Any, **options: Unpack[TextOptions[TextErrors]]) -> Any:
     """Resolve each reference against a base URI.
@@ -437,7 +437,7 @@ def resolve(base: str | bytes | Any, **options: Unpack[TextOptions[TextErrors]])
     columns=("base",),
     examples={"base": _BASES},
     sql=(SqlFunction("uri_relativize", ("base",)),),
-    page="guides/resolve",
+    page="guides/uri",
 )
 def relativize(base: str | bytes | Any, **options: Unpack[TextOptions[TextErrors]]) -> Any:
     """Return the shortest reference that resolves to each URI.
