@@ -270,9 +270,10 @@ text is accepted as a reference; characters that no URI has are copied.
         _CHANGE,
         "redact the secrets of URLs in any text",
         """\
-Redact the URLs in lines of any text: logs, JSON, HTML, lists of URLs. The
-values of sensitive query parameters, and user names and passwords before a
-host, become REDACTED; every other byte is copied.
+Redact the URLs in lines of any text, and rather too much than too little. The
+values of parameters that may be secret (passwords, tokens, keys, sessions,
+signatures), and user names and passwords before a host, become REDACTED;
+every other byte is copied.
 
 Parameters are found without case, "-", "_", "." and percent-encoding, in
 queries, fragments, JSON in parameters, and URLs in other URLs. Secrets in
@@ -280,9 +281,9 @@ paths are found with --paths.
 """,
         (
             "uricodec redact examples/access.log",
-            "uricodec redact --text 'GET /a?id=7&sig=c2VjcmV0'\n# prints GET /a?id=7&sig=REDACTED",
+            "uricodec redact --text 'GET /a?id=7&token=c2VjcmV0'\n# prints GET /a?id=7&token=REDACTED",
             "uricodec redact access.log -o shared.log",
-            "uricodec redact --names extended,my_token events.jsonl",
+            "uricodec redact --names extended,ticket events.jsonl",
             "uricodec redact --paths '/reset/{*}' access.log",
             "uricodec redact --urls --csv --header -f url pages.csv",
             "uricodec redact --null-data page.html          # a value may go on after =",

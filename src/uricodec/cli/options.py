@@ -796,12 +796,13 @@ OPTIONS = {
     # --- redact
     "names": Option(
         "--names LIST",
-        "which parameters: default, extended, or their names",
-        "LIST has commas between names, of which default and extended stand for lists: those of the OpenTelemetry "
-        "semantic conventions, and also those of OAuth, sessions, passwords and keys. x-amz-* stands for all names "
-        "that begin with x-amz-, and *token* for those that have token in them.",
+        "which parameters: extended (the default) or names",
+        "LIST has commas between names, of which two stand for lists: extended for those of signatures, OAuth, "
+        "sessions, passwords and keys; default, as in Python, only for the signatures that the OpenTelemetry semantic "
+        "conventions name. x-amz-* stands for all names that begin with x-amz-, and *token* for those that have token "
+        "in them.",
         read=sensitive_names,
-        default="default",
+        default="extended",
     ),
     "urls": Option(
         "--urls", "each line or field is one URL", "A value then does not end at a space, a quote or final punctuation."
